@@ -1,0 +1,59 @@
+//! A plan: a study's question and the steps that answer it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::step::Step;
+
+/// How long a step measures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunLength {
+    /// Warm-up that is run but not counted.
+    pub ramp_ns: u64,
+    /// Least measured time.
+    pub floor_ns: u64,
+    /// Most measured time. Equal to the floor: a fixed length.
+    pub budget_ns: u64,
+    /// Stop between floor and budget once the 95 % interval of IOPS is within this share of it (0.01 = 1 %).
+    pub iops_rel_half_width: f64,
+    /// Same for p99 of latency (0.05 = 5 %).
+    pub p99_rel_half_width: f64,
+    /// Stop after each block was touched this many times per thread, if set (`Random` and `Sequential` only).
+    pub passes: Option<u32>,
+}
+
+impl RunLength {
+    /// Exactly `runtime_ns` of measurement after `ramp_ns`.
+    #[must_use]
+    pub fn fixed(ramp_ns: u64, runtime_ns: u64) -> Self {
+        RunLength {
+            ramp_ns,
+            floor_ns: runtime_ns,
+            budget_ns: runtime_ns,
+            iops_rel_half_width: 0.01,
+            p99_rel_half_width: 0.05,
+            passes: None,
+        }
+    }
+}
+
+/// Name, question and origin of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudyHead {
+    /// `quick`, `pinning`...; file stem for user plans; `io` for a step by hand.
+    pub name: String,
+    /// The question the verdict answers.
+    pub question: String,
+}
+
+/// What will be done, in order. Everything that runs comes from a plan, also `fathom io`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Which study.
+    pub study: StudyHead,
+    /// The text it was made from (TOML, fio job file, or the command line), kept for the report.
+    pub source: String,
+    /// Steps in the order they run.
+    pub steps: Vec<Step>,
+    /// Remarks for the user about how the source was read.
+    pub notes: Vec<String>,
+}

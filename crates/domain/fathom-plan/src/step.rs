@@ -1,0 +1,370 @@
+//! One cell of a plan: workload + load + engine + placement + targets, measured once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::RunLength;
+
+/// Why a step is run. Only `Measure` steps carry headline figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Discard or format the target.
+    Purge,
+    /// Write every block once so that reads touch written space.
+    Fill,
+    /// Bring the target to the state its workload leads to.
+    Precondition,
+    /// Run the workload until it is steady.
+    Settle,
+    /// The figures.
+    Measure,
+}
+
+/// Where I/O goes, as the user named it: a file path, a block device, `/dev/ng*`, `null`, `sim:NAME`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Target {
+    /// The name exactly as given.
+    pub path: String,
+}
+
+/// What one I/O does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Read blocks.
+    Read,
+    /// Write blocks.
+    Write,
+    /// Discard blocks (punch a hole in a file).
+    Trim,
+}
+
+/// Share of each operation, in percent; the three add up to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpMix {
+    /// In [0, 100].
+    pub read_pct: u8,
+    /// In [0, 100].
+    pub write_pct: u8,
+    /// In [0, 100].
+    pub trim_pct: u8,
+}
+
+/// In which order blocks are touched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Pattern {
+    /// Full-period permutation: each block exactly once per pass, no map.
+    Random,
+    /// Independent uniform draws (fio's `norandommap`): blocks repeat within a pass.
+    RandomRepeat,
+    /// Ascending; each thread owns an equal part of the region.
+    Sequential,
+    /// Zipf-distributed popularity; ranks are scattered over the region.
+    Zipf {
+        /// Exponent, > 0 and != 1 is not required.
+        theta: f64,
+    },
+    /// `access_pct` of the I/O goes to the first `space_pct` of the region.
+    Hotspot {
+        /// In [1, 99].
+        access_pct: u8,
+        /// In [1, 99].
+        space_pct: u8,
+    },
+}
+
+/// One entry of a block-size split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockSize {
+    /// Bytes per I/O.
+    pub bytes: u32,
+    /// Share of the I/Os in percent; a split's shares add up to 100.
+    pub share_pct: u8,
+}
+
+/// The part of the target that is touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Region {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length; `None`: to the end of a device, or the default file size.
+    pub size_bytes: Option<u64>,
+}
+
+/// What written data looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPattern {
+    /// Share of each 4 KiB that compresses away, in [0, 100]. Default 0: incompressible.
+    pub compress_pct: u8,
+    /// Share of 4 KiB chunks that repeat, in [0, 100]. Default 0.
+    pub dedupe_pct: u8,
+}
+
+/// How written data is proven on the way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Self-describing blocks: offset, generation and CRC-32C in every block.
+    Crc32c,
+}
+
+/// What is done to the targets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Shares of read, write and trim.
+    pub mix: OpMix,
+    /// Order of offsets.
+    pub pattern: Pattern,
+    /// Sizes and their shares; never empty. An offset is a multiple of the largest size of the split.
+    pub block_sizes: Vec<BlockSize>,
+    /// Part of the target.
+    pub region: Region,
+    /// Content of writes.
+    pub data: DataPattern,
+    /// Data verification, if asked.
+    pub verify: Option<Verify>,
+    /// Bypass the page cache (O_DIRECT). Default true.
+    pub direct: bool,
+}
+
+/// Distribution of open-loop arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateProcess {
+    /// Equal gaps.
+    Fixed,
+    /// Exponential gaps.
+    Poisson,
+}
+
+/// An arrival rate: makes the load open loop.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Intended I/Os per second over all threads and targets of the step.
+    pub iops: f64,
+    /// Distribution of the gaps.
+    pub process: RateProcess,
+}
+
+/// How much is asked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Threads per target.
+    pub threads: u32,
+    /// I/Os in flight per thread (the most, when `rate` is set).
+    pub queue_depth: u32,
+    /// I/Os handed to the kernel per call at most; `None`: the engine's default (16, or the depth if lower).
+    pub batch_submit: Option<u32>,
+    /// Completions waited for per call at least; `None`: the engine's default.
+    pub batch_complete_min: Option<u32>,
+    /// `None`: closed loop.
+    pub rate: Option<Rate>,
+}
+
+/// How I/O is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineName {
+    /// pread/pwrite, one at a time.
+    Psync,
+    /// Linux native AIO by raw system calls.
+    Libaio,
+    /// io_uring.
+    IoUring,
+    /// Memory-mapped file, copied by the CPU.
+    Mmap,
+    /// No I/O: the cost of the loop itself.
+    Null,
+}
+
+/// Variant of an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Completion by interrupt.
+    Interrupt,
+    /// Completion by polling the device's poll queues.
+    Iopoll,
+    /// Submission by a kernel polling thread.
+    Sqpoll,
+}
+
+/// An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineSpec {
+    /// Which engine.
+    pub name: EngineName,
+    /// Variant; only io_uring has others than `Interrupt`.
+    pub mode: Mode,
+    /// Register I/O buffers (io_uring). Default true.
+    pub fixed_buffers: bool,
+    /// Register files (io_uring). Default true.
+    pub fixed_files: bool,
+    /// CPU of the SQPOLL thread.
+    pub sqpoll_cpu: Option<u32>,
+    /// Stamp every I/O separately instead of once per batch.
+    pub paranoid: bool,
+}
+
+/// Where threads run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "cpus", rename_all = "snake_case")]
+pub enum Placement {
+    /// Wherever the scheduler likes.
+    Unpinned,
+    /// One thread per physical core.
+    Cores,
+    /// Fill both siblings of a core first.
+    Smt,
+    /// CPUs of the target's NUMA node.
+    Local,
+    /// CPUs of another NUMA node.
+    Remote,
+    /// Thread i on the i-th CPU of this list, round robin.
+    Cpus(Vec<u32>),
+}
+
+/// One cell of the plan, measured once. Everything an engine needs to know is in here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Position in the plan, from 0.
+    pub index: u32,
+    /// For people, e.g. `4k random read T1 QD32`.
+    pub label: String,
+    /// What the step is for.
+    pub phase: Phase,
+    /// Name of the group the targets are judged as.
+    pub group: String,
+    /// At least one.
+    pub targets: Vec<Target>,
+    /// What is done.
+    pub workload: Workload,
+    /// How much at once.
+    pub load: Load,
+    /// By which means.
+    pub engine: EngineSpec,
+    /// On which CPUs.
+    pub placement: Placement,
+    /// For how long.
+    pub length: RunLength,
+    /// Seed of offsets, operation draws, arrival times and data.
+    pub seed: u64,
+}
+
+impl OpMix {
+    /// Reads only.
+    pub const READ: OpMix = OpMix { read_pct: 100, write_pct: 0, trim_pct: 0 };
+    /// Writes only.
+    pub const WRITE: OpMix = OpMix { read_pct: 0, write_pct: 100, trim_pct: 0 };
+
+    /// Whether any I/O changes the target.
+    #[must_use]
+    pub fn is_destructive(self) -> bool {
+        self.write_pct > 0 || self.trim_pct > 0
+    }
+}
+
+impl Workload {
+    /// Largest block of the split, in bytes.
+    ///
+    /// # Panics
+    /// When the split is empty, which no constructor allows.
+    #[must_use]
+    pub fn block_bytes_max(&self) -> u32 {
+        self.block_sizes.iter().map(|b| b.bytes).max().expect("a workload has at least one block size")
+    }
+
+    /// fio's word for mix and pattern: `randread`, `read`, `randrw`...
+    #[must_use]
+    pub fn fio_rw(&self) -> &'static str {
+        let sequential = matches!(self.pattern, Pattern::Sequential);
+        let m = self.mix;
+        match (m.read_pct > 0, m.write_pct > 0, m.trim_pct > 0) {
+            (true, false, false) => {
+                if sequential {
+                    "read"
+                } else {
+                    "randread"
+                }
+            }
+            (false, true, false) => {
+                if sequential {
+                    "write"
+                } else {
+                    "randwrite"
+                }
+            }
+            (false, false, true) => {
+                if sequential {
+                    "trim"
+                } else {
+                    "randtrim"
+                }
+            }
+            (false, true, true) => {
+                if sequential {
+                    "trimwrite"
+                } else {
+                    "randtrimwrite"
+                }
+            }
+            _ => {
+                if sequential {
+                    "rw"
+                } else {
+                    "randrw"
+                }
+            }
+        }
+    }
+}
+
+impl EngineName {
+    /// All engines in the order help texts list them.
+    pub const ALL: [EngineName; 5] =
+        [EngineName::IoUring, EngineName::Libaio, EngineName::Psync, EngineName::Mmap, EngineName::Null];
+
+    /// The word of the command line and of fio where it has one.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EngineName::Psync => "psync",
+            EngineName::Libaio => "libaio",
+            EngineName::IoUring => "io_uring",
+            EngineName::Mmap => "mmap",
+            EngineName::Null => "null",
+        }
+    }
+
+    /// Whether the engine has one I/O in flight per thread however deep the queue is asked.
+    #[must_use]
+    pub fn is_synchronous(self) -> bool {
+        matches!(self, EngineName::Psync | EngineName::Mmap)
+    }
+}
+
+impl Mode {
+    /// The word of the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Interrupt => "interrupt",
+            Mode::Iopoll => "iopoll",
+            Mode::Sqpoll => "sqpoll",
+        }
+    }
+}
+
+impl Default for EngineSpec {
+    fn default() -> Self {
+        EngineSpec {
+            name: EngineName::IoUring,
+            mode: Mode::Interrupt,
+            fixed_buffers: true,
+            fixed_files: true,
+            sqpoll_cpu: None,
+            paranoid: false,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the host did while a step ran: differences of kernel counters over the measured window.
+
+use serde::{Deserialize, Serialize};
+
+/// Time of one CPU by kind over a window, nanoseconds (the kernel counts in ticks of 1/USER_HZ).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// User and nice.
+    pub user_ns: u64,
+    /// System.
+    pub system_ns: u64,
+    /// Hard interrupts.
+    pub irq_ns: u64,
+    /// Soft interrupts.
+    pub softirq_ns: u64,
+    /// Stolen by the hypervisor.
+    pub steal_ns: u64,
+    /// Idle while I/O was outstanding.
+    pub iowait_ns: u64,
+    /// Idle.
+    pub idle_ns: u64,
+}
+
+impl CpuTime {
+    /// Time the CPU worked for this host: user, system, irq, softirq. Steal is not ours.
+    #[must_use]
+    pub fn busy_ns(&self) -> u64 {
+        self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
+    }
+}
+
+/// CPU time of one thread over the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadCpu {
+    /// Name of the thread as the kernel has it (`iou-sqp-123`, `iou-wrk-123`, `fathom-w0`).
+    pub name: String,
+    /// Whether it is a kernel thread working for the run (iou-sqp, iou-wrk, md).
+    pub kernel: bool,
+    /// User time.
+    pub user_ns: u64,
+    /// System time.
+    pub system_ns: u64,
+}
+
+/// Kernel's own count for the whole device behind a target (/proc/diskstats) over the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskDelta {
+    /// Kernel name, e.g. `nvme0n1`.
+    pub device: String,
+    /// Reads completed.
+    pub read_ios: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Reads merged into others.
+    pub read_merges: u64,
+    /// Writes completed.
+    pub write_ios: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Writes merged into others.
+    pub write_merges: u64,
+    /// Discards completed.
+    pub discard_ios: u64,
+    /// Time with at least one I/O in flight.
+    pub busy_ns: u64,
+    /// Sum over I/Os of their time in the block layer.
+    pub weighted_ns: u64,
+}
+
+/// Differences over the measured window, the whole host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostDelta {
+    /// Length of the window the counters were read over.
+    pub window_ns: u64,
+    /// Per CPU: (cpu number, time).
+    pub cpus: Vec<(u32, CpuTime)>,
+    /// Time of all CPUs together over a window before the run, while Fathom did nothing. Readers subtract it, scaled
+    /// to `window_ns`; it is not subtracted here.
+    pub idle_baseline: CpuTime,
+    /// Length of the baseline window; 0 when none was taken.
+    pub idle_baseline_window_ns: u64,
+    /// Threads of the run and kernel threads working for it.
+    pub threads: Vec<ThreadCpu>,
+    /// Interrupts.
+    pub interrupts: u64,
+    /// Context switches.
+    pub context_switches: u64,
+    /// Devices behind the targets.
+    pub disks: Vec<DiskDelta>,
+    /// CPU time of the sampler itself.
+    pub sampler_ns: u64,
+    /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.
+    pub cpu_busy_by_interval: Vec<Vec<f32>>,
+    /// Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
+    pub page_cache_bytes: Option<u64>,
+}

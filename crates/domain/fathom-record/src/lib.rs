@@ -1,0 +1,16 @@
+//! What one step yields: counters, intervals, histograms, host samples, warnings; and the runner trait.
+//!
+//! Real and simulated steps go through the same [`Runner`] with the same `Step` in and the same [`StepRecord`] out.
+
+mod host;
+mod record;
+mod runner;
+mod warning;
+
+pub use host::{CpuTime, DiskDelta, HostDelta, ThreadCpu};
+pub use record::{
+    ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead,
+    QuotedLatency, StepRecord, ThreadRecord, VerifyReport,
+};
+pub use runner::{Progress, RunControl, Runner, StepFailure};
+pub use warning::Warning;

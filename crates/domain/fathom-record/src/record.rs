@@ -1,0 +1,262 @@
+//! The record of one step, as the runner hands it over. Nothing in here is judged yet.
+
+use fathom_hist::Histogram;
+use fathom_plan::Op;
+use serde::{Deserialize, Serialize};
+
+use crate::host::HostDelta;
+use crate::warning::Warning;
+
+/// Latencies of one kind, either as samples or as a foreign tool printed them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Latency {
+    /// Every sample, in a histogram of nanoseconds.
+    Samples(Histogram),
+    /// Only what an imported file says.
+    Quoted(QuotedLatency),
+}
+
+/// Latency figures without samples (imported from fio's plain JSON). Nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuotedLatency {
+    /// Number of I/Os behind the figures.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Standard deviation.
+    pub stddev_ns: f64,
+    /// Smallest.
+    pub min_ns: u64,
+    /// Largest.
+    pub max_ns: u64,
+    /// (quantile in (0,1), value).
+    pub quantiles: Vec<(f64, u64)>,
+}
+
+/// Totals of one operation over the measured window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Direction {
+    /// Which operation.
+    pub op: Op,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Bytes of the completed I/Os.
+    pub bytes: u64,
+    /// I/Os that moved fewer bytes than asked (the rest was not retried).
+    pub short_ios: u64,
+    /// Created -> reaped. In an open loop: from the intended start (response).
+    pub lat: Latency,
+    /// Created -> submitted; `None` where the engine cannot separate it. May hold a sample of the I/Os only.
+    pub slat: Option<Latency>,
+    /// Submitted -> reaped; as `slat`.
+    pub clat: Option<Latency>,
+    /// Open loop only: from the actual start (service).
+    pub service: Option<Latency>,
+}
+
+/// One operation within one interval, over all threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectionInterval {
+    /// Which operation.
+    pub op: Op,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Latencies as in [`Direction::lat`].
+    pub lat: Histogram,
+}
+
+/// A slice of the measured window. Slices follow each other without gaps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interval {
+    /// Start, from the start of the measured window.
+    pub start_ns: u64,
+    /// Length.
+    pub length_ns: u64,
+    /// Operations that completed at least once in the step, same order in every interval.
+    pub directions: Vec<DirectionInterval>,
+}
+
+/// One worker thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadRecord {
+    /// Number of the worker, from 0.
+    pub index: u32,
+    /// Target it worked on.
+    pub target: String,
+    /// CPUs it was allowed on; empty: all.
+    pub cpus_allowed: Vec<u32>,
+    /// CPUs it was seen on at interval ends, ascending.
+    pub cpus_seen: Vec<u32>,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Full passes over its blocks.
+    pub passes: u64,
+    /// Most I/Os in flight at once.
+    pub in_flight_max: u32,
+}
+
+/// An engine feature: asked for, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeatureUse {
+    /// `fixed_buffers`, `fixed_files`, `registered_ring`, `single_issuer`, `defer_taskrun`, `iopoll`, `sqpoll`...
+    pub name: String,
+    /// Whether it was in force.
+    pub used: bool,
+    /// Why not, or a detail.
+    pub detail: String,
+}
+
+/// The clock that stamped the I/Os.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockUse {
+    /// `tsc` or `clock_monotonic`.
+    pub source: String,
+    /// Cost of one reading.
+    pub read_cost_ns: f64,
+    /// Difference to CLOCK_MONOTONIC over the step, parts per million.
+    pub drift_ppm: f64,
+}
+
+/// What Fathom itself cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overhead {
+    /// User time of the loop per I/O with the `null` engine under the same load, calibrated on this host.
+    pub loop_ns_per_io: f64,
+    /// Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+    pub batch_stamp_error_ns_mean: f64,
+    /// Mean I/Os submitted per system call.
+    pub ios_per_submit: f64,
+}
+
+/// Failed I/Os of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoFailure {
+    /// Which operation.
+    pub op: Op,
+    /// Positive errno; 0 for a read that met the end of the file.
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+    /// Offset of the first.
+    pub first_offset_bytes: u64,
+}
+
+/// Outcome of data verification.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// Blocks read back.
+    pub blocks_checked: u64,
+    /// Sectors of different generations within one block.
+    pub torn: u64,
+    /// A good block that belongs to another offset.
+    pub misplaced: u64,
+    /// A good block of an older generation.
+    pub stale: u64,
+    /// Checksum wrong.
+    pub corrupt: u64,
+    /// No block of ours there.
+    pub foreign: u64,
+    /// First few findings as sentences.
+    pub examples: Vec<String>,
+}
+
+/// How the open loop went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// I/Os per second intended.
+    pub intended_iops: f64,
+    /// Mean delay from intended to actual start, over the first and second half of the window.
+    pub submit_delay_ns_mean_halves: [f64; 2],
+    /// I/Os due but not started when the window closed.
+    pub backlog_end_ios: u64,
+    /// Whether the backlog grew: latencies then mean nothing.
+    pub unsustainable: bool,
+}
+
+/// Everything one step yields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRecord {
+    /// Wall clock at the start of the measured window, Unix nanoseconds.
+    pub started_unix_ns: u64,
+    /// Length of the measured window.
+    pub runtime_ns: u64,
+    /// Start of the step to the first I/O handed to the kernel.
+    pub setup_ns: u64,
+    /// One entry per operation that completed at least once.
+    pub directions: Vec<Direction>,
+    /// Slices of the measured window; empty for imported runs.
+    pub intervals: Vec<Interval>,
+    /// Workers.
+    pub threads: Vec<ThreadRecord>,
+    /// What failed.
+    pub failures: Vec<IoFailure>,
+    /// What the host did meanwhile; `None` for imported and simulated runs that lack it.
+    pub host: Option<HostDelta>,
+    /// Engine features.
+    pub features: Vec<FeatureUse>,
+    /// Clock; `None` for imported runs.
+    pub clock: Option<ClockUse>,
+    /// Own cost; `None` for imported runs.
+    pub overhead: Option<Overhead>,
+    /// Mean I/Os in flight, integrated by the runner independently of the latencies; `None` when unknown.
+    pub in_flight_mean: Option<f64>,
+    /// Verification, if asked.
+    pub verify: Option<VerifyReport>,
+    /// Open loop, if one.
+    pub open_loop: Option<OpenLoop>,
+    /// What a reader must know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Latency {
+    /// The samples, when there are any.
+    #[must_use]
+    pub fn histogram(&self) -> Option<&Histogram> {
+        match self {
+            Latency::Samples(h) => Some(h),
+            Latency::Quoted(_) => None,
+        }
+    }
+}
+
+impl StepRecord {
+    /// Completed I/Os of all operations.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.directions.iter().map(|d| d.ios).sum()
+    }
+
+    /// Bytes of the completed I/Os of all operations.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.directions.iter().map(|d| d.bytes).sum()
+    }
+
+    /// Failed I/Os.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.failures.iter().map(|f| f.count).sum()
+    }
+
+    /// Totals of one operation.
+    #[must_use]
+    pub fn direction(&self, op: Op) -> Option<&Direction> {
+        self.directions.iter().find(|d| d.op == op)
+    }
+
+    /// Latencies of all operations merged; `None` when any is only quoted or there are none.
+    #[must_use]
+    pub fn lat_merged(&self) -> Option<Histogram> {
+        let mut merged: Option<Histogram> = None;
+        for direction in &self.directions {
+            let h = direction.lat.histogram()?;
+            match &mut merged {
+                None => merged = Some(h.clone()),
+                Some(m) => m.merge(h),
+            }
+        }
+        merged
+    }
+}

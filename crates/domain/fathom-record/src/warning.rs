@@ -1,0 +1,105 @@
+//! Warnings are values: the record carries them, the report finds the words.
+
+use serde::{Deserialize, Serialize};
+
+/// Something a reader of the figures must know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Warning {
+    /// Our own loop took this share of the latency or CPU time.
+    EngineOverhead {
+        /// Percent of the mean latency.
+        share_pct: f64,
+    },
+    /// A feature that was asked for was not in force.
+    FeatureMissing {
+        /// Feature name.
+        feature: String,
+        /// Why.
+        reason: String,
+    },
+    /// IOPS x mean latency is not what was in flight.
+    LittlesLaw {
+        /// IOPS x mean latency.
+        computed: f64,
+        /// Measured mean in flight.
+        in_flight: f64,
+    },
+    /// Kernel's count of the device disagrees with ours.
+    DiskstatsDisagree {
+        /// Device.
+        device: String,
+        /// Our I/Os.
+        ours: u64,
+        /// Kernel's I/Os.
+        kernel: u64,
+    },
+    /// Reads of space that was never written.
+    ReadsOfUnwrittenSpace {
+        /// Share of the region that has no blocks, percent.
+        unwritten_pct: f64,
+    },
+    /// Buffered, or the page cache held the file.
+    PageCache {
+        /// Bytes found cached.
+        cached_bytes: u64,
+    },
+    /// Footprint smaller than a plausible cache.
+    SmallFootprint {
+        /// Bytes.
+        footprint_bytes: u64,
+    },
+    /// The interval of IOPS is wider than asked when the budget was spent.
+    WideInterval {
+        /// Half width of the 95 % interval, percent of the mean.
+        half_width_pct: f64,
+    },
+    /// Throughput drifted over the window.
+    NotSteady {
+        /// Percent of the mean per minute.
+        drift_pct_per_minute: f64,
+    },
+    /// The open-loop rate was not kept.
+    RateUnsustainable {
+        /// Asked.
+        intended_iops: f64,
+        /// Got.
+        achieved_iops: f64,
+    },
+    /// I/Os failed.
+    IoErrors {
+        /// How many.
+        count: u64,
+        /// errno of the first.
+        errno: i32,
+    },
+    /// Other work used the CPUs.
+    NoisyHost {
+        /// Percent stolen by the hypervisor.
+        steal_pct: f64,
+        /// Busy cores before the run.
+        baseline_busy_cores: f64,
+    },
+    /// A pinned thread was seen elsewhere.
+    Migrated {
+        /// Thread.
+        thread: u32,
+    },
+    /// TSC and CLOCK_MONOTONIC disagree.
+    ClockDrift {
+        /// Parts per million.
+        ppm: f64,
+    },
+    /// Verification found damaged data.
+    VerifyFailed {
+        /// Bad blocks.
+        blocks: u64,
+    },
+    /// The step was stopped before its length.
+    Interrupted,
+    /// A remark of an importer or an engine.
+    Note {
+        /// The remark.
+        text: String,
+    },
+}
