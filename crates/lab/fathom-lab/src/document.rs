@@ -1,0 +1,383 @@
+//! The one JSON document of a run: what `--json` and `export --format json` print and what the report draws.
+//!
+//! Every field is derived from the store; nothing in here is computed by a front. Fields named in the design keep their
+//! names; more may be added. Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise.
+
+use std::collections::BTreeMap;
+
+use fathom_plan::Plan;
+use fathom_record::{FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, ThreadRecord, VerifyReport, Warning};
+use serde::{Deserialize, Serialize};
+
+/// Version of this document's shape.
+pub const SCHEMA: u32 = 1;
+
+/// A run with everything derived from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Version of the program that wrote it.
+    pub fathom: String,
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The run.
+    pub run: RunInfo,
+    /// Facts about the host at the time of the run (`fathom_host::HostFacts` as JSON).
+    pub host: serde_json::Value,
+    /// Answers, most important first.
+    pub verdict: Vec<Verdict>,
+    /// What was measured, in order.
+    pub steps: Vec<StepView>,
+}
+
+/// Head of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Number in the lab.
+    pub id: i64,
+    /// Name of the study.
+    pub study: String,
+    /// Question of the study.
+    pub question: String,
+    /// `running`, `finished`, `interrupted`, `failed` or `imported`.
+    pub state: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// RFC 3339, UTC.
+    pub finished: Option<String>,
+    /// Wall time from start to finish, seconds.
+    pub elapsed_s: Option<f64>,
+    /// The command as typed.
+    pub command: String,
+    /// The plan as executed, with its source text.
+    pub plan: Plan,
+    /// The same steps as fio commands, one per step that fio can do: `(step index, command)`.
+    pub fio_commands: Vec<FioCommand>,
+}
+
+/// What fio would be told for the same load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FioCommand {
+    /// Index of the step.
+    pub step: u32,
+    /// Command line.
+    pub command: String,
+}
+
+/// An answer with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What was asked.
+    pub question: String,
+    /// One or two sentences.
+    pub answer: String,
+    /// Sentences that carry the numbers.
+    pub evidence: Vec<String>,
+    /// What would help, and by how much; may be empty.
+    pub would_help: Vec<String>,
+    /// What limits the trust in the answer; may be empty.
+    pub caveats: Vec<String>,
+    /// Four to six figures the study is about.
+    pub figures: Vec<Figure>,
+}
+
+/// A headline figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// `Most random reads`.
+    pub name: String,
+    /// SI base units.
+    pub value: f64,
+    /// `iops`, `bytes_per_s`, `ns`, `ns_per_io`, `iops_per_core`.
+    pub unit: String,
+    /// 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+    /// `4k random read T4 QD32`.
+    pub load: String,
+    /// Index of the step it comes from.
+    pub step: u32,
+}
+
+/// One step with its judged figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepView {
+    /// Position in the plan.
+    pub index: u32,
+    /// For people.
+    pub label: String,
+    /// `measure`, `fill`...
+    pub phase: String,
+    /// Group of the targets.
+    pub group: String,
+    /// As named by the user.
+    pub targets: Vec<String>,
+    /// `measured`, `refused`, `failed`, `imported`.
+    pub state: String,
+    /// Why, when refused or failed.
+    pub reason: Option<String>,
+    /// Remedy, when refused or failed.
+    pub help: Option<String>,
+    /// Engine word.
+    pub engine: String,
+    /// Mode word.
+    pub mode: String,
+    /// `unpinned`, `cores`, ...
+    pub placement: String,
+    /// CPUs the threads were bound to; empty: unpinned.
+    pub cpus: Vec<u32>,
+    /// fio's word: `randread`.
+    pub op: String,
+    /// Share of reads.
+    pub read_pct: u8,
+    /// `random`, `sequential`, `zipf:1.2`...
+    pub pattern: String,
+    /// Largest block of the split.
+    pub block_size_bytes: u32,
+    /// Whether the page cache was bypassed.
+    pub direct: bool,
+    /// Footprint, when known.
+    pub footprint_bytes: Option<u64>,
+    /// Per target.
+    pub threads: u32,
+    /// Per thread.
+    pub queue_depth: u32,
+    /// Number of targets.
+    pub devices: u32,
+    /// Open loop: intended rate.
+    pub rate_iops: Option<f64>,
+    /// RFC 3339, UTC.
+    pub started: Option<String>,
+    /// Length of the measured window.
+    pub runtime_s: f64,
+    /// Start of the step to first I/O, milliseconds.
+    pub setup_ms: f64,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// 95 % interval; `None` with too few intervals.
+    pub iops_ci95: Option<[f64; 2]>,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+    pub lat_ns: Option<LatencyView>,
+    /// Created -> submitted.
+    pub slat_ns: Option<LatencyView>,
+    /// Submitted -> reaped.
+    pub clat_ns: Option<LatencyView>,
+    /// Open loop: from the actual start.
+    pub service_ns: Option<LatencyView>,
+    /// Reads alone.
+    pub read: Option<DirectionView>,
+    /// Writes alone.
+    pub write: Option<DirectionView>,
+    /// Trims alone.
+    pub trim: Option<DirectionView>,
+    /// Host CPU cost; `None` for imported runs.
+    pub cpu: Option<CpuView>,
+    /// What limited it.
+    pub limit: LimitView,
+    /// Steadiness over the window; `None` with too few intervals.
+    pub steady: Option<SteadyView>,
+    /// Made beforehand; filled from issue "the explanation" on.
+    pub predicted: Option<PredictedView>,
+    /// Latency over the quantile, as points for an axis of nines, cut where samples end.
+    pub percentile_curve: Vec<CurvePoint>,
+    /// Per interval.
+    pub series: SeriesView,
+    /// Laws checked.
+    pub checks: Vec<CheckView>,
+    /// Engine features.
+    pub features: Vec<FeatureUse>,
+    /// Workers.
+    pub workers: Vec<ThreadRecord>,
+    /// Kernel's counters over the window.
+    pub host_delta: Option<HostDelta>,
+    /// Own cost.
+    pub overhead: Option<Overhead>,
+    /// Clock.
+    pub clock: Option<fathom_record::ClockUse>,
+    /// What failed.
+    pub failures: Vec<IoFailure>,
+    /// Verification.
+    pub verify: Option<VerifyReport>,
+    /// Open loop.
+    pub open_loop: Option<OpenLoop>,
+    /// As values.
+    pub warnings: Vec<Warning>,
+    /// The same as sentences, same order.
+    pub warning_texts: Vec<String>,
+}
+
+/// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyView {
+    /// Samples behind the figures (all I/Os, or a sample of them for slat and clat).
+    pub samples: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 95th percentile.
+    pub p95: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    #[serde(rename = "p99.9")]
+    pub p99_9: Option<u64>,
+    /// 99.99th percentile.
+    #[serde(rename = "p99.99")]
+    pub p99_99: Option<u64>,
+    /// 99.999th percentile.
+    #[serde(rename = "p99.999")]
+    pub p99_999: Option<u64>,
+    /// 95 % intervals of the quantiles that have one, by name.
+    pub ci95: BTreeMap<String, [u64; 2]>,
+    /// More I/Os (and seconds at this rate) that a missing quantile needs, by name.
+    pub needs: BTreeMap<String, NeedView>,
+}
+
+/// How much more a quantile needs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NeedView {
+    /// I/Os.
+    pub ios: u64,
+    /// Seconds at the measured rate.
+    pub seconds: f64,
+}
+
+/// One operation of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirectionView {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Short I/Os.
+    pub short_ios: u64,
+    /// As [`StepView::lat_ns`].
+    pub lat_ns: Option<LatencyView>,
+}
+
+/// CPU cost of the whole host per I/O, idle baseline subtracted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CpuView {
+    /// Busy cores, all kinds, baseline subtracted.
+    pub busy_cores: f64,
+    /// Online CPUs.
+    pub cpus_online: u32,
+    /// User time.
+    pub user_ns_per_io: f64,
+    /// System time, without interrupts and without kernel workers.
+    pub system_ns_per_io: f64,
+    /// Hard and soft interrupts.
+    pub irq_ns_per_io: f64,
+    /// Kernel threads working for the run (iou-sqp, iou-wrk, md).
+    pub kernel_worker_ns_per_io: f64,
+    /// Interrupts per I/O.
+    pub interrupts_per_io: f64,
+    /// Context switches per I/O.
+    pub context_switches_per_io: f64,
+    /// IOPS / busy cores; `None` when hardly any CPU was used.
+    pub iops_per_core: Option<f64>,
+    /// Idle baseline, busy cores.
+    pub baseline_busy_cores: f64,
+    /// Share of the window stolen by the hypervisor, percent of all CPUs.
+    pub steal_pct: f64,
+    /// Busiest CPU: number and busy share in [0, 1].
+    pub busiest_cpu: Option<(u32, f64)>,
+}
+
+/// What limited a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitView {
+    /// `queue_depth`, `device`, `core`, `all_cores`, `rate`, `page_cache`, `unknown`...
+    pub name: String,
+    /// `confirmed`, `likely` or `unknown`.
+    pub confidence: String,
+    /// One sentence.
+    pub sentence: String,
+    /// The numbers behind it.
+    pub evidence: Vec<EvidenceView>,
+}
+
+/// A number behind a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceView {
+    /// What it is.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+}
+
+/// Steadiness over the window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyView {
+    /// Whether the window was steady.
+    pub reached: bool,
+    /// Intervals looked at.
+    pub rounds: u32,
+    /// Intervals that still look like warm-up.
+    pub warmup_intervals: u32,
+    /// Drift, percent of the mean per minute.
+    pub drift_pct_per_minute: f64,
+    /// Its 95 % interval.
+    pub drift_ci95: Option<[f64; 2]>,
+}
+
+/// A prediction made before the step ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictedView {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Mean latency.
+    pub lat_ns_mean: f64,
+}
+
+/// A point of the percentile curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Quantile in (0, 1).
+    pub q: f64,
+    /// Latency.
+    pub ns: u64,
+}
+
+/// Figures per interval; all arrays have the same length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeriesView {
+    /// Start of each interval from the start of the window, seconds.
+    pub start_s: Vec<f64>,
+    /// I/Os per second.
+    pub iops: Vec<f64>,
+    /// Median latency; `None` without samples.
+    pub p50_ns: Vec<Option<u64>>,
+    /// p99; `None` with fewer than 10 samples beyond it (enough for a picture, not for a headline).
+    pub p99_ns: Vec<Option<u64>>,
+    /// Busy share in [0, 1]. `[interval][cpu]`; empty when not sampled.
+    pub cpu_busy: Vec<Vec<f32>>,
+}
+
+/// A law that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckView {
+    /// `littles_law`, `bytes`, `diskstats`, `page_cache`.
+    pub name: String,
+    /// Whether it held; `None`: could not be checked (the sentence says why).
+    pub ok: Option<bool>,
+    /// What was compared with what.
+    pub sentence: String,
+}
