@@ -1,0 +1,112 @@
+//! Lists of CPUs as the kernel and taskset write them.
+
+use crate::error::{Quantity, UnitError};
+
+/// Above what any kernel can have; keeps a mistyped range from filling the memory.
+const CPU_MAX: u32 = 65_535;
+
+const LIST: Quantity = Quantity {
+    what: "a CPU list",
+    help: "Write CPU numbers and ranges separated by commas, for example 0-3,8.",
+    units: &[],
+};
+
+/// CPUs of a list such as `0-3,8`, in the order written.
+///
+/// # Errors
+/// When the list is empty, a part is no number or ascending range, a CPU is named twice or is above 65535.
+pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, UnitError> {
+    let mut cpus = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (parse_cpu(text, first)?, parse_cpu(text, last)?);
+        if first > last {
+            return Err(LIST.error(text, format!("the range {first}-{last} descends")));
+        }
+        for cpu in first..=last {
+            if !seen.insert(cpu) {
+                return Err(LIST.error(text, format!("CPU {cpu} is named twice")));
+            }
+            cpus.push(cpu);
+        }
+    }
+    Ok(cpus)
+}
+
+fn parse_cpu(text: &str, number: &str) -> Result<u32, UnitError> {
+    let number = number.trim();
+    if number.is_empty() {
+        return Err(LIST.error(text, "a CPU number is missing"));
+    }
+    if !number.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(LIST.error(text, format!("`{number}` is not a CPU number")));
+    }
+    match number.parse() {
+        Ok(cpu) if cpu <= CPU_MAX => Ok(cpu),
+        _ => Err(LIST.error(text, format!("CPU {number} is above {CPU_MAX}"))),
+    }
+}
+
+/// CPUs as a list with ranges: `0-3,8`. Keeps the order; empty for no CPUs.
+#[must_use]
+pub fn format_cpu_list(cpus: &[u32]) -> String {
+    let parts = cpus.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(|run| match run {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+        [] => String::new(),
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lists_are_read_in_order() {
+        assert_eq!(parse_cpu_list("0-3,8"), Ok(vec![0, 1, 2, 3, 8]));
+        assert_eq!(parse_cpu_list("8, 0-1\n"), Ok(vec![8, 0, 1]));
+        assert_eq!(parse_cpu_list("5-5"), Ok(vec![5]));
+    }
+
+    #[test]
+    fn a_bad_list_says_what_is_wrong() {
+        for (text, word) in [
+            ("", "missing"),
+            ("0,", "missing"),
+            ("1-", "missing"),
+            ("3-1", "descends"),
+            ("0-3,2", "CPU 2 is named twice"),
+            ("all", "`all` is not a CPU number"),
+            ("0-4000000000", "above 65535"),
+            ("99999999999999999999", "above 65535"),
+        ] {
+            let error = parse_cpu_list(text).unwrap_err();
+            assert!(error.problem.contains(word), "{text}: {}", error.problem);
+            assert!(error.help.contains("0-3,8"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_list_is_read_back(cpus in prop::collection::hash_set(0_u32..40, 1..30)) {
+            let cpus: Vec<u32> = cpus.into_iter().collect();
+            prop_assert_eq!(parse_cpu_list(&format_cpu_list(&cpus)), Ok(cpus));
+        }
+
+        #[test]
+        fn ascending_cpus_print_as_the_kernel_does(cpus in prop::collection::btree_set(0_u32..12, 1..12)) {
+            let cpus: Vec<u32> = cpus.into_iter().collect();
+            let text = format_cpu_list(&cpus);
+            let gaps = cpus.windows(2).filter(|w| w[1] - w[0] > 1).count();
+            prop_assert_eq!(text.matches(',').count(), gaps);
+        }
+
+        #[test]
+        fn any_text_is_parsed_without_panic(text in "[0-9,\\- a]{0,12}") {
+            let _ = parse_cpu_list(&text);
+        }
+    }
+}
