@@ -1,1 +1,30 @@
-//! Not furnished yet.
+//! This machine: CPUs, block devices, file systems, the guard before writes, and samplers while a step runs.
+//!
+//! Every reader of `/proc` and `/sys` takes a [`Root`], so that a captured tree is a test; `Root::live()` is this host.
+//! Nothing here changes a setting and nothing here opens a target for writing.
+
+mod consent;
+mod cpu;
+mod disk;
+mod extents;
+mod facts;
+mod mount;
+mod placement;
+mod procfs;
+mod root;
+mod sampler;
+mod signature;
+mod sys;
+
+pub use consent::{
+    OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, RefusalKind, WriteConsent, check_write_target, is_own_file_name,
+};
+pub use cpu::{Cpu, Topology, parse_cpu_list};
+pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
+pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
+pub use facts::{HostFacts, TargetFacts};
+pub use mount::{Mount, free_bytes, mount_of, mounts};
+pub use placement::{PlacementError, resolve_placement};
+pub use root::{ProbeError, Root};
+pub use sampler::HostSampler;
+pub use signature::{Signature, signatures_of};

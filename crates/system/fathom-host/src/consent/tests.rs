@@ -1,0 +1,219 @@
+//! The guard against hand-built machines, and against a loop device where one can be had.
+
+use super::*;
+use crate::root::tree::Tree;
+use std::process::Command;
+
+const BUS: &str = "pci0/nvme/nvme0";
+const MIB: usize = 1 << 20;
+
+/// `vda` holds the system; `sdb` (serial SER1, one partition) is free and blank.
+fn machine() -> Tree {
+    let tree = Tree::new();
+    tree.disk("vda", "254:0", 4096, "pci0/virtio1").disk("sdb", "8:16", (MIB / 512) as u64, BUS);
+    tree.partition("sdb", BUS, "sdb1", "8:17")
+        .file(&format!("sys/devices/{BUS}/block/sdb/device/serial"), "SER1\n")
+        .file("proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n")
+        .file("proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n")
+        .file("dev/sdb", vec![0u8; MIB])
+        .file("dev/vda", vec![0u8; MIB]);
+    tree
+}
+
+fn ask(tree: &Tree, name: &str, destroy: &[&str]) -> Result<WriteConsent, Refusal> {
+    let device = device_by_name(&tree.root(), name).expect("in the tree");
+    let destroy: Vec<String> = destroy.iter().map(|&d| d.to_owned()).collect();
+    let node = device.dev_path.clone();
+    check_device(&tree.root(), device, &node, &destroy)
+}
+
+fn check_refused(tree: &Tree, name: &str, destroy: &[&str], kind: RefusalKind, parts: &[&str]) {
+    let refusal = ask(tree, name, destroy).expect_err("refused");
+    assert_eq!(refusal.kind, kind, "{refusal:?}");
+    let text = format!("{}\nhelp: {}", refusal.message, refusal.help);
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in {text:?}");
+    }
+}
+
+#[test]
+fn a_blank_drive_named_by_its_serial_may_be_written() {
+    let consent = ask(&machine(), "sdb", &["SER1"]).expect("allowed");
+    assert_eq!(consent.path(), Path::new("/dev/sdb"));
+    assert_eq!(consent.device().map(|d| d.name.as_str()), Some("sdb"));
+}
+
+#[test]
+fn a_drive_not_named_by_its_whole_serial_is_refused() {
+    for destroy in [&[][..], &["SER"], &["SER12"], &["sdb"], &["OTHER"]] {
+        check_refused(&machine(), "sdb", destroy, RefusalKind::NoConsent, &["/dev/sdb", "--destroy SER1"]);
+    }
+}
+
+#[test]
+fn the_drive_of_the_running_system_is_refused_however_it_is_named() {
+    check_refused(&machine(), "vda", &["vda"], RefusalKind::RootDrive, &["vda", "never written"]);
+}
+
+#[test]
+fn the_system_below_a_stack_of_devices_is_found() {
+    let tree = machine();
+    tree.disk("dm-0", "253:0", 4096, "virtual")
+        .folder("sys/devices/virtual/block/dm-0/dm")
+        .folder("sys/devices/virtual/block/dm-0/slaves/sdb1")
+        .file("proc/self/mountinfo", "27 1 253:0 / / rw - ext4 /dev/mapper/root rw\n");
+    check_refused(&tree, "sdb", &["SER1"], RefusalKind::RootDrive, &["sdb"]);
+}
+
+#[test]
+fn a_mounted_partition_is_refused_by_number_and_by_name() {
+    let tree = machine();
+    let system = "27 1 254:0 / / rw - ext4 /dev/vda rw\n";
+    for line in ["30 27 8:17 / /srv rw - xfs /dev/disk/by-id/x rw\n", "30 27 0:44 / /srv rw - btrfs /dev/sdb1 rw\n"] {
+        tree.file("proc/self/mountinfo", format!("{system}{line}"));
+        check_refused(&tree, "sdb", &["SER1"], RefusalKind::Mounted, &["sdb1 on /srv", "unmount", "--destroy SER1"]);
+    }
+}
+
+#[test]
+fn swap_holders_read_only_and_no_size_are_refused_with_their_reason() {
+    let tree = machine();
+    tree.file("proc/swaps", "Filename Type\n/dev/sdb1 partition 1 0 -2\n");
+    check_refused(&tree, "sdb", &["SER1"], RefusalKind::Swap, &["sdb1", "swapoff"]);
+
+    let tree = machine();
+    tree.folder(&format!("sys/devices/{BUS}/block/sdb/sdb1/holders/md0"));
+    check_refused(&tree, "sdb", &["SER1"], RefusalKind::Held, &["md0", "sdb1"]);
+
+    let tree = machine();
+    tree.file(&format!("sys/devices/{BUS}/block/sdb/ro"), "1\n");
+    check_refused(&tree, "sdb", &["SER1"], RefusalKind::ReadOnly, &["read-only"]);
+
+    let tree = machine();
+    tree.disk("zram0", "252:0", 0, "virtual");
+    check_refused(&tree, "zram0", &["zram0"], RefusalKind::NoSize, &["disksize"]);
+}
+
+#[test]
+fn a_signature_must_be_named_besides_the_serial() {
+    let tree = machine();
+    let mut image = vec![0u8; MIB];
+    image[1080..1082].copy_from_slice(&[0x53, 0xEF]);
+    image[4096..4104].copy_from_slice(b"EFI PART");
+    tree.file("dev/sdb", &image);
+    let help = "--destroy SER1:ext+gpt";
+    check_refused(&tree, "sdb", &["SER1"], RefusalKind::Signature, &["an ext2/3/4 file system", help]);
+    check_refused(&tree, "sdb", &["SER1:ext"], RefusalKind::Signature, &["GPT", help]);
+    assert!(ask(&tree, "sdb", &["SER1:ext+gpt"]).is_ok());
+    assert!(ask(&tree, "sdb", &["SER1:ext", "SER1:gpt"]).is_ok());
+}
+
+#[test]
+fn files_of_fathom_and_new_files_are_fine_and_other_files_are_not() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let file = |name: &str, content: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, content).expect("file");
+        path
+    };
+    let ask = |path: &Path, destroy: &[String]| check_write_target(&Root::live(), path, destroy);
+    assert!(ask(&dir.path().join("new"), &[]).is_ok());
+    assert!(ask(&file("fathom-quick.data", "x"), &[]).is_ok());
+    assert!(ask(&file("empty", ""), &[]).is_ok());
+
+    let diary = file("diary.txt", "dear");
+    let refusal = ask(&diary, &[]).expect_err("foreign");
+    assert_eq!(refusal.kind, RefusalKind::ForeignFile);
+    assert!(refusal.help.contains("--destroy"), "{refusal:?}");
+    assert!(ask(&diary, &[diary.display().to_string()]).is_ok());
+    assert_eq!(fs::read_to_string(&diary).expect("still there"), "dear");
+
+    let link = dir.path().join("fathom-link.data");
+    std::os::unix::fs::symlink(&diary, &link).expect("link");
+    assert_eq!(ask(&link, &[]).expect_err("link to a foreign file").kind, RefusalKind::ForeignFile);
+
+    let kind = |path: &Path| ask(path, &[]).expect_err("refused").kind;
+    assert_eq!(kind(dir.path()), RefusalKind::NotWritableKind);
+    assert_eq!(kind(Path::new("/dev/null")), RefusalKind::NotWritableKind);
+    assert_eq!(kind(Path::new("/dev/nvme99n9")), RefusalKind::Unreachable);
+    assert_eq!(kind(&dir.path().join("no/such/folder/f")), RefusalKind::Unreachable);
+}
+
+#[test]
+fn own_names_are_recognised() {
+    for (name, own) in [
+        ("fathom-a.data", true),
+        ("x/fathom-0.data", true),
+        ("fathom-.data", false),
+        ("fathom-a", false),
+        ("a.data", false),
+    ] {
+        assert_eq!(is_own_file_name(Path::new(name)), own, "{name}");
+    }
+}
+
+/// A loop device over a blank file, detached when dropped.
+struct LoopDevice {
+    path: PathBuf,
+    _image: tempfile::NamedTempFile,
+}
+
+impl LoopDevice {
+    /// `None`, with the reason printed, where loop devices cannot be had (no root, no tool).
+    fn attach() -> Option<LoopDevice> {
+        let image = tempfile::NamedTempFile::new().expect("temp file");
+        image.as_file().set_len(4 * MIB as u64).expect("sized");
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(image.path()).output();
+        match output {
+            Ok(output) if output.status.success() => {
+                let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+                Some(LoopDevice { path, _image: image })
+            }
+            other => {
+                skip(&format!("no loop device: {other:?}"));
+                None
+            }
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let status = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        assert!(status.is_ok_and(|s| s.success()), "cannot detach {:?}", self.path);
+    }
+}
+
+#[allow(clippy::print_stderr)]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+#[test]
+fn a_loop_device_is_claimed_while_its_consent_lives() {
+    let Some(device) = LoopDevice::attach() else { return };
+    let name = device.path.file_name().expect("name").to_string_lossy().into_owned();
+    let root = Root::live();
+    let refusal = check_write_target(&root, &device.path, &[]).expect_err("not named");
+    assert_eq!(refusal.kind, RefusalKind::NoConsent);
+    let consent = check_write_target(&root, &device.path, std::slice::from_ref(&name)).expect("allowed");
+    let second = check_write_target(&root, &device.path, std::slice::from_ref(&name)).expect_err("claimed");
+    assert_eq!(second.kind, RefusalKind::Claimed);
+    // The writer itself is not locked out.
+    drop(OpenOptions::new().write(true).open(consent.path()).expect("opens for writing"));
+    drop(consent);
+    assert!(check_write_target(&root, &device.path, &[name]).is_ok());
+}
+
+#[test]
+fn a_real_swap_signature_on_a_loop_device_is_seen() {
+    let Some(device) = LoopDevice::attach() else { return };
+    match Command::new("mkswap").arg(&device.path).output() {
+        Ok(output) if output.status.success() => {}
+        other => return skip(&format!("no mkswap: {other:?}")),
+    }
+    let name = device.path.file_name().expect("name").to_string_lossy().into_owned();
+    let refusal = check_write_target(&Root::live(), &device.path, &[name]).expect_err("swap space");
+    assert_eq!(refusal.kind, RefusalKind::Signature);
+    assert!(refusal.message.contains("swap space"), "{refusal}");
+}

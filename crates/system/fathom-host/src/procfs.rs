@@ -1,0 +1,239 @@
+//! The three kernel texts the sampler reads, parsed without allocation per line.
+
+use std::path::Path;
+
+use fathom_record::{CpuTime, DiskDelta};
+
+use crate::root::ProbeError;
+
+/// /proc/stat at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stat {
+    /// (CPU number, time), in the kernel's order.
+    pub(crate) cpus: Vec<(u32, CpuTime)>,
+    /// Interrupts since boot.
+    pub(crate) interrupts: u64,
+    /// Context switches since boot.
+    pub(crate) context_switches: u64,
+}
+
+/// Parses /proc/stat (proc_stat(5)) into `into`. `tick_ns` is 1 s / USER_HZ.
+pub(crate) fn parse_stat(path: &Path, text: &str, tick_ns: u64, into: &mut Stat) -> Result<(), ProbeError> {
+    into.cpus.clear();
+    let (mut seen_intr, mut seen_ctxt) = (false, false);
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("cpu") {
+            if rest.starts_with(' ') {
+                continue; // The sum line: it counts CPUs that went offline too, so the parts are what we use.
+            }
+            into.cpus.push(parse_cpu(path, rest, tick_ns)?);
+        } else if let Some(rest) = line.strip_prefix("intr ") {
+            into.interrupts = first_number(path, rest, "intr")?;
+            seen_intr = true;
+        } else if let Some(rest) = line.strip_prefix("ctxt ") {
+            into.context_switches = first_number(path, rest, "ctxt")?;
+            seen_ctxt = true;
+        }
+    }
+    if into.cpus.is_empty() || !seen_intr || !seen_ctxt {
+        return Err(ProbeError::parse(path, "expected lines cpuN, intr and ctxt"));
+    }
+    Ok(())
+}
+
+fn parse_cpu(path: &Path, rest: &str, tick_ns: u64) -> Result<(u32, CpuTime), ProbeError> {
+    let bad = || ProbeError::parse(path, format!("bad CPU line \"cpu{rest}\""));
+    let mut words = rest.split_ascii_whitespace();
+    let number = words.next().and_then(|w| w.parse().ok()).ok_or_else(bad)?;
+    // user nice system idle iowait irq softirq steal; guest time is already part of user.
+    let mut ticks = [0u64; 8];
+    for slot in &mut ticks {
+        *slot = words.next().and_then(|w| w.parse().ok()).ok_or_else(bad)?;
+    }
+    let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks.map(|t| t * tick_ns);
+    let time = CpuTime {
+        user_ns: user + nice,
+        system_ns: system,
+        irq_ns: irq,
+        softirq_ns: softirq,
+        steal_ns: steal,
+        iowait_ns: iowait,
+        idle_ns: idle,
+    };
+    Ok((number, time))
+}
+
+fn first_number(path: &Path, rest: &str, line: &str) -> Result<u64, ProbeError> {
+    let word = rest.split_ascii_whitespace().next().unwrap_or("");
+    word.parse().map_err(|_| ProbeError::parse(path, format!("line {line}: expected a number, found {word:?}")))
+}
+
+/// `after - before`, kind by kind. Idle and iowait may step back by a tick when an idle CPU wakes, hence saturating.
+pub(crate) fn cpu_difference(after: &CpuTime, before: &CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        irq_ns: after.irq_ns.saturating_sub(before.irq_ns),
+        softirq_ns: after.softirq_ns.saturating_sub(before.softirq_ns),
+        steal_ns: after.steal_ns.saturating_sub(before.steal_ns),
+        iowait_ns: after.iowait_ns.saturating_sub(before.iowait_ns),
+        idle_ns: after.idle_ns.saturating_sub(before.idle_ns),
+    }
+}
+
+/// Sum of two times, kind by kind.
+pub(crate) fn cpu_sum(a: &CpuTime, b: &CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: a.user_ns + b.user_ns,
+        system_ns: a.system_ns + b.system_ns,
+        irq_ns: a.irq_ns + b.irq_ns,
+        softirq_ns: a.softirq_ns + b.softirq_ns,
+        steal_ns: a.steal_ns + b.steal_ns,
+        iowait_ns: a.iowait_ns + b.iowait_ns,
+        idle_ns: a.idle_ns + b.idle_ns,
+    }
+}
+
+/// Counters of one device (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes whatever the device says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DiskCounters {
+    fields: [u64; 12],
+}
+
+/// Fills `into[i]` with the counters of `names[i]`.
+pub(crate) fn parse_diskstats(
+    path: &Path,
+    text: &str,
+    names: &[String],
+    into: &mut Vec<DiskCounters>,
+) -> Result<(), ProbeError> {
+    into.clear();
+    for name in names {
+        let line = text
+            .lines()
+            .find_map(|line| {
+                let mut words = line.split_ascii_whitespace().skip(2);
+                (words.next() == Some(name)).then_some(words)
+            })
+            .ok_or_else(|| ProbeError::parse(path, format!("device {name} is not listed")))?;
+        let mut counters = DiskCounters::default();
+        let mut seen = 0;
+        for (slot, word) in counters.fields.iter_mut().zip(line) {
+            *slot = word.parse().map_err(|_| ProbeError::parse(path, format!("device {name}: bad number {word:?}")))?;
+            seen += 1;
+        }
+        // Kernels before 4.18 end after 11 fields; discards are then not counted.
+        if seen < 11 {
+            return Err(ProbeError::parse(path, format!("device {name}: expected 11 fields, found {seen}")));
+        }
+        into.push(counters);
+    }
+    Ok(())
+}
+
+impl DiskCounters {
+    /// What happened to device `name` from `before` to `self`.
+    pub(crate) fn since(&self, before: &DiskCounters, name: &str) -> DiskDelta {
+        const SECTOR_BYTES: u64 = 512;
+        const MS: u64 = 1_000_000;
+        let count = |i: usize| self.fields[i].wrapping_sub(before.fields[i]);
+        // Times are printed as 32-bit milliseconds and wrap after 49 days.
+        let time_ns = |i: usize| u64::from((self.fields[i] as u32).wrapping_sub(before.fields[i] as u32)) * MS;
+        DiskDelta {
+            device: name.to_owned(),
+            read_ios: count(0),
+            read_merges: count(1),
+            read_bytes: count(2) * SECTOR_BYTES,
+            write_ios: count(4),
+            write_merges: count(5),
+            write_bytes: count(6) * SECTOR_BYTES,
+            discard_ios: count(11),
+            busy_ns: time_ns(9),
+            weighted_ns: time_ns(10),
+        }
+    }
+}
+
+/// Name and CPU time of a thread from its `stat` (proc_pid_stat(5)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TaskStat<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+}
+
+/// Parses a thread's `stat`; `None` when it is cut or malformed, as for a thread that is just ending.
+pub(crate) fn parse_task(text: &str, tick_ns: u64) -> Option<TaskStat<'_>> {
+    // The name may hold blanks and brackets, so it ends at the last bracket.
+    let open = text.find('(')?;
+    let close = text.rfind(')')?;
+    let name = text.get(open + 1..close)?;
+    // After the name: state is field 3, utime 14, stime 15.
+    let mut words = text.get(close + 1..)?.split_ascii_whitespace().skip(11);
+    let user: u64 = words.next()?.parse().ok()?;
+    let system: u64 = words.next()?.parse().ok()?;
+    Some(TaskStat { name, user_ns: user * tick_ns, system_ns: system * tick_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK_NS: u64 = 10_000_000;
+    const STAT: &str = "cpu  30 0 20 200 10 0 2 0 0 0\ncpu0 10 1 5 100 2 3 1 4 0 0\ncpu3 20 0 15 100 8 0 1 0 0 0\n\
+                        intr 285095 0 1 2\nctxt 567814\nbtime 1\nprocesses 2\n";
+
+    #[test]
+    fn stat_is_read_per_cpu_with_nice_as_user() {
+        let mut stat = Stat::default();
+        parse_stat(Path::new("stat"), STAT, TICK_NS, &mut stat).expect("parses");
+        assert_eq!(stat.interrupts, 285_095);
+        assert_eq!(stat.context_switches, 567_814);
+        assert_eq!(stat.cpus.iter().map(|c| c.0).collect::<Vec<_>>(), [0, 3]);
+        let want = CpuTime {
+            user_ns: 11 * TICK_NS,
+            system_ns: 5 * TICK_NS,
+            irq_ns: 3 * TICK_NS,
+            softirq_ns: TICK_NS,
+            steal_ns: 4 * TICK_NS,
+            iowait_ns: 2 * TICK_NS,
+            idle_ns: 100 * TICK_NS,
+        };
+        assert_eq!(stat.cpus[0].1, want);
+    }
+
+    #[test]
+    fn stat_without_interrupts_is_refused_not_guessed() {
+        let error = parse_stat(Path::new("stat"), "cpu0 1 1 1 1 1 1 1 1\nctxt 1\n", TICK_NS, &mut Stat::default());
+        assert!(error.expect_err("no intr line").to_string().contains("intr"));
+    }
+
+    #[test]
+    fn a_thread_name_may_hold_brackets_and_blanks() {
+        let line = "42 (a) (b c) S 1 42 42 0 -1 4194560 10 0 0 0 7 5 0 0 20 0 1 0 100 0 0\n";
+        let task = parse_task(line, TICK_NS).expect("parses");
+        assert_eq!(task, TaskStat { name: "a) (b c", user_ns: 7 * TICK_NS, system_ns: 5 * TICK_NS });
+        assert_eq!(parse_task("42 (x) S 1", TICK_NS), None);
+    }
+
+    #[test]
+    fn disk_times_survive_the_32_bit_wrap_and_old_kernels() {
+        let names = vec!["vda".to_owned()];
+        let path = Path::new("diskstats");
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let a = " 254 0 vda 10 1 80 5 20 2 160 6 0 4294967290 4294967200\n";
+        let b = " 259 0 vdaa 9 9 9 9 9 9 9 9 9 9 9\n 254 0 vda 13 1 104 5 25 4 200 6 0 10 100\n";
+        parse_diskstats(path, a, &names, &mut before).expect("parses");
+        parse_diskstats(path, b, &names, &mut after).expect("parses");
+        let delta = after[0].since(&before[0], "vda");
+        assert_eq!((delta.read_ios, delta.read_bytes, delta.write_ios, delta.write_bytes), (3, 24 * 512, 5, 40 * 512));
+        assert_eq!((delta.write_merges, delta.discard_ios), (2, 0));
+        assert_eq!((delta.busy_ns, delta.weighted_ns), (16_000_000, 196_000_000));
+    }
+
+    #[test]
+    fn an_unknown_disk_is_named() {
+        let error = parse_diskstats(Path::new("d"), " 254 0 vda 1 1\n", &["sdz".to_owned()], &mut Vec::new());
+        assert!(error.expect_err("not listed").to_string().contains("sdz"));
+    }
+}

@@ -1,0 +1,470 @@
+//! Reads the kernel's counters before, during and after a step and hands over the differences.
+//!
+//! Cheapness: files stay open and are re-read with pread into one buffer; the texts are parsed in place. What the
+//! sampler itself costs is measured with the thread's CPU clock and handed over as `sampler_ns`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fathom_record::{CpuTime, HostDelta, ThreadCpu};
+
+use crate::procfs::{DiskCounters, Stat, TaskStat, cpu_difference, cpu_sum, parse_diskstats, parse_stat, parse_task};
+use crate::root::{ProbeError, Root, names_in};
+use crate::sys;
+
+/// A kernel file kept open.
+struct OpenText {
+    path: PathBuf,
+    file: File,
+}
+
+impl OpenText {
+    fn open(path: PathBuf) -> Result<Self, ProbeError> {
+        let file = File::open(&path).map_err(ProbeError::read(&path))?;
+        Ok(OpenText { path, file })
+    }
+
+    /// The whole text from the start; the kernel makes it anew for a read at offset 0.
+    fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> Result<&'b str, ProbeError> {
+        const CHUNK_BYTES: usize = 16 * 1024;
+        let mut length = 0;
+        loop {
+            if buffer.len() < length + CHUNK_BYTES {
+                buffer.resize(length + CHUNK_BYTES, 0);
+            }
+            match self.file.read_at(&mut buffer[length..], length as u64).map_err(ProbeError::read(&self.path))? {
+                0 => break,
+                n => length += n,
+            }
+        }
+        std::str::from_utf8(&buffer[..length]).map_err(|_| ProbeError::parse(&self.path, "not text"))
+    }
+}
+
+/// A thread while it is watched, and after its end with its last figures.
+struct Task {
+    name: String,
+    kernel: bool,
+    /// `None` once the thread has ended: its number may then be used again by another.
+    file: Option<File>,
+    user_ns_first: u64,
+    system_ns_first: u64,
+    user_ns_last: u64,
+    system_ns_last: u64,
+}
+
+/// Samples the whole host around a step.
+///
+/// Order of calls: [`take_baseline`](Self::take_baseline) (optional), then per step [`begin`](Self::begin),
+/// [`interval`](Self::interval) at each interval's end, [`finish`](Self::finish).
+pub struct HostSampler {
+    root: Root,
+    disks: Vec<String>,
+    stat_file: OpenText,
+    diskstats_file: Option<OpenText>,
+    tick_ns: u64,
+    buffer: Vec<u8>,
+    baseline: CpuTime,
+    baseline_window_ns: u64,
+    stat_first: Stat,
+    stat_last: Stat,
+    scratch: Stat,
+    disks_first: Vec<DiskCounters>,
+    tasks: BTreeMap<u32, Task>,
+    ended: Vec<Task>,
+    busy_by_interval: Vec<Vec<f32>>,
+    sampler_ns: u64,
+}
+
+impl HostSampler {
+    /// Opens the kernel's files below `root`; `disks` are kernel names of whole devices, e.g. `nvme0n1`.
+    ///
+    /// # Errors
+    /// [`ProbeError`] when a file is missing or a disk is not in /proc/diskstats.
+    pub fn new(root: &Root, disks: Vec<String>) -> Result<HostSampler, ProbeError> {
+        let diskstats_file = if disks.is_empty() { None } else { Some(OpenText::open(root.join("proc/diskstats"))?) };
+        let mut sampler = HostSampler {
+            root: root.clone(),
+            disks,
+            stat_file: OpenText::open(root.join("proc/stat"))?,
+            diskstats_file,
+            tick_ns: sys::tick_ns(),
+            buffer: Vec::new(),
+            baseline: CpuTime::default(),
+            baseline_window_ns: 0,
+            stat_first: Stat::default(),
+            stat_last: Stat::default(),
+            scratch: Stat::default(),
+            disks_first: Vec::new(),
+            tasks: BTreeMap::new(),
+            ended: Vec::new(),
+            busy_by_interval: Vec::new(),
+            sampler_ns: 0,
+        };
+        sampler.begin()?;
+        Ok(sampler)
+    }
+
+    /// Measures what the host does on its own: sleeps for `duration` and keeps the difference for all later steps.
+    ///
+    /// # Errors
+    /// [`ProbeError`] when /proc/stat cannot be read.
+    pub fn take_baseline(&mut self, duration: Duration) -> Result<(), ProbeError> {
+        let (mut before, mut after) = (Stat::default(), Stat::default());
+        let start = Instant::now();
+        self.read_stat(&mut before)?;
+        thread::sleep(duration);
+        self.read_stat(&mut after)?;
+        self.baseline_window_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.baseline = pairs(&before, &after)
+            .fold(CpuTime::default(), |sum, (_, first, last)| cpu_sum(&sum, &cpu_difference(last, first)));
+        Ok(())
+    }
+
+    /// Marks the start of the measured window and forgets the step before.
+    ///
+    /// # Errors
+    /// [`ProbeError`] when a counter cannot be read.
+    pub fn begin(&mut self) -> Result<(), ProbeError> {
+        self.busy_by_interval.clear();
+        self.tasks.clear();
+        self.ended.clear();
+        // Looking through all processes is the one costly part; it lies before the first reading, not in the window.
+        for tid in self.array_threads() {
+            self.watch(tid, &format!("proc/{tid}/stat"), true);
+        }
+        let cpu_ns = sys::thread_cpu_ns();
+        self.sample_tasks();
+        for task in self.tasks.values_mut() {
+            task.user_ns_first = task.user_ns_last;
+            task.system_ns_first = task.system_ns_last;
+        }
+        let mut disks = std::mem::take(&mut self.disks_first);
+        self.read_disks(&mut disks)?;
+        self.disks_first = disks;
+        let mut stat = std::mem::take(&mut self.stat_first);
+        self.read_stat(&mut stat)?;
+        self.stat_last.clone_from(&stat);
+        self.stat_first = stat;
+        self.sampler_ns = sys::thread_cpu_ns() - cpu_ns;
+        Ok(())
+    }
+
+    /// Marks the end of an interval: keeps each CPU's busy share since the last mark and the threads' times so far.
+    ///
+    /// # Errors
+    /// [`ProbeError`] when /proc/stat cannot be read.
+    pub fn interval(&mut self) -> Result<(), ProbeError> {
+        let cpu_ns = sys::thread_cpu_ns();
+        self.sample_tasks();
+        let mut now = std::mem::take(&mut self.scratch);
+        self.read_stat(&mut now)?;
+        // In the order of the first reading, so that every interval has the same columns.
+        let shares = self.stat_first.cpus.iter().map(|(number, _)| {
+            match (find(&self.stat_last, *number), find(&now, *number)) {
+                (Some(before), Some(after)) => busy_share(&cpu_difference(after, before)),
+                _ => 0.0, // Offline: it did nothing.
+            }
+        });
+        self.busy_by_interval.push(shares.collect());
+        self.scratch = std::mem::replace(&mut self.stat_last, now);
+        self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
+        Ok(())
+    }
+
+    /// Ends the window, which was `window_ns` long, and hands over everything since [`begin`](Self::begin).
+    ///
+    /// # Errors
+    /// [`ProbeError`] when a counter cannot be read.
+    pub fn finish(&mut self, window_ns: u64) -> Result<HostDelta, ProbeError> {
+        let cpu_ns = sys::thread_cpu_ns();
+        let mut now = std::mem::take(&mut self.scratch);
+        self.read_stat(&mut now)?;
+        let mut disks_now = Vec::with_capacity(self.disks.len());
+        self.read_disks(&mut disks_now)?;
+        self.sample_tasks();
+        self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
+
+        let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
+        let disks = disks_now.iter().zip(&self.disks_first).zip(&self.disks);
+        let delta = HostDelta {
+            window_ns,
+            cpus,
+            idle_baseline: self.baseline,
+            idle_baseline_window_ns: self.baseline_window_ns,
+            threads: self.thread_times(),
+            interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
+            context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
+            disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
+            sampler_ns: self.sampler_ns,
+            cpu_busy_by_interval: std::mem::take(&mut self.busy_by_interval),
+            page_cache_bytes: None,
+        };
+        self.scratch = now;
+        Ok(delta)
+    }
+
+    fn thread_times(&self) -> Vec<ThreadCpu> {
+        self.ended
+            .iter()
+            .chain(self.tasks.values())
+            .map(|task| ThreadCpu {
+                name: task.name.clone(),
+                kernel: task.kernel,
+                user_ns: task.user_ns_last.saturating_sub(task.user_ns_first),
+                system_ns: task.system_ns_last.saturating_sub(task.system_ns_first),
+            })
+            .collect()
+    }
+
+    fn read_stat(&mut self, into: &mut Stat) -> Result<(), ProbeError> {
+        let text = self.stat_file.read(&mut self.buffer)?;
+        parse_stat(&self.stat_file.path, text, self.tick_ns, into)
+    }
+
+    fn read_disks(&mut self, into: &mut Vec<DiskCounters>) -> Result<(), ProbeError> {
+        let Some(file) = &self.diskstats_file else { return Ok(()) };
+        let text = file.read(&mut self.buffer)?;
+        parse_diskstats(&file.path, text, &self.disks, into)
+    }
+
+    /// Starts watching new threads of this process and refreshes the figures of the known ones.
+    fn sample_tasks(&mut self) {
+        for name in names_in(&self.root.join("proc/self/task")) {
+            if let Ok(tid) = name.parse::<u32>()
+                && !self.tasks.contains_key(&tid)
+            {
+                self.watch(tid, &format!("proc/self/task/{tid}/stat"), false);
+            }
+        }
+        let (mut gone, tick_ns) = (Vec::new(), self.tick_ns);
+        for (tid, task) in &mut self.tasks {
+            let alive = task.file.as_ref().is_some_and(|file| {
+                read_task(file, &mut self.buffer, tick_ns, |seen| {
+                    task.user_ns_last = seen.user_ns;
+                    task.system_ns_last = seen.system_ns;
+                    // A worker sets its name shortly after it starts.
+                    if task.name != seen.name {
+                        seen.name.clone_into(&mut task.name);
+                        task.kernel = task.kernel || works_for_the_ring(seen.name);
+                    }
+                })
+            });
+            if !alive {
+                gone.push(*tid);
+            }
+        }
+        for tid in gone {
+            if let Some(mut task) = self.tasks.remove(&tid) {
+                task.file = None;
+                self.ended.push(task);
+            }
+        }
+    }
+
+    /// Opens a thread's `stat`. A thread that ended in between has no figures and is left out.
+    fn watch(&mut self, tid: u32, stat: &str, kernel: bool) {
+        let Ok(file) = File::open(self.root.join(stat)) else { return };
+        let task = Task {
+            name: String::new(),
+            kernel,
+            file: Some(file),
+            user_ns_first: 0,
+            system_ns_first: 0,
+            user_ns_last: 0,
+            system_ns_last: 0,
+        };
+        self.tasks.insert(tid, task);
+    }
+
+    /// Kernel threads of md arrays (`md0_raid5`, `md127_resync`); empty, and free of charge, without an array.
+    fn array_threads(&self) -> Vec<u32> {
+        if !names_in(&self.root.join("sys/block")).iter().any(|name| name.starts_with("md")) {
+            return Vec::new();
+        }
+        names_in(&self.root.join("proc"))
+            .iter()
+            .filter_map(|name| name.parse::<u32>().ok())
+            .filter(|pid| {
+                let comm = crate::root::attribute(&self.root.join(format!("proc/{pid}/comm")));
+                comm.is_some_and(|comm| works_for_an_array(&comm))
+            })
+            .collect()
+    }
+}
+
+/// Reads one thread's `stat`; false when the thread has ended.
+fn read_task(file: &File, buffer: &mut Vec<u8>, tick_ns: u64, mut use_it: impl FnMut(TaskStat<'_>)) -> bool {
+    const STAT_BYTES_MAX: usize = 1024;
+    if buffer.len() < STAT_BYTES_MAX {
+        buffer.resize(STAT_BYTES_MAX, 0);
+    }
+    let Ok(length) = file.read_at(buffer, 0) else { return false };
+    let text = String::from_utf8_lossy(&buffer[..length]);
+    match parse_task(&text, tick_ns) {
+        Some(task) => {
+            use_it(task);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Whether a thread of our own process was made by io_uring: its poller or its workers.
+fn works_for_the_ring(name: &str) -> bool {
+    name.starts_with("iou-sqp-") || name.starts_with("iou-wrk-")
+}
+
+/// Whether a kernel thread belongs to an md array: `md`, digits, `_raid...`, `_resync`, `_reclaim`.
+fn works_for_an_array(name: &str) -> bool {
+    let Some((number, role)) = name.strip_prefix("md").and_then(|rest| rest.split_once('_')) else { return false };
+    !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+        && ["raid", "resync", "reclaim", "recovery", "cluster"].iter().any(|r| role.starts_with(r))
+}
+
+fn find(stat: &Stat, number: u32) -> Option<&CpuTime> {
+    stat.cpus.iter().find(|(n, _)| *n == number).map(|(_, time)| time)
+}
+
+/// CPUs present in both readings. One that went off- or online in between has no difference.
+fn pairs<'s>(first: &'s Stat, last: &'s Stat) -> impl Iterator<Item = (u32, &'s CpuTime, &'s CpuTime)> {
+    first.cpus.iter().filter_map(|(number, before)| Some((*number, before, find(last, *number)?)))
+}
+
+fn busy_share(time: &CpuTime) -> f32 {
+    let busy = time.busy_ns();
+    let total = busy + time.steal_ns + time.iowait_ns + time.idle_ns;
+    if total == 0 { 0.0 } else { (busy as f64 / total as f64) as f32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root::tree::Tree;
+
+    fn stat_text(busy: u64, idle: u64, interrupts: u64, switches: u64) -> String {
+        format!(
+            "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 {busy} 0 {busy} {idle} 0 0 0 0 0 0\ncpu1 0 0 0 {idle} 0 0 0 0 0 0\n\
+             intr {interrupts} 0\nctxt {switches}\n"
+        )
+    }
+
+    fn task_text(name: &str, user: u64, system: u64) -> String {
+        format!("7 ({name}) S 1 7 7 0 -1 0 0 0 0 0 {user} {system} 0 0 20 0 1 0 0 0 0\n")
+    }
+
+    fn tree() -> Tree {
+        let tree = Tree::new();
+        tree.file("proc/stat", stat_text(100, 1000, 50, 70))
+            .file("proc/diskstats", " 254 0 vda 10 0 80 5 20 0 160 6 0 40 50 3 0 0 0\n")
+            .file("proc/self/task/7/stat", task_text("fathom-w0", 5, 6))
+            .file("proc/self/task/8/stat", task_text("iou-sqp-7", 0, 9));
+        tree
+    }
+
+    #[test]
+    fn a_window_is_the_difference_of_two_readings() {
+        let tree = tree();
+        let tick = sys::tick_ns();
+        let mut sampler = HostSampler::new(&tree.root(), vec!["vda".to_owned()]).expect("opens");
+        sampler.begin().expect("begins");
+        tree.file("proc/stat", stat_text(115, 1070, 80, 170))
+            .file("proc/self/task/7/stat", task_text("fathom-w0", 9, 8))
+            .file("proc/self/task/9/stat", task_text("iou-wrk-7", 0, 2));
+        sampler.interval().expect("interval");
+        tree.file("proc/stat", stat_text(125, 1080, 90, 171))
+            .file("proc/diskstats", " 254 0 vda 14 0 112 5 22 0 176 6 0 90 150 4 0 0 0\n");
+        sampler.interval().expect("interval");
+        let delta = sampler.finish(1_000_000).expect("finishes");
+
+        assert_eq!(delta.window_ns, 1_000_000);
+        assert_eq!(delta.cpus[0].1.user_ns, 25 * tick);
+        assert_eq!(delta.cpus[0].1.system_ns, 25 * tick);
+        assert_eq!(delta.cpus[1].1.busy_ns(), 0);
+        assert_eq!((delta.interrupts, delta.context_switches), (40, 101));
+        assert_eq!((delta.disks[0].read_ios, delta.disks[0].write_bytes, delta.disks[0].discard_ios), (4, 16 * 512, 1));
+        assert_eq!(delta.cpu_busy_by_interval, [[0.3, 0.0], [20.0 / 30.0, 0.0]]);
+        let thread = |name: &str| delta.threads.iter().find(|t| t.name == name).expect(name).clone();
+        assert_eq!((thread("fathom-w0").user_ns, thread("fathom-w0").system_ns), (4 * tick, 2 * tick));
+        assert!(!thread("fathom-w0").kernel);
+        assert!(thread("iou-sqp-7").kernel);
+        // It began inside the window, so all its time belongs to the window.
+        assert_eq!((thread("iou-wrk-7").kernel, thread("iou-wrk-7").system_ns), (true, 2 * tick));
+    }
+
+    #[test]
+    fn a_thread_that_ends_keeps_its_last_seen_time() {
+        let tree = tree();
+        let mut sampler = HostSampler::new(&tree.root(), Vec::new()).expect("opens");
+        sampler.begin().expect("begins");
+        tree.file("proc/self/task/7/stat", task_text("fathom-w0", 25, 6));
+        sampler.interval().expect("interval");
+        // A read of an ended thread brings no text.
+        tree.file("proc/self/task/7/stat", "");
+        sampler.interval().expect("interval");
+        let delta = sampler.finish(1).expect("finishes");
+        let ours: Vec<_> = delta.threads.iter().filter(|t| t.name == "fathom-w0").collect();
+        assert_eq!(ours.len(), 1);
+        assert_eq!(ours[0].user_ns, 20 * sys::tick_ns());
+    }
+
+    #[test]
+    fn array_threads_are_charged_and_kworkers_are_not() {
+        for (name, ours) in [
+            ("md0_raid5", true),
+            ("md127_resync", true),
+            ("md_raid5", false),
+            ("mdadm", false),
+            ("kworker/0:1-md", false),
+            ("md0_other", false),
+        ] {
+            assert_eq!(works_for_an_array(name), ours, "{name}");
+        }
+        let tree = tree();
+        tree.folder("sys/block/md0")
+            .file("proc/300/comm", "md0_raid5\n")
+            .file("proc/300/stat", task_text("md0_raid5", 0, 100))
+            .file("proc/301/comm", "kworker/0:1\n")
+            .file("proc/301/stat", task_text("kworker/0:1", 0, 100));
+        let mut sampler = HostSampler::new(&tree.root(), Vec::new()).expect("opens");
+        sampler.begin().expect("begins");
+        tree.file("proc/300/stat", task_text("md0_raid5", 0, 130));
+        let delta = sampler.finish(1).expect("finishes");
+        let array = delta.threads.iter().find(|t| t.name == "md0_raid5").expect("watched");
+        assert_eq!((array.kernel, array.system_ns), (true, 30 * sys::tick_ns()));
+        assert!(!delta.threads.iter().any(|t| t.name.starts_with("kworker")));
+    }
+
+    #[test]
+    fn an_unknown_disk_is_refused_when_the_sampler_is_made() {
+        let error = HostSampler::new(&tree().root(), vec!["sdz".to_owned()]).err().expect("no such disk");
+        assert!(error.to_string().contains("sdz"), "{error}");
+    }
+
+    #[test]
+    fn the_live_host_counts_work_done_in_the_window() {
+        let mut sampler = HostSampler::new(&Root::live(), Vec::new()).expect("opens");
+        sampler.take_baseline(Duration::from_millis(20)).expect("baseline");
+        sampler.begin().expect("begins");
+        // Burn CPU time until the kernel must have seen several ticks of it, however busy the machine is.
+        let start = sys::thread_cpu_ns();
+        let mut x = 1u64;
+        while sys::thread_cpu_ns() - start < 5 * sys::tick_ns() {
+            x = std::hint::black_box(x.wrapping_mul(3));
+        }
+        sampler.interval().expect("interval");
+        let delta = sampler.finish(1).expect("finishes");
+        let threads_ns: u64 = delta.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
+        assert!(threads_ns >= 3 * sys::tick_ns(), "saw {threads_ns} ns of thread time");
+        assert!(delta.interrupts > 0);
+        assert!(delta.sampler_ns > 0);
+        assert!(delta.idle_baseline_window_ns >= 20_000_000);
+        assert_eq!(delta.cpu_busy_by_interval.len(), 1);
+        assert_eq!(delta.cpu_busy_by_interval[0].len(), delta.cpus.len());
+    }
+}

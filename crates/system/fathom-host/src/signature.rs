@@ -1,0 +1,219 @@
+//! Signs of somebody's data on a block device: magics of file systems, volume managers, RAID and partition tables.
+//!
+//! Offsets and magics are those that libblkid(3) and each format's own documentation give. Reads only.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Something that was recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// Word for `--destroy SERIAL:WORD`: `ext`, `xfs`, `md`...
+    pub word: &'static str,
+    /// For people: `an ext2/3/4 file system`.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+}
+
+/// A magic at a fixed place from the start.
+struct Magic {
+    at: usize,
+    bytes: &'static [u8],
+    signature: Signature,
+}
+
+const fn magic(at: usize, bytes: &'static [u8], word: &'static str, what: &'static str) -> Magic {
+    Magic { at, bytes, signature: Signature { word, what } }
+}
+
+/// Bytes read from the start: covers the last ZFS uberblock of the first label.
+const HEAD_BYTES: usize = 256 * 1024;
+/// Bytes read from the end: covers md 0.90 (up to 128 KiB before the end) and the backup GPT.
+const TAIL_BYTES: usize = 128 * 1024;
+
+const MD_MAGIC: [u8; 4] = 0xa92b_4efc_u32.to_le_bytes();
+const MD: Signature = Signature { word: "md", what: "a Linux RAID (md) member" };
+const GPT: Signature = Signature { word: "gpt", what: "a GPT partition table" };
+const MBR: Signature = Signature { word: "mbr", what: "an MBR partition table" };
+const ZFS: Signature = Signature { word: "zfs", what: "a ZFS pool member" };
+const IMSM: Signature = Signature { word: "imsm", what: "an Intel firmware RAID member" };
+const DDF: Signature = Signature { word: "ddf", what: "a DDF firmware RAID member" };
+
+const MAGICS: &[Magic] = &[
+    magic(1080, &[0x53, 0xEF], "ext", "an ext2/3/4 file system"),
+    magic(0, b"XFSB", "xfs", "an XFS file system"),
+    magic(65_600, b"_BHRfS_M", "btrfs", "a btrfs file system"),
+    magic(1024, &[0x10, 0x20, 0xF5, 0xF2], "f2fs", "an F2FS file system"),
+    magic(1024, &[0xE2, 0xE1, 0xF5, 0xE0], "erofs", "an EROFS file system"),
+    magic(0, b"hsqs", "squashfs", "a squashfs file system"),
+    magic(3, b"NTFS    ", "ntfs", "an NTFS file system"),
+    magic(3, b"EXFAT   ", "exfat", "an exFAT file system"),
+    magic(54, b"FAT1", "fat", "a FAT file system"),
+    magic(82, b"FAT32", "fat", "a FAT file system"),
+    // At the end of the first page, whose size is the writing machine's.
+    magic(4086, b"SWAPSPACE2", "swap", "swap space"),
+    magic(8182, b"SWAPSPACE2", "swap", "swap space"),
+    magic(16_374, b"SWAPSPACE2", "swap", "swap space"),
+    magic(65_526, b"SWAPSPACE2", "swap", "swap space"),
+    // The LVM2 label may be in any of the first four sectors; its type stands 24 bytes into it.
+    magic(24, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
+    magic(536, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
+    magic(1048, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
+    magic(1560, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
+    magic(0, b"LUKS\xBA\xBE", "luks", "a LUKS encrypted volume"),
+    magic(0, &MD_MAGIC, "md", "a Linux RAID (md) member"),
+    magic(4096, &MD_MAGIC, "md", "a Linux RAID (md) member"),
+    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA], "bcache", "a bcache or bcachefs device"),
+    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9], "bcachefs", "a bcachefs file system"),
+    // GPT stands in logical block 1, of 512 or 4096 bytes.
+    magic(512, b"EFI PART", "gpt", "a GPT partition table"),
+    magic(4096, b"EFI PART", "gpt", "a GPT partition table"),
+];
+
+/// Everything recognised on a device or image, each sort once, in order of the tables here.
+///
+/// # Errors
+/// As reading and seeking.
+pub fn signatures_of(device: &mut (impl Read + Seek)) -> io::Result<Vec<Signature>> {
+    let size_bytes = device.seek(SeekFrom::End(0))?;
+    let head = read_at(device, 0, HEAD_BYTES.min(size_bytes as usize))?;
+    let tail_start = size_bytes.saturating_sub(TAIL_BYTES as u64);
+    let tail = read_at(device, tail_start, (size_bytes - tail_start) as usize)?;
+    let at_tail = |at: u64, bytes: &[u8]| {
+        at.checked_sub(tail_start).is_some_and(|from| tail.get(from as usize..).is_some_and(|t| t.starts_with(bytes)))
+    };
+
+    let at_head = |m: &&Magic| head.get(m.at..).is_some_and(|h| h.starts_with(m.bytes));
+    let mut found: Vec<Signature> = MAGICS.iter().filter(at_head).map(|m| m.signature).collect();
+    if has_partition_entry(&head) && !found.iter().any(|s| ["fat", "ntfs", "exfat", "gpt"].contains(&s.word)) {
+        found.push(MBR);
+    }
+    if has_uberblock(&head) {
+        found.push(ZFS);
+    }
+    // md 1.0: 8 to 12 KiB before the end, at a multiple of 4 KiB; md 0.90: the last whole 64 KiB but one.
+    let sectors = size_bytes / 512;
+    let md_1_0 = (sectors.saturating_sub(16) & !7) * 512;
+    let md_0_90 = (size_bytes & !0xFFFF).saturating_sub(0x1_0000);
+    if at_tail(md_1_0, &MD_MAGIC) || at_tail(md_0_90, &MD_MAGIC) {
+        found.push(MD);
+    }
+    if [512, 4096].iter().any(|block| at_tail(size_bytes.saturating_sub(*block), b"EFI PART")) {
+        found.push(GPT);
+    }
+    if at_tail(size_bytes.saturating_sub(1024), b"Intel Raid ISM Cfg Sig. ") {
+        found.push(IMSM);
+    }
+    if at_tail(size_bytes.saturating_sub(512), &0xDE11_DE11_u32.to_be_bytes()) {
+        found.push(DDF);
+    }
+    let mut seen = Vec::new();
+    found.retain(|s| {
+        !seen.contains(&s.word) && {
+            seen.push(s.word);
+            true
+        }
+    });
+    Ok(found)
+}
+
+fn read_at(device: &mut (impl Read + Seek), at: u64, length: usize) -> io::Result<Vec<u8>> {
+    device.seek(SeekFrom::Start(at))?;
+    let mut bytes = vec![0; length];
+    device.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A boot sector with at least one of its four entries in use. File systems carry the same two-byte mark, so the mark
+/// alone says nothing; an entry needs a type and a valid boot flag.
+fn has_partition_entry(head: &[u8]) -> bool {
+    head.get(510..512) == Some(&[0x55, 0xAA])
+        && (0..4).any(|i| {
+            let entry = &head[446 + 16 * i..462 + 16 * i];
+            entry[4] != 0 && matches!(entry[0], 0 | 0x80)
+        })
+}
+
+/// An uberblock of ZFS's first label: 1 KiB slots in its second 128 KiB, magic 0x00bab10c in either byte order.
+fn has_uberblock(head: &[u8]) -> bool {
+    let magic = 0x00ba_b10c_u64;
+    let ring = head.get(128 * 1024..).unwrap_or(&[]);
+    ring.chunks_exact(1024).any(|slot| slot[..8] == magic.to_le_bytes() || slot[..8] == magic.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+
+    const SIZE: usize = 1 << 20;
+
+    fn words_of(marks: &[(usize, &[u8])]) -> Vec<&'static str> {
+        let mut image = vec![0u8; SIZE];
+        for (at, bytes) in marks {
+            image[*at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        signatures_of(&mut Cursor::new(image)).expect("reads").iter().map(|s| s.word).collect()
+    }
+
+    #[test]
+    fn every_magic_of_the_table_is_found_at_its_place() {
+        for m in MAGICS {
+            assert_eq!(words_of(&[(m.at, m.bytes)]), [m.signature.word], "{}", m.signature);
+            assert!(words_of(&[(m.at + 1, m.bytes)]).is_empty(), "{} one byte further", m.signature);
+        }
+    }
+
+    #[test]
+    fn an_empty_device_has_no_signature() {
+        assert!(words_of(&[]).is_empty());
+        assert!(signatures_of(&mut Cursor::new(Vec::<u8>::new())).expect("reads").is_empty());
+        assert!(signatures_of(&mut Cursor::new(vec![0u8; 512])).expect("reads").is_empty());
+    }
+
+    #[test]
+    fn signatures_at_the_end_are_found() {
+        assert_eq!(words_of(&[(SIZE - 8192, &MD_MAGIC)]), ["md"]);
+        assert_eq!(words_of(&[(SIZE - 65_536, &MD_MAGIC)]), ["md"]);
+        assert_eq!(words_of(&[(SIZE - 512, b"EFI PART")]), ["gpt"]);
+        assert_eq!(words_of(&[(SIZE - 1024, b"Intel Raid ISM Cfg Sig. ")]), ["imsm"]);
+        assert_eq!(words_of(&[(SIZE - 512, &[0xDE, 0x11, 0xDE, 0x11])]), ["ddf"]);
+    }
+
+    #[test]
+    fn a_boot_mark_without_an_entry_is_no_partition_table() {
+        assert!(words_of(&[(510, &[0x55, 0xAA])]).is_empty());
+        assert_eq!(words_of(&[(510, &[0x55, 0xAA]), (446, &[0x80, 0, 0, 0, 0x83])]), ["mbr"]);
+    }
+
+    #[test]
+    fn a_protective_boot_sector_beside_a_gpt_is_one_finding() {
+        let marks: &[(usize, &[u8])] =
+            &[(510, &[0x55, 0xAA]), (446, &[0, 0, 0, 0, 0xEE]), (512, b"EFI PART"), (SIZE - 512, b"EFI PART")];
+        assert_eq!(words_of(marks), ["gpt"]);
+    }
+
+    #[test]
+    fn an_uberblock_in_either_byte_order_is_zfs() {
+        let magic = 0x00ba_b10c_u64;
+        assert_eq!(words_of(&[(128 * 1024 + 5 * 1024, &magic.to_le_bytes())]), ["zfs"]);
+        assert_eq!(words_of(&[(255 * 1024, &magic.to_be_bytes())]), ["zfs"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_content_of_any_size_is_read_without_a_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..4096), size in 0usize..200_000,
+        ) {
+            let mut image = vec![0u8; size.max(bytes.len())];
+            image[..bytes.len()].copy_from_slice(&bytes);
+            prop_assert!(signatures_of(&mut Cursor::new(image)).is_ok());
+        }
+    }
+}
