@@ -1,0 +1,103 @@
+//! A step in the words of an fio job: the `job options` of fio's JSON.
+
+use fathom_plan::{EngineName, Mode, Pattern, RateProcess, Step};
+
+/// Options as fio would list them. `cpus`: CPUs the threads were bound to, empty when unpinned.
+///
+/// `numjobs` is the number of all threads, those of every target, so that numjobs x iodepth is what was in flight.
+pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
+    let mut options = Vec::new();
+    let mut put = |key: &str, value: String| options.push((key.to_owned(), value));
+    let (workload, load) = (&step.workload, &step.load);
+
+    put("name", step.label.clone());
+    put("filename", step.targets.iter().map(|t| t.path.replace(':', "\\:")).collect::<Vec<_>>().join(":"));
+    put("rw", workload.fio_rw().to_owned());
+    if workload.mix.read_pct > 0 && workload.mix.write_pct > 0 {
+        put("rwmixread", workload.mix.read_pct.to_string());
+    }
+    put("bs", size_word(u64::from(workload.block_bytes_max())));
+    if workload.block_sizes.len() > 1 {
+        let split = workload.block_sizes.iter().map(|b| format!("{}/{}", size_word(u64::from(b.bytes)), b.share_pct));
+        put("bssplit", split.collect::<Vec<_>>().join(":"));
+    }
+    put("iodepth", load.queue_depth.to_string());
+    put("numjobs", thread_count(step).to_string());
+    put("ioengine", step.engine.name.as_str().to_owned());
+    put("direct", u8::from(workload.direct).to_string());
+    if let Some(bytes) = workload.region.size_bytes {
+        put("size", size_word(bytes));
+    }
+    if workload.region.offset_bytes > 0 {
+        put("offset", size_word(workload.region.offset_bytes));
+    }
+    put("time_based", "1".to_owned());
+    put("runtime", format!("{}ms", step.length.budget_ns / 1_000_000));
+    if step.length.ramp_ns > 0 {
+        put("ramp_time", format!("{}ms", step.length.ramp_ns / 1_000_000));
+    }
+    push_pattern(&mut put, &workload.pattern);
+    push_engine(&mut put, step);
+    if let Some(rate) = load.rate {
+        // fio's rate is per job.
+        put("rate_iops", format!("{:.0}", (rate.iops / f64::from(thread_count(step))).max(1.0)));
+        put("rate_process", if rate.process == RateProcess::Poisson { "poisson" } else { "linear" }.to_owned());
+    }
+    if !cpus.is_empty() {
+        put("cpus_allowed", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+    }
+    if workload.verify.is_some() {
+        put("verify", "crc32c".to_owned());
+    }
+    put("thread", "1".to_owned());
+    put("group_reporting", "1".to_owned());
+    options
+}
+
+/// Threads of all targets together.
+pub(crate) fn thread_count(step: &Step) -> u32 {
+    step.load.threads * step.targets.len() as u32
+}
+
+fn push_pattern(put: &mut impl FnMut(&str, String), pattern: &Pattern) {
+    match pattern {
+        Pattern::Random | Pattern::Sequential => {}
+        Pattern::RandomRepeat => put("norandommap", "1".to_owned()),
+        Pattern::Zipf { theta } => put("random_distribution", format!("zipf:{theta}")),
+        Pattern::Hotspot { access_pct, space_pct } => {
+            let (rest_access, rest_space) = (100 - access_pct, 100 - space_pct);
+            put("random_distribution", format!("zoned:{access_pct}/{space_pct}:{rest_access}/{rest_space}"));
+        }
+    }
+}
+
+fn push_engine(put: &mut impl FnMut(&str, String), step: &Step) {
+    let engine = &step.engine;
+    if engine.name != EngineName::IoUring {
+        return;
+    }
+    match engine.mode {
+        Mode::Interrupt => {}
+        Mode::Iopoll => put("hipri", "1".to_owned()),
+        Mode::Sqpoll => put("sqthread_poll", "1".to_owned()),
+    }
+    if let Some(cpu) = engine.sqpoll_cpu {
+        put("sqthread_poll_cpu", cpu.to_string());
+    }
+    if engine.fixed_buffers {
+        put("fixedbufs", "1".to_owned());
+    }
+    if engine.fixed_files {
+        put("registerfiles", "1".to_owned());
+    }
+}
+
+/// A size as people type it for fio: `4k`, `1m`, `2g`, else plain bytes.
+pub(crate) fn size_word(bytes: u64) -> String {
+    for (unit, word) in [(1_u64 << 30, 'g'), (1 << 20, 'm'), (1 << 10, 'k')] {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{}{word}", bytes / unit);
+        }
+    }
+    bytes.to_string()
+}

@@ -1,0 +1,289 @@
+//! fio's JSON, 3.0 and newer: `jobs` or `client_stats` become steps.
+
+use fathom_plan::{Op, Plan, Step, StudyHead};
+use fathom_record::{Direction, Latency, StepRecord, Warning};
+use serde_json::{Map, Value, json};
+
+use super::Imported;
+use super::error::ImportError;
+use super::fio_latency::{self, count, has_distribution};
+use super::fio_options::Options;
+use super::fio_step::{JobHead, Measured, step};
+use super::text::Found;
+
+const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// The name fio gives its sum over clients.
+const ALL_CLIENTS: &str = "All clients";
+
+const DIRECTIONS: [(Op, &str); 3] = [(Op::Read, "read"), (Op::Write, "write"), (Op::Trim, "trim")];
+
+/// One entry of `jobs` or `client_stats`.
+struct Entry<'a> {
+    /// `jobs[0]`.
+    place: String,
+    object: &'a Map<String, Value>,
+    name: &'a str,
+    host: Option<&'a str>,
+    group: u64,
+    options: Options,
+}
+
+impl Entry<'_> {
+    fn same_job(&self, other: &Entry<'_>) -> bool {
+        (self.name, self.host, self.group, &self.options) == (other.name, other.host, other.group, &other.options)
+    }
+
+    fn own(&self) -> bool {
+        self.object.contains_key("fathom_note")
+    }
+}
+
+pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError> {
+    let root = &found.value;
+    let version = root.get("fio version").and_then(Value::as_str).unwrap_or("an fio that does not say its version");
+    let entries = entries(root, file)?;
+    let ended_ns = ended_unix_ns(root);
+    let mut notes: Vec<String> = found.noise.iter().map(|line| format!("{file}: beside the JSON: {line}")).collect();
+    let mut steps = Vec::new();
+    let mut at = 0;
+    while at < entries.len() {
+        let threads = entries[at].options.number("numjobs").unwrap_or(1).max(1);
+        let same = entries[at..].iter().take_while(|e| e.same_job(&entries[at])).count();
+        // Without group_reporting fio prints each of its numjobs jobs; with it, one entry for all.
+        let taken = if same >= threads as usize { threads as usize } else { same };
+        let threads = if taken == 1 { threads } else { taken as u32 };
+        steps.push(step_of(&entries[at..at + taken], steps.len() as u32, threads, ended_ns, version, file)?);
+        at += taken;
+    }
+    note_concurrent(&entries, &mut notes);
+    if ended_ns > 0 && steps.len() > 1 {
+        notes.push("fio stamps the end of the run only: the start of each step is that less its length".to_owned());
+    }
+    let elapsed_s = entries.iter().filter_map(|e| e.object.get("elapsed")?.as_u64()).max().unwrap_or(0);
+    let source = entries.iter().map(|e| e.options.to_section(e.name)).collect::<Vec<_>>().join("\n");
+    let study = StudyHead { name: "fio".to_owned(), question: format!("What did {version} measure?") };
+    let plan = Plan { study, source, steps: steps.iter().map(|(s, _)| s.clone()).collect(), notes: notes.clone() };
+    let host_json = json!({
+        "imported_from": file,
+        "written_by": version,
+        "disk_util": root.get("disk_util").cloned().unwrap_or(Value::Null),
+    });
+    let started_unix_ns = ended_ns.saturating_sub(elapsed_s * NS_PER_S);
+    Ok(Imported { plan, steps, started_unix_ns, notes, host_json })
+}
+
+fn ended_unix_ns(root: &Value) -> u64 {
+    let number = |key: &str| root.get(key).and_then(Value::as_u64);
+    let ms = number("timestamp_ms").or_else(|| Some(number("timestamp")? * 1000));
+    ms.unwrap_or(0).saturating_mul(NS_PER_MS)
+}
+
+fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportError> {
+    let key = if root.get("client_stats").is_some() { "client_stats" } else { "jobs" };
+    let list = root.get(key).and_then(Value::as_array);
+    let list =
+        list.ok_or_else(|| content(file, key, "no list of jobs", "fio did not finish, or the file was edited"))?;
+    let empty = Map::new();
+    let global = match root.get("global options") {
+        Some(Value::Array(list)) => list.first().and_then(Value::as_object),
+        other => other.and_then(Value::as_object),
+    };
+    let mut entries = Vec::new();
+    for (i, value) in list.iter().enumerate() {
+        let place = format!("{key}[{i}]");
+        let object = value.as_object().ok_or_else(|| content(file, &place, "not an object", ""))?;
+        let name = object.get("jobname").and_then(Value::as_str).unwrap_or("job");
+        if name == ALL_CLIENTS {
+            continue;
+        }
+        let own = object.get("job options").and_then(Value::as_object).unwrap_or(&empty);
+        entries.push(Entry {
+            object,
+            name,
+            host: object.get("hostname").and_then(Value::as_str).filter(|host| !host.is_empty()),
+            group: object.get("groupid").and_then(Value::as_u64).unwrap_or(0),
+            options: Options::of(global.unwrap_or(&empty), own),
+            place,
+        });
+    }
+    if entries.is_empty() {
+        return Err(content(file, key, "no job in it", "look at what fio printed on stderr"));
+    }
+    Ok(entries)
+}
+
+/// Jobs of one group ran at the same time; each alone does not say what the target gave.
+fn note_concurrent(entries: &[Entry<'_>], notes: &mut Vec<String>) {
+    let together = |a: &Entry<'_>, b: &Entry<'_>| a.group == b.group && !a.same_job(b);
+    if let Some(pair) = entries.windows(2).find(|pair| together(&pair[0], &pair[1])) {
+        let (a, b) = (pair[0].name, pair[1].name);
+        notes.push(format!("jobs of one group, such as `{a}` and `{b}`, ran at the same time and shared the target"));
+    }
+}
+
+fn step_of(
+    entries: &[Entry<'_>],
+    index: u32,
+    threads: u32,
+    ended_ns: u64,
+    version: &str,
+    file: &str,
+) -> Result<(Step, StepRecord), ImportError> {
+    let first = &entries[0];
+    let mut notes = Vec::new();
+    let mut directions: Vec<Direction> = Vec::new();
+    let mut runtime_ns = 0;
+    for entry in entries {
+        for (op, key) in DIRECTIONS {
+            let Some(object) = entry.object.get(key).and_then(Value::as_object) else { continue };
+            let place = format!("{}.{key}", entry.place);
+            let Some((direction, ran_ns)) = direction(op, object, &place, version, file, &mut notes)? else { continue };
+            runtime_ns = runtime_ns.max(ran_ns);
+            match directions.iter_mut().find(|d| d.op == op) {
+                None => directions.push(direction),
+                Some(into) => merge(into, direction, &mut notes),
+            }
+        }
+    }
+    let (ios, bytes) = directions.iter().fold((0, 0), |(i, b), d| (i + d.ios, b + d.bytes));
+    let (name, host, own) = (first.name, first.host, first.own());
+    let head = JobHead { index, name, host, threads, options: &first.options, own };
+    let step = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes).map_err(|(option, what)| {
+        let help = "Fathom takes in the engines psync, libaio, io_uring, mmap, null and their near relatives";
+        content(file, &format!("{}.job options.{option}", first.place), &what, help)
+    })?;
+    cpu_note(entries, &mut notes);
+    notes.dedup();
+    let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
+    warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
+    Ok((step, record(directions, runtime_ns, ended_ns, warnings)))
+}
+
+fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: Vec<Warning>) -> StepRecord {
+    StepRecord {
+        started_unix_ns: ended_ns.saturating_sub(runtime_ns),
+        runtime_ns,
+        setup_ns: 0,
+        directions,
+        intervals: Vec::new(),
+        threads: Vec::new(),
+        failures: Vec::new(),
+        host: None,
+        features: Vec::new(),
+        clock: None,
+        overhead: None,
+        in_flight_mean: None,
+        verify: None,
+        open_loop: None,
+        warnings,
+    }
+}
+
+/// Totals of a direction and how long it ran; `None` when nothing completed.
+fn direction(
+    op: Op,
+    object: &Map<String, Value>,
+    place: &str,
+    version: &str,
+    file: &str,
+    notes: &mut Vec<String>,
+) -> Result<Option<(Direction, u64)>, ImportError> {
+    if object.contains_key("clat") && !object.contains_key("clat_ns") {
+        return Err(ImportError::OldFio { file: file.to_owned(), version: version.to_owned() });
+    }
+    let number = |key: &str| {
+        let value = object.get(key).and_then(Value::as_u64);
+        value.ok_or_else(|| {
+            content(file, &format!("{place}.{key}"), "no whole number there", "is it from fio 3.0 or newer?")
+        })
+    };
+    let ios = number("total_ios")?;
+    if ios == 0 {
+        return Ok(None);
+    }
+    let (bytes, runtime_ms) = (number("io_bytes")?, number("runtime")?);
+    let kind = |key: &str| object.get(key).and_then(Value::as_object).filter(|o| !o.contains_key("fathom_note"));
+    let (slat, clat) = (kind("slat_ns").and_then(fio_latency::parse), kind("clat_ns").and_then(fio_latency::parse));
+    let lat = response(kind("lat_ns").and_then(fio_latency::parse), clat.as_ref(), place, notes);
+    if let Latency::Samples(samples) = &lat
+        && samples.count() != ios
+    {
+        notes.push(format!("{place}: the bins hold {} of {ios} I/Os", samples.count()));
+    }
+    let short_ios = object.get("short_ios").and_then(Value::as_u64).unwrap_or(0);
+    let direction = Direction { op, ios, bytes, short_ios, lat, slat, clat, service: None };
+    Ok(Some((direction, runtime_ms * NS_PER_MS)))
+}
+
+/// lat where its distribution is known, else clat: fio keeps percentiles of lat only when asked.
+fn response(lat: Option<Latency>, clat: Option<&Latency>, place: &str, notes: &mut Vec<String>) -> Latency {
+    match (lat, clat) {
+        (Some(lat), _) if has_distribution(&lat) => lat,
+        (lat, Some(clat)) if has_distribution(clat) || lat.is_none() => {
+            let mean = match lat {
+                Some(Latency::Quoted(quoted)) if count(clat) > 0 => format!(" (lat: mean {:.0} ns)", quoted.mean_ns),
+                _ => String::new(),
+            };
+            notes.push(format!(
+                "{place}: latencies are fio's clat, without the time of submission{mean}; lat_percentiles=1 was not set"
+            ));
+            clat.clone()
+        }
+        (Some(lat), _) => lat,
+        (None, _) => {
+            notes.push(format!("{place}: fio recorded no latencies"));
+            Latency::Quoted(fathom_record::QuotedLatency::default())
+        }
+    }
+}
+
+fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<String>) {
+    let had = has_distribution(&into.lat);
+    into.ios += from.ios;
+    into.bytes += from.bytes;
+    into.short_ios += from.short_ios;
+    let pair = |a: Option<Latency>, b: Option<Latency>| match (a, b) {
+        (Some(a), Some(b)) => Some(fio_latency::merge(a, &b)),
+        _ => None,
+    };
+    into.slat = pair(into.slat.take(), from.slat);
+    into.clat = pair(into.clat.take(), from.clat);
+    let lat = std::mem::replace(&mut into.lat, Latency::Quoted(fathom_record::QuotedLatency::default()));
+    into.lat = fio_latency::merge(lat, &from.lat);
+    if had && !has_distribution(&into.lat) {
+        notes.push(
+            "percentiles of several jobs cannot be merged without bins; json+ or group_reporting has them".to_owned(),
+        );
+    }
+}
+
+/// What fio knows of the CPU: the time of its own jobs.
+fn cpu_note(entries: &[Entry<'_>], notes: &mut Vec<String>) {
+    let mean = |key: &str| {
+        let values: Option<Vec<f64>> = entries.iter().map(|e| e.object.get(key)?.as_f64()).collect();
+        values.map(|v| v.iter().sum::<f64>() / v.len() as f64)
+    };
+    if let (Some(user), Some(system)) = (mean("usr_cpu"), mean("sys_cpu")) {
+        notes.push(format!(
+            "fio's jobs used {user:.1} % user and {system:.1} % system time of a CPU each; the cost to the host is not in the file"
+        ));
+    }
+}
+
+fn errors(object: &Map<String, Value>) -> Option<Warning> {
+    let number = |key: &str| object.get(key).and_then(Value::as_u64);
+    let errno = number("error").or_else(|| number("first_error")).filter(|errno| *errno != 0);
+    let count = number("total_err").unwrap_or(0).max(u64::from(errno.is_some()));
+    (count > 0).then(|| Warning::IoErrors { count, errno: errno.and_then(|e| i32::try_from(e).ok()).unwrap_or(0) })
+}
+
+fn content(file: &str, place: &str, what: &str, help: &str) -> ImportError {
+    ImportError::Content {
+        file: file.to_owned(),
+        place: place.to_owned(),
+        what: what.to_owned(),
+        help: help.to_owned(),
+    }
+}

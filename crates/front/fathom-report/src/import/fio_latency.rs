@@ -1,0 +1,158 @@
+//! Latencies of an fio file: bins become samples, figures stay quoted.
+
+use fathom_hist::Histogram;
+use fathom_record::{Latency, QuotedLatency};
+use serde_json::{Map, Value};
+
+/// `slat_ns`, `clat_ns` or `lat_ns` of a direction; `None` when fio did not record it.
+pub(super) fn parse(object: &Map<String, Value>) -> Option<Latency> {
+    let count = object.get("N").and_then(Value::as_u64).filter(|n| *n > 0)?;
+    let float = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+    let (min_ns, max_ns) = (float("min") as u64, float("max") as u64);
+    if let Some(bins) = object.get("bins").and_then(Value::as_object).filter(|bins| !bins.is_empty()) {
+        return Some(Latency::Samples(from_bins(bins, min_ns, max_ns)));
+    }
+    let mut quantiles = percentiles(object);
+    quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mean_ns, stddev_ns) = (float("mean"), float("stddev"));
+    Some(Latency::Quoted(QuotedLatency { count, mean_ns, stddev_ns, min_ns, max_ns, quantiles }))
+}
+
+/// Whether more than the moments is known.
+pub(super) fn has_distribution(latency: &Latency) -> bool {
+    match latency {
+        Latency::Samples(_) => true,
+        Latency::Quoted(quoted) => !quoted.quantiles.is_empty(),
+    }
+}
+
+/// Samples behind a latency.
+pub(super) fn count(latency: &Latency) -> u64 {
+    match latency {
+        Latency::Samples(histogram) => histogram.count(),
+        Latency::Quoted(quoted) => quoted.count,
+    }
+}
+
+fn percentiles(object: &Map<String, Value>) -> Vec<(f64, u64)> {
+    let listed = object.get("percentile").and_then(Value::as_object).into_iter().flatten();
+    let parsed = listed.filter_map(|(key, ns)| Some((key.parse::<f64>().ok()? / 100.0, ns.as_u64()?)));
+    parsed.filter(|(q, _)| *q > 0.0 && *q < 1.0).collect()
+}
+
+/// One sample of the lowest and one of the highest bin are known exactly: the minimum and the maximum.
+fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Histogram {
+    let mut pairs: Vec<(u64, u64)> =
+        bins.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect();
+    pairs.retain(|(_, count)| *count > 0);
+    pairs.sort_unstable();
+    let max_ns = max_ns.max(min_ns);
+    let mut histogram = Histogram::new();
+    let last = pairs.len().saturating_sub(1);
+    for (i, (ns, count)) in pairs.into_iter().enumerate() {
+        let mut rest = count;
+        if i == 0 {
+            histogram.record(min_ns);
+            rest -= 1;
+        }
+        if i == last && rest > 0 {
+            histogram.record(max_ns);
+            rest -= 1;
+        }
+        histogram.record_n(ns.clamp(min_ns, max_ns), rest);
+    }
+    histogram
+}
+
+/// Two parts of the same load as one. Quantiles of quoted figures cannot be merged and are dropped; the result then
+/// says so by having none.
+pub(super) fn merge(a: Latency, b: &Latency) -> Latency {
+    match (a, b) {
+        (Latency::Samples(mut into), Latency::Samples(from)) => {
+            into.merge(from);
+            Latency::Samples(into)
+        }
+        (a, b) => Latency::Quoted(merge_quoted(&quoted(&a), &quoted(b))),
+    }
+}
+
+fn quoted(latency: &Latency) -> QuotedLatency {
+    match latency {
+        Latency::Quoted(quoted) => quoted.clone(),
+        Latency::Samples(histogram) => QuotedLatency {
+            count: histogram.count(),
+            mean_ns: histogram.mean_ns().unwrap_or(0.0),
+            stddev_ns: histogram.stddev_ns().unwrap_or(0.0),
+            min_ns: histogram.min_ns().unwrap_or(0),
+            max_ns: histogram.max_ns().unwrap_or(0),
+            quantiles: Vec::new(),
+        },
+    }
+}
+
+/// Moments of a union of samples from the moments of its parts (law of total variance).
+fn merge_quoted(a: &QuotedLatency, b: &QuotedLatency) -> QuotedLatency {
+    if a.count == 0 || b.count == 0 {
+        return if a.count == 0 { b.clone() } else { a.clone() };
+    }
+    let (weight_a, weight_b) = (a.count as f64, b.count as f64);
+    let mean_ns = (a.mean_ns * weight_a + b.mean_ns * weight_b) / (weight_a + weight_b);
+    let spread = |part: &QuotedLatency| part.stddev_ns.powi(2) + (part.mean_ns - mean_ns).powi(2);
+    let variance = (spread(a) * weight_a + spread(b) * weight_b) / (weight_a + weight_b);
+    QuotedLatency {
+        count: a.count + b.count,
+        mean_ns,
+        stddev_ns: variance.sqrt(),
+        min_ns: a.min_ns.min(b.min_ns),
+        max_ns: a.max_ns.max(b.max_ns),
+        quantiles: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: &Value) -> Map<String, Value> {
+        value.as_object().expect("an object").clone()
+    }
+
+    #[test]
+    fn bins_keep_count_minimum_and_maximum() {
+        let source = json!({"min": 780, "max": 1_450_500, "mean": 1.0, "stddev": 1.0, "N": 13,
+                            "bins": {"1449984": 1, "788": 2, "65280": 10}});
+        let Some(Latency::Samples(h)) = parse(&object(&source)) else { panic!("bins are samples") };
+        assert_eq!((h.count(), h.min_ns(), h.max_ns()), (13, Some(780), Some(1_450_500)));
+        assert_eq!(h.count_above(1000), 11);
+    }
+
+    #[test]
+    fn one_sample_stays_one_sample() {
+        let source = json!({"min": 780, "max": 780, "mean": 780.0, "stddev": 0.0, "N": 1, "bins": {"788": 1}});
+        let Some(Latency::Samples(h)) = parse(&object(&source)) else { panic!("bins are samples") };
+        assert_eq!((h.count(), h.min_ns(), h.max_ns()), (1, Some(780), Some(780)));
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_latency() {
+        assert_eq!(parse(&object(&json!({"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}))), None);
+    }
+
+    #[test]
+    fn merged_moments_are_those_of_the_union() {
+        let (a, b) = ([100.0_f64, 300.0], [200.0_f64, 600.0, 700.0]);
+        let part = |values: &[f64]| {
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+            let quantiles = vec![(0.5, 1)];
+            let (count, stddev_ns) = (values.len() as u64, variance.sqrt());
+            QuotedLatency { count, mean_ns: mean, stddev_ns, min_ns: 100, max_ns: 700, quantiles }
+        };
+        let merged = merge_quoted(&part(&a), &part(&b));
+        let whole = part(&[a.as_slice(), b.as_slice()].concat());
+        assert!((merged.mean_ns - whole.mean_ns).abs() < 1e-9 && (merged.stddev_ns - whole.stddev_ns).abs() < 1e-9);
+        assert!(merged.quantiles.is_empty());
+    }
+}

@@ -1,0 +1,239 @@
+//! The step that an fio job was, from its options.
+
+use fathom_plan::{
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
+    Region, RunLength, Step, Target, Verify, Workload,
+};
+
+use super::fio_options::{Options, block_split, cpu_list, file_names, size_bytes};
+use crate::fio_json::size_word;
+
+/// What the file measured of the job, to check its options against.
+pub(super) struct Measured {
+    pub(super) runtime_ns: u64,
+    pub(super) ios: u64,
+    pub(super) bytes: u64,
+}
+
+/// A job before it is a step.
+pub(super) struct JobHead<'a> {
+    pub(super) index: u32,
+    pub(super) name: &'a str,
+    /// Host of client_stats.
+    pub(super) host: Option<&'a str>,
+    /// Threads that the entry, or the merged entries, stand for.
+    pub(super) threads: u32,
+    pub(super) options: &'a Options,
+    /// Exported by Fathom: the name is the label.
+    pub(super) own: bool,
+}
+
+/// The step; what could not be taken at its word is added to `notes`. `Err`: an option with no counterpart, as
+/// (option, why).
+pub(super) fn step(
+    head: &JobHead<'_>,
+    measured: &Measured,
+    notes: &mut Vec<String>,
+) -> Result<Step, (&'static str, String)> {
+    let options = head.options;
+    let workload = workload(options, measured, notes)?;
+    let engine = engine(options, notes)?;
+    let (targets, threads) = targets(head, notes);
+    let queue_depth = options.number("iodepth").unwrap_or(1);
+    let load = Load {
+        threads,
+        queue_depth,
+        batch_submit: options.number("iodepth_batch"),
+        batch_complete_min: options.number("iodepth_batch_complete_min"),
+        rate: rate(options, head.threads, notes),
+    };
+    let label = if head.own { head.name.to_owned() } else { label(head.name, &workload, head.threads, queue_depth) };
+    Ok(Step {
+        index: head.index,
+        label,
+        phase: Phase::Measure,
+        group: head.host.unwrap_or("A").to_owned(),
+        targets,
+        workload,
+        load,
+        engine,
+        placement: placement(options, notes),
+        length: RunLength::fixed(
+            options.duration_ns("ramp_time").unwrap_or(0),
+            options.duration_ns("runtime").filter(|ns| *ns > 0).unwrap_or(measured.runtime_ns),
+        ),
+        seed: options.text("randseed").and_then(|seed| seed.parse().ok()).unwrap_or(0),
+    })
+}
+
+fn label(name: &str, workload: &Workload, threads: u32, queue_depth: u32) -> String {
+    let size = size_word(u64::from(workload.block_bytes_max()));
+    format!("{name}: {size} {} T{threads} QD{queue_depth}", workload.fio_rw())
+}
+
+fn workload(
+    options: &Options,
+    measured: &Measured,
+    notes: &mut Vec<String>,
+) -> Result<Workload, (&'static str, String)> {
+    let rw = options.text("rw").unwrap_or("read");
+    let word = rw.split(':').next().unwrap_or(rw);
+    let read_pct = options.number("rwmixread").or_else(|| Some(100_u32.saturating_sub(options.number("rwmixwrite")?)));
+    let read_pct = read_pct.unwrap_or(50).min(100) as u8;
+    let mix = match word.strip_prefix("rand").unwrap_or(word) {
+        "read" => OpMix::READ,
+        "write" => OpMix::WRITE,
+        "trim" => OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 },
+        "rw" | "readwrite" => OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 },
+        "trimwrite" => OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 },
+        _ => return Err(("rw", format!("`{rw}` is no workload of fio"))),
+    };
+    let offset_bytes = options.size("offset").unwrap_or(0);
+    let region = Region { offset_bytes, size_bytes: options.size("size") };
+    let compress_pct = options.number("buffer_compress_percentage").unwrap_or(0).min(100) as u8;
+    let dedupe_pct = options.number("dedupe_percentage").unwrap_or(0).min(100) as u8;
+    let verify = match options.text("verify") {
+        Some(kind) if kind.starts_with("crc32c") => Some(Verify::Crc32c),
+        Some("0" | "null") | None => None,
+        Some(kind) => {
+            notes.push(format!("fio verified with `{kind}`, which Fathom has not"));
+            None
+        }
+    };
+    Ok(Workload {
+        mix,
+        pattern: pattern(word, options, notes),
+        block_sizes: block_sizes(options, measured, notes),
+        region,
+        data: DataPattern { compress_pct, dedupe_pct },
+        verify,
+        direct: if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") },
+    })
+}
+
+fn pattern(word: &str, options: &Options, notes: &mut Vec<String>) -> Pattern {
+    if !word.starts_with("rand") {
+        return Pattern::Sequential;
+    }
+    let plain = if options.is_set("norandommap") { Pattern::RandomRepeat } else { Pattern::Random };
+    let Some(distribution) = options.text("random_distribution") else { return plain };
+    if distribution.starts_with("random") {
+        return plain;
+    }
+    if let Some(theta) = distribution.strip_prefix("zipf:").and_then(|t| t.split(':').next()?.parse().ok()) {
+        return Pattern::Zipf { theta };
+    }
+    if let Some((access_pct, space_pct)) = distribution.strip_prefix("zoned:").and_then(two_zones) {
+        return Pattern::Hotspot { access_pct, space_pct };
+    }
+    notes.push(format!("fio's random_distribution `{distribution}` has no counterpart; the step says `random`"));
+    plain
+}
+
+fn two_zones(text: &str) -> Option<(u8, u8)> {
+    let mut zones = text.split(':');
+    let (first, _, None) = (zones.next()?, zones.next()?, zones.next()) else { return None };
+    let (access, space) = first.split_once('/')?;
+    Some((access.parse().ok()?, space.parse().ok()?))
+}
+
+/// Sizes by the options, unless the file's own counts say otherwise.
+fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<String>) -> Vec<BlockSize> {
+    let one = |bytes: u32| vec![BlockSize { bytes, share_pct: 100 }];
+    if let Some(split) = options.text("bssplit") {
+        match block_split(split) {
+            Some(split) => return split,
+            None => notes.push(format!("bssplit `{split}` could not be read; the mean size is taken")),
+        }
+    }
+    let told = options.text("bs").map_or(Some(4096), size_bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let told = told.filter(|bytes| *bytes > 0);
+    let mean = u32::try_from(measured.bytes.checked_div(measured.ios).unwrap_or(0)).ok().filter(|bytes| *bytes > 0);
+    match (told, mean) {
+        (Some(told), Some(mean)) if told == mean && measured.bytes.is_multiple_of(measured.ios) => one(told),
+        (Some(told), None) => one(told),
+        (_, Some(mean)) => {
+            let word = options.text("bs").unwrap_or("4k");
+            notes.push(format!("bs is `{word}`, but the I/Os were of {mean} bytes on average; the step says that"));
+            one(mean)
+        }
+        (None, None) => {
+            notes.push("the block size is not known; fio's default of 4096 bytes stands for it".to_owned());
+            one(4096)
+        }
+    }
+}
+
+fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'static str, String)> {
+    let word = options.text("ioengine").unwrap_or("psync");
+    let name = match word {
+        "psync" => EngineName::Psync,
+        "libaio" => EngineName::Libaio,
+        "io_uring" => EngineName::IoUring,
+        "mmap" => EngineName::Mmap,
+        "null" => EngineName::Null,
+        "sync" | "pvsync" | "pvsync2" | "vsync" => EngineName::Psync,
+        "posixaio" => EngineName::Libaio,
+        "io_uring_cmd" => EngineName::IoUring,
+        _ => return Err(("ioengine", format!("`{word}` has no counterpart in Fathom"))),
+    };
+    if name.as_str() != word {
+        notes.push(format!(
+            "fio's ioengine was `{word}`; the step says `{}`, the nearest that Fathom has",
+            name.as_str()
+        ));
+    }
+    let is_uring = name == EngineName::IoUring;
+    let mode = match (is_uring && options.is_set("sqthread_poll"), is_uring && options.is_set("hipri")) {
+        (true, _) => Mode::Sqpoll,
+        (false, true) => Mode::Iopoll,
+        (false, false) => Mode::Interrupt,
+    };
+    Ok(EngineSpec {
+        name,
+        mode,
+        fixed_buffers: is_uring && options.is_set("fixedbufs"),
+        fixed_files: is_uring && options.is_set("registerfiles"),
+        sqpoll_cpu: options.number("sqthread_poll_cpu"),
+        paranoid: false,
+    })
+}
+
+/// fio's jobs go over all files, Fathom's threads belong to one target; what was in flight is the same when the
+/// jobs can be dealt out evenly.
+fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<Target>, u32) {
+    let Some(listed) = head.options.text("filename") else {
+        notes.push("no filename in the options: fio made files of its own, the job's name stands for them".to_owned());
+        return (vec![Target { path: head.name.to_owned() }], head.threads);
+    };
+    let names = file_names(listed);
+    let count = names.len() as u32;
+    if count > 1 && head.threads.is_multiple_of(count) {
+        let targets = names.into_iter().map(|path| Target { path }).collect();
+        return (targets, head.threads / count);
+    }
+    if count > 1 {
+        notes.push(format!("{} jobs went over {count} files together; they stand as one target", head.threads));
+    }
+    (vec![Target { path: names.join(":") }], head.threads)
+}
+
+fn rate(options: &Options, threads: u32, notes: &mut Vec<String>) -> Option<Rate> {
+    let text = options.text("rate_iops").filter(|text| !text.is_empty() && *text != "0")?;
+    let per_job: f64 = text.split(',').filter_map(size_bytes).map(|n| n as f64).sum();
+    notes.push(format!("fio was held to rate_iops={text} per job; its latencies count from the actual start"));
+    let poisson = options.text("rate_process") == Some("poisson");
+    let process = if poisson { RateProcess::Poisson } else { RateProcess::Fixed };
+    (per_job > 0.0).then_some(Rate { iops: per_job * f64::from(threads), process })
+}
+
+fn placement(options: &Options, notes: &mut Vec<String>) -> Placement {
+    let Some(text) = options.text("cpus_allowed") else { return Placement::Unpinned };
+    match cpu_list(text) {
+        Some(cpus) => Placement::Cpus(cpus),
+        None => {
+            notes.push(format!("cpus_allowed `{text}` could not be read; the step says unpinned"));
+            Placement::Unpinned
+        }
+    }
+}
