@@ -2,11 +2,25 @@
 //!
 //! Pure: reads no file, clock or environment. Texts (study files, fio job files) and seeds are arguments.
 
+mod budget;
+mod error;
+mod knobs;
+mod label;
 mod plan;
 mod step;
+mod study;
+mod word;
 
+pub use budget::{STEP_NS_MIN, TimeBudgetError};
+pub use error::SourceError;
+pub use knobs::{
+    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX, QUEUE_DEPTH_MAX,
+    RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
+};
 pub use plan::{Plan, RunLength, StudyHead};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
     RateProcess, Region, Step, Target, Verify, Workload,
 };
+pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, study_by_name};
+pub use word::nearest_word;

@@ -1,0 +1,225 @@
+//! Knobs whose value has a grammar of its own.
+
+use crate::knobs::value::{bounded, duration_ns, fault, fault_help, percent, shorten, size_bytes};
+use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
+use crate::step::{BlockSize, EngineName, Pattern};
+use crate::word::advice;
+
+/// What `rw` says: which operations, in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rw {
+    pub(crate) word: &'static str,
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) trim: bool,
+    pub(crate) sequential: bool,
+}
+
+const fn rw(word: &'static str, read: bool, write: bool, trim: bool, sequential: bool) -> Rw {
+    Rw { word, read, write, trim, sequential }
+}
+
+/// fio's words of `rw`.
+pub(crate) const RW: [Rw; 11] = [
+    rw("read", true, false, false, true),
+    rw("write", false, true, false, true),
+    rw("randread", true, false, false, false),
+    rw("randwrite", false, true, false, false),
+    rw("rw", true, true, false, true),
+    rw("readwrite", true, true, false, true),
+    rw("randrw", true, true, false, false),
+    rw("trim", false, false, true, true),
+    rw("randtrim", false, false, true, false),
+    rw("trimwrite", false, true, true, true),
+    rw("randtrimwrite", false, true, true, false),
+];
+
+pub(crate) fn parse_rw(text: &str) -> Result<Rw, Fault> {
+    let text = text.trim();
+    if let Some(found) = RW.iter().find(|r| r.word == text) {
+        return Ok(*found);
+    }
+    if let Some((word, _)) = text.split_once(':').filter(|(w, _)| RW.iter().any(|r| r.word == *w)) {
+        return Err(fault_help(
+            format!("fio's sequence modifier in `{}` is not carried out", shorten(text)),
+            format!("write `{word}`"),
+        ));
+    }
+    let words: Vec<&str> = RW.iter().map(|r| r.word).collect();
+    Err(fault_help(format!("unknown workload `{}`", shorten(text)), advice(text, &words)))
+}
+
+/// One block size: whole sectors, at most [`BLOCK_BYTES_MAX`].
+pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<String>), Fault> {
+    let (bytes, note) = size_bytes(text, u64::from(BLOCK_BYTES_MAX))?;
+    if bytes == 0 {
+        return Err(fault_help("a block of 0 bytes moves nothing", "a multiple of 512, e.g. 4k"));
+    }
+    if bytes % 512 != 0 {
+        return Err(fault_help(format!("{bytes} bytes are not a multiple of 512"), "whole sectors, e.g. 4k"));
+    }
+    Ok((bytes as u32, note))
+}
+
+pub(crate) fn parse_bs(text: &str) -> Result<(Vec<BlockSize>, Option<String>), Fault> {
+    let mut parts = text.split(',').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    let (bytes, note) = parse_block(first)?;
+    for other in parts {
+        if parse_block(other)?.0 != bytes {
+            return Err(fault_help(
+                format!("`{}`: one block size per direction is not carried out", shorten(text)),
+                "give one size, or measure reads and writes in two steps",
+            ));
+        }
+    }
+    Ok((vec![BlockSize { bytes, share_pct: 100 }], note))
+}
+
+/// `4k/60:64k/40`; entries without a share divide what is left, as in fio.
+pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<String>), Fault> {
+    const EXAMPLE: &str = "write it like 4k/60:64k/40";
+    if text.contains(',') {
+        return Err(fault_help("one split per direction is not carried out", EXAMPLE));
+    }
+    let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
+    let mut remark = None;
+    for part in text.split(':').map(str::trim) {
+        let (size, share) = part.split_once('/').unwrap_or((part, ""));
+        let (bytes, note) = parse_block(size)?;
+        remark = remark.or(note);
+        let share = if share.trim().is_empty() { None } else { Some(percent(share)?) };
+        if entries.iter().any(|(b, _)| *b == bytes) {
+            return Err(fault_help(format!("block size {bytes} is named twice"), EXAMPLE));
+        }
+        entries.push((bytes, share));
+        if entries.len() > 64 {
+            return Err(fault("a split has at most 64 sizes"));
+        }
+    }
+    let given: u32 = entries.iter().filter_map(|(_, s)| *s).map(u32::from).sum();
+    let open = entries.iter().filter(|(_, s)| s.is_none()).count() as u32;
+    if given > 100 || (open == 0 && given != 100) {
+        return Err(fault_help(format!("the shares add up to {given} percent instead of 100"), EXAMPLE));
+    }
+    if open > 0 && !(100 - given).is_multiple_of(open) {
+        return Err(fault_help(format!("{} percent do not divide by {open}", 100 - given), EXAMPLE));
+    }
+    let rest = (100 - given).checked_div(open).unwrap_or(0) as u8;
+    let sizes = entries.into_iter().map(|(bytes, s)| BlockSize { bytes, share_pct: s.unwrap_or(rest) });
+    Ok((sizes.filter(|b| b.share_pct > 0).collect(), remark))
+}
+
+/// `random`, `zipf:1.2`, `hotspot:90/10`; fio's two-zone `zoned:90/10:10/90` is the same hotspot.
+pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
+    const WORDS: &[&str] = &["random", "zipf:1.2", "hotspot:90/10"];
+    let text = text.trim();
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    match kind {
+        "random" if rest.is_empty() => Ok(Pattern::Random),
+        "zipf" => {
+            let theta: f64 = rest
+                .parse()
+                .map_err(|_| fault_help(format!("`{}` is not an exponent", shorten(rest)), "write it like zipf:1.2"))?;
+            // Above 10 all I/O hits one block, and the generator's powers underflow.
+            if theta.is_finite() && theta > 0.0 && theta <= 10.0 {
+                Ok(Pattern::Zipf { theta })
+            } else {
+                Err(fault_help("the exponent of zipf must be above 0 and at most 10", "write it like zipf:1.2"))
+            }
+        }
+        "hotspot" => parse_hotspot(rest),
+        "zoned" => match rest.split_once(':') {
+            Some((hot, cold)) => {
+                let (Pattern::Hotspot { access_pct, space_pct }, Pattern::Hotspot { access_pct: a, space_pct: s }) =
+                    (parse_hotspot(hot)?, parse_hotspot(cold)?)
+                else {
+                    return Err(refused_distribution("zoned"));
+                };
+                if access_pct + a == 100 && space_pct + s == 100 {
+                    Ok(Pattern::Hotspot { access_pct, space_pct })
+                } else {
+                    Err(refused_distribution("zoned"))
+                }
+            }
+            None => Err(refused_distribution("zoned")),
+        },
+        "pareto" | "normal" | "zoned_abs" => Err(refused_distribution(kind)),
+        _ => {
+            let near = crate::word::nearest_word(kind, ["random", "zipf", "hotspot"]);
+            let help = near.map_or(format!("valid: {}", WORDS.join(", ")), |n| format!("did you mean `{n}`?"));
+            Err(fault_help(format!("unknown distribution `{}`", shorten(text)), help))
+        }
+    }
+}
+
+fn refused_distribution(kind: &str) -> Fault {
+    fault_help(
+        format!("fio's distribution `{kind}` is not carried out"),
+        "use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10",
+    )
+}
+
+fn parse_hotspot(text: &str) -> Result<Pattern, Fault> {
+    let example = "percent of the I/O, then percent of the space: hotspot:90/10";
+    let (access, space) =
+        text.split_once('/').ok_or_else(|| fault_help(format!("`{}` is not ACCESS/SPACE", shorten(text)), example))?;
+    let (access_pct, space_pct) = (percent(access)?, percent(space)?);
+    if (1..=99).contains(&access_pct) && (1..=99).contains(&space_pct) {
+        Ok(Pattern::Hotspot { access_pct, space_pct })
+    } else {
+        Err(fault_help("both percents of a hotspot must be 1 to 99", example))
+    }
+}
+
+/// `TxQ`: threads x queue depth.
+pub(crate) fn parse_load(text: &str) -> Result<(u32, u32), Fault> {
+    let example = "threads x queue depth: 4x32";
+    let text = text.trim();
+    let (threads, depth) =
+        text.split_once(['x', 'X']).ok_or_else(|| fault_help(format!("`{}` is not TxQ", shorten(text)), example))?;
+    let named = |what: &str, f: Fault| Fault { message: format!("{what}: {}", f.message), help: Some(example.into()) };
+    Ok((
+        bounded(threads, 1, THREADS_MAX).map_err(|f| named("threads", f))?,
+        bounded(depth, 1, QUEUE_DEPTH_MAX).map_err(|f| named("queue depth", f))?,
+    ))
+}
+
+/// Floor and budget of the measured time.
+pub(crate) type Span = (u64, u64);
+
+/// `auto` is this: long enough for an interval, short enough for a ladder.
+pub(crate) const RUNTIME_AUTO: Span = (2_000_000_000, 10_000_000_000);
+
+/// `30s` (fixed), `2s..10s` (until the interval is narrow, between floor and budget) or `auto` = `2s..10s`.
+pub(crate) fn parse_runtime(text: &str) -> Result<Span, Fault> {
+    let text = text.trim();
+    if text == "auto" {
+        return Ok(RUNTIME_AUTO);
+    }
+    let (floor, budget) = match text.split_once("..") {
+        Some((floor, budget)) => (duration_ns(floor, RUNTIME_MAX_NS)?, duration_ns(budget, RUNTIME_MAX_NS)?),
+        None => {
+            let fixed = duration_ns(text, RUNTIME_MAX_NS)?;
+            (fixed, fixed)
+        }
+    };
+    if floor == 0 || budget == 0 {
+        return Err(fault_help("a runtime of 0 measures nothing", "e.g. 30s, or 2s..10s for floor..budget, or auto"));
+    }
+    if floor > budget {
+        return Err(fault_help("the least runtime is above the most", "floor..budget, e.g. 2s..10s"));
+    }
+    Ok((floor, budget))
+}
+
+pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
+    let text = text.trim();
+    if let Some(name) = EngineName::ALL.into_iter().find(|e| e.as_str() == text) {
+        return Ok(name);
+    }
+    let words: Vec<&str> = EngineName::ALL.iter().map(|e| e.as_str()).collect();
+    let near = crate::word::nearest_word(text, words.iter().copied());
+    let mean = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    Err(fault_help(format!("unknown engine `{}`", shorten(text)), format!("{mean}engines are {}", words.join(", "))))
+}

@@ -1,0 +1,249 @@
+use insta::assert_snapshot;
+
+use super::*;
+use crate::plan::Plan;
+use crate::step::{OpMix, Step, Target};
+
+fn knobs(pairs: &[(&str, &str)]) -> Result<Knobs, KnobError> {
+    let mut knobs = Knobs::new();
+    pairs.iter().try_for_each(|(k, v)| knobs.set(k, v))?;
+    Ok(knobs)
+}
+
+fn io(pairs: &[(&str, &str)]) -> Result<Plan, KnobError> {
+    Plan::from_io(&knobs(pairs)?, vec![Target { path: "f".to_owned() }], "fathom io")
+}
+
+fn step(pairs: &[(&str, &str)]) -> Step {
+    io(pairs).unwrap_or_else(|e| panic!("{e}")).steps.remove(0)
+}
+
+fn error(pairs: &[(&str, &str)]) -> String {
+    io(pairs).expect_err("these knobs are wrong").to_string()
+}
+
+#[test]
+fn each_example_of_the_table_is_valid_and_each_name_is_unique() {
+    let mut seen = std::collections::HashSet::new();
+    for spec in KNOBS {
+        for name in std::iter::once(&spec.name).chain(spec.aliases) {
+            assert!(seen.insert(*name), "{name} stands twice");
+            Knobs::new().set(name, spec.values).unwrap_or_else(|e| panic!("{name}={}: {e}", spec.values));
+        }
+    }
+    assert_eq!(knob("iodepth-batch-submit").map(|k| k.name), Some("iodepth_batch_submit"));
+}
+
+#[test]
+fn no_knobs_make_fathoms_default_step() {
+    let step = step(&[]);
+    assert_eq!(step.label, "4k random read T1 QD1");
+    assert!(step.workload.direct && step.engine.fixed_buffers && step.engine.fixed_files);
+    assert_eq!((step.length.floor_ns, step.length.budget_ns), (2_000_000_000, 10_000_000_000));
+}
+
+#[test]
+fn fios_words_make_the_step_they_name() {
+    let step = step(&[
+        ("rw", "randrw"),
+        ("rwmixwrite", "30"),
+        ("bs", "8k"),
+        ("iodepth", "32"),
+        ("iodepth_batch", "64"),
+        ("numjobs", "4"),
+        ("cpus_allowed", "0,2"),
+        ("rate_iops", "20k"),
+        ("rate_process", "poisson"),
+        ("hipri", "1"),
+        ("randseed", "7"),
+        ("size", "1g"),
+        ("runtime", "5"),
+    ]);
+    assert_eq!(step.label, "8k random 70/30 T4 QD32 at 20000/s");
+    assert_eq!(step.workload.mix, OpMix { read_pct: 70, write_pct: 30, trim_pct: 0 });
+    assert_eq!(step.load.batch_submit, Some(32), "capped by the depth");
+    assert_eq!(step.placement, Placement::Cpus(vec![0, 2]));
+    assert_eq!(step.engine.mode, Mode::Iopoll);
+    assert_eq!(step.seed, 7);
+    assert_eq!(step.length.floor_ns, step.length.budget_ns);
+}
+
+#[test]
+fn read_pct_decides_the_mix_whatever_rw_says() {
+    let read_pct = |rw| step(&[("rw", rw), ("read_pct", "70")]).workload.mix.read_pct;
+    assert_eq!((read_pct("randread"), read_pct("randwrite"), read_pct("randrw")), (70, 70, 70));
+    let fio = io(&[("rw", "randread"), ("rwmixread", "70")]).expect("valid");
+    assert_eq!(fio.steps[0].workload.mix, OpMix::READ);
+    assert_eq!(fio.notes, ["rwmixread and rwmixwrite have no effect with rw=randread, as in fio"]);
+}
+
+#[test]
+fn shares_of_a_split_add_up() {
+    let shares = |text| -> Vec<(u32, u8)> {
+        step(&[("bssplit", text)]).workload.block_sizes.iter().map(|b| (b.bytes, b.share_pct)).collect()
+    };
+    assert_eq!(shares("4k/60:64k/40"), [(4096, 60), (65536, 40)]);
+    assert_eq!(shares("4k/50:8k/:16k"), [(4096, 50), (8192, 25), (16384, 25)]);
+    assert_snapshot!(error(&[("bssplit", "4k/60:64k/50")]), @r"
+    bssplit: the shares add up to 110 percent instead of 100
+      help: write it like 4k/60:64k/40
+    ");
+    assert_snapshot!(error(&[("bssplit", "4k/60:4k/40")]), @r"
+    bssplit: block size 4096 is named twice
+      help: write it like 4k/60:64k/40
+    ");
+}
+
+#[test]
+fn values_beyond_sense_name_their_bound() {
+    assert_snapshot!(error(&[("iodepth", "1000000000")]), @"iodepth: 1000000000 is out of bounds; it must be 1 to 4096");
+    assert_snapshot!(error(&[("numjobs", "0")]), @"numjobs: 0 is out of bounds; it must be 1 to 1024");
+    assert_snapshot!(error(&[("bs", "0")]), @r"
+    bs: a block of 0 bytes moves nothing
+      help: a multiple of 512, e.g. 4k
+    ");
+    assert_snapshot!(error(&[("bs", "1g")]), @"bs: `1g` is beyond the bound of 64m");
+    assert_snapshot!(error(&[("runtime", "1000000000")]), @"runtime: `1000000000` is beyond the bound of 2592000s");
+    assert_snapshot!(error(&[("rate_iops", "10g")]), @"rate_iops: `10g` is beyond the bound of 1000000000 I/Os per second");
+    assert_snapshot!(error(&[("cpus", "1000000000")]), @r"
+    cpus: 1000000000 is out of bounds; it must be 0 to 8191
+      help: a CPU list looks like 0-3,8
+    ");
+    assert_snapshot!(error(&[("size", "9999999999g")]), @"size: `9999999999g` is beyond the bound of 1024p");
+    assert_snapshot!(error(&[("load", "4096x1")]), @r"
+    load: threads: 4096 is out of bounds; it must be 1 to 1024
+      help: threads x queue depth: 4x32
+    ");
+    assert_snapshot!(error(&[("numjobs", "1024"), ("iodepth", "4096"), ("bs", "1m")]), @r"
+    1024 threads x 4096 x 1m need 4t of buffers; the bound is 64g
+      help: lower iodepth, numjobs or bs
+    ");
+}
+
+#[test]
+fn wrong_words_name_the_nearest() {
+    assert_snapshot!(error(&[("rw", "radnread")]), @r"
+    rw: unknown workload `radnread`
+      help: did you mean `randread`?
+    ");
+    assert_snapshot!(error(&[("engine", "libiao")]), @r"
+    engine: unknown engine `libiao`
+      help: did you mean `libaio`? engines are io_uring, libaio, psync, mmap, null
+    ");
+    assert_snapshot!(error(&[("placement", "core")]), @r"
+    placement: unknown placement `core`
+      help: did you mean `cores`?
+    ");
+    assert_snapshot!(error(&[("random_distribution", "zpif:1.2")]), @r"
+    random_distribution: unknown distribution `zpif:1.2`
+      help: did you mean `zipf`?
+    ");
+    assert_snapshot!(error(&[("random_distribution", "pareto:0.9")]), @r"
+    random_distribution: fio's distribution `pareto` is not carried out
+      help: use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
+    ");
+    assert_snapshot!(error(&[("runtime", "5sek")]), @r"
+    runtime: unknown unit `sek` of a time
+      help: did you mean `sec`? units are ns us ms s m h d
+    ");
+    assert_snapshot!(error(&[("verify", "md5")]), @r"
+    verify: verification by `md5` is not carried out
+      help: use crc32c or none
+    ");
+    assert_snapshot!(error(&[("iodepht", "1")]), @r"
+    unknown key `iodepht`
+      help: did you mean `iodepth`?
+    ");
+    assert_snapshot!(error(&[("watermelon", "1")]), @"unknown key `watermelon`");
+}
+
+#[test]
+fn contradictions_are_refused() {
+    assert_snapshot!(error(&[("mode", "iopoll"), ("engine", "libaio")]), @r"
+    engine libaio has no mode iopoll
+      help: modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
+    ");
+    assert_snapshot!(error(&[("mode", "iopoll"), ("direct", "0")]), @r"
+    mode iopoll needs O_DIRECT
+      help: set direct=1, or mode=interrupt
+    ");
+    assert_snapshot!(error(&[("hipri", "1"), ("sqthread_poll", "1")]), @r"
+    sqthread_poll: mode is already iopoll
+      help: iopoll (hipri) and sqpoll (sqthread_poll) are not combined: choose one
+    ");
+    assert_snapshot!(error(&[("rate_process", "poisson")]), @r"
+    rate_process has no effect without rate_iops
+      help: set rate_iops, or remove it
+    ");
+    assert_snapshot!(error(&[("rw", "randtrim"), ("read_pct", "50")]), @r"
+    a share of reads makes no sense with rw=randtrim
+      help: remove it, or set rw=randrw
+    ");
+    assert_snapshot!(error(&[("offset", "100")]), @r"
+    offset 100 is not a multiple of 512
+      help: O_DIRECT needs whole sectors, e.g. 1g
+    ");
+    assert_snapshot!(Plan::from_io(&Knobs::new(), vec![], "fathom io").expect_err("no target"), @r"
+    no target is named
+      help: name a file or device with --target
+    ");
+}
+
+#[test]
+fn what_is_read_otherwise_than_written_is_told() {
+    let notes = |pairs: &[(&str, &str)]| io(pairs).expect("valid").notes.join("\n");
+    assert_snapshot!(notes(&[("bs", "4KB")]), @"`4KB` was read as 4096 bytes: k, m, g are powers of 1024");
+    assert_snapshot!(notes(&[("iodepth_batch_complete_max", "8")]), @"iodepth_batch_complete_max=8 sets no cap: Fathom reaps all completions that are ready");
+    assert_snapshot!(notes(&[("placement", "cores"), ("cpus", "1")]), @"placement and cpus_allowed were both given: the later one counts");
+    assert_snapshot!(notes(&[("sqthread_poll_cpu", "1")]), @"sqthread_poll_cpu has no effect in mode interrupt");
+    assert_snapshot!(notes(&[("rw", "read"), ("random_distribution", "zipf:1.1")]), @"random_distribution has no effect with rw=read, as in fio");
+    assert_eq!(notes(&[("bs", "4KiB"), ("placement", "cores")]), "");
+}
+
+#[test]
+fn passes_without_a_runtime_have_no_time() {
+    let plan = io(&[("loops", "2"), ("size", "1m"), ("rw", "randwrite")]).expect("valid");
+    assert_eq!(plan.time_budget_ns(), None);
+    assert_eq!(plan.bytes_written_max_estimate(), Some(2 << 20));
+    assert_eq!(io(&[("rw", "randwrite")]).expect("valid").bytes_written_max_estimate(), None);
+    assert_eq!(io(&[]).expect("valid").bytes_written_max_estimate(), Some(0));
+    let rated = io(&[("rw", "randrw"), ("rate", "100"), ("runtime", "10s")]).expect("valid");
+    assert_eq!(rated.bytes_written_max_estimate(), Some(100 * 10 * 4096 / 2));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_value_makes_a_knob_panic(i in 0..KNOBS.len(), value in "\\PC{0,20}|[a-z0-9:/.,x-]{0,16}") {
+        let mut knobs = Knobs::new();
+        if knobs.set(KNOBS[i].name, &value).is_ok() {
+            let _ = Plan::from_io(&knobs, vec![Target { path: "f".to_owned() }], "");
+        }
+    }
+
+    #[test]
+    fn scaling_keeps_within_the_time_and_leaves_each_step_some(
+        times in proptest::collection::vec((0u64..5_000, 1u64..60_000), 1..30),
+        budget_ms in 1u64..3_000_000,
+    ) {
+        let mut plan = io(&[]).expect("valid");
+        let one = plan.steps[0].clone();
+        plan.steps = times.iter().map(|(ramp, run)| {
+            let length = crate::RunLength { floor_ns: run * 500_000, ..crate::RunLength::fixed(ramp * 1_000_000, run * 1_000_000) };
+            Step { length, ..one.clone() }
+        }).collect();
+        let before = plan.clone();
+        let budget_ns = budget_ms * 1_000_000;
+        match plan.scale_to_time_budget(budget_ns) {
+            Err(e) => {
+                proptest::prop_assert_eq!(&plan, &before);
+                proptest::prop_assert!(e.needed_ns > budget_ns);
+            }
+            Ok(()) => {
+                let total = plan.time_budget_ns().expect("timed");
+                proptest::prop_assert!(total <= budget_ns);
+                proptest::prop_assert!(budget_ns - total <= 4 * times.len() as u64, "rounding only");
+                proptest::prop_assert!(plan.steps.iter().all(|s| s.length.floor_ns <= s.length.budget_ns && s.length.floor_ns > 0));
+            }
+        }
+    }
+}

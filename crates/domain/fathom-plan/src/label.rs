@@ -1,0 +1,124 @@
+//! Labels of steps, for people: `4k random read T1 QD32`, plus what tells steps of one plan apart.
+
+use crate::knobs::print_size;
+use crate::step::{EngineName, Mode, Pattern, Placement, Step};
+
+/// Workload and load in words.
+pub(crate) fn label(step: &Step) -> String {
+    let mut text = format!("{} {} T{} QD{}", blocks(step), operations(step), step.load.threads, step.load.queue_depth);
+    if let Some(rate) = step.load.rate {
+        text += &format!(" at {}/s", rate.iops);
+    }
+    text
+}
+
+fn blocks(step: &Step) -> String {
+    let sizes = &step.workload.block_sizes;
+    if sizes.len() == 1 {
+        return print_size(u64::from(sizes[0].bytes));
+    }
+    let parts: Vec<String> =
+        sizes.iter().map(|b| format!("{}/{}", print_size(u64::from(b.bytes)), b.share_pct)).collect();
+    parts.join(":")
+}
+
+fn operations(step: &Step) -> String {
+    let order = match step.workload.pattern {
+        Pattern::Sequential => "sequential".to_owned(),
+        Pattern::Random => "random".to_owned(),
+        Pattern::RandomRepeat => "random (repeating)".to_owned(),
+        Pattern::Zipf { theta } => format!("zipf {theta}"),
+        Pattern::Hotspot { access_pct, space_pct } => format!("hotspot {access_pct}/{space_pct}"),
+    };
+    let m = step.workload.mix;
+    let operation = match (m.read_pct, m.write_pct, m.trim_pct) {
+        (100, _, _) => "read".to_owned(),
+        (_, 100, _) => "write".to_owned(),
+        (_, _, 100) => "trim".to_owned(),
+        (read, write, 0) => format!("{read}/{write}"),
+        (0, write, trim) => format!("write {write}/trim {trim}"),
+        (read, write, trim) => format!("read {read}/write {write}/trim {trim}"),
+    };
+    format!("{order} {operation}")
+}
+
+/// Appends to each label what differs between the steps of a plan and the label does not yet say.
+pub(crate) fn tell_apart(steps: &mut [Step]) {
+    let traits: [fn(&Step) -> String; 9] = [engine, mode, fixed, placement, direct, data, region, verify, process];
+    let suffixes: Vec<String> = {
+        let varying = traits.iter().filter(|t| steps.iter().any(|s| t(s) != t(&steps[0])));
+        let varying: Vec<_> = varying.collect();
+        steps
+            .iter()
+            .map(|s| varying.iter().map(|t| t(s)).filter(|w| !w.is_empty()).map(|w| format!(" {w}")).collect())
+            .collect()
+    };
+    for (step, suffix) in steps.iter_mut().zip(suffixes) {
+        step.label += &suffix;
+    }
+}
+
+fn engine(step: &Step) -> String {
+    step.engine.name.as_str().to_owned()
+}
+
+fn mode(step: &Step) -> String {
+    match step.engine.mode {
+        Mode::Interrupt => String::new(),
+        polled @ (Mode::Iopoll | Mode::Sqpoll) => polled.as_str().to_owned(),
+    }
+}
+
+fn fixed(step: &Step) -> String {
+    match (step.engine.name, step.engine.fixed_buffers, step.engine.fixed_files) {
+        (EngineName::IoUring, false, false) => "unregistered".to_owned(),
+        (EngineName::IoUring, true, false) => "fixed buffers only".to_owned(),
+        (EngineName::IoUring, false, true) => "fixed files only".to_owned(),
+        _ => String::new(),
+    }
+}
+
+fn placement(step: &Step) -> String {
+    match &step.placement {
+        Placement::Unpinned => String::new(),
+        Placement::Cores => "pinned".to_owned(),
+        Placement::Smt => "pinned to siblings".to_owned(),
+        Placement::Local => "local".to_owned(),
+        Placement::Remote => "remote".to_owned(),
+        Placement::Cpus(cpus) => {
+            let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            format!("cpus {}", list.join(","))
+        }
+    }
+}
+
+fn direct(step: &Step) -> String {
+    if step.workload.direct { String::new() } else { "buffered".to_owned() }
+}
+
+fn data(step: &Step) -> String {
+    let data = step.workload.data;
+    match (data.compress_pct, data.dedupe_pct) {
+        (0, 0) => String::new(),
+        (compress, 0) => format!("compressible {compress} %"),
+        (0, dedupe) => format!("dedupe {dedupe} %"),
+        (compress, dedupe) => format!("compressible {compress} % dedupe {dedupe} %"),
+    }
+}
+
+fn region(step: &Step) -> String {
+    let region = step.workload.region;
+    let size = region.size_bytes.map_or(String::new(), |s| format!("over {}", print_size(s)));
+    match region.offset_bytes {
+        0 => size,
+        offset => format!("{size} from {}", print_size(offset)).trim_start().to_owned(),
+    }
+}
+
+fn verify(step: &Step) -> String {
+    step.workload.verify.map_or(String::new(), |_| "verified".to_owned())
+}
+
+fn process(step: &Step) -> String {
+    step.load.rate.map_or(String::new(), |r| format!("{:?}", r.process).to_lowercase())
+}

@@ -1,0 +1,27 @@
+//! The shipped studies, embedded.
+
+use crate::error::SourceError;
+use crate::word::nearest_word;
+
+/// Name and TOML text of each shipped study.
+#[must_use]
+pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
+    &[("quick", include_str!("../../../../../studies/quick.toml"))]
+}
+
+/// The TOML text of a shipped study.
+///
+/// # Errors
+/// No such study; the help names the nearest, or all.
+pub fn study_by_name(name: &str) -> Result<&'static str, SourceError> {
+    let studies = builtin_studies();
+    if let Some((_, text)) = studies.iter().find(|(n, _)| *n == name) {
+        return Ok(text);
+    }
+    let names: Vec<&str> = studies.iter().map(|(n, _)| *n).collect();
+    let help = match nearest_word(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("shipped studies: {}; a plan of your own ends in .toml or .fio", names.join(", ")),
+    };
+    Err(SourceError::without_place("", format!("no study is called `{name}`"), Some(help)))
+}

@@ -1,0 +1,300 @@
+//! Study files: TOML that reads like the test description of an article.
+//!
+//! `[study]` holds `name` and `question`, `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
+//! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
+//! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
+//! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
+//! A table `runtime = { min = "2s", max = "10s" }` stops between the two once the interval is narrow.
+
+mod builtin;
+mod cells;
+mod text;
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::SourceError;
+use crate::knobs::{self, KnobError, Knobs};
+use crate::label::tell_apart;
+use crate::plan::{Plan, StudyHead};
+use crate::step::{Step, Target};
+
+pub use builtin::{builtin_studies, study_by_name};
+use cells::{Axis, Ladder, LadderValue};
+use text::{Source, scalar_text, sorted_entries, string_list};
+
+/// Most steps that one plan may hold.
+pub const STEPS_MAX: usize = 10_000;
+
+/// What the command line adds to a study.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `--target`, all judged as one group; replaces the file's own.
+    pub targets: Vec<String>,
+    /// `--group NAME=T,T`: each cell is measured for one group after the other.
+    pub groups: Vec<(String, Vec<String>)>,
+    /// `--set key=value`, in order; a value `[1, 2, 4]` is a list.
+    pub set: Vec<(String, String)>,
+}
+
+/// A default or override that applies to all cells.
+#[derive(Clone, Debug)]
+struct Setting {
+    key: String,
+    value: String,
+    /// Of key and value in the file; `None` for `--set`.
+    spans: Option<(Range<usize>, Range<usize>)>,
+}
+
+/// Reads a study file.
+///
+/// # Errors
+/// Anything that cannot be carried out, with its line and column: TOML syntax, unknown keys (with the nearest word),
+/// bad values, contradictions, no target at all.
+pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan, SourceError> {
+    let source = Source { file: file_name, text };
+    let root = DeTable::parse(text).map_err(|e| source.toml_error(&e))?;
+    let root = root.get_ref();
+    for (key, _) in sorted_entries(root) {
+        if !["study", "defaults", "ladder"].contains(&key.get_ref().as_ref()) {
+            return Err(source.unknown_key(key, ["study", "defaults", "ladder"]));
+        }
+    }
+    let study = read_head(&source, root)?;
+    let mut notes = Vec::new();
+    let (defaults, default_targets) = read_defaults(&source, root)?;
+    let (scalars, lists) = read_overrides(overrides, &mut notes)?;
+    let mut steps = Vec::new();
+    for mut ladder in read_ladders(&source, root)? {
+        ladder.override_axes(&scalars, &lists);
+        let targets = ladder.targets.take().unwrap_or_else(|| default_targets.clone());
+        let groups = groups(&targets, overrides).map_err(|e| source.knob_error(&e, ladder.span.clone()))?;
+        let job = cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups };
+        job.unfold(&ladder, &mut steps, &mut notes)?;
+    }
+    number(&mut steps);
+    Ok(Plan { study, source: text.to_owned(), steps, notes })
+}
+
+/// Gives steps their index, their own seed and labels that tell them apart.
+pub(crate) fn number(steps: &mut [Step]) {
+    for (index, step) in (0u32..).zip(steps.iter_mut()) {
+        step.index = index;
+        step.seed = step.seed.wrapping_add(u64::from(index));
+    }
+    tell_apart(steps);
+}
+
+fn read_head(source: &Source<'_>, root: &DeTable<'_>) -> Result<StudyHead, SourceError> {
+    let stem = source.file.rsplit('/').next().unwrap_or(source.file);
+    let mut head = StudyHead { name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(), question: String::new() };
+    let Some(table) = source.table(root, "study")? else {
+        return Ok(head);
+    };
+    for (key, value) in sorted_entries(table) {
+        let field = match key.get_ref().as_ref() {
+            "name" => &mut head.name,
+            "question" => &mut head.question,
+            _ => return Err(source.unknown_key(key, ["name", "question"])),
+        };
+        let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
+        *field = text.ok_or_else(|| source.error(value.span(), "a text is expected here", None))?.to_owned();
+    }
+    Ok(head)
+}
+
+type Defaults = (Vec<Setting>, Vec<String>);
+
+fn read_defaults(source: &Source<'_>, root: &DeTable<'_>) -> Result<Defaults, SourceError> {
+    let (mut settings, mut targets) = (Vec::new(), Vec::new());
+    let Some(table) = source.table(root, "defaults")? else {
+        return Ok((settings, targets));
+    };
+    for (key, value) in sorted_entries(table) {
+        if is_target(key.get_ref()) {
+            targets = string_list(source, value)?;
+            continue;
+        }
+        source.check_knob(key, ["target"])?;
+        if value.get_ref().is_array() {
+            return Err(source.error(
+                value.span(),
+                "a list is a ladder's: defaults hold single values",
+                Some("move it into a [[ladder]]"),
+            ));
+        }
+        let setting = Setting {
+            key: key.get_ref().to_string(),
+            value: scalar_text(source, key.get_ref(), value)?,
+            spans: Some((key.span(), value.span())),
+        };
+        Knobs::new().set(&setting.key, &setting.value).map_err(|e| source.knob_error(&e, value.span()))?;
+        settings.push(setting);
+    }
+    Ok((settings, targets))
+}
+
+fn read_ladders(source: &Source<'_>, root: &DeTable<'_>) -> Result<Vec<Ladder>, SourceError> {
+    let Some((_, value)) = sorted_entries(root).into_iter().find(|(k, _)| k.get_ref() == "ladder") else {
+        // A study without a ladder is one step made of its defaults.
+        return Ok(vec![Ladder::single(0..0)]);
+    };
+    let not_ladder = || source.error(value.span(), "a ladder is written [[ladder]]", None);
+    let tables = value.get_ref().as_array().ok_or_else(not_ladder)?;
+    tables.iter().map(|t| read_ladder(source, t.get_ref().as_table().ok_or_else(not_ladder)?, t.span())).collect()
+}
+
+fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> Result<Ladder, SourceError> {
+    const OWN_KEYS: [&str; 3] = ["target", "order", "interleave"];
+    let mut ladder = Ladder::single(span);
+    let mut order = None;
+    let mut interleave = None;
+    for (key, value) in sorted_entries(table) {
+        match key.get_ref().as_ref() {
+            name if is_target(name) => ladder.targets = Some(string_list(source, value)?),
+            "order" => order = Some(value),
+            "interleave" => interleave = Some(value),
+            _ => {
+                source.check_knob(key, OWN_KEYS)?;
+                ladder.axes.push(read_axis(source, key.get_ref(), key.span(), value)?);
+            }
+        }
+    }
+    if let Some(value) = order {
+        let mut sorted = Vec::new();
+        for word in axis_names(source, value)? {
+            sorted.push(take_axis(source, &mut ladder.axes, &word, value)?);
+        }
+        // Knobs that `order` leaves out stay innermost, in the order of the file.
+        sorted.append(&mut ladder.axes);
+        ladder.axes = sorted;
+    }
+    if let Some(value) = interleave {
+        for word in axis_names(source, value)? {
+            let axis = take_axis(source, &mut ladder.axes, &word, value)?;
+            ladder.axes.push(axis);
+            ladder.interleaved += 1;
+        }
+    }
+    Ok(ladder)
+}
+
+fn axis_names(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, SourceError> {
+    string_list(source, value)
+}
+
+fn take_axis(
+    source: &Source<'_>,
+    axes: &mut Vec<Axis>,
+    word: &str,
+    at: &Spanned<DeValue<'_>>,
+) -> Result<Axis, SourceError> {
+    let found = axes.iter().position(|a| knobs::knob(&a.key).map(|k| k.name) == knobs::knob(word).map(|k| k.name));
+    match found {
+        Some(i) => Ok(axes.remove(i)),
+        None => Err(source.error(
+            at.span(),
+            &format!("`{word}` is no knob of this ladder, or is named twice"),
+            Some("name each knob of the ladder once"),
+        )),
+    }
+}
+
+fn read_axis(
+    source: &Source<'_>,
+    key: &str,
+    key_span: Range<usize>,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Axis, SourceError> {
+    let mut values = Vec::new();
+    let single = std::slice::from_ref(value);
+    let items = value.get_ref().as_array().map_or_else(|| single.iter().collect(), |a| a.iter().collect::<Vec<_>>());
+    if items.is_empty() {
+        return Err(source.error(value.span(), "an empty list makes no step", Some("give at least one value")));
+    }
+    for item in items {
+        let text = scalar_text(source, key, item)?;
+        Knobs::new().set(key, &text).map_err(|e| source.knob_error(&e, item.span()))?;
+        values.push(LadderValue { text, span: item.span() });
+    }
+    Ok(Axis { key: key.to_owned(), key_span: Some(key_span), values })
+}
+
+type ReadOverrides = (Vec<Setting>, Vec<Axis>);
+
+fn read_overrides(overrides: &Overrides, notes: &mut Vec<String>) -> Result<ReadOverrides, SourceError> {
+    let (mut scalars, mut lists) = (Vec::new(), Vec::new());
+    for (key, value) in &overrides.set {
+        let shown = format!("--set {key}={value}");
+        let fail = |e: &KnobError| SourceError::without_place(&shown, e.message.clone(), e.help.clone());
+        if is_target(key) {
+            let help = "use --target, or --group NAME=TARGET,TARGET".to_owned();
+            return Err(SourceError::without_place(&shown, "targets are no knob".to_owned(), Some(help)));
+        }
+        if value.trim_start().starts_with('[') {
+            lists.push(list_override(key, value, &shown)?);
+        } else {
+            Knobs::new().set(key, value).map_err(|e| fail(&e))?;
+            scalars.push(Setting { key: key.clone(), value: value.clone(), spans: None });
+        }
+        knobs::push_note(notes, shown);
+    }
+    Ok((scalars, lists))
+}
+
+/// `--set iodepth=[1, 2, 4]`: a list in TOML.
+fn list_override(key: &str, value: &str, shown: &str) -> Result<Axis, SourceError> {
+    let text = format!("x = {value}");
+    let source = Source { file: shown, text: &text };
+    let table = DeTable::parse(&text).map_err(|e| {
+        let help = "a list looks like iodepth=[1, 2, 4]".to_owned();
+        SourceError::without_place(shown, e.message().replace('\n', ", "), Some(help))
+    })?;
+    let entry = sorted_entries(table.get_ref()).into_iter().next();
+    let (_, value) = entry.ok_or_else(|| SourceError::without_place(shown, "an empty list".to_owned(), None))?;
+    if knobs::knob(key).is_none() {
+        let e = knobs::unknown_key(key, knobs::all_words());
+        return Err(SourceError::without_place(shown, e.message, e.help));
+    }
+    let mut axis =
+        read_axis(&source, key, 0..0, value).map_err(|e| SourceError::without_place(shown, e.message, e.help))?;
+    axis.key_span = None;
+    Ok(axis)
+}
+
+fn is_target(key: &str) -> bool {
+    matches!(key, "target" | "targets" | "filename")
+}
+
+/// A group's name and its targets.
+type Group = (String, Vec<Target>);
+
+fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobError> {
+    let bad = |message: String, help: &str| {
+        Err(KnobError { key: "target".to_owned(), unknown_key: false, message, help: Some(help.to_owned()) })
+    };
+    let make = |paths: &[String]| paths.iter().map(|path| Target { path: path.clone() }).collect::<Vec<_>>();
+    if !overrides.groups.is_empty() {
+        if !overrides.targets.is_empty() {
+            return bad("both --target and --group were given".to_owned(), "put all targets into groups");
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for (name, paths) in &overrides.groups {
+            if paths.is_empty() || groups.iter().any(|(n, _)| n == name) {
+                return bad(format!("group `{name}` is empty or named twice"), "--group NAME=TARGET,TARGET");
+            }
+            groups.push((name.clone(), make(paths)));
+        }
+        return Ok(groups);
+    }
+    let paths = if overrides.targets.is_empty() { targets } else { &overrides.targets };
+    if paths.is_empty() {
+        return bad("no target is named".to_owned(), "name a file or device: --target PATH, or `target` in [defaults]");
+    }
+    Ok(vec![("A".to_owned(), make(paths))])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,411 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::step::{Mode, Pattern, Placement};
+
+fn on_file() -> Overrides {
+    Overrides { targets: vec!["f".to_owned()], ..Overrides::default() }
+}
+
+fn with_set(pairs: &[(&str, &str)]) -> Overrides {
+    Overrides { set: pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(), ..on_file() }
+}
+
+fn plan(text: &str) -> Plan {
+    parse_study(text, "plan.toml", &on_file()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn labels(plan: &Plan) -> String {
+    plan.steps.iter().map(|s| format!("{} {}", s.index, s.label)).collect::<Vec<_>>().join("\n")
+}
+
+fn error(text: &str) -> String {
+    format!("error: {}", parse_study(text, "plan.toml", &on_file()).expect_err("this plan is wrong"))
+}
+
+fn set_error(key: &str, value: &str) -> String {
+    let overrides = with_set(&[(key, value)]);
+    format!("error: {}", parse_study("", "plan.toml", &overrides).expect_err("this override is wrong"))
+}
+
+const PINNING: &str = r#"
+[study]
+name = "pinning"
+question = "Does binding threads to cores help, and until which queue depth?"
+
+[defaults]
+engine = "io_uring"
+bs = "4k"
+runtime = "30s"
+
+[[ladder]]
+rw = ["randread", "randwrite"]
+iodepth = [1, 128]
+placement = ["unpinned", "cores"]
+interleave = "placement"
+
+[[ladder]]
+rw = "read"
+bs = "64k"
+load = ["1x8", "16x2"]
+"#;
+
+#[test]
+fn a_ladder_unfolds_in_the_order_of_its_keys_and_interleaves_abba() {
+    let plan = plan(PINNING);
+    assert_eq!(plan.study.name, "pinning");
+    assert_snapshot!(labels(&plan), @r"
+    0 4k random read T1 QD1
+    1 4k random read T1 QD1 pinned
+    2 4k random read T1 QD1 pinned
+    3 4k random read T1 QD1
+    4 4k random read T1 QD128
+    5 4k random read T1 QD128 pinned
+    6 4k random read T1 QD128 pinned
+    7 4k random read T1 QD128
+    8 4k random write T1 QD1
+    9 4k random write T1 QD1 pinned
+    10 4k random write T1 QD1 pinned
+    11 4k random write T1 QD1
+    12 4k random write T1 QD128
+    13 4k random write T1 QD128 pinned
+    14 4k random write T1 QD128 pinned
+    15 4k random write T1 QD128
+    16 64k sequential read T1 QD8
+    17 64k sequential read T16 QD2
+    ");
+    assert!(plan.steps.iter().all(|s| s.length == crate::RunLength::fixed(0, 30_000_000_000)));
+    let seeds: std::collections::HashSet<u64> = plan.steps.iter().map(|s| s.seed).collect();
+    assert_eq!(seeds.len(), plan.steps.len(), "each step draws its own offsets");
+}
+
+#[test]
+fn order_names_the_outermost_loop_first() {
+    let text = "[[ladder]]\niodepth=[1,2]\nrw=[\"read\",\"write\"]\norder=[\"rw\",\"iodepth\"]\n";
+    assert_snapshot!(labels(&plan(text)), @r"
+    0 4k sequential read T1 QD1
+    1 4k sequential read T1 QD2
+    2 4k sequential write T1 QD1
+    3 4k sequential write T1 QD2
+    ");
+    let other = text.replace("order=[\"rw\",\"iodepth\"]\n", "");
+    assert_snapshot!(labels(&plan(&other)), @r"
+    0 4k sequential read T1 QD1
+    1 4k sequential write T1 QD1
+    2 4k sequential read T1 QD2
+    3 4k sequential write T1 QD2
+    ");
+}
+
+#[test]
+fn errors_point_at_the_place() {
+    assert_snapshot!(error("\n\n[[ladder]]\nio_depth = [1, 2, 4]\n"), @r"
+    error: unknown key `io_depth`
+      plan.toml:4:1
+    4 | io_depth = [1, 2, 4]
+      | ^^^^^^^^ did you mean `iodepth`?
+    ");
+    assert_snapshot!(error("[defaults]\nengine = \"iouring\"\n"), @r#"
+    error: engine: unknown engine `iouring`
+      plan.toml:2:10
+    2 | engine = "iouring"
+      |          ^^^^^^^^^ did you mean `io_uring`? engines are io_uring, libaio, psync, mmap, null
+    "#);
+    assert_snapshot!(error("[[ladder]]\niodepth = [1, 2, 0]\n"), @r"
+    error: iodepth: 0 is out of bounds; it must be 1 to 4096
+      plan.toml:2:18
+    2 | iodepth = [1, 2, 0]
+      |                  ^
+    ");
+    assert_snapshot!(error("[[ladder]]\niodepth = 1_000_000_000\n"), @r"
+    error: iodepth: 1000000000 is out of bounds; it must be 1 to 4096
+      plan.toml:2:11
+    2 | iodepth = 1_000_000_000
+      |           ^^^^^^^^^^^^^
+    ");
+    assert_snapshot!(error("[defaults]\nruntime = \"0s\"\n"), @r#"
+    error: runtime: a runtime of 0 measures nothing
+      plan.toml:2:11
+    2 | runtime = "0s"
+      |           ^^^^ e.g. 30s, or 2s..10s for floor..budget, or auto
+    "#);
+    assert_snapshot!(error("[defaults]\nruntime = { min = \"2s\", maximum = \"9s\" }\n"), @r#"
+    error: unknown key `maximum`
+      plan.toml:2:25
+    2 | runtime = { min = "2s", maximum = "9s" }
+      |                         ^^^^^^^ valid here: min, max
+    "#);
+    assert_snapshot!(error("[defaults]\nbs = \"4q\"\n"), @r#"
+    error: bs: unknown unit `q` of a size
+      plan.toml:2:6
+    2 | bs = "4q"
+      |      ^^^^ units are k, m, g, t, p (powers of 1024)
+    "#);
+    assert_snapshot!(error("[defaults]\nbs = 1000\n"), @r"
+    error: bs: 1000 bytes are not a multiple of 512
+      plan.toml:2:6
+    2 | bs = 1000
+      |      ^^^^ whole sectors, e.g. 4k
+    ");
+    assert_snapshot!(error("[defaults]\nread_pct = 101\n"), @r"
+    error: read_pct: 101 percent is more than the whole; it must be 0 to 100
+      plan.toml:2:12
+    2 | read_pct = 101
+      |            ^^^
+    ");
+    assert_snapshot!(error("[defaluts]\nbs = \"4k\"\n"), @r"
+    error: unknown key `defaluts`
+      plan.toml:1:2
+    1 | [defaluts]
+      |  ^^^^^^^^ did you mean `defaults`?
+    ");
+    assert_snapshot!(error("[defaults]\nbs = \"4k\n"), @r#"
+    error: this is no valid TOML: invalid basic string, expected `"`
+      plan.toml:2:9
+    2 | bs = "4k
+      |         ^
+    "#);
+    assert_snapshot!(error("[study]\nquestoin = \"x\"\n"), @r#"
+    error: unknown key `questoin`
+      plan.toml:2:1
+    2 | questoin = "x"
+      | ^^^^^^^^ did you mean `question`?
+    "#);
+    assert_snapshot!(error("[defaults]\niodepth = [1, 2]\n"), @r"
+    error: a list is a ladder's: defaults hold single values
+      plan.toml:2:11
+    2 | iodepth = [1, 2]
+      |           ^^^^^^ move it into a [[ladder]]
+    ");
+    assert_snapshot!(error("[defaults]\nprecondition = \"same\"\n"), @r#"
+    error: `precondition` is not carried out by this version
+      plan.toml:2:1
+    2 | precondition = "same"
+      | ^^^^^^^^^^^^ remove it: every step starts from the state it finds
+    "#);
+}
+
+#[test]
+fn contradictions_point_at_the_knob_that_makes_them() {
+    assert_snapshot!(
+        error("[defaults]\nmode = \"iopoll\"\n[[ladder]]\nengine = [\"io_uring\", \"psync\"]\n"), @r#"
+        error: engine psync has no mode iopoll
+          plan.toml:2:8
+        2 | mode = "iopoll"
+          |        ^^^^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
+        "#);
+    assert_snapshot!(error("[[ladder]]\nengine = [\"psync\", \"mmap\"]\ndirect = true\n"), @r"
+    error: engine mmap goes through the page cache (or DAX); it has no O_DIRECT
+      plan.toml:3:10
+    3 | direct = true
+      |          ^^^^ remove direct, or set direct=0
+    ");
+    assert_snapshot!(error("[[ladder]]\nbs = \"1m\"\nsize = [\"2m\", \"512k\"]\n"), @r#"
+    error: size 512k is below one block of 1m
+      plan.toml:3:15
+    3 | size = ["2m", "512k"]
+      |               ^^^^^^ raise size, or lower bs
+    "#);
+    assert_snapshot!(error("[[ladder]]\nrw = \"read\"\ninterleave = \"placement\"\n"), @r#"
+    error: `placement` is no knob of this ladder, or is named twice
+      plan.toml:3:14
+    3 | interleave = "placement"
+      |              ^^^^^^^^^^^ name each knob of the ladder once
+    "#);
+}
+
+#[test]
+fn overrides_are_named_when_they_are_wrong() {
+    assert_snapshot!(set_error("io_depth", "4"), @r"
+    error: unknown key `io_depth`
+      in --set io_depth=4
+      help: did you mean `iodepth`?
+    ");
+    assert_snapshot!(set_error("iodepth", "0"), @r"
+    error: iodepth: 0 is out of bounds; it must be 1 to 4096
+      in --set iodepth=0
+    ");
+    assert_snapshot!(set_error("iodepth", "[1, zwei]"), @r"
+    error: string values must be quoted, expected literal string
+      in --set iodepth=[1, zwei]
+      help: a list looks like iodepth=[1, 2, 4]
+    ");
+    assert_snapshot!(set_error("mode", "iopol"), @r"
+    error: mode: unknown mode `iopol`
+      in --set mode=iopol
+      help: did you mean `iopoll`?
+    ");
+    assert_snapshot!(set_error("target", "x"), @r"
+    error: targets are no knob
+      in --set target=x
+      help: use --target, or --group NAME=TARGET,TARGET
+    ");
+}
+
+#[test]
+fn an_override_replaces_the_ladders_own_values() {
+    let run = |set| {
+        let overrides = with_set(set);
+        parse_study("[[ladder]]\nrw=[\"read\",\"write\"]\niodepth=[1,2,4]\n", "p.toml", &overrides).expect("valid")
+    };
+    assert_snapshot!(labels(&run(&[("iodepth", "8")])), @r"
+    0 4k sequential read T1 QD8
+    1 4k sequential write T1 QD8
+    ");
+    assert_snapshot!(labels(&run(&[("qd", "[16, 32]"), ("rw", "randread")])), @r"
+    0 4k random read T1 QD16
+    1 4k random read T1 QD32
+    ");
+    let by_load = run(&[("load", "2x2")]);
+    assert_snapshot!(labels(&by_load), @r"
+    0 4k sequential read T2 QD2
+    1 4k sequential write T2 QD2
+    ");
+    assert_snapshot!(by_load.notes.join("\n"), @r"
+    --set load=2x2
+    cells of a ladder that equal another cell of it are run once: 4 left out
+    ");
+}
+
+#[test]
+fn a_synchronous_engine_runs_a_queue_depth_ladder_once_and_says_so() {
+    let plan = parse_study("[[ladder]]\niodepth=[1,8]\n", "p.toml", &with_set(&[("engine", "psync")])).expect("valid");
+    assert_eq!(labels(&plan), "0 4k random read T1 QD1");
+    assert_snapshot!(plan.notes.join("\n"), @r"
+    --set engine=psync
+    psync has one I/O in flight per thread: iodepth=8 runs as QD1 (raise numjobs instead)
+    cells of a ladder that equal another cell of it are run once: 1 left out
+    ");
+}
+
+#[test]
+fn groups_take_turns_in_each_cell() {
+    let groups = vec![("old".to_owned(), vec!["a".to_owned()]), ("new".to_owned(), vec!["b".into(), "c".into()])];
+    let overrides = Overrides { groups, ..Overrides::default() };
+    let plan = parse_study("[[ladder]]\niodepth=[1,2]\n", "p.toml", &overrides).expect("valid");
+    let order: Vec<(&str, u32, usize)> =
+        plan.steps.iter().map(|s| (s.group.as_str(), s.load.queue_depth, s.targets.len())).collect();
+    assert_eq!(order, [("old", 1, 1), ("new", 1, 2), ("old", 2, 1), ("new", 2, 2)]);
+}
+
+#[test]
+fn a_target_may_stand_in_the_file_and_the_command_line_wins() {
+    let text = "[defaults]\ntarget = [\"x\", \"y\"]\n[[ladder]]\n[[ladder]]\nbs=\"8k\"\ntarget = \"z\"\n";
+    let of = |o: &Overrides| -> Vec<Vec<String>> {
+        let plan = parse_study(text, "p.toml", o).expect("valid");
+        plan.steps.iter().map(|s| s.targets.iter().map(|t| t.path.clone()).collect()).collect()
+    };
+    assert_eq!(of(&Overrides::default()), [vec!["x", "y"], vec!["z"]]);
+    assert_eq!(of(&on_file()), [["f"], ["f"]]);
+    let none = parse_study("", "p.toml", &Overrides::default()).expect_err("no target");
+    assert_eq!(none.message, "no target is named");
+}
+
+#[test]
+fn steps_differ_in_their_labels_only_by_what_differs() {
+    let text = r#"
+[[ladder]]
+engine = ["io_uring", "psync"]
+direct = [true, false]
+[[ladder]]
+mode = ["iopoll", "sqpoll"]
+random_distribution = ["zipf:1.2", "hotspot:90/10"]
+rw = "randrw"
+read_pct = 70
+bssplit = "4k/60:64k/40"
+"#;
+    let plan = plan(text);
+    assert_snapshot!(labels(&plan), @r"
+    0 4k random read T1 QD1 io_uring
+    1 4k random read T1 QD1 io_uring buffered
+    2 4k random read T1 QD1 psync
+    3 4k random read T1 QD1 psync buffered
+    4 4k/60:64k/40 zipf 1.2 70/30 T1 QD1 io_uring iopoll
+    5 4k/60:64k/40 hotspot 90/10 70/30 T1 QD1 io_uring iopoll
+    6 4k/60:64k/40 zipf 1.2 70/30 T1 QD1 io_uring sqpoll
+    7 4k/60:64k/40 hotspot 90/10 70/30 T1 QD1 io_uring sqpoll
+    ");
+    assert_eq!(plan.steps[4].engine.mode, Mode::Iopoll);
+    assert_eq!(plan.steps[5].workload.pattern, Pattern::Hotspot { access_pct: 90, space_pct: 10 });
+    assert_eq!(plan.steps[0].placement, Placement::Unpinned);
+}
+
+#[test]
+fn a_ladder_beyond_the_bound_is_refused_before_it_is_built() {
+    let list = (1..=200).map(|n: i32| n.to_string()).collect::<Vec<_>>().join(",");
+    let text = format!("[[ladder]]\niodepth=[{list}]\nnumjobs=[{list}]\nrandseed=[{list}]\n");
+    assert!(error(&text).contains("more than 10000 steps"));
+}
+
+#[test]
+fn quick_takes_about_a_minute_and_has_fourteen_steps() {
+    let text = study_by_name("quick").expect("shipped");
+    let plan = parse_study(text, "quick.toml", &on_file()).expect("valid");
+    assert_snapshot!(labels(&plan), @r"
+    0 4k random read T1 QD1
+    1 4k random read T1 QD2
+    2 4k random read T1 QD4
+    3 4k random read T1 QD8
+    4 4k random read T1 QD16
+    5 4k random read T1 QD32
+    6 4k random read T1 QD64
+    7 4k random read T4 QD32
+    8 4k random write T1 QD1
+    9 4k random write T1 QD4
+    10 4k random write T1 QD16
+    11 4k random write T1 QD32
+    12 128k sequential read T1 QD8
+    13 128k sequential write T1 QD8
+    ");
+    let seconds = plan.time_budget_ns().expect("timed") as f64 / 1e9;
+    assert!((50.0..=65.0).contains(&seconds), "{seconds} s");
+    assert!(plan.notes.is_empty(), "{:?}", plan.notes);
+}
+
+#[test]
+fn every_shipped_study_can_be_read_and_bears_its_own_name() {
+    for (name, text) in builtin_studies() {
+        let plan = parse_study(text, "x.toml", &on_file()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(plan.study.name, *name);
+        assert!(plan.study.question.ends_with('?'));
+    }
+    assert_snapshot!(study_by_name("quikc").expect_err("misspelt"), @r"
+    no study is called `quikc`
+      help: did you mean `quick`?
+    ");
+    assert_snapshot!(study_by_name("watermelon").expect_err("unknown"), @r"
+    no study is called `watermelon`
+      help: shipped studies: quick; a plan of your own ends in .toml or .fio
+    ");
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,200}") {
+        let _ = parse_study(&text, "f", &on_file());
+    }
+
+    #[test]
+    fn no_almost_valid_study_makes_the_parser_panic(
+        lines in proptest::collection::vec(
+            "\\[\\[ladder\\]\\]|\\[defaults\\]|(rw|bs|iodepth|load|runtime|order|interleave|target|engine|size) = \
+              (\"[a-z0-9:/x.]{0,8}\"|[0-9]{1,12}|\\[[0-9, ]{0,10}\\]|true|\\{min=1,max=2\\}|\\[\"rw\"\\])", 0..8),
+    ) {
+        let _ = parse_study(&lines.join("\n"), "f", &on_file());
+    }
+
+    #[test]
+    fn a_ladder_of_distinct_values_is_the_product_of_its_lists(
+        depths in proptest::collection::btree_set(1u32..4096, 1..6),
+        threads in proptest::collection::btree_set(1u32..64, 1..6),
+    ) {
+        let text = format!("[[ladder]]\nnumjobs={:?}\niodepth={:?}\n",
+            threads.iter().collect::<Vec<_>>(), depths.iter().collect::<Vec<_>>());
+        let steps = plan(&text).steps;
+        let expected: Vec<(u32, u32)> =
+            threads.iter().flat_map(|t| depths.iter().map(move |d| (*t, *d))).collect();
+        let got: Vec<(u32, u32)> = steps.iter().map(|s| (s.load.threads, s.load.queue_depth)).collect();
+        prop_assert_eq!(got, expected);
+    }
+}
