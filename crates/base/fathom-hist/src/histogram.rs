@@ -196,6 +196,20 @@ impl Histogram {
         self.counts[index_of(ns) + 1..=index_of(self.max_ns)].iter().fold(0, |a, c| a.saturating_add(*c))
     }
 
+    /// Samples of at least `ns`, to the resolution of the buckets: samples in the bucket of `ns` are counted.
+    ///
+    /// Exact for `ns` up to the minimum (all) and beyond the maximum (none).
+    #[must_use]
+    pub fn count_at_or_above(&self, ns: u64) -> u64 {
+        if self.count == 0 || ns > self.max_ns {
+            return 0;
+        }
+        if ns <= self.min_ns {
+            return self.count;
+        }
+        self.counts[index_of(ns)..=index_of(self.max_ns)].iter().fold(0, |a, c| a.saturating_add(*c))
+    }
+
     /// The buckets that hold samples, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         self.used().filter(|i| self.counts[*i] > 0).map(|i| Bucket {
@@ -389,6 +403,10 @@ mod tests {
             let above = values.iter().filter(|v| **v > at).count() as u64;
             let well_above = values.iter().filter(|v| **v as f64 > at as f64 * (1.0 + 2.0 * REL_ERROR_MAX)).count();
             prop_assert!(well_above as u64 <= got && got <= above);
+            let from = of(&values).count_at_or_above(at);
+            let at_least = values.iter().filter(|v| **v >= at).count() as u64;
+            let nearly = values.iter().filter(|v| **v as f64 >= at as f64 * (1.0 - 2.0 * REL_ERROR_MAX)).count();
+            prop_assert!(at_least <= from && from <= nearly as u64);
         }
     }
 }

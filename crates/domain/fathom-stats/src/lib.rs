@@ -1,1 +1,26 @@
-//! Not furnished yet.
+//! Figures with their intervals, and verdicts on a series of intervals. Pure arithmetic: no clock, no randomness.
+//!
+//! The unit of inference is the interval, never the single I/O: neighbouring I/Os share queues and stalls. Series are
+//! cut into batches long enough to be nearly independent, and the spread of the batch means gives the error bar.
+
+mod adaptive;
+mod batch;
+mod compare;
+mod laws;
+mod quantile;
+mod steady;
+mod student;
+#[cfg(test)]
+mod testing;
+mod throughput;
+
+pub use adaptive::{AdaptiveStop, precise_enough};
+pub use batch::{Estimate, POINTS_MIN, mean_ci};
+pub use compare::{CompareError, PAIRS_MIN, RatioEstimate, ratio_ci};
+pub use laws::{LawCheck, littles_law};
+pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
+pub use steady::{
+    DRIFT_MARGIN_PCT, Drift, SNIA_ROUNDS_MAX, SniaWindow, SteadyVerdict, Unsteady, mser_cut, snia_window,
+    steady_verdict, theil_sen_drift,
+};
+pub use throughput::{interval_iops, iops_estimate};

@@ -1,0 +1,101 @@
+//! Laws that every record must keep.
+
+use fathom_record::{Direction, Latency, StepRecord};
+
+/// Little's law applied to a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LawCheck {
+    /// IOPS x mean latency: what must have been in flight on average.
+    pub computed: f64,
+    /// What was in flight on average, counted independently.
+    pub in_flight: f64,
+    /// How far the first lies from the second, percent.
+    pub error_pct: f64,
+}
+
+/// Little's law, N = X R (Little 1961), against the runner's own count of I/Os in flight.
+///
+/// Latency is from the actual start (service in an open loop), because only started I/Os are in flight. `None` when the
+/// record has no count in flight, no time or no I/Os. I/Os in flight at both ends of the window make it inexact by
+/// about one queue's worth of I/Os.
+#[must_use]
+pub fn littles_law(record: &StepRecord) -> Option<LawCheck> {
+    let in_flight = record.in_flight_mean.filter(|n| *n > 0.0)?;
+    if record.runtime_ns == 0 || record.ios() == 0 {
+        return None;
+    }
+    let time_in_flight_ns: f64 = record.directions.iter().map(time_in_flight_ns).sum::<Option<f64>>()?;
+    let computed = time_in_flight_ns / record.runtime_ns as f64;
+    Some(LawCheck { computed, in_flight, error_pct: (computed / in_flight - 1.0) * 100.0 })
+}
+
+/// Sum of the latencies of one operation; its histogram may hold a part of the I/Os only.
+fn time_in_flight_ns(direction: &Direction) -> Option<f64> {
+    let mean_ns = match direction.service.as_ref().unwrap_or(&direction.lat) {
+        Latency::Samples(hist) => hist.mean_ns()?,
+        Latency::Quoted(quoted) => quoted.mean_ns,
+    };
+    Some(direction.ios as f64 * mean_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_hist::Histogram;
+    use fathom_plan::Op;
+    use fathom_record::QuotedLatency;
+
+    fn record(in_flight_mean: Option<f64>, lat: Latency) -> StepRecord {
+        let read =
+            Direction { op: Op::Read, ios: 1000, bytes: 0, short_ios: 0, lat, slat: None, clat: None, service: None };
+        StepRecord {
+            started_unix_ns: 0,
+            runtime_ns: 1_000_000,
+            setup_ns: 0,
+            directions: vec![read],
+            intervals: vec![],
+            threads: vec![],
+            failures: vec![],
+            host: None,
+            features: vec![],
+            clock: None,
+            overhead: None,
+            in_flight_mean,
+            verify: None,
+            open_loop: None,
+            warnings: vec![],
+        }
+    }
+
+    fn lat(ns: u64) -> Latency {
+        let mut h = Histogram::new();
+        h.record_n(ns, 1000);
+        Latency::Samples(h)
+    }
+
+    #[test]
+    fn rate_times_latency_is_what_was_in_flight() {
+        let law = littles_law(&record(Some(4.0), lat(4000))).unwrap();
+        assert_eq!((law.computed, law.in_flight, law.error_pct), (4.0, 4.0, 0.0));
+        let off = littles_law(&record(Some(4.0), lat(5000))).unwrap();
+        assert_eq!(off.error_pct, 25.0);
+    }
+
+    #[test]
+    fn an_open_loop_is_judged_by_its_service_time() {
+        let mut open = record(Some(4.0), lat(90_000));
+        open.directions[0].service = Some(lat(4000));
+        assert_eq!(littles_law(&open).unwrap().error_pct, 0.0);
+    }
+
+    #[test]
+    fn quoted_latencies_count_too_and_missing_data_is_no_verdict() {
+        let quoted = QuotedLatency { count: 1000, mean_ns: 2000.0, ..QuotedLatency::default() };
+        assert_eq!(littles_law(&record(Some(2.0), Latency::Quoted(quoted))).unwrap().error_pct, 0.0);
+        assert_eq!(littles_law(&record(None, lat(1))), None);
+        assert_eq!(littles_law(&record(Some(0.0), lat(1))), None);
+        let mut no_time = record(Some(1.0), lat(1));
+        no_time.runtime_ns = 0;
+        assert_eq!(littles_law(&no_time), None);
+    }
+}
