@@ -122,35 +122,50 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 
 /// Correlation of neighbours, corrected for its bias of about -(1 + 4 r) / n in short series (Kendall 1954).
 fn lag1_correlation(values: &[f64]) -> f64 {
-    let raw = autocorrelation(values, 1);
+    let raw = Autocorrelation::of(values).at(1);
     (raw + (1.0 + 4.0 * raw) / values.len() as f64).clamp(-1.0, 1.0)
 }
 
-/// Autocorrelation at a lag; 0 for a constant series.
-fn autocorrelation(values: &[f64], lag: usize) -> f64 {
-    let m = mean(values);
-    let total: f64 = values.iter().map(|v| (v - m).powi(2)).sum();
-    if total <= f64::EPSILON * m * m * values.len() as f64 {
-        return 0.0;
+/// Autocorrelations of one series.
+struct Autocorrelation {
+    deviations: Vec<f64>,
+    /// Sum of their squares; 0 when they are rounding errors only.
+    total: f64,
+}
+
+impl Autocorrelation {
+    fn of(values: &[f64]) -> Self {
+        let m = mean(values);
+        let deviations: Vec<f64> = values.iter().map(|v| v - m).collect();
+        let total: f64 = deviations.iter().map(|d| d * d).sum();
+        let rounding = f64::EPSILON * m * m * values.len() as f64;
+        Autocorrelation { deviations, total: if total <= rounding { 0.0 } else { total } }
     }
-    values.iter().zip(&values[lag..]).map(|(a, b)| (a - m) * (b - m)).sum::<f64>() / total
+
+    /// At a lag below the length; 0 for a constant series.
+    fn at(&self, lag: usize) -> f64 {
+        if self.total == 0.0 {
+            return 0.0;
+        }
+        self.deviations.iter().zip(&self.deviations[lag..]).map(|(a, b)| a * b).sum::<f64>() / self.total
+    }
 }
 
 /// n / (1 + 2 sum of autocorrelations), cut by Geyer's initial positive sequence (1992); never above n.
 fn effective_samples(series: &[f64]) -> f64 {
-    let n = series.len();
+    // Bounds the work for hours of intervals; a memory longer than this leaves hardly a sample either way.
+    const LAG_MAX: usize = 1000;
+    let correlation = Autocorrelation::of(series);
     let mut sum = 0.0;
-    let mut lag = 1;
-    while lag + 1 < n {
+    for lag in (1..series.len().saturating_sub(1).min(LAG_MAX)).step_by(2) {
         // Sums of neighbouring pairs are positive for a reversible chain; the first that is not is noise.
-        let pair = autocorrelation(series, lag) + autocorrelation(series, lag + 1);
+        let pair = correlation.at(lag) + correlation.at(lag + 1);
         if pair <= 0.0 {
             break;
         }
         sum += pair;
-        lag += 2;
     }
-    n as f64 / (1.0 + 2.0 * sum)
+    series.len() as f64 / (1.0 + 2.0 * sum)
 }
 
 #[cfg(test)]
