@@ -1,7 +1,7 @@
 //! Labels of steps, for people: `4k random read T1 QD32`, plus what tells steps of one plan apart.
 
-use crate::knobs::print_size;
 use crate::step::{EngineName, Mode, Pattern, Placement, Step};
+use fathom_units::format_block;
 
 /// Workload and load in words.
 pub(crate) fn label(step: &Step) -> String {
@@ -15,10 +15,10 @@ pub(crate) fn label(step: &Step) -> String {
 fn blocks(step: &Step) -> String {
     let sizes = &step.workload.block_sizes;
     if sizes.len() == 1 {
-        return print_size(u64::from(sizes[0].bytes));
+        return format_block(u64::from(sizes[0].bytes));
     }
     let parts: Vec<String> =
-        sizes.iter().map(|b| format!("{}/{}", print_size(u64::from(b.bytes)), b.share_pct)).collect();
+        sizes.iter().map(|b| format!("{}/{}", format_block(u64::from(b.bytes)), b.share_pct)).collect();
     parts.join(":")
 }
 
@@ -108,10 +108,10 @@ fn data(step: &Step) -> String {
 
 fn region(step: &Step) -> String {
     let region = step.workload.region;
-    let size = region.size_bytes.map_or(String::new(), |s| format!("over {}", print_size(s)));
+    let size = region.size_bytes.map_or(String::new(), |s| format!("over {}", format_block(s)));
     match region.offset_bytes {
         0 => size,
-        offset => format!("{size} from {}", print_size(offset)).trim_start().to_owned(),
+        offset => format!("{size} from {}", format_block(offset)).trim_start().to_owned(),
     }
 }
 

@@ -23,4 +23,3 @@ pub use step::{
     RateProcess, Region, Step, Target, Verify, Workload,
 };
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, study_by_name};
-pub use word::nearest_word;

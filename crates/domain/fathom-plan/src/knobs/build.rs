@@ -1,7 +1,8 @@
 //! From knobs to a step: defaults, bounds and combinations that cannot be.
 
+use fathom_units::format_block;
+
 use super::parse::{RUNTIME_AUTO, Rw};
-use super::value::print_size;
 use super::{BUFFER_BYTES_MAX, KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::label::label;
 use crate::plan::RunLength;
@@ -174,9 +175,9 @@ impl Knobs {
                 "iodepth",
                 format!(
                     "{threads} threads x {queue_depth} x {} need {} of buffers; the bound is {}",
-                    print_size(u64::from(workload.block_bytes_max())),
-                    print_size(buffers_bytes),
-                    print_size(BUFFER_BYTES_MAX)
+                    format_block(u64::from(workload.block_bytes_max())),
+                    format_block(buffers_bytes),
+                    format_block(BUFFER_BYTES_MAX)
                 ),
                 "lower iodepth, numjobs or bs",
             ));
@@ -219,7 +220,7 @@ fn check_region(region: Region, block_sizes: &[BlockSize], direct: bool) -> Resu
     if let Some(size) = region.size_bytes.filter(|s| *s < block_max) {
         return Err(conflict(
             "size",
-            format!("size {} is below one block of {}", print_size(size), print_size(block_max)),
+            format!("size {} is below one block of {}", format_block(size), format_block(block_max)),
             "raise size, or lower bs",
         ));
     }

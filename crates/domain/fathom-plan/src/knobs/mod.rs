@@ -7,11 +7,11 @@ mod value;
 use std::fmt;
 
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
-use crate::word::{advice, nearest_word};
+use crate::word::advice;
 
 pub(crate) use build::push_note;
 pub(crate) use parse::{Rw, Span};
-pub(crate) use value::{print_duration, print_size};
+pub(crate) use value::print_duration;
 
 /// Most I/Os in flight per thread.
 pub const QUEUE_DEPTH_MAX: u32 = 4_096;
@@ -384,7 +384,7 @@ fn placement(text: &str) -> Result<Placement, Fault> {
         list if list.starts_with(|c: char| c.is_ascii_digit()) => value::cpu_list(list).map(Placement::Cpus),
         other => Err(value::fault_help(
             format!("unknown placement `{}`", value::shorten(other)),
-            nearest_word(other, ["unpinned", "cores", "smt", "local", "remote"]).map_or_else(
+            fathom_units::nearest(other, ["unpinned", "cores", "smt", "local", "remote"]).map_or_else(
                 || "valid: unpinned, cores, smt, local, remote, or a CPU list such as 0-3,8".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             ),
@@ -482,7 +482,7 @@ impl Knobs {
 /// The error of a key that nobody knows, with the nearest of `words`.
 pub(crate) fn unknown_key<'a>(key: &str, words: impl IntoIterator<Item = &'a str>) -> KnobError {
     let words: Vec<&str> = words.into_iter().collect();
-    let near = nearest_word(key, words.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let near = fathom_units::nearest(key, words.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     // A short list is quicker read than looked up; the knobs' own list is long.
     let help = near.or_else(|| (words.len() <= 6).then(|| format!("valid here: {}", words.join(", "))));
     KnobError {

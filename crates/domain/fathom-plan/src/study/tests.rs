@@ -137,10 +137,11 @@ fn errors_point_at_the_place() {
       |                         ^^^^^^^ valid here: min, max
     "#);
     assert_snapshot!(error("[defaults]\nbs = \"4q\"\n"), @r#"
-    error: bs: unknown unit `q` of a size
+    error: bs: `4q` is not a size: unknown unit `q`
       plan.toml:2:6
     2 | bs = "4q"
-      |      ^^^^ units are k, m, g, t, p (powers of 1024)
+      |      ^^^^
+      help: did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
     "#);
     assert_snapshot!(error("[defaults]\nbs = 1000\n"), @r"
     error: bs: 1000 bytes are not a multiple of 512
