@@ -1,0 +1,151 @@
+//! CPU cost of the whole host per I/O, so that it adds up.
+
+use fathom_record::{CpuTime, HostDelta};
+
+/// CPU cost of a window. All `_per_io` in nanoseconds or events per completed I/O, idle baseline subtracted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CpuCost {
+    /// Busy CPU time / window, baseline subtracted.
+    pub busy_cores: f64,
+    /// User and nice.
+    pub user_ns_per_io: f64,
+    /// System without interrupts and without `kernel_worker`.
+    pub system_ns_per_io: f64,
+    /// Hard and soft interrupts.
+    pub irq_ns_per_io: f64,
+    /// Kernel threads that work for the run: iou-sqp, iou-wrk, md.
+    pub kernel_worker_ns_per_io: f64,
+    /// Hardware interrupts.
+    pub interrupts_per_io: f64,
+    /// Context switches.
+    pub context_switches_per_io: f64,
+    /// Busy cores of the idle host, before the run.
+    pub baseline_busy_cores: f64,
+    /// Share of all CPU time that the hypervisor took, in [0, 1].
+    pub steal_share: f64,
+    /// Busiest CPU and its busy share in [0, 1].
+    pub busiest_cpu: Option<(u32, f64)>,
+}
+
+impl CpuCost {
+    /// I/Os per second per busy core; `None` when less than 1 % of a core was busy, for then it is noise.
+    #[must_use]
+    pub fn iops_per_core(&self, iops: f64) -> Option<f64> {
+        (self.busy_cores >= 0.01).then(|| iops / self.busy_cores)
+    }
+}
+
+/// Splits the host's CPU time over `ios` completed I/Os. `None` without I/Os or without samples.
+///
+/// The parts add up: `user + system + irq + kernel_worker = busy_cores * window / ios`, except that a part the baseline
+/// would make negative is 0.
+#[must_use]
+pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
+    if ios == 0 || host.window_ns == 0 || host.cpus.is_empty() {
+        return None;
+    }
+    let total = host.cpus.iter().fold(CpuTime::default(), |acc, (_, t)| add(acc, t));
+    let scale = match host.idle_baseline_window_ns {
+        0 => 0.0,
+        window => host.window_ns as f64 / window as f64,
+    };
+    let base = &host.idle_baseline;
+    let net = |now: u64, idle: u64| (now as f64 - idle as f64 * scale).max(0.0);
+    let user_ns = net(total.user_ns, base.user_ns);
+    let system_all_ns = net(total.system_ns, base.system_ns);
+    let irq_ns = net(total.irq_ns + total.softirq_ns, base.irq_ns + base.softirq_ns);
+    let workers_ns: f64 =
+        host.threads.iter().filter(|t| t.kernel).map(|t| (t.user_ns + t.system_ns) as f64).sum::<f64>().min(system_all_ns);
+    let n = ios as f64;
+    let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
+    Some(CpuCost {
+        busy_cores: (user_ns + system_all_ns + irq_ns) / host.window_ns as f64,
+        user_ns_per_io: user_ns / n,
+        system_ns_per_io: (system_all_ns - workers_ns) / n,
+        irq_ns_per_io: irq_ns / n,
+        kernel_worker_ns_per_io: workers_ns / n,
+        interrupts_per_io: host.interrupts as f64 / n,
+        context_switches_per_io: host.context_switches as f64 / n,
+        baseline_busy_cores: match host.idle_baseline_window_ns {
+            0 => 0.0,
+            window => base.busy_ns() as f64 / window as f64,
+        },
+        steal_share: total.steal_ns as f64 / all_ns,
+        busiest_cpu: host
+            .cpus
+            .iter()
+            .map(|(cpu, t)| (*cpu, (t.busy_ns() as f64 / host.window_ns as f64).min(1.0)))
+            .max_by(|a, b| a.1.total_cmp(&b.1)),
+    })
+}
+
+/// Busy share of each worker thread of the run, in [0, 1]; kernel threads are left out.
+#[must_use]
+pub fn thread_busy_shares(host: &HostDelta) -> Vec<f64> {
+    host.threads
+        .iter()
+        .filter(|t| !t.kernel && t.name.starts_with("fathom-w"))
+        .map(|t| ((t.user_ns + t.system_ns) as f64 / host.window_ns.max(1) as f64).min(1.0))
+        .collect()
+}
+
+fn add(a: CpuTime, b: &CpuTime) -> CpuTime {
+    CpuTime {
+        user_ns: a.user_ns + b.user_ns,
+        system_ns: a.system_ns + b.system_ns,
+        irq_ns: a.irq_ns + b.irq_ns,
+        softirq_ns: a.softirq_ns + b.softirq_ns,
+        steal_ns: a.steal_ns + b.steal_ns,
+        iowait_ns: a.iowait_ns + b.iowait_ns,
+        idle_ns: a.idle_ns + b.idle_ns,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_record::ThreadCpu;
+
+    fn host() -> HostDelta {
+        HostDelta {
+            window_ns: 1_000_000_000,
+            cpus: vec![
+                (0, CpuTime { user_ns: 200_000_000, system_ns: 500_000_000, softirq_ns: 100_000_000, ..CpuTime::default() }),
+                (1, CpuTime { user_ns: 50_000_000, idle_ns: 950_000_000, ..CpuTime::default() }),
+            ],
+            idle_baseline: CpuTime { user_ns: 25_000_000, ..CpuTime::default() },
+            idle_baseline_window_ns: 500_000_000,
+            threads: vec![ThreadCpu { name: "iou-sqp-9".into(), kernel: true, user_ns: 0, system_ns: 300_000_000 }],
+            interrupts: 500,
+            context_switches: 2_000,
+            ..HostDelta::default()
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_busy_time() {
+        let c = cpu_cost(&host(), 1_000).expect("has I/Os");
+        let parts = c.user_ns_per_io + c.system_ns_per_io + c.irq_ns_per_io + c.kernel_worker_ns_per_io;
+        assert!((parts * 1_000.0 - c.busy_cores * 1e9).abs() < 1.0);
+    }
+
+    #[test]
+    fn baseline_is_scaled_to_the_window() {
+        let c = cpu_cost(&host(), 1_000).expect("has I/Os");
+        // 250 ms of user time less 25 ms per half second of baseline.
+        assert!((c.user_ns_per_io - 200_000.0).abs() < 1.0);
+        assert!((c.baseline_busy_cores - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn kernel_poller_is_charged_apart() {
+        let c = cpu_cost(&host(), 1_000).expect("has I/Os");
+        assert!((c.kernel_worker_ns_per_io - 300_000.0).abs() < 1.0);
+        assert!((c.system_ns_per_io - 200_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn no_io_has_no_cost() {
+        assert_eq!(cpu_cost(&host(), 0), None);
+    }
+}
