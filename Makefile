@@ -1,0 +1,52 @@
+# Two commands are the whole set-up: `make run` and `make test`. Everything else is a part of one of them.
+CARGO ?= cargo
+REPORT ?= fathom-quick.html
+
+.PHONY: run test build viewer setup-run setup-test lint doc unit web-test browser bench clean
+
+run: build
+	./target/release/fathom run quick --output $(REPORT)
+
+test: setup-test viewer lint doc unit web-test browser
+
+build: setup-run viewer
+	$(CARGO) build --release -p fathom
+
+# The viewer is built from source and embedded by the report crate; it is never committed.
+viewer: web/dist/viewer.html
+
+web/dist/viewer.html: web/package-lock.json $(shell find web/src -type f 2>/dev/null) web/index.html web/vite.config.ts
+	cd web && npm ci --no-audit --no-fund && npm run build
+	touch $@
+
+setup-run:
+	scripts/setup.sh run
+
+setup-test:
+	scripts/setup.sh test
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+
+unit:
+	FATHOM_FIO_PLOT=$$(pwd)/target/fio-plot/bin/fio-plot $(CARGO) test --workspace --no-fail-fast
+
+web-test:
+	cd web && npm run check && npm test
+
+# A real run on a real file, opened in a real browser.
+browser:
+	$(CARGO) build -p fathom
+	scripts/browser.sh
+
+bench: build
+	scripts/setup.sh test
+	python3 bench/side_by_side.py $(BENCH)
+
+clean:
+	$(CARGO) clean
+	rm -rf web/dist web/node_modules bench/work

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what is missing on a Debian machine that has Rust and Node: `setup.sh run` for use, `setup.sh test` for tests.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+purpose=${1:?usage: setup.sh run|test}
+missing=()
+need() { # command, Debian package
+    command -v "$1" >/dev/null 2>&1 || missing+=("$2")
+}
+need cc gcc
+need make make
+if [ "$purpose" = test ]; then
+    need fio fio
+    need chromium chromium
+    need python3 python3
+    python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+    need mkfs.xfs xfsprogs
+    need mkfs.btrfs btrfs-progs
+    need mkfs.ext4 e2fsprogs
+fi
+
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "setup: installing ${missing[*]}" >&2
+    if [ "$(id -u)" = 0 ]; then
+        sudo=""
+    elif command -v sudo >/dev/null 2>&1; then
+        sudo=sudo
+    else
+        echo "setup: not root and no sudo; as root: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    $sudo apt-get update -q >&2
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q "${missing[@]}" >&2
+fi
+
+for tool in cargo npm; do
+    command -v "$tool" >/dev/null 2>&1 || { echo "setup: $tool is missing: install Rust (rustup) and Node.js first" >&2; exit 1; }
+done
+
+# fio-plot draws one of our exports in the tests: proof that fio's own ecosystem reads them.
+if [ "$purpose" = test ] && [ ! -x target/fio-plot/bin/fio-plot ]; then
+    python3 -m venv target/fio-plot
+    target/fio-plot/bin/pip install -q fio-plot
+fi
