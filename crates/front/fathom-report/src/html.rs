@@ -1,1 +1,302 @@
-//! The report as one HTML file.
+//! The report as one HTML file: the viewer built from `web/`, the document as JSON inside, and a static page for readers
+//! without scripts. The viewer replaces the static page; nothing is asked from the network.
+
+use std::fmt::{self, Display, Write as _};
+use std::io;
+
+use fathom_lab::document::{Document, LatencyView, StepView};
+use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+/// The viewer with its three slots; `build.rs` has checked that each is there once.
+const VIEWER: &str = include_str!(env!("FATHOM_VIEWER"));
+
+const TITLE: &str = "<title>Fathom</title>";
+const STATIC: &str = "<!--fathom-static-->";
+const DOCUMENT: &str = "<!--fathom-document-->";
+
+/// Writes the report of `doc`: one file that needs nothing else.
+///
+/// # Errors
+/// Whatever `out` fails with.
+pub fn render_html(doc: &Document, out: &mut dyn io::Write) -> io::Result<()> {
+    let (head, rest) = VIEWER.split_once(TITLE).expect("build.rs saw the slot of the title");
+    let (before, rest) = rest.split_once(STATIC).expect("build.rs saw the slot of the static page");
+    let (between, tail) = rest.split_once(DOCUMENT).expect("build.rs saw the slot of the document");
+    write!(out, "{head}<title>Fathom run {}: {}</title>{before}", doc.run.id, Escaped(&doc.run.study))?;
+    out.write_all(static_page(doc).as_bytes())?;
+    out.write_all(between.as_bytes())?;
+    doc.serialize(&mut Serializer::with_formatter(&mut *out, ScriptSafe(CompactFormatter)))?;
+    out.write_all(tail.as_bytes())
+}
+
+/// JSON that may stand inside a `<script>` element: nothing in it can close the element, open a comment, or end a line
+/// where JavaScript sees one. Structure needs no care, only text can hold these characters.
+struct ScriptSafe(CompactFormatter);
+
+impl Formatter for ScriptSafe {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
+            let (plain, special) = rest.split_at(at);
+            let c = special.chars().next().expect("a character was found here");
+            write!(writer, "{plain}\\u{:04x}", u32::from(c))?;
+            rest = &special[c.len_utf8()..];
+        }
+        self.0.write_string_fragment(writer, rest)
+    }
+}
+
+/// Text as HTML shows it, in elements and in quoted attributes.
+struct Escaped<'a>(&'a str);
+
+impl Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                _ => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Verdict, figures and all steps without any script.
+fn static_page(doc: &Document) -> String {
+    let mut page = String::new();
+    write_static(doc, &mut page).expect("a String takes everything");
+    page
+}
+
+fn write_static(doc: &Document, page: &mut String) -> fmt::Result {
+    write!(page, "<main><section>")?;
+    for verdict in &doc.verdict {
+        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&verdict.question), Escaped(&verdict.answer))?;
+        write_list(page, verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats))?;
+    }
+    if doc.verdict.is_empty() {
+        write!(page, "<h1>{}</h1>", Escaped(&doc.run.question))?;
+    }
+    write!(
+        page,
+        "<p class=\"static-facts\">Run {} · {} · {} · {} · {} steps · {}</p></section>",
+        doc.run.id,
+        Escaped(&doc.run.study),
+        Escaped(&doc.run.started),
+        Escaped(&doc.run.state),
+        doc.steps.len(),
+        Escaped(&doc.run.command)
+    )?;
+    write!(page, "<section><h2>All steps</h2><div class=\"scroll\"><table><thead><tr>")?;
+    for (name, class) in COLUMNS {
+        write!(page, "<th scope=\"col\" class=\"{class}\">{name}</th>")?;
+    }
+    write!(page, "</tr></thead><tbody>")?;
+    for step in &doc.steps {
+        write_row(page, step)?;
+    }
+    write!(page, "</tbody></table></div></section></main>")
+}
+
+const COLUMNS: [(&str, &str); 11] = [
+    ("Step", ""),
+    ("T", "num"),
+    ("QD", "num"),
+    ("IOPS", "num"),
+    ("±95 %", "num"),
+    ("MB/s (MiB/s)", "num"),
+    ("mean", "num"),
+    ("p50", "num"),
+    ("p99", "num"),
+    ("p99.9", "num"),
+    ("limited by", ""),
+];
+
+fn write_list<'a>(page: &mut String, items: impl Iterator<Item = &'a String>) -> fmt::Result {
+    write!(page, "<ul>")?;
+    for item in items {
+        write!(page, "<li>{}</li>", Escaped(item))?;
+    }
+    write!(page, "</ul>")
+}
+
+fn write_row(page: &mut String, step: &StepView) -> fmt::Result {
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td>",
+        Escaped(&step.label),
+        step.threads,
+        step.queue_depth
+    )?;
+    if let Some(reason) = &step.reason {
+        return write!(
+            page,
+            "<td colspan=\"8\">{}: {} {}</td></tr>",
+            Escaped(&step.state),
+            Escaped(reason),
+            Escaped(step.help.as_deref().unwrap_or_default())
+        );
+    }
+    let lat = step.lat_ns.as_ref();
+    let cells = [
+        format_iops(step.iops),
+        step.iops_ci95.map_or_else(String::new, |ci| half_width(ci, step.iops)),
+        format_rate(step.bytes_per_s),
+        lat.map_or_else(String::new, |l| format_ns(l.mean)),
+        quantile(lat, "p50", |l| l.p50),
+        quantile(lat, "p99", |l| l.p99),
+        quantile(lat, "p99.9", |l| l.p99_9),
+    ];
+    for cell in cells {
+        write!(page, "<td class=\"num\">{}</td>", Escaped(&cell))?;
+    }
+    write!(page, "<td>{}</td></tr>", Escaped(&step.limit.name.replace('_', " ")))
+}
+
+/// `±0.41 %`; empty for a rate of 0.
+fn half_width(ci: [f64; 2], mean: f64) -> String {
+    if mean > 0.0 { format!("±{} %", format_significant((ci[1] - ci[0]) / 2.0 / mean * 100.0)) } else { String::new() }
+}
+
+/// The quantile, or what it would take to know it.
+fn quantile(lat: Option<&LatencyView>, name: &str, of: impl Fn(&LatencyView) -> Option<u64>) -> String {
+    let Some(lat) = lat else { return String::new() };
+    match (of(lat), lat.needs.get(name)) {
+        (Some(ns), _) => format_ns(ns as f64),
+        (None, Some(need)) => format!("needs {} s more", format_significant(need.seconds)),
+        (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    /// A document of `labels.len()` steps; the last one is refused when `reason` is given.
+    fn document(labels: &[&str], reason: Option<&str>) -> Document {
+        let steps: Vec<Value> = labels.iter().enumerate().map(|(i, label)| step(i, label)).collect();
+        let mut doc = json!({
+            "fathom": "0.1.0", "schema": 1, "host": {}, "steps": steps,
+            "run": {
+                "id": 7, "study": "quick", "question": "How fast?", "state": "finished", "started": "2026-11-21T02:03:04Z",
+                "finished": null, "elapsed_s": null, "command": "fathom run quick", "fio_commands": [],
+                "plan": { "study": { "name": "quick", "question": "How fast?" }, "source": "", "steps": [], "notes": [] }
+            },
+            "verdict": [{ "question": "How fast?", "answer": "541k reads a second.", "evidence": ["One core gives 183k."],
+                "would_help": [], "caveats": [], "figures": [] }]
+        });
+        if let (Some(reason), Some(last)) = (reason, doc["steps"].as_array_mut().and_then(|s| s.last_mut())) {
+            last["state"] = json!("refused");
+            last["reason"] = json!(reason);
+        }
+        serde_json::from_value(doc).expect("the document has the shape of the type")
+    }
+
+    fn step(index: usize, label: &str) -> Value {
+        let lat = json!({
+            "samples": 20_000, "mean": 168_000.0, "stddev": 9000.0, "min": 1, "max": 900_000, "p50": 160_000, "p90": 190_000,
+            "p95": 200_000, "p99": 310_000, "p99.9": null, "p99.99": null, "p99.999": null, "ci95": {},
+            "needs": { "p99.9": { "ios": 80_000, "seconds": 40.0 } }
+        });
+        let mut step = json!({
+            "index": index, "label": label, "phase": "measure", "group": "A", "targets": ["./f"], "state": "measured",
+            "engine": "io_uring", "mode": "interrupt", "placement": "unpinned", "cpus": [], "op": "randread", "read_pct": 100,
+            "pattern": "random", "block_size_bytes": 4096, "direct": true, "threads": 1, "queue_depth": 32, "devices": 1,
+            "runtime_s": 4.0, "setup_ms": 9.0, "ios": 20_000, "errors": 0, "iops": 183_000.0, "iops_ci95": [182_000.0, 184_000.0],
+            "bytes_per_s": 749_568_000.0, "lat_ns": lat
+        });
+        let rest = json!({
+            "limit": { "name": "queue_depth", "confidence": "likely", "sentence": "", "evidence": [] }, "percentile_curve": [],
+            "series": { "start_s": [], "iops": [], "p50_ns": [], "p99_ns": [], "cpu_busy": [] },
+            "checks": [], "features": [], "workers": [], "failures": [], "warnings": [], "warning_texts": []
+        });
+        let fields = step.as_object_mut().expect("an object");
+        fields.extend(rest.as_object().expect("an object").clone());
+        step
+    }
+
+    fn rendered(doc: &Document) -> String {
+        let mut out = Vec::new();
+        render_html(doc, &mut out).expect("a Vec takes everything");
+        String::from_utf8(out).expect("reports are UTF-8")
+    }
+
+    /// What a browser hands the viewer: the text of the script element that holds the document.
+    fn embedded(html: &str) -> &str {
+        let (_, rest) = html.split_once("id=\"fathom-document\">").expect("the element is there");
+        rest.split_once("</script>").expect("the element ends").0
+    }
+
+    const HOSTILE: &str = "</script><script>alert(1)</script><!-- \"'&\u{2028}\u{2029} </title>";
+
+    #[test]
+    fn the_document_in_the_page_is_the_document() {
+        let doc = document(&["4k random read T1 QD32", "second"], None);
+        let back: Document = serde_json::from_str(embedded(&rendered(&doc))).expect("the embedded text is JSON");
+        assert_eq!(back, doc);
+    }
+
+    #[test]
+    fn hostile_labels_stay_text() {
+        let mut doc = document(&[HOSTILE], Some(HOSTILE));
+        doc.run.study = HOSTILE.to_owned();
+        doc.verdict[0].answer = HOSTILE.to_owned();
+        let html = rendered(&doc);
+        assert!(!html.contains("alert(1)</script>"));
+        assert_eq!(html.matches("</script>").count(), VIEWER.matches("</script>").count());
+        let json = embedded(&html);
+        assert!(!json.contains(['<', '>', '\u{2028}', '\u{2029}']));
+        let back: Document = serde_json::from_str(json).expect("the embedded text is JSON");
+        assert_eq!(back, doc);
+        assert!(html.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    }
+
+    #[test]
+    fn without_scripts_the_page_shows_verdict_and_steps_with_their_load() {
+        let page = static_page(&document(&["4k random read", "refused one"], Some("no O_DIRECT")));
+        for text in [
+            "<h1>541k reads a second.</h1>",
+            "One core gives 183k.",
+            "183k",
+            "±0.546 %",
+            "750 MB/s (715 MiB/s)",
+            "310 us",
+        ] {
+            assert!(page.contains(text), "{text} is missing in {page}");
+        }
+        assert!(page.contains("<td class=\"num\">1</td><td class=\"num\">32</td>"));
+        assert!(page.contains("needs 40.0 s more"));
+        assert!(page.contains("refused: no O_DIRECT"));
+    }
+
+    #[test]
+    fn the_title_names_the_run() {
+        assert!(rendered(&document(&["a"], None)).contains("<title>Fathom run 7: quick</title>"));
+    }
+
+    #[test]
+    fn the_viewer_asks_nothing_of_the_network() {
+        assert!(VIEWER.contains("default-src 'none'"));
+        for tag in ["<script src", "<link rel=\"stylesheet\"", "<img", "@import"] {
+            assert!(!VIEWER.contains(tag), "{tag}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_label_comes_back_from_the_page(label in "\\PC*") {
+            let doc = document(&[&label], Some(&label));
+            let html = rendered(&doc);
+            let back: Document = serde_json::from_str(embedded(&html)).unwrap();
+            prop_assert_eq!(back, doc);
+        }
+    }
+}

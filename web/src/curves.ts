@@ -1,0 +1,184 @@
+/** From steps to the points of the pictures. Pure: no DOM, no chart. */
+
+import type { CurvePoint, LatencyView, Quantile, StepView } from "./document";
+import { blockSize } from "./format";
+
+/** What an operation is, for colours and words. */
+export type OpKind = "read" | "write" | "mixed" | "trim";
+
+/** Kind of an operation from fio's word and the share of reads. */
+export function opKind(step: Pick<StepView, "op" | "read_pct">): OpKind {
+  if (step.op.includes("trim")) return "trim";
+  if (step.op.endsWith("rw") || (step.read_pct > 0 && step.read_pct < 100)) return "mixed";
+  return step.op.endsWith("write") ? "write" : "read";
+}
+
+/** Whether a step carries figures. */
+export function hasFigures(step: StepView): boolean {
+  return (step.state === "measured" || step.state === "imported") && step.phase === "measure" && step.ios > 0;
+}
+
+/** Steps that differ only in how much is asked at once per thread: one line of a picture. */
+export interface Line {
+  /** Unique among the lines of a run. */
+  key: string;
+  /** What this line's steps share and other lines do not. */
+  label: string;
+  /** What the picture it belongs to shares: pattern and block size. */
+  family: string;
+  kind: OpKind;
+  threads: number;
+  /** By queue depth (or rate, in an open loop), ascending. */
+  steps: StepView[];
+}
+
+type Dimension = { name: string; of: (s: StepView) => string };
+
+/** Everything but queue depth and rate that makes one step differ from another, in the order labels name it. */
+const DIMENSIONS: readonly Dimension[] = [
+  { name: "group", of: (s) => s.group },
+  { name: "devices", of: (s) => `${s.devices} targets` },
+  { name: "op", of: (s) => (opKind(s) === "mixed" ? `${s.read_pct}/${100 - s.read_pct} mixed` : opKind(s)) },
+  { name: "threads", of: (s) => `T${s.threads}` },
+  { name: "engine", of: (s) => (s.mode === "interrupt" || s.mode === "" ? s.engine : `${s.engine} ${s.mode}`) },
+  { name: "placement", of: (s) => s.placement },
+  { name: "direct", of: (s) => (s.direct ? "direct" : "buffered") },
+  { name: "loop", of: (s) => (s.rate_iops === null ? "closed loop" : "open loop") },
+  { name: "footprint", of: (s) => String(s.footprint_bytes ?? "") },
+  { name: "targets", of: (s) => s.targets.join(",") },
+];
+
+/** Dimensions that only tell lines apart, never name them. */
+const SILENT = new Set(["footprint", "targets"]);
+
+/** `4k random`: what the steps of one picture share. */
+export function family(step: StepView): string {
+  return `${blockSize(step.block_size_bytes)} ${step.pattern.replace(/_/g, " ")}`;
+}
+
+/** The lines of a run, in the order of their first step. */
+export function lines(steps: readonly StepView[]): Line[] {
+  const usable = steps.filter(hasFigures);
+  const varying = DIMENSIONS.filter((d) => !SILENT.has(d.name) && new Set(usable.map(d.of)).size > 1);
+  const naming = varying.length > 0 ? varying : DIMENSIONS.filter((d) => d.name === "op" || d.name === "threads");
+  const named = naming.some((d) => d.name === "op") ? naming : [...DIMENSIONS.filter((d) => d.name === "op"), ...naming];
+  const found = new Map<string, Line>();
+  for (const step of usable) {
+    const key = [family(step), ...DIMENSIONS.map((d) => d.of(step))].join("|");
+    const line = found.get(key);
+    if (line) line.steps.push(step);
+    else {
+      found.set(key, {
+        key,
+        label: named.map((d) => d.of(step)).join(" "),
+        family: family(step),
+        kind: opKind(step),
+        threads: step.threads,
+        steps: [step],
+      });
+    }
+  }
+  for (const line of found.values()) {
+    line.steps.sort((a, b) => (a.rate_iops ?? 0) - (b.rate_iops ?? 0) || a.queue_depth - b.queue_depth || a.index - b.index);
+  }
+  return [...found.values()];
+}
+
+/** Families of the lines; those with the longest ladder first, because they are what the pictures are for. */
+export function families(all: readonly Line[]): string[] {
+  const depth = new Map<string, number>();
+  for (const line of all) depth.set(line.family, Math.max(depth.get(line.family) ?? 0, line.steps.length));
+  return [...depth.entries()].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+}
+
+/** The line a reader most likely wants: longest ladder, then most IOPS. */
+export function mainLine(all: readonly Line[]): Line | undefined {
+  const best = (line: Line): number => Math.max(...line.steps.map((s) => s.iops));
+  return [...all].sort((a, b) => b.steps.length - a.steps.length || best(b) - best(a))[0];
+}
+
+/** At most `most` of the lines, those with the most IOPS, in their own order. */
+export function strongest(all: readonly Line[], most: number): Line[] {
+  if (all.length <= most) return [...all];
+  const kept = new Set(
+    [...all].sort((a, b) => Math.max(...b.steps.map((s) => s.iops)) - Math.max(...a.steps.map((s) => s.iops))).slice(0, most),
+  );
+  return all.filter((line) => kept.has(line));
+}
+
+/** First step of a line that something else than queue depth limits, when a shallower one was limited by queue depth. */
+export function knee(line: Line): StepView | undefined {
+  let before = false;
+  for (const step of line.steps) {
+    if (step.limit.name === "queue_depth") before = true;
+    else if (before && step.limit.name !== "unknown") return step;
+  }
+  return undefined;
+}
+
+/** A latency figure of a step, by name. */
+export function latency(lat: LatencyView | null, name: Quantile | "mean"): number | null {
+  if (!lat) return null;
+  const value = lat[name];
+  return value !== null && Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/** Where a quantile lies on an axis of nines: 0.9 -> 1, 0.99 -> 2. */
+export function nines(q: number): number {
+  return -Math.log10(1 - q);
+}
+
+/** The quantile at a place on the axis of nines, as people name it: 3 -> `p99.9`. */
+export function ninesName(x: number): string {
+  if (x < 0.05) return "p0";
+  const q = (1 - 10 ** -x) * 100;
+  return `p${Number(q.toFixed(Math.max(0, Math.ceil(x) - 1) + (Number.isInteger(x) ? 0 : 1)))}`;
+}
+
+/** Points of a percentile curve on the axis of nines: ascending, latencies never falling, nothing below zero. */
+export function tailPoints(curve: readonly CurvePoint[]): [number, number][] {
+  const points: [number, number][] = [];
+  let highest = 0;
+  for (const p of [...curve].sort((a, b) => a.q - b.q)) {
+    if (!(p.q > 0 && p.q < 1) || !(p.ns > 0)) continue;
+    highest = Math.max(highest, p.ns);
+    points.push([nines(p.q), highest]);
+  }
+  return points;
+}
+
+/** The deepest quantile that a curve reaches and what the next one would take. */
+export interface TailCut {
+  step: StepView;
+  reached: Quantile | null;
+  next: Quantile | null;
+  seconds: number | null;
+}
+
+/** Where a step's figures end, from which quantiles the document leaves out. */
+export function tailCut(step: StepView, names: readonly Quantile[]): TailCut {
+  let reached: Quantile | null = null;
+  for (const name of names) {
+    if (latency(step.lat_ns, name) === null) {
+      return { step, reached, next: name, seconds: step.lat_ns?.needs[name]?.seconds ?? null };
+    }
+    reached = name;
+  }
+  return { step, reached, next: null, seconds: null };
+}
+
+/** The most regular of many: `n` entries spread evenly, first and last among them. */
+export function spread<T>(items: readonly T[], n: number): T[] {
+  if (items.length <= n || n < 2) return items.slice(0, Math.max(n, 0) || items.length);
+  const kept: T[] = [];
+  for (let i = 0; i < n; i++) {
+    const item = items[Math.round((i * (items.length - 1)) / (n - 1))];
+    if (item !== undefined) kept.push(item);
+  }
+  return kept;
+}
+
+/** Word for a limit name of the document: `queue_depth` -> `queue depth`. */
+export function limitWord(name: string): string {
+  return name.replace(/_/g, " ");
+}

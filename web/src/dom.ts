@@ -1,0 +1,106 @@
+/** A few helpers instead of a framework: the page is drawn once and changes in three places. */
+
+type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
+
+/** An element: `el("p.note", { title }, "text")`. Functions become listeners of the event their name says (`onclick`). */
+export function el<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${string}`, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const [tag, ...classes] = spec.split(".");
+  const node = document.createElement(tag as K);
+  if (classes.length > 0) node.className = classes.join(" ");
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") node.addEventListener(name.replace(/^on/, ""), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.filter((c): c is Node | string => c !== null && c !== undefined && c !== false));
+  return node;
+}
+
+/** Escapes text for the HTML that tooltips take. */
+export function escapeHtml(raw: string): string {
+  return raw.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+/** A drop-down with a visible label. */
+export function select(label: string, options: readonly { value: string; label: string; group?: string }[], chosen: string, onChange: (value: string) => void): HTMLLabelElement {
+  const list = el("select", { onchange: (e) => onChange((e.target as HTMLSelectElement).value) });
+  let place: HTMLElement = list;
+  let group: string | undefined;
+  for (const option of options) {
+    if (option.group !== group) {
+      group = option.group;
+      place = group === undefined ? list : list.appendChild(el("optgroup", { label: group }));
+    }
+    place.append(el("option", { value: option.value }, option.label));
+  }
+  list.value = chosen;
+  return el("label.pick", {}, el("span", {}, label), list);
+}
+
+/** Puts text on the clipboard; `false` when the browser forbids it. */
+export async function copyText(content: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(content);
+    return true;
+  } catch {
+    const area = el("textarea", { "aria-hidden": "true", class: "offscreen" });
+    area.value = content;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+/** A button that copies and says so for a moment. */
+export function copyButton(label: string, done: string, failed: string, content: () => string): HTMLButtonElement {
+  const button = el("button.quiet", { type: "button" }, label);
+  button.addEventListener("click", () => {
+    void copyText(content()).then((ok) => {
+      button.textContent = ok ? done : failed;
+      window.setTimeout(() => {
+        button.textContent = label;
+      }, 2000);
+    });
+  });
+  return button;
+}
+
+/** Offers text as a file. */
+export function saveText(name: string, type: string, content: string): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  el("a", { href: url, download: name }).click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Rows of name and value. */
+export function facts(rows: readonly (readonly [string, Child | Child[]])[]): HTMLDListElement {
+  const list = el("dl.facts");
+  for (const [name, value] of rows) {
+    if (value === null || value === undefined || value === "" || value === false) continue;
+    list.append(el("dt", {}, name), el("dd", {}, ...(Array.isArray(value) ? value : [value])));
+  }
+  return list;
+}
+
+/** A small table from texts; columns from `numeric` on are set flush right. */
+export function smallTable(head: readonly string[], rows: readonly (readonly Child[])[], numeric = 1): HTMLDivElement {
+  const align = (i: number): string => (i >= numeric ? "num" : "");
+  return el(
+    "div.scroll",
+    { tabindex: 0 },
+    el(
+      "table",
+      {},
+      el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: align(i) }, h)))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((c, i) => el("td", { class: align(i) }, c))))),
+    ),
+  );
+}
+
+/** One section of the page. */
+export function section(id: string, title: string, ...children: Child[]): HTMLElement {
+  return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...children);
+}

@@ -1,0 +1,172 @@
+/** Numbers as people read them: three significant digits, a unit on each, `–` where there is none. Pure. */
+
+import type { LatencyView, Quantile } from "./document";
+
+/** Stands where a figure does not exist. */
+export const NONE = "–";
+
+type Maybe = number | null | undefined;
+
+function known(x: Maybe): x is number {
+  return x !== null && x !== undefined && Number.isFinite(x);
+}
+
+/** Three significant digits, no exponent, trailing zeros kept: 0.612, 78.0, 541; all digits before the point. */
+export function digits3(x: number): string {
+  if (x === 0) return "0";
+  const rounded = Number(x.toPrecision(3));
+  const magnitude = Math.floor(Math.log10(Math.abs(rounded)));
+  return x.toFixed(Math.max(0, 2 - magnitude));
+}
+
+/** The value over the largest of the scales that leaves at least 1 after rounding to three digits. */
+function scaled(x: number, scales: readonly (readonly [number, string])[]): string {
+  const rounded = Math.abs(Number(x.toPrecision(3)));
+  for (const [size, unit] of scales) if (rounded >= size) return digits3(x / size) + unit;
+  const last = scales[scales.length - 1];
+  return last ? digits3(x / last[0]) + last[1] : digits3(x);
+}
+
+/** 541k, 1.20M, 950: a count or a rate without unit. */
+export function count3(x: Maybe): string {
+  if (!known(x)) return NONE;
+  return scaled(x, [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]);
+}
+
+/** Whole number with narrow spaces between thousands: 1 234 567. */
+export function whole(x: Maybe): string {
+  if (!known(x)) return NONE;
+  return Math.round(x).toString().replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}
+
+/** Nanoseconds as `78.0 us`, `1.20 ms`. */
+export function time(ns: Maybe): string {
+  if (!known(ns)) return NONE;
+  return scaled(ns, [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]]);
+}
+
+/** `497 MB/s`. */
+export function megabytes(bytesPerSecond: Maybe): string {
+  if (!known(bytesPerSecond)) return NONE;
+  return digits3(bytesPerSecond / 1e6);
+}
+
+/** `474`: the same rate in MiB/s. */
+export function mebibytes(bytesPerSecond: Maybe): string {
+  if (!known(bytesPerSecond)) return NONE;
+  return digits3(bytesPerSecond / 1048576);
+}
+
+/** A block size in the field's words: `4k`, `1m`, `512`. */
+export function blockSize(bytes: Maybe): string {
+  if (!known(bytes)) return NONE;
+  if (bytes >= 1048576 && bytes % 1048576 === 0) return `${bytes / 1048576}m`;
+  if (bytes >= 1024 && bytes % 1024 === 0) return `${bytes / 1024}k`;
+  return String(bytes);
+}
+
+/** Memory or a footprint: `2.00 GiB`. */
+export function bytesBinary(bytes: Maybe): string {
+  if (!known(bytes)) return NONE;
+  return scaled(bytes, [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]]);
+}
+
+/** Capacity of a drive: `1.92 TB`. */
+export function bytesDecimal(bytes: Maybe): string {
+  if (!known(bytes)) return NONE;
+  return scaled(bytes, [[1e12, " TB"], [1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]]);
+}
+
+/** Half width of an interval as a share of the value: `±0.4 %`. */
+export function plusMinus(interval: readonly [number, number] | null | undefined, value: Maybe): string {
+  if (!interval || !known(value) || value === 0) return "";
+  return `±${percent((interval[1] - interval[0]) / 2 / value)}`;
+}
+
+/** A share as percent: 0.0041 -> `0.41 %`, 0.123 -> `12 %`. Two digits: more would pretend. */
+export function percent(share: Maybe): string {
+  if (!known(share)) return NONE;
+  const value = share * 100;
+  if (value === 0) return "0 %";
+  if (Math.abs(value) < 0.01) return "<0.01 %";
+  const rounded = Number(value.toPrecision(2));
+  const magnitude = Math.floor(Math.log10(Math.abs(rounded)));
+  return `${rounded.toFixed(Math.max(0, 1 - magnitude))} %`;
+}
+
+/** Length of time in words: `1 min 12 s`, `4.0 s`, `2 h 5 min`. */
+export function duration(seconds: Maybe): string {
+  if (!known(seconds)) return NONE;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const s = Math.round(seconds);
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return s % 60 === 0 ? `${s / 60} min` : `${Math.floor(s / 60)} min ${s % 60} s`;
+  const minutes = Math.round(s / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `2026-11-21 02:03 UTC` from RFC 3339. */
+export function date(rfc3339: string | null): string {
+  if (!rfc3339) return NONE;
+  const m = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})/.exec(rfc3339);
+  return m ? `${m[1]} ${m[2]} UTC` : rfc3339;
+}
+
+/** A figure by the unit the document gives it: [number, unit]. */
+export function figureParts(value: Maybe, unit: string): [string, string] {
+  if (!known(value)) return [NONE, ""];
+  switch (unit) {
+    case "iops":
+      return [count3(value), "IOPS"];
+    case "bytes_per_s":
+      return [megabytes(value), `MB/s (${mebibytes(value)} MiB/s)`];
+    case "ns":
+    case "ns_per_io": {
+      const [number = "", word = ""] = time(value).split(" ");
+      return [number, unit === "ns" ? word : `${word} per I/O`];
+    }
+    case "iops_per_core":
+      return [count3(value), "IOPS per core"];
+    default:
+      return [count3(value), unit];
+  }
+}
+
+/** The same on one line. */
+export function figure(value: Maybe, unit: string): string {
+  return figureParts(value, unit).join(" ").trim();
+}
+
+/** A number of the evidence, whose units are free words. */
+export function evidence(value: Maybe, unit: string): string {
+  switch (unit) {
+    case "iops":
+    case "bytes_per_s":
+    case "ns":
+    case "ns_per_io":
+    case "iops_per_core":
+      return figure(value, unit);
+    case "bytes":
+      return bytesBinary(value);
+    case "pct":
+    case "%":
+      return known(value) ? percent(value / 100) : NONE;
+    default:
+      return known(value) ? `${Number.isInteger(value) ? whole(value) : digits3(value)} ${unit}`.trim() : NONE;
+  }
+}
+
+/** What is known of a quantile: its value, or what it would take to know it, or nothing. */
+export type QuantileText =
+  | { kind: "value"; text: string }
+  | { kind: "needs"; seconds: number; ios: number }
+  | { kind: "none" };
+
+/** Looks a quantile up; a missing one says what it needs. */
+export function quantile(lat: LatencyView | null, name: Quantile): QuantileText {
+  if (!lat) return { kind: "none" };
+  const ns = lat[name];
+  if (known(ns)) return { kind: "value", text: time(ns) };
+  const need = lat.needs[name];
+  return need ? { kind: "needs", seconds: need.seconds, ios: need.ios } : { kind: "none" };
+}

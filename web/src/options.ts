@@ -1,0 +1,411 @@
+/** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
+
+import type { EChartsOption } from "echarts";
+import { knee, latency, limitWord, ninesName, tailPoints, type Line } from "./curves";
+import type { Quantile, StepView } from "./document";
+import { escapeHtml } from "./dom";
+import { count3, plusMinus, time, whole } from "./format";
+import { shades, type Palette } from "./palette";
+import { axisStyle, tooltipStyle } from "./stage";
+import { text } from "./text";
+
+/** Below this width a chart has no room for labels beside its lines. */
+export const DIRECT_LABEL_MIN_PX = 560;
+
+/** Room for the labels beside the lines. */
+const LABEL_PX = 118;
+
+const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
+
+type Params = { seriesName?: string; seriesIndex?: number; dataIndex: number; color?: unknown; data?: unknown; value?: unknown };
+
+/** Looks of the lines of one picture: colour by operation, shade and symbol by rank within the operation. */
+export function lineLooks(all: readonly Line[], p: Palette): { color: string; symbol: string; dash: "solid" | "dashed" | "dotted" }[] {
+  return all.map((line) => {
+    const same = all.filter((l) => l.kind === line.kind);
+    const rank = same.indexOf(line);
+    const tones = same.length === 1 ? [p.op[line.kind]] : shades(p.op[line.kind], p, same.length + 1).slice(1);
+    return {
+      color: tones[rank] ?? p.op[line.kind],
+      symbol: SYMBOLS[rank % SYMBOLS.length] ?? "circle",
+      dash: rank < 4 ? "solid" : rank < 8 ? "dashed" : "dotted",
+    };
+  });
+}
+
+function row(color: string, name: string, value: string): string {
+  return `<tr><td><i style="background:${color}"></i>${escapeHtml(name)}</td><td>${value}</td></tr>`;
+}
+
+function tip(head: string, rows: string[], foot = ""): string {
+  return `<div class="tip-in"><b>${escapeHtml(head)}</b><table>${rows.join("")}</table>${foot === "" ? "" : `<small>${escapeHtml(foot)}</small>`}</div>`;
+}
+
+function depths(all: readonly Line[]): number[] {
+  return [...new Set(all.flatMap((l) => l.steps.map((s) => s.queue_depth)))].sort((a, b) => a - b);
+}
+
+/** Horizontal axis of queue depths: log2, a tick at each power of two. */
+function depthAxis(all: readonly Line[], p: Palette): object {
+  const d = depths(all);
+  const low = 2 ** Math.floor(Math.log2(d[0] ?? 1));
+  const high = 2 ** Math.ceil(Math.log2(d[d.length - 1] ?? 1));
+  return {
+    ...axisStyle(p),
+    type: "log",
+    logBase: 2,
+    min: low,
+    max: Math.max(high, low * 2),
+    name: text.picture.qdAxis,
+    nameLocation: "middle",
+    nameGap: 28,
+    splitLine: { show: false },
+    axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => String(Math.round(v)) },
+  };
+}
+
+function endLabel(label: string, color: string, direct: boolean): object {
+  return direct
+    ? { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 8, fontFamily: "inherit" }, labelLayout: { moveOverlap: "shiftY" } }
+    : {};
+}
+
+function gridOf(direct: boolean, left = 54): object {
+  return { left, right: direct ? LABEL_PX : 14, top: 26, bottom: 46, containLabel: false };
+}
+
+function interval(step: StepView): string {
+  return step.iops_ci95 ? `${whole(step.iops_ci95[0])}–${whole(step.iops_ci95[1])}` : "";
+}
+
+/** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the knee ringed, predictions dashed. */
+export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): EChartsOption {
+  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const looks = lineLooks(all, p);
+  const series: object[] = [];
+  all.forEach((line, i) => {
+    const look = looks[i];
+    if (!look) return;
+    const at = knee(line);
+    series.push({
+      type: "line",
+      name: line.label,
+      data: line.steps.map((s) => ({
+        value: [s.queue_depth, s.iops],
+        symbolSize: s === at ? 12 : 6,
+        itemStyle: s === at ? { color: p.paper, borderColor: look.color, borderWidth: 2.5 } : undefined,
+        label:
+          s === at && direct
+            ? { show: true, position: "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12, fontFamily: "inherit" }
+            : undefined,
+      })),
+      symbol: look.symbol,
+      symbolSize: 6,
+      lineStyle: { color: look.color, width: 2, type: look.dash },
+      itemStyle: { color: look.color },
+      emphasis: { disabled: true },
+      ...endLabel(line.label, look.color, direct),
+    });
+    series.push(errorBars(line, look.color));
+    const told = line.steps.filter((s) => s.predicted);
+    if (told.length > 0) {
+      series.push({
+        type: "line", name: `${line.label} ${text.picture.predicted}`, symbol: "none", silent: true,
+        data: told.map((s) => [s.queue_depth, s.predicted?.iops ?? 0]), lineStyle: { color: look.color, width: 1, type: "dashed" }, tooltip: { show: false },
+      });
+    }
+  });
+  return {
+    grid: gridOf(direct),
+    xAxis: depthAxis(all, p),
+    yAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => count3(v) }, splitNumber: 4 },
+    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`) },
+    series,
+  } as EChartsOption;
+}
+
+/** The interval of each point as a bar. */
+function errorBars(line: Line, color: string): object {
+  return {
+    type: "custom",
+    name: line.label,
+    silent: true,
+    tooltip: { show: false },
+    data: line.steps.filter((s) => s.iops_ci95).map((s) => [s.queue_depth, s.iops_ci95?.[0], s.iops_ci95?.[1]]),
+    renderItem: (_: unknown, api: { value: (i: number) => number; coord: (p: [number, number]) => [number, number] }) => {
+      const [x, y1] = api.coord([api.value(0), api.value(1)]);
+      const [, y2] = api.coord([api.value(0), api.value(2)]);
+      const lines = [[x, y1, x, y2], [x - 4, y1, x + 4, y1], [x - 4, y2, x + 4, y2]];
+      return {
+        type: "group",
+        children: lines.map(([a, b, c, d]) => ({ type: "line", shape: { x1: a, y1: b, x2: c, y2: d }, style: { stroke: color, lineWidth: 1 } })),
+      };
+    },
+    encode: { x: 0, y: [1, 2] },
+  };
+}
+
+/** One row per line at the queue depth under the pointer. */
+function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: string }[], value: (s: StepView) => string): string {
+  const points = (Array.isArray(raw) ? raw : [raw]) as Params[];
+  const first = points[0]?.value as [number, number] | undefined;
+  if (!first) return "";
+  const depth = first[0];
+  const rows: string[] = [];
+  all.forEach((line, i) => {
+    for (const s of line.steps.filter((step) => step.queue_depth === depth)) {
+      const name = s.rate_iops === null ? line.label : `${line.label} at ${count3(s.rate_iops)} IOPS`;
+      rows.push(row(looks[i]?.color ?? "", name, `${value(s)}<small>${whole(s.lat_ns?.samples ?? s.ios)} ${text.chart.samples} · ${escapeHtml(limitWord(s.limit.name))}</small>`));
+    }
+  });
+  return tip(`QD ${depth}`, rows);
+}
+
+function latencyAxis(p: Palette): object {
+  return {
+    ...axisStyle(p),
+    type: "log",
+    name: text.picture.latAxis,
+    min: (v: { min: number }) => nice(v.min, false),
+    max: (v: { max: number }) => nice(v.max, true),
+    minorSplitLine: { show: false },
+    axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => time(v).replace(/\.?0+ /, " ") },
+  };
+}
+
+/** Next 1, 2 or 5 times a power of ten, outwards: a log axis that does not waste a decade. */
+function nice(x: number, up: boolean): number {
+  if (!(x > 0)) return 1;
+  const base = 10 ** Math.floor(Math.log10(x));
+  const steps = [1, 2, 5, 10].map((m) => m * base);
+  return up ? (steps.find((s) => s >= x * 0.999) ?? x) : ([...steps].reverse().find((s) => s <= x * 1.001) ?? x);
+}
+
+/** Latency over queue depth, both logarithmic. */
+export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number): EChartsOption {
+  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const looks = lineLooks(all, p);
+  return {
+    grid: gridOf(direct, 60),
+    xAxis: depthAxis(all, p),
+    yAxis: latencyAxis(p),
+    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => exactTime(latency(s.lat_ns, name))) },
+    series: all.map((line, i) => ({
+      type: "line",
+      name: line.label,
+      data: line.steps.map((s) => [s.queue_depth, latency(s.lat_ns, name) ?? "-"]),
+      symbol: looks[i]?.symbol,
+      symbolSize: 6,
+      lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash },
+      itemStyle: { color: looks[i]?.color },
+      emphasis: { disabled: true },
+      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct),
+    })),
+  } as EChartsOption;
+}
+
+function exactTime(ns: number | null): string {
+  if (ns === null) return "–";
+  return `${time(ns)} <em>${whole(ns)} ns</em>`;
+}
+
+const STICK: readonly Quantile[] = ["p50", "p99", "p99.9"];
+
+/** Latency over IOPS of one ladder: what more load costs in waiting. */
+export function latencyOverIops(line: Line, p: Palette, width: number): EChartsOption {
+  const tones = shades(p.op[line.kind], p, 3);
+  const direct = width >= 360;
+  const where = (s: StepView): string => (s.rate_iops === null ? `QD${s.queue_depth}` : count3(s.rate_iops));
+  return {
+    grid: { left: 60, right: direct ? 52 : 14, top: 26, bottom: 46 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => count3(v) } },
+    yAxis: latencyAxis(p),
+    tooltip: {
+      ...tooltipStyle(p),
+      trigger: "item",
+      formatter: (raw: unknown) => {
+        const s = line.steps[(raw as Params).dataIndex];
+        if (!s) return "";
+        const rows = STICK.map((q, i) => row(tones[i] ?? p.ink, q, exactTime(latency(s.lat_ns, q))));
+        return tip(`${line.label} ${where(s)}`, [row("transparent", text.picture.iopsAxis, `${whole(s.iops)} <em>${interval(s)}</em>`), ...rows], `${whole(s.lat_ns?.samples ?? 0)} ${text.chart.samples}`);
+      },
+    },
+    series: STICK.map((q, i) => ({
+      type: "line",
+      name: q,
+      data: line.steps.map((s) => ({
+        value: [s.iops, latency(s.lat_ns, q) ?? "-"],
+        label: i === 0 ? { show: true, position: "bottom", formatter: where(s), color: p.muted, fontSize: 11, fontFamily: "inherit" } : undefined,
+      })),
+      labelLayout: { hideOverlap: true },
+      symbol: SYMBOLS[i],
+      symbolSize: 6,
+      lineStyle: { color: tones[i], width: 2 },
+      itemStyle: { color: tones[i] },
+      emphasis: { disabled: true },
+      ...(direct ? { endLabel: { show: true, formatter: q, color: tones[i], fontSize: 12, distance: 6, fontFamily: "inherit" } } : {}),
+    })),
+  } as EChartsOption;
+}
+
+/** Percentile curves of the steps of a ladder on an axis of nines, pale for shallow queues, dark for deep ones. */
+export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, width: number, name: (s: StepView) => string): EChartsOption {
+  const direct = width >= 420;
+  const tones = shades(p.op[kind], p, steps.length);
+  const curves = steps.map((s) => tailPoints(s.percentile_curve));
+  const deepest = Math.max(2, ...curves.flatMap((c) => c.map((pt) => pt[0])));
+  return {
+    grid: { left: 60, right: direct ? 64 : 16, top: 26, bottom: 46 },
+    xAxis: {
+      ...axisStyle(p), type: "value", min: 0, max: Math.ceil(deepest * 4) / 4, interval: 1, name: text.tails.axis, nameLocation: "middle", nameGap: 28,
+      axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => (Number.isInteger(v) ? ninesName(v) : "") },
+    },
+    yAxis: latencyAxis(p),
+    tooltip: {
+      ...tooltipStyle(p),
+      trigger: "axis",
+      axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const at = ((Array.isArray(raw) ? raw[0] : raw) as { axisValue?: number } | undefined)?.axisValue ?? 0;
+        const rows = steps.flatMap((s, i) => {
+          const ns = valueAt(curves[i] ?? [], at);
+          return ns === null ? [] : [row(tones[i] ?? p.ink, name(s), `${exactTime(ns)}<small>${whole(s.lat_ns?.samples ?? s.ios)} ${text.chart.samples}</small>`)];
+        });
+        return tip(ninesName(Math.round(at * 100) / 100), rows);
+      },
+    },
+    series: steps.map((s, i) => ({
+      type: "line",
+      name: name(s),
+      data: curves[i],
+      showSymbol: false,
+      lineStyle: { color: tones[i], width: 2 },
+      itemStyle: { color: tones[i] },
+      emphasis: { disabled: true },
+      ...(direct ? { endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6, fontFamily: "inherit" }, labelLayout: { moveOverlap: "shiftY" } } : {}),
+    })),
+  } as EChartsOption;
+}
+
+/** The first point at or beyond a place on the axis; `null` past the curve's end. */
+function valueAt(curve: readonly [number, number][], x: number): number | null {
+  return curve.find((pt) => pt[0] >= x - 1e-9)?.[1] ?? null;
+}
+
+/** CPU time per I/O by kind, one bar per step. */
+export function cost(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
+  const names = steps.map((s) => s.label);
+  const left = Math.min(width * 0.42, 16 + 6.6 * Math.max(...names.map((n) => n.length)));
+  const kinds = [
+    ["user", "user_ns_per_io"],
+    ["system", "system_ns_per_io"],
+    ["irq", "irq_ns_per_io"],
+    ["worker", "kernel_worker_ns_per_io"],
+  ] as const;
+  const total = (s: StepView): number => kinds.reduce((sum, [, field]) => sum + Math.max(0, s.cpu?.[field] ?? 0), 0);
+  return {
+    grid: { left, right: 62, top: 4, bottom: 42 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => whole(v) } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12, width: left - 12, overflow: "truncate", interval: 0 } },
+    tooltip: {
+      ...tooltipStyle(p),
+      trigger: "axis",
+      axisPointer: { type: "shadow", shadowStyle: { color: p.muted, opacity: 0.08 } },
+      formatter: (raw: unknown) => {
+        const s = steps[((Array.isArray(raw) ? raw[0] : raw) as Params).dataIndex];
+        if (!s?.cpu) return "";
+        const cpu = s.cpu;
+        const rows = kinds.map(([kind, field]) => row(p.cost[kind], text.cost.kinds[kind], `${whole(cpu[field])} ns`));
+        rows.push(
+          row("transparent", text.cost.busy, cpu.busy_cores.toFixed(2)),
+          row("transparent", text.cost.perCore, count3(cpu.iops_per_core)),
+          row("transparent", text.cost.interrupts, cpu.interrupts_per_io.toFixed(3)),
+          row("transparent", text.cost.switches, cpu.context_switches_per_io.toFixed(3)),
+        );
+        return tip(s.label, rows, `${whole(s.ios)} ${text.chart.ios}`);
+      },
+    },
+    series: kinds.map(([kind, field], k) => ({
+      type: "bar",
+      stack: "cost",
+      name: text.cost.kinds[kind],
+      data: steps.map((s) => Math.max(0, s.cpu?.[field] ?? 0)),
+      barMaxWidth: 14,
+      itemStyle: { color: p.cost[kind] },
+      emphasis: { disabled: true },
+      label:
+        k === kinds.length - 1
+          ? { show: true, position: "right", color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = steps[q.dataIndex]; return s ? time(total(s)) : ""; } }
+          : undefined,
+    })),
+  } as EChartsOption;
+}
+
+/** Busy share by CPU and interval. */
+export function heat(step: StepView, p: Palette): EChartsOption {
+  const busy = step.series.cpu_busy;
+  const cpus = Math.max(0, ...busy.map((b) => b.length));
+  const data: [number, number, number][] = [];
+  busy.forEach((shares, i) => shares.forEach((share, cpu) => data.push([i, cpu, share])));
+  const start = (i: number): string => `${(step.series.start_s[i] ?? 0).toFixed(1)} s`;
+  return {
+    grid: { left: 60, right: 16, top: 10, bottom: 74 },
+    xAxis: { ...axisStyle(p), type: "category", data: busy.map((_, i) => start(i)), splitLine: { show: false }, name: text.time.axis, nameLocation: "middle", nameGap: 26 },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: Array.from({ length: cpus }, (_, i) => `CPU ${i}`), splitLine: { show: false }, axisTick: { show: false } },
+    visualMap: { min: 0, max: 1, orient: "horizontal", left: 60, bottom: 0, itemHeight: 120, itemWidth: 10, text: ["100 %", "0 %"], textStyle: { color: p.muted, fontSize: 12 }, inRange: { color: p.heat }, calculable: false },
+    tooltip: {
+      ...tooltipStyle(p),
+      formatter: (raw: unknown) => {
+        const [i, cpu, share] = (raw as { value: [number, number, number] }).value;
+        return tip(`CPU ${cpu}`, [row("transparent", start(i), `${(share * 100).toFixed(1)} % ${text.chart.busy}`)]);
+      },
+    },
+    series: [{ type: "heatmap", data, itemStyle: { borderWidth: cpus > 32 ? 0 : 1, borderColor: p.paper }, emphasis: { disabled: true } }],
+  } as EChartsOption;
+}
+
+/** IOPS with the interval of its mean, and p99 below, by interval of the step. */
+export function overTime(step: StepView, color: string, p: Palette): EChartsOption {
+  const s = step.series;
+  const last = s.start_s[s.start_s.length - 1] ?? 0;
+  const gap = s.start_s.length > 1 ? last - (s.start_s[s.start_s.length - 2] ?? 0) : step.runtime_s;
+  const warm = step.steady?.warmup_intervals ?? 0;
+  const warmEnd = s.start_s[warm] ?? last;
+  const areas: object[] = [];
+  if (step.iops_ci95) areas.push([{ yAxis: step.iops_ci95[0], itemStyle: { color, opacity: 0.18 } }, { yAxis: step.iops_ci95[1] }]);
+  if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, formatter: text.time.warmup, position: "insideTop", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
+  const x = (index: number): object => ({
+    ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: Math.ceil((last + gap) * 100) / 100, splitLine: { show: false },
+    axisLabel: { color: p.muted, fontSize: 12, show: index === 1, showMaxLabel: false }, ...(index === 1 ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
+  });
+  const mid = (i: number): number => (s.start_s[i] ?? 0) + gap / 2;
+  const style = { type: "line", symbol: "circle", symbolSize: 4, showSymbol: s.start_s.length <= 60, emphasis: { disabled: true }, lineStyle: { color, width: 1.6 }, itemStyle: { color } };
+  return {
+    grid: [{ left: 60, right: 16, top: 26, height: 130 }, { left: 60, right: 16, top: 196, height: 96 }],
+    axisPointer: { link: [{ xAxisIndex: "all" }] },
+    xAxis: [x(0), x(1)],
+    yAxis: [
+      { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, splitNumber: 3, name: text.time.iops, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => count3(v) }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
+      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 3, name: text.time.p99, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => time(v).replace(/\.?0+ /, " ") }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
+    ],
+    tooltip: {
+      ...tooltipStyle(p),
+      trigger: "axis",
+      axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const i = ((Array.isArray(raw) ? raw[0] : raw) as Params).dataIndex;
+        const iops = s.iops[i] ?? 0;
+        return tip(`${(s.start_s[i] ?? 0).toFixed(2)}–${((s.start_s[i] ?? 0) + gap).toFixed(2)} s`, [
+          row(color, text.picture.iopsAxis, whole(iops)),
+          row("transparent", "p50", exactTime(s.p50_ns[i] ?? null)),
+          row("transparent", "p99", exactTime(s.p99_ns[i] ?? null)),
+          row("transparent", text.chart.samples, whole(iops * gap)),
+        ]);
+      },
+    },
+    series: [
+      { ...style, xAxisIndex: 0, yAxisIndex: 0, name: "iops", data: s.iops.map((v, i) => [mid(i), v]), markArea: { silent: true, data: areas }, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [{ yAxis: step.iops }] } },
+      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.map((v, i) => [mid(i), v ?? "-"]) },
+    ],
+  } as EChartsOption;
+}

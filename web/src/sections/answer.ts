@@ -1,0 +1,143 @@
+/** The answer, and the figures that carry it. */
+
+import { hasFigures } from "../curves";
+import type { Document, Json, StepView, Verdict } from "../document";
+import { copyButton, el, facts, section } from "../dom";
+import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, percent, plusMinus } from "../format";
+import { text } from "../text";
+
+function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
+  if (items.length === 0) return null;
+  return el("div", { class: kind }, el("h3", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, i))));
+}
+
+/** Names of the targets, each once. */
+export function subject(doc: Document): string {
+  const names = [...new Set(doc.steps.flatMap((s) => s.targets))];
+  const shown = names.slice(0, 4).join(", ");
+  return names.length > 4 ? `${shown} ${text.answer.more(names.length - 4)}` : shown;
+}
+
+/** The first text found under one of these names, looking into nested objects. */
+export function findFact(json: Json, names: readonly string[]): Json | undefined {
+  if (json === null || typeof json !== "object") return undefined;
+  if (!Array.isArray(json)) {
+    for (const name of names) {
+      const value = json[name];
+      if (typeof value === "string" || typeof value === "number") return value;
+    }
+  }
+  for (const value of Object.values(json)) {
+    const found = findFact(value, names);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first target's device and file system in a few words. */
+function driveOf(host: Json): string {
+  const targets = host !== null && typeof host === "object" && !Array.isArray(host) ? host["targets"] : undefined;
+  const first = Array.isArray(targets) ? targets[0] : undefined;
+  if (first === undefined) return "";
+  const size = findFact(first, ["size_bytes"]);
+  const parts = [
+    findFact(first, ["fs_type"]), findFact(first, ["name"]), findFact(first, ["model"]),
+    typeof size === "number" ? bytesDecimal(size) : undefined, findFact(first, ["transport"]),
+  ];
+  return parts.filter((x) => x !== undefined && x !== "").join(" · ");
+}
+
+function hostLine(host: Json): string {
+  const memory = findFact(host, ["memory_bytes"]);
+  const guest = findFact(host, ["hypervisor"]);
+  const parts = [
+    findFact(host, ["cpu_model"]),
+    typeof memory === "number" ? bytesBinary(memory) : undefined,
+    findFact(host, ["kernel"]),
+    typeof guest === "string" ? text.answer.guest(guest) : undefined,
+  ];
+  return parts.filter((x): x is string => typeof x === "string" && x !== "").join(" · ");
+}
+
+/** How far the figures can be trusted, counted from the steps. */
+export function trust(steps: readonly StepView[]): string[] {
+  const t = text.answer;
+  const usable = steps.filter(hasFigures);
+  const parts = [t.measured(steps.filter((s) => s.state === "measured" || s.state === "imported").length, steps.length)];
+  const refused = steps.filter((s) => s.state === "refused").length;
+  const failed = steps.filter((s) => s.state === "failed").length;
+  if (refused > 0) parts.push(t.refused(refused));
+  if (failed > 0) parts.push(t.failed(failed));
+  const widths = usable.flatMap((s) => (s.iops_ci95 && s.iops > 0 ? [(s.iops_ci95[1] - s.iops_ci95[0]) / 2 / s.iops] : [])).sort((a, b) => a - b);
+  const [low, high] = [widths[0], widths[widths.length - 1]];
+  if (low !== undefined && high !== undefined) parts.push(t.intervals(`±${percent(low)}`, `±${percent(high)}`));
+  const checks = steps.flatMap((s) => s.checks).filter((c) => c.ok !== null);
+  if (checks.length > 0) parts.push(t.checks(checks.filter((c) => c.ok).length, checks.length));
+  parts.push(t.warnings(steps.reduce((n, s) => n + s.warnings.length, 0)));
+  return parts;
+}
+
+/** The answer and its figures as the text of a mail. */
+export function asMail(doc: Document): string {
+  const out: string[] = [];
+  for (const v of doc.verdict) {
+    out.push(v.question, "", v.answer, "");
+    for (const f of v.figures) out.push(`  ${f.name}: ${figure(f.value, f.unit)} ${plusMinus(f.ci95, f.value)} (${f.load})`);
+    if (v.figures.length > 0) out.push("");
+    for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${e}`);
+    out.push("");
+  }
+  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${trust(doc.steps).join(", ")}`, `fathom run --like ${doc.run.id}`);
+  return out.join("\n");
+}
+
+function answerOf(v: Verdict, first: boolean): HTMLElement {
+  const t = text.answer;
+  return el(
+    "div.verdict",
+    {},
+    el("p.question", {}, v.question),
+    el(first ? "h1" : "p.answer", {}, v.answer),
+    el("div.because", {}, list(t.evidence, v.evidence), list(t.help, v.would_help), list(t.caveats, v.caveats, "caveats")),
+  );
+}
+
+/** Section 1. */
+export function answer(doc: Document): HTMLElement {
+  const t = text.answer;
+  const state = t.state[doc.run.state] ?? doc.run.state;
+  const length = [duration(doc.run.elapsed_s), t.steps(doc.steps.length), state].filter((x) => x !== "").join(" · ");
+  return el(
+    "section",
+    { id: "answer", "aria-label": text.sections.answer },
+    ...(doc.verdict.length > 0 ? doc.verdict.map((v, i) => answerOf(v, i === 0)) : [el("p.question", {}, doc.run.question), el("h1", {}, t.noVerdict)]),
+    facts([
+      [t.subject, [subject(doc), driveOf(doc.host) === "" ? null : ` · ${driveOf(doc.host)}`]],
+      [t.host, hostLine(doc.host)],
+      [t.when, date(doc.run.started)],
+      [t.length, length],
+      [t.trust, [el("a", { href: "#repeat" }, trust(doc.steps).join(" · "))]],
+    ]),
+    copyButton(t.copy, t.copied, text.steps.failed, () => asMail(doc)),
+  );
+}
+
+/** Section 2. */
+export function figures(doc: Document): HTMLElement | null {
+  const all = doc.verdict.flatMap((v) => v.figures);
+  if (all.length === 0) return null;
+  const cells = all.map((f) => {
+    const [number, unit] = figureParts(f.value, f.unit);
+    const told = doc.steps.find((s) => s.index === f.step)?.predicted;
+    const predicted = !told ? null : f.unit === "iops" ? figure(told.iops, "iops") : f.unit === "ns" ? figure(told.lat_ns_mean, "ns") : null;
+    return el(
+      "div",
+      {},
+      el("dt", {}, f.name),
+      el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
+      el("dd.note", {}, el("span.ci", {}, f.ci95 ? plusMinus(f.ci95, f.value) : text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
+      el("dd.note", {}, f.load),
+    );
+  });
+  return section("figures", text.sections.figures, el("dl.figures", {}, ...cells));
+}

@@ -1,0 +1,57 @@
+/** What each I/O costs the CPU. */
+
+import { families, family, hasFigures, spread, lines } from "../curves";
+import type { Document, StepView } from "../document";
+import { el, section, select } from "../dom";
+import { cost as costOption } from "../options";
+import { palette } from "../palette";
+import { picture } from "../stage";
+import { text } from "../text";
+
+/** As many bars as a page shows without scrolling. */
+const BARS_MAX = 28;
+const BAR_PX = 22;
+
+const KINDS = ["user", "system", "irq", "worker"] as const;
+
+function legend(): HTMLElement {
+  const [day, night] = [palette(false).cost, palette(true).cost];
+  return el(
+    "ul.legend.always",
+    {},
+    ...KINDS.map((kind) => {
+      const mark = el("i.block");
+      mark.style.setProperty("--day", day[kind]);
+      mark.style.setProperty("--night", night[kind]);
+      return el("li", {}, mark, text.cost.kinds[kind]);
+    }),
+  );
+}
+
+/** Section 5. */
+export function cost(doc: Document): HTMLElement {
+  const t = text.cost;
+  const counted = doc.steps.filter((s) => hasFigures(s) && s.cpu !== null);
+  if (counted.length === 0) return section("cost", text.sections.cost, el("p.note", {}, t.none));
+  const names = families(lines(counted));
+  let chosen = counted.length <= BARS_MAX ? "" : (names[0] ?? "");
+  const fitting = (): StepView[] => counted.filter((s) => chosen === "" || family(s) === chosen);
+  const shown = (): StepView[] => spread(fitting(), BARS_MAX);
+  const chart = picture(t.title, null, () => 46 + BAR_PX * shown().length, (p, w) => costOption(shown(), p, w));
+  const notes = el("p.note");
+  const show = (): void => {
+    const of = fitting();
+    const negative = shown().some((s) => s.cpu && Math.min(s.cpu.user_ns_per_io, s.cpu.system_ns_per_io, s.cpu.irq_ns_per_io) < 0);
+    notes.textContent = [of.length > BARS_MAX ? t.capped(BARS_MAX, of.length) : "", negative ? t.noise : ""].filter((x) => x !== "").join(" ");
+    chart.update();
+  };
+  show();
+  const pick =
+    counted.length > BARS_MAX && names.length > 1
+      ? el("div.picks", {}, select(text.picture.workload, names.map((n) => ({ value: n, label: n })), chosen, (v) => {
+          chosen = v;
+          show();
+        }))
+      : null;
+  return section("cost", text.sections.cost, pick, legend(), chart.node, notes);
+}

@@ -1,0 +1,108 @@
+/** Everything else that is known of one step, for the row that was opened. */
+
+import { QUANTILES, type Document, type LatencyView, type StepView } from "../document";
+import { el, facts, smallTable } from "../dom";
+import { bytesBinary, count3, date, digits3, duration, evidence, percent, quantile, time, whole } from "../format";
+import { limitWord } from "../curves";
+import { text } from "../text";
+
+function latencyTable(step: StepView): HTMLElement | null {
+  const t = text.detail;
+  const kinds: [string, string, LatencyView | null | undefined][] = [
+    [t.lat, "lat", step.lat_ns], [t.slat, "slat", step.slat_ns], [t.clat, "clat", step.clat_ns], [t.service, "service", step.service_ns],
+    ...(step.read && step.write
+      ? ([[t.readLat, "", step.read.lat_ns], [t.writeLat, "", step.write.lat_ns], [t.trimLat, "", step.trim?.lat_ns]] as [string, string, LatencyView | null | undefined][])
+      : []),
+  ];
+  const rows = kinds.flatMap(([name, key, lat]) => {
+    if (!lat) return [];
+    const cells = QUANTILES.map((q) => {
+      const found = quantile(lat, q);
+      if (found.kind === "value") return el("span", { title: intervalTitle(lat, q) }, found.text);
+      return found.kind === "needs" ? el("span.needs", {}, text.steps.needs(duration(found.seconds))) : "–";
+    });
+    const load = `T${step.threads} QD${step.queue_depth}`;
+    return [[el("span", { title: t.kindTitles[key] ?? "" }, `${name} ${load}`), time(lat.min), time(lat.mean), time(lat.stddev), ...cells, time(lat.max), whole(lat.samples)]];
+  });
+  if (rows.length === 0) return null;
+  return el("div", {}, el("h4", {}, t.latency), smallTable(["", t.min, text.picture.mean, t.stddev, ...QUANTILES, "max", t.samples], rows));
+}
+
+function intervalTitle(lat: LatencyView, name: string): string | null {
+  const ci = lat.ci95[name];
+  return ci ? `95 %: ${time(ci[0])} to ${time(ci[1])}` : null;
+}
+
+function list(title: string, items: readonly (string | Node)[], kind = ""): HTMLElement | null {
+  if (items.length === 0) return null;
+  return el("div", { class: kind }, el("h4", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, i))));
+}
+
+function factRows(step: StepView, doc: Document): HTMLElement {
+  const f = text.detail.facts;
+  const planned = doc.run.plan.steps.find((s) => s.index === step.index);
+  const busiest = step.cpu?.busiest_cpu;
+  return facts([
+    [f.targets, step.targets.join(", ")],
+    [f.started, step.started === null ? "" : date(step.started)],
+    [f.runtime, step.runtime_s > 0 ? duration(step.runtime_s) : ""],
+    [f.setup, step.setup_ms > 0 ? time(step.setup_ms * 1e6) : ""],
+    [f.ios, step.ios > 0 || step.errors > 0 ? `${whole(step.ios)}${step.errors > 0 ? `, ${whole(step.errors)} ${f.errors}` : ""}` : ""],
+    [f.rate, step.rate_iops === null ? "" : `${count3(step.rate_iops)} IOPS`],
+    [f.predicted, step.predicted ? `${count3(step.predicted.iops)} IOPS, ${time(step.predicted.lat_ns_mean)}` : ""],
+    [f.placement, step.cpus.length > 0 ? `${step.placement}: CPU ${step.cpus.join(", ")}` : step.placement],
+    [f.footprint, [step.footprint_bytes === null ? "" : `${bytesBinary(step.footprint_bytes)}, `, f.cache[step.direct ? 0 : 1] ?? ""]],
+    [text.detail.engine, [step.engine, step.mode].join(" ")],
+    [f.busiest, busiest ? `CPU ${busiest[0]}, ${percent(busiest[1])}` : ""],
+    [f.stolen, step.cpu && step.cpu.steal_pct > 0 ? percent(step.cpu.steal_pct / 100) : ""],
+    [f.overhead, step.overhead ? text.detail.overheadText(time(step.overhead.loop_ns_per_io), time(step.overhead.batch_stamp_error_ns_mean), digits3(step.overhead.ios_per_submit)) : ""],
+    [f.clock, step.clock ? text.detail.clockText(step.clock.source, time(step.clock.read_cost_ns), digits3(step.clock.drift_ppm)) : ""],
+    [f.seed, planned ? String(planned.seed) : ""],
+  ]);
+}
+
+function openLoop(step: StepView): string[] {
+  const o = step.open_loop;
+  if (!o) return [];
+  const t = text.detail;
+  const [a, b] = o.submit_delay_ns_mean_halves;
+  return [t.openLoopText(count3(o.intended_iops), `${time(a)} → ${time(b)}`, whole(o.backlog_end_ios)), ...(o.unsustainable ? [t.unsustainable] : [])];
+}
+
+function verified(step: StepView): string[] {
+  const v = step.verify;
+  if (!v) return [];
+  const bad = (["torn", "misplaced", "stale", "corrupt", "foreign"] as const).filter((k) => v[k] > 0).map((k) => text.detail.bad(v[k], k));
+  return [text.detail.verified(whole(v.blocks_checked)), ...bad, ...v.examples];
+}
+
+/** The opened row's content. */
+export function detail(step: StepView, doc: Document, showInTime: (index: number) => void): HTMLElement {
+  const t = text.detail;
+  const confidence = t.confidence[step.limit.confidence] ?? step.limit.confidence;
+  const why = step.limit.sentence === "" ? limitWord(step.limit.name) : step.limit.sentence;
+  const fio = doc.run.fio_commands.find((c) => c.step === step.index)?.command;
+  const disks = step.host_delta?.disks ?? [];
+  return el(
+    "div.detail",
+    {},
+    step.reason === null ? null : el("p.refusal", {}, el("b", {}, step.reason), step.help === null ? null : ` ${step.help}`),
+    list(t.warnings, step.warning_texts, "caveats"),
+    step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.name}: ${evidence(e.value, e.unit)}`)]) : null,
+    latencyTable(step),
+    factRows(step, doc),
+    list(t.openLoop, openLoop(step)),
+    list(t.verify, verified(step)),
+    list(t.failures, step.failures.map((x) => t.failure(x.op, whole(x.count), x.errno, whole(x.first_offset_bytes)))),
+    list(t.checks, step.checks.map((c) => el("span", {}, el("b", { class: c.ok === false ? "bad" : "" }, c.ok === null ? "? " : c.ok ? "✓ " : "✗ "), c.sentence))),
+    list(t.features, step.features.map((x) => `${x.name.replace(/_/g, " ")}${x.used ? "" : `: ${t.notUsed}`}${x.detail === "" ? "" : ` (${x.detail})`}`)),
+    disks.length === 0
+      ? null
+      : el("div", {}, el("h4", {}, t.disks), smallTable(t.diskColumns, disks.map((d) => [d.device, whole(d.read_ios), bytesBinary(d.read_bytes), whole(d.write_ios), bytesBinary(d.write_bytes), whole(d.read_merges + d.write_merges), time(d.busy_ns)]))),
+    step.workers.length === 0
+      ? null
+      : el("details", {}, el("summary", {}, `${t.workers} (${step.workers.length})`), smallTable(t.workerColumns, step.workers.map((w) => [String(w.index), w.target, w.cpus_allowed.join(" ") || "–", w.cpus_seen.join(" ") || "–", whole(w.ios), whole(w.passes), whole(w.in_flight_max)]), 4)),
+    fio === undefined ? null : el("div", {}, el("h4", {}, t.fio), el("pre", { tabindex: 0 }, fio)),
+    step.series.start_s.length > 0 ? el("button.quiet", { type: "button", onclick: () => showInTime(step.index) }, t.inTime) : null,
+  );
+}

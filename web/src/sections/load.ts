@@ -1,0 +1,151 @@
+/** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
+
+import { families, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
+import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
+import { el, section, select } from "../dom";
+import { count3, duration } from "../format";
+import { palette } from "../palette";
+import { iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { picture } from "../stage";
+import { text } from "../text";
+
+/** More lines than these are a tangle. */
+const LINES_MAX = 8;
+
+/** More curves than these cannot be told apart. */
+const CURVES_MAX = 8;
+
+/** Choices of a ladder, grouped by workload. */
+function lineOptions(all: readonly Line[]): { value: string; label: string; group: string }[] {
+  return [...all].sort((a, b) => a.family.localeCompare(b.family)).map((l) => ({ value: l.key, label: `${l.family} ${l.label}`, group: l.family }));
+}
+
+/** Names of the lines with their colours, for narrow windows where labels have no room. */
+function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
+  const node = el("ul.legend");
+  return {
+    node,
+    show: (all) => {
+      const [day, night] = [lineLooks(all, palette(false)), lineLooks(all, palette(true))];
+      node.replaceChildren(
+        ...all.map((l, i) => {
+          const mark = el("i");
+          mark.style.setProperty("--day", day[i]?.color ?? "");
+          mark.style.setProperty("--night", night[i]?.color ?? "");
+          return el("li", {}, mark, l.label);
+        }),
+      );
+    },
+  };
+}
+
+/** Section 3. */
+export function load(doc: Document): HTMLElement {
+  const t = text.picture;
+  const all = lines(doc.steps);
+  const names = families(all);
+  const first = names[0];
+  const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
+  if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.none));
+
+  let chosen = first;
+  let name: Quantile | "mean" = "p99";
+  let ladder = main;
+  const shown = (): Line[] => strongest(all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null)), LINES_MAX);
+
+  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, 330, (p, w) => iopsOverDepth(shown(), p, w));
+  const depth = picture(t.latOverQd(name), null, 300, (p, w) => latencyOverDepth(shown(), name, p, w));
+  const stick = picture(`${t.latOverIops}, ${ladder.label}`, null, 300, (p, w) => latencyOverIops(ladder, p, w));
+  const keys = legend();
+  const capped = el("p.note");
+
+  const choose = (): void => {
+    const of = all.filter((l) => l.family === chosen).length;
+    capped.textContent = of > LINES_MAX ? t.capped(LINES_MAX, of) : "";
+    keys.show(shown());
+    iops.update();
+    depth.update(t.latOverQd(name));
+  };
+  const pickLadder = (line: Line): void => {
+    ladder = line;
+    stick.update(`${t.latOverIops}, ${line.family} ${line.label}`);
+  };
+  const ladderPick = select(t.line, lineOptions(all), ladder.key, (key) => {
+    const line = all.find((l) => l.key === key);
+    if (line) pickLadder(line);
+  });
+  const familyPick =
+    names.length > 1
+      ? select(t.workload, names.map((n) => ({ value: n, label: n })), chosen, (v) => {
+          chosen = v;
+          choose();
+          const line = mainLine(all.filter((l) => l.family === v));
+          if (!line) return;
+          const list = ladderPick.querySelector("select");
+          if (list) list.value = line.key;
+          pickLadder(line);
+        })
+      : null;
+  const quantilePick = select(t.quantile, [...["p50", "p90", "p99", "p99.9"], "mean"].map((q) => ({ value: q, label: q === "mean" ? t.mean : q })), name, (v) => {
+    name = v as Quantile | "mean";
+    depth.update(t.latOverQd(v));
+  });
+  choose();
+  pickLadder(ladder);
+  const single = all.every((l) => l.steps.length === 1);
+  return section(
+    "load",
+    text.sections.picture,
+    single ? el("p.note", {}, t.single) : null,
+    el("div.picks", {}, familyPick, quantilePick, all.length > 1 ? ladderPick : null),
+    keys.node,
+    iops.node,
+    capped,
+    el("div.pair", {}, depth.node, stick.node),
+  );
+}
+
+/** Name of a step within its ladder. */
+function within(s: StepView): string {
+  return s.rate_iops === null ? `QD${s.queue_depth}` : count3(s.rate_iops);
+}
+
+/** What each curve reaches, and what the next quantile would take. */
+function cuts(steps: readonly StepView[]): HTMLElement {
+  const t = text.tails;
+  const sentences = steps.map((s) => {
+    const cut = tailCut(s, QUANTILES);
+    if (cut.next === null) return t.full(within(s));
+    const more = duration(cut.seconds);
+    return cut.reached === null ? t.cutShort(within(s), cut.next, more) : t.cut(within(s), cut.reached, cut.next, more);
+  });
+  return el("ul.cuts", {}, ...sentences.map((s) => el("li", {}, s)));
+}
+
+/** Section 4. */
+export function tail(doc: Document): HTMLElement {
+  const t = text.tails;
+  const all = lines(doc.steps)
+    .map((l) => ({ ...l, steps: l.steps.filter((s) => s.percentile_curve.length > 1) }))
+    .filter((l) => l.steps.length > 0);
+  const names = families(all);
+  const first = mainLine(all.filter((l) => l.family === names[0]));
+  if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
+  let line: Line = first;
+  const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
+  const caption = (): string => `${t.title}, ${line.family} ${line.label}`;
+  const chart = picture(caption(), null, 340, (p, w) => tails(shown(), line.kind, p, w, within));
+  const notes = el("div");
+  const show = (): void => {
+    const steps = shown();
+    notes.replaceChildren(cuts(steps), line.steps.length > steps.length ? el("p.note", {}, t.shown(steps.length, line.steps.length)) : "");
+    chart.update(caption());
+  };
+  show();
+  const pick = select(t.line, lineOptions(all), line.key, (key) => {
+    line = all.find((l) => l.key === key) ?? line;
+    show();
+  });
+  return section("tails", text.sections.tails, all.length > 1 ? el("div.picks", {}, pick) : null, chart.node, el("p.note", {}, t.rule), notes);
+}
+

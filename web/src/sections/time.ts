@@ -1,0 +1,61 @@
+/** One step over time: rate, p99, and what the CPUs did. */
+
+import { family, hasFigures, opKind } from "../curves";
+import type { Document, StepView } from "../document";
+import { el, section, select } from "../dom";
+import { digits3 } from "../format";
+import { heat, overTime } from "../options";
+import { picture } from "../stage";
+import { text } from "../text";
+
+function steadiness(step: StepView): string {
+  const t = text.time;
+  const s = step.steady;
+  if (!s) return t.unjudged;
+  const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${digits3(Math.abs(x))}`;
+  const head = s.reached ? t.steady(s.rounds) : t.notSteady(s.rounds);
+  const drift = s.drift_ci95 ? t.drift(signed(s.drift_pct_per_minute), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(s.drift_pct_per_minute));
+  return `${head}; ${drift}. ${t.p99Rule}`;
+}
+
+function heatHeight(step: StepView): number {
+  const cpus = Math.max(1, ...step.series.cpu_busy.map((b) => b.length));
+  return 96 + Math.min(420, Math.max(cpus * 6, Math.min(cpus * 22, 200)));
+}
+
+/** Section 6, and a way for the table to choose its step. */
+export function time(doc: Document): { node: HTMLElement; show: (index: number) => void } {
+  const t = text.time;
+  const steps = doc.steps.filter((s) => s.series.start_s.length > 0);
+  const first = doc.verdict.flatMap((v) => v.figures).map((f) => steps.find((s) => s.index === f.step)).find((s) => s !== undefined) ?? steps.find(hasFigures) ?? steps[0];
+  if (!first) return { node: section("time", text.sections.time, el("p.note", {}, t.none)), show: () => undefined };
+  let step = first;
+  const series = picture(step.label, null, 344, (p) => overTime(step, p.op[opKind(step)], p));
+  const cpus = picture(text.cost.heat, null, () => heatHeight(step), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
+  const said = el("p.note");
+  const unsampled = el("p.note", {}, text.cost.heatNone);
+  const pick = select(t.step, steps.map((s) => ({ value: String(s.index), label: s.label, group: family(s) })), String(step.index), (v) => show(Number(v)));
+  const list = pick.querySelector("select");
+  const show = (index: number): void => {
+    step = steps.find((s) => s.index === index) ?? step;
+    if (list) list.value = String(step.index);
+    said.textContent = steadiness(step);
+    cpus.node.hidden = step.series.cpu_busy.length === 0;
+    unsampled.hidden = step.series.cpu_busy.length > 0;
+    series.update(step.label);
+    cpus.update();
+  };
+  const move = (by: number): void => {
+    const next = steps[steps.indexOf(step) + by];
+    if (next) show(next.index);
+  };
+  show(step.index);
+  const picks = el(
+    "div.picks",
+    {},
+    pick,
+    el("button.quiet", { type: "button", "aria-label": t.previous, title: t.previous, onclick: () => move(-1) }, "←"),
+    el("button.quiet", { type: "button", "aria-label": t.next, title: t.next, onclick: () => move(1) }, "→"),
+  );
+  return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, cpus.node, unsampled), show };
+}
