@@ -1,1 +1,38 @@
-//! Not furnished yet.
+//! Runs a step for real: workers, engines, buffers, offsets, clocks.
+//!
+//! [`HostRunner`] opens the targets, starts one thread per worker, and hands over a `StepRecord`. Each worker owns its
+//! engine, buffers, random numbers and histograms; the runner's own thread only merges finished intervals, reports
+//! progress and decides when the window ends.
+//!
+//! Latency is created -> reaped for every I/O. One clock reading serves a batch: the stamp of a reap is also the
+//! creation of what is issued next, so that time never falls between two I/Os. How much that moves a stamp is measured
+//! and reported (`Overhead::batch_stamp_error_ns_mean`).
+#![allow(unsafe_code)]
+
+mod assemble;
+mod backend;
+mod bench;
+mod buffer;
+mod check;
+mod clock;
+mod collect;
+mod data;
+mod draw;
+mod hot;
+mod offsets;
+mod open_loop;
+mod overhead;
+mod permutation;
+mod probe;
+mod rng;
+mod runner;
+mod shared;
+mod tally;
+mod target;
+mod verify;
+mod worker;
+
+pub use bench::{NopRate, bench_nop};
+pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
+pub use probe::HostProbe;
+pub use runner::{HostRunner, HostRunnerOptions};

@@ -1,0 +1,232 @@
+//! Makes the record of a step from what the workers and the collector left.
+
+use std::sync::Arc;
+
+use fathom_hist::Histogram;
+use fathom_plan::Step;
+use fathom_record::{
+    Direction, FeatureUse, HostDelta, Interval, Latency, OpenLoop, Overhead, StepFailure, StepRecord, ThreadRecord,
+    VerifyReport, Warning,
+};
+
+use crate::clock::{Clock, ClockPair};
+use crate::shared::WorkerSummary;
+use crate::tally::{ALL_OPS, merge_failures, op_index};
+use crate::worker::WorkerPlan;
+
+/// An open loop that reaches less than this share of its rate while its backlog grows is not sustainable.
+const SUSTAINED_SHARE: f64 = 0.99;
+
+/// Everything a record is made of.
+pub(crate) struct Pieces {
+    pub(crate) started_unix_ns: u64,
+    pub(crate) begun_ns: u64,
+    pub(crate) begun_pair: ClockPair,
+    pub(crate) start_ns: u64,
+    pub(crate) runtime_ns: u64,
+    pub(crate) intervals: Vec<Interval>,
+    pub(crate) plans: Vec<Arc<WorkerPlan>>,
+    /// `[worker]`; `None`: its I/O did not come back in time.
+    pub(crate) summaries: Vec<Option<Box<WorkerSummary>>>,
+    pub(crate) failure: Option<StepFailure>,
+    pub(crate) verify: Option<VerifyReport>,
+    pub(crate) features: Vec<FeatureUse>,
+    pub(crate) host: Option<HostDelta>,
+    pub(crate) loop_ns_per_io: f64,
+    pub(crate) notes: Vec<String>,
+    pub(crate) abandoned: usize,
+    pub(crate) stopped: bool,
+    pub(crate) verify_asked: bool,
+}
+
+/// The record.
+///
+/// # Errors
+/// When a worker could not even run, or the engine itself failed.
+pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> Result<StepRecord, StepFailure> {
+    if let Some(failure) = pieces.failure.take() {
+        return Err(failure);
+    }
+    if let Some(error) = pieces.summaries.iter_mut().flatten().find_map(|s| s.engine_error.take()) {
+        return Err(StepFailure::Failed {
+            what: format!("engine {} while running step {}", step.engine.name.as_str(), step.index),
+            source: error,
+            help: "try another engine or mode, and see the kernel log".to_owned(),
+        });
+    }
+    let directions = directions(step, &pieces);
+    let mut record = StepRecord {
+        started_unix_ns: pieces.started_unix_ns,
+        runtime_ns: pieces.runtime_ns,
+        setup_ns: setup_ns(&pieces),
+        directions,
+        threads: threads(&pieces),
+        failures: Vec::new(),
+        host: pieces.host.take(),
+        clock: Some(clock.describe(pieces.begun_pair)),
+        overhead: Some(overhead(step, &pieces)),
+        in_flight_mean: in_flight_mean(&pieces),
+        verify: pieces.verify.take().or_else(|| pieces.verify_asked.then(VerifyReport::default)),
+        open_loop: None,
+        warnings: Vec::new(),
+        intervals: std::mem::take(&mut pieces.intervals),
+        features: std::mem::take(&mut pieces.features),
+    };
+    for summary in pieces.summaries.iter().flatten() {
+        merge_failures(&mut record.failures, &summary.failures);
+    }
+    record.open_loop = open_loop(step, &pieces, record.ios());
+    record.warnings = warnings(&pieces, &record);
+    Ok(record)
+}
+
+fn setup_ns(pieces: &Pieces) -> u64 {
+    let first = pieces.summaries.iter().flatten().filter_map(|s| s.first_submit_ns).min();
+    first.unwrap_or(pieces.start_ns).saturating_sub(pieces.begun_ns)
+}
+
+fn directions(step: &Step, pieces: &Pieces) -> Vec<Direction> {
+    let synchronous = step.engine.name.is_synchronous();
+    let mut directions = Vec::new();
+    for op in ALL_OPS {
+        let (mut ios, mut bytes, mut lat) = (0, 0, Histogram::new());
+        for d in pieces.intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == op) {
+            ios += d.ios;
+            bytes += d.bytes;
+            lat.merge(&d.lat);
+        }
+        if ios == 0 {
+            continue;
+        }
+        let totals = || pieces.summaries.iter().flatten().map(|s| &s.totals[op_index(op)]);
+        // The call of a synchronous engine begins when the I/O is created: submitted and created are one moment.
+        let clat = if synchronous { Some(Latency::Samples(lat.clone())) } else { merged(totals().map(|t| &t.clat)) };
+        directions.push(Direction {
+            op,
+            ios,
+            bytes,
+            short_ios: totals().map(|t| t.short_ios).sum(),
+            lat: Latency::Samples(lat),
+            slat: merged(totals().map(|t| &t.slat)),
+            clat,
+            service: merged(totals().map(|t| &t.service)),
+        });
+    }
+    directions
+}
+
+fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Latency> {
+    let mut whole: Option<Histogram> = None;
+    for part in parts.flatten() {
+        match &mut whole {
+            None => whole = Some(part.clone()),
+            Some(whole) => whole.merge(part),
+        }
+    }
+    whole.map(Latency::Samples)
+}
+
+fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
+    let row = |(plan, summary): (&Arc<WorkerPlan>, &Option<Box<WorkerSummary>>)| {
+        let summary = summary.as_ref();
+        ThreadRecord {
+            index: plan.index,
+            target: plan.target.path.clone(),
+            cpus_allowed: plan.cpus.clone(),
+            cpus_seen: summary.map_or_else(Vec::new, |s| s.cpus_seen.clone()),
+            ios: summary.map_or(0, |s| s.ios),
+            passes: summary.map_or(0, |s| s.passes),
+            in_flight_max: summary.map_or(0, |s| s.in_flight_max),
+        }
+    };
+    pieces.plans.iter().zip(&pieces.summaries).map(row).collect()
+}
+
+fn overhead(step: &Step, pieces: &Pieces) -> Overhead {
+    let (mut error, mut errors, mut ios, mut calls) = (0, 0, 0, 0);
+    for summary in pieces.summaries.iter().flatten() {
+        error += summary.stamp_error_ns.0;
+        errors += summary.stamp_error_ns.1;
+        ios += summary.submitted.0;
+        calls += summary.submitted.1;
+    }
+    let mean = |sum: u64, n: u64| if n == 0 { 0.0 } else { sum as f64 / n as f64 };
+    Overhead {
+        loop_ns_per_io: pieces.loop_ns_per_io,
+        batch_stamp_error_ns_mean: if step.engine.paranoid { 0.0 } else { mean(error, errors) },
+        ios_per_submit: mean(ios, calls),
+    }
+}
+
+/// `None` when a worker was left behind: what it had in flight is unknown.
+fn in_flight_mean(pieces: &Pieces) -> Option<f64> {
+    if pieces.abandoned > 0 {
+        return None;
+    }
+    let area: u128 = pieces.summaries.iter().flatten().map(|s| s.in_flight_area).sum();
+    Some(area as f64 / pieces.runtime_ns as f64)
+}
+
+fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
+    let rate = step.load.rate?;
+    let mut halves = [(0, 0); 2];
+    let mut backlog_end_ios = 0;
+    for open in pieces.summaries.iter().flatten().filter_map(|s| s.open) {
+        for (into, from) in halves.iter_mut().zip(open.delay_ns) {
+            into.0 += from.0;
+            into.1 += from.1;
+        }
+        backlog_end_ios += open.backlog_ios;
+    }
+    let delay = halves.map(|(sum, n): (u64, u64)| if n == 0 { 0.0 } else { sum as f64 / n as f64 });
+    let achieved = ios as f64 / (pieces.runtime_ns as f64 / 1e9);
+    let grows = delay[1] > delay[0];
+    Some(OpenLoop {
+        intended_iops: rate.iops,
+        submit_delay_ns_mean_halves: delay,
+        backlog_end_ios,
+        unsustainable: grows && backlog_end_ios > 0 && achieved < SUSTAINED_SHARE * rate.iops,
+    })
+}
+
+fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = pieces.notes.iter().map(|text| Warning::Note { text: text.clone() }).collect();
+    if pieces.stopped {
+        warnings.push(Warning::Interrupted);
+    }
+    if pieces.abandoned > 0 {
+        let text =
+            format!("{} threads still waited for their I/O when the step ended; it is not counted", pieces.abandoned);
+        warnings.push(Warning::Note { text });
+    }
+    if let Some(first) = record.failures.first() {
+        warnings.push(Warning::IoErrors { count: record.errors(), errno: first.errno });
+    }
+    if pieces.summaries.iter().flatten().any(|s| s.gave_up) {
+        let text = "stopped early: for a second every I/O failed".to_owned();
+        warnings.push(Warning::Note { text });
+    }
+    for feature in record.features.iter().filter(|f| !f.used && f.detail != "not asked") {
+        warnings.push(Warning::FeatureMissing { feature: feature.name.clone(), reason: feature.detail.clone() });
+    }
+    if let Some(open) = record.open_loop.as_ref().filter(|open| open.unsustainable) {
+        let achieved_iops = record.ios() as f64 / (record.runtime_ns as f64 / 1e9);
+        warnings.push(Warning::RateUnsustainable { intended_iops: open.intended_iops, achieved_iops });
+    }
+    if let Some(report) = &record.verify {
+        let blocks = report.torn + report.misplaced + report.stale + report.corrupt + report.foreign;
+        if blocks > 0 {
+            warnings.push(Warning::VerifyFailed { blocks });
+        }
+    }
+    if let Some(migrated) = migrated(record) {
+        warnings.push(migrated);
+    }
+    warnings
+}
+
+fn migrated(record: &StepRecord) -> Option<Warning> {
+    let strayed =
+        |t: &&ThreadRecord| !t.cpus_allowed.is_empty() && t.cpus_seen.iter().any(|cpu| !t.cpus_allowed.contains(cpu));
+    record.threads.iter().find(strayed).map(|t| Warning::Migrated { thread: t.index })
+}

@@ -1,0 +1,255 @@
+//! Linux native AIO by raw system calls (linux/aio_abi.h).
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
+
+use fathom_plan::Op;
+use fathom_record::{FeatureUse, StepFailure};
+
+use super::{Backend, Io, SubmitStamp, errno, feature, refused};
+
+const IOCB_CMD_PREAD: u16 = 0;
+const IOCB_CMD_PWRITE: u16 = 1;
+/// `aio_ring.magic` of a completion ring that user space may read (fs/aio.c).
+const RING_MAGIC: u32 = 0xa10a_10a1;
+
+/// `struct iocb`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Iocb {
+    data: u64,
+    key: u32,
+    rw_flags: i32,
+    opcode: u16,
+    priority: i16,
+    fd: u32,
+    buffer: u64,
+    bytes: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    event_fd: u32,
+}
+
+/// `struct io_event`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Event {
+    data: u64,
+    iocb: u64,
+    result: i64,
+    result2: i64,
+}
+
+/// `struct aio_ring`, mapped by io_setup; the context handle is its address.
+#[repr(C)]
+struct Ring {
+    id: u32,
+    entries: u32,
+    head: AtomicU32,
+    tail: AtomicU32,
+    magic: u32,
+    compat_features: u32,
+    incompat_features: u32,
+    header_bytes: u32,
+}
+
+const _: () = assert!(size_of::<Iocb>() == 64);
+const _: () = assert!(size_of::<Event>() == 32);
+const _: () = assert!(size_of::<Ring>() == 32);
+
+/// An AIO context with one iocb per slot.
+pub(crate) struct Libaio {
+    context: u64,
+    // Indexed by slot. Never moves: the kernel gets addresses of its elements.
+    iocbs: Box<[Iocb]>,
+    staged: Vec<*mut Iocb>,
+    // Completions that did not come through the ring: refused submissions, and what io_getevents returned.
+    aside: Vec<(u32, i32)>,
+    events: Box<[Event]>,
+    user_reap: bool,
+    calls: u64,
+    // Last, so that the context is destroyed (in `drop`) before the file closes.
+    fd: OwnedFd,
+}
+
+impl Libaio {
+    /// A context for `queue_depth` I/Os on `fd`.
+    ///
+    /// # Errors
+    /// When the kernel refuses the context.
+    pub(crate) fn new(fd: OwnedFd, queue_depth: u32) -> Result<Self, StepFailure> {
+        let mut context = 0_u64;
+        // SAFETY: `context` is a zeroed aio_context_t that outlives the call.
+        if unsafe { libc::syscall(libc::SYS_io_setup, queue_depth, &raw mut context) } < 0 {
+            let error = io::Error::last_os_error();
+            return Err(refused(
+                format!("libaio with queue depth {queue_depth}"),
+                format!("io_setup: {error}"),
+                "raise /proc/sys/fs/aio-max-nr, or use fewer threads or a smaller queue depth",
+            ));
+        }
+        // SAFETY: the handle is the address of the ring the kernel mapped into this process in io_setup.
+        let magic = unsafe { (*(context as *const Ring)).magic };
+        let depth = queue_depth as usize;
+        Ok(Libaio {
+            context,
+            iocbs: vec![Iocb { fd: fd.as_raw_fd() as u32, ..Iocb::default() }; depth].into_boxed_slice(),
+            staged: Vec::with_capacity(depth),
+            aside: Vec::with_capacity(depth),
+            events: vec![Event::default(); depth].into_boxed_slice(),
+            user_reap: magic == RING_MAGIC,
+            calls: 0,
+            fd,
+        })
+    }
+
+    fn ring(&self) -> *mut Ring {
+        self.context as *mut Ring
+    }
+
+    /// Whether completions wait in the ring.
+    #[inline(always)]
+    fn ring_has_events(&self) -> bool {
+        // SAFETY: the ring stays mapped until io_destroy in `drop`; its indices are atomics.
+        let ring = unsafe { &*self.ring() };
+        ring.head.load(Ordering::Relaxed) != ring.tail.load(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn reap_ring(&mut self, done: &mut impl FnMut(u32, i32)) {
+        // SAFETY: as in `ring_has_events`; events start right after the header and there are `entries` of them.
+        let ring = unsafe { &*self.ring() };
+        let events = self.ring().cast::<u8>().wrapping_add(size_of::<Ring>()).cast::<Event>();
+        let (mut head, tail) = (ring.head.load(Ordering::Relaxed), ring.tail.load(Ordering::Acquire));
+        while head != tail {
+            // SAFETY: `head` < `entries`, and the kernel filled the event before it published the tail.
+            let event = unsafe { events.add(head as usize).read() };
+            done(event.data as u32, event.result as i32);
+            head += 1;
+            if head == ring.entries {
+                head = 0;
+            }
+        }
+        // This thread is the only consumer; Release lets the kernel reuse the entries only after they were read.
+        ring.head.store(head, Ordering::Release);
+    }
+
+    #[cold]
+    fn get_events(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+        let timeout = timeout_ns.map(|ns| libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        });
+        let timeout_at = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // With user-space reaping the call only waits: asked for no event it could not wait, so it takes some.
+        // SAFETY: `events` has room for the count given, `timeout` lives until the call returns.
+        let got = unsafe {
+            let max = self.events.len();
+            let at = self.events.as_mut_ptr();
+            libc::syscall(libc::SYS_io_getevents, self.context, i64::from(min), max as i64, at, timeout_at)
+        };
+        if got < 0 {
+            let error = io::Error::last_os_error();
+            return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
+        }
+        for event in &self.events[..got as usize] {
+            self.aside.push((event.data as u32, event.result as i32));
+        }
+        Ok(())
+    }
+}
+
+impl Backend for Libaio {
+    const SUBMIT_STAMP: SubmitStamp = SubmitStamp::Always;
+
+    #[inline(always)]
+    fn push(&mut self, io: &Io) {
+        let iocb = &mut self.iocbs[io.slot as usize];
+        iocb.data = u64::from(io.slot);
+        iocb.opcode = if io.op == Op::Read { IOCB_CMD_PREAD } else { IOCB_CMD_PWRITE };
+        iocb.buffer = io.buffer as u64;
+        iocb.bytes = u64::from(io.len);
+        iocb.offset = io.offset as i64;
+        self.staged.push(iocb);
+    }
+
+    #[inline(always)]
+    fn submit(&mut self) -> io::Result<()> {
+        let mut from = 0;
+        while from < self.staged.len() {
+            self.calls += 1;
+            let (count, at) = (self.staged.len() - from, self.staged[from..].as_ptr());
+            // SAFETY: `at` points to `count` addresses of iocbs that live in `self.iocbs`; their buffers stay untouched
+            // until the slots are reaped.
+            let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, at) };
+            if taken > 0 {
+                from += taken as usize;
+                continue;
+            }
+            match errno() {
+                libc::EINTR => {}
+                // The context is full of unreaped events; the rest goes out after the next reap.
+                libc::EAGAIN => break,
+                error => {
+                    // The error is that of the first iocb, which is thereby done.
+                    // SAFETY: the address is that of an element of `self.iocbs`.
+                    let slot = unsafe { (*self.staged[from]).data as u32 };
+                    self.aside.push((slot, -error));
+                    from += 1;
+                }
+            }
+        }
+        if from == self.staged.len() {
+            self.staged.clear();
+        } else {
+            self.staged.drain(..from);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.submit()?;
+        if min == 0 || !self.aside.is_empty() || (self.user_reap && min == 1 && self.ring_has_events()) {
+            if !self.user_reap {
+                return self.get_events(0, None);
+            }
+            return Ok(());
+        }
+        self.get_events(min, timeout_ns)
+    }
+
+    #[inline(always)]
+    fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
+        if !self.aside.is_empty() {
+            for &(slot, result) in &self.aside {
+                done(slot, result);
+            }
+            self.aside.clear();
+        }
+        if self.user_reap {
+            self.reap_ring(&mut done);
+        }
+    }
+
+    fn submit_calls(&self) -> u64 {
+        self.calls
+    }
+
+    fn features(&self) -> Vec<FeatureUse> {
+        let detail =
+            if self.user_reap { "completions read from the mapped ring" } else { "no mapped ring; io_getevents" };
+        vec![feature("user_reap", self.user_reap, detail)]
+    }
+}
+
+impl Drop for Libaio {
+    fn drop(&mut self) {
+        fence(Ordering::SeqCst);
+        let _ = self.fd.as_raw_fd();
+        // SAFETY: the context came from io_setup and is destroyed once; the call waits for I/O still in flight.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}

@@ -1,0 +1,83 @@
+//! Engines behind one contract. The hot loop is compiled once per engine: no virtual call per I/O.
+
+pub(crate) mod libaio;
+pub(crate) mod mmap;
+pub(crate) mod null;
+pub(crate) mod psync;
+pub(crate) mod uring;
+
+use std::io;
+
+use fathom_plan::Op;
+use fathom_record::{FeatureUse, StepFailure};
+
+/// One I/O as handed to an engine. The buffer belongs to the kernel from `push` until the slot comes out of `reap`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Io {
+    /// Slot of the worker; comes back with the result.
+    pub(crate) slot: u32,
+    /// Read or write; trims never reach an engine.
+    pub(crate) op: Op,
+    /// Bytes.
+    pub(crate) len: u32,
+    /// Byte offset in the target.
+    pub(crate) offset: u64,
+    /// Buffer of at least `len` bytes.
+    pub(crate) buffer: *mut u8,
+}
+
+/// When an engine can tell submission from completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubmitStamp {
+    /// Never: the call returns when the I/O is done.
+    Never,
+    /// Always: submission is a call of its own.
+    Always,
+    /// Only in batches that are split for it: normally one call submits and waits.
+    Sampled,
+}
+
+/// A way to do I/O. One thread owns it. At most `queue_depth` I/Os are pushed and not yet reaped.
+pub(crate) trait Backend {
+    /// What it knows about submission.
+    const SUBMIT_STAMP: SubmitStamp;
+
+    /// Takes an I/O; it may start now or at the next `submit`.
+    fn push(&mut self, io: &Io);
+
+    /// Starts what was pushed, without waiting.
+    ///
+    /// # Errors
+    /// Only what no later call can heal; a refused I/O comes out of `reap` with its errno.
+    fn submit(&mut self) -> io::Result<()>;
+
+    /// Starts what was pushed and waits for `min` completions, or `timeout_ns`.
+    ///
+    /// # Errors
+    /// As `submit`.
+    fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()>;
+
+    /// Hands out every finished I/O: slot and bytes moved, or a negative errno. Never blocks.
+    fn reap(&mut self, done: impl FnMut(u32, i32));
+
+    /// Calls that started I/O so far.
+    fn submit_calls(&self) -> u64;
+
+    /// What was asked for and what came of it.
+    fn features(&self) -> Vec<FeatureUse>;
+}
+
+/// A row of the record about a feature.
+pub(crate) fn feature(name: &str, used: bool, detail: impl Into<String>) -> FeatureUse {
+    FeatureUse { name: name.to_owned(), used, detail: detail.into() }
+}
+
+/// A refusal: what, why, and the way out.
+pub(crate) fn refused(what: impl Into<String>, why: impl Into<String>, help: impl Into<String>) -> StepFailure {
+    StepFailure::Refused { what: what.into(), why: why.into(), help: help.into() }
+}
+
+/// errno of the last failed call.
+pub(crate) fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}

@@ -1,0 +1,81 @@
+//! Which operation and which size the next I/O has.
+
+use fathom_plan::{BlockSize, Op, OpMix};
+
+use crate::rng::Rng;
+
+/// Draws operation and size by their shares; draws nothing where there is no choice.
+#[derive(Clone, Debug)]
+pub(crate) struct Draw {
+    only_op: Option<Op>,
+    read_below: u64,
+    write_below: u64,
+    /// Ascending upper bounds of shares in percent, with sizes.
+    sizes: Vec<(u64, u32)>,
+}
+
+impl Draw {
+    /// Shares of `mix` and `sizes` (each adding up to 100).
+    pub(crate) fn new(mix: OpMix, sizes: &[BlockSize]) -> Self {
+        let only_op = match (mix.read_pct, mix.write_pct, mix.trim_pct) {
+            (_, 0, 0) => Some(Op::Read),
+            (0, _, 0) => Some(Op::Write),
+            (0, 0, _) => Some(Op::Trim),
+            _ => None,
+        };
+        let read_below = u64::from(mix.read_pct);
+        let mut bound = 0;
+        let bounds = sizes.iter().map(|size| {
+            bound += u64::from(size.share_pct);
+            (bound, size.bytes)
+        });
+        Draw { only_op, read_below, write_below: read_below + u64::from(mix.write_pct), sizes: bounds.collect() }
+    }
+
+    /// Operation of the next I/O.
+    #[inline(always)]
+    pub(crate) fn op(&self, rng: &mut Rng) -> Op {
+        if let Some(op) = self.only_op {
+            return op;
+        }
+        let draw = rng.below(100);
+        if draw < self.read_below {
+            Op::Read
+        } else if draw < self.write_below {
+            Op::Write
+        } else {
+            Op::Trim
+        }
+    }
+
+    /// Bytes of the next I/O.
+    #[inline(always)]
+    pub(crate) fn len(&self, rng: &mut Rng) -> u32 {
+        if let [(_, bytes)] = self.sizes[..] {
+            return bytes;
+        }
+        let draw = rng.below(100);
+        let last = self.sizes[self.sizes.len() - 1];
+        self.sizes.iter().find(|(below, _)| draw < *below).unwrap_or(&last).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_and_sizes_come_by_their_shares() {
+        let sizes = [BlockSize { bytes: 512, share_pct: 10 }, BlockSize { bytes: 4096, share_pct: 90 }];
+        let draw = Draw::new(OpMix { read_pct: 70, write_pct: 20, trim_pct: 10 }, &sizes);
+        let mut rng = Rng::new(2, 0);
+        let (mut ops, mut small) = ([0_u32; 3], 0_u32);
+        for _ in 0..100_000 {
+            ops[crate::tally::op_index(draw.op(&mut rng))] += 1;
+            small += u32::from(draw.len(&mut rng) == 512);
+        }
+        for (count, share) in [(ops[0], 70_000), (ops[1], 20_000), (ops[2], 10_000), (small, 10_000)] {
+            assert!(count.abs_diff(share) < 700, "{count} instead of {share}");
+        }
+    }
+}

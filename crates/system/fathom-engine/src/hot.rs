@@ -1,0 +1,590 @@
+//! The hot loop: one thread owns its engine, slots, random numbers and histograms. No lock, no allocation, no atomic
+//! read-modify-write and no virtual call per I/O; one clock reading and one load of the deadline per batch.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use fathom_plan::Op;
+
+use crate::backend::{Backend, Io, SubmitStamp};
+use crate::buffer::Area;
+use crate::clock::Clock;
+use crate::data::Content;
+use crate::draw::Draw;
+use crate::offsets::Offsets;
+use crate::open_loop::Arrivals;
+use crate::rng::Rng;
+use crate::shared::{Message, Shared, Window};
+use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, Tally, op_index};
+use crate::target::Trimmer;
+use crate::verify::Ledger;
+
+/// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
+const SAMPLE_EVERY: u64 = 64;
+/// A worker gives up after so many failures in a row ...
+const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
+/// ... that lasted at least so long.
+const FAILING_NS_MAX: u64 = 1_000_000_000;
+
+/// One I/O in flight.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    created_ns: u64,
+    /// 0: this batch was not stamped.
+    submitted_ns: u64,
+    /// Open loop: when it was due.
+    intended_ns: u64,
+    offset: u64,
+    len: u32,
+    op: u8,
+}
+
+/// I/Os of one reap that were created together: they share all stamps, so they are recorded at once.
+#[derive(Default)]
+struct Group {
+    created_ns: u64,
+    submitted_ns: u64,
+    op: u8,
+    ios: u64,
+    bytes: u64,
+}
+
+/// Everything a worker's loop owns, except the engine.
+pub(crate) struct Hot {
+    pub(crate) index: u32,
+    pub(crate) clock: Clock,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) to_collector: Sender<Message>,
+    pub(crate) spare_tallies: Receiver<Box<Tally>>,
+    pub(crate) area: Area,
+    pub(crate) offsets: Offsets,
+    pub(crate) draw: Draw,
+    pub(crate) rng: Rng,
+    pub(crate) content: Content,
+    pub(crate) trimmer: Option<Trimmer>,
+    pub(crate) ledger: Option<Ledger>,
+    pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) limits: Limits,
+    pub(crate) used_ops: [bool; OPS],
+    pub(crate) state: State,
+}
+
+/// How much at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) queue_depth: u32,
+    pub(crate) batch_submit: u32,
+    pub(crate) batch_complete_min: u32,
+}
+
+/// What changes while the loop runs.
+pub(crate) struct State {
+    slots: Box<[Slot]>,
+    free: Vec<u32>,
+    /// Slots of the batch being submitted.
+    batch: Vec<u32>,
+    /// Results that did not come from the engine: trims.
+    aside: Vec<(u32, i32)>,
+    /// Slots to issue again after EAGAIN or EINTR.
+    again: Vec<u32>,
+    in_flight: u32,
+    window: Window,
+    counting: bool,
+    next_mark_ns: u64,
+    tally: Box<Tally>,
+    exhausted: bool,
+    batches: u64,
+    completed: u64,
+    completed_before_failure: u64,
+    failing_since_ns: u64,
+    failures: Failures,
+    pub(crate) outcome: Outcome,
+}
+
+/// What the loop leaves behind.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) totals: [OpTotals; OPS],
+    pub(crate) failures: Vec<fathom_record::IoFailure>,
+    pub(crate) first_submit_ns: Option<u64>,
+    pub(crate) finished_ns: u64,
+    pub(crate) ios: u64,
+    pub(crate) in_flight_area: u128,
+    pub(crate) in_flight_max: u32,
+    pub(crate) cpus_seen: Vec<u32>,
+    pub(crate) stamp_error_ns: (u64, u64),
+    pub(crate) submitted_ios: u64,
+    pub(crate) submit_calls: u64,
+    pub(crate) passes_done: bool,
+    pub(crate) gave_up: bool,
+}
+
+impl State {
+    /// All slots free, nothing counted.
+    pub(crate) fn new(queue_depth: u32, used_ops: [bool; OPS]) -> Self {
+        let depth = queue_depth as usize;
+        State {
+            slots: vec![Slot::default(); depth].into_boxed_slice(),
+            // Slot 0 on top: a shallow queue touches few buffers.
+            free: (0..queue_depth).rev().collect(),
+            batch: Vec::with_capacity(depth),
+            aside: Vec::with_capacity(depth),
+            again: Vec::with_capacity(depth),
+            in_flight: 0,
+            window: Window { start_ns: u64::MAX, interval_ns: 1 },
+            counting: false,
+            next_mark_ns: u64::MAX,
+            tally: Tally::new(used_ops),
+            exhausted: false,
+            batches: 0,
+            completed: 0,
+            completed_before_failure: 0,
+            failing_since_ns: 0,
+            failures: Failures::default(),
+            outcome: Outcome::default(),
+        }
+    }
+}
+
+impl Hot {
+    /// Runs until the deadline or the end of the passes, then drains. `OPEN`: by arrivals. `PARANOID`: every I/O has
+    /// its own stamps.
+    ///
+    /// # Errors
+    /// When the engine itself fails; what was counted stays in the state.
+    pub(crate) fn run<B: Backend, const OPEN: bool, const PARANOID: bool>(
+        &mut self,
+        backend: &mut B,
+        window: Window,
+    ) -> std::io::Result<()> {
+        self.state.window = window;
+        self.state.next_mark_ns = window.start_ns;
+        let ran = self.run_window::<B, OPEN, PARANOID>(backend);
+        self.finish();
+        self.state.outcome.submit_calls = backend.submit_calls();
+        ran?;
+        self.drain(backend)
+    }
+
+    fn run_window<B: Backend, const OPEN: bool, const PARANOID: bool>(
+        &mut self,
+        backend: &mut B,
+    ) -> std::io::Result<()> {
+        let mut now = self.clock.now();
+        loop {
+            if now >= self.shared.deadline_ns() {
+                break;
+            }
+            if self.state.outcome.first_submit_ns.is_none() {
+                self.state.outcome.first_submit_ns = Some(now);
+            }
+            let sampled = PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
+            self.fill::<B, OPEN, PARANOID>(backend, now, sampled);
+            if self.state.in_flight == 0 {
+                if self.state.exhausted {
+                    self.state.outcome.passes_done = true;
+                    break;
+                }
+                now = self.wait_for_arrival(now);
+                continue;
+            }
+            self.issue::<B, OPEN, PARANOID>(backend, now, sampled)?;
+            let before = now;
+            now = self.clock.now();
+            if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
+                self.cross_mark(before, now);
+            } else {
+                self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * (now - before));
+            }
+            self.reap::<B, OPEN, PARANOID>(backend, now);
+        }
+        self.state.outcome.finished_ns = now;
+        Ok(())
+    }
+
+    /// Creates I/Os for free slots, at most a batch.
+    #[inline(always)]
+    fn fill<B: Backend, const OPEN: bool, const PARANOID: bool>(&mut self, backend: &mut B, now: u64, sampled: bool) {
+        self.state.batch.clear();
+        if !self.state.again.is_empty() {
+            self.push_again(backend);
+        }
+        let mut created_ns = now;
+        for _ in 0..self.limits.batch_submit {
+            if self.state.free.is_empty() || self.state.exhausted {
+                break;
+            }
+            let mut intended_ns = 0;
+            if OPEN {
+                let arrivals = self.arrivals.as_ref().expect("an open loop has arrivals");
+                intended_ns = arrivals.next_due_ns();
+                if intended_ns > now {
+                    break;
+                }
+            }
+            let Some(unit) = self.offsets.next(&mut self.rng) else {
+                self.state.exhausted = true;
+                break;
+            };
+            let Some(slot) = self.state.free.pop() else { break };
+            if OPEN {
+                self.arrivals.as_mut().expect("an open loop has arrivals").take(&mut self.rng, now);
+            }
+            if PARANOID || (sampled && B::SUBMIT_STAMP == SubmitStamp::Never) {
+                let stamp = self.clock.now();
+                self.note_stamp_error(created_ns, stamp, PARANOID);
+                created_ns = if PARANOID { stamp } else { created_ns };
+            }
+            let op = self.draw.op(&mut self.rng);
+            let len = self.draw.len(&mut self.rng);
+            let offset = self.offsets.offset_of(unit);
+            self.state.slots[slot as usize] =
+                Slot { created_ns, submitted_ns: 0, intended_ns, offset, len, op: op_index(op) as u8 };
+            self.start(backend, slot, op, len, offset, unit);
+        }
+        let state = &mut self.state;
+        let staged = state.batch.len() as u32;
+        state.outcome.submitted_ios += u64::from(staged);
+        state.in_flight += staged;
+        state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
+    }
+
+    #[inline(always)]
+    fn start<B: Backend>(&mut self, backend: &mut B, slot: u32, op: Op, len: u32, offset: u64, unit: u64) {
+        self.state.batch.push(slot);
+        match op {
+            Op::Read => {
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.before_read(slot, unit);
+                }
+            }
+            Op::Write => {
+                let block = self.area.bytes_mut(slot, len as usize);
+                self.content.renew(block, &mut self.rng);
+                if let Some(ledger) = &mut self.ledger {
+                    ledger.before_write(slot, unit, offset, self.area.bytes_mut(slot, len as usize));
+                }
+            }
+            Op::Trim => {
+                let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
+                self.state.aside.push((slot, trimmer.trim(offset, len)));
+                return;
+            }
+        }
+        backend.push(&Io { slot, op, len, offset, buffer: self.area.slot(slot) });
+    }
+
+    #[cold]
+    fn push_again<B: Backend>(&mut self, backend: &mut B) {
+        while let Some(slot) = self.state.again.pop() {
+            let Slot { offset, len, op, .. } = self.state.slots[slot as usize];
+            // Still counted as in flight, with its first stamps and its content.
+            let op = ALL_OPS[usize::from(op)];
+            if op == Op::Trim {
+                let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
+                self.state.aside.push((slot, trimmer.trim(offset, len)));
+            } else {
+                backend.push(&Io { slot, op, len, offset, buffer: self.area.slot(slot) });
+            }
+        }
+    }
+
+    /// Hands the batch to the engine and waits as long as it makes sense.
+    #[inline(always)]
+    fn issue<B: Backend, const OPEN: bool, const PARANOID: bool>(
+        &mut self,
+        backend: &mut B,
+        now: u64,
+        sampled: bool,
+    ) -> std::io::Result<()> {
+        self.state.batches += 1;
+        let stamp_submit = match B::SUBMIT_STAMP {
+            SubmitStamp::Never => false,
+            SubmitStamp::Always => true,
+            SubmitStamp::Sampled => sampled,
+        };
+        if stamp_submit && !self.state.batch.is_empty() {
+            if sampled && !PARANOID {
+                let prepared = self.clock.now();
+                self.note_stamp_error(now, prepared, false);
+            }
+            backend.submit()?;
+            let submitted_ns = self.clock.now();
+            for &slot in &self.state.batch {
+                self.state.slots[slot as usize].submitted_ns = submitted_ns;
+            }
+        }
+        let (min, timeout_ns) = self.patience::<OPEN>(now);
+        backend.submit_and_wait(min, timeout_ns)
+    }
+
+    /// Completions to wait for, and for how long.
+    #[inline(always)]
+    fn patience<const OPEN: bool>(&self, now: u64) -> (u32, Option<u64>) {
+        let state = &self.state;
+        let engine_ios = state.in_flight - state.aside.len() as u32;
+        if !state.aside.is_empty() || engine_ios == 0 {
+            return (0, None);
+        }
+        let can_start_more = !state.free.is_empty() && !state.exhausted;
+        if OPEN && can_start_more {
+            return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
+        }
+        if can_start_more {
+            return (0, None);
+        }
+        (self.limits.batch_complete_min.min(engine_ios), None)
+    }
+
+    /// Takes every finished I/O.
+    #[inline(always)]
+    fn reap<B: Backend, const OPEN: bool, const PARANOID: bool>(&mut self, backend: &mut B, now: u64) {
+        let mut group = Group::default();
+        while let Some((slot, result)) = self.state.aside.pop() {
+            self.complete::<OPEN>(slot, result, now, &mut group);
+        }
+        backend.reap(
+            #[inline(always)]
+            |slot, result| {
+                let now = if PARANOID { self.clock.now() } else { now };
+                if PARANOID {
+                    self.flush(&mut group, now);
+                }
+                self.complete::<OPEN>(slot, result, now, &mut group);
+                if PARANOID {
+                    self.flush(&mut group, now);
+                }
+            },
+        );
+        self.flush(&mut group, now);
+    }
+
+    #[inline(always)]
+    fn complete<const OPEN: bool>(&mut self, slot: u32, result: i32, now: u64, group: &mut Group) {
+        let io = self.state.slots[slot as usize];
+        let mut ok = result as u32 == io.len;
+        if let Some(ledger) = &mut self.ledger {
+            let block = self.area.bytes_mut(slot, io.len as usize);
+            ledger.after(slot, ALL_OPS[usize::from(io.op)], ok, io.offset, block);
+        }
+        if !ok {
+            if result == -libc::EAGAIN || result == -libc::EINTR {
+                self.state.again.push(slot);
+                return;
+            }
+            ok = self.count_unusual(io, result, now);
+        }
+        if ok {
+            if OPEN {
+                self.record_open(io, result, now);
+            } else {
+                if io.created_ns != group.created_ns || io.op != group.op {
+                    self.flush(group, now);
+                    group.created_ns = io.created_ns;
+                    group.submitted_ns = io.submitted_ns;
+                    group.op = io.op;
+                }
+                group.ios += 1;
+                group.bytes += u64::from(result as u32);
+            }
+        }
+        self.state.in_flight -= 1;
+        self.state.free.push(slot);
+    }
+
+    /// Records the I/Os of a group.
+    #[inline(always)]
+    fn flush(&mut self, group: &mut Group, now: u64) {
+        if group.ios == 0 {
+            return;
+        }
+        let state = &mut self.state;
+        state.completed += group.ios;
+        if state.counting {
+            let op = usize::from(group.op);
+            let tally = &mut state.tally.ops[op];
+            tally.ios += group.ios;
+            tally.bytes += group.bytes;
+            if let Some(lat) = &mut tally.lat {
+                lat.record_n(now.saturating_sub(group.created_ns), group.ios);
+            }
+            if group.submitted_ns != 0 {
+                let totals = &mut state.outcome.totals[op];
+                let slat = group.submitted_ns.saturating_sub(group.created_ns);
+                totals.slat.get_or_insert_default().record_n(slat, group.ios);
+                totals.clat.get_or_insert_default().record_n(now.saturating_sub(group.submitted_ns), group.ios);
+            }
+        }
+        group.ios = 0;
+        group.bytes = 0;
+    }
+
+    fn record_open(&mut self, io: Slot, result: i32, now: u64) {
+        let state = &mut self.state;
+        state.completed += 1;
+        if !state.counting {
+            return;
+        }
+        let op = usize::from(io.op);
+        let tally = &mut state.tally.ops[op];
+        tally.ios += 1;
+        tally.bytes += u64::from(result as u32);
+        if let Some(lat) = &mut tally.lat {
+            lat.record(now.saturating_sub(io.intended_ns));
+        }
+        let totals = &mut state.outcome.totals[op];
+        totals.service.get_or_insert_default().record(now.saturating_sub(io.created_ns));
+        if io.submitted_ns != 0 {
+            totals.slat.get_or_insert_default().record(io.submitted_ns.saturating_sub(io.created_ns));
+            totals.clat.get_or_insert_default().record(now.saturating_sub(io.submitted_ns));
+        }
+    }
+
+    /// Counts a short or failed I/O; true when it moved something and so counts as completed.
+    #[cold]
+    fn count_unusual(&mut self, io: Slot, result: i32, now: u64) -> bool {
+        let state = &mut self.state;
+        if result > 0 {
+            state.outcome.totals[usize::from(io.op)].short_ios += u64::from(state.counting);
+            return true;
+        }
+        if state.completed != state.completed_before_failure || state.failures.in_a_row == 0 {
+            state.completed_before_failure = state.completed;
+            state.failures.in_a_row = 0;
+            state.failing_since_ns = now;
+        }
+        if state.counting {
+            state.failures.add(ALL_OPS[usize::from(io.op)], -result, io.offset);
+        } else {
+            state.failures.in_a_row += 1;
+        }
+        let long = now.saturating_sub(state.failing_since_ns) > FAILING_NS_MAX;
+        if long && state.failures.in_a_row > FAILURES_IN_A_ROW_MAX {
+            state.outcome.gave_up = true;
+            self.shared.end_by(now);
+        }
+        false
+    }
+
+    #[inline]
+    fn note_stamp_error(&mut self, stamp: u64, real: u64, exact: bool) {
+        let error = &mut self.state.outcome.stamp_error_ns;
+        error.0 += if exact { 0 } else { real.saturating_sub(stamp) };
+        error.1 += 1;
+    }
+
+    /// The window began, an interval ended, or the deadline passed, between `before` and `now`.
+    #[cold]
+    fn cross_mark(&mut self, before: u64, now: u64) {
+        let deadline = self.shared.deadline_ns();
+        let mut from = before;
+        if !self.state.counting && now >= self.state.window.start_ns && self.state.window.start_ns < deadline {
+            self.begin_window(now);
+            from = before.max(self.state.window.start_ns);
+        }
+        if !self.state.counting {
+            return;
+        }
+        let counted_ns = now.min(deadline).saturating_sub(from);
+        self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * counted_ns);
+        if now >= deadline {
+            self.state.counting = false;
+            return;
+        }
+        if now >= self.state.next_mark_ns {
+            self.send_tally();
+            self.note_cpu();
+            self.next_interval(now);
+        }
+    }
+
+    /// The ramp is over: forget what it counted.
+    fn begin_window(&mut self, now: u64) {
+        let state = &mut self.state;
+        state.counting = true;
+        state.tally.clear();
+        state.failures.clear();
+        let first_submit_ns = state.outcome.first_submit_ns;
+        state.outcome = Outcome { first_submit_ns, in_flight_max: state.in_flight, ..Outcome::default() };
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.begin_window();
+        }
+        self.next_interval(now);
+        self.note_cpu();
+    }
+
+    fn next_interval(&mut self, now: u64) {
+        let window = self.state.window;
+        let interval = (now - window.start_ns) / window.interval_ns;
+        self.state.tally.interval = u32::try_from(interval).unwrap_or(u32::MAX);
+        self.state.next_mark_ns = window.start_ns + (interval + 1) * window.interval_ns;
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.begin_interval(interval);
+        }
+    }
+
+    /// Sends the interval to the collector and takes an empty one in its place.
+    fn send_tally(&mut self) {
+        let empty = match self.spare_tallies.try_recv() {
+            Ok(mut tally) => {
+                tally.clear();
+                tally
+            }
+            Err(_) => Tally::new(self.used_ops),
+        };
+        let full = std::mem::replace(&mut self.state.tally, empty);
+        self.state.outcome.ios += full.ops.iter().map(|op| op.ios).sum::<u64>();
+        // The collector lives until all workers are gone, unless the step was abandoned.
+        let _ = self.to_collector.send(Message::Interval { worker: self.index, tally: full });
+    }
+
+    fn note_cpu(&mut self) {
+        // SAFETY: takes no argument and touches no memory.
+        let cpu = unsafe { libc::sched_getcpu() };
+        let seen = &mut self.state.outcome.cpus_seen;
+        if let Ok(cpu) = u32::try_from(cpu)
+            && let Err(at) = seen.binary_search(&cpu)
+        {
+            seen.insert(at, cpu);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.state.counting = false;
+        self.note_cpu();
+        if !self.state.tally.is_empty() {
+            self.send_tally();
+        }
+        self.state.outcome.failures = self.state.failures.kinds().to_vec();
+    }
+
+    /// Waits for everything in flight. Not counted, but still checked when verifying.
+    fn drain<B: Backend>(&mut self, backend: &mut B) -> std::io::Result<()> {
+        while self.state.in_flight > 0 {
+            self.state.batch.clear();
+            self.push_again(backend);
+            let (min, _) = self.patience_to_drain();
+            backend.submit_and_wait(min, None)?;
+            let now = self.clock.now();
+            self.reap::<B, false, false>(backend, now);
+        }
+        Ok(())
+    }
+
+    fn patience_to_drain(&self) -> (u32, Option<u64>) {
+        (u32::from(self.state.aside.is_empty()), None)
+    }
+
+    /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
+    #[cold]
+    fn wait_for_arrival(&mut self, now: u64) -> u64 {
+        let idle_until = match &self.arrivals {
+            Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
+            None => self.clock.now(),
+        };
+        if idle_until >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
+            self.cross_mark(now, idle_until);
+        }
+        idle_until
+    }
+}

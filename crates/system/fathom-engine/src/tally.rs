@@ -1,0 +1,114 @@
+//! What a worker counts: per interval, and over the whole window.
+
+use fathom_hist::Histogram;
+use fathom_plan::{Op, OpMix};
+use fathom_record::IoFailure;
+
+/// Number of operations, for arrays indexed by [`op_index`].
+pub(crate) const OPS: usize = 3;
+/// Operations in the order of their index.
+pub(crate) const ALL_OPS: [Op; OPS] = [Op::Read, Op::Write, Op::Trim];
+
+/// Position of an operation in `[op]` arrays.
+#[inline(always)]
+pub(crate) fn op_index(op: Op) -> usize {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Trim => 2,
+    }
+}
+
+/// Which operations a mix can draw.
+pub(crate) fn ops_of(mix: OpMix) -> [bool; OPS] {
+    [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0]
+}
+
+/// One operation within one interval of one worker.
+pub(crate) struct OpTally {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    /// `None` where the mix never draws the operation: a histogram is 37 KB.
+    pub(crate) lat: Option<Histogram>,
+}
+
+/// One interval of one worker. Boxed once, then sent to the collector and back.
+pub(crate) struct Tally {
+    /// Number of the interval within the window.
+    pub(crate) interval: u32,
+    /// `[op]`.
+    pub(crate) ops: [OpTally; OPS],
+}
+
+impl Tally {
+    /// Empty, with histograms for the operations in `used`.
+    pub(crate) fn new(used: [bool; OPS]) -> Box<Self> {
+        let op = |used: bool| OpTally { ios: 0, bytes: 0, lat: used.then(Histogram::new) };
+        Box::new(Tally { interval: 0, ops: used.map(op) })
+    }
+
+    /// Forgets all, keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        for op in &mut self.ops {
+            op.ios = 0;
+            op.bytes = 0;
+            if let Some(lat) = &mut op.lat {
+                lat.clear();
+            }
+        }
+    }
+
+    /// Whether nothing completed.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ops.iter().all(|op| op.ios == 0)
+    }
+}
+
+/// One operation over the whole window of one worker, beside its intervals.
+#[derive(Default)]
+pub(crate) struct OpTotals {
+    pub(crate) short_ios: u64,
+    pub(crate) slat: Option<Histogram>,
+    pub(crate) clat: Option<Histogram>,
+    pub(crate) service: Option<Histogram>,
+}
+
+/// Failed I/Os by operation and errno.
+#[derive(Default)]
+pub(crate) struct Failures {
+    kinds: Vec<IoFailure>,
+    /// Failures since the last success.
+    pub(crate) in_a_row: u64,
+}
+
+impl Failures {
+    /// Counts one.
+    pub(crate) fn add(&mut self, op: Op, errno: i32, offset_bytes: u64) {
+        self.in_a_row += 1;
+        if let Some(kind) = self.kinds.iter_mut().find(|k| k.op == op && k.errno == errno) {
+            kind.count += 1;
+            return;
+        }
+        self.kinds.push(IoFailure { op, errno, count: 1, first_offset_bytes: offset_bytes });
+    }
+
+    /// Forgets the counted ones: the ramp is over.
+    pub(crate) fn clear(&mut self) {
+        self.kinds.clear();
+    }
+
+    /// What was counted.
+    pub(crate) fn kinds(&self) -> &[IoFailure] {
+        &self.kinds
+    }
+}
+
+/// Adds `from` to `into`, summing equal kinds.
+pub(crate) fn merge_failures(into: &mut Vec<IoFailure>, from: &[IoFailure]) {
+    for failure in from {
+        match into.iter_mut().find(|f| f.op == failure.op && f.errno == failure.errno) {
+            Some(known) => known.count += failure.count,
+            None => into.push(failure.clone()),
+        }
+    }
+}
