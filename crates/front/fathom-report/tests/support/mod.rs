@@ -1,0 +1,293 @@
+//! A measured step, its record and its document, as the lab would hand them over.
+#![allow(dead_code)] // each test binary uses a part
+
+use std::path::Path;
+use std::process::Command;
+
+use fathom_hist::Histogram;
+use fathom_lab::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, SeriesView, StepView};
+use fathom_plan::{
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Plan, Region,
+    RunLength, Step, StudyHead, Target, Workload,
+};
+use fathom_record::{
+    CpuTime, Direction, DirectionInterval, DiskDelta, HostDelta, Interval, Latency, StepRecord, ThreadCpu,
+};
+
+pub(crate) use fathom_plan::Op;
+
+pub(crate) const NS_PER_S: u64 = 1_000_000_000;
+
+/// Two intervals of a second.
+const INTERVALS: u64 = 2;
+
+pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) -> Step {
+    let mut step = Step {
+        index,
+        label: String::new(),
+        phase: Phase::Measure,
+        group: "A".to_owned(),
+        targets: vec![Target { path: "data.bin".to_owned() }],
+        workload: Workload {
+            mix: rw_mix,
+            pattern: Pattern::Random,
+            block_sizes: vec![BlockSize { bytes: 4096, share_pct: 100 }],
+            region: Region { offset_bytes: 0, size_bytes: Some(8 << 20) },
+            data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
+            verify: None,
+            direct: true,
+        },
+        load: Load { threads, queue_depth, batch_submit: None, batch_complete_min: None, rate: None },
+        engine: EngineSpec { name: EngineName::Libaio, mode: Mode::Interrupt, ..EngineSpec::default() },
+        placement: Placement::Unpinned,
+        length: RunLength::fixed(0, INTERVALS * NS_PER_S),
+        seed: 0,
+    };
+    step.engine.fixed_buffers = false;
+    step.engine.fixed_files = false;
+    step.label = format!("4k {} T{threads} QD{queue_depth}", step.workload.fio_rw());
+    step
+}
+
+/// `count` latencies from 50 us on with a tail, the same for each call with the same arguments.
+pub(crate) fn samples(count: u64, scale: u64) -> Histogram {
+    let mut histogram = Histogram::new();
+    for i in 0..count {
+        let spread = i.wrapping_mul(2_654_435_761) % 97_003;
+        let tail = if i % 500 == 499 { 2_000_000 } else { 0 };
+        histogram.record(scale * (50_000 + spread) + tail);
+    }
+    histogram
+}
+
+pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64) -> StepRecord {
+    let mix = step.workload.mix;
+    let ops: Vec<Op> = [(Op::Read, mix.read_pct), (Op::Write, mix.write_pct), (Op::Trim, mix.trim_pct)]
+        .into_iter()
+        .filter_map(|(op, share)| (share > 0).then_some(op))
+        .collect();
+    let slice = |op: Op, interval: u64| DirectionInterval {
+        op,
+        ios: ios_per_interval,
+        bytes: ios_per_interval * 4096,
+        lat: samples(ios_per_interval, 1 + interval),
+    };
+    let interval = |i: u64| Interval {
+        start_ns: i * NS_PER_S,
+        length_ns: NS_PER_S,
+        directions: ops.iter().map(|op| slice(*op, i)).collect(),
+    };
+    let intervals: Vec<Interval> = (0..INTERVALS).map(interval).collect();
+    let direction = |op: &Op| {
+        let mut lat = Histogram::new();
+        for part in intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == *op) {
+            lat.merge(&part.lat);
+        }
+        let ios = lat.count();
+        let clat = samples(ios / clat_share_of_ios, 1);
+        let (slat, clat) = (Some(Latency::Samples(samples(ios / 8, 1))), Some(Latency::Samples(clat)));
+        Direction {
+            op: *op,
+            ios,
+            bytes: ios * 4096,
+            short_ios: 0,
+            lat: Latency::Samples(lat),
+            slat,
+            clat,
+            service: None,
+        }
+    };
+    let started_unix_ns = 1_795_250_135_351_000_000 + u64::from(step.index) * 10 * NS_PER_S;
+    StepRecord {
+        started_unix_ns,
+        runtime_ns: INTERVALS * NS_PER_S,
+        setup_ns: 40_000_000,
+        directions: ops.iter().map(direction).collect(),
+        intervals: intervals.clone(),
+        threads: Vec::new(),
+        failures: Vec::new(),
+        host: Some(host()),
+        features: Vec::new(),
+        clock: None,
+        overhead: None,
+        in_flight_mean: None,
+        verify: None,
+        open_loop: None,
+        warnings: Vec::new(),
+    }
+}
+
+fn host() -> HostDelta {
+    let worker =
+        |name: &str, kernel| ThreadCpu { name: name.to_owned(), kernel, user_ns: NS_PER_S / 5, system_ns: NS_PER_S };
+    HostDelta {
+        window_ns: INTERVALS * NS_PER_S,
+        cpus: vec![(0, CpuTime::default())],
+        threads: vec![worker("fathom-w0", false), worker("iou-sqp-1", true)],
+        context_switches: 4321,
+        disks: vec![DiskDelta {
+            device: "disk0".to_owned(),
+            read_ios: 20_000,
+            read_bytes: 20_000 * 4096,
+            read_merges: 1,
+            write_ios: 0,
+            write_bytes: 0,
+            write_merges: 0,
+            discard_ios: 0,
+            busy_ns: NS_PER_S,
+            weighted_ns: 3 * NS_PER_S,
+        }],
+        ..HostDelta::default()
+    }
+}
+
+pub(crate) fn latency_view(histogram: &Histogram) -> LatencyView {
+    LatencyView {
+        samples: histogram.count(),
+        mean: histogram.mean_ns().expect("samples"),
+        stddev: histogram.stddev_ns().expect("samples"),
+        min: histogram.min_ns().expect("samples"),
+        max: histogram.max_ns().expect("samples"),
+        p50: histogram.quantile(0.5),
+        p90: histogram.quantile(0.9),
+        p95: histogram.quantile(0.95),
+        p99: histogram.quantile(0.99),
+        p99_9: None,
+        p99_99: None,
+        p99_999: None,
+        ci95: [("p99".to_owned(), [100_000, 200_000])].into(),
+        needs: std::collections::BTreeMap::new(),
+    }
+}
+
+pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
+    let seconds = record.runtime_ns as f64 / NS_PER_S as f64;
+    let direction = |op| {
+        let direction = record.direction(op)?;
+        Some(fathom_lab::document::DirectionView {
+            ios: direction.ios,
+            iops: direction.ios as f64 / seconds,
+            bytes_per_s: direction.bytes as f64 / seconds,
+            short_ios: 0,
+            lat_ns: direction.lat.histogram().map(latency_view),
+        })
+    };
+    StepView {
+        index: step.index,
+        label: step.label.clone(),
+        phase: "measure".to_owned(),
+        group: step.group.clone(),
+        targets: step.targets.iter().map(|t| t.path.clone()).collect(),
+        state: "measured".to_owned(),
+        reason: None,
+        help: None,
+        engine: step.engine.name.as_str().to_owned(),
+        mode: step.engine.mode.as_str().to_owned(),
+        placement: "unpinned".to_owned(),
+        cpus: Vec::new(),
+        op: step.workload.fio_rw().to_owned(),
+        read_pct: step.workload.mix.read_pct,
+        pattern: "random".to_owned(),
+        block_size_bytes: 4096,
+        direct: true,
+        footprint_bytes: Some(8 << 20),
+        threads: step.load.threads,
+        queue_depth: step.load.queue_depth,
+        devices: 1,
+        rate_iops: None,
+        started: Some("2026-11-21T08:35:35Z".to_owned()),
+        runtime_s: seconds,
+        setup_ms: 40.0,
+        ios: record.ios(),
+        errors: 0,
+        iops: record.ios() as f64 / seconds,
+        iops_ci95: Some([1.5, 2.5]),
+        bytes_per_s: record.bytes() as f64 / seconds,
+        lat_ns: record.lat_merged().as_ref().map(latency_view),
+        slat_ns: None,
+        clat_ns: None,
+        service_ns: None,
+        read: direction(Op::Read),
+        write: direction(Op::Write),
+        trim: direction(Op::Trim),
+        cpu: None,
+        limit: LimitView {
+            name: "queue_depth".to_owned(),
+            confidence: "likely".to_owned(),
+            sentence: "More depth gives more.".to_owned(),
+            evidence: Vec::new(),
+        },
+        steady: None,
+        predicted: None,
+        percentile_curve: vec![fathom_lab::document::CurvePoint { q: 0.25, ns: 70_000 }],
+        series: SeriesView::default(),
+        checks: Vec::new(),
+        features: Vec::new(),
+        workers: Vec::new(),
+        host_delta: record.host.clone(),
+        overhead: None,
+        clock: None,
+        failures: Vec::new(),
+        verify: None,
+        open_loop: None,
+        warnings: Vec::new(),
+        warning_texts: vec!["one, \"quoted\"".to_owned()],
+    }
+}
+
+pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
+    Document {
+        fathom: "0.1.0".to_owned(),
+        schema: SCHEMA,
+        run: RunInfo {
+            id: 7,
+            study: "quick".to_owned(),
+            question: "How fast is this?".to_owned(),
+            state: "finished".to_owned(),
+            started: "2026-11-21T08:35:35Z".to_owned(),
+            finished: Some("2026-11-21T08:36:05Z".to_owned()),
+            elapsed_s: Some(30.0),
+            command: "fathom run quick".to_owned(),
+            plan: Plan {
+                study: StudyHead { name: "quick".to_owned(), question: "How fast is this?".to_owned() },
+                source: String::new(),
+                steps: steps.iter().map(|(step, _)| step.clone()).collect(),
+                notes: Vec::new(),
+            },
+            fio_commands: Vec::new(),
+        },
+        host: serde_json::json!({"kernel": "6.1"}),
+        verdict: Vec::new(),
+        steps: steps.iter().map(|(step, record)| view(step, record)).collect(),
+    }
+}
+
+/// A run of three steps: reads at two depths and a mix.
+pub(crate) fn run() -> (Document, Vec<(Step, StepRecord)>) {
+    let mix = OpMix { read_pct: 70, write_pct: 30, trim_pct: 0 };
+    let plan = [step(0, OpMix::READ, 1, 1), step(1, OpMix::READ, 1, 8), step(2, mix, 2, 4)];
+    let steps: Vec<(Step, StepRecord)> = plan
+        .into_iter()
+        .map(|step| {
+            let record = record(&step, 10_000, if step.index == 0 { 1 } else { 8 });
+            (step, record)
+        })
+        .collect();
+    (document(&steps), steps)
+}
+
+/// Text of a file in `fixtures/`.
+pub(crate) fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Whether `program` starts; when not, says on stderr why a test is skipped.
+#[allow(clippy::print_stderr)]
+pub(crate) fn is_installed(program: &str, argument: &str) -> bool {
+    let found = Command::new(program).arg(argument).output().is_ok();
+    if !found {
+        eprintln!("skipped: `{program}` does not start; install Debian's package fio to run this test");
+    }
+    found
+}
