@@ -1,0 +1,130 @@
+//! Opening a lab: what is a lab, what is not, and what a new one starts with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::StoreError;
+use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+
+/// How long a statement waits for another process's lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An open lab database.
+#[derive(Debug)]
+pub struct Lab {
+    pub(crate) path: PathBuf,
+    pub(crate) db: Connection,
+}
+
+impl Lab {
+    /// Opens the lab at `path`, making it and its folders when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`]; a file that is something else is left as it is.
+    pub fn open(path: &Path) -> Result<Lab, StoreError> {
+        Lab::open_waiting(path, true, BUSY_TIMEOUT)
+    }
+
+    /// Opens the lab at `path`, which must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] when there is none, else as [`Lab::open`].
+    pub fn open_existing(path: &Path) -> Result<Lab, StoreError> {
+        Lab::open_waiting(path, false, BUSY_TIMEOUT)
+    }
+
+    /// Where the lab is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn open_waiting(path: &Path, create: bool, busy_timeout: Duration) -> Result<Lab, StoreError> {
+        if path.is_dir() {
+            return Err(StoreError::NotALab { path: path.to_owned(), why: "it is a folder".to_owned() });
+        }
+        if !create && !path.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        if let Some(folder) = path.parent().filter(|folder| create && !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
+        }
+        let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+        let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::from_sqlite(path, e))?;
+        let mut lab = Lab { path: path.to_owned(), db };
+        lab.sql(lab.db.busy_timeout(busy_timeout))?;
+        lab.recognise(create)?;
+        lab.prepare()?;
+        lab.migrate()?;
+        Ok(lab)
+    }
+
+    /// Says no to anything that is neither a lab of a known version nor, when creating, an empty database. Only reads:
+    /// somebody else's file must stay as it is.
+    fn recognise(&self, create: bool) -> Result<(), StoreError> {
+        let not_a_lab = |why: String| Err(StoreError::NotALab { path: self.path.clone(), why });
+        let application = self.pragma("application_id")?;
+        let version = self.pragma("user_version")?;
+        if application != APPLICATION_ID {
+            let tables: i64 = self.sql(self.db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)))?;
+            if application != 0 || version != 0 || tables > 0 {
+                return not_a_lab(format!("it is another program's SQLite database ({tables} tables and indexes)"));
+            }
+            if !create {
+                return not_a_lab("it is empty".to_owned());
+            }
+        } else if version > SCHEMA_VERSION {
+            return Err(StoreError::NewerSchema { path: self.path.clone(), found: version, known: SCHEMA_VERSION });
+        }
+        Ok(())
+    }
+
+    /// Settings of the connection and, for a new file, of the file.
+    ///
+    /// synchronous=FULL: with WAL, NORMAL would survive kill -9 as well, but a power cut could roll back several
+    /// committed steps. FULL adds one fsync per step, and a step lasts seconds.
+    fn prepare(&mut self) -> Result<(), StoreError> {
+        self.sql(self.db.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;"))?;
+        self.sql(self.db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)))?;
+        self.sql(self.db.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"))?;
+        Ok(())
+    }
+
+    /// Brings a new or older lab to this program's version, in one transaction.
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        if self.pragma("user_version")? == SCHEMA_VERSION {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        let fail = |error| StoreError::from_sqlite(&path, error);
+        let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+        // Read again under the lock: another process may have done it meanwhile.
+        let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fail)?;
+        for step in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+            transaction.execute_batch(step).map_err(fail)?;
+        }
+        let marks = format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};");
+        transaction.execute_batch(&marks).map_err(fail)?;
+        transaction.commit().map_err(fail)
+    }
+
+    fn pragma(&self, name: &str) -> Result<i64, StoreError> {
+        self.sql(self.db.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0)))
+    }
+
+    /// Gives an SQLite result the lab's own kind of error.
+    pub(crate) fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    pub(crate) fn damaged(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::Damaged { path: self.path.clone(), detail: detail.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Files that are no lab, newer labs, damaged, locked and full ones: named, and left as they were.
+
+use super::*;
+use crate::{NewRun, RunId};
+use fathom_plan::{Plan, StudyHead};
+
+fn new_lab() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let path = dir.path().join("fathom.db");
+    let mut lab = Lab::open(&path).expect("opens");
+    begin(&mut lab, "").expect("begins");
+    drop(lab);
+    (dir, path)
+}
+
+fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
+    let study = StudyHead { name: "s".to_owned(), question: "q".to_owned() };
+    let plan = Plan { study, source: String::new(), steps: vec![], notes: vec![] };
+    lab.begin_run(&NewRun {
+        study: "s",
+        question: "q",
+        plan: &plan,
+        host_json,
+        fathom_version: "0",
+        started_unix_ns: 1,
+        command_line: "c",
+    })
+}
+
+/// Opens without patience and expects a refusal that leaves the file as it is.
+fn refused(path: &Path) -> StoreError {
+    let before = fs::read(path).ok();
+    let error = Lab::open_waiting(path, true, Duration::ZERO).expect_err("refused");
+    assert_eq!(fs::read(path).ok(), before, "the file was changed by: {error}");
+    assert!(!error.help().is_empty());
+    error
+}
+
+#[test]
+fn a_file_that_is_something_else_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let text = dir.path().join("notes.txt");
+    fs::write(&text, "These are my notes, and they are longer than a header of SQLite would be.\n".repeat(20))
+        .expect("file");
+    assert!(matches!(refused(&text), StoreError::NotALab { why, .. } if why.contains("no SQLite database")));
+
+    let short = dir.path().join("short");
+    fs::write(&short, "hello").expect("file");
+    assert!(matches!(refused(&short), StoreError::NotALab { .. } | StoreError::Damaged { .. }));
+
+    let other = dir.path().join("other.db");
+    Connection::open(&other).expect("opens").execute_batch("CREATE TABLE songs (id INTEGER)").expect("table");
+    let error = refused(&other);
+    assert!(matches!(&error, StoreError::NotALab { why, .. } if why.contains("another program")), "{error}");
+
+    assert!(matches!(refused(dir.path()), StoreError::NotALab { why, .. } if why.contains("folder")));
+}
+
+#[test]
+fn a_missing_or_empty_lab_is_only_made_when_asked() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let path = dir.path().join("fathom.db");
+    assert!(matches!(Lab::open_existing(&path), Err(StoreError::Missing { .. })));
+    assert!(!path.exists());
+    fs::write(&path, "").expect("file");
+    assert!(matches!(Lab::open_existing(&path), Err(StoreError::NotALab { why, .. }) if why.contains("empty")));
+    assert!(Lab::open(&path).expect("made").runs().expect("lists").is_empty());
+    assert!(Lab::open_existing(&path).is_ok());
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    fs::write(dir.path().join("file"), "x").expect("file");
+    let error = Lab::open(&dir.path().join("file/below/fathom.db")).expect_err("no folder");
+    assert!(matches!(error, StoreError::Folder { .. }), "{error}");
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_both_versions() {
+    let (_dir, path) = new_lab();
+    let newer = SCHEMA_VERSION + 1;
+    Connection::open(&path).expect("opens").execute_batch(&format!("PRAGMA user_version = {newer}")).expect("set");
+    let error = refused(&path);
+    assert!(matches!(error, StoreError::NewerSchema { found, known, .. } if found == newer && known == SCHEMA_VERSION));
+}
+
+#[test]
+fn a_truncated_or_overwritten_lab_is_damaged_not_empty() {
+    let (_dir, path) = new_lab();
+    let whole = fs::read(&path).expect("read");
+    for length in [whole.len() / 2, whole.len() - 4096, 4096, 5000] {
+        fs::write(&path, &whole[..length]).expect("cut");
+        let outcome = Lab::open_existing(&path).and_then(|lab| lab.load_head(RunId(1)));
+        assert!(matches!(outcome, Err(StoreError::Damaged { .. })), "cut to {length} of {}: {outcome:?}", whole.len());
+    }
+    let mut noise = whole.clone();
+    noise[4096..].fill(0xA5);
+    fs::write(&path, &noise).expect("overwritten");
+    let outcome = Lab::open_existing(&path).and_then(|lab| lab.load_head(RunId(1)));
+    assert!(matches!(outcome, Err(StoreError::Damaged { .. })), "{outcome:?}");
+    fs::write(&path, &whole).expect("restored");
+    assert!(Lab::open_existing(&path).expect("opens").load_head(RunId(1)).is_ok());
+}
+
+#[test]
+fn a_locked_lab_names_the_process_that_holds_it() {
+    let (_dir, path) = new_lab();
+    let mut waiting = Lab::open_waiting(&path, false, Duration::ZERO).expect("opens");
+    let holder = Connection::open(&path).expect("opens");
+    holder.execute_batch("BEGIN IMMEDIATE").expect("locks");
+    let error = begin(&mut waiting, "").expect_err("locked");
+    let us = format!("process {}", std::process::id());
+    assert!(matches!(&error, StoreError::Locked { holder, .. } if holder.contains(&us)), "{error}");
+    // Readers are not held up by a writer.
+    assert_eq!(waiting.runs().expect("lists").len(), 1);
+    holder.execute_batch("COMMIT").expect("unlocks");
+    begin(&mut waiting, "").expect("free again");
+}
+
+#[test]
+fn a_lab_locked_for_itself_by_another_cannot_be_opened() {
+    let (_dir, path) = new_lab();
+    let holder = Connection::open(&path).expect("opens");
+    holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE").expect("locks");
+    let error = Lab::open_waiting(&path, false, Duration::ZERO).expect_err("locked");
+    assert!(matches!(error, StoreError::Locked { .. }), "{error}");
+}
+
+#[test]
+fn no_space_left_is_said_so_and_loses_nothing() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    // SQLite answers a page limit exactly as it answers a full file system.
+    let pages: i64 = lab.pragma("page_count").expect("counts");
+    lab.db.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| row.get::<_, i64>(0)).expect("limits");
+    let error = begin(&mut lab, &"x".repeat(1 << 20)).expect_err("full");
+    assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
+    assert_eq!(lab.runs().expect("still readable").len(), 1);
+}
+
+#[test]
+fn a_write_protected_lab_says_so() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    lab.db.execute_batch("PRAGMA query_only = ON").expect("protects");
+    let error = begin(&mut lab, "").expect_err("write protected");
+    assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
+}
+
+#[test]
+fn commits_reach_the_disk_and_foreign_keys_hold() {
+    let (_dir, path) = new_lab();
+    let lab = Lab::open(&path).expect("opens");
+    let mode: String = lab.db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("reads");
+    assert_eq!(mode, "wal");
+    const FULL: i64 = 2;
+    const INCREMENTAL: i64 = 2;
+    for (name, want) in [("synchronous", FULL), ("foreign_keys", 1), ("auto_vacuum", INCREMENTAL)] {
+        assert_eq!(lab.pragma(name).expect("reads"), want, "{name}");
+    }
+}

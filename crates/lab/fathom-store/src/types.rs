@@ -1,0 +1,165 @@
+//! What goes into the lab and what comes out.
+
+use std::fmt;
+
+use fathom_plan::{Plan, Step};
+use fathom_record::StepRecord;
+use serde::{Deserialize, Serialize};
+
+/// Number of a run; never used again, also after the run was deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub i64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// A live process is at work on it.
+    Running,
+    /// All steps were tried.
+    Finished,
+    /// Stopped by the user, or its process died; what was measured is kept.
+    Interrupted,
+    /// Given up because of an error.
+    Failed,
+}
+
+impl RunState {
+    /// The word stored and shown.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunState::Running => "running",
+            RunState::Finished => "finished",
+            RunState::Interrupted => "interrupted",
+            RunState::Failed => "failed",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<RunState> {
+        [RunState::Running, RunState::Finished, RunState::Interrupted, RunState::Failed]
+            .into_iter()
+            .find(|state| state.as_str() == word)
+    }
+}
+
+/// A run about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    /// Name of the study.
+    pub study: &'a str,
+    /// Its question.
+    pub question: &'a str,
+    /// The plan as it will be executed.
+    pub plan: &'a Plan,
+    /// Facts about the host, as JSON.
+    pub host_json: &'a str,
+    /// Version of the program.
+    pub fathom_version: &'a str,
+    /// Wall clock, Unix nanoseconds.
+    pub started_unix_ns: u64,
+    /// The command as given.
+    pub command_line: &'a str,
+}
+
+/// What came of a step. `R` is a [`StepRecord`] when read and a reference to one when written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepOutcome<R> {
+    /// It was measured.
+    Measured(R),
+    /// It could not be run here; nothing was touched.
+    Refused {
+        /// What was asked.
+        what: String,
+        /// Why not.
+        why: String,
+        /// Remedy; may be empty.
+        help: String,
+    },
+    /// It began and could not go on.
+    Failed {
+        /// What was being done.
+        what: String,
+        /// Cause.
+        why: String,
+        /// Remedy; may be empty.
+        help: String,
+    },
+}
+
+impl<R> StepOutcome<R> {
+    /// The record, when there is one.
+    pub fn record(&self) -> Option<&R> {
+        match self {
+            StepOutcome::Measured(record) => Some(record),
+            StepOutcome::Refused { .. } | StepOutcome::Failed { .. } => None,
+        }
+    }
+}
+
+/// One line of the list of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Number.
+    pub id: RunId,
+    /// Study.
+    pub study: String,
+    /// Its question.
+    pub question: String,
+    /// State; a run whose process died without a word is `interrupted`.
+    pub state: RunState,
+    /// Start, Unix nanoseconds.
+    pub started_unix_ns: u64,
+    /// End; `None` while it runs and when its process died.
+    pub finished_unix_ns: Option<u64>,
+    /// Version of the program that ran it.
+    pub fathom_version: String,
+    /// The command as given.
+    pub command_line: String,
+    /// Steps of the plan.
+    pub steps_planned: u32,
+    /// Steps with figures.
+    pub steps_measured: u32,
+    /// Steps refused or failed.
+    pub steps_without_figures: u32,
+}
+
+/// A run without its steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunHead {
+    /// Its line in the list.
+    pub summary: RunSummary,
+    /// The plan as executed.
+    pub plan: Plan,
+    /// Facts about the host, as JSON.
+    pub host_json: String,
+}
+
+/// A step that ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredStep {
+    /// As executed.
+    pub step: Step,
+    /// What came of it.
+    pub outcome: StepOutcome<StepRecord>,
+}
+
+/// A whole run.
+///
+/// Every interval of every step holds a histogram of about 37 KiB: 1,000 steps of 50 intervals take 1.8 GiB. Whoever
+/// needs one step at a time uses [`Lab::step_indexes`](crate::Lab::step_indexes) and
+/// [`Lab::load_step`](crate::Lab::load_step) instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The run itself.
+    pub head: RunHead,
+    /// Steps that ended, by their index in the plan.
+    pub steps: Vec<StoredStep>,
+}
