@@ -18,6 +18,7 @@ const NS_PER_MS: u64 = 1_000_000;
 /// Log files as (file name, text), in the layout of bench-fio that fio-plot reads:
 /// `randread-iodepth-32-numjobs-4_lat.1.log`; steps that differ otherwise get `-step7` before the underscore.
 ///
+/// The histogram's file ends in `_hist_lat.1.log`: fio-plot would take one that begins with `_lat` for a latency log.
 /// Steps without intervals (imported) have no log.
 #[must_use]
 pub fn fio_logs(records: &[(Step, StepRecord)]) -> Vec<(String, String)> {
@@ -31,7 +32,7 @@ pub fn fio_logs(records: &[(Step, StepRecord)]) -> Vec<(String, String)> {
         ));
         files.push((format!("{stem}_iops.1.log"), lines(record, |i, d| d.ios * 1_000_000_000 / i.length_ns.max(1))));
         files.push((format!("{stem}_lat.1.log"), lines(record, |_, d| d.lat.mean_ns().unwrap_or(0.0).round() as u64)));
-        files.push((format!("{stem}_lat_hist.1.log"), histogram_log(step, record)));
+        files.push((format!("{stem}_hist_lat.1.log"), histogram_log(step, record)));
     }
     files
 }

@@ -204,7 +204,7 @@ fn logs_have_the_columns_of_fio_and_lose_no_sample() {
     assert!(text("randread-iodepth-1-numjobs-1_bw.1.log").starts_with("1000, 40000, 0, 0, 0, 0\n"));
     let mixed = text("randrw-iodepth-4-numjobs-2_lat.1.log");
     assert_eq!(mixed.lines().map(|l| l.split(", ").nth(2).expect("ddir")).collect::<Vec<_>>(), ["0", "1", "0", "1"]);
-    for line in text("randread-iodepth-1-numjobs-1_lat_hist.1.log").lines() {
+    for line in text("randread-iodepth-1-numjobs-1_hist_lat.1.log").lines() {
         let numbers: Vec<u64> = line.split(", ").map(|n| n.parse().expect("a number")).collect();
         assert_eq!(numbers.len(), 3 + FIO_BINS);
         assert_eq!(numbers[3..].iter().sum::<u64>(), 10_000);

@@ -45,6 +45,7 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     }
     if !cpus.is_empty() {
         put("cpus_allowed", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(","));
+        put("cpus_allowed_policy", "split".to_owned());
     }
     if workload.verify.is_some() {
         put("verify", "crc32c".to_owned());

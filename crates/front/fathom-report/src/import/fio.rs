@@ -214,7 +214,8 @@ fn direction(
     }
     let short_ios = object.get("short_ios").and_then(Value::as_u64).unwrap_or(0);
     let direction = Direction { op, ios, bytes, short_ios, lat, slat, clat, service: None };
-    Ok(Some((direction, runtime_ms * NS_PER_MS)))
+    // fio rounds down: a direction that did something did not do it in no time.
+    Ok(Some((direction, runtime_ms.max(1) * NS_PER_MS)))
 }
 
 /// lat where its distribution is known, else clat: fio keeps percentiles of lat only when asked.
