@@ -4,6 +4,7 @@
 
 mod budget;
 mod error;
+mod fio_job;
 mod knobs;
 mod label;
 mod plan;
@@ -13,6 +14,7 @@ mod word;
 
 pub use budget::{STEP_NS_MIN, TimeBudgetError};
 pub use error::SourceError;
+pub use fio_job::{fio_command, fio_job_text, parse_fio_job};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX, QUEUE_DEPTH_MAX,
     RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,

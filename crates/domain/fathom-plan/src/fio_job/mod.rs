@@ -1,0 +1,141 @@
+//! fio job files: read with fio's own defaults, so that the same job gives the same load, and written back.
+//!
+//! fio runs the sections of a file at once unless `stonewall` parts them; Fathom measures one step at a time. Sections
+//! that would run at once are therefore refused, unless they are equal but for their files: then they are one step
+//! over several targets.
+
+mod ini;
+mod job;
+mod keys;
+mod write;
+
+use std::collections::BTreeMap;
+
+use crate::error::SourceError;
+use crate::knobs;
+use crate::plan::{Plan, StudyHead};
+use crate::step::Step;
+use crate::study::{STEPS_MAX, number};
+use ini::{Entry, Section, Source};
+use keys::{Fate, canonical};
+
+pub use write::{fio_command, fio_job_text};
+
+/// The keys in force for a section, under fio's first names.
+type Keys<'a> = BTreeMap<&'a str, &'a Entry>;
+
+/// A section with the `[global]` keys before it.
+struct Job<'a> {
+    section: &'a Section,
+    keys: Keys<'a>,
+}
+
+/// Reads an fio job file. `env` gives the value of `${VAR}`.
+///
+/// # Errors
+/// Anything that cannot be carried out as fio would, with its line: unknown keys (with the nearest word), keys that
+/// Fathom refuses (with the reason and a remedy), unsupported engines, sections that fio would run at the same time.
+pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
+    let source = Source { file: file_name, text, env };
+    let sections = source.sections()?;
+    let mut notes = Vec::new();
+    for entry in sections.iter().flat_map(|s| &s.entries) {
+        check_key(&source, entry, &mut notes)?;
+    }
+    let jobs = with_globals(&sections);
+    if jobs.is_empty() {
+        return Err(source.error(0..0, "the job file holds no job", "add a section, e.g. [job], besides [global]"));
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for group in groups(&source, &jobs)? {
+        steps.push(job::step(&source, group, &mut notes)?);
+    }
+    if steps.len() > STEPS_MAX {
+        let message = format!("the job file has more than {STEPS_MAX} steps");
+        return Err(source.error(0..0, message, "split it"));
+    }
+    number(&mut steps);
+    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes })
+}
+
+fn head(file_name: &str, jobs: &[Job<'_>]) -> StudyHead {
+    let stem = file_name.rsplit('/').next().unwrap_or(file_name);
+    let stem = stem.strip_suffix(".fio").or_else(|| stem.strip_suffix(".ini")).unwrap_or(stem);
+    let described = jobs.iter().find_map(|j| j.keys.get("description")?.value.clone());
+    let question = described.unwrap_or_else(|| "What does this fio job give?".to_owned());
+    StudyHead { name: stem.to_owned(), question }
+}
+
+/// Errs for keys that are unknown or refused; notes those without meaning.
+fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<String>) -> Result<(), SourceError> {
+    let key = canonical(&entry.key);
+    let Some(fate) = keys::fate(key) else {
+        let e = knobs::unknown_key(&entry.key, keys::all_words());
+        return Err(source.error(entry.key_span.clone(), e.message, e.help.as_deref().unwrap_or_default()));
+    };
+    match fate {
+        Fate::Refused(why, instead, harmless) => {
+            if entry.value.as_deref().is_some_and(|v| harmless.contains(&v)) {
+                return Ok(());
+            }
+            let message = format!("fio's `{}` is not carried out: {why}", entry.key);
+            return Err(source.error(entry.key_span.clone(), message, instead));
+        }
+        Fate::Noted(why) => knobs::push_note(notes, format!("{}: {why}", entry.key)),
+        Fate::Knob | Fate::Own => {}
+    }
+    if entry.value.is_none() && !keys::is_flag(key) {
+        let message = format!("`{}` needs a value", entry.key);
+        return Err(source.error(entry.key_span.clone(), message, &format!("write {}=...", entry.key)));
+    }
+    Ok(())
+}
+
+fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {
+    let mut global = Keys::new();
+    let mut jobs = Vec::new();
+    for section in sections {
+        let mut own = if section.name == "global" { std::mem::take(&mut global) } else { global.clone() };
+        own.extend(section.entries.iter().map(|e| (canonical(&e.key), e)));
+        if section.name == "global" {
+            global = own;
+        } else {
+            jobs.push(Job { section, keys: own });
+        }
+    }
+    jobs
+}
+
+/// Parts the jobs at each `stonewall`; a part of several jobs must be equal but for the files.
+fn groups<'j, 'a>(source: &Source<'_>, jobs: &'j [Job<'a>]) -> Result<Vec<&'j [Job<'a>]>, SourceError> {
+    let mut groups: Vec<&[Job<'_>]> = Vec::new();
+    let mut start = 0;
+    for (i, job) in jobs.iter().enumerate().skip(1) {
+        if job::flag(source, &job.keys, "stonewall", false)? {
+            groups.push(&jobs[start..i]);
+            start = i;
+        } else if !equal_but_for_files(&jobs[start], job) {
+            let (first, second) = (&jobs[start].section.name, &job.section.name);
+            let message =
+                format!("fio would run [{second}] at the same time as [{first}]; Fathom runs one step at a time");
+            let help = format!(
+                "add stonewall to [{second}] to run one after the other, or let the sections differ in filename alone"
+            );
+            return Err(source.error(job.section.span.clone(), message, &help));
+        }
+    }
+    groups.push(&jobs[start..]);
+    Ok(groups)
+}
+
+fn equal_but_for_files(a: &Job<'_>, b: &Job<'_>) -> bool {
+    const FILES: [&str; 6] = ["filename", "directory", "name", "description", "stonewall", "new_group"];
+    let load = |job: &Job<'_>| -> Vec<(String, Option<String>)> {
+        let keys = job.keys.iter().filter(|(k, _)| !FILES.contains(k));
+        keys.map(|(k, e)| ((*k).to_owned(), e.value.clone())).collect()
+    };
+    load(a) == load(b)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,522 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::knobs::Knobs;
+use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Target};
+
+fn env(name: &str) -> Option<String> {
+    (name == "DIR").then(|| "/data".to_owned())
+}
+
+fn plan(text: &str) -> Plan {
+    parse_fio_job(text, "jobs/oltp.fio", &env).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn error(text: &str) -> String {
+    format!("error: {}", parse_fio_job(text, "job.fio", &env).expect_err("this job is wrong"))
+}
+
+/// The error of one more line in a job that is right.
+fn line_error(line: &str) -> String {
+    error(&format!("[a]\nfilename=f\nsize=1m\n{line}\n"))
+}
+
+fn paths(step: &Step) -> Vec<&str> {
+    step.targets.iter().map(|t| t.path.as_str()).collect()
+}
+
+const USUAL: &str = "\
+; a usual job
+[global]
+ioengine=io_uring
+direct=1
+bs=8k
+size=2g
+runtime=30   # seconds
+time_based
+group_reporting
+[warm]
+rw=randrw
+rwmixread=70
+iodepth=16
+numjobs=4
+filename=${DIR}/f
+fixedbufs
+registerfiles=1
+iodepth_batch_submit=8
+iodepth_batch_complete_min=2
+random_distribution=zipf:1.1
+randseed=9
+ramp_time=500ms
+[global]
+bs=128k
+[seq]
+stonewall
+filename=/dev/nvme0n1
+readwrite=read
+iodepth=8
+";
+
+#[test]
+fn a_usual_job_becomes_the_steps_it_names() {
+    let plan = plan(USUAL);
+    assert_eq!((plan.study.name.as_str(), plan.steps.len()), ("oltp", 2));
+    let warm = &plan.steps[0];
+    assert_eq!(warm.label, "8k zipf 1.1 70/30 T4 QD16");
+    assert_eq!(paths(warm), ["/data/f"]);
+    assert_eq!(warm.workload.mix, OpMix { read_pct: 70, write_pct: 30, trim_pct: 0 });
+    assert_eq!((warm.load.batch_submit, warm.load.batch_complete_min), (Some(8), Some(2)));
+    assert!(warm.engine.fixed_buffers && warm.engine.fixed_files && warm.workload.direct);
+    assert_eq!(warm.workload.region.size_bytes, Some(2 << 30));
+    assert_eq!(warm.length, crate::RunLength::fixed(500_000_000, 30_000_000_000));
+    assert_eq!(warm.seed, 9);
+    let seq = &plan.steps[1];
+    assert_eq!((seq.workload.block_sizes[0].bytes, seq.workload.pattern), (131_072, Pattern::Sequential));
+    assert!(!seq.engine.fixed_buffers, "a section's keys are its own");
+    assert_snapshot!(plan.notes.join("\n"), @"group_reporting: the threads of a step are always reported together");
+}
+
+#[test]
+fn a_silent_job_keeps_fios_defaults() {
+    let plan = plan("[job]\nfilename=f\nsize=1m\n");
+    let step = &plan.steps[0];
+    assert_eq!(step.label, "4k sequential read T1 QD1");
+    assert_eq!((step.engine.name, step.workload.direct), (EngineName::Psync, false));
+    assert_eq!(step.length.passes, Some(1));
+    assert_snapshot!(plan.notes.join("\n"), @r"
+    fio's defaults hold where the job is silent: rw=read bs=4k ioengine=psync iodepth=1 direct=0
+    without time_based a job ends after its size (however long that takes), as in fio
+    fio drops the file's cached pages before it starts (invalidate); Fathom does not
+    ");
+}
+
+#[test]
+fn unknown_keys_and_engines_name_the_nearest() {
+    assert_snapshot!(error("[global]\niodpeth=4\n[a]\n"), @r"
+    error: unknown key `iodpeth`
+      job.fio:2:1
+    2 | iodpeth=4
+      | ^^^^^^^ did you mean `iodepth`?
+    ");
+    assert_snapshot!(line_error("ioengine=posixaio"), @r"
+    error: ioengine=posixaio is not carried out: Fathom has no such engine
+      job.fio:4:10
+    4 | ioengine=posixaio
+      |          ^^^^^^^^ engines are io_uring, libaio, psync, mmap, null
+    ");
+    assert_snapshot!(line_error("ioengine=iouring"), @r"
+    error: ioengine=iouring is not carried out: Fathom has no such engine
+      job.fio:4:10
+    4 | ioengine=iouring
+      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, libaio, psync, mmap, null
+    ");
+    assert_snapshot!(line_error("rw=randraed"), @r"
+    error: rw: unknown workload `randraed`
+      job.fio:4:4
+    4 | rw=randraed
+      |    ^^^^^^^^ did you mean `randread`?
+    ");
+    assert_snapshot!(line_error("bs=4q"), @r"
+    error: bs: `4q` is not a size: unknown unit `q`
+      job.fio:4:4
+    4 | bs=4q
+      |    ^^
+      help: did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
+    ");
+    assert_snapshot!(line_error("iodepth=0"), @r"
+    error: iodepth: `0` is out of bounds; it must be 1 to 4096
+      job.fio:4:9
+    4 | iodepth=0
+      |         ^
+    ");
+    assert_snapshot!(line_error("iodepth=1000000000"), @r"
+    error: iodepth: `1000000000` is out of bounds; it must be 1 to 4096
+      job.fio:4:9
+    4 | iodepth=1000000000
+      |         ^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn keys_that_are_not_carried_out_are_refused_by_name() {
+    assert_snapshot!(line_error("ss=iops:5%"), @r#"
+    error: fio's `ss` is not carried out: Fathom ends a step by its interval of confidence
+      job.fio:4:1
+    4 | ss=iops:5%
+      | ^^ remove it; in a study file use runtime = { min = "10s", max = "60s" }
+    "#);
+    assert_snapshot!(line_error("numa_cpu_nodes=0"), @r"
+    error: fio's `numa_cpu_nodes` is not carried out: a plan does not know the machine's nodes
+      job.fio:4:1
+    4 | numa_cpu_nodes=0
+      | ^^^^^^^^^^^^^^ name the CPUs with cpus_allowed
+    ");
+    assert_snapshot!(line_error("thinktime=100"), @r"
+    error: fio's `thinktime` is not carried out: threads do not pause between I/Os
+      job.fio:4:1
+    4 | thinktime=100
+      | ^^^^^^^^^ use rate_iops for an open loop
+    ");
+    assert_snapshot!(line_error("zonemode=zbd"), @r"
+    error: fio's `zonemode` is not carried out: Fathom has no equivalent
+      job.fio:4:1
+    4 | zonemode=zbd
+      | ^^^^^^^^ remove it, or run this job with fio
+    ");
+    assert_snapshot!(line_error("random_distribution=pareto:0.9"), @r"
+    error: random_distribution: fio's distribution `pareto` is not carried out
+      job.fio:4:21
+    4 | random_distribution=pareto:0.9
+      |                     ^^^^^^^^^^ use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
+    ");
+    assert_snapshot!(line_error("rw=randread:8"), @r"
+    error: rw: fio's sequence modifier in `randread:8` is not carried out
+      job.fio:4:4
+    4 | rw=randread:8
+      |    ^^^^^^^^^^ write `randread`
+    ");
+    assert_snapshot!(line_error("bs=4k,8k"), @r"
+    error: bs: `4k,8k`: one block size per direction is not carried out
+      job.fio:4:4
+    4 | bs=4k,8k
+      |    ^^^^^ give one size, or measure reads and writes in two steps
+    ");
+    assert_snapshot!(line_error("size=20%"), @r"
+    error: size: `20%`: a share of the target is not carried out
+      job.fio:4:6
+    4 | size=20%
+      |      ^^^ give the size in bytes, e.g. 20g
+    ");
+    assert_snapshot!(line_error("verify=md5"), @r"
+    error: verify: verification by `md5` is not carried out
+      job.fio:4:8
+    4 | verify=md5
+      |        ^^^ use crc32c or none
+    ");
+    assert_snapshot!(line_error("ioengine=psync\nhipri"), @r"
+    error: engine psync has no mode iopoll
+      job.fio:5:1
+    5 | hipri
+      | ^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
+    ");
+    assert_snapshot!(line_error("io_size=100k"), @r"
+    error: io_size is carried out only as a whole multiple of size
+      job.fio:4:9
+    4 | io_size=100k
+      |         ^^^^ give size and a multiple of it, or use time_based with runtime
+    ");
+    assert!(parse_fio_job("[a]\nfilename=f\nthinktime=0\nnrfiles=1\n", "f", &env).is_ok(), "off is off");
+}
+
+#[test]
+fn texts_that_are_no_job_file_say_where() {
+    assert_snapshot!(error(""), @r"
+    error: the job file holds no job
+      job.fio:1:1
+    1 | 
+      | ^ add a section, e.g. [job], besides [global]
+    ");
+    assert_snapshot!(error("[global]\nbs=4k\n"), @r"
+    error: the job file holds no job
+      job.fio:1:1
+    1 | [global]
+      | ^ add a section, e.g. [job], besides [global]
+    ");
+    assert_snapshot!(error("bs=4k\n[a]\n"), @r"
+    error: a key stands before the first section
+      job.fio:1:1
+    1 | bs=4k
+      | ^^^^^ begin with [global]
+    ");
+    assert_snapshot!(error("[a\nbs=4k\n"), @r"
+    error: a section is written [name]
+      job.fio:1:1
+    1 | [a
+      | ^^ close it with `]`, one per line
+    ");
+    assert_snapshot!(error("[a]\nbs=\n"), @r"
+    error: a key and a value belong around `=`
+      job.fio:2:1
+    2 | bs=
+      | ^^^ e.g. iodepth=32
+    ");
+    assert_snapshot!(error("[a]\nbs\n"), @r"
+    error: `bs` needs a value
+      job.fio:2:1
+    2 | bs
+      | ^^ write bs=...
+    ");
+    assert_snapshot!(error("[a]\nfilename=${NOWHERE}/f\n"), @r"
+    error: the variable `NOWHERE` is not set
+      job.fio:2:10
+    2 | filename=${NOWHERE}/f
+      |          ^^^^^^^^^^^^ run it as NOWHERE=... fathom run ...
+    ");
+    assert_snapshot!(error("[a]\nnumjobs=$ncpus\n"), @r"
+    error: fio's `$ncpus` is not carried out: a plan does not depend on the machine
+      job.fio:2:9
+    2 | numjobs=$ncpus
+      |         ^^^^^^ write the number itself
+    ");
+    assert_snapshot!(error("[a]\ninclude other.fio\n"), @r"
+    error: `include` is not carried out
+      job.fio:2:1
+    2 | include other.fio
+      | ^^^^^^^^^^^^^^^^^ put the included lines into this file
+    ");
+    assert_snapshot!(error("[a]\nfilename=f\ntime_based\n"), @r"
+    error: time_based needs a runtime
+      job.fio:3:1
+    3 | time_based
+      | ^^^^^^^^^^ add runtime=30s
+    ");
+}
+
+#[test]
+fn sections_that_would_run_at_once_are_refused() {
+    assert_snapshot!(error("[a]\nfilename=f\nrw=read\n[b]\nfilename=f\nrw=write\n"), @r"
+    error: fio would run [b] at the same time as [a]; Fathom runs one step at a time
+      job.fio:4:1
+    4 | [b]
+      | ^^^ add stonewall to [b] to run one after the other, or let the sections differ in filename alone
+    ");
+    let after = plan("[a]\nfilename=f\n[b]\nstonewall\nfilename=g\n");
+    assert_eq!(after.steps.len(), 2);
+}
+
+#[test]
+fn equal_sections_over_different_files_are_one_step() {
+    let plan =
+        plan("[global]\nrw=randread\nioengine=libaio\niodepth=8\nrate_iops=1k\n[a]\nfilename=f\n[b]\nfilename=g\n");
+    assert_eq!(plan.steps.len(), 1);
+    assert_eq!(paths(&plan.steps[0]), ["f", "g"]);
+    assert_eq!(plan.steps[0].load.rate.map(|r| r.iops), Some(2048.0), "fio's 1k is 1024, for each of two jobs");
+}
+
+#[test]
+fn several_files_of_a_job_keep_as_many_ios_in_flight() {
+    let of = |jobs: u32, depth: u32| {
+        let text = format!(
+            "[a]\nfilename=f:/dev/a\\:b\ndirectory=/d\nioengine=libaio\nnumjobs={jobs}\niodepth={depth}\nsize=2m\n"
+        );
+        plan(&text).steps.remove(0)
+    };
+    let step = of(2, 8);
+    assert_eq!((step.load.threads, step.load.queue_depth), (1, 8));
+    assert_eq!(paths(&step), ["/d/f", "/dev/a:b"]);
+    assert_eq!(step.workload.region.size_bytes, Some(1 << 20), "fio divides the size by the files");
+    assert_eq!((of(1, 8).load.threads, of(1, 8).load.queue_depth), (1, 4));
+    assert_snapshot!(error("[a]\nfilename=f:g\niodepth=3\nioengine=libaio\n"), @r"
+    error: 1 jobs x 3 I/Os in flight do not divide by 2 files
+      job.fio:2:10
+    2 | filename=f:g
+      |          ^^^ fio lets each job go round all files; write one section per file instead
+    ");
+}
+
+#[test]
+fn jobs_without_a_filename_have_a_file_each() {
+    let step = plan("[db]\ndirectory=/d\nnumjobs=2\nsize=1m\nrw=randwrite\n").steps.remove(0);
+    assert_eq!(paths(&step), ["/d/db.0.0", "/d/db.1.0"]);
+    assert_eq!((step.load.threads, step.workload.region.size_bytes), (1, Some(1 << 20)));
+}
+
+#[test]
+fn a_rate_is_summed_over_jobs_and_directions() {
+    let of = |lines: &str| {
+        plan(&format!("[a]\nfilename=f\nsize=1m\nnumjobs=2\n{lines}")).steps[0].load.rate.expect("open loop")
+    };
+    assert_eq!(of("rw=randwrite\nrate_iops=500\n").iops, 1000.0);
+    let mixed = of("rw=randrw\nrwmixread=70\nrate_iops=700,300\nrate_process=poisson\n");
+    assert_eq!((mixed.iops, mixed.process), (2000.0, RateProcess::Poisson));
+    assert_snapshot!(line_error("rw=randrw\nrwmixread=70\nrate_iops=500"), @r"
+    error: these rates make 50 percent, the mix asks for 70
+      job.fio:6:11
+    6 | rate_iops=500
+      |           ^^^ e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
+    ");
+}
+
+#[test]
+fn the_unit_trap_of_fio_is_pointed_out() {
+    let plan = plan("[a]\nfilename=f\nsize=1m\nbs=4KiB\n");
+    assert_eq!(plan.steps[0].workload.block_sizes[0].bytes, 4096);
+    assert!(plan.notes.iter().any(|n| n.starts_with("bs=4KiB: fio reads KiB as 1000 bytes")), "{:?}", plan.notes);
+}
+
+#[test]
+fn passes_follow_loops_and_io_size() {
+    let passes = |lines: &str| plan(&format!("[a]\nfilename=f\nsize=1m\n{lines}")).steps[0].length.passes;
+    assert_eq!(passes("loops=3\n"), Some(3));
+    assert_eq!(passes("io_size=4m\n"), Some(4));
+    assert_eq!(passes("runtime=5\n"), Some(1));
+    assert_eq!(passes("runtime=5\ntime_based=1\n"), None);
+    assert_snapshot!(line_error("rw=randread\nnorandommap"), @r"
+    error: this job ends after `size` bytes of offsets that may repeat, which is not carried out
+      job.fio:1:1
+    1 | [a]
+      | ^^^ add time_based and runtime=30s
+    ");
+}
+
+fn by_knobs(pairs: &[(&str, &str)], targets: &[&str]) -> Step {
+    let mut knobs = Knobs::new();
+    for (key, value) in pairs {
+        knobs.set(key, value).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let targets = targets.iter().map(|t| Target { path: (*t).to_owned() }).collect();
+    Plan::from_io(&knobs, targets, "").unwrap_or_else(|e| panic!("{e}")).steps.remove(0)
+}
+
+#[test]
+fn a_step_is_told_as_a_fio_command() {
+    let usual = [("iodepth", "32"), ("runtime", "5s"), ("size", "2g")];
+    assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=16 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --time_based --randseed=1 --thread --group_reporting");
+    let hard = [
+        ("rw", "randrw"),
+        ("read_pct", "70"),
+        ("bssplit", "4k/60:64k/40"),
+        ("load", "2x8"),
+        ("mode", "sqpoll"),
+        ("sqthread_poll_cpu", "1"),
+        ("distribution", "hotspot:90/10"),
+        ("rate", "1000"),
+        ("rate_process", "poisson"),
+        ("placement", "cores"),
+        ("runtime", "1s..2500ms"),
+        ("ramp_time", "1"),
+        ("verify", "crc32c"),
+        ("loops", "2"),
+    ];
+    assert_snapshot!(fio_command(&by_knobs(&hard, &["0000:5e:00.0", "g"])), @r"
+    fio --name=global --rw=randrw --rwmixread=70 --bssplit=4k/60:64k/40 --random_distribution=zoned:90/10:10/90 --verify=crc32c --direct=1 --numjobs=2 --iodepth=8 --iodepth_batch_submit=8 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8 --rate_iops=175,75 --rate_process=poisson --ioengine=io_uring --fixedbufs --registerfiles --sqthread_poll --sqthread_poll_cpu=1 --ramp_time=1s --runtime=2500ms --loops=2 --randseed=1 --thread --group_reporting --name=fathom-0 --filename='0000\:5e\:00.0' --name=fathom-1 --filename=g  # one thread per physical core: name the CPUs with cpus_allowed; ended from 1s on once its intervals were narrow
+    ");
+    assert_snapshot!(fio_job_text(&[by_knobs(&[("engine", "null"), ("cpus", "0-2")], &["null"])]), @r"
+    ; 4k random read T1 QD1
+    ; ended from 2s on once its intervals were narrow
+    [step-0-0]
+    stonewall
+    filename=null
+    rw=randread
+    bs=4k
+    size=1g
+    direct=1
+    numjobs=1
+    iodepth=1
+    iodepth_batch_submit=1
+    iodepth_batch_complete_min=1
+    iodepth_batch_complete_max=1
+    cpus_allowed=0-2
+    cpus_allowed_policy=split
+    ioengine=null
+    runtime=10s
+    time_based
+    randseed=1
+    thread
+    group_reporting
+    ");
+}
+
+/// What a job file does not say and Fathom may choose: the batch when a step names none.
+fn with_effective_batch(mut step: Step) -> Step {
+    if !step.engine.name.is_synchronous() {
+        step.load.batch_submit = Some(step.load.batch_submit.unwrap_or(16).min(step.load.queue_depth));
+        step.load.batch_complete_min = Some(step.load.batch_complete_min.unwrap_or(1));
+    }
+    step
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let rw = prop::sample::select(vec!["read", "write", "randread", "randwrite", "randrw", "rw", "trim", "randtrim"]);
+    let bs = prop::sample::select(vec!["512", "4k", "128k", "4k/60:64k/40", "4k/1:8k/98:1m/1"]);
+    let engine = prop::sample::select(vec!["io_uring", "libaio", "psync", "null", "iopoll", "sqpoll"]);
+    let order = prop::sample::select(vec!["", "norandommap", "zipf:1.2", "hotspot:90/10"]);
+    let load = (1u32..9, 1u32..300, prop::option::of(1u32..300), 0u8..101, prop::option::of(1u32..5));
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let numbers = (1u64..(1 << 30), 0u64..1000, 1u64..5_000_000, 0u64..3_000_000, any::<u64>());
+    (rw, bs, engine, order, load, flags, numbers).prop_map(|(rw, bs, engine, order, load, flags, numbers)| {
+        let (threads, depth, batch, read_pct, passes) = load;
+        let (fixed_buffers, fixed_files, pinned, rated) = flags;
+        let (size, offset, runtime_us, ramp_us, seed) = numbers;
+        let mixed = rw.contains("rw");
+        let mut pairs: Vec<(&str, String)> = vec![
+            ("rw", rw.to_owned()),
+            (if bs.contains('/') { "bssplit" } else { "bs" }, bs.to_owned()),
+            ("load", format!("{threads}x{depth}")),
+            ("fixedbufs", u8::from(fixed_buffers).to_string()),
+            ("registerfiles", u8::from(fixed_files).to_string()),
+            ("size", (size + (1 << 20)).to_string()),
+            ("offset", (offset * 512).to_string()),
+            ("runtime", format!("{runtime_us}us")),
+            ("ramp_time", format!("{ramp_us}us")),
+            ("seed", seed.to_string()),
+        ];
+        match engine {
+            "iopoll" | "sqpoll" => pairs.push(("mode", engine.to_owned())),
+            _ => pairs.push(("engine", engine.to_owned())),
+        }
+        let random = rw.starts_with("rand");
+        match order {
+            "norandommap" if random => pairs.push(("norandommap", "1".to_owned())),
+            other if random && !other.is_empty() => pairs.push(("distribution", other.to_owned())),
+            _ => {}
+        }
+        if mixed {
+            pairs.push(("rwmixread", read_pct.clamp(1, 99).to_string()));
+        } else if rated {
+            // Whole rates per job survive fio's integers.
+            pairs.push(("rate", (u64::from(threads) * 100).to_string()));
+        }
+        pairs.extend(batch.map(|b| ("iodepth_batch_submit", b.to_string())));
+        pairs.extend(passes.map(|p| ("loops", p.to_string())));
+        if pinned {
+            pairs.push(("cpus", "0-3,9".to_owned()));
+        }
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(k, v)| (*k, v.as_str())).collect();
+        by_knobs(&pairs, &["/dev/a:b"])
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,300}|[\\[\\]a-z=;#${}:\\\\\n]{0,200}") {
+        let _ = parse_fio_job(&text, "f", &env);
+    }
+
+    #[test]
+    fn no_almost_valid_job_makes_the_parser_panic(
+        lines in prop::collection::vec(
+            (prop::sample::select(keys::all_words().collect::<Vec<_>>()), "[0-9a-z:/,.%$\\\\-]{0,10}|[0-9]{1,20}[kmg]?"),
+            0..12),
+        stonewall in any::<bool>(),
+    ) {
+        let body: String = lines.iter().map(|(k, v)| format!("{k}={v}\n")).collect();
+        let wall = if stonewall { "stonewall\n" } else { "" };
+        let _ = parse_fio_job(&format!("[a]\n{body}[b]\n{wall}{body}"), "f", &env);
+    }
+
+    #[test]
+    fn a_step_written_as_a_job_is_read_back_the_same(step in any_step()) {
+        let text = fio_job_text(std::slice::from_ref(&step));
+        let back = parse_fio_job(&text, "f", &env).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
+        let back = with_effective_batch(back.steps[0].clone());
+        let step = with_effective_batch(step);
+        prop_assert_eq!(&back.workload, &step.workload, "{}", text);
+        prop_assert_eq!(&back.load, &step.load, "{}", text);
+        prop_assert_eq!(&back.engine.mode, &step.engine.mode);
+        prop_assert_eq!(&back.engine, &step.engine, "{}", text);
+        prop_assert_eq!(&back.placement, &step.placement);
+        prop_assert_eq!(&back.targets, &step.targets);
+        prop_assert_eq!(&back.seed, &step.seed);
+        let passes_apply = matches!(step.workload.pattern, Pattern::Random | Pattern::Sequential);
+        prop_assert!(!passes_apply || back.length == step.length, "{} {:?} {:?}", text, back.length, step.length);
+    }
+}
+
+#[test]
+fn the_round_trip_covers_each_mode_and_placement() {
+    let step = by_knobs(&[("mode", "iopoll"), ("cpus", "3,1")], &["f"]);
+    let back = plan(&fio_job_text(&[step])).steps.remove(0);
+    assert_eq!((back.engine.mode, back.placement), (Mode::Iopoll, Placement::Cpus(vec![3, 1])));
+}
