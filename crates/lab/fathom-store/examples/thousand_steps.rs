@@ -28,8 +28,8 @@ fn main() -> Result<(), StoreError> {
     println!("commit       {:?}, {} MB", start.elapsed(), bytes / 1_000_000);
     let start = Instant::now();
     let mut intervals = 0;
-    for index in lab.step_indexes(run)? {
-        intervals += lab.load_step(run, index)?.outcome.record().map_or(0, |r| r.intervals.len());
+    for step in lab.steps(run)? {
+        intervals += step?.outcome.record().map_or(0, |r| r.intervals.len());
     }
     println!("step by step {:?}, {intervals} intervals", start.elapsed());
     let start = Instant::now();

@@ -99,14 +99,21 @@ impl Lab {
         Ok(StoredStep { step, outcome })
     }
 
+    /// The steps of a run one after the other, so that only one is in memory: the way to read a long run.
+    ///
+    /// # Errors
+    /// [`StoreError::RunNotFound`]; each step as [`Lab::load_step`].
+    pub fn steps(&self, id: RunId) -> Result<impl Iterator<Item = Result<StoredStep, StoreError>>, StoreError> {
+        Ok(self.step_indexes(id)?.into_iter().map(move |index| self.load_step(id, index)))
+    }
+
     /// A whole run; for many steps see the note on size at [`Run`].
     ///
     /// # Errors
     /// [`StoreError::RunNotFound`], [`StoreError::Damaged`].
     pub fn load_run(&self, id: RunId) -> Result<Run, StoreError> {
         let head = self.load_head(id)?;
-        let steps = self.step_indexes(id)?.into_iter().map(|index| self.load_step(id, index));
-        Ok(Run { head, steps: steps.collect::<Result<_, _>>()? })
+        Ok(Run { head, steps: self.steps(id)?.collect::<Result<_, _>>()? })
     }
 
     /// Owner of a run in state `running`, `None` for a closed one.

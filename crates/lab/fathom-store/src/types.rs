@@ -154,8 +154,7 @@ pub struct StoredStep {
 /// A whole run.
 ///
 /// Every interval of every step holds a histogram of about 37 KiB: 1,000 steps of 50 intervals take 1.8 GiB. Whoever
-/// needs one step at a time uses [`Lab::step_indexes`](crate::Lab::step_indexes) and
-/// [`Lab::load_step`](crate::Lab::load_step) instead.
+/// needs one step at a time uses [`Lab::steps`](crate::Lab::steps) instead, which is also over ten times as fast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The run itself.

@@ -107,7 +107,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
     #[test]
     fn every_record_comes_back_equal_after_closing_and_opening(records in vec(any_record(), 1..3)) {
         let (dir, mut lab) = lab();

@@ -245,39 +245,25 @@ fn covers<'d>(destroy: &'d str, name: &str) -> Option<&'d str> {
 }
 
 /// Kernel names of all whole disks that the running system stands on.
-fn root_disks(root: &Root, mounted: &[Mount]) -> Vec<String> {
-    let mut open: Vec<BlockDevice> = Vec::new();
-    for mount in
-        mounted.iter().filter(|m| ["/", "/boot", "/boot/efi", "/usr"].iter().any(|p| m.mount_point == Path::new(p)))
-    {
-        let by_number = device_by_number(root, &mount.device_number).ok();
-        let by_name = || {
-            let name = Path::new(&mount.source).file_name()?.to_str()?.to_owned();
-            device_by_name(root, &name).ok()
-        };
-        open.extend(by_number.or_else(by_name));
-    }
+fn system_disks(root: &Root, mounted: &[Mount]) -> Vec<String> {
+    const SYSTEM_MOUNTS: [&str; 4] = ["/", "/boot", "/boot/efi", "/usr"];
+    let is_system = |mount: &&Mount| SYSTEM_MOUNTS.iter().any(|point| mount.mount_point == Path::new(point));
+    let devices = mounted.iter().filter(is_system).filter_map(|mount| {
+        // btrfs mounts have a number of no device; their source has a name.
+        let by_name = || device_by_name(root, Path::new(&mount.source).file_name()?.to_str()?).ok();
+        device_by_number(root, &mount.device_number).ok().or_else(by_name)
+    });
+    disks_below(root, devices.collect())
+}
+
+/// Kernel names of the devices and of all that lies below them.
+fn disks_below(root: &Root, mut open: Vec<BlockDevice>) -> Vec<String> {
     let mut names = Vec::new();
     while let Some(device) = open.pop() {
         if names.contains(&device.name) {
             continue;
         }
-        // A loop device's slave is a file, not a disk.
-        if device.kind != DeviceKind::Loop {
-            open.extend(device.slaves.iter().filter_map(|slave| device_by_name(root, slave).ok()));
-        }
-        names.push(device.name);
-    }
-    names
-}
-
-/// The disks below a device, itself included.
-fn disks_below(root: &Root, device: &BlockDevice) -> Vec<String> {
-    let (mut open, mut names) = (vec![device.clone()], Vec::new());
-    while let Some(device) = open.pop() {
-        if names.contains(&device.name) {
-            continue;
-        }
+        // What is below a loop device is a file, not a disk.
         if device.kind != DeviceKind::Loop {
             open.extend(device.slaves.iter().filter_map(|slave| device_by_name(root, slave).ok()));
         }
@@ -287,8 +273,8 @@ fn disks_below(root: &Root, device: &BlockDevice) -> Vec<String> {
 }
 
 fn refuse_root_drive(root: &Root, device: &BlockDevice, mounted: &[Mount]) -> Result<(), Refusal> {
-    let system = root_disks(root, mounted);
-    match disks_below(root, device).into_iter().find(|disk| system.contains(disk)) {
+    let system = system_disks(root, mounted);
+    match disks_below(root, vec![device.clone()]).into_iter().find(|disk| system.contains(disk)) {
         None => Ok(()),
         Some(disk) => {
             let message = format!("{} is on {disk}, the drive of the running system", device.dev_path.display());

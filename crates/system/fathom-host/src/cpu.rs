@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fathom_units::parse_cpu_list;
 use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root, names_in, number};
@@ -30,29 +31,14 @@ pub struct Topology {
     pub cpus: Vec<Cpu>,
 }
 
-/// Reads a kernel CPU list such as `0-3,8,10-11`; the empty text is the empty list.
-///
-/// # Errors
-/// The part that is not a number or a rising range.
-pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, String> {
-    /// More than any kernel is built for; keeps a typing error from filling the memory.
-    const CPUS_MAX: u32 = 1 << 16;
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',').map(str::trim).filter(|p| !p.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let range = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
-        match range.filter(|(a, b)| a <= b && *b < CPUS_MAX) {
-            Some((first, last)) => cpus.extend(first..=last),
-            None => return Err(part.to_owned()),
-        }
-    }
-    cpus.sort_unstable();
-    cpus.dedup();
-    Ok(cpus)
-}
-
+/// A kernel list such as `0-3,8,10-11`, ascending; the empty text is the empty list.
 fn read_list(path: &Path, text: &str) -> Result<Vec<u32>, ProbeError> {
-    parse_cpu_list(text).map_err(|part| ProbeError::parse(path, format!("{part:?} is no CPU or range of CPUs")))
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut cpus = parse_cpu_list(text).map_err(|error| ProbeError::parse(path, error.to_string()))?;
+    cpus.sort_unstable();
+    Ok(cpus)
 }
 
 impl Topology {
@@ -145,7 +131,6 @@ fn nodes(root: &Root) -> Result<Vec<(u32, Vec<u32>)>, ProbeError> {
 pub(crate) mod tests {
     use super::*;
     use crate::root::tree::Tree;
-    use proptest::prelude::*;
 
     /// Two nodes, two cores each, two siblings each: cores {0,4} {1,5} on node 0, {2,6} {3,7} on node 1.
     pub(crate) fn eight_cpus() -> Tree {
@@ -191,21 +176,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn bad_lists_name_the_bad_part() {
-        for (text, part) in [("0-3,x", "x"), ("5-2", "5-2"), ("1,-3", "-3"), ("0-4294967295", "0-4294967295")] {
-            assert_eq!(parse_cpu_list(text), Err(part.to_owned()));
-        }
-        assert_eq!(parse_cpu_list("\n"), Ok(vec![]));
-    }
-
-    proptest! {
-        #[test]
-        fn a_list_of_single_numbers_reads_back_sorted(cpus in proptest::collection::vec(0u32..1000, 0..40)) {
-            let text = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-            let mut want = cpus.clone();
-            want.sort_unstable();
-            want.dedup();
-            prop_assert_eq!(parse_cpu_list(&text), Ok(want));
-        }
+    fn a_bad_list_names_its_file_and_an_empty_one_is_empty() {
+        let path = Path::new("cpu/online");
+        assert_eq!(read_list(path, "\n").expect("empty"), [] as [u32; 0]);
+        assert_eq!(read_list(path, "8,0-2\n").expect("reads"), [0, 1, 2, 8]);
+        let error = read_list(path, "0-3,x").expect_err("x is no CPU").to_string();
+        assert!(error.contains("cpu/online") && error.contains('x'), "{error}");
     }
 }

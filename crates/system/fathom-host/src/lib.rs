@@ -15,11 +15,12 @@ mod root;
 mod sampler;
 mod signature;
 mod sys;
+mod tasks;
 
 pub use consent::{
     OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, RefusalKind, WriteConsent, check_write_target, is_own_file_name,
 };
-pub use cpu::{Cpu, Topology, parse_cpu_list};
+pub use cpu::{Cpu, Topology};
 pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
 pub use facts::{HostFacts, TargetFacts};

@@ -1,6 +1,7 @@
 //! From a placement's name to the CPUs that threads are bound to on this machine.
 
 use fathom_plan::Placement;
+use fathom_units::format_cpu_list;
 
 use crate::cpu::{Cpu, Topology};
 
@@ -152,7 +153,7 @@ fn validated(topology: &Topology, list: &[u32]) -> Result<Vec<u32>, PlacementErr
             Some(c) if !c.allowed => "outside this process's CPU affinity",
             Some(_) => continue,
         };
-        let usable = usable(topology).iter().map(|c| c.id.to_string()).collect::<Vec<_>>().join(",");
+        let usable = format_cpu_list(&usable(topology).iter().map(|c| c.id).collect::<Vec<_>>());
         return Err(PlacementError::CpuUnusable { cpu, why, usable });
     }
     Ok(list.to_vec())
@@ -205,7 +206,7 @@ mod tests {
         check(&small, &Placement::Local, Some(0), "one NUMA node only");
         check(&small, &Placement::Remote, Some(0), "one NUMA node only");
         check(&topology(), &Placement::Local, None, "does not say which NUMA node");
-        check(&small, &Placement::Cpus(vec![0, 9]), None, "CPU 9 is not online; usable CPUs are 0,1");
+        check(&small, &Placement::Cpus(vec![0, 9]), None, "CPU 9 is not online; usable CPUs are 0-1");
         check(&small, &Placement::Cpus(vec![]), None, "no CPU is left");
     }
 

@@ -3,18 +3,18 @@
 //! Cheapness: files stay open and are re-read with pread into one buffer; the texts are parsed in place. What the
 //! sampler itself costs is measured with the thread's CPU clock and handed over as `sampler_ns`.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_record::{CpuTime, HostDelta, ThreadCpu};
+use fathom_record::{CpuTime, HostDelta};
 
-use crate::procfs::{DiskCounters, Stat, TaskStat, cpu_difference, cpu_sum, parse_diskstats, parse_stat, parse_task};
-use crate::root::{ProbeError, Root, names_in};
+use crate::procfs::{DiskCounters, Stat, cpu_difference, cpu_sum, parse_diskstats, parse_stat};
+use crate::root::{ProbeError, Root};
 use crate::sys;
+use crate::tasks::TaskWatch;
 
 /// A kernel file kept open.
 struct OpenText {
@@ -45,24 +45,11 @@ impl OpenText {
     }
 }
 
-/// A thread while it is watched, and after its end with its last figures.
-struct Task {
-    name: String,
-    kernel: bool,
-    /// `None` once the thread has ended: its number may then be used again by another.
-    file: Option<File>,
-    user_ns_first: u64,
-    system_ns_first: u64,
-    user_ns_last: u64,
-    system_ns_last: u64,
-}
-
 /// Samples the whole host around a step.
 ///
 /// Order of calls: [`take_baseline`](Self::take_baseline) (optional), then per step [`begin`](Self::begin),
 /// [`interval`](Self::interval) at each interval's end, [`finish`](Self::finish).
 pub struct HostSampler {
-    root: Root,
     disks: Vec<String>,
     stat_file: OpenText,
     diskstats_file: Option<OpenText>,
@@ -74,8 +61,7 @@ pub struct HostSampler {
     stat_last: Stat,
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
-    tasks: BTreeMap<u32, Task>,
-    ended: Vec<Task>,
+    tasks: TaskWatch,
     busy_by_interval: Vec<Vec<f32>>,
     sampler_ns: u64,
 }
@@ -87,12 +73,12 @@ impl HostSampler {
     /// [`ProbeError`] when a file is missing or a disk is not in /proc/diskstats.
     pub fn new(root: &Root, disks: Vec<String>) -> Result<HostSampler, ProbeError> {
         let diskstats_file = if disks.is_empty() { None } else { Some(OpenText::open(root.join("proc/diskstats"))?) };
+        let tick_ns = sys::tick_ns();
         let mut sampler = HostSampler {
-            root: root.clone(),
             disks,
             stat_file: OpenText::open(root.join("proc/stat"))?,
             diskstats_file,
-            tick_ns: sys::tick_ns(),
+            tick_ns,
             buffer: Vec::new(),
             baseline: CpuTime::default(),
             baseline_window_ns: 0,
@@ -100,8 +86,7 @@ impl HostSampler {
             stat_last: Stat::default(),
             scratch: Stat::default(),
             disks_first: Vec::new(),
-            tasks: BTreeMap::new(),
-            ended: Vec::new(),
+            tasks: TaskWatch::new(root.clone(), tick_ns),
             busy_by_interval: Vec::new(),
             sampler_ns: 0,
         };
@@ -131,18 +116,10 @@ impl HostSampler {
     /// [`ProbeError`] when a counter cannot be read.
     pub fn begin(&mut self) -> Result<(), ProbeError> {
         self.busy_by_interval.clear();
-        self.tasks.clear();
-        self.ended.clear();
         // Looking through all processes is the one costly part; it lies before the first reading, not in the window.
-        for tid in self.array_threads() {
-            self.watch(tid, &format!("proc/{tid}/stat"), true);
-        }
+        self.tasks.restart();
         let cpu_ns = sys::thread_cpu_ns();
-        self.sample_tasks();
-        for task in self.tasks.values_mut() {
-            task.user_ns_first = task.user_ns_last;
-            task.system_ns_first = task.system_ns_last;
-        }
+        self.tasks.mark_start();
         let mut disks = std::mem::take(&mut self.disks_first);
         self.read_disks(&mut disks)?;
         self.disks_first = disks;
@@ -160,7 +137,7 @@ impl HostSampler {
     /// [`ProbeError`] when /proc/stat cannot be read.
     pub fn interval(&mut self) -> Result<(), ProbeError> {
         let cpu_ns = sys::thread_cpu_ns();
-        self.sample_tasks();
+        self.tasks.sample();
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
         // In the order of the first reading, so that every interval has the same columns.
@@ -186,7 +163,7 @@ impl HostSampler {
         self.read_stat(&mut now)?;
         let mut disks_now = Vec::with_capacity(self.disks.len());
         self.read_disks(&mut disks_now)?;
-        self.sample_tasks();
+        self.tasks.sample();
         self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
 
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
@@ -196,7 +173,7 @@ impl HostSampler {
             cpus,
             idle_baseline: self.baseline,
             idle_baseline_window_ns: self.baseline_window_ns,
-            threads: self.thread_times(),
+            threads: self.tasks.times(),
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
             disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
@@ -206,19 +183,6 @@ impl HostSampler {
         };
         self.scratch = now;
         Ok(delta)
-    }
-
-    fn thread_times(&self) -> Vec<ThreadCpu> {
-        self.ended
-            .iter()
-            .chain(self.tasks.values())
-            .map(|task| ThreadCpu {
-                name: task.name.clone(),
-                kernel: task.kernel,
-                user_ns: task.user_ns_last.saturating_sub(task.user_ns_first),
-                system_ns: task.system_ns_last.saturating_sub(task.system_ns_first),
-            })
-            .collect()
     }
 
     fn read_stat(&mut self, into: &mut Stat) -> Result<(), ProbeError> {
@@ -231,100 +195,6 @@ impl HostSampler {
         let text = file.read(&mut self.buffer)?;
         parse_diskstats(&file.path, text, &self.disks, into)
     }
-
-    /// Starts watching new threads of this process and refreshes the figures of the known ones.
-    fn sample_tasks(&mut self) {
-        for name in names_in(&self.root.join("proc/self/task")) {
-            if let Ok(tid) = name.parse::<u32>()
-                && !self.tasks.contains_key(&tid)
-            {
-                self.watch(tid, &format!("proc/self/task/{tid}/stat"), false);
-            }
-        }
-        let (mut gone, tick_ns) = (Vec::new(), self.tick_ns);
-        for (tid, task) in &mut self.tasks {
-            let alive = task.file.as_ref().is_some_and(|file| {
-                read_task(file, &mut self.buffer, tick_ns, |seen| {
-                    task.user_ns_last = seen.user_ns;
-                    task.system_ns_last = seen.system_ns;
-                    // A worker sets its name shortly after it starts.
-                    if task.name != seen.name {
-                        seen.name.clone_into(&mut task.name);
-                        task.kernel = task.kernel || works_for_the_ring(seen.name);
-                    }
-                })
-            });
-            if !alive {
-                gone.push(*tid);
-            }
-        }
-        for tid in gone {
-            if let Some(mut task) = self.tasks.remove(&tid) {
-                task.file = None;
-                self.ended.push(task);
-            }
-        }
-    }
-
-    /// Opens a thread's `stat`. A thread that ended in between has no figures and is left out.
-    fn watch(&mut self, tid: u32, stat: &str, kernel: bool) {
-        let Ok(file) = File::open(self.root.join(stat)) else { return };
-        let task = Task {
-            name: String::new(),
-            kernel,
-            file: Some(file),
-            user_ns_first: 0,
-            system_ns_first: 0,
-            user_ns_last: 0,
-            system_ns_last: 0,
-        };
-        self.tasks.insert(tid, task);
-    }
-
-    /// Kernel threads of md arrays (`md0_raid5`, `md127_resync`); empty, and free of charge, without an array.
-    fn array_threads(&self) -> Vec<u32> {
-        if !names_in(&self.root.join("sys/block")).iter().any(|name| name.starts_with("md")) {
-            return Vec::new();
-        }
-        names_in(&self.root.join("proc"))
-            .iter()
-            .filter_map(|name| name.parse::<u32>().ok())
-            .filter(|pid| {
-                let comm = crate::root::attribute(&self.root.join(format!("proc/{pid}/comm")));
-                comm.is_some_and(|comm| works_for_an_array(&comm))
-            })
-            .collect()
-    }
-}
-
-/// Reads one thread's `stat`; false when the thread has ended.
-fn read_task(file: &File, buffer: &mut Vec<u8>, tick_ns: u64, mut use_it: impl FnMut(TaskStat<'_>)) -> bool {
-    const STAT_BYTES_MAX: usize = 1024;
-    if buffer.len() < STAT_BYTES_MAX {
-        buffer.resize(STAT_BYTES_MAX, 0);
-    }
-    let Ok(length) = file.read_at(buffer, 0) else { return false };
-    let text = String::from_utf8_lossy(&buffer[..length]);
-    match parse_task(&text, tick_ns) {
-        Some(task) => {
-            use_it(task);
-            true
-        }
-        None => false,
-    }
-}
-
-/// Whether a thread of our own process was made by io_uring: its poller or its workers.
-fn works_for_the_ring(name: &str) -> bool {
-    name.starts_with("iou-sqp-") || name.starts_with("iou-wrk-")
-}
-
-/// Whether a kernel thread belongs to an md array: `md`, digits, `_raid...`, `_resync`, `_reclaim`.
-fn works_for_an_array(name: &str) -> bool {
-    let Some((number, role)) = name.strip_prefix("md").and_then(|rest| rest.split_once('_')) else { return false };
-    !number.is_empty()
-        && number.bytes().all(|b| b.is_ascii_digit())
-        && ["raid", "resync", "reclaim", "recovery", "cluster"].iter().any(|r| role.starts_with(r))
 }
 
 fn find(stat: &Stat, number: u32) -> Option<&CpuTime> {
@@ -415,16 +285,6 @@ mod tests {
 
     #[test]
     fn array_threads_are_charged_and_kworkers_are_not() {
-        for (name, ours) in [
-            ("md0_raid5", true),
-            ("md127_resync", true),
-            ("md_raid5", false),
-            ("mdadm", false),
-            ("kworker/0:1-md", false),
-            ("md0_other", false),
-        ] {
-            assert_eq!(works_for_an_array(name), ours, "{name}");
-        }
         let tree = tree();
         tree.folder("sys/block/md0")
             .file("proc/300/comm", "md0_raid5\n")

@@ -152,6 +152,17 @@ fn own_names_are_recognised() {
     }
 }
 
+#[test]
+fn the_live_drive_below_the_root_folder_is_refused() {
+    let device = match crate::disk::whole_device_of(&Root::live(), Path::new("/")) {
+        Ok(device) if device.dev_path.exists() => device,
+        other => return skip(&format!("the root folder has no visible device: {other:?}")),
+    };
+    let destroy = [device.consent_name().to_owned()];
+    let refusal = check_write_target(&Root::live(), &device.dev_path, &destroy).expect_err("root drive");
+    assert_eq!(refusal.kind, RefusalKind::RootDrive, "{refusal}");
+}
+
 /// A loop device over a blank file, detached when dropped.
 struct LoopDevice {
     path: PathBuf,

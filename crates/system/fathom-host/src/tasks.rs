@@ -1,0 +1,168 @@
+//! CPU time of threads while they come and go: our own, io_uring's, and the kernel's for md arrays.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use fathom_record::ThreadCpu;
+
+use crate::procfs::{TaskStat, parse_task};
+use crate::root::{Root, attribute, names_in};
+
+/// A thread while it is watched, and after its end with its last figures.
+struct Task {
+    name: String,
+    kernel: bool,
+    file: File,
+    user_ns_first: u64,
+    system_ns_first: u64,
+    user_ns_last: u64,
+    system_ns_last: u64,
+}
+
+impl Task {
+    fn update(&mut self, seen: &TaskStat<'_>) {
+        self.user_ns_last = seen.user_ns;
+        self.system_ns_last = seen.system_ns;
+        // A worker sets its name shortly after it starts.
+        if self.name != seen.name {
+            seen.name.clone_into(&mut self.name);
+            self.kernel = self.kernel || works_for_the_ring(seen.name);
+        }
+    }
+
+    fn time(&self) -> ThreadCpu {
+        ThreadCpu {
+            name: self.name.clone(),
+            kernel: self.kernel,
+            user_ns: self.user_ns_last.saturating_sub(self.user_ns_first),
+            system_ns: self.system_ns_last.saturating_sub(self.system_ns_first),
+        }
+    }
+}
+
+/// Follows the threads that work for a step.
+pub(crate) struct TaskWatch {
+    root: Root,
+    tick_ns: u64,
+    buffer: Vec<u8>,
+    alive: BTreeMap<u32, Task>,
+    /// Moved out of `alive`, because their numbers may be used again.
+    ended: Vec<ThreadCpu>,
+}
+
+impl TaskWatch {
+    pub(crate) fn new(root: Root, tick_ns: u64) -> Self {
+        TaskWatch { root, tick_ns, buffer: vec![0; 1024], alive: BTreeMap::new(), ended: Vec::new() }
+    }
+
+    /// Forgets all threads and looks for those of md arrays.
+    pub(crate) fn restart(&mut self) {
+        self.alive.clear();
+        self.ended.clear();
+        for tid in self.array_threads() {
+            self.watch(tid, &format!("proc/{tid}/stat"), true);
+        }
+    }
+
+    /// Takes the figures of all threads there are now as the start of the window. One that begins later counts from 0.
+    pub(crate) fn mark_start(&mut self) {
+        self.sample();
+        for task in self.alive.values_mut() {
+            task.user_ns_first = task.user_ns_last;
+            task.system_ns_first = task.system_ns_last;
+        }
+    }
+
+    /// Starts watching new threads of this process and refreshes the figures of the known ones.
+    pub(crate) fn sample(&mut self) {
+        for name in names_in(&self.root.join("proc/self/task")) {
+            if let Ok(tid) = name.parse::<u32>()
+                && !self.alive.contains_key(&tid)
+            {
+                self.watch(tid, &format!("proc/self/task/{tid}/stat"), false);
+            }
+        }
+        let (buffer, ended, tick_ns) = (&mut self.buffer, &mut self.ended, self.tick_ns);
+        self.alive.retain(|_, task| {
+            // An ended thread gives an error or no text.
+            let length = task.file.read_at(buffer, 0).unwrap_or(0);
+            let text = String::from_utf8_lossy(&buffer[..length]);
+            match parse_task(&text, tick_ns) {
+                Some(seen) => {
+                    task.update(&seen);
+                    true
+                }
+                None => {
+                    ended.push(task.time());
+                    false
+                }
+            }
+        });
+    }
+
+    /// Time of every thread seen since the start of the window.
+    pub(crate) fn times(&self) -> Vec<ThreadCpu> {
+        self.ended.iter().cloned().chain(self.alive.values().map(Task::time)).collect()
+    }
+
+    /// Opens a thread's `stat`. A thread that ended in between has no figures and is left out.
+    fn watch(&mut self, tid: u32, stat: &str, kernel: bool) {
+        let Ok(file) = File::open(self.root.join(stat)) else { return };
+        let task = Task {
+            name: String::new(),
+            kernel,
+            file,
+            user_ns_first: 0,
+            system_ns_first: 0,
+            user_ns_last: 0,
+            system_ns_last: 0,
+        };
+        self.alive.insert(tid, task);
+    }
+
+    /// Kernel threads of md arrays (`md0_raid5`, `md127_resync`); empty, and free of charge, without an array.
+    fn array_threads(&self) -> Vec<u32> {
+        if !names_in(&self.root.join("sys/block")).iter().any(|name| name.starts_with("md")) {
+            return Vec::new();
+        }
+        let comm = |pid: &u32| attribute(&self.root.join(format!("proc/{pid}/comm")));
+        names_in(&self.root.join("proc"))
+            .iter()
+            .filter_map(|name| name.parse::<u32>().ok())
+            .filter(|pid| comm(pid).is_some_and(|name| works_for_an_array(&name)))
+            .collect()
+    }
+}
+
+/// Whether a thread of our own process was made by io_uring: its poller or its workers.
+fn works_for_the_ring(name: &str) -> bool {
+    name.starts_with("iou-sqp-") || name.starts_with("iou-wrk-")
+}
+
+/// Whether a kernel thread belongs to an md array: `md`, digits, `_raid...`, `_resync`, `_reclaim`.
+fn works_for_an_array(name: &str) -> bool {
+    let Some((number, role)) = name.strip_prefix("md").and_then(|rest| rest.split_once('_')) else { return false };
+    !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+        && ["raid", "resync", "reclaim", "recovery", "cluster"].iter().any(|r| role.starts_with(r))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn array_threads_are_told_from_others_by_name() {
+        for (name, ours) in [
+            ("md0_raid5", true),
+            ("md127_resync", true),
+            ("md_raid5", false),
+            ("mdadm", false),
+            ("kworker/0:1-md", false),
+            ("md0_other", false),
+        ] {
+            assert_eq!(works_for_an_array(name), ours, "{name}");
+        }
+    }
+}
