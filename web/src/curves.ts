@@ -128,11 +128,29 @@ export function nines(q: number): number {
   return -Math.log10(1 - q);
 }
 
+/** Where the median lies on the axis of nines. */
+export const P50_NINES = Math.log10(2);
+
 /** The quantile at a place on the axis of nines, as people name it: 3 -> `p99.9`. */
 export function ninesName(x: number): string {
-  if (x < 0.05) return "p0";
+  if (x < 0.005) return "p0";
+  if (Math.abs(x - P50_NINES) < 1e-6) return "p50";
   const q = (1 - 10 ** -x) * 100;
   return `p${Number(q.toFixed(Math.max(0, Math.ceil(x) - 1) + (Number.isInteger(x) ? 0 : 1)))}`;
+}
+
+/** Marks of a logarithmic axis from 1-2-5 to 1-2-5 around the values; decades alone when there are many. */
+export function logMarks(values: readonly number[]): number[] {
+  const positive = values.filter((v) => v > 0 && Number.isFinite(v));
+  if (positive.length === 0) return [1, 10];
+  const [low, high] = [Math.min(...positive), Math.max(...positive)];
+  const all: number[] = [];
+  for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) for (const m of [1, 2, 5]) all.push(m * 10 ** e);
+  const first = Math.max(0, all.filter((m) => m <= low * 1.0001).length - 1);
+  const last = all.findIndex((m) => m >= high * 0.9999);
+  const marks = all.slice(first, last === -1 ? undefined : Math.max(last, first + 1) + 1);
+  const ends = [marks[0], marks[marks.length - 1]];
+  return marks.length <= 8 ? marks : marks.filter((m) => ends.includes(m) || Number.isInteger(Math.round(Math.log10(m) * 1e6) / 1e6));
 }
 
 /** Points of a percentile curve on the axis of nines: ascending, latencies never falling, nothing below zero. */

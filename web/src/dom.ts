@@ -17,6 +17,16 @@ export function el<K extends keyof HTMLElementTagNameMap>(spec: K | `${K}.${stri
   return node;
 }
 
+/** Words with `code` in backticks, as the sentences of the document have it. */
+export function rich(sentence: string): DocumentFragment {
+  const out = document.createDocumentFragment();
+  sentence.split("`").forEach((part, i, all) => {
+    const closed = i % 2 === 1 && i < all.length - 1;
+    out.append(closed ? el("code", {}, part) : i % 2 === 1 ? `\`${part}` : part);
+  });
+  return out;
+}
+
 /** Escapes text for the HTML that tooltips take. */
 export function escapeHtml(raw: string): string {
   return raw.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -76,8 +86,8 @@ export function saveText(name: string, type: string, content: string): void {
 }
 
 /** Rows of name and value. */
-export function facts(rows: readonly (readonly [string, Child | Child[]])[]): HTMLDListElement {
-  const list = el("dl.facts");
+export function facts(rows: readonly (readonly [string, Child | Child[]])[], wide = false): HTMLDListElement {
+  const list = el(wide ? "dl.facts.wide" : "dl.facts");
   for (const [name, value] of rows) {
     if (value === null || value === undefined || value === "" || value === false) continue;
     list.append(el("dt", {}, name), el("dd", {}, ...(Array.isArray(value) ? value : [value])));

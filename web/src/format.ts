@@ -45,7 +45,17 @@ export function time(ns: Maybe): string {
   return scaled(ns, [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]]);
 }
 
-/** `497 MB/s`. */
+/** A time on an axis: `100 us`, `2.5 ms`, no zeros after the point. */
+export function timeTick(ns: number): string {
+  return ns === 0 ? "0" : time(ns).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
+}
+
+/** A count on an axis: `50k`, `1.5M`. */
+export function countTick(x: number): string {
+  return count3(x).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+}
+
+/** `497`: the rate in MB/s. */
 export function megabytes(bytesPerSecond: Maybe): string {
   if (!known(bytesPerSecond)) return NONE;
   return digits3(bytesPerSecond / 1e6);
@@ -65,10 +75,15 @@ export function blockSize(bytes: Maybe): string {
   return String(bytes);
 }
 
-/** Memory or a footprint: `2.00 GiB`. */
+const BINARY: readonly (readonly [number, string])[] = [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]];
+
+/** Memory or a footprint: `31.2 GiB`; whole multiples without decimals: `4 KiB`. */
 export function bytesBinary(bytes: Maybe): string {
   if (!known(bytes)) return NONE;
-  return scaled(bytes, [[1024 ** 4, " TiB"], [1024 ** 3, " GiB"], [1024 ** 2, " MiB"], [1024, " KiB"], [1, " B"]]);
+  for (const [size, unit] of [[1024 ** 4, "TiB"], [1024 ** 3, "GiB"], [1024 ** 2, "MiB"], [1024, "KiB"]] as const) {
+    if (bytes >= size && bytes % size === 0 && bytes / size < 1024) return `${bytes / size} ${unit}`;
+  }
+  return scaled(bytes, BINARY);
 }
 
 /** Capacity of a drive: `1.92 TB`. */
@@ -112,29 +127,33 @@ export function date(rfc3339: string | null): string {
   return m ? `${m[1]} ${m[2]} UTC` : rfc3339;
 }
 
-/** A figure by the unit the document gives it: [number, unit]. */
-export function figureParts(value: Maybe, unit: string): [string, string] {
-  if (!known(value)) return [NONE, ""];
+/** A figure by the unit the document gives it: number, unit, and the same in another unit where people use two. */
+export function figureParts(value: Maybe, unit: string): { number: string; unit: string; also: string } {
+  const split = (scaledText: string, rest = ""): { number: string; unit: string; also: string } => {
+    const [number = "", word = ""] = scaledText.split(" ");
+    return { number, unit: `${word}${rest}`, also: "" };
+  };
+  if (!known(value)) return { number: NONE, unit: "", also: "" };
   switch (unit) {
     case "iops":
-      return [count3(value), "IOPS"];
+      return { number: count3(value), unit: "IOPS", also: "" };
     case "bytes_per_s":
-      return [megabytes(value), `MB/s (${mebibytes(value)} MiB/s)`];
+      return { ...split(bytesDecimal(value), "/s"), also: `${scaled(value, BINARY)}/s` };
     case "ns":
-    case "ns_per_io": {
-      const [number = "", word = ""] = time(value).split(" ");
-      return [number, unit === "ns" ? word : `${word} per I/O`];
-    }
+      return split(time(value));
+    case "ns_per_io":
+      return split(time(value), " per I/O");
     case "iops_per_core":
-      return [count3(value), "IOPS per core"];
+      return { number: count3(value), unit: "IOPS per core", also: "" };
     default:
-      return [count3(value), unit];
+      return { number: count3(value), unit, also: "" };
   }
 }
 
-/** The same on one line. */
+/** The same on one line: `3.39 GB/s (3.16 GiB/s)`. */
 export function figure(value: Maybe, unit: string): string {
-  return figureParts(value, unit).join(" ").trim();
+  const f = figureParts(value, unit);
+  return `${f.number} ${f.unit}${f.also === "" ? "" : ` (${f.also})`}`.trim();
 }
 
 /** A number of the evidence, whose units are free words. */

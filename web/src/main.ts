@@ -14,13 +14,15 @@ import { themeSwitch } from "./theme";
 
 function sideList(sections: readonly HTMLElement[]): HTMLElement {
   const links = sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? text.sections.answer));
+  const near = new Set<Element>();
   const watch = new IntersectionObserver(
     (entries) => {
       for (const entry of entries) {
-        const link = links[sections.indexOf(entry.target as HTMLElement)];
-        if (entry.isIntersecting) link?.setAttribute("aria-current", "true");
-        else link?.removeAttribute("aria-current");
+        if (entry.isIntersecting) near.add(entry.target);
+        else near.delete(entry.target);
       }
+      const current = sections.findIndex((s) => near.has(s));
+      links.forEach((link, i) => (i === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current")));
     },
     { rootMargin: "-20% 0px -60% 0px" },
   );

@@ -1,19 +1,21 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
-import { knee, latency, limitWord, ninesName, tailPoints, type Line } from "./curves";
+import { P50_NINES, knee, latency, limitWord, logMarks, ninesName, tailPoints, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
-import { count3, plusMinus, time, whole } from "./format";
+import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
 import { shades, type Palette } from "./palette";
 import { axisStyle, tooltipStyle } from "./stage";
 import { text } from "./text";
 
 /** Below this width a chart has no room for labels beside its lines. */
-export const DIRECT_LABEL_MIN_PX = 560;
+const DIRECT_LABEL_MIN_PX = 440;
 
 /** Room for the labels beside the lines. */
-const LABEL_PX = 118;
+function labelRoom(all: readonly Line[]): number {
+  return Math.min(190, 26 + 7 * Math.max(0, ...all.map((l) => l.label.length)));
+}
 
 const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
@@ -64,14 +66,14 @@ function depthAxis(all: readonly Line[], p: Palette): object {
   };
 }
 
-function endLabel(label: string, color: string, direct: boolean): object {
+function endLabel(label: string, color: string, direct: boolean, p: Palette): object {
   return direct
-    ? { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 8, fontFamily: "inherit" }, labelLayout: { moveOverlap: "shiftY" } }
+    ? { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 9, backgroundColor: p.paper, padding: [0, 3] }, labelLayout: { moveOverlap: "shiftY" } }
     : {};
 }
 
-function gridOf(direct: boolean, left = 54): object {
-  return { left, right: direct ? LABEL_PX : 14, top: 26, bottom: 46, containLabel: false };
+function gridOf(right: number, left = 54): object {
+  return { left, right, top: 26, bottom: 46, containLabel: false };
 }
 
 function interval(step: StepView): string {
@@ -96,7 +98,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
         itemStyle: s === at ? { color: p.paper, borderColor: look.color, borderWidth: 2.5 } : undefined,
         label:
           s === at && direct
-            ? { show: true, position: "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12, fontFamily: "inherit" }
+            ? { show: true, position: "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12 }
             : undefined,
       })),
       symbol: look.symbol,
@@ -104,7 +106,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
       lineStyle: { color: look.color, width: 2, type: look.dash },
       itemStyle: { color: look.color },
       emphasis: { disabled: true },
-      ...endLabel(line.label, look.color, direct),
+      ...endLabel(line.label, look.color, direct, p),
     });
     series.push(errorBars(line, look.color));
     const told = line.steps.filter((s) => s.predicted);
@@ -116,9 +118,9 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
     }
   });
   return {
-    grid: gridOf(direct),
+    grid: gridOf(direct ? labelRoom(all) : 14),
     xAxis: depthAxis(all, p),
-    yAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => count3(v) }, splitNumber: 4 },
+    yAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick }, splitNumber: 4 },
     tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`) },
     series,
   } as EChartsOption;
@@ -161,24 +163,20 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
   return tip(`QD ${depth}`, rows);
 }
 
-function latencyAxis(p: Palette): object {
+/** Logarithmic axis of latencies that fits the values, with marks at 1, 2 and 5. */
+function latencyAxis(values: readonly (number | null)[], p: Palette): object {
+  const marks = logMarks(values.filter((v): v is number => v !== null));
+  const style = axisStyle(p);
   return {
-    ...axisStyle(p),
+    ...style,
     type: "log",
     name: text.picture.latAxis,
-    min: (v: { min: number }) => nice(v.min, false),
-    max: (v: { max: number }) => nice(v.max, true),
-    minorSplitLine: { show: false },
-    axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => time(v).replace(/\.?0+ /, " ") },
+    min: marks[0],
+    max: marks[marks.length - 1],
+    axisTick: { ...style.axisTick, customValues: marks },
+    splitLine: { ...style.splitLine, customValues: marks },
+    axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: timeTick },
   };
-}
-
-/** Next 1, 2 or 5 times a power of ten, outwards: a log axis that does not waste a decade. */
-function nice(x: number, up: boolean): number {
-  if (!(x > 0)) return 1;
-  const base = 10 ** Math.floor(Math.log10(x));
-  const steps = [1, 2, 5, 10].map((m) => m * base);
-  return up ? (steps.find((s) => s >= x * 0.999) ?? x) : ([...steps].reverse().find((s) => s <= x * 1.001) ?? x);
 }
 
 /** Latency over queue depth, both logarithmic. */
@@ -186,9 +184,9 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
   return {
-    grid: gridOf(direct, 60),
+    grid: gridOf(direct ? labelRoom(all) : 14, 60),
     xAxis: depthAxis(all, p),
-    yAxis: latencyAxis(p),
+    yAxis: latencyAxis(all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), p),
     tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => exactTime(latency(s.lat_ns, name))) },
     series: all.map((line, i) => ({
       type: "line",
@@ -199,7 +197,7 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
       lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash },
       itemStyle: { color: looks[i]?.color },
       emphasis: { disabled: true },
-      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct),
+      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, p),
     })),
   } as EChartsOption;
 }
@@ -215,11 +213,12 @@ const STICK: readonly Quantile[] = ["p50", "p99", "p99.9"];
 export function latencyOverIops(line: Line, p: Palette, width: number): EChartsOption {
   const tones = shades(p.op[line.kind], p, 3);
   const direct = width >= 360;
+  const most = Math.max(...line.steps.map((s) => s.iops));
   const where = (s: StepView): string => (s.rate_iops === null ? `QD${s.queue_depth}` : count3(s.rate_iops));
   return {
     grid: { left: 60, right: direct ? 52 : 14, top: 26, bottom: 46 },
-    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => count3(v) } },
-    yAxis: latencyAxis(p),
+    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
+    yAxis: latencyAxis(line.steps.flatMap((s) => STICK.map((q) => latency(s.lat_ns, q))), p),
     tooltip: {
       ...tooltipStyle(p),
       trigger: "item",
@@ -235,7 +234,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       name: q,
       data: line.steps.map((s) => ({
         value: [s.iops, latency(s.lat_ns, q) ?? "-"],
-        label: i === 0 ? { show: true, position: "bottom", formatter: where(s), color: p.muted, fontSize: 11, fontFamily: "inherit" } : undefined,
+        label: i === STICK.length - 1 || latency(s.lat_ns, "p99.9") === null && i === 1 ? { show: true, position: s.iops > 0.7 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11 } : undefined,
       })),
       labelLayout: { hideOverlap: true },
       symbol: SYMBOLS[i],
@@ -243,24 +242,25 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      ...(direct ? { endLabel: { show: true, formatter: q, color: tones[i], fontSize: 12, distance: 6, fontFamily: "inherit" } } : {}),
+      ...(direct ? { endLabel: { show: true, formatter: q, color: p.ink, fontSize: 12, distance: 6 } } : {}),
     })),
   } as EChartsOption;
 }
 
 /** Percentile curves of the steps of a ladder on an axis of nines, pale for shallow queues, dark for deep ones. */
-export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, width: number, name: (s: StepView) => string): EChartsOption {
-  const direct = width >= 420;
+export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, name: (s: StepView) => string): EChartsOption {
   const tones = shades(p.op[kind], p, steps.length);
   const curves = steps.map((s) => tailPoints(s.percentile_curve));
+  const marks = [P50_NINES, 1, 2, 3, 4, 5, 6, 7];
   const deepest = Math.max(2, ...curves.flatMap((c) => c.map((pt) => pt[0])));
   return {
-    grid: { left: 60, right: direct ? 64 : 16, top: 26, bottom: 46 },
+    grid: { left: 60, right: 58, top: 26, bottom: 46 },
     xAxis: {
-      ...axisStyle(p), type: "value", min: 0, max: Math.ceil(deepest * 4) / 4, interval: 1, name: text.tails.axis, nameLocation: "middle", nameGap: 28,
-      axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => (Number.isInteger(v) ? ninesName(v) : "") },
+      ...axisStyle(p), type: "value", min: 0, max: Math.ceil(deepest * 4) / 4, name: text.tails.axis, nameLocation: "middle", nameGap: 28,
+      axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
+      axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: (v: number) => ninesName(v) },
     },
-    yAxis: latencyAxis(p),
+    yAxis: latencyAxis(curves.flatMap((c) => c.map((pt) => pt[1])), p),
     tooltip: {
       ...tooltipStyle(p),
       trigger: "axis",
@@ -282,7 +282,8 @@ export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      ...(direct ? { endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6, fontFamily: "inherit" }, labelLayout: { moveOverlap: "shiftY" } } : {}),
+      endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6 },
+      labelLayout: { moveOverlap: "shiftY" },
     })),
   } as EChartsOption;
 }
@@ -295,7 +296,8 @@ function valueAt(curve: readonly [number, number][], x: number): number | null {
 /** CPU time per I/O by kind, one bar per step. */
 export function cost(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
   const names = steps.map((s) => s.label);
-  const left = Math.min(width * 0.42, 16 + 6.6 * Math.max(...names.map((n) => n.length)));
+  const small = width < DIRECT_LABEL_MIN_PX;
+  const left = Math.min(width * 0.5, 16 + (small ? 5.9 : 6.6) * Math.max(...names.map((n) => n.length)));
   const kinds = [
     ["user", "user_ns_per_io"],
     ["system", "system_ns_per_io"],
@@ -306,7 +308,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number): ECh
   return {
     grid: { left, right: 62, top: 4, bottom: 42 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => whole(v) } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12, width: left - 12, overflow: "truncate", interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: small ? 11 : 12, width: left - 12, overflow: "truncate", interval: 0 } },
     tooltip: {
       ...tooltipStyle(p),
       trigger: "axis",
@@ -373,7 +375,7 @@ export function overTime(step: StepView, color: string, p: Palette): EChartsOpti
   const warmEnd = s.start_s[warm] ?? last;
   const areas: object[] = [];
   if (step.iops_ci95) areas.push([{ yAxis: step.iops_ci95[0], itemStyle: { color, opacity: 0.18 } }, { yAxis: step.iops_ci95[1] }]);
-  if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, formatter: text.time.warmup, position: "insideTop", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
+  if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, formatter: text.time.warmup, position: "insideBottom", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: Math.ceil((last + gap) * 100) / 100, splitLine: { show: false },
     axisLabel: { color: p.muted, fontSize: 12, show: index === 1, showMaxLabel: false }, ...(index === 1 ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
@@ -385,8 +387,8 @@ export function overTime(step: StepView, color: string, p: Palette): EChartsOpti
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     xAxis: [x(0), x(1)],
     yAxis: [
-      { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, splitNumber: 3, name: text.time.iops, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => count3(v) }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
-      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 3, name: text.time.p99, axisLabel: { color: p.muted, fontSize: 12, formatter: (v: number) => time(v).replace(/\.?0+ /, " ") }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
+      { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, splitNumber: 3, name: text.time.iops, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
+      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 3, name: text.time.p99, axisLabel: { color: p.muted, fontSize: 12, formatter: timeTick }, nameTextStyle: { color: p.muted, align: "left", fontSize: 12 } },
     ],
     tooltip: {
       ...tooltipStyle(p),

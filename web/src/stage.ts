@@ -71,7 +71,7 @@ function draw(player: Player): void {
   }
   player.chart ??= init(player.host, null, { renderer: player.renderer, width, height });
   player.chart.resize({ width, height, silent: true });
-  player.chart.setOption({ animation: false, ...option }, { notMerge: true });
+  player.chart.setOption({ animation: false, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily }, ...option }, { notMerge: true });
   if (printing) player.chart.getZr().flush();
 }
 
@@ -118,9 +118,9 @@ export function axisStyle(p: Palette): { axisLine: object; axisTick: object; axi
   return {
     axisLine: { lineStyle: { color: p.muted, width: 1 } },
     axisTick: { lineStyle: { color: p.muted } },
-    axisLabel: { color: p.muted, fontSize: 12, fontFamily: "inherit", hideOverlap: true },
+    axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true },
     splitLine: { lineStyle: { color: p.hairline, width: 1 } },
-    nameTextStyle: { color: p.muted, fontSize: 12, fontFamily: "inherit" },
+    nameTextStyle: { color: p.muted, fontSize: 12 },
   };
 }
 
@@ -132,7 +132,7 @@ export function tooltipStyle(p: Palette): object {
     borderColor: p.dark ? "#3a424b" : "#c9ced4",
     borderWidth: 1,
     padding: [6, 10],
-    textStyle: { color: p.ink, fontSize: 12.5, fontFamily: "inherit" },
+    textStyle: { color: p.ink, fontSize: 12.5 },
     extraCssText: "box-shadow:0 2px 10px rgba(0,0,0,.12);border-radius:3px;font-variant-numeric:tabular-nums",
     transitionDuration: 0,
     className: "tip",

@@ -43,7 +43,7 @@ export const english = {
     more: (n: number): string => `and ${n} more`,
     guest: (of: string): string => `guest of ${of}`,
   },
-  figures: { predicted: (v: string): string => `predicted ${v}`, noInterval: "too few intervals for an error bar" },
+  figures: { predicted: (v: string): string => `predicted ${v}`, noInterval: "no error bar" },
   picture: {
     workload: "Workload",
     quantile: "Latency shown",
@@ -211,13 +211,16 @@ export const english = {
   },
   machine: {
     none: "No facts about the host were recorded.",
+    /** In the order they are shown. */
     keys: {
-      cpu_model: "CPU", cores: "Physical cores", packages: "Sockets", numa_nodes: "NUMA nodes", clocksource: "Clock source", governor: "Frequency governor",
-      kernel: "Kernel", memory_bytes: "Memory", hypervisor: "Guest of", mitigations: "CPU mitigations in force", io_uring_disabled: "kernel.io_uring_disabled",
-      topology: "Topology", cpus: "CPUs", id: "CPU", core: "Core", package: "Socket", node: "NUMA node", numa_node: "NUMA node", siblings: "Siblings", allowed: "Allowed to this run",
-      targets: "Targets", path: "Path", mount: "File system", mount_point: "Mounted on", fs_type: "Type", device_number: "Device number", device: "Device", dev_path: "Node", number: "Device number",
-      slaves: "Made of", size_bytes: "Capacity", logical_block_bytes: "Logical block", physical_block_bytes: "Physical block", nr_requests: "Requests a queue holds (nr_requests)",
-      hw_queues: "Hardware queues", no_device_because: "No device", read_only: "Read-only", scheduler: "I/O scheduler",
+      cpu_model: "CPU", packages: "Sockets", cores: "Physical cores", numa_nodes: "NUMA nodes", memory_bytes: "Memory", kernel: "Kernel", hypervisor: "Guest of",
+      governor: "Frequency governor", clocksource: "Clock source", mitigations: "CPU mitigations in force", io_uring_disabled: "kernel.io_uring_disabled",
+      path: "Path", no_device_because: "No device", model: "Model", name: "Name", dev_path: "Node", partition: "Partition", kind: "Kind", transport: "Transport", size_bytes: "Capacity",
+      serial: "Serial ends in", firmware: "Firmware", logical_block_bytes: "Logical block", physical_block_bytes: "Physical block", scheduler: "I/O scheduler", nr_requests: "nr_requests",
+      hw_queues: "Hardware queues", write_cache: "Write cache", numa_node: "NUMA node", rotational: "Rotational", slaves: "Made of", number: "Device number",
+      fs_type: "Type", mount_point: "Mounted on", source: "Source", options: "Options", device_number: "Device number", read_only: "Read-only",
+      id: "CPU", core: "Core", package: "Socket", node: "NUMA node", siblings: "Siblings", allowed: "Allowed to this run",
+      targets: "Targets", device: "Device", mount: "File system", topology: "Topology", cpus: "CPUs",
     } as Record<string, string>,
     yes: "yes",
     no: "no",

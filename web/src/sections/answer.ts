@@ -2,13 +2,13 @@
 
 import { hasFigures } from "../curves";
 import type { Document, Json, StepView, Verdict } from "../document";
-import { copyButton, el, facts, section } from "../dom";
+import { copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, percent, plusMinus } from "../format";
 import { text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
   if (items.length === 0) return null;
-  return el("div", { class: kind }, el("h3", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, i))));
+  return el("div", { class: kind }, el("h3", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, rich(i)))));
 }
 
 /** Names of the targets, each once. */
@@ -97,7 +97,7 @@ function answerOf(v: Verdict, first: boolean): HTMLElement {
     "div.verdict",
     {},
     el("p.question", {}, v.question),
-    el(first ? "h1" : "p.answer", {}, v.answer),
+    el(first ? "h1" : "p.answer", {}, rich(v.answer)),
     el("div.because", {}, list(t.evidence, v.evidence), list(t.help, v.would_help), list(t.caveats, v.caveats, "caveats")),
   );
 }
@@ -127,7 +127,7 @@ export function figures(doc: Document): HTMLElement | null {
   const all = doc.verdict.flatMap((v) => v.figures);
   if (all.length === 0) return null;
   const cells = all.map((f) => {
-    const [number, unit] = figureParts(f.value, f.unit);
+    const { number, unit, also } = figureParts(f.value, f.unit);
     const told = doc.steps.find((s) => s.index === f.step)?.predicted;
     const predicted = !told ? null : f.unit === "iops" ? figure(told.iops, "iops") : f.unit === "ns" ? figure(told.lat_ns_mean, "ns") : null;
     return el(
@@ -135,7 +135,7 @@ export function figures(doc: Document): HTMLElement | null {
       {},
       el("dt", {}, f.name),
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
-      el("dd.note", {}, el("span.ci", {}, f.ci95 ? plusMinus(f.ci95, f.value) : text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
+      el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, f.ci95 ? plusMinus(f.ci95, f.value) : text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, f.load),
     );
   });

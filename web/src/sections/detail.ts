@@ -1,7 +1,7 @@
 /** Everything else that is known of one step, for the row that was opened. */
 
 import { QUANTILES, type Document, type LatencyView, type StepView } from "../document";
-import { el, facts, smallTable } from "../dom";
+import { el, facts, rich, smallTable } from "../dom";
 import { bytesBinary, count3, date, digits3, duration, evidence, percent, quantile, time, whole } from "../format";
 import { limitWord } from "../curves";
 import { text } from "../text";
@@ -35,7 +35,7 @@ function intervalTitle(lat: LatencyView, name: string): string | null {
 
 function list(title: string, items: readonly (string | Node)[], kind = ""): HTMLElement | null {
   if (items.length === 0) return null;
-  return el("div", { class: kind }, el("h4", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, i))));
+  return el("div", { class: kind }, el("h4", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, typeof i === "string" ? rich(i) : i))));
 }
 
 function factRows(step: StepView, doc: Document): HTMLElement {
@@ -58,7 +58,7 @@ function factRows(step: StepView, doc: Document): HTMLElement {
     [f.overhead, step.overhead ? text.detail.overheadText(time(step.overhead.loop_ns_per_io), time(step.overhead.batch_stamp_error_ns_mean), digits3(step.overhead.ios_per_submit)) : ""],
     [f.clock, step.clock ? text.detail.clockText(step.clock.source, time(step.clock.read_cost_ns), digits3(step.clock.drift_ppm)) : ""],
     [f.seed, planned ? String(planned.seed) : ""],
-  ]);
+  ], true);
 }
 
 function openLoop(step: StepView): string[] {
@@ -86,7 +86,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
   return el(
     "div.detail",
     {},
-    step.reason === null ? null : el("p.refusal", {}, el("b", {}, step.reason), step.help === null ? null : ` ${step.help}`),
+    step.reason === null ? null : el("p.refusal", {}, el("b", {}, step.reason), step.help === null ? null : " ", step.help === null ? null : rich(step.help)),
     list(t.warnings, step.warning_texts, "caveats"),
     step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.name}: ${evidence(e.value, e.unit)}`)]) : null,
     latencyTable(step),

@@ -134,7 +134,7 @@ export function tail(doc: Document): HTMLElement {
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
   const caption = (): string => `${t.title}, ${line.family} ${line.label}`;
-  const chart = picture(caption(), null, 340, (p, w) => tails(shown(), line.kind, p, w, within));
+  const chart = picture(caption(), null, 340, (p) => tails(shown(), line.kind, p, within));
   const notes = el("div");
   const show = (): void => {
     const steps = shown();

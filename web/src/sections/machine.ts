@@ -68,11 +68,17 @@ function tableOf(rows: readonly { [key: string]: Json }[]): HTMLElement {
   return smallTable(keys.map(factName), rows.map((r) => keys.map((k) => inline(k, r[k] ?? null))), keys.length);
 }
 
+/** Known facts in the order of the catalogue, which is the order of importance; JSON objects arrive sorted by name. */
+function rank(key: string): number {
+  const at = Object.keys(text.machine.keys).indexOf(key);
+  return at === -1 ? Number.MAX_SAFE_INTEGER : at;
+}
+
 function block(value: { [key: string]: Json }): HTMLElement {
   const node = el("div.block");
-  const entries = Object.entries(value);
+  const entries = Object.entries(value).sort(([a], [b]) => rank(a) - rank(b));
   const flat = entries.filter(([, v]) => isPlain(v) || isPlainList(v));
-  if (flat.length > 0) node.append(facts(flat.map(([k, v]) => [factName(k), inline(k, v)])));
+  if (flat.length > 0) node.append(facts(flat.map(([k, v]) => [factName(k), inline(k, v)]), true));
   for (const [key, v] of entries) {
     if (Array.isArray(v) && v.length > 0 && v.every(isObject)) {
       const [only] = v;

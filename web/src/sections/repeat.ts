@@ -1,7 +1,7 @@
 /** What it takes to do it again, and what to know before believing it. */
 
 import type { Document, StepView } from "../document";
-import { copyButton, el, facts, section, smallTable } from "../dom";
+import { copyButton, el, facts, rich, section, smallTable } from "../dom";
 import { text } from "../text";
 
 /** Texts that are the same in several steps are said once, with the steps they belong to. */
@@ -21,7 +21,7 @@ function groupedList(entries: readonly (readonly [string, string])[]): HTMLEleme
   return el(
     "ul",
     {},
-    ...grouped(entries).map((g) => el("li", {}, g.said, el("span.note", {}, ` ${text.repeat.steps(g.labels.slice(0, NAMED).join("; "), Math.max(0, g.labels.length - NAMED))}`))),
+    ...grouped(entries).map((g) => el("li", {}, rich(g.said), el("span.note", {}, ` ${text.repeat.steps(g.labels.slice(0, NAMED).join("; "), Math.max(0, g.labels.length - NAMED))}`))),
   );
 }
 

@@ -3,7 +3,7 @@
 import { family, hasFigures, opKind } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select } from "../dom";
-import { digits3 } from "../format";
+import { percent } from "../format";
 import { heat, overTime } from "../options";
 import { picture } from "../stage";
 import { text } from "../text";
@@ -12,7 +12,7 @@ function steadiness(step: StepView): string {
   const t = text.time;
   const s = step.steady;
   if (!s) return t.unjudged;
-  const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${digits3(Math.abs(x))}`;
+  const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
   const head = s.reached ? t.steady(s.rounds) : t.notSteady(s.rounds);
   const drift = s.drift_ci95 ? t.drift(signed(s.drift_pct_per_minute), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(s.drift_pct_per_minute));
   return `${head}; ${drift}. ${t.p99Rule}`;
@@ -54,8 +54,12 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
     "div.picks",
     {},
     pick,
-    el("button.quiet", { type: "button", "aria-label": t.previous, title: t.previous, onclick: () => move(-1) }, "←"),
-    el("button.quiet", { type: "button", "aria-label": t.next, title: t.next, onclick: () => move(1) }, "→"),
+    el(
+      "span.steer",
+      {},
+      el("button.quiet", { type: "button", "aria-label": t.previous, title: t.previous, onclick: () => move(-1) }, "←"),
+      el("button.quiet", { type: "button", "aria-label": t.next, title: t.next, onclick: () => move(1) }, "→"),
+    ),
   );
   return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, cpus.node, unsampled), show };
 }

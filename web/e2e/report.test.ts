@@ -1,0 +1,214 @@
+/** The report in a real browser. */
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { quick, refused, thousand, documentOf } from "../tests/fixture";
+import { given, launch, open, scrollThrough, written } from "./report";
+
+let browser: Browser;
+const urls = new Map<string, string>();
+
+beforeAll(async () => {
+  browser = await launch();
+  urls.set("quick", written(quick(), "quick"));
+  const real = given();
+  if (real !== null) urls.set("given", real);
+});
+
+afterAll(async () => {
+  await browser.close();
+});
+
+const names = given() === null ? ["quick"] : ["quick", "given"];
+const at = (name: string): string => urls.get(name) ?? "";
+
+async function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+/** Charts of the page that hold marks. */
+async function drawn(page: Page): Promise<{ title: string; marks: number }[]> {
+  return page.$$eval("figure:not([hidden])", (figures) =>
+    figures.map((f) => ({ title: f.querySelector("figcaption b")?.textContent ?? "", marks: f.querySelectorAll("svg path").length + f.querySelectorAll("canvas").length })),
+  );
+}
+
+describe.each(names)("the report %s", (name) => {
+  it("draws every chart without a complaint and asks nothing of the network", async () => {
+    const { page, complaints, requests } = await open(browser, at(name));
+    await scrollThrough(page);
+    const charts = await drawn(page);
+    expect(charts.length).toBeGreaterThanOrEqual(2);
+    for (const chart of charts) expect(chart.marks, chart.title).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    expect(requests).toEqual([]);
+    await page.context().close();
+  });
+
+  it("says the answer first, as the only heading of the first rank", async () => {
+    const { page } = await open(browser, at(name));
+    expect(await page.locator("h1").count()).toBe(1);
+    expect((await page.locator("h1").innerText()).length).toBeGreaterThan(20);
+    await page.context().close();
+  });
+
+  it.each([[1400, "light"], [1400, "dark"], [390, "light"], [390, "dark"]] as const)("fits %i pixels in %s", async (width, colorScheme) => {
+    const { page, complaints } = await open(browser, at(name), { viewport: { width, height: 844 }, colorScheme });
+    await scrollThrough(page);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(paper).toBe(colorScheme === "dark" ? "rgb(20, 23, 27)" : "rgb(255, 255, 255)");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shows verdict and steps with scripts off", async () => {
+    const { page } = await open(browser, at(name), { javaScriptEnabled: false });
+    expect((await page.locator("h1").first().innerText()).length).toBeGreaterThan(20);
+    expect(await page.locator("tbody tr").count()).toBeGreaterThan(0);
+    expect(await page.title()).toMatch(/^Fathom run \d+/);
+    await page.context().close();
+  });
+
+  it("prints every chart on light paper, from the dark theme too", async () => {
+    const { page, complaints } = await open(browser, at(name), { colorScheme: "dark" });
+    const charts = page.locator("figure:not([hidden]) .chart");
+    await page.evaluate(() => {
+      // What the charts are when the paper is drawn, which is between these two events.
+      window.addEventListener("beforeprint", () => {
+        document.body.dataset["printed"] = String([...document.querySelectorAll("figure:not([hidden]) .chart")].filter((c) => c.querySelector("svg path, canvas")).length);
+      });
+    });
+    const pdf = await page.pdf({ format: "A4", printBackground: false });
+    expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+    expect(Number(await page.locator("body").getAttribute("data-printed"))).toBe(await charts.count());
+    await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(255, 255, 255)");
+    expect(await page.locator("nav").isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("reading the report", () => {
+  it("tells exact values and sample counts when a point is pointed at", async () => {
+    const { page } = await open(browser, at("quick"));
+    const chart = page.locator("#load .chart").first();
+    await chart.scrollIntoViewIfNeeded();
+    await chart.locator("svg").waitFor();
+    const box = await chart.boundingBox();
+    if (!box) throw new Error("the chart has no place");
+    const tip = chart.locator(".tip-in");
+    for (let x = box.x + 60; x < box.x + box.width - 100 && (await tip.count()) === 0; x += 40) await page.mouse.move(x, box.y + 160);
+    const said = await tip.innerText();
+    expect(said).toMatch(/QD \d+/);
+    expect(said).toMatch(/\d\s?\d{3}/);
+    expect(said).toContain("samples");
+    await page.context().close();
+  });
+
+  it("sorts by a column both ways and says so to screen readers", async () => {
+    const { page } = await open(browser, at("quick"));
+    const column = async (): Promise<number[]> =>
+      page.$$eval("table.steps tbody tr:not(.bad)", (rows) => rows.map((r) => {
+        const said = r.querySelectorAll("td")[2]?.textContent ?? "";
+        return Number.parseFloat(said) * (said.endsWith("M") ? 1e6 : said.endsWith("k") ? 1e3 : 1);
+      }));
+    const header = page.locator("table.steps th[data-key=iops]");
+    await header.locator("button").click();
+    const down = await column();
+    expect(down).toEqual([...down].sort((a, b) => b - a));
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    await header.locator("button").click();
+    const up = await column();
+    expect(up).toEqual([...up].sort((a, b) => a - b));
+    expect(up.length).toBe(13);
+    expect(await page.locator("table.steps tbody tr").last().getAttribute("class")).toBe("bad");
+    await page.context().close();
+  });
+
+  it("filters the table and copies what is left as CSV", async () => {
+    const { page } = await open(browser, at("quick"));
+    await page.locator("#steps input[type=search]").fill("write qd32");
+    expect(await page.locator("table.steps tbody tr").count()).toBe(2);
+    await page.getByRole("button", { name: "Copy CSV" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const csv = await page.evaluate(() => navigator.clipboard.readText());
+    const rows = csv.trim().split(/\r?\n/);
+    expect(rows.length).toBe(3);
+    expect(rows[0]?.startsWith("index,label,state")).toBe(true);
+    await page.locator("#steps input[type=search]").fill("no such step");
+    expect(await page.locator("table.steps tbody").innerText()).toContain("No step matches");
+    await page.context().close();
+  });
+
+  it("opens a row by keyboard and shows what limited the step, its checks and its seed in full", async () => {
+    const { page } = await open(browser, at("quick"));
+    await page.locator("table.steps .opener").first().focus();
+    await page.keyboard.press("Enter");
+    const said = await page.locator("tr.opened").innerText();
+    for (const words of ["Limited by", "Checks", "11400714819323198485", "fio --name"]) expect(said).toContain(words);
+    expect(await page.locator("table.steps .opener").first().getAttribute("aria-expanded")).toBe("true");
+    await page.locator("tr.opened button", { hasText: "Show over time" }).click();
+    expect(await page.locator("#time figcaption b").first().innerText()).toBe("4k random read T1 QD1");
+    await page.context().close();
+  });
+
+  it("names the reason of a refused step and what a missing quantile needs", async () => {
+    const { page } = await open(browser, at("quick"));
+    expect(await page.locator("tr.bad").innerText()).toContain("O_DIRECT is not supported by tmpfs");
+    expect(await page.locator("table.steps").innerText()).toMatch(/needs [\d.]+ s more/);
+    await page.context().close();
+  });
+
+  it("keeps the theme that was chosen, also in the charts", async () => {
+    const { page } = await open(browser, at("quick"), { colorScheme: "light" });
+    await page.locator("#load .chart svg").first().waitFor();
+    const before = await page.locator("#load .chart svg").first().innerHTML();
+    await page.getByRole("button", { name: "dark" }).click();
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(20, 23, 27)");
+    await page.waitForFunction((old) => document.querySelector("#load .chart svg")?.innerHTML !== old, before);
+    await page.reload();
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await page.context().close();
+  });
+
+  it("shows a run without any figures, with the reason of each step", async () => {
+    const doc = documentOf([refused(0, { op: "randread", block: 4096, threads: 1, depth: 1 })]);
+    const { page, complaints } = await open(browser, written({ ...doc, verdict: [], host: null }, "empty"));
+    expect(await page.locator("#load").innerText()).toContain("No step with figures");
+    expect(await page.locator("tr.bad").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("keeps the static page and says why when the document cannot be read", async () => {
+    const { page } = await open(browser, written({ ...quick(), schema: 99 }, "newer"));
+    expect(await page.getByRole("alert").innerText()).toContain("schema 99");
+    expect(await page.locator("table tbody tr").count()).toBe(14);
+    await page.context().close();
+  });
+});
+
+describe("a thousand steps", () => {
+  it("open, page, filter and stay within the window", async () => {
+    const url = written(thousand(), "thousand");
+    const { page, complaints } = await open(browser, url);
+    const ms = await page.evaluate(async () => {
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      return { ready: performance.getEntriesByName("fathom-ready")[0]?.startTime ?? -1, painted: performance.now() };
+    });
+    console.log(`1,000 steps: page put together after ${Math.round(ms.ready)} ms, painted after ${Math.round(ms.painted)} ms (goal 2000 ms)`);
+    expect(ms.ready).toBeGreaterThan(0);
+    expect(ms.painted).toBeLessThan(30_000); // Finds a hang; how fast it is depends on the machine.
+    expect(await page.locator("table.steps tbody tr").count()).toBe(50);
+    await page.getByRole("button", { name: "Next", exact: true }).click();
+    expect(await page.locator("#steps .pager").innerText()).toContain("51–100 of 1000");
+    await page.locator("#steps input[type=search]").fill("libaio qd64 t16 write");
+    expect(await page.locator("table.steps tbody tr").count()).toBe(8);
+    await scrollThrough(page);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
