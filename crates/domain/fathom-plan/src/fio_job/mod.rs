@@ -7,6 +7,7 @@
 mod ini;
 mod job;
 mod keys;
+mod remarks;
 mod write;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Knobs whose value has a grammar of its own.
 
-use crate::knobs::value::{bounded, duration_ns, fault, fault_help, percent, shorten, size_bytes};
+use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, percent, shorten, size_bytes};
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
-use crate::step::{BlockSize, EngineName, Pattern};
+use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 use crate::word::advice;
 
 /// What `rw` says: which operations, in which order.
@@ -222,4 +222,51 @@ pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
     let near = fathom_units::nearest(text, words.iter().copied());
     let mean = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
     Err(fault_help(format!("unknown engine `{}`", shorten(text)), format!("{mean}engines are {}", words.join(", "))))
+}
+
+pub(crate) fn parse_mode(text: &str) -> Result<Mode, Fault> {
+    let words = ["interrupt", "iopoll", "sqpoll"];
+    [Mode::Interrupt, Mode::Iopoll, Mode::Sqpoll]
+        .into_iter()
+        .find(|m| m.as_str() == text.trim())
+        .ok_or_else(|| fault_help(format!("unknown mode `{}`", shorten(text)), advice(text, &words)))
+}
+
+pub(crate) fn parse_rate_process(text: &str) -> Result<RateProcess, Fault> {
+    match text.trim() {
+        "fixed" | "linear" => Ok(RateProcess::Fixed),
+        "poisson" => Ok(RateProcess::Poisson),
+        other => Err(fault_help(
+            format!("unknown arrival process `{}`", shorten(other)),
+            advice(other, &["fixed", "linear", "poisson"]),
+        )),
+    }
+}
+
+pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
+    match text.trim() {
+        "unpinned" => Ok(Placement::Unpinned),
+        "cores" => Ok(Placement::Cores),
+        "smt" => Ok(Placement::Smt),
+        "local" => Ok(Placement::Local),
+        "remote" => Ok(Placement::Remote),
+        list if list.starts_with(|c: char| c.is_ascii_digit()) => cpu_list(list).map(Placement::Cpus),
+        other => Err(fault_help(
+            format!("unknown placement `{}`", shorten(other)),
+            fathom_units::nearest(other, ["unpinned", "cores", "smt", "local", "remote"]).map_or_else(
+                || "valid: unpinned, cores, smt, local, remote, or a CPU list such as 0-3,8".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            ),
+        )),
+    }
+}
+
+pub(crate) fn parse_verify(text: &str) -> Result<Option<Verify>, Fault> {
+    match text.trim() {
+        "crc32c" => Ok(Some(Verify::Crc32c)),
+        "none" | "0" | "false" => Ok(None),
+        other => {
+            Err(fault_help(format!("verification by `{}` is not carried out", shorten(other)), "use crc32c or none"))
+        }
+    }
 }
