@@ -4,7 +4,7 @@
 //! with the same workload and a deeper queue, or with more threads, shows what relieving that part does.
 
 use fathom_plan::{EngineName, Step};
-use fathom_record::StepRecord;
+use fathom_record::{HostDelta, OpenLoop, StepRecord};
 use fathom_units::{format_iops, format_ns};
 use serde::Serialize;
 
@@ -93,25 +93,40 @@ pub struct Limit {
     pub evidence: Vec<Evidence>,
 }
 
-/// A measured step as the attribution sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Observation<'a> {
-    /// What was asked.
-    pub step: &'a Step,
-    /// What came of it.
-    pub record: &'a StepRecord,
+/// A measured step as the attribution sees it: small, so that a run of a thousand steps is judged at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    step: Step,
+    ios: u64,
+    bytes: u64,
+    runtime_ns: u64,
+    mean_lat_ns: Option<f64>,
+    in_flight_mean: Option<f64>,
+    open_loop: Option<OpenLoop>,
+    host: Option<HostDelta>,
 }
 
-impl Observation<'_> {
-    fn iops(&self) -> f64 {
-        match self.record.runtime_ns {
-            0 => 0.0,
-            ns => self.record.ios() as f64 * 1e9 / ns as f64,
+impl Observation {
+    /// What counts of a record.
+    #[must_use]
+    pub fn of(step: &Step, record: &StepRecord) -> Observation {
+        Observation {
+            step: step.clone(),
+            ios: record.ios(),
+            bytes: record.bytes(),
+            runtime_ns: record.runtime_ns,
+            mean_lat_ns: record.lat_merged().and_then(|h| h.mean_ns()),
+            in_flight_mean: record.in_flight_mean,
+            open_loop: record.open_loop.clone(),
+            host: record.host.clone(),
         }
     }
 
-    fn mean_lat_ns(&self) -> Option<f64> {
-        self.record.lat_merged().and_then(|h| h.mean_ns())
+    fn iops(&self) -> f64 {
+        match self.runtime_ns {
+            0 => 0.0,
+            ns => self.ios as f64 * 1e9 / ns as f64,
+        }
     }
 
     fn in_flight(&self) -> u32 {
@@ -125,16 +140,18 @@ impl Observation<'_> {
 /// # Panics
 /// When `index` is out of range.
 #[must_use]
-pub fn attribute(all: &[Observation<'_>], index: usize) -> Limit {
+pub fn attribute(all: &[Observation], index: usize) -> Limit {
     let this = &all[index];
-    if this.record.ios() == 0 {
+    if this.ios == 0 {
         return unknown("no I/O completed", Vec::new());
     }
     rate_limit(this)
         .or_else(|| page_cache_limit(this))
         .or_else(|| cpu_limit(all, this))
         .or_else(|| depth_or_device(all, this))
-        .unwrap_or_else(|| unknown("no counter stands at its limit and no neighbouring step tells more", base_evidence(this)))
+        .unwrap_or_else(|| {
+            unknown("no counter stands at its limit and no neighbouring step tells more", base_evidence(this))
+        })
 }
 
 fn unknown(why: &str, evidence: Vec<Evidence>) -> Limit {
@@ -150,19 +167,19 @@ fn evidence(name: &str, value: f64, unit: &'static str) -> Evidence {
     Evidence { name: name.to_owned(), value, unit }
 }
 
-fn base_evidence(this: &Observation<'_>) -> Vec<Evidence> {
+fn base_evidence(this: &Observation) -> Vec<Evidence> {
     let mut out = vec![evidence("iops", this.iops(), "iops")];
-    if let Some(lat) = this.mean_lat_ns() {
+    if let Some(lat) = this.mean_lat_ns {
         out.push(evidence("mean latency", lat, "ns"));
     }
-    if let Some(n) = this.record.in_flight_mean {
+    if let Some(n) = this.in_flight_mean {
         out.push(evidence("mean in flight", n, "ios"));
     }
     out
 }
 
-fn rate_limit(this: &Observation<'_>) -> Option<Limit> {
-    let open = this.record.open_loop.as_ref()?;
+fn rate_limit(this: &Observation) -> Option<Limit> {
+    let open = this.open_loop.as_ref()?;
     if open.unsustainable {
         return None;
     }
@@ -177,21 +194,21 @@ fn rate_limit(this: &Observation<'_>) -> Option<Limit> {
 }
 
 /// I/Os the device saw for each of ours, counting merges as seen; `None` when no device was sampled.
-fn device_share(this: &Observation<'_>) -> Option<f64> {
-    let host = this.record.host.as_ref()?;
+fn device_share(this: &Observation) -> Option<f64> {
+    let host = this.host.as_ref()?;
     if host.disks.is_empty() {
         return None;
     }
     let bytes: u64 = host.disks.iter().map(|d| d.read_bytes + d.write_bytes).sum();
-    Some(bytes as f64 / this.record.bytes().max(1) as f64)
+    Some(bytes as f64 / this.bytes.max(1) as f64)
 }
 
-fn page_cache_limit(this: &Observation<'_>) -> Option<Limit> {
+fn page_cache_limit(this: &Observation) -> Option<Limit> {
     if this.step.engine.name == EngineName::Null || this.step.workload.mix.trim_pct > 0 {
         return None;
     }
     let share = device_share(this)?;
-    let cached = this.record.host.as_ref().and_then(|h| h.page_cache_bytes).unwrap_or(0);
+    let cached = this.host.as_ref().and_then(|h| h.page_cache_bytes).unwrap_or(0);
     // Under O_DIRECT a low share has other causes (a RAM disk that is not counted), so a cached file must be seen too.
     if share >= DEVICE_SHARE_MIN || (this.step.workload.direct && cached == 0) {
         return None;
@@ -210,10 +227,10 @@ fn page_cache_limit(this: &Observation<'_>) -> Option<Limit> {
     })
 }
 
-fn cpu_limit(all: &[Observation<'_>], this: &Observation<'_>) -> Option<Limit> {
-    let host = this.record.host.as_ref()?;
+fn cpu_limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+    let host = this.host.as_ref()?;
     let shares = thread_busy_shares(host);
-    let cost = cpu_cost(host, this.record.ios())?;
+    let cost = cpu_cost(host, this.ios)?;
     let cpus = host.cpus.len();
     let mut numbers = base_evidence(this);
     let per_io = cost.busy_cores * 1e9 / this.iops().max(1e-9);
@@ -242,7 +259,8 @@ fn cpu_limit(all: &[Observation<'_>], this: &Observation<'_>) -> Option<Limit> {
     if let Some((threads, gain)) = probe {
         numbers.push(evidence(&format!("IOPS with {threads} threads against this"), gain, "x"));
     }
-    let who = if shares.len() == 1 { "One core is".to_owned() } else { format!("The {} workers' cores are", shares.len()) };
+    let who =
+        if shares.len() == 1 { "One core is".to_owned() } else { format!("The {} workers' cores are", shares.len()) };
     let probe_text = match probe {
         Some((threads, gain)) if gain > 1.2 => format!(" {threads} threads gave {gain:.2} times as much."),
         _ => String::new(),
@@ -259,8 +277,8 @@ fn cpu_limit(all: &[Observation<'_>], this: &Observation<'_>) -> Option<Limit> {
     })
 }
 
-fn depth_or_device(all: &[Observation<'_>], this: &Observation<'_>) -> Option<Limit> {
-    let lat = this.mean_lat_ns()?;
+fn depth_or_device(all: &[Observation], this: &Observation) -> Option<Limit> {
+    let lat = this.mean_lat_ns?;
     let mut numbers = base_evidence(this);
     let n = this.in_flight();
     if let Some((deeper, gain)) = probe_depth(all, this, true) {
@@ -303,7 +321,8 @@ fn depth_or_device(all: &[Observation<'_>], this: &Observation<'_>) -> Option<Li
         return Some(Limit {
             name: LimitName::Unknown,
             confidence: Confidence::Unknown,
-            sentence: "Near the knee: more depth still helps a little, and nothing in the host is saturated.".to_owned(),
+            sentence: "Near the knee: more depth still helps a little, and nothing in the host is saturated."
+                .to_owned(),
             evidence: numbers,
         });
     }
@@ -344,10 +363,10 @@ fn same_but_load(a: &Step, b: &Step) -> bool {
 }
 
 /// Nearest step that differs in I/Os in flight only: `(in flight, its IOPS / this IOPS)`.
-fn probe_depth(all: &[Observation<'_>], this: &Observation<'_>, deeper: bool) -> Option<(u32, f64)> {
+fn probe_depth(all: &[Observation], this: &Observation, deeper: bool) -> Option<(u32, f64)> {
     let n = this.in_flight();
     all.iter()
-        .filter(|o| same_but_load(o.step, this.step) && o.record.ios() > 0)
+        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
         .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
         // With equal depth change prefer the same number of threads, so that one knob moved.
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
@@ -355,10 +374,12 @@ fn probe_depth(all: &[Observation<'_>], this: &Observation<'_>, deeper: bool) ->
 }
 
 /// Step with more threads at no less depth per thread: `(threads, its IOPS / this IOPS)`.
-fn probe_threads(all: &[Observation<'_>], this: &Observation<'_>) -> Option<(u32, f64)> {
+fn probe_threads(all: &[Observation], this: &Observation) -> Option<(u32, f64)> {
     all.iter()
-        .filter(|o| same_but_load(o.step, this.step) && o.record.ios() > 0)
-        .filter(|o| o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth)
+        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+        .filter(|o| {
+            o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth
+        })
         .min_by_key(|o| (o.step.load.queue_depth.abs_diff(this.step.load.queue_depth), o.step.load.threads))
         .map(|o| (o.step.load.threads, o.iops() / this.iops()))
 }
@@ -368,7 +389,7 @@ mod tests {
     use super::*;
     use fathom_hist::Histogram;
     use fathom_plan::{Knobs, Op, Target};
-    use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, ThreadCpu};
+    use fathom_record::{CpuTime, Direction, DiskDelta, Latency, ThreadCpu};
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -436,7 +457,7 @@ mod tests {
     }
 
     fn limits(steps: &[(Step, StepRecord)]) -> Vec<(LimitName, Confidence)> {
-        let all: Vec<Observation<'_>> = steps.iter().map(|(step, record)| Observation { step, record }).collect();
+        let all: Vec<Observation> = steps.iter().map(|(step, record)| Observation::of(step, record)).collect();
         (0..all.len()).map(|i| attribute(&all, i)).map(|l| (l.name, l.confidence)).collect()
     }
 

@@ -54,8 +54,13 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
     let user_ns = net(total.user_ns, base.user_ns);
     let system_all_ns = net(total.system_ns, base.system_ns);
     let irq_ns = net(total.irq_ns + total.softirq_ns, base.irq_ns + base.softirq_ns);
-    let workers_ns: f64 =
-        host.threads.iter().filter(|t| t.kernel).map(|t| (t.user_ns + t.system_ns) as f64).sum::<f64>().min(system_all_ns);
+    let workers_ns: f64 = host
+        .threads
+        .iter()
+        .filter(|t| t.kernel)
+        .map(|t| (t.user_ns + t.system_ns) as f64)
+        .sum::<f64>()
+        .min(system_all_ns);
     let n = ios as f64;
     let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
     Some(CpuCost {
@@ -110,7 +115,15 @@ mod tests {
         HostDelta {
             window_ns: 1_000_000_000,
             cpus: vec![
-                (0, CpuTime { user_ns: 200_000_000, system_ns: 500_000_000, softirq_ns: 100_000_000, ..CpuTime::default() }),
+                (
+                    0,
+                    CpuTime {
+                        user_ns: 200_000_000,
+                        system_ns: 500_000_000,
+                        softirq_ns: 100_000_000,
+                        ..CpuTime::default()
+                    },
+                ),
                 (1, CpuTime { user_ns: 50_000_000, idle_ns: 950_000_000, ..CpuTime::default() }),
             ],
             idle_baseline: CpuTime { user_ns: 25_000_000, ..CpuTime::default() },

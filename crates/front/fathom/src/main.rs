@@ -1,2 +1,22 @@
-//! The binary.
-fn main() {}
+//! `fathom`: how fast is this storage, what limits it, and what would change that.
+
+mod args;
+mod commands;
+mod exit;
+mod progress;
+mod table;
+mod terminal;
+
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    let args = args::Args::parse();
+    terminal::init(args.color);
+    match commands::dispatch(&args) {
+        Ok(exit) => exit.into(),
+        Err(problem) => {
+            terminal::print_problem(&problem);
+            problem.exit.into()
+        }
+    }
+}

@@ -328,6 +328,8 @@ pub struct EvidenceView {
 pub struct SteadyView {
     /// Whether the window was steady.
     pub reached: bool,
+    /// Why not: `warm_up_too_long`, `beginning_differs`, `drifts`, or `cannot_tell` (too noisy or short to say).
+    pub why: Option<String>,
     /// Intervals looked at.
     pub rounds: u32,
     /// Intervals that still look like warm-up.

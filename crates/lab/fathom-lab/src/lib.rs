@@ -1,1 +1,13 @@
-//! Not furnished yet.
+//! Conducts a run: targets -> steps -> store -> explanation; emits events. Builds the [`document::Document`] of a run.
+
+mod checks;
+mod conduct;
+pub mod document;
+mod sentences;
+mod targets;
+mod verdict;
+mod view;
+
+pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, conduct};
+pub use targets::{FILE_BYTES_DEFAULT, TargetError};
+pub use view::{document_of, is_unsteady, rfc3339};

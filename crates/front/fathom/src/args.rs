@@ -1,0 +1,305 @@
+//! The command line as typed. Meaning is given to it in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// How fast is this storage, what limits it, and what would change that.
+#[derive(Debug, Parser)]
+#[command(name = "fathom", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Args {
+    /// Lab database that holds the runs [default: fathom.db in the user's data directory]
+    #[arg(long, global = true, env = "FATHOM_LAB", value_name = "PATH")]
+    pub(crate) lab: Option<PathBuf>,
+    /// Colour of warnings and errors
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a study, a plan file or a fio job file
+    Run(RunArgs),
+    /// One step by hand, in fio's words
+    Io(IoArgs),
+    /// Dry run: steps, time, bytes written, what would be destroyed
+    Plan(PlanArgs),
+    /// What each study asks, how long it takes, whether it writes
+    Studies {
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+    /// Runs in the lab
+    List {
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+    /// Verdict and table of a run
+    Show {
+        /// Number of the run, or `last`
+        run: String,
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a run as one offline HTML file
+    Report {
+        /// Number of the run, or `last`
+        run: String,
+        /// File to write [default: fathom-RUN.html]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Write a run in another tool's format
+    Export(ExportArgs),
+    /// Take a result of fio (json, json+) or of Fathom (json) into the lab
+    Import {
+        /// File to read; `-` for standard input
+        file: PathBuf,
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove runs from the lab
+    Rm {
+        /// Numbers of the runs
+        #[arg(required = true, value_name = "RUN")]
+        runs: Vec<i64>,
+    },
+    /// The limits of the loop and of the kernel's ring, for `make bench`
+    #[command(hide = true)]
+    BenchNop {
+        /// I/Os in flight
+        #[arg(long, default_value_t = 128)]
+        iodepth: u32,
+        /// I/Os per call
+        #[arg(long, default_value_t = 32)]
+        batch: u32,
+        /// Seconds per leg
+        #[arg(long, default_value_t = 1.0)]
+        seconds: f64,
+    },
+}
+
+/// What the ways to run have in common.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunCommon {
+    /// Allow writing to the block device with this serial number (once per device)
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) destroy: Vec<String>,
+    /// Leave files that Fathom created in place
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Print the run as JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the HTML report to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No progress on stderr
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SourceArgs {
+    /// Name of a study, a plan (.toml) or a fio job file (.fio, .job, .ini)
+    pub(crate) study: String,
+    /// File, directory or block device; may be given several times [default: the current directory]
+    #[arg(long, short, value_name = "TARGET")]
+    pub(crate) target: Vec<String>,
+    /// Targets judged as one subject: NAME=TARGET,TARGET
+    #[arg(long, value_name = "NAME=T,T")]
+    pub(crate) group: Vec<String>,
+    /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Scale the study to this time, e.g. 2m
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_budget: Option<String>,
+}
+
+/// `fathom run`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    #[command(flatten)]
+    pub(crate) common: RunCommon,
+}
+
+/// `fathom plan`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Print JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `fathom export`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExportArgs {
+    /// Number of the run, or `last`
+    pub(crate) run: String,
+    /// Format
+    #[arg(long, short, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Formats of `fathom export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Everything, in Fathom's own names
+    Json,
+    /// One row per step
+    Csv,
+    /// fio's names
+    FioJson,
+    /// fio's names with histogram bins (json+)
+    FioJsonPlus,
+    /// fio's histogram log
+    Hlog,
+}
+
+/// `fathom io`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct IoArgs {
+    /// File, directory or block device (several: one set of threads each); `null` with --engine null
+    #[arg(long, short, required = true, value_name = "TARGET", visible_alias = "filename")]
+    pub(crate) target: Vec<String>,
+    /// read, write, randread, randwrite, rw, randrw, trim, randtrim [default: randread]
+    #[arg(long, visible_alias = "readwrite")]
+    rw: Option<String>,
+    /// Block size, e.g. 4k [default: 4k]
+    #[arg(long)]
+    bs: Option<String>,
+    /// Sizes and their shares, e.g. 4k/60:64k/40
+    #[arg(long)]
+    bssplit: Option<String>,
+    /// I/Os in flight per thread [default: 1]
+    #[arg(long)]
+    iodepth: Option<String>,
+    /// Threads per target [default: 1]
+    #[arg(long, visible_alias = "numjobs")]
+    threads: Option<String>,
+    /// io_uring, libaio, psync, mmap, null [default: io_uring]
+    #[arg(long, visible_alias = "ioengine")]
+    engine: Option<String>,
+    /// interrupt, iopoll, sqpoll
+    #[arg(long)]
+    mode: Option<String>,
+    /// unpinned, cores, smt, local, remote
+    #[arg(long)]
+    placement: Option<String>,
+    /// Run the threads on these CPUs, e.g. 0-3,8
+    #[arg(long, visible_alias = "cpus_allowed")]
+    cpus: Option<String>,
+    /// Part of the target that is touched, e.g. 2g
+    #[arg(long)]
+    size: Option<String>,
+    /// Start of that part
+    #[arg(long)]
+    offset: Option<String>,
+    /// Measured time, e.g. 5s [default: 5s]
+    #[arg(long)]
+    runtime: Option<String>,
+    /// Warm-up that is not counted
+    #[arg(long, visible_alias = "ramp_time")]
+    ramp_time: Option<String>,
+    /// Open loop: I/Os per second, e.g. 20k; latency counts from the intended start
+    #[arg(long, visible_alias = "rate_iops")]
+    rate: Option<String>,
+    /// fixed or poisson
+    #[arg(long)]
+    rate_process: Option<String>,
+    /// Share of reads in percent, for rw and randrw
+    #[arg(long, visible_alias = "rwmixread")]
+    read_pct: Option<String>,
+    /// random, zipf:1.2, hotspot:90/10
+    #[arg(long, visible_alias = "random_distribution")]
+    distribution: Option<String>,
+    /// 1: bypass the page cache, 0: buffered [default: 1]
+    #[arg(long)]
+    direct: Option<String>,
+    /// crc32c: write self-describing blocks and check them
+    #[arg(long)]
+    verify: Option<String>,
+    /// Share of written data that compresses, percent [default: 0]
+    #[arg(long)]
+    compress: Option<String>,
+    /// Share of written data that repeats, percent [default: 0]
+    #[arg(long)]
+    dedupe: Option<String>,
+    /// Seed of offsets and data
+    #[arg(long)]
+    seed: Option<String>,
+    /// Stamp every I/O on its own instead of once per batch
+    #[arg(long)]
+    paranoid: bool,
+    /// Any other knob, e.g. --set iodepth_batch_submit=8
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print the evidence behind the limit
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) common: RunCommon,
+}
+
+impl IoArgs {
+    /// Knobs in the order typed by the table above, in the words of the knob table.
+    pub(crate) fn knobs(&self) -> Vec<(&str, &str)> {
+        let named = [
+            ("rw", &self.rw),
+            ("bs", &self.bs),
+            ("bssplit", &self.bssplit),
+            ("iodepth", &self.iodepth),
+            ("numjobs", &self.threads),
+            ("ioengine", &self.engine),
+            ("mode", &self.mode),
+            ("placement", &self.placement),
+            ("cpus_allowed", &self.cpus),
+            ("size", &self.size),
+            ("offset", &self.offset),
+            ("runtime", &self.runtime),
+            ("ramp_time", &self.ramp_time),
+            ("rate_iops", &self.rate),
+            ("rate_process", &self.rate_process),
+            ("rwmixread", &self.read_pct),
+            ("random_distribution", &self.distribution),
+            ("direct", &self.direct),
+            ("verify", &self.verify),
+            ("buffer_compress_percentage", &self.compress),
+            ("dedupe_percentage", &self.dedupe),
+            ("randseed", &self.seed),
+        ];
+        let mut out: Vec<(&str, &str)> = named.iter().filter_map(|(k, v)| v.as_deref().map(|v| (*k, v))).collect();
+        if self.paranoid {
+            out.push(("paranoid", "1"));
+        }
+        out
+    }
+
+    /// `--set` pairs as typed.
+    pub(crate) fn extra(&self) -> &[String] {
+        &self.set
+    }
+}

@@ -1,0 +1,126 @@
+//! `list`, `show`, `rm`.
+
+use fathom_lab::document::Document;
+use fathom_store::RunId;
+
+use super::{existing_lab, load, to_json};
+use crate::args::Args;
+use crate::exit::{Exit, Problem};
+use crate::table;
+use crate::terminal::{result, talk};
+
+/// Runs in the lab, newest last.
+pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
+    let runs = existing_lab(args)?.runs()?;
+    if json {
+        let rows: Vec<serde_json::Value> = runs
+            .iter()
+            .map(|r| {
+                serde_json::json!({
+                    "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_lab::rfc3339(r.started_unix_ns),
+                    "steps": r.steps_measured, "steps_planned": r.steps_planned,
+                })
+            })
+            .collect();
+        result(&to_json(&serde_json::json!({ "runs": rows })));
+        return Ok(Exit::Done);
+    }
+    let mut text = format!("{:>5}  {:<12} {:<12} {:<20} {:>7}\n", "run", "study", "state", "started (UTC)", "steps");
+    for r in &runs {
+        let steps = format!("{}/{}", r.steps_measured, r.steps_planned);
+        let started = fathom_lab::rfc3339(r.started_unix_ns);
+        text.push_str(&format!("{:>5}  {:<12} {:<12} {started:<20} {steps:>7}\n", r.id.0, r.study, r.state.as_str()));
+    }
+    result(&text);
+    Ok(Exit::Done)
+}
+
+/// Verdict and table of a run.
+pub(crate) fn show(args: &Args, run: &str, json: bool) -> Result<Exit, Problem> {
+    let lab = existing_lab(args)?;
+    let document = load(&lab, run)?;
+    result(&if json { to_json(&document) } else { shown(&document) });
+    Ok(Exit::Done)
+}
+
+/// Removes runs; the first that does not exist ends it, and says which were removed.
+pub(crate) fn rm(args: &Args, runs: &[i64]) -> Result<Exit, Problem> {
+    let mut lab = existing_lab(args)?;
+    for run in runs {
+        lab.delete_run(RunId(*run))?;
+        talk(&format!("removed run {run}"));
+    }
+    Ok(Exit::Done)
+}
+
+/// The whole run as text: verdict, then the table.
+pub(crate) fn shown(document: &Document) -> String {
+    let mut text = format!(
+        "run {} · {} · {} · {}\n\n{}",
+        document.run.id,
+        document.run.study,
+        document.run.state,
+        document.run.started,
+        verdict(document)
+    );
+    text.push('\n');
+    text.push_str(&table::head());
+    text.push('\n');
+    for step in &document.steps {
+        text.push_str(&table::row(step));
+        text.push('\n');
+    }
+    text.push_str(&table::legend(&document.steps));
+    text
+}
+
+/// The answer with its evidence, for people.
+pub(crate) fn verdict(document: &Document) -> String {
+    let mut text = String::new();
+    for verdict in &document.verdict {
+        text.push_str(&fill(&verdict.answer, ""));
+        for line in &verdict.evidence {
+            text.push_str(&fill(line, "  "));
+        }
+        for line in &verdict.would_help {
+            text.push_str(&fill(&format!("Would help: {line}"), ""));
+        }
+        for line in &verdict.caveats {
+            text.push_str(&fill(&format!("Mind: {line}"), ""));
+        }
+    }
+    text
+}
+
+/// Breaks a sentence into lines of 100 characters; following lines are indented.
+fn fill(sentence: &str, indent: &str) -> String {
+    const WIDTH: usize = 100;
+    let mut out = String::new();
+    let mut line = indent.to_owned();
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + word.chars().count() + 1 > WIDTH && line.trim() != "" {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = format!("{indent}  ");
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn long_sentences_are_broken_and_indented() {
+        let text = fill(&"word ".repeat(30), "  ");
+        assert!(text.lines().all(|l| l.chars().count() <= 100));
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("    word")));
+        assert_eq!(text.split_whitespace().count(), 30);
+    }
+}

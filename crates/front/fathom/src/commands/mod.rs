@@ -1,0 +1,76 @@
+//! One module per command; each returns how the program ends.
+
+mod bench;
+mod import;
+mod lab;
+mod output;
+mod plan;
+mod run;
+mod source;
+
+use std::path::PathBuf;
+
+use fathom_lab::document::Document;
+use fathom_lab::document_of;
+use fathom_store::{Lab, RunId};
+
+use crate::args::{Args, Command};
+use crate::exit::{Exit, Problem};
+
+/// Carries out the command.
+pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
+    match &args.command {
+        Command::Run(run) => run::run_study(args, run),
+        Command::Io(io) => run::run_io(args, io),
+        Command::Plan(options) => plan::plan(options),
+        Command::Studies { json } => plan::studies(*json),
+        Command::List { json } => lab::list(args, *json),
+        Command::Show { run, json } => lab::show(args, run, *json),
+        Command::Rm { runs } => lab::rm(args, runs),
+        Command::Report { run, output } => output::report(args, run, output.as_deref()),
+        Command::Export(options) => output::export(args, options),
+        Command::Import { file, json } => import::import(args, file, *json),
+        Command::BenchNop { iodepth, batch, seconds } => bench::nop(*iodepth, *batch, *seconds),
+    }
+}
+
+/// `--lab`, `FATHOM_LAB`, or `fathom.db` in the user's data directory.
+fn lab_path(args: &Args) -> Result<PathBuf, Problem> {
+    if let Some(path) = &args.lab {
+        return Ok(path.clone());
+    }
+    let data = std::env::var_os("XDG_DATA_HOME").filter(|v| !v.is_empty()).map(PathBuf::from).or_else(|| {
+        std::env::var_os("HOME").filter(|v| !v.is_empty()).map(|home| PathBuf::from(home).join(".local/share"))
+    });
+    data.map(|d| d.join("fathom").join("fathom.db")).ok_or_else(|| {
+        Problem::usage("no place for the lab: neither HOME nor XDG_DATA_HOME is set", "name a file: --lab PATH")
+    })
+}
+
+/// Opens the lab for reading what is in it; a lab that does not exist is an error, not an empty one.
+fn existing_lab(args: &Args) -> Result<Lab, Problem> {
+    Ok(Lab::open_existing(&lab_path(args)?)?)
+}
+
+/// `last` or a number.
+fn run_number(lab: &Lab, text: &str) -> Result<RunId, Problem> {
+    if text == "last" {
+        return lab
+            .latest_run_id()?
+            .ok_or_else(|| Problem::usage("the lab is empty", "measure something first: fathom run quick"));
+    }
+    text.parse()
+        .map(RunId)
+        .map_err(|_| Problem::usage(format!("`{text}` is not a run"), "give its number (fathom list) or `last`"))
+}
+
+/// The document of a run named by the user.
+fn load(lab: &Lab, text: &str) -> Result<Document, Problem> {
+    Ok(document_of(lab, run_number(lab, text)?)?)
+}
+
+fn to_json(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("the document is plain data");
+    text.push('\n');
+    text
+}

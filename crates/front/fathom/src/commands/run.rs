@@ -1,0 +1,96 @@
+//! `run` and `io`: conduct a plan, show it, say how it ended.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use fathom_lab::{ConductOptions, conduct};
+use fathom_plan::{Knobs, Plan, Target};
+use fathom_store::Lab;
+
+use super::{lab::verdict, lab_path, output::write_report, source, to_json};
+use crate::args::{Args, IoArgs, RunArgs, RunCommon};
+use crate::exit::{Exit, Problem};
+use crate::progress::Shown;
+use crate::table;
+use crate::terminal::{result, talk};
+
+/// `fathom run`.
+pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
+    let source = source::read(&run.source)?;
+    conduct_and_show(args, &source.plan, &run.common, source.by_user, &|document| {
+        let last = document.run.id;
+        let mut text = verdict(document);
+        text.push_str(&table::legend(&document.steps));
+        text.push_str(&format!("Table: fathom show {last}    report: fathom report {last}\n"));
+        text
+    })
+}
+
+/// `fathom io`.
+pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
+    let mut knobs = Knobs::new();
+    // A load by hand has a fixed length unless the user says otherwise.
+    let extra = io.extra().iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    for (key, value) in [("runtime", "5s")].into_iter().chain(io.knobs()).chain(extra) {
+        knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+    }
+    let targets = io.target.iter().map(|path| Target { path: path.clone() }).collect();
+    let plan = Plan::from_io(&knobs, targets, &command_line())
+        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+    conduct_and_show(args, &plan, &io.common, true, &|document| {
+        document.steps.iter().map(|s| table::details(s, io.explain)).collect()
+    })
+}
+
+fn conduct_and_show(
+    args: &Args,
+    plan: &Plan,
+    common: &RunCommon,
+    overwrite_files: bool,
+    show: &dyn Fn(&fathom_lab::document::Document) -> String,
+) -> Result<Exit, Problem> {
+    let mut lab = Lab::open(&lab_path(args)?)?;
+    let stop = stop_on_signals()?;
+    let options = ConductOptions {
+        destroy: common.destroy.clone(),
+        keep_files: common.keep,
+        overwrite_files,
+        command_line: command_line(),
+    };
+    let mut shown = Shown::new(common.quiet);
+    let outcome = conduct(&mut lab, plan, &options, &stop, &mut |event| shown.event(event));
+    shown.finish();
+    let outcome = outcome?;
+    result(&if common.json { to_json(&outcome.document) } else { show(&outcome.document) });
+    if let Some(path) = &common.output {
+        write_report(&outcome.document, path)?;
+        talk(&format!("Report: {}", path.display()));
+    }
+    Ok(match (outcome.interrupted, outcome.bad_steps) {
+        (true, _) => Exit::Interrupted,
+        (false, 0) => Exit::Done,
+        (false, _) => Exit::Failed,
+    })
+}
+
+/// The command as typed, quoted where a shell would need it.
+fn command_line() -> String {
+    let words = std::env::args().enumerate().map(|(i, word)| {
+        // The way to the program says more about the machine than about the command.
+        let word = if i == 0 { "fathom".to_owned() } else { word };
+        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c)) && !word.is_empty();
+        if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// First SIGINT or SIGTERM: finish tidily. Second: the kernel's default, at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Problem::new(Exit::Failed, format!("cannot watch for signal {signal}: {e}"), ""))?;
+    }
+    Ok(stop)
+}

@@ -1,0 +1,103 @@
+//! From a study's name, a plan file or a fio job file to a plan.
+
+use std::path::Path;
+
+use fathom_plan::{Overrides, Plan, Target, parse_fio_job, parse_study, study_by_name};
+use fathom_units::parse_duration_ns;
+
+use crate::args::SourceArgs;
+use crate::exit::{Exit, Problem};
+
+/// A plan and where it came from.
+pub(crate) struct Source {
+    /// What to do.
+    pub(crate) plan: Plan,
+    /// Whether the user wrote it: then existing files that it names may be overwritten, as with fio.
+    pub(crate) by_user: bool,
+}
+
+/// Reads and scales the plan.
+pub(crate) fn read(args: &SourceArgs) -> Result<Source, Problem> {
+    let overrides = overrides(args)?;
+    let path = Path::new(&args.study);
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let (mut plan, by_user) = match extension.as_deref() {
+        Some("toml") => (parse_study(&text_of(path)?, &args.study, &overrides)?, true),
+        Some("fio" | "job" | "ini") => {
+            let env = |name: &str| std::env::var(name).ok();
+            let plan = parse_fio_job(&text_of(path)?, &args.study, &env)?;
+            (with_targets(plan, &overrides)?, true)
+        }
+        _ if path.is_file() => {
+            return Err(Problem::usage(
+                format!("{} is neither a plan (.toml) nor a fio job file (.fio, .job, .ini)", args.study),
+                "give it one of these endings",
+            ));
+        }
+        _ => (parse_study(study_by_name(&args.study)?, &format!("{}.toml", args.study), &overrides)?, false),
+    };
+    if let Some(text) = &args.time_budget {
+        let budget_ns = parse_duration_ns(text)
+            .map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))?;
+        plan.scale_to_time_budget(budget_ns).map_err(|e| Problem::usage(e.to_string(), ""))?;
+    }
+    Ok(Source { plan, by_user })
+}
+
+/// A fio job says everything itself; only its targets can be replaced.
+fn with_targets(mut plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> {
+    if !overrides.set.is_empty() || !overrides.groups.is_empty() {
+        return Err(Problem::usage(
+            "--set and --group do not go with a fio job file",
+            "change the job file; only --target replaces its filename",
+        ));
+    }
+    if !overrides.targets.is_empty() {
+        let targets: Vec<Target> = overrides.targets.iter().map(|path| Target { path: path.clone() }).collect();
+        for step in &mut plan.steps {
+            step.targets.clone_from(&targets);
+        }
+    }
+    Ok(plan)
+}
+
+fn overrides(args: &SourceArgs) -> Result<Overrides, Problem> {
+    let mut targets = args.target.clone();
+    let groups = args
+        .group
+        .iter()
+        .map(|g| match pair("--group", g)? {
+            (name, list) if !name.is_empty() && !list.is_empty() => {
+                Ok((name.to_owned(), list.split(',').map(str::to_owned).collect()))
+            }
+            _ => Err(Problem::usage(format!("--group {g} names no targets"), "write NAME=TARGET,TARGET")),
+        })
+        .collect::<Result<Vec<(String, Vec<String>)>, Problem>>()?;
+    let set = args
+        .set
+        .iter()
+        .map(|s| pair("--set", s).map(|(k, v)| (k.to_owned(), v.to_owned())))
+        .collect::<Result<Vec<_>, _>>()?;
+    let named_in_file = Path::new(&args.study).extension().is_some();
+    if targets.is_empty() && groups.is_empty() && !named_in_file {
+        targets.push(".".to_owned());
+    }
+    Ok(Overrides { targets, groups, set })
+}
+
+/// Splits `KEY=VALUE`.
+pub(crate) fn pair<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str), Problem> {
+    text.split_once('=')
+        .map(|(k, v)| (k.trim(), v.trim()))
+        .ok_or_else(|| Problem::usage(format!("{flag} {text} has no `=`"), format!("write {flag} KEY=VALUE")))
+}
+
+fn text_of(path: &Path) -> Result<String, Problem> {
+    std::fs::read_to_string(path).map_err(|e| {
+        Problem::new(
+            Exit::Usage,
+            format!("cannot read {}: {e}", path.display()),
+            "fathom studies lists what is built in",
+        )
+    })
+}

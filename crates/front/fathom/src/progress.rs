@@ -1,0 +1,140 @@
+//! Progress on stderr: one region redrawn on a terminal, plain lines elsewhere.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use fathom_lab::Event;
+use fathom_plan::Step;
+use fathom_record::Progress as StepProgress;
+use fathom_units::{format_duration_ns, format_iops, format_ns};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::table;
+use crate::terminal::talk;
+
+/// Width of the sparkline of recent rates.
+const SPARK_WIDTH: usize = 12;
+/// Without a terminal a long step says so this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows events; silent when quiet.
+pub(crate) struct Shown {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    steps: usize,
+    done: usize,
+    budget_left_ns: u64,
+    rates: VecDeque<f64>,
+    last_plain: Instant,
+}
+
+impl Shown {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a constant template"));
+            bar
+        });
+        Shown { bar, quiet, steps: 0, done: 0, budget_left_ns: 0, rates: VecDeque::new(), last_plain: Instant::now() }
+    }
+
+    /// Shows one event.
+    pub(crate) fn event(&mut self, event: Event<'_>) {
+        if self.quiet {
+            return;
+        }
+        match event {
+            Event::RunStarted { run, plan } => {
+                self.steps = plan.steps.len();
+                self.budget_left_ns = plan.time_budget_ns().unwrap_or(0);
+                let targets = plan.steps.first().map_or_else(String::new, |s| {
+                    s.targets.iter().map(|t| t.path.as_str()).collect::<Vec<_>>().join(", ")
+                });
+                self.line(&format!("{} · {} · {targets} · run {run}", plan.study.name, plan.study.question));
+                if self.steps > 1 {
+                    self.line(&table::head());
+                }
+            }
+            Event::Note(note) => self.line(&format!("note: {note}")),
+            Event::Activity(p) => self.progress("", p),
+            Event::StepStarted(step) => {
+                self.rates.clear();
+                self.last_plain = Instant::now();
+                self.show(&format!("> {}", step.label));
+            }
+            Event::StepProgress(step, p) => self.step_progress(step, p),
+            Event::StepEnded(view) => {
+                self.done += 1;
+                if self.steps > 1 {
+                    self.line(&table::row(view));
+                }
+                for text in view.warning_texts.iter().filter(|_| self.steps == 1) {
+                    self.line(&format!("{}: {text}", crate::terminal::warning_word()));
+                }
+            }
+        }
+    }
+
+    /// Clears the region.
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn step_progress(&mut self, step: &Step, p: &StepProgress) {
+        if p.activity.is_none() {
+            self.rates.push_back(p.iops);
+            if self.rates.len() > SPARK_WIDTH {
+                self.rates.pop_front();
+            }
+        }
+        self.progress(&step.label, p);
+    }
+
+    fn progress(&mut self, label: &str, p: &StepProgress) {
+        let mut text = format!("> {label}");
+        if let Some(activity) = &p.activity {
+            text.push_str(&format!(" {activity}"));
+        }
+        text.push_str(&format!("  {} IOPS", format_iops(p.iops)));
+        if let Some(p99) = p.p99_ns {
+            text.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
+        }
+        text.push_str(&format!("  {}", spark(&self.rates)));
+        if self.steps > 1 {
+            text.push_str(&format!(" · {} of {}", self.done + 1, self.steps));
+        }
+        text.push_str(&format!(" · {} left", format_duration_ns(p.remaining_ns)));
+        if self.bar.is_some() {
+            self.show(&text);
+        } else if self.last_plain.elapsed() >= PLAIN_EVERY {
+            self.last_plain = Instant::now();
+            talk(&text);
+        }
+    }
+
+    fn show(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text.to_owned());
+            bar.tick();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| talk(text)),
+            None => talk(text),
+        }
+    }
+}
+
+fn spark(rates: &VecDeque<f64>) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let max = rates.iter().copied().fold(0.0, f64::max);
+    if max <= 0.0 {
+        return String::new();
+    }
+    rates.iter().map(|r| BARS[((r / max * 7.0).round() as usize).min(7)]).collect()
+}

@@ -1,0 +1,196 @@
+//! The table of steps, for progress (stderr) and `show` (stdout). Numbers are aligned on their right edge.
+
+use fathom_lab::document::{LatencyView, StepView};
+use fathom_lab::is_unsteady;
+use fathom_units::{format_iops, format_ns, format_rate};
+
+/// Head of the table.
+pub(crate) fn head() -> String {
+    format!(
+        " {:<32} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}",
+        "step", "IOPS", "±95 %", "p50", "p99", "p99.9", "CPU/IO", "limited by"
+    )
+}
+
+/// One step as a line; refused and failed steps keep their place.
+pub(crate) fn row(step: &StepView) -> String {
+    let label = shorten(&step.label, 32);
+    if step.ios == 0 {
+        let why = step.reason.as_deref().unwrap_or("no I/O completed");
+        return format!(" {label:<32} {:>7}  {why}", step.state);
+    }
+    let lat = step.lat_ns.as_ref();
+    let quantile = |pick: fn(&LatencyView) -> Option<u64>, name: &str| match lat {
+        Some(l) => match (pick(l), l.needs.get(name)) {
+            (Some(ns), _) => format_ns(ns as f64),
+            (None, Some(need)) => format!("+{:.0} s", need.seconds.ceil()),
+            (None, None) => "-".into(),
+        },
+        None => "-".into(),
+    };
+    format!(
+        " {label:<32} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}{}",
+        format_iops(step.iops),
+        half_width(step),
+        quantile(|l| l.p50, "p50"),
+        quantile(|l| l.p99, "p99"),
+        quantile(|l| l.p99_9, "p99.9"),
+        cpu(step),
+        step.limit.name.replace('_', " "),
+        marks(step)
+    )
+}
+
+/// Legend of what a row can hold besides numbers; empty when no row needs it.
+pub(crate) fn legend(steps: &[StepView]) -> String {
+    let mut out = String::new();
+    let missing = steps
+        .iter()
+        .any(|s| s.lat_ns.as_ref().is_some_and(|l| ["p50", "p99", "p99.9"].iter().any(|n| l.needs.contains_key(*n))));
+    if missing {
+        out.push_str(" +N s: the quantile needs N seconds more to have 100 I/Os beyond it\n");
+    }
+    if steps.iter().any(|s| !marks(s).is_empty()) {
+        out.push_str(" ~ not steady over its window · ! has warnings (fathom show RUN --json, or the report)\n");
+    }
+    out
+}
+
+fn marks(step: &StepView) -> String {
+    let mut out = String::new();
+    if is_unsteady(step) {
+        out.push_str(" ~");
+    }
+    if !step.warnings.is_empty() {
+        out.push_str(" !");
+    }
+    out
+}
+
+fn half_width(step: &StepView) -> String {
+    match step.iops_ci95 {
+        Some([lo, hi]) if step.iops > 0.0 => format!("{:.1} %", (hi - lo) / 2.0 / step.iops * 100.0),
+        _ => "-".into(),
+    }
+}
+
+fn cpu(step: &StepView) -> String {
+    step.cpu.as_ref().map_or("-".into(), |c| {
+        format_ns(c.user_ns_per_io + c.system_ns_per_io + c.irq_ns_per_io + c.kernel_worker_ns_per_io)
+    })
+}
+
+fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width - 1).collect();
+    format!("{kept}…")
+}
+
+/// All figures of one step, for `fathom io`.
+pub(crate) fn details(step: &StepView, explain: bool) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
+    line(format!("{} · {} {} · {}", step.label, step.engine, step.mode, step.targets.join(", ")));
+    if step.ios == 0 {
+        line(format!("  {}", step.reason.as_deref().unwrap_or("no I/O completed")));
+        if let Some(help) = &step.help {
+            line(format!("  help: {help}"));
+        }
+    } else {
+        line(format!(
+            "  IOPS {} (±{} at 95 %) · {} · {} I/Os in {:.2} s · {} errors",
+            format_iops(step.iops),
+            half_width(step),
+            format_rate(step.bytes_per_s),
+            step.ios,
+            step.runtime_s,
+            step.errors
+        ));
+        for (name, latency) in
+            [("lat", &step.lat_ns), ("slat", &step.slat_ns), ("clat", &step.clat_ns), ("service", &step.service_ns)]
+        {
+            if let Some(latency) = latency {
+                line(latency_line(name, latency, step.ios));
+            }
+        }
+    }
+    if let Some(c) = &step.cpu {
+        line(format!(
+            "  CPU per I/O: user {} · system {} · irq {} · kernel workers {} · {:.2} interrupts · {:.2} context switches",
+            format_ns(c.user_ns_per_io),
+            format_ns(c.system_ns_per_io),
+            format_ns(c.irq_ns_per_io),
+            format_ns(c.kernel_worker_ns_per_io),
+            c.interrupts_per_io,
+            c.context_switches_per_io
+        ));
+    }
+    if let Some(o) = &step.overhead {
+        line(format!(
+            "  own cost: loop {} per I/O · batch stamp error {} · {:.1} I/Os per submit",
+            format_ns(o.loop_ns_per_io),
+            format_ns(o.batch_stamp_error_ns_mean),
+            o.ios_per_submit
+        ));
+    }
+    if let Some(v) = &step.verify {
+        line(format!(
+            "  verify: {} blocks · {} torn · {} misplaced · {} stale · {} corrupt · {} foreign",
+            v.blocks_checked, v.torn, v.misplaced, v.stale, v.corrupt, v.foreign
+        ));
+        for example in &v.examples {
+            line(format!("    {example}"));
+        }
+    }
+    line(format!("  {}", step.limit.sentence));
+    if explain {
+        for e in &step.limit.evidence {
+            line(format!("    {}: {:.2} {}", e.name, e.value, e.unit));
+        }
+        for check in &step.checks {
+            let mark = match check.ok {
+                Some(true) => "held",
+                Some(false) => "VIOLATED",
+                None => "not checked",
+            };
+            line(format!("    {} {mark}: {}", check.name, check.sentence));
+        }
+        for feature in step.features.iter() {
+            let used = if feature.used { "used" } else { "not used" };
+            line(format!("    {} {used} {}", feature.name, feature.detail));
+        }
+    }
+    out
+}
+
+fn latency_line(name: &str, l: &LatencyView, ios: u64) -> String {
+    let mut text =
+        format!("  {name:<7} mean {} ± {} · min {}", format_ns(l.mean), format_ns(l.stddev), format_ns(l.min as f64));
+    for (label, value) in [
+        ("p50", l.p50),
+        ("p90", l.p90),
+        ("p99", l.p99),
+        ("p99.9", l.p99_9),
+        ("p99.99", l.p99_99),
+        ("p99.999", l.p99_999),
+    ] {
+        match (value, l.needs.get(label)) {
+            (Some(ns), _) => text.push_str(&format!(" · {label} {}", format_ns(ns as f64))),
+            (None, Some(need)) => {
+                text.push_str(&format!(" · {label} needs {:.0} s more", need.seconds.ceil()));
+                break;
+            }
+            (None, None) => {}
+        }
+    }
+    text.push_str(&format!(" · max {}", format_ns(l.max as f64)));
+    if l.samples < ios {
+        text.push_str(&format!(" (sampled: {} of {ios})", l.samples));
+    }
+    text
+}

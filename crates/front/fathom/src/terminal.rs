@@ -1,0 +1,49 @@
+//! The two streams: results on stdout, talk on stderr; colour only for warnings and refusals.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::args::Color;
+use crate::exit::Problem;
+
+static COLOR: AtomicBool = AtomicBool::new(false);
+
+/// Decides once whether talk is coloured: `--color`, then `NO_COLOR`, then whether stderr is a terminal.
+pub(crate) fn init(color: Color) {
+    let on = match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::io::stderr().is_terminal(),
+    };
+    COLOR.store(on, Ordering::Relaxed);
+}
+
+fn paint(code: &str, text: &str) -> String {
+    if COLOR.load(Ordering::Relaxed) { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+/// A warning's word, coloured if the terminal likes it.
+pub(crate) fn warning_word() -> String {
+    paint("33", "warning")
+}
+
+/// A line of talk. A closed stderr is no reason to stop measuring.
+pub(crate) fn talk(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Results. A reader that closed the pipe ends the program quietly, as `| head` expects.
+pub(crate) fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Prints an error with its help.
+pub(crate) fn print_problem(problem: &Problem) {
+    talk(&format!("{}: {}", paint("31;1", "error"), problem.message));
+    if let Some(help) = &problem.help {
+        talk(&format!("  help: {help}"));
+    }
+}

@@ -1,0 +1,147 @@
+//! The laws every step must keep, and the warnings that follow from the counters.
+
+use fathom_model::{cpu_cost, thread_busy_shares};
+use fathom_plan::{EngineName, Op, Step};
+use fathom_record::{StepRecord, Warning};
+use fathom_stats::littles_law;
+
+use crate::document::CheckView;
+use crate::sentences::scaled;
+
+/// Little's law may miss by this much, in percent (design, rules of measurement, 7).
+const LITTLE_ERROR_MAX_PCT: f64 = 2.0;
+/// The kernel's count of the device may miss ours by this much, in percent: other programs use the device too.
+const DISK_ERROR_MAX_PCT: f64 = 2.0;
+/// Footprints below this fit the write buffer or DRAM of many drives.
+const SMALL_FOOTPRINT_BYTES: u64 = 256 << 20;
+/// Own loop above this share of the mean latency is worth a word.
+const OVERHEAD_MAX_PCT: f64 = 5.0;
+
+/// Little's law, bytes, diskstats and page cache of one step.
+pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
+    let mut out = Vec::new();
+    if let Some(law) = littles_law(record) {
+        out.push(CheckView {
+            name: "littles_law".into(),
+            ok: Some(law.error_pct.abs() <= LITTLE_ERROR_MAX_PCT),
+            sentence: format!(
+                "IOPS x mean latency = {:.2}, mean in flight = {:.2} ({:+.2} %)",
+                law.computed, law.in_flight, law.error_pct
+            ),
+        });
+    }
+    if let [only] = step.workload.block_sizes[..] {
+        let short: u64 = record.directions.iter().map(|d| d.short_ios).sum();
+        let expected = record.ios() * u64::from(only.bytes);
+        out.push(CheckView {
+            name: "bytes".into(),
+            ok: Some(record.bytes() == expected || short > 0),
+            sentence: format!("{} bytes moved, I/Os x block = {expected}, {short} short", record.bytes()),
+        });
+    }
+    out.extend(disk_check(step, record));
+    if let Some(cached) = record.host.as_ref().and_then(|h| h.page_cache_bytes).filter(|_| step.workload.direct) {
+        out.push(CheckView {
+            name: "page_cache".into(),
+            ok: Some(cached <= record.bytes() / 100 + (1 << 20)),
+            sentence: format!("{} of the target in the page cache after the step", scaled(cached as f64, "bytes")),
+        });
+    }
+    out
+}
+
+fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
+    let host = record.host.as_ref()?;
+    if host.disks.is_empty() || step.engine.name == EngineName::Null {
+        return None;
+    }
+    let ours = |op: Op| record.direction(op).map_or(0, |d| d.bytes);
+    let (our_bytes, kernel_bytes) = host.disks.iter().fold((ours(Op::Read) + ours(Op::Write), 0), |(o, k), d| {
+        let reads = if ours(Op::Read) > 0 { d.read_bytes } else { 0 };
+        let writes = if ours(Op::Write) > 0 { d.write_bytes } else { 0 };
+        (o, k + reads + writes)
+    });
+    if our_bytes == 0 {
+        return None;
+    }
+    let error_pct = (kernel_bytes as f64 / our_bytes as f64 - 1.0) * 100.0;
+    // I/Os in flight at both ends of the window belong to one count and not to the other.
+    let edge_bytes = f64::from(step.load.queue_depth * step.load.threads) * f64::from(step.workload.block_bytes_max());
+    let allowed_pct = DISK_ERROR_MAX_PCT + 200.0 * edge_bytes / our_bytes as f64;
+    let devices: Vec<&str> = host.disks.iter().map(|d| d.device.as_str()).collect();
+    Some(CheckView {
+        name: "diskstats".into(),
+        ok: step.workload.direct.then_some(error_pct.abs() <= allowed_pct),
+        sentence: format!(
+            "the kernel counted {} on {}, Fathom {} ({error_pct:+.2} %){}",
+            scaled(kernel_bytes as f64, "bytes"),
+            devices.join(", "),
+            scaled(our_bytes as f64, "bytes"),
+            if step.workload.direct { "" } else { "; buffered I/O need not reach the device" }
+        ),
+    })
+}
+
+/// Warnings that follow from the record and the step; `footprint_bytes` as prepared, `unwritten_pct` if known.
+pub(crate) fn derived_warnings(
+    step: &Step,
+    record: &StepRecord,
+    footprint_bytes: Option<u64>,
+    unwritten_pct: Option<f64>,
+) -> Vec<Warning> {
+    let mut out = Vec::new();
+    if let Some(law) = littles_law(record)
+        && law.error_pct.abs() > LITTLE_ERROR_MAX_PCT
+    {
+        out.push(Warning::LittlesLaw { computed: law.computed, in_flight: law.in_flight });
+    }
+    if let Some(check) = disk_check(step, record)
+        && check.ok == Some(false)
+        && let Some(host) = &record.host
+    {
+        let kernel = host.disks.iter().map(|d| d.read_ios + d.write_ios).sum();
+        let device = host.disks.iter().map(|d| d.device.as_str()).collect::<Vec<_>>().join(", ");
+        out.push(Warning::DiskstatsDisagree { device, ours: record.ios(), kernel });
+    }
+    if let Some(unwritten_pct) = unwritten_pct.filter(|p| *p > 1.0 && step.workload.mix.read_pct > 0) {
+        out.push(Warning::ReadsOfUnwrittenSpace { unwritten_pct });
+    }
+    out.extend(cache_warning(step, record));
+    if let Some(bytes) = footprint_bytes.filter(|b| *b < SMALL_FOOTPRINT_BYTES && step.engine.name != EngineName::Null)
+    {
+        out.push(Warning::SmallFootprint { footprint_bytes: bytes });
+    }
+    if record.errors() > 0 && !out.iter().any(|w| matches!(w, Warning::IoErrors { .. })) {
+        out.push(Warning::IoErrors { count: record.errors(), errno: record.failures[0].errno });
+    }
+    out.extend(overhead_warning(step, record));
+    out.extend(host_warning(record));
+    out
+}
+
+fn cache_warning(step: &Step, record: &StepRecord) -> Option<Warning> {
+    let cached_bytes = record.host.as_ref()?.page_cache_bytes?;
+    let hot = !step.workload.direct || cached_bytes > record.bytes() / 100 + (1 << 20);
+    hot.then_some(Warning::PageCache { cached_bytes })
+}
+
+fn overhead_warning(step: &Step, record: &StepRecord) -> Option<Warning> {
+    if step.engine.name == EngineName::Null {
+        return None;
+    }
+    let mean_ns = record.lat_merged()?.mean_ns()?;
+    let overhead = record.overhead.as_ref()?;
+    // A batch's stamp and the loop itself both hide inside the latency shown.
+    let share_pct = (overhead.loop_ns_per_io + overhead.batch_stamp_error_ns_mean) / mean_ns * 100.0;
+    (share_pct > OVERHEAD_MAX_PCT).then_some(Warning::EngineOverhead { share_pct })
+}
+
+fn host_warning(record: &StepRecord) -> Option<Warning> {
+    let host = record.host.as_ref()?;
+    let cost = cpu_cost(host, record.ios())?;
+    let steal_pct = cost.steal_share * 100.0;
+    let noisy = steal_pct > 2.0 || cost.baseline_busy_cores > 0.25;
+    // Without our own threads in the sample the host's work cannot be told from ours.
+    (noisy && !thread_busy_shares(host).is_empty())
+        .then_some(Warning::NoisyHost { steal_pct, baseline_busy_cores: cost.baseline_busy_cores })
+}

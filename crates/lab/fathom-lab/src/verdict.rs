@@ -1,0 +1,250 @@
+//! The answer first: from the judged steps to one or two sentences with their evidence.
+//!
+//! One way for every plan: the steps are sorted into kinds of load (random read, sequential write...), the best step of
+//! each kind is named with what limited it, and the shallowest random step tells the latency.
+
+use fathom_units::{format_block, format_iops, format_ns, format_rate};
+
+use crate::document::{Figure, StepView, Verdict};
+use crate::view::{is_real, is_unsteady};
+
+/// From this block size on bandwidth is the figure, not IOPS.
+const BANDWIDTH_BLOCK_BYTES: u32 = 64 << 10;
+
+/// A kind of load and its steps, in the order of the plan.
+struct Kind<'a> {
+    /// `4k random reads`.
+    name: String,
+    /// Whether bandwidth is the figure.
+    bandwidth: bool,
+    steps: Vec<&'a StepView>,
+}
+
+impl<'a> Kind<'a> {
+    fn best(&self) -> &'a StepView {
+        self.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a kind has at least one step")
+    }
+
+    fn rate_text(&self, step: &StepView) -> String {
+        if self.bandwidth { format_rate(step.bytes_per_s) } else { format!("{} IOPS", format_iops(step.iops)) }
+    }
+}
+
+/// Answers `question` from the steps; an empty run is answered as such.
+pub(crate) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
+    let kinds = kinds(steps);
+    let Some(main) = kinds.first() else {
+        return vec![nothing_measured(question, steps)];
+    };
+    let best = main.best();
+    let mut evidence: Vec<String> = kinds.iter().map(kind_sentence).collect();
+    evidence.extend(latency_sentence(&kinds));
+    evidence.extend(cost_sentence(best));
+    vec![Verdict {
+        question: question.to_owned(),
+        answer: answer(main, best, &kinds),
+        evidence,
+        would_help: would_help(&kinds),
+        caveats: caveats(steps),
+        figures: figures(&kinds),
+    }]
+}
+
+fn nothing_measured(question: &str, steps: &[StepView]) -> Verdict {
+    let reasons: Vec<String> =
+        steps.iter().filter_map(|s| s.reason.as_ref().map(|r| format!("{}: {r}", s.label))).take(3).collect();
+    Verdict {
+        question: question.to_owned(),
+        answer: "Nothing was measured: no step completed an I/O.".to_owned(),
+        evidence: reasons,
+        would_help: steps.iter().filter_map(|s| s.help.clone()).take(1).collect(),
+        caveats: caveats(steps),
+        figures: Vec::new(),
+    }
+}
+
+/// Random before sequential, reads before writes: the order in which people ask.
+fn kinds(steps: &[StepView]) -> Vec<Kind<'_>> {
+    let mut out: Vec<Kind<'_>> = Vec::new();
+    for step in steps.iter().filter(|s| s.ios > 0 && s.phase == "measure") {
+        let name = kind_name(step);
+        match out.iter_mut().find(|k| k.name == name) {
+            Some(kind) => kind.steps.push(step),
+            None => {
+                out.push(Kind { name, bandwidth: step.block_size_bytes >= BANDWIDTH_BLOCK_BYTES, steps: vec![step] })
+            }
+        }
+    }
+    out.sort_by_key(|k| (k.bandwidth, k.steps[0].read_pct < 100));
+    out
+}
+
+fn kind_name(step: &StepView) -> String {
+    let order = if step.pattern == "sequential" { "sequential" } else { "random" };
+    let what = match (step.read.is_some(), step.write.is_some(), step.trim.is_some()) {
+        (true, false, false) => "reads".to_owned(),
+        (false, true, false) => "writes".to_owned(),
+        (false, false, true) => "trims".to_owned(),
+        _ => format!("{} % reads", step.read_pct),
+    };
+    format!("{} {order} {what}", format_block(u64::from(step.block_size_bytes)))
+}
+
+fn load(step: &StepView) -> String {
+    match step.rate_iops {
+        Some(rate) => format!("{} IOPS asked", format_iops(rate)),
+        None => format!("T{} QD{}", step.threads, step.queue_depth),
+    }
+}
+
+fn plus_minus(step: &StepView) -> String {
+    match step.iops_ci95 {
+        Some([lo, hi]) if step.iops > 0.0 => format!(" ±{:.1} %", (hi - lo) / 2.0 / step.iops * 100.0),
+        _ => String::new(),
+    }
+}
+
+fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
+    let subject = if is_real(best) { "This storage gives" } else { "The loop without I/O gives" };
+    let mut text =
+        format!("{subject} {} of {} ({}{}). ", main.rate_text(best), main.name, load(best), plus_minus(best));
+    text.push_str(&best.limit.sentence);
+    let shallow = main.steps.iter().min_by_key(|s| s.threads * s.queue_depth);
+    if let (Some(shallow), true) = (shallow, kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1)
+        && shallow.index != best.index
+        && let Some(p50) = shallow.lat_ns.as_ref().and_then(|l| l.p50)
+    {
+        text.push_str(&format!(" One at a time, half of them take up to {}.", format_ns(p50 as f64)));
+    }
+    text
+}
+
+fn kind_sentence(kind: &Kind<'_>) -> String {
+    let best = kind.best();
+    let latency = best.lat_ns.as_ref().map_or_else(String::new, |l| {
+        let p99 = l.p99.map_or_else(String::new, |p| format!(", p99 {}", format_ns(p as f64)));
+        format!(", mean latency {}{p99}", format_ns(l.mean))
+    });
+    format!(
+        "{}: {}{} at {}{latency}; {}",
+        kind.name,
+        kind.rate_text(best),
+        plus_minus(best),
+        load(best),
+        lower_first(&best.limit.sentence)
+    )
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+}
+
+fn latency_sentence(kinds: &[Kind<'_>]) -> Vec<String> {
+    kinds
+        .iter()
+        .filter(|k| !k.bandwidth)
+        .filter_map(|k| {
+            k.steps.iter().find(|s| s.threads * s.queue_depth == 1 && s.rate_iops.is_none()).map(|s| (k, s))
+        })
+        .filter_map(|(k, s)| {
+            let l = s.lat_ns.as_ref()?;
+            let p99 = l.p99.map_or("not known (too few I/Os)".to_owned(), |p| format_ns(p as f64));
+            Some(format!("One {} at a time: mean {}, p99 {p99}.", k.name.trim_end_matches('s'), format_ns(l.mean)))
+        })
+        .collect()
+}
+
+fn cost_sentence(best: &StepView) -> Option<String> {
+    let cpu = best.cpu.as_ref()?;
+    let per_core = cpu.iops_per_core?;
+    let per_io = cpu.user_ns_per_io + cpu.system_ns_per_io + cpu.irq_ns_per_io + cpu.kernel_worker_ns_per_io;
+    Some(format!(
+        "CPU cost at {}: {} per I/O over the whole host, so one busy core carries {} IOPS; {:.2} of {} cores were busy.",
+        load(best),
+        format_ns(per_io),
+        format_iops(per_core),
+        cpu.busy_cores,
+        cpu.cpus_online
+    ))
+}
+
+fn would_help(kinds: &[Kind<'_>]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for kind in kinds {
+        let best = kind.best();
+        let advice = match best.limit.name.as_str() {
+            "queue_depth" => format!(
+                "{}: more in flight; {} was the most tried and IOPS still grew.",
+                kind.name,
+                best.threads * best.queue_depth
+            ),
+            "core" => format!("{}: more threads on other cores, or an engine that costs less CPU per I/O.", kind.name),
+            "all_cores" => {
+                format!("{}: more or faster cores, larger blocks, or an engine that costs less CPU.", kind.name)
+            }
+            "device" => format!("{}: a faster device; nothing in the host holds it back.", kind.name),
+            "page_cache" => format!("{}: `--direct 1` to see the drive instead of memory.", kind.name),
+            _ => continue,
+        };
+        out.push(advice);
+    }
+    out
+}
+
+fn caveats(steps: &[StepView]) -> Vec<String> {
+    let mut out = Vec::new();
+    for step in steps {
+        if let Some(reason) = &step.reason {
+            out.push(format!("{} was {}: {reason}", step.label, step.state));
+        }
+    }
+    let unsteady: Vec<&str> = steps.iter().filter(|s| is_unsteady(s)).map(|s| s.label.as_str()).collect();
+    if !unsteady.is_empty() {
+        out.push(format!("Not steady over their window: {}.", unsteady.join(", ")));
+    }
+    let broken: Vec<&str> =
+        steps.iter().filter(|s| s.checks.iter().any(|c| c.ok == Some(false))).map(|s| s.label.as_str()).collect();
+    if !broken.is_empty() {
+        out.push(format!("A law was violated in: {}; see its checks.", broken.join(", ")));
+    }
+    let warnings: usize = steps.iter().map(|s| s.warnings.len()).sum();
+    if warnings > 0 {
+        out.push(format!("{warnings} warnings stand with the steps."));
+    }
+    out
+}
+
+fn figures(kinds: &[Kind<'_>]) -> Vec<Figure> {
+    let mut out = Vec::new();
+    for kind in kinds.iter().take(4) {
+        let best = kind.best();
+        let (value, unit, ci95) = if kind.bandwidth {
+            let scale = best.bytes_per_s / best.iops.max(1e-9);
+            (best.bytes_per_s, "bytes_per_s", best.iops_ci95.map(|[lo, hi]| [lo * scale, hi * scale]))
+        } else {
+            (best.iops, "iops", best.iops_ci95)
+        };
+        out.push(figure(&format!("Most {}", kind.name), value, unit, ci95, best));
+    }
+    if let Some((kind, step)) = kinds
+        .iter()
+        .filter(|k| !k.bandwidth)
+        .find_map(|k| k.steps.iter().min_by_key(|s| s.threads * s.queue_depth).map(|s| (k, *s)))
+        && let Some(lat) = &step.lat_ns
+        && let Some(p50) = lat.p50
+    {
+        let ci95 = lat.ci95.get("p50").map(|[lo, hi]| [*lo as f64, *hi as f64]);
+        out.push(figure(&format!("Median latency, {}", kind.name), p50 as f64, "ns", ci95, step));
+    }
+    if let Some(best) = kinds.first().map(Kind::best)
+        && let Some(per_core) = best.cpu.as_ref().and_then(|c| c.iops_per_core)
+    {
+        out.push(figure("IOPS per busy core", per_core, "iops_per_core", None, best));
+    }
+    out
+}
+
+fn figure(name: &str, value: f64, unit: &str, ci95: Option<[f64; 2]>, step: &StepView) -> Figure {
+    Figure { name: name.to_owned(), value, unit: unit.to_owned(), ci95, load: step.label.clone(), step: step.index }
+}
