@@ -91,10 +91,14 @@ export function families(all: readonly Line[]): string[] {
   return [...depth.entries()].sort((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
-/** The line a reader most likely wants: longest ladder, then most IOPS. */
+/** The line a reader most likely wants: longest ladder, then the one the plan begins with. */
 export function mainLine(all: readonly Line[]): Line | undefined {
-  const best = (line: Line): number => Math.max(...line.steps.map((s) => s.iops));
-  return [...all].sort((a, b) => b.steps.length - a.steps.length || best(b) - best(a))[0];
+  return [...all].sort((a, b) => b.steps.length - a.steps.length)[0];
+}
+
+/** What a line is called without its threads: lines of one such name are a set that is read together. */
+export function setName(line: Line): string {
+  return line.label.replace(/(^| )T\d+\b/, "").trim();
 }
 
 /** At most `most` of the lines, those with the most IOPS, in their own order. */
@@ -137,6 +141,34 @@ export function ninesName(x: number): string {
   if (Math.abs(x - P50_NINES) < 1e-6) return "p50";
   const q = (1 - 10 ** -x) * 100;
   return `p${Number(q.toFixed(Math.max(0, Math.ceil(x) - 1) + (Number.isInteger(x) ? 0 : 1)))}`;
+}
+
+/**
+ * Shifts labels apart that would lie on each other: offsets for marks at `ys`, so that no two are nearer than `gap` and
+ * none lies beyond `low` or `high`. The order of the marks is kept.
+ */
+export function apart(ys: readonly number[], gap: number, low: number, high: number): number[] {
+  const order = ys.map((_, i) => i).sort((a, b) => (ys[a] ?? 0) - (ys[b] ?? 0));
+  const placed: number[] = [];
+  for (const i of order) placed.push(Math.max(ys[i] ?? 0, low, (placed[placed.length - 1] ?? -Infinity) + gap));
+  let limit = high;
+  for (let k = placed.length - 1; k >= 0; k--) {
+    placed[k] = Math.min(placed[k] ?? 0, limit);
+    limit = (placed[k] ?? 0) - gap;
+  }
+  const offsets = ys.map(() => 0);
+  order.forEach((i, k) => (offsets[i] = (placed[k] ?? 0) - (ys[i] ?? 0)));
+  return offsets;
+}
+
+/** Top and step of an axis from zero that holds `x`. */
+export function zeroScale(x: number): { max: number; interval: number } {
+  if (!(x > 0)) return { max: 1, interval: 1 };
+  const base = 10 ** Math.floor(Math.log10(x) + 1e-9);
+  for (const [max, interval] of [[1, 0.2], [1.2, 0.2], [1.5, 0.5], [2, 0.5], [2.5, 0.5], [3, 0.5], [4, 1], [5, 1], [6, 1], [8, 2], [10, 2]] as const) {
+    if (x <= max * base * 1.0001) return { max: max * base, interval: interval * base };
+  }
+  return { max: 10 * base, interval: 2 * base };
 }
 
 /** Marks of a logarithmic axis from 1-2-5 to 1-2-5 around the values; decades alone when there are many. */

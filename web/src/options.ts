@@ -1,7 +1,7 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
-import { P50_NINES, knee, latency, limitWord, logMarks, ninesName, tailPoints, type Line } from "./curves";
+import { P50_NINES, apart, knee, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
@@ -11,6 +11,14 @@ import { text } from "./text";
 
 /** Below this width a chart has no room for labels beside its lines. */
 const DIRECT_LABEL_MIN_PX = 440;
+
+/** Margins above and below a plot. */
+const TOP_PX = 26;
+const BOTTOM_PX = 46;
+
+/** Heights of the charts, which the labels beside the lines are laid out for. */
+export const IOPS_PX = 330;
+export const LATENCY_PX = 300;
 
 /** Room for the labels beside the lines. */
 function labelRoom(all: readonly Line[]): number {
@@ -66,14 +74,30 @@ function depthAxis(all: readonly Line[], p: Palette): object {
   };
 }
 
-function endLabel(label: string, color: string, direct: boolean, p: Palette): object {
-  return direct
-    ? { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 9, backgroundColor: p.paper, padding: [0, 3] }, labelLayout: { moveOverlap: "shiftY" } }
-    : {};
+/** Name beside the last point of a line, `shift` pixels below its place. */
+function endLabel(label: string, color: string, direct: boolean, shift: number, p: Palette): object {
+  if (!direct) return {};
+  return { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 9, offset: [0, shift], backgroundColor: p.paper, padding: [0, 3] } };
+}
+
+/** Height of the plot of a chart of this height with the margins of `gridOf`. */
+const plotPx = (heightPx: number): number => heightPx - TOP_PX - BOTTOM_PX;
+
+/** Shifts that keep the names beside the lines apart; lines that end at another place do not meet. */
+function labelShifts(ends: readonly { x: number; share: number }[], plot: number): number[] {
+  const shifts = ends.map(() => 0);
+  for (const x of new Set(ends.map((e) => e.x))) {
+    const here = ends.map((e, i) => ({ ...e, i })).filter((e) => e.x === x);
+    apart(here.map((e) => (1 - e.share) * plot), 15, -8, plot).forEach((shift, k) => {
+      const at = here[k];
+      if (at) shifts[at.i] = shift;
+    });
+  }
+  return shifts;
 }
 
 function gridOf(right: number, left = 54): object {
-  return { left, right, top: 26, bottom: 46, containLabel: false };
+  return { left, right, top: TOP_PX, bottom: BOTTOM_PX, containLabel: false };
 }
 
 function interval(step: StepView): string {
@@ -85,10 +109,18 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
   const series: object[] = [];
+  const scale = zeroScale(Math.max(0, ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, s.iops_ci95?.[1] ?? 0, s.predicted?.iops ?? 0)))));
+  const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: s?.queue_depth ?? 0, share: (s?.iops ?? 0) / scale.max }));
+  const shifts = labelShifts(ends, plotPx(IOPS_PX));
+  const named = new Set<string>();
   all.forEach((line, i) => {
     const look = looks[i];
     if (!look) return;
     const at = knee(line);
+    // Knees within a label's height of each other are named once.
+    const spot = at ? `${at.queue_depth} ${Math.round((at.iops / scale.max) * 12)} ${at.limit.name}` : "";
+    const tell = direct && !named.has(spot);
+    named.add(spot);
     series.push({
       type: "line",
       name: line.label,
@@ -97,7 +129,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
         symbolSize: s === at ? 12 : 6,
         itemStyle: s === at ? { color: p.paper, borderColor: look.color, borderWidth: 2.5 } : undefined,
         label:
-          s === at && direct
+          s === at && tell
             ? { show: true, position: "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12 }
             : undefined,
       })),
@@ -106,7 +138,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
       lineStyle: { color: look.color, width: 2, type: look.dash },
       itemStyle: { color: look.color },
       emphasis: { disabled: true },
-      ...endLabel(line.label, look.color, direct, p),
+      ...endLabel(line.label, look.color, direct, shifts[i] ?? 0, p),
     });
     series.push(errorBars(line, look.color));
     const told = line.steps.filter((s) => s.predicted);
@@ -120,7 +152,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
   return {
     grid: gridOf(direct ? labelRoom(all) : 14),
     xAxis: depthAxis(all, p),
-    yAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick }, splitNumber: 4 },
+    yAxis: { ...axisStyle(p), type: "value", min: 0, ...scale, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
     tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`) },
     series,
   } as EChartsOption;
@@ -183,10 +215,18 @@ function latencyAxis(values: readonly (number | null)[], p: Palette): object {
 export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
+  const values = all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name)));
+  const marks = logMarks(values.filter((v) => v !== null));
+  const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
+  const ends = all.map((l) => {
+    const last = [...l.steps].reverse().find((s) => latency(s.lat_ns, name) !== null);
+    return { x: last?.queue_depth ?? 0, share: last ? (Math.log(latency(last.lat_ns, name) ?? 1) - low) / (high - low) : 0 };
+  });
+  const shifts = labelShifts(ends, plotPx(LATENCY_PX));
   return {
     grid: gridOf(direct ? labelRoom(all) : 14, 60),
     xAxis: depthAxis(all, p),
-    yAxis: latencyAxis(all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), p),
+    yAxis: latencyAxis(values, p),
     tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => exactTime(latency(s.lat_ns, name))) },
     series: all.map((line, i) => ({
       type: "line",
@@ -197,7 +237,7 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
       lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash },
       itemStyle: { color: looks[i]?.color },
       emphasis: { disabled: true },
-      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, p),
+      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, shifts[i] ?? 0, p),
     })),
   } as EChartsOption;
 }

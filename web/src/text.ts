@@ -48,6 +48,7 @@ export const english = {
     workload: "Workload",
     quantile: "Latency shown",
     line: "Ladder",
+    set: "Lines",
     iopsOverQd: "IOPS over queue depth",
     iopsOverQdNote: "Bars of the points are 95 % intervals. A ring marks the first step that something else than queue depth limits.",
     latOverQd: (name: string): string => `Latency over queue depth, ${name}`,

@@ -1,11 +1,11 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
+import { families, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { palette } from "../palette";
-import { iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { IOPS_PX, LATENCY_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
 import { picture } from "../stage";
 import { text } from "../text";
 
@@ -51,20 +51,38 @@ export function load(doc: Document): HTMLElement {
   let chosen = first;
   let name: Quantile | "mean" = "p99";
   let ladder = main;
-  const shown = (): Line[] => strongest(all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null)), LINES_MAX);
+  let set = "";
+  const inFamily = (): Line[] => all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null));
+  const inSet = (): Line[] => inFamily().filter((l) => set === "" || setName(l) === set);
+  const shown = (): Line[] => strongest(inSet(), LINES_MAX);
 
-  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, 330, (p, w) => iopsOverDepth(shown(), p, w));
-  const depth = picture(t.latOverQd(name), null, 300, (p, w) => latencyOverDepth(shown(), name, p, w));
-  const stick = picture(`${t.latOverIops}, ${ladder.label}`, null, 300, (p, w) => latencyOverIops(ladder, p, w));
+  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w));
+  const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w));
+  const stick = picture(`${t.latOverIops}, ${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
   const keys = legend();
   const capped = el("p.note");
 
+  const sets = el("span");
   const choose = (): void => {
-    const of = all.filter((l) => l.family === chosen).length;
+    const of = inSet().length;
     capped.textContent = of > LINES_MAX ? t.capped(LINES_MAX, of) : "";
     keys.show(shown());
     iops.update();
     depth.update(t.latOverQd(name));
+  };
+  /** More lines than can be drawn are offered by what they share besides threads; the ladder's own set comes first. */
+  const offerSets = (line: Line): void => {
+    const family = inFamily();
+    set = family.length > LINES_MAX ? setName(line) : "";
+    const names = [...new Set(family.map(setName))];
+    sets.replaceChildren(
+      set === "" || names.length < 2
+        ? ""
+        : select(t.set, names.map((n) => ({ value: n, label: n })), set, (v) => {
+            set = v;
+            choose();
+          }),
+    );
   };
   const pickLadder = (line: Line): void => {
     ladder = line;
@@ -78,9 +96,10 @@ export function load(doc: Document): HTMLElement {
     names.length > 1
       ? select(t.workload, names.map((n) => ({ value: n, label: n })), chosen, (v) => {
           chosen = v;
-          choose();
           const line = mainLine(all.filter((l) => l.family === v));
           if (!line) return;
+          offerSets(line);
+          choose();
           const list = ladderPick.querySelector("select");
           if (list) list.value = line.key;
           pickLadder(line);
@@ -90,6 +109,7 @@ export function load(doc: Document): HTMLElement {
     name = v as Quantile | "mean";
     depth.update(t.latOverQd(v));
   });
+  offerSets(ladder);
   choose();
   pickLadder(ladder);
   const single = all.every((l) => l.steps.length === 1);
@@ -97,7 +117,7 @@ export function load(doc: Document): HTMLElement {
     "load",
     text.sections.picture,
     single ? el("p.note", {}, t.single) : null,
-    el("div.picks", {}, familyPick, quantilePick, all.length > 1 ? ladderPick : null),
+    el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null),
     keys.node,
     iops.node,
     capped,

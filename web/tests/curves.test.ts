@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import { toCsv } from "../src/csv";
+import * as c from "../src/curves";
+import { parseDocument, QUANTILES } from "../src/document";
+import { matches, sortSteps } from "../src/order";
+import { asMail, trust } from "../src/sections/answer";
+import { grouped } from "../src/sections/repeat";
+import { generator, measured, quick, refused, thousand, toJson } from "./fixture";
+
+const doc = quick();
+
+describe("lines", () => {
+  it("hold every step with figures once, each ladder in the order of its queue depths", () => {
+    for (const steps of [doc.steps, thousand().steps]) {
+      const all = c.lines(steps);
+      const indices = all.flatMap((l) => l.steps.map((s) => s.index)).sort((a, b) => a - b);
+      expect(indices).toEqual(steps.filter(c.hasFigures).map((s) => s.index));
+      for (const line of all) {
+        const depths = line.steps.map((s) => s.queue_depth);
+        expect(depths).toEqual([...depths].sort((a, b) => a - b));
+        expect(new Set(line.steps.map((s) => `${s.op} ${s.threads} ${s.engine} ${s.block_size_bytes}`)).size).toBe(1);
+      }
+    }
+  });
+
+  it("have names that tell them apart within their picture", () => {
+    const all = c.lines(thousand().steps);
+    const names = all.map((l) => `${l.family} ${l.label}`);
+    expect(new Set(names).size).toBe(all.length);
+    expect(all[0]?.label).toBe("read T1 io_uring");
+    expect(c.setName(all[0]!)).toBe("read io_uring");
+  });
+
+  it("leave out what all of them share", () => {
+    expect(c.lines(doc.steps).map((l) => l.label)).toContain("read T1");
+  });
+
+  it("begin with the workload of the longest ladder", () => {
+    const all = c.lines(doc.steps);
+    expect(c.families(all)).toEqual(["4k random", "128k sequential"]);
+    expect(c.mainLine(all)?.steps.map((s) => s.queue_depth)).toEqual([1, 4, 16, 32, 64]);
+  });
+
+  it("mark the knee where something else than queue depth begins to limit", () => {
+    const line = c.mainLine(c.lines(doc.steps));
+    expect(c.knee(line!)?.queue_depth).toBe(16);
+    expect(c.knee({ ...line!, steps: line!.steps.slice(0, 2) })).toBeUndefined();
+  });
+
+  it("are reads, writes, trims or mixed by what fio calls them", () => {
+    const kinds = [["randread", 100], ["write", 0], ["randrw", 70], ["randtrim", 0], ["trimwrite", 0], ["rw", 50]] as const;
+    expect(kinds.map(([op, read_pct]) => c.opKind({ op, read_pct }))).toEqual(["read", "write", "mixed", "trim", "trim", "mixed"]);
+  });
+
+  it("are thinned to the strongest in their own order", () => {
+    const all = c.lines(thousand().steps);
+    const kept = c.strongest(all, 8);
+    expect(kept.length).toBe(8);
+    expect(kept.map((l) => all.indexOf(l))).toEqual(kept.map((l) => all.indexOf(l)).sort((a, b) => a - b));
+  });
+});
+
+describe("the axis of nines", () => {
+  it("has a whole number for each nine and names it", () => {
+    expect([0.9, 0.99, 0.999].map((q) => Math.round(c.nines(q) * 1e9) / 1e9)).toEqual([1, 2, 3]);
+    expect([0, c.P50_NINES, 1, 2, 3, 4, 5].map(c.ninesName)).toEqual(["p0", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999"]);
+  });
+
+  it("draws points in order, never falling, and drops what has no place on it", () => {
+    const points = c.tailPoints([{ q: 0.99, ns: 300 }, { q: 0.5, ns: 100 }, { q: 1, ns: 900 }, { q: 0.9, ns: 90 }, { q: 0.999, ns: 0 }]);
+    expect(points.map((p) => p[1])).toEqual([100, 100, 300]);
+    expect(points.map((p) => p[0])).toEqual([...points.map((p) => p[0])].sort((a, b) => a - b));
+  });
+
+  it("says where the samples end and what the next quantile needs", () => {
+    const step = measured(0, { op: "randread", block: 4096, threads: 1, depth: 1 }, generator(1));
+    const cut = c.tailCut(step, QUANTILES);
+    expect([cut.reached, cut.next]).toEqual(["p99", "p99.9"]);
+    expect(cut.seconds).toBeGreaterThan(0);
+  });
+});
+
+describe("layout", () => {
+  it("marks of a logarithmic axis enclose the values and are 1, 2 or 5 times a power of ten", () => {
+    const random = generator(5);
+    for (let i = 0; i < 500; i++) {
+      const values = Array.from({ length: 1 + Math.floor(random() * 9) }, () => 10 ** (random() * 9));
+      const marks = c.logMarks(values);
+      expect(marks.length).toBeGreaterThanOrEqual(2);
+      expect(marks[0]).toBeLessThanOrEqual(Math.min(...values) * 1.0002);
+      expect(marks[marks.length - 1]).toBeGreaterThanOrEqual(Math.max(...values) * 0.9998);
+      for (const m of marks) expect([1, 2, 5]).toContain(Math.round((m / 10 ** Math.floor(Math.log10(m) + 1e-9)) * 1e6) / 1e6);
+    }
+    expect(c.logMarks([])).toEqual([1, 10]);
+  });
+
+  it("an axis from zero holds its largest value and ends on a step", () => {
+    const random = generator(6);
+    for (let i = 0; i < 500; i++) {
+      const x = 10 ** (random() * 9);
+      const { max, interval } = c.zeroScale(x);
+      expect(max).toBeGreaterThanOrEqual(x * 0.999);
+      expect(max).toBeLessThanOrEqual(x * 1.6);
+      expect(Math.abs(max / interval - Math.round(max / interval))).toBeLessThan(1e-9);
+    }
+  });
+
+  it("labels keep their distance, their order and their bounds", () => {
+    const random = generator(8);
+    for (let i = 0; i < 500; i++) {
+      const ys = Array.from({ length: 1 + Math.floor(random() * 10) }, () => random() * 200);
+      const placed = c.apart(ys, 15, 0, 250).map((d, k) => d + ys[k]!);
+      const order = ys.map((_, k) => k).sort((a, b) => ys[a]! - ys[b]!);
+      for (let k = 1; k < order.length; k++) expect(placed[order[k]!]! - placed[order[k - 1]!]!).toBeGreaterThanOrEqual(15 - 1e-9);
+      expect(Math.max(...placed)).toBeLessThanOrEqual(250);
+    }
+    expect(c.apart([10, 100], 15, 0, 250)).toEqual([0, 0]);
+  });
+
+  it("a spread keeps first and last", () => {
+    expect(c.spread([1, 2, 3, 4, 5, 6, 7, 8, 9], 3)).toEqual([1, 5, 9]);
+    expect(c.spread([1, 2], 3)).toEqual([1, 2]);
+  });
+});
+
+describe("the table", () => {
+  const steps = [...doc.steps, refused(99, { op: "randread", block: 4096, threads: 1, depth: 3 })];
+
+  it("sorts steps without the figure last, both ways", () => {
+    for (const up of [true, false]) {
+      const sorted = sortSteps(steps, "p99.9", up);
+      const values = sorted.map((s) => s.lat_ns?.["p99.9"] ?? null);
+      const first = values.indexOf(null);
+      expect(values.slice(first).every((v) => v === null)).toBe(true);
+      const known = values.slice(0, first) as number[];
+      expect(known).toEqual([...known].sort((a, b) => (up ? a - b : b - a)));
+    }
+  });
+
+  it("finds steps by all words of the filter, QD3 not being QD32", () => {
+    const found = (filter: string): number[] => steps.filter((s) => matches(s, filter)).map((s) => s.index);
+    expect(found("qd3")).toEqual([99]);
+    expect(found("READ t4")).toEqual([5, 6]);
+    expect(found("refused")).toEqual([13, 99]);
+    expect(found("")).toHaveLength(steps.length);
+    expect(found("(")).toEqual(found("tmpfs"));
+  });
+
+  it("is CSV with one row per step, quoted where needed, and no formula for a spreadsheet", () => {
+    const hostile = { ...doc.steps[0]!, label: '=cmd|"x",1\nline' };
+    const csv = toCsv([hostile, doc.steps[1]!]);
+    expect(csv).toContain(`0,"'=cmd|""x"",1\nline",measured`);
+    const [head, , ] = csv.split("\r\n");
+    const columns = head!.split(",");
+    expect(columns).toContain("lat_p99.9_ns");
+    expect(csv.trim().split("\r\n")[2]!.split(",").length).toBe(columns.length);
+  });
+});
+
+describe("the document", () => {
+  it("keeps seeds of 64 bits, and text that looks like one", () => {
+    const back = parseDocument(toJson({ ...doc, run: { ...doc.run, command: 'x "seed":12345678901234567890' } }));
+    expect(back.run.plan.steps[0]?.seed).toBe("11400714819323198485");
+    expect(back.run.command).toBe('x "seed":12345678901234567890');
+  });
+
+  it("of another schema is refused with both numbers, and an empty one by name", () => {
+    expect(() => parseDocument(toJson({ ...doc, schema: 2 }))).toThrow(/schema 1.*schema 2/);
+    expect(() => parseDocument("<!--fathom-document-->")).toThrow(/holds no run/);
+  });
+
+  it("says how far it can be trusted", () => {
+    expect(trust(doc.steps)).toEqual(["13 of 14 steps measured", "1 refused", "IOPS within ±0.40 %", "38 of 39 checks held", "1 warning"]);
+  });
+
+  it("is a mail with the answer first and every figure with its load", () => {
+    const mail = asMail(doc).split("\n");
+    expect(mail[2]).toMatch(/^This drive gives/);
+    expect(mail.join("\n")).toContain("±0.40 % (4k random read T4 QD32)");
+    expect(mail[mail.length - 1]).toBe("fathom run --like 7");
+  });
+
+  it("says the same warning once, with all its steps", () => {
+    expect(grouped([["a", "1"], ["b", "2"], ["a", "3"]])).toEqual([{ said: "a", labels: ["1", "3"] }, { said: "b", labels: ["2"] }]);
+  });
+});
