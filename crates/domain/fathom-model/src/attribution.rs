@@ -14,6 +14,8 @@ use crate::cost::{cpu_cost, thread_busy_shares};
 const THREAD_SATURATED: f64 = 0.92;
 /// CPUs this busy on average leave nothing to other work.
 const CPUS_SATURATED: f64 = 0.90;
+/// CPUs that others keep busy are not the run's own limit: this share of the busy time must be the run's.
+const OWN_SHARE_MIN: f64 = 0.75;
 /// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
 const DEPTH_HELPS_PER_DOUBLING: f64 = 1.25;
 /// Doubling the queue depth that raises IOPS by less than this shows a saturated device.
@@ -238,7 +240,12 @@ fn cpu_limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let mean_busy = host.cpus.iter().map(|(_, t)| t.busy_ns() + t.steal_ns).sum::<u64>() as f64
         / (host.window_ns as f64 * cpus as f64);
     numbers.push(evidence("mean busy share of all CPUs", mean_busy * 100.0, "%"));
-    if cpus > 1 && mean_busy >= CPUS_SATURATED {
+    let own_ns: u64 = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
+    let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
+    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
+    let own_share = (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64;
+    numbers.push(evidence("share of the busy time that is this run's", own_share * 100.0, "%"));
+    if cpus > 1 && mean_busy >= CPUS_SATURATED && own_share >= OWN_SHARE_MIN {
         return Some(Limit {
             name: LimitName::AllCores,
             confidence: Confidence::Likely,

@@ -106,17 +106,37 @@ fn plus_minus(step: &StepView) -> String {
 
 fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
     let subject = if is_real(best) { "This storage gives" } else { "The loop without I/O gives" };
-    let mut text =
-        format!("{subject} {} of {} ({}{}). ", main.rate_text(best), main.name, load(best), plus_minus(best));
-    text.push_str(&best.limit.sentence);
-    let shallow = main.steps.iter().min_by_key(|s| s.threads * s.queue_depth);
-    if let (Some(shallow), true) = (shallow, kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1)
-        && shallow.index != best.index
-        && let Some(p50) = shallow.lat_ns.as_ref().and_then(|l| l.p50)
-    {
-        text.push_str(&format!(" One at a time, half of them take up to {}.", format_ns(p50 as f64)));
+    let mut text = format!(
+        "{subject} {} of {} at {}{}. {}",
+        main.rate_text(best),
+        main.name,
+        load(best),
+        plus_minus(best),
+        limit_words(best)
+    );
+    let several = kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1;
+    let shallow =
+        main.steps.iter().min_by_key(|s| s.threads * s.queue_depth).filter(|s| several && s.index != best.index);
+    if let Some((shallow, p50)) = shallow.and_then(|s| s.lat_ns.as_ref()?.p50.map(|p50| (s, p50))) {
+        text.push_str(&format!(" Median latency at {}: {}.", load(shallow), format_ns(p50 as f64)));
     }
     text
+}
+
+/// The limit in a few words; its sentence with the numbers stands with the evidence.
+fn limit_words(step: &StepView) -> String {
+    let what = match step.limit.name.as_str() {
+        "device" => "the device itself",
+        "core" if step.threads * step.devices == 1 => "one core",
+        "core" => "the cores of its threads",
+        "all_cores" => "the CPUs of this machine",
+        "queue_depth" => "the queue depth",
+        "page_cache" => return "That is the page cache, not the drive.".to_owned(),
+        "rate" => "the rate that was asked for",
+        _ => return "What limits it is not known.".to_owned(),
+    };
+    let sure = if step.limit.confidence == "confirmed" { "is" } else { "is likely" };
+    format!("The limit {sure} {what}.")
 }
 
 fn kind_sentence(kind: &Kind<'_>) -> String {
@@ -208,9 +228,10 @@ fn caveats(steps: &[StepView]) -> Vec<String> {
     if !broken.is_empty() {
         out.push(format!("A law was violated in: {}; see its checks.", broken.join(", ")));
     }
-    let warnings: usize = steps.iter().map(|s| s.warnings.len()).sum();
-    if warnings > 0 {
-        out.push(format!("{warnings} warnings stand with the steps."));
+    match steps.iter().map(|s| s.warnings.len()).sum::<usize>() {
+        0 => {}
+        1 => out.push("1 warning stands with its step.".to_owned()),
+        n => out.push(format!("{n} warnings stand with the steps.")),
     }
     out
 }
