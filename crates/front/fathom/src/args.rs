@@ -32,7 +32,7 @@ pub(crate) enum Command {
     /// Run a study, a plan file or a fio job file
     Run(RunArgs),
     /// One step by hand, in fio's words
-    Io(IoArgs),
+    Io(Box<IoArgs>),
     /// Dry run: steps, time, bytes written, what would be destroyed
     Plan(PlanArgs),
     /// What each study asks, how long it takes, whether it writes
@@ -159,8 +159,9 @@ pub(crate) struct ExportArgs {
     /// Format
     #[arg(long, short, value_enum)]
     pub(crate) format: ExportFormat,
-    /// File to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
+    /// File to write [default: standard output]; a directory gets one file per step, as fio-plot wants them
+    /// (fio-json, fio-json-plus, fio-log)
+    #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -175,7 +176,9 @@ pub(crate) enum ExportFormat {
     FioJson,
     /// fio's names with histogram bins (json+)
     FioJsonPlus,
-    /// fio's histogram log
+    /// fio's bandwidth, IOPS, latency and histogram logs; needs a directory
+    FioLog,
+    /// HdrHistogram interval log
     Hlog,
 }
 

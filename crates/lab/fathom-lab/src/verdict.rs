@@ -71,7 +71,7 @@ fn kinds(steps: &[StepView]) -> Vec<Kind<'_>> {
         match out.iter_mut().find(|k| k.name == name) {
             Some(kind) => kind.steps.push(step),
             None => {
-                out.push(Kind { name, bandwidth: step.block_size_bytes >= BANDWIDTH_BLOCK_BYTES, steps: vec![step] })
+                out.push(Kind { name, bandwidth: step.block_size_bytes >= BANDWIDTH_BLOCK_BYTES, steps: vec![step] });
             }
         }
     }

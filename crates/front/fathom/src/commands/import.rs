@@ -49,5 +49,6 @@ fn read(file: &Path) -> std::io::Result<String> {
         std::io::stdin().read_to_string(&mut text)?;
         return Ok(text);
     }
-    std::fs::read_to_string(file)
+    // Binary files are read as well as they can be, so that the importer can say what they look like.
+    Ok(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
 }

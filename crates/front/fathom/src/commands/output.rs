@@ -9,9 +9,10 @@ use fathom_lab::document_of;
 use fathom_plan::Step;
 use fathom_record::StepRecord;
 use fathom_report::html::render_html;
+use fathom_report::{csv, fio_json_files, fio_json_text, fio_logs, hlog};
 use fathom_store::{Lab, RunId, StepOutcome};
 
-use super::{existing_lab, load, run_number};
+use super::{existing_lab, load, run_number, to_json};
 use crate::args::{Args, ExportArgs, ExportFormat};
 use crate::exit::{Exit, Problem};
 use crate::terminal::{result, talk};
@@ -38,29 +39,47 @@ pub(crate) fn write_report(document: &Document, path: &Path) -> Result<(), Probl
     })
 }
 
-/// Writes a run in another format to a file or stdout.
+/// Writes a run in another format to a file, a directory or stdout.
 pub(crate) fn export(args: &Args, options: &ExportArgs) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let run = run_number(&lab, &options.run)?;
     let document = document_of(&lab, run)?;
-    let text = match options.format {
-        ExportFormat::Json => super::to_json(&document),
-        ExportFormat::Csv => fathom_report::csv(&document),
-        ExportFormat::FioJson => fathom_report::fio_json_text(&document, &measured(&lab, run, false)?, false),
-        ExportFormat::FioJsonPlus => fathom_report::fio_json_text(&document, &measured(&lab, run, false)?, true),
-        ExportFormat::Hlog => fathom_report::hlog(&document, &measured(&lab, run, true)?)
+    let directory = options.output.as_deref().filter(|path| path.is_dir());
+    let plus = options.format == ExportFormat::FioJsonPlus;
+    let text = match (options.format, directory) {
+        (ExportFormat::FioLog, Some(path)) => return write_all(path, &fio_logs(&measured(&lab, run, true)?)),
+        (ExportFormat::FioLog, None) => {
+            return Err(Problem::usage("fio's logs are several files", "name an existing directory with --output"));
+        }
+        (ExportFormat::FioJson | ExportFormat::FioJsonPlus, Some(path)) => {
+            return write_all(path, &fio_json_files(&document, &measured(&lab, run, false)?, plus));
+        }
+        (ExportFormat::FioJson | ExportFormat::FioJsonPlus, None) => {
+            fio_json_text(&document, &measured(&lab, run, false)?, plus)
+        }
+        (ExportFormat::Json, _) => to_json(&document),
+        (ExportFormat::Csv, _) => csv(&document),
+        (ExportFormat::Hlog, _) => hlog(&document, &measured(&lab, run, true)?)
             .map_err(|e| Problem::new(Exit::Failed, e.to_string(), "export as json or csv instead"))?,
     };
     match &options.output {
         None => result(&text),
-        Some(path) => std::fs::write(path, text).map_err(|e| {
-            Problem::new(
-                Exit::Failed,
-                format!("cannot write {}: {e}", path.display()),
-                "name another file with --output",
-            )
-        })?,
+        Some(path) => write_file(path, &text)?,
     }
+    Ok(Exit::Done)
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
+    std::fs::write(path, text).map_err(|e| {
+        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another place with --output")
+    })
+}
+
+fn write_all(directory: &Path, files: &[(String, String)]) -> Result<Exit, Problem> {
+    for (name, text) in files {
+        write_file(&directory.join(name), text)?;
+    }
+    talk(&format!("{} files written to {}", files.len(), directory.display()));
     Ok(Exit::Done)
 }
 
