@@ -274,7 +274,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       name: q,
       data: line.steps.map((s) => ({
         value: [s.iops, latency(s.lat_ns, q) ?? "-"],
-        label: i === STICK.length - 1 || latency(s.lat_ns, "p99.9") === null && i === 1 ? { show: true, position: s.iops > 0.7 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11 } : undefined,
+        label: i === STICK.length - 1 || latency(s.lat_ns, "p99.9") === null && i === 1 ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11 } : undefined,
       })),
       labelLayout: { hideOverlap: true },
       symbol: SYMBOLS[i],

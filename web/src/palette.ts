@@ -61,6 +61,6 @@ export function shades(base: string, p: Palette, n: number): string[] {
   if (n === 1) return [base];
   return Array.from({ length: n }, (_, i) => {
     const at = i / (n - 1);
-    return at < 0.6 ? blend(blend(base, p.paper, p.dark ? 0.4 : 0.58), base, at / 0.6) : blend(base, p.ink, ((at - 0.6) / 0.4) * 0.62);
+    return at < 0.6 ? blend(blend(base, p.paper, p.dark ? 0.4 : 0.58), base, at / 0.6) : blend(base, p.ink, ((at - 0.6) / 0.4) * 0.48);
   });
 }

@@ -22,7 +22,7 @@ fn main() {
             println!("cargo::rustc-env=FATHOM_VIEWER={}", path.display());
         }
         Err(error) => {
-            println!("cargo::error=the report viewer web/dist/viewer.html cannot be read ({error}): run make viewer")
+            println!("cargo::error=the report viewer web/dist/viewer.html cannot be read ({error}): run make viewer");
         }
     }
 }
