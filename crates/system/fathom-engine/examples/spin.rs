@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             threads: number("threads", 1)?,
             queue_depth: depth.parse()?,
             batch_submit: key("batch").map(str::parse).transpose()?,
-            batch_complete_min: None,
+            batch_complete_min: key("min").map(str::parse).transpose()?,
             rate: key("rate").map(str::parse).transpose()?.map(|iops| Rate { iops, process: RateProcess::Poisson }),
         },
         engine: EngineSpec {

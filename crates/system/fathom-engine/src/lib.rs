@@ -12,6 +12,7 @@
 mod assemble;
 mod backend;
 mod bench;
+mod block_format;
 mod buffer;
 mod check;
 mod clock;

@@ -1,27 +1,301 @@
-//! placeholder
-use crate::shared::Shared;
-use crate::worker::WorkerPlan;
+//! Data verification: what a worker wrote where, and whether it comes back.
+//!
+//! Each thread owns its part of the region, so it alone knows the last write of every block. The ledger has four bytes
+//! per block: how often it was written, which size of the split was written last, and whether it is now uncertain.
+
+use std::os::fd::{AsRawFd as _, OwnedFd};
+
 use fathom_plan::{Op, Step};
 use fathom_record::{StepFailure, VerifyReport};
-pub(crate) enum Ledger {}
-impl Ledger {
-    pub(crate) fn for_step(_plan: &WorkerPlan, step: &Step) -> Result<Option<Self>, StepFailure> {
-        if step.workload.verify.is_some() {
-            return Err(crate::backend::refused("verify", "not built yet", "leave it out"));
-        }
-        Ok(None)
+
+use crate::backend::{errno, refused};
+use crate::block_format::{BLOCK_BYTES_MIN, Expected, Finding, judge, length_in, seal};
+use crate::buffer::Area;
+use crate::offsets::Span;
+use crate::shared::Shared;
+use crate::worker::WorkerPlan;
+
+/// Findings that become sentences.
+const EXAMPLES_MAX: usize = 8;
+/// Written blocks this close are read back with one call ...
+const GAP_BYTES_MAX: u64 = 64 << 10;
+/// ... of at most this length (or one block).
+const CALL_BYTES_MAX: u64 = 1 << 20;
+/// Sizes of a split that a ledger entry can name.
+const SIZES_MAX: usize = 16;
+
+/// One ledger entry: bits 0..24 generation, 24..28 size, 28 uncertain, 29 a write is in flight.
+#[derive(Clone, Copy, Default)]
+struct Entry(u32);
+
+impl Entry {
+    const GENERATION: u32 = (1 << 24) - 1;
+    const UNCERTAIN: u32 = 1 << 28;
+    const WRITING: u32 = 1 << 29;
+
+    fn generation(self) -> u32 {
+        self.0 & Self::GENERATION
     }
-    pub(crate) fn before_read(&mut self, _slot: u32, _unit: u64) {
-        match *self {}
+
+    fn size(self) -> usize {
+        (self.0 >> 24) as usize & (SIZES_MAX - 1)
     }
-    pub(crate) fn before_write(&mut self, _slot: u32, _unit: u64, _offset: u64, _b: &mut [u8]) {
-        match *self {}
+
+    /// Whether the block can be held against this entry.
+    fn is_settled(self) -> bool {
+        self.generation() > 0 && self.0 & (Self::UNCERTAIN | Self::WRITING) == 0
     }
-    pub(crate) fn after(&mut self, _slot: u32, _op: Op, _ok: bool, _offset: u64, _b: &mut [u8]) {
-        match *self {}
+
+    /// The next write begins. Two at once leave the outcome open: the kernel may order them either way.
+    fn begin_write(self, size: usize) -> Entry {
+        let overlap = if self.0 & Self::WRITING != 0 { Self::UNCERTAIN } else { 0 };
+        let generation = (self.generation() + 1) & Self::GENERATION;
+        Entry(generation.max(1) | (size as u32) << 24 | Self::WRITING | overlap)
     }
-    pub(crate) fn conclude(self, _plan: &WorkerPlan, _shared: &Shared) -> Result<VerifyReport, StepFailure> {
-        match self {}
+
+    fn end_write(self, ok: bool) -> Entry {
+        let failed = if ok { 0 } else { Self::UNCERTAIN };
+        Entry(self.0 & !Self::WRITING | failed)
     }
 }
-pub(crate) fn merge(_a: &mut VerifyReport, _b: &VerifyReport) {}
+
+/// What a slot's I/O is about.
+#[derive(Clone, Copy, Default)]
+struct InFlight {
+    unit: u64,
+    /// Generation of the write, or of the block when the read began; 0: not to be checked against it.
+    generation: u32,
+    check: bool,
+}
+
+/// A worker's ledger.
+pub(crate) struct Ledger {
+    span: Span,
+    seed: u64,
+    sizes: Vec<u32>,
+    entries: Vec<Entry>,
+    in_flight: Box<[InFlight]>,
+    writes: bool,
+    fd: OwnedFd,
+    report: VerifyReport,
+}
+
+impl Ledger {
+    /// A ledger when the step asks for verification.
+    ///
+    /// # Errors
+    /// When the workload cannot be verified.
+    pub(crate) fn for_step(plan: &WorkerPlan, step: &Step) -> Result<Option<Self>, StepFailure> {
+        if step.workload.verify.is_none() {
+            return Ok(None);
+        }
+        let what = "verify=crc32c";
+        let sizes: Vec<u32> = step.workload.block_sizes.iter().map(|b| b.bytes).collect();
+        if sizes.iter().any(|bytes| *bytes < BLOCK_BYTES_MIN || bytes % BLOCK_BYTES_MIN != 0) || sizes.len() > SIZES_MAX
+        {
+            let why = format!(
+                "a block must be a multiple of {BLOCK_BYTES_MIN} bytes to describe itself, in at most {SIZES_MAX} sizes"
+            );
+            return Err(refused(what, why, "choose other block sizes"));
+        }
+        if step.workload.mix.trim_pct > 0 || step.engine.name == fathom_plan::EngineName::Null {
+            let why = "what was trimmed, or never written at all, cannot be read back";
+            return Err(refused(what, why, "leave out trims, and use a real engine"));
+        }
+        let writes = step.workload.mix.write_pct > 0;
+        let entries = if writes { vec![Entry::default(); plan.span.count as usize] } else { Vec::new() };
+        Ok(Some(Ledger {
+            span: plan.span,
+            seed: step.seed,
+            sizes,
+            entries,
+            in_flight: vec![InFlight::default(); plan.limits.queue_depth as usize].into_boxed_slice(),
+            writes,
+            fd: plan.target.open()?,
+            report: VerifyReport::default(),
+        }))
+    }
+
+    /// A read is about to be issued.
+    pub(crate) fn before_read(&mut self, slot: u32, unit: u64) {
+        let (check, generation) = match self.entries.get(unit as usize) {
+            // Only reads: the blocks are those of an earlier step, of which only the blocks themselves tell.
+            None => (true, 0),
+            Some(entry) => (entry.is_settled(), entry.generation()),
+        };
+        self.in_flight[slot as usize] = InFlight { unit, generation, check };
+    }
+
+    /// A write is about to be issued: makes its block describe itself.
+    pub(crate) fn before_write(&mut self, slot: u32, unit: u64, offset: u64, block: &mut [u8]) {
+        let size = self.sizes.iter().position(|&bytes| bytes as usize == block.len()).unwrap_or(0);
+        let entry = self.entries[unit as usize].begin_write(size);
+        self.entries[unit as usize] = entry;
+        self.in_flight[slot as usize] = InFlight { unit, generation: entry.generation(), check: false };
+        seal(block, self.seed, offset, entry.generation());
+    }
+
+    /// An I/O was reaped; `ok` when it moved all its bytes.
+    pub(crate) fn after(&mut self, slot: u32, op: Op, ok: bool, offset: u64, block: &[u8]) {
+        let io = self.in_flight[slot as usize];
+        if op == Op::Write {
+            let entry = &mut self.entries[io.unit as usize];
+            *entry = if entry.generation() == io.generation {
+                entry.end_write(ok)
+            } else {
+                Entry(entry.0 | Entry::UNCERTAIN)
+            };
+            return;
+        }
+        if !io.check || !ok {
+            return;
+        }
+        let mut written = None;
+        if self.writes {
+            let entry = self.entries[io.unit as usize];
+            // A write that began meanwhile may or may not be seen.
+            if !entry.is_settled()
+                || entry.generation() != io.generation
+                || self.sizes[entry.size()] as usize != block.len()
+            {
+                return;
+            }
+            written = Some((self.seed, entry.generation()));
+        }
+        // A shorter block at the start of what was read is complete in itself; of a longer one too little was read.
+        let len = if self.writes { block.len() } else { length_in(block).unwrap_or(block.len()) };
+        if len > block.len() {
+            return;
+        }
+        self.note(&block[..len], Expected { offset, written });
+    }
+
+    fn note(&mut self, block: &[u8], expected: Expected) {
+        let finding = judge(block, expected);
+        let report = &mut self.report;
+        report.blocks_checked += 1;
+        let (count, text) = match finding {
+            Finding::Good => return,
+            Finding::Torn => (&mut report.torn, "torn: sectors of different writes".to_owned()),
+            Finding::Misplaced { found_offset } => {
+                (&mut report.misplaced, format!("misplaced: holds the block of byte {found_offset}"))
+            }
+            Finding::Stale { found_generation } => {
+                (&mut report.stale, format!("stale: holds write {found_generation} of that place"))
+            }
+            Finding::Corrupt => (&mut report.corrupt, "corrupt: CRC-32C is wrong".to_owned()),
+            Finding::Foreign => (&mut report.foreign, "foreign: no block of this kind".to_owned()),
+        };
+        *count += 1;
+        if report.examples.len() < EXAMPLES_MAX {
+            report.examples.push(format!("byte {}: {text}", expected.offset));
+        }
+    }
+
+    /// Reads back everything that was written and is not uncertain, and hands over the report. Ends early when stopped.
+    ///
+    /// # Errors
+    /// When there is no memory for the buffer.
+    pub(crate) fn conclude(mut self, plan: &WorkerPlan, shared: &Shared) -> Result<VerifyReport, StepFailure> {
+        let unit_bytes = self.span.unit_bytes;
+        let call_units = (CALL_BYTES_MAX / unit_bytes).max(1);
+        let mut buffer = Area::new(1, (call_units * unit_bytes) as usize).map_err(|source| StepFailure::Failed {
+            what: "allocating the buffer for reading back".to_owned(),
+            source,
+            help: String::new(),
+        })?;
+        if !plan.step.workload.direct && self.writes {
+            self.leave_page_cache();
+        }
+        let mut at = 0;
+        while let Some((first, end)) = self.next_run(at, call_units) {
+            if shared.is_stopped() {
+                break;
+            }
+            self.read_back(first, end, &mut buffer);
+            at = end;
+        }
+        Ok(self.report)
+    }
+
+    /// Buffered writes are read back from the medium, as far as the kernel follows the advice.
+    fn leave_page_cache(&self) {
+        // SAFETY: both calls take integers only.
+        unsafe {
+            libc::fdatasync(self.fd.as_raw_fd());
+            libc::posix_fadvise(self.fd.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
+        }
+    }
+
+    /// Next units, from `at` on, to read with one call: first and end.
+    fn next_run(&self, at: u64, units_max: u64) -> Option<(u64, u64)> {
+        let settled = |unit: u64| self.entries[unit as usize].is_settled();
+        let count = self.entries.len() as u64;
+        let first = (at..count).find(|&unit| settled(unit))?;
+        let gap_max = GAP_BYTES_MAX / self.span.unit_bytes;
+        let mut end = first + 1;
+        for unit in end..count.min(first + units_max) {
+            if settled(unit) {
+                end = unit + 1;
+            } else if unit - end >= gap_max {
+                break;
+            }
+        }
+        Some((first, end))
+    }
+
+    fn read_back(&mut self, first: u64, end: u64, buffer: &mut Area) {
+        let Span { first_offset_bytes, unit_bytes, .. } = self.span;
+        let offset_of = |unit: u64| first_offset_bytes + unit * unit_bytes;
+        let (from, len) = (offset_of(first), ((end - first) * unit_bytes) as usize);
+        let read = read_fully(&self.fd, buffer, len, from);
+        for unit in first..end {
+            let entry = self.entries[unit as usize];
+            if !entry.is_settled() {
+                continue;
+            }
+            let (offset, at) = (offset_of(unit), ((unit - first) * unit_bytes) as usize);
+            let bytes = self.sizes[entry.size()] as usize;
+            if at + bytes > read {
+                self.report.blocks_checked += 1;
+                self.report.foreign += 1;
+                if self.report.examples.len() < EXAMPLES_MAX {
+                    self.report.examples.push(format!("byte {offset}: cannot be read back"));
+                }
+                continue;
+            }
+            let block = buffer.bytes_mut(0, len)[at..at + bytes].to_vec();
+            self.note(&block, Expected { offset, written: Some((self.seed, entry.generation())) });
+        }
+    }
+}
+
+/// Bytes read of `len` at `offset`; fewer at an error or at the end of the file.
+fn read_fully(fd: &OwnedFd, buffer: &mut Area, len: usize, offset: u64) -> usize {
+    let mut done = 0;
+    while done < len {
+        let rest = &mut buffer.bytes_mut(0, len)[done..];
+        // SAFETY: `rest` is writable for its length.
+        let moved =
+            unsafe { libc::pread(fd.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), (offset + done as u64) as i64) };
+        match moved {
+            0 => break,
+            n if n > 0 => done += n as usize,
+            _ if errno() == libc::EINTR => {}
+            _ => break,
+        }
+    }
+    done
+}
+
+/// Adds the report of another worker.
+pub(crate) fn merge(into: &mut VerifyReport, from: &VerifyReport) {
+    into.blocks_checked += from.blocks_checked;
+    into.torn += from.torn;
+    into.misplaced += from.misplaced;
+    into.stale += from.stale;
+    into.corrupt += from.corrupt;
+    into.foreign += from.foreign;
+    let room = EXAMPLES_MAX.saturating_sub(into.examples.len());
+    into.examples.extend(from.examples.iter().take(room).cloned());
+}

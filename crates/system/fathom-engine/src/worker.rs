@@ -67,7 +67,7 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
         EngineName::Psync => run_on(plan, hot, Psync::new(plan.target.open()?)),
         EngineName::Libaio => run_on(plan, hot, Libaio::new(plan.target.open()?, depth)?),
         EngineName::IoUring => {
-            let uring = Uring::new(plan.target.open()?, depth, engine, &hot.area)?;
+            let uring = Uring::new(&plan.target, depth, engine, &hot.area)?;
             run_on(plan, hot, uring)
         }
         EngineName::Mmap => run_on(plan, hot, Mmap::new(plan.target.open()?, &plan.target.path, plan.span)?),

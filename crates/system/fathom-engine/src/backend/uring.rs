@@ -10,6 +10,7 @@ use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
 
 use super::{Backend, Io, SubmitStamp, errno, feature, refused};
 use crate::buffer::Area;
+use crate::target::Target;
 
 /// Idle time after which the SQPOLL thread sleeps. Longer than any gap of a closed loop on a working device.
 const SQPOLL_IDLE_MS: u32 = 1_000;
@@ -48,6 +49,7 @@ pub(crate) struct Uring {
     // Slots per registered buffer; 0: buffers are not registered.
     slots_per_buffer: u32,
     ext_arg: bool,
+    entry_flags: squeue::Flags,
     features: Vec<FeatureUse>,
     // After the ring: it must be gone before the file closes.
     fd: OwnedFd,
@@ -153,19 +155,79 @@ fn setup_refused(error: &io::Error, spec: EngineSpec, depth: u32) -> StepFailure
     }
 }
 
+/// Whether the kernel has started an io_uring worker for the calling thread.
+fn has_io_worker() -> bool {
+    // SAFETY: takes nothing and cannot fail.
+    let me = unsafe { libc::gettid() };
+    let name = format!("iou-wrk-{me}");
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
+    let comm = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("comm"));
+    threads.flatten().any(|thread| comm(thread).is_ok_and(|comm| comm.trim() == name))
+}
+
 impl Uring {
-    /// A ring for `depth` I/Os on `fd` with the buffers of `area`. Must be called by the thread that will use it.
+    /// A ring for `depth` I/Os on `target` with the buffers of `area`. Must be called by the thread that will use it.
+    /// Reads one block, to learn how the kernel carries the I/O out.
     ///
     /// # Errors
     /// When the kernel refuses the ring or the mode; a refused registration only becomes a row of `features`.
-    pub(crate) fn new(fd: OwnedFd, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
+    pub(crate) fn new(target: &Target, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
+        let fd = target.open()?;
         let (ring, flags) = build_with_fallback(depth, spec).map_err(|e| setup_refused(&e, spec, depth))?;
         let mut uring = Uring::bare(ring, fd, spec);
         uring.note_setup(flags, spec);
         uring.register_ring();
         uring.register_file(spec.fixed_files);
         uring.register_buffers(spec.fixed_buffers, depth, area);
+        uring.probe(target, spec, area)?;
         Ok(uring)
+    }
+
+    /// Reads one block: refuses polling where the device cannot, and notices when the kernel hands I/O to a worker
+    /// thread because the device cannot be submitted to without blocking.
+    fn probe(&mut self, target: &Target, spec: EngineSpec, area: &Area) -> Result<(), StepFailure> {
+        let len = u32::try_from(area.slot_bytes()).unwrap_or(u32::MAX);
+        let offset = target.span.first_offset_bytes;
+        self.push(&Io { slot: 0, op: Op::Read, len, offset, buffer: area.slot(0) });
+        let mut result = None;
+        while result.is_none() {
+            let waited = self.submit_and_wait(1, None);
+            waited.map_err(|e| setup_refused(&e, spec, 1))?;
+            self.reap(|_, moved| result = Some(moved));
+        }
+        if spec.mode == Mode::Iopoll && result == Some(-libc::EOPNOTSUPP) {
+            return Err(refused(
+                format!("mode iopoll on {}", target.path),
+                "the device has no poll queues",
+                "load the driver with some (for NVMe: `nvme.poll_queues=4` on the kernel command line), or use \
+                 `--mode interrupt`",
+            ));
+        }
+        if spec.mode != Mode::Sqpoll {
+            self.note_worker();
+        }
+        Ok(())
+    }
+
+    fn note_worker(&mut self) {
+        let punted = has_io_worker();
+        if !punted {
+            self.features.push(feature("inline_submit", true, ""));
+            return;
+        }
+        // Spares the kernel the attempt to submit without blocking, which can only fail.
+        self.entry_flags = squeue::Flags::ASYNC;
+        // The kernel worker and this thread share a CPU as often as not. A batch thread does not preempt the worker at
+        // each completion, which would switch contexts for every few I/Os.
+        // SAFETY: the parameter is a valid sched_param, and the call changes only the calling thread.
+        let batch = unsafe {
+            let parameter: libc::sched_param = std::mem::zeroed();
+            libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameter) == 0
+        };
+        let how = if batch { "; the thread runs as SCHED_BATCH" } else { "" };
+        let detail =
+            format!("the target cannot be submitted to without blocking: a kernel thread (iou-wrk) does the I/O{how}");
+        self.features.push(feature("inline_submit", false, detail));
     }
 
     fn bare(ring: IoUring, fd: OwnedFd, spec: EngineSpec) -> Self {
@@ -178,6 +240,7 @@ impl Uring {
             fixed_file: false,
             slots_per_buffer: 0,
             ext_arg: ring.params().is_feature_ext_arg(),
+            entry_flags: squeue::Flags::empty(),
             features: Vec::new(),
             ring,
             fd,
@@ -281,7 +344,7 @@ impl Uring {
         } else {
             on_file!(|fd| opcode::Write::new(fd, at, len).offset(offset).build())
         };
-        entry.user_data(u64::from(io.slot))
+        entry.flags(self.entry_flags).user_data(u64::from(io.slot))
     }
 
     #[inline(always)]
