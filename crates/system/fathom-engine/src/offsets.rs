@@ -129,7 +129,7 @@ impl Offsets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+    use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     fn span(count: u64) -> Span {
         Span { first_offset_bytes: 1 << 20, count, unit_bytes: 4096 }

@@ -169,10 +169,10 @@ fn refuse_memory_file_systems(path: &str, file: &File, direct: bool) -> Result<(
     let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open and `stat` outlives the call.
     let done = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut stat) } == 0;
-    let magic = i64::from(stat.f_type);
+    let magic = stat.f_type;
     // A device node may well live on a tmpfs; its data does not.
     let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    if done && direct && is_file && (magic == i64::from(libc::TMPFS_MAGIC) || magic == RAMFS_MAGIC) {
+    if done && direct && is_file && (magic == libc::TMPFS_MAGIC || magic == RAMFS_MAGIC) {
         return Err(refused(
             format!("target {path}"),
             "it is on tmpfs, which has no O_DIRECT: its data is memory",

@@ -234,7 +234,7 @@ impl Ledger {
         let first = (at..count).find(|&unit| settled(unit))?;
         let gap_max = GAP_BYTES_MAX / self.span.unit_bytes;
         let mut end = first + 1;
-        for unit in end..count.min(first + units_max) {
+        for unit in first + 1..count.min(first + units_max) {
             if settled(unit) {
                 end = unit + 1;
             } else if unit - end >= gap_max {

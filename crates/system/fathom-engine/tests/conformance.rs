@@ -1,0 +1,385 @@
+//! One suite that every engine passes, on a real file.
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
+use fathom_plan::Op;
+use fathom_plan::{
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Rate, RateProcess, Region,
+    RunLength, Step, Target, Verify, Workload,
+};
+use fathom_record::{HostDelta, RunControl, Runner as _, StepFailure, StepRecord, Warning};
+
+const BLOCK: u64 = 4096;
+
+/// A file of zeros in the build's own directory: that one lies on a disk, where O_DIRECT works.
+struct Bench {
+    _dir: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Bench {
+    fn new(size_bytes: u64) -> Self {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
+        let path = dir.path().join("target");
+        let file = File::create(&path).expect("a file");
+        // Real zeros: holes are read without the disk.
+        file.write_all_at(&vec![0; size_bytes as usize], 0).expect("room for the file");
+        file.sync_all().expect("a disk that works");
+        Bench { _dir: dir, path }
+    }
+
+    fn step(&self, engine: EngineName) -> Step {
+        let mut step = step_on(&self.path, engine);
+        step.workload.direct = direct_works(&self.path);
+        step
+    }
+
+    fn block(&self, index: u64) -> Vec<u8> {
+        let mut block = vec![0; BLOCK as usize];
+        File::open(&self.path).and_then(|f| f.read_exact_at(&mut block, index * BLOCK)).expect("a readable block");
+        block
+    }
+}
+
+fn direct_works(path: &Path) -> bool {
+    let mut step = step_on(path, EngineName::Psync);
+    step.length.passes = Some(1);
+    !matches!(run(&step), Err(StepFailure::Refused { .. }))
+}
+
+fn step_on(path: &Path, engine: EngineName) -> Step {
+    Step {
+        index: 0,
+        label: "conformance".to_owned(),
+        phase: Phase::Measure,
+        group: "A".to_owned(),
+        targets: vec![Target { path: path.to_string_lossy().into_owned() }],
+        workload: Workload {
+            mix: OpMix::READ,
+            pattern: Pattern::Random,
+            block_sizes: vec![BlockSize { bytes: BLOCK as u32, share_pct: 100 }],
+            region: Region { offset_bytes: 0, size_bytes: None },
+            data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
+            verify: None,
+            direct: true,
+        },
+        load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
+        engine: EngineSpec { name: engine, ..EngineSpec::default() },
+        placement: Placement::Unpinned,
+        length: RunLength::fixed(0, 60_000_000_000),
+        seed: 17,
+    }
+}
+
+fn run(step: &Step) -> Result<StepRecord, StepFailure> {
+    run_with(step, None)
+}
+
+fn run_with(step: &Step, probe: Option<Box<dyn HostProbe>>) -> Result<StepRecord, StepFailure> {
+    let stop = AtomicBool::new(false);
+    let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
+    HostRunner::new(HostRunnerOptions { cpus: Vec::new(), probe }).run(step, &mut control)
+}
+
+/// Calls a function when the window begins and another when it ends, before anything is read back.
+struct Meddler<B, F> {
+    begin: B,
+    finish: F,
+}
+
+impl<B: FnMut(), F: FnMut()> HostProbe for Meddler<B, F> {
+    fn begin(&mut self) {
+        (self.begin)();
+    }
+
+    fn interval(&mut self) {}
+
+    fn finish(&mut self, _window_ns: u64) -> Option<HostDelta> {
+        (self.finish)();
+        None
+    }
+}
+
+fn each_block_once_per_pass(engine: EngineName) {
+    let bench = Bench::new(300 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix::WRITE;
+    step.length.passes = Some(1);
+    let record = run(&step).expect("a record");
+    // As many writes as blocks, and no block left out: each exactly once.
+    assert_eq!((record.ios(), record.bytes(), record.errors()), (300, 300 * BLOCK, 0));
+    assert!((0..300).all(|i| bench.block(i).iter().any(|&b| b != 0)), "a block was left out");
+    assert_eq!(record.threads[0].passes, 1);
+
+    step.workload.mix = OpMix::READ;
+    step.length.passes = Some(3);
+    step.load.threads = 2;
+    let record = run(&step).expect("a record");
+    assert_eq!((record.ios(), record.bytes()), (2 * 3 * 300, 2 * 3 * 300 * BLOCK));
+    assert!(record.threads.iter().all(|t| t.passes == 3 && t.ios == 900));
+}
+
+fn threads_share_a_sequential_region(engine: EngineName) {
+    let bench = Bench::new(100 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix::WRITE;
+    step.workload.pattern = Pattern::Sequential;
+    step.length.passes = Some(1);
+    step.load.threads = 3;
+    let record = run(&step).expect("a record");
+    assert_eq!(record.ios(), 100);
+    assert!((0..100).all(|i| bench.block(i).iter().any(|&b| b != 0)), "a block was left out");
+}
+
+fn stays_in_range_and_aligned(engine: EngineName) {
+    let bench = Bench::new(128 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix::WRITE;
+    // An odd start is rounded up, an odd end down.
+    step.workload.region = Region { offset_bytes: 32 * BLOCK - 100, size_bytes: Some(64 * BLOCK + 200) };
+    step.workload.block_sizes =
+        vec![BlockSize { bytes: BLOCK as u32, share_pct: 50 }, BlockSize { bytes: 2 * BLOCK as u32, share_pct: 50 }];
+    step.length.passes = Some(40);
+    let record = run(&step).expect("a record");
+    assert_eq!(record.ios(), 40 * 32);
+    let touched = |i: u64| bench.block(i).iter().any(|&b| b != 0);
+    assert!((0..32).chain(96..128).all(|i| !touched(i)), "wrote outside the region");
+    // Offsets are multiples of the larger size, so that even blocks are always written.
+    assert!((32..96).step_by(2).all(touched), "left out a block of the region");
+    assert!(record.bytes() > record.ios() * BLOCK && record.bytes() < record.ios() * 2 * BLOCK);
+}
+
+fn reports_short_and_failed_io(engine: EngineName) {
+    let bench = Bench::new(64 * BLOCK);
+    let step = Step { length: RunLength { passes: Some(1), ..bench.step(engine).length }, ..bench.step(engine) };
+    let path = bench.path.clone();
+    // The file shrinks after it was checked: one whole block, a part of the second, nothing beyond.
+    let shrink =
+        move || OpenOptions::new().write(true).open(&path).and_then(|f| f.set_len(BLOCK + 512)).expect("shrunk");
+    let record = run_with(&step, Some(Box::new(Meddler { begin: shrink, finish: || {} }))).expect("a record");
+    let read = record.direction(Op::Read).expect("two reads went well");
+    assert_eq!((read.ios, record.errors()), (2, 62), "{:?}", record.failures);
+    assert_eq!(record.failures.len(), 1);
+    assert_eq!((record.failures[0].op, record.failures[0].errno), (Op::Read, 0));
+    assert!(record.warnings.iter().any(|w| matches!(w, Warning::IoErrors { count: 62, .. })));
+    // A mapped page is there as a whole when its first byte is.
+    let short = u64::from(engine != EngineName::Mmap);
+    assert_eq!(read.short_ios, short);
+}
+
+fn gives_up_when_nothing_succeeds(engine: EngineName) {
+    let bench = Bench::new(64 * BLOCK);
+    let step = bench.step(engine);
+    let path = bench.path.clone();
+    let empty = move || OpenOptions::new().write(true).open(&path).and_then(|f| f.set_len(0)).expect("emptied");
+    let record = run_with(&step, Some(Box::new(Meddler { begin: empty, finish: || {} }))).expect("a record");
+    assert!(record.runtime_ns < step.length.budget_ns, "ran to the end of its budget");
+    assert!(record.errors() > 1_000);
+    assert_eq!(record.ios(), 0);
+}
+
+fn drains_on_stop(engine: EngineName) {
+    let bench = Bench::new(256 * BLOCK);
+    let mut step = bench.step(engine);
+    step.load.threads = 2;
+    let stop = AtomicBool::new(false);
+    let stopped_at = Cell::new(None);
+    let mut on_progress = |progress: &fathom_record::Progress| {
+        if progress.elapsed_ns > 0 && !stop.swap(true, Ordering::Relaxed) {
+            stopped_at.set(Some(Instant::now()));
+        }
+    };
+    let mut control = RunControl { stop: &stop, on_progress: &mut on_progress, precise_enough: &|_, _| false };
+    let record = HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control).expect("a record");
+    let took = stopped_at.get().expect("progress was called").elapsed();
+    // A second is promised; a machine that compiles meanwhile gets some grace, and still not the minute of the budget.
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(record.warnings.contains(&Warning::Interrupted));
+    assert!(record.ios() > 0);
+    assert!(record.runtime_ns < step.length.budget_ns);
+}
+
+fn books_balance(engine: EngineName) {
+    let bench = Bench::new(512 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix { read_pct: 60, write_pct: 40, trim_pct: 0 };
+    step.load.threads = 2;
+    step.length.passes = Some(2);
+    let record = run(&step).expect("a record");
+    assert_eq!(record.ios(), 2 * 2 * 512);
+    assert_eq!(record.intervals.iter().map(|i| i.length_ns).sum::<u64>(), record.runtime_ns);
+    for direction in &record.directions {
+        let by_interval: u64 =
+            record.intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == direction.op).map(|d| d.ios).sum();
+        let lat = direction.lat.histogram().expect("samples");
+        assert_eq!((by_interval, lat.count()), (direction.ios, direction.ios));
+        assert_eq!(direction.bytes, direction.ios * BLOCK);
+    }
+    // Little's law: every I/O lies within the window, so the sum of latencies is the area under the I/Os in flight.
+    let lat = record.lat_merged().expect("samples");
+    let by_law = lat.sum_ns() as f64 / record.runtime_ns as f64;
+    let in_flight = record.in_flight_mean.expect("integrated");
+    assert!((by_law - in_flight).abs() <= 0.02 * in_flight, "{by_law} by latencies, {in_flight} integrated");
+    let depth = if engine.is_synchronous() { 1 } else { 8 };
+    assert!(record.threads.iter().all(|t| t.in_flight_max <= depth));
+}
+
+fn counts_only_the_window(engine: EngineName) {
+    let bench = Bench::new(256 * BLOCK);
+    let mut step = bench.step(engine);
+    step.length = RunLength::fixed(50_000_000, 150_000_000);
+    let record = run(&step).expect("a record");
+    assert_eq!(record.runtime_ns, 150_000_000);
+    assert_eq!(record.intervals.len(), 10);
+    assert_eq!(record.intervals.iter().map(|i| i.length_ns).sum::<u64>(), 150_000_000);
+    assert!(record.ios() > 0);
+    assert_eq!(record.threads[0].ios, record.ios());
+}
+
+fn paranoid_stamps_every_io(engine: EngineName) {
+    let bench = Bench::new(256 * BLOCK);
+    let mut step = bench.step(engine);
+    step.engine.paranoid = true;
+    step.length.passes = Some(1);
+    let record = run(&step).expect("a record");
+    assert_eq!(record.ios(), 256);
+    let read = record.direction(Op::Read).expect("reads");
+    assert_eq!(read.clat.as_ref().and_then(|l| l.histogram()).map(fathom_hist::Histogram::count), Some(256));
+    assert_eq!(record.overhead.expect("measured").batch_stamp_error_ns_mean, 0.0);
+}
+
+fn verify_finds_each_kind_of_damage(engine: EngineName) {
+    let bench = Bench::new(64 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix::WRITE;
+    step.workload.verify = Some(Verify::Crc32c);
+    step.length.passes = Some(1);
+    step.load.threads = 2;
+    let clean = run(&step).expect("a record").verify.expect("verified");
+    assert_eq!((clean.blocks_checked, clean.examples.len()), (64, 0), "{clean:?}");
+    let old = bench.block(20);
+
+    // The next step writes everything anew; then five blocks are damaged behind its back.
+    step.seed += 1;
+    let path = bench.path.clone();
+    let damage = move || {
+        let file = OpenOptions::new().read(true).write(true).open(&path).expect("the file");
+        let mut other = vec![0; BLOCK as usize];
+        file.read_exact_at(&mut other, 3 * BLOCK).expect("a readable block");
+        file.write_all_at(&other, 10 * BLOCK).expect("misplaced");
+        file.write_all_at(&old, 20 * BLOCK).expect("stale");
+        file.write_all_at(&[0x5A], 30 * BLOCK + 700).expect("corrupt");
+        file.write_all_at(&[0; 2048], 40 * BLOCK + 2048).expect("torn");
+        file.write_all_at(&vec![0xC3; BLOCK as usize], 50 * BLOCK).expect("foreign");
+        file.sync_all().expect("a disk that works");
+    };
+    let record = run_with(&step, Some(Box::new(Meddler { begin: || {}, finish: damage }))).expect("a record");
+    let report = record.verify.expect("verified");
+    assert_eq!(report.blocks_checked, 64);
+    let found = [report.misplaced, report.stale, report.corrupt, report.torn, report.foreign];
+    assert_eq!(found, [1, 1, 1, 1, 1], "{:?}", report.examples);
+    assert!(record.warnings.contains(&Warning::VerifyFailed { blocks: 5 }));
+
+    // A step that only reads knows no generations, but finds the rest.
+    step.workload.mix = OpMix::READ;
+    let report = run(&step).expect("a record").verify.expect("verified");
+    let found = [report.misplaced, report.stale, report.corrupt, report.torn, report.foreign];
+    assert_eq!((report.blocks_checked, found), (64, [1, 0, 1, 1, 1]), "{:?}", report.examples);
+}
+
+fn an_open_loop_keeps_its_rate_or_says_so(engine: EngineName) {
+    let bench = Bench::new(256 * BLOCK);
+    let mut step = bench.step(engine);
+    step.length = RunLength::fixed(0, 300_000_000);
+    step.load.rate = Some(Rate { iops: 200.0, process: RateProcess::Fixed });
+    let record = run(&step).expect("a record");
+    let open = record.open_loop.clone().expect("an open loop");
+    // 60 are due; some may still be on their way when the window closes, none may be invented.
+    assert!(record.ios() <= 61 && record.ios() + open.backlog_end_ios >= 30, "{} {open:?}", record.ios());
+    let read = record.direction(Op::Read).expect("reads");
+    assert_eq!(read.service.as_ref().and_then(|l| l.histogram()).map(fathom_hist::Histogram::count), Some(read.ios));
+
+    step.load.rate = Some(Rate { iops: 1e9, process: RateProcess::Poisson });
+    let record = run(&step).expect("a record");
+    let open = record.open_loop.expect("an open loop");
+    assert!(open.unsustainable && open.backlog_end_ios > 0, "{open:?}");
+    assert!(record.warnings.iter().any(|w| matches!(w, Warning::RateUnsustainable { .. })));
+}
+
+fn trims_in_a_mix(engine: EngineName) {
+    let bench = Bench::new(128 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix { read_pct: 30, write_pct: 30, trim_pct: 40 };
+    step.length.passes = Some(4);
+    let record = run(&step).expect("a record");
+    assert_eq!(record.ios() + record.errors(), 4 * 128);
+    assert_eq!(record.directions.len(), 3, "{:?}", record.failures);
+}
+
+macro_rules! every_engine {
+    ($($module:ident $engine:expr;)*) => { $(
+        mod $module {
+            use super::*;
+            const ENGINE: EngineName = $engine;
+            #[test] fn touches_each_block_once_per_pass() { each_block_once_per_pass(ENGINE); }
+            #[test] fn threads_share_a_sequential_region() { super::threads_share_a_sequential_region(ENGINE); }
+            #[test] fn stays_in_range_and_aligned() { super::stays_in_range_and_aligned(ENGINE); }
+            #[test] fn reports_short_and_failed_io() { super::reports_short_and_failed_io(ENGINE); }
+            #[test] fn gives_up_when_nothing_succeeds() { super::gives_up_when_nothing_succeeds(ENGINE); }
+            #[test] fn drains_on_stop() { super::drains_on_stop(ENGINE); }
+            #[test] fn books_balance() { super::books_balance(ENGINE); }
+            #[test] fn counts_only_the_window() { super::counts_only_the_window(ENGINE); }
+            #[test] fn paranoid_stamps_every_io() { super::paranoid_stamps_every_io(ENGINE); }
+            #[test] fn verify_finds_each_kind_of_damage() { super::verify_finds_each_kind_of_damage(ENGINE); }
+            #[test] fn an_open_loop_keeps_its_rate_or_says_so() { super::an_open_loop_keeps_its_rate_or_says_so(ENGINE); }
+            #[test] fn trims_in_a_mix() { super::trims_in_a_mix(ENGINE); }
+        }
+    )* };
+}
+
+every_engine! {
+    psync EngineName::Psync;
+    libaio EngineName::Libaio;
+    io_uring EngineName::IoUring;
+    mmap EngineName::Mmap;
+}
+
+/// The `null` engine has no target to look at; what can be counted must be right all the same.
+#[test]
+fn null_counts_exactly_and_stops() {
+    let mut step = step_on(Path::new("null"), EngineName::Null);
+    step.workload.region.size_bytes = Some(1000 * BLOCK);
+    step.length.passes = Some(7);
+    step.load.threads = 2;
+    let record = run(&step).expect("a record");
+    assert_eq!((record.ios(), record.errors()), (2 * 7 * 1000, 0));
+    assert!(record.threads.iter().all(|t| t.passes == 7));
+    let overhead = record.overhead.expect("measured");
+    assert!(overhead.loop_ns_per_io > 0.0);
+}
+
+#[test]
+fn a_step_stops_between_floor_and_budget_once_two_looks_find_it_precise() {
+    let mut step = step_on(Path::new("null"), EngineName::Null);
+    step.length = RunLength { floor_ns: 100_000_000, ..RunLength::fixed(0, 30_000_000_000) };
+    let stop = AtomicBool::new(false);
+    let looks = Rc::new(Cell::new(0));
+    let precise = |intervals: &[fathom_record::Interval], _: &Step| {
+        looks.set(looks.get() + 1);
+        !intervals.is_empty()
+    };
+    let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &precise };
+    let record = HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control).expect("a record");
+    assert!(record.runtime_ns >= 150_000_000 && record.runtime_ns < 30_000_000_000, "{}", record.runtime_ns);
+    assert!(looks.get() >= 2);
+    assert!(!record.warnings.contains(&Warning::Interrupted));
+    let last = record.intervals.last().expect("intervals");
+    assert_eq!(last.start_ns + last.length_ns, record.runtime_ns);
+}
