@@ -117,7 +117,11 @@ pub(crate) struct RunCommon {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SourceArgs {
     /// Name of a study, a plan (.toml) or a fio job file (.fio, .job, .ini)
-    pub(crate) study: String,
+    #[arg(required_unless_present = "like")]
+    pub(crate) study: Option<String>,
+    /// Do again what this run did: its number, or `last`
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["study", "group", "set"])]
+    pub(crate) like: Option<String>,
     /// File, directory or block device; may be given several times [default: the current directory]
     #[arg(long, short, value_name = "TARGET")]
     pub(crate) target: Vec<String>,

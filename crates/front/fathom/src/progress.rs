@@ -40,7 +40,7 @@ impl Shown {
     }
 
     /// Shows one event.
-    pub(crate) fn event(&mut self, event: Event<'_>) {
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
         if self.quiet {
             return;
         }

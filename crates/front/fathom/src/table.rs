@@ -160,7 +160,7 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
             };
             line(format!("    {} {mark}: {}", check.name, check.sentence));
         }
-        for feature in step.features.iter() {
+        for feature in &step.features {
             let used = if feature.used { "used" } else { "not used" };
             line(format!("    {} {used} {}", feature.name, feature.detail));
         }

@@ -112,6 +112,7 @@ pub fn conduct(
     let permission =
         Permission { destroy: &options.destroy, keep: options.keep_files, overwrite_files: options.overwrite_files };
     let prepared = prepare(plan, &permission)?;
+    let plan = &prepared.executed(plan);
     let mut targets: Vec<&Path> =
         plan.steps.iter().flat_map(|s| &s.targets).map(|t| Path::new(&t.path)).filter(|p| p.exists()).collect();
     targets.sort();
@@ -183,8 +184,7 @@ impl Conductor<'_> {
 
     /// Runs and commits one step; true when it went wrong.
     fn step(&mut self, step: &Step, on_event: &mut dyn FnMut(Event<'_>)) -> Result<bool, ConductError> {
-        let resolved = self.prepared.resolve(step);
-        let result = self.measure(&resolved, &mut |p| on_event(Event::StepProgress(step, p)));
+        let result = self.measure(step, &mut |p| on_event(Event::StepProgress(step, p)));
         let outcome = match &result {
             Ok(record) => StepOutcome::Measured(record),
             Err(StepFailure::Refused { what, why, help }) => {

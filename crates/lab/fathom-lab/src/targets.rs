@@ -9,7 +9,7 @@ use fathom_host::{
     BlockDevice, OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, Root, WriteConsent, check_write_target, free_bytes,
 };
 use fathom_host::{is_own_file_name, whole_device_of};
-use fathom_plan::{EngineName, Plan, Step, Target};
+use fathom_plan::{EngineName, Plan, Step};
 
 /// Size of a file Fathom creates when neither plan nor user says one.
 pub const FILE_BYTES_DEFAULT: u64 = 1 << 30;
@@ -130,11 +130,11 @@ impl Drop for OwnFile {
     }
 }
 
-/// Targets made ready, with the names the steps use from now on.
+/// Targets made ready.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
-    /// As given -> as opened.
-    names: BTreeMap<String, PathBuf>,
+    /// As given -> the file or device that is opened, and the size of the file if it was made here.
+    names: BTreeMap<String, (PathBuf, Option<u64>)>,
     own: Vec<OwnFile>,
     /// Claims on devices that will be written; held until the run ends.
     consents: Vec<WriteConsent>,
@@ -192,12 +192,15 @@ pub(crate) fn prepare(plan: &Plan, permission: &Permission<'_>) -> Result<Prepar
 }
 
 impl Prepared {
-    /// The step with the names of the opened files.
-    pub(crate) fn resolve(&self, step: &Step) -> Step {
-        let mut out = step.clone();
-        for target in &mut out.targets {
-            if let Some(path) = self.names.get(&target.path) {
-                *target = Target { path: path.to_string_lossy().into_owned() };
+    /// The plan as it is executed: with the files that are opened, and the sizes of those that were made.
+    pub(crate) fn executed(&self, plan: &Plan) -> Plan {
+        let mut out = plan.clone();
+        for step in &mut out.steps {
+            for target in &mut step.targets {
+                let Some((path, made_bytes)) = self.names.get(&target.path) else { continue };
+                target.path = path.to_string_lossy().into_owned();
+                let region = &mut step.workload.region;
+                region.size_bytes = region.size_bytes.or(made_bytes.map(|made| made - region.offset_bytes));
             }
         }
         out
@@ -209,8 +212,7 @@ impl Prepared {
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_dir() => {
                 self.notes.extend(remove_leftovers(path));
-                let file = path.join(format!("{OWN_FILE_PREFIX}{}{OWN_FILE_SUFFIX}", std::process::id()));
-                self.create(name, file, used, permission)
+                self.create(name, free_name(path), used, permission)
             }
             Ok(meta) if meta.is_file() => {
                 if meta.len() < used.end_bytes {
@@ -227,7 +229,7 @@ impl Prepared {
                     OpenOptions::new().write(true).open(path).map_err(io)?;
                     self.notes.push(format!("{name} exists: it is overwritten in place and kept"));
                 }
-                self.names.insert(name.to_owned(), path.to_owned());
+                self.names.insert(name.to_owned(), (path.to_owned(), None));
                 Ok(())
             }
             Ok(meta) if meta.file_type().is_block_device() => {
@@ -235,7 +237,7 @@ impl Prepared {
                     let consent = check_write_target(&Root::live(), path, permission.destroy);
                     self.consents.push(consent.map_err(TargetError::Guard)?);
                 }
-                self.names.insert(name.to_owned(), path.to_owned());
+                self.names.insert(name.to_owned(), (path.to_owned(), None));
                 Ok(())
             }
             Ok(meta) => {
@@ -270,11 +272,20 @@ impl Prepared {
         let handle = OpenOptions::new().read(true).write(true).create_new(true).open(&file).map_err(io)?;
         handle.lock().map_err(io)?;
         handle.set_len(size_bytes).map_err(io)?;
-        self.names.insert(name.to_owned(), file.clone());
+        self.names.insert(name.to_owned(), (file.clone(), Some(size_bytes)));
         self.to_fill.push((file.clone(), size_bytes));
         self.own.push(OwnFile { path: file, _lock: handle, keep: permission.keep });
         Ok(())
     }
+}
+
+/// Name of the test file in a directory: the same every time, so that runs compare, unless another run uses it.
+fn free_name(directory: &Path) -> PathBuf {
+    let usual = directory.join(format!("{OWN_FILE_PREFIX}test{OWN_FILE_SUFFIX}"));
+    if usual.exists() {
+        return directory.join(format!("{OWN_FILE_PREFIX}test-{}{OWN_FILE_SUFFIX}", std::process::id()));
+    }
+    usual
 }
 
 /// Removes test files of runs that were killed: theirs is the name, and nobody holds their lock.

@@ -22,7 +22,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
     match &args.command {
         Command::Run(run) => run::run_study(args, run),
         Command::Io(io) => run::run_io(args, io),
-        Command::Plan(options) => plan::plan(options),
+        Command::Plan(options) => plan::plan(args, options),
         Command::Studies { json } => plan::studies(*json),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, json } => lab::show(args, run, *json),

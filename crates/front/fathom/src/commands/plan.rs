@@ -7,13 +7,13 @@ use fathom_plan::{Overrides, Plan, builtin_studies, parse_study};
 use fathom_units::{format_bytes, format_duration_ns};
 
 use super::{source, to_json};
-use crate::args::PlanArgs;
+use crate::args::{Args, PlanArgs};
 use crate::exit::{Exit, Problem};
 use crate::terminal::result;
 
 /// Steps, time, bytes written, and what would be refused.
-pub(crate) fn plan(options: &PlanArgs) -> Result<Exit, Problem> {
-    let plan = source::read(&options.source)?.plan;
+pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
+    let plan = source::read(args, &options.source)?.plan;
     if options.json {
         result(&to_json(&plan));
         return Ok(Exit::Done);

@@ -16,12 +16,14 @@ use crate::terminal::{result, talk};
 
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
-    let source = source::read(&run.source)?;
+    let source = source::read(args, &run.source)?;
     conduct_and_show(args, &source.plan, &run.common, source.by_user, &|document| {
         let last = document.run.id;
         let mut text = verdict(document);
         text.push_str(&table::legend(&document.steps));
-        text.push_str(&format!("Table: fathom show {last}    report: fathom report {last}\n"));
+        text.push_str(&format!(
+            "Table: fathom show {last}    again: fathom run --like {last}    report: fathom report {last}\n"
+        ));
         text
     })
 }
@@ -58,7 +60,7 @@ fn conduct_and_show(
         command_line: command_line(),
     };
     let mut shown = Shown::new(common.quiet);
-    let outcome = conduct(&mut lab, plan, &options, &stop, &mut |event| shown.event(event));
+    let outcome = conduct(&mut lab, plan, &options, &stop, &mut |event| shown.event(&event));
     shown.finish();
     let outcome = outcome?;
     result(&if common.json { to_json(&outcome.document) } else { show(&outcome.document) });

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use fathom_plan::{Overrides, Plan, Target, parse_fio_job, parse_study, study_by_name};
+use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
-use crate::args::SourceArgs;
+use super::{existing_lab, run_number};
+use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
 
 /// A plan and where it came from.
@@ -17,30 +18,48 @@ pub(crate) struct Source {
 }
 
 /// Reads and scales the plan.
-pub(crate) fn read(args: &SourceArgs) -> Result<Source, Problem> {
-    let overrides = overrides(args)?;
-    let path = Path::new(&args.study);
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let (mut plan, by_user) = match extension.as_deref() {
-        Some("toml") => (parse_study(&text_of(path)?, &args.study, &overrides)?, true),
-        Some("fio" | "job" | "ini") => {
-            let env = |name: &str| std::env::var(name).ok();
-            let plan = parse_fio_job(&text_of(path)?, &args.study, &env)?;
-            (with_targets(plan, &overrides)?, true)
-        }
-        _ if path.is_file() => {
-            return Err(Problem::usage(
-                format!("{} is neither a plan (.toml) nor a fio job file (.fio, .job, .ini)", args.study),
-                "give it one of these endings",
-            ));
-        }
-        _ => (parse_study(study_by_name(&args.study)?, &format!("{}.toml", args.study), &overrides)?, false),
+pub(crate) fn read(all: &Args, args: &SourceArgs) -> Result<Source, Problem> {
+    let Source { mut plan, by_user } = match (&args.study, &args.like) {
+        (Some(study), _) => from_name(args, study)?,
+        (None, Some(run)) => from_run(all, args, run)?,
+        (None, None) => unreachable!("the command line requires one of the two"),
     };
     if let Some(text) = &args.time_budget {
         let budget_ns = parse_duration_ns(text)
             .map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))?;
         plan.scale_to_time_budget(budget_ns).map_err(|e| Problem::usage(e.to_string(), ""))?;
     }
+    Ok(Source { plan, by_user })
+}
+
+/// The plan of an earlier run, as it was executed.
+fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem> {
+    let lab = existing_lab(all)?;
+    let plan = lab.load_head(run_number(&lab, run)?)?.plan;
+    let by_user = builtin_studies().iter().all(|(name, _)| *name != plan.study.name);
+    let overrides = Overrides { targets: args.target.clone(), ..Overrides::default() };
+    Ok(Source { plan: with_targets(plan, &overrides)?, by_user })
+}
+
+fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
+    let overrides = overrides(args, study)?;
+    let path = Path::new(study);
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let (plan, by_user) = match extension.as_deref() {
+        Some("toml") => (parse_study(&text_of(path)?, study, &overrides)?, true),
+        Some("fio" | "job" | "ini") => {
+            let env = |name: &str| std::env::var(name).ok();
+            let plan = parse_fio_job(&text_of(path)?, study, &env)?;
+            (with_targets(plan, &overrides)?, true)
+        }
+        _ if path.is_file() => {
+            return Err(Problem::usage(
+                format!("{study} is neither a plan (.toml) nor a fio job file (.fio, .job, .ini)"),
+                "give it one of these endings",
+            ));
+        }
+        _ => (parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?, false),
+    };
     Ok(Source { plan, by_user })
 }
 
@@ -61,7 +80,7 @@ fn with_targets(mut plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> 
     Ok(plan)
 }
 
-fn overrides(args: &SourceArgs) -> Result<Overrides, Problem> {
+fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
     let mut targets = args.target.clone();
     let groups = args
         .group
@@ -78,7 +97,7 @@ fn overrides(args: &SourceArgs) -> Result<Overrides, Problem> {
         .iter()
         .map(|s| pair("--set", s).map(|(k, v)| (k.to_owned(), v.to_owned())))
         .collect::<Result<Vec<_>, _>>()?;
-    let named_in_file = Path::new(&args.study).extension().is_some();
+    let named_in_file = Path::new(study).extension().is_some();
     if targets.is_empty() && groups.is_empty() && !named_in_file {
         targets.push(".".to_owned());
     }
