@@ -127,8 +127,8 @@ fn run(step: &Step) -> Result<(), Box<dyn std::error::Error>> {
 fn nop(depth: u32, batch: u32, seconds: f64) -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..3 {
         let duration = Duration::from_secs_f64(seconds);
-        let bare = bench_nop(depth, batch, duration, false)?.iops();
-        let full = bench_nop(depth, batch, duration, true)?.iops();
+        let bare = bench_nop(depth, batch, duration, false)?.iops_per_core();
+        let full = bench_nop(depth, batch, duration, true)?.iops_per_core();
         println!("bare {bare:.0}/s, hot loop {full:.0}/s, ratio {:.3}", full / bare);
     }
     Ok(())

@@ -12,7 +12,7 @@ use io_uring::opcode;
 use crate::backend::refused;
 use crate::backend::uring::NopRing;
 use crate::buffer::Area;
-use crate::clock::Clock;
+use crate::clock::{Clock, thread_cpu_ns};
 use crate::data::Content;
 use crate::draw::Draw;
 use crate::hot::{Hot, Limits, State};
@@ -32,6 +32,8 @@ pub struct NopRate {
     pub ios: u64,
     /// Over this time.
     pub elapsed_ns: u64,
+    /// CPU time of the thread meanwhile. The loops never sleep, so on a shared CPU this is the fairer divisor.
+    pub cpu_ns: u64,
 }
 
 impl NopRate {
@@ -39,6 +41,12 @@ impl NopRate {
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.ios as f64 / (self.elapsed_ns.max(1) as f64 / 1e9)
+    }
+
+    /// NOPs per second of CPU time.
+    #[must_use]
+    pub fn iops_per_core(&self) -> f64 {
+        self.ios as f64 / (self.cpu_ns.max(1) as f64 / 1e9)
     }
 }
 
@@ -77,14 +85,16 @@ fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: No
     let mut hot = bare_hot(queue_depth, batch, false, shared.clone(), to_collector)?;
     let start_ns = clock.now();
     shared.end_by(start_ns.saturating_add(duration_ns));
+    let cpu_before_ns = thread_cpu_ns();
     hot.run::<_, false, false>(&mut ring, Window { start_ns, interval_ns: 100_000_000 })?;
-    Ok(NopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns })
+    let cpu_ns = thread_cpu_ns() - cpu_before_ns;
+    Ok(NopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns, cpu_ns })
 }
 
 fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<NopRate> {
     let clock = Clock::get();
     let nop = opcode::Nop::new().build();
-    let start_ns = clock.now();
+    let (start_ns, cpu_before_ns) = (clock.now(), thread_cpu_ns());
     let (mut in_flight, mut ios) = (0, 0_u64);
     loop {
         let count = batch.min(queue_depth - in_flight);
@@ -99,7 +109,7 @@ fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io
         ios += u64::from(done);
         let elapsed_ns = clock.now() - start_ns;
         if elapsed_ns >= duration_ns {
-            return Ok(NopRate { ios, elapsed_ns });
+            return Ok(NopRate { ios, elapsed_ns, cpu_ns: thread_cpu_ns() - cpu_before_ns });
         }
     }
 }

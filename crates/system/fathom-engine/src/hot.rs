@@ -210,6 +210,9 @@ impl Hot {
             self.push_again(backend);
         }
         let mut created_ns = now;
+        let mut staged = 0;
+        // The slots of a batch matter only when they are going to be stamped.
+        let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
         for _ in 0..self.limits.batch_submit {
             if self.state.free.is_empty() || self.state.exhausted {
                 break;
@@ -240,10 +243,13 @@ impl Hot {
             let offset = self.offsets.offset_of(unit);
             self.state.slots[slot as usize] =
                 Slot { created_ns, submitted_ns: 0, intended_ns, offset, len, op: op_index(op) as u8 };
+            if remember {
+                self.state.batch.push(slot);
+            }
+            staged += 1;
             self.start(backend, slot, op, len, offset, unit);
         }
         let state = &mut self.state;
-        let staged = state.batch.len() as u32;
         state.outcome.submitted_ios += u64::from(staged);
         state.in_flight += staged;
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
@@ -251,7 +257,6 @@ impl Hot {
 
     #[inline(always)]
     fn start<B: Backend>(&mut self, backend: &mut B, slot: u32, op: Op, len: u32, offset: u64, unit: u64) {
-        self.state.batch.push(slot);
         match op {
             Op::Read => {
                 if let Some(ledger) = &mut self.ledger {

@@ -454,7 +454,10 @@ impl Backend for Uring {
 }
 
 /// A ring of NOPs: what io_uring itself costs.
-pub(crate) struct NopRing(Uring);
+pub(crate) struct NopRing {
+    uring: Uring,
+    entry: squeue::Entry,
+}
 
 impl NopRing {
     /// A ring for `depth` NOPs.
@@ -468,13 +471,13 @@ impl NopRing {
         let mut uring = Uring::bare(ring, OwnedFd::from(fd), spec);
         uring.note_setup(flags, spec);
         uring.register_ring();
-        Ok(NopRing(uring))
+        Ok(NopRing { uring, entry: opcode::Nop::new().build() })
     }
 
     /// Stages one entry.
     #[inline(always)]
     pub(crate) fn push_entry(&mut self, entry: &squeue::Entry) {
-        self.0.push_entry(entry);
+        self.uring.push_entry(entry);
     }
 
     /// Submits what is staged and waits for `min` completions.
@@ -483,13 +486,13 @@ impl NopRing {
     /// When the kernel refuses the call.
     #[inline(always)]
     pub(crate) fn submit_and_wait_for(&mut self, min: u32) -> io::Result<()> {
-        self.0.enter(min, true, None)
+        self.uring.enter(min, true, None)
     }
 
     /// Reaps and counts.
     #[inline(always)]
     pub(crate) fn count_done(&mut self) -> u32 {
-        self.0.ring.completion().map(|_| 1).sum()
+        self.uring.ring.completion().map(|_| 1).sum()
     }
 }
 
@@ -500,32 +503,33 @@ impl Backend for NopRing {
     fn push(&mut self, io: &Io) {
         // The slot and the length come back: a NOP's own result is 0.
         let tag = u64::from(io.slot) | u64::from(io.len) << 32;
-        self.0.push_entry(&opcode::Nop::new().build().user_data(tag));
+        self.entry.set_user_data(tag);
+        self.uring.push_entry(&self.entry);
     }
 
     #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
-        self.0.submit()
+        self.uring.submit()
     }
 
     #[inline(always)]
     fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.0.submit_and_wait(min, timeout_ns)
+        self.uring.submit_and_wait(min, timeout_ns)
     }
 
     #[inline(always)]
     fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
-        for entry in self.0.ring.completion() {
+        for entry in self.uring.ring.completion() {
             let tag = entry.user_data();
             done(tag as u32, if entry.result() < 0 { entry.result() } else { (tag >> 32) as i32 });
         }
     }
 
     fn submit_calls(&self) -> u64 {
-        self.0.calls
+        self.uring.calls
     }
 
     fn features(&self) -> Vec<FeatureUse> {
-        self.0.features.clone()
+        self.uring.features.clone()
     }
 }
