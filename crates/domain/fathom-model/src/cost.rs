@@ -44,7 +44,7 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
     if ios == 0 || host.window_ns == 0 || host.cpus.is_empty() {
         return None;
     }
-    let total = host.cpus.iter().fold(CpuTime::default(), |acc, (_, t)| add(acc, t));
+    let total = host.cpus.iter().fold(CpuTime::default(), |acc, (_, t)| acc.plus(t));
     let scale = match host.idle_baseline_window_ns {
         0 => 0.0,
         window => host.window_ns as f64 / window as f64,
@@ -92,18 +92,6 @@ pub fn thread_busy_shares(host: &HostDelta) -> Vec<f64> {
         .filter(|t| !t.kernel && t.name.starts_with("fathom-w"))
         .map(|t| ((t.user_ns + t.system_ns) as f64 / host.window_ns.max(1) as f64).min(1.0))
         .collect()
-}
-
-fn add(a: CpuTime, b: &CpuTime) -> CpuTime {
-    CpuTime {
-        user_ns: a.user_ns + b.user_ns,
-        system_ns: a.system_ns + b.system_ns,
-        irq_ns: a.irq_ns + b.irq_ns,
-        softirq_ns: a.softirq_ns + b.softirq_ns,
-        steal_ns: a.steal_ns + b.steal_ns,
-        iowait_ns: a.iowait_ns + b.iowait_ns,
-        idle_ns: a.idle_ns + b.idle_ns,
-    }
 }
 
 #[cfg(test)]

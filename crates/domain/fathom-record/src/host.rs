@@ -27,6 +27,20 @@ impl CpuTime {
     pub fn busy_ns(&self) -> u64 {
         self.user_ns + self.system_ns + self.irq_ns + self.softirq_ns
     }
+
+    /// Sum of two times, kind by kind.
+    #[must_use]
+    pub fn plus(&self, other: &CpuTime) -> CpuTime {
+        CpuTime {
+            user_ns: self.user_ns + other.user_ns,
+            system_ns: self.system_ns + other.system_ns,
+            irq_ns: self.irq_ns + other.irq_ns,
+            softirq_ns: self.softirq_ns + other.softirq_ns,
+            steal_ns: self.steal_ns + other.steal_ns,
+            iowait_ns: self.iowait_ns + other.iowait_ns,
+            idle_ns: self.idle_ns + other.idle_ns,
+        }
+    }
 }
 
 /// CPU time of one thread over the window.

@@ -81,19 +81,6 @@ pub(crate) fn cpu_difference(after: &CpuTime, before: &CpuTime) -> CpuTime {
     }
 }
 
-/// Sum of two times, kind by kind.
-pub(crate) fn cpu_sum(a: &CpuTime, b: &CpuTime) -> CpuTime {
-    CpuTime {
-        user_ns: a.user_ns + b.user_ns,
-        system_ns: a.system_ns + b.system_ns,
-        irq_ns: a.irq_ns + b.irq_ns,
-        softirq_ns: a.softirq_ns + b.softirq_ns,
-        steal_ns: a.steal_ns + b.steal_ns,
-        iowait_ns: a.iowait_ns + b.iowait_ns,
-        idle_ns: a.idle_ns + b.idle_ns,
-    }
-}
-
 /// Counters of one device (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes whatever the device says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiskCounters {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use fathom_record::{CpuTime, HostDelta};
 
-use crate::procfs::{DiskCounters, Stat, cpu_difference, cpu_sum, parse_diskstats, parse_stat};
+use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
 use crate::tasks::TaskWatch;
@@ -106,7 +106,7 @@ impl HostSampler {
         self.read_stat(&mut after)?;
         self.baseline_window_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.baseline = pairs(&before, &after)
-            .fold(CpuTime::default(), |sum, (_, first, last)| cpu_sum(&sum, &cpu_difference(last, first)));
+            .fold(CpuTime::default(), |sum, (_, first, last)| sum.plus(&cpu_difference(last, first)));
         Ok(())
     }
 
