@@ -200,13 +200,22 @@ def bench_disk(table: Table, label: str, binary: str, path: str, rounds: int, se
                 table.add(f"file on the disk, 4k {rw} QD{depth}", f"{key}, fathom / {label}", left, right, key, agree)
 
 
-def bench_footprint(table: Table) -> None:
+def bench_footprint(table: Table, work: Path) -> None:
     threads, depth, block = 64, 128, 4096
     with tempfile.TemporaryDirectory() as lab:
-        run([FATHOM, "io", "--quiet", "--json", "--lab", f"{lab}/bench.db", "--target", "null", "--engine", "null",
-             "--iodepth", str(depth), "--threads", str(threads), "--size", "1g", "--runtime", "2s"])
+        # Real I/O, so that every buffer is in memory when the peak is taken.
+        run([FATHOM, "io", "--quiet", "--json", "--lab", f"{lab}/bench.db", "--target", str(work), "--iodepth", str(depth),
+             "--threads", str(threads), "--size", "256m", "--runtime", "3s"])
     buffers_mib = threads * depth * block / 2**20
     table.value("64 threads x QD 128", "peak memory beside the I/O buffers, MiB", run.maxrss_kib / 1024 - buffers_mib, 96)
+
+
+def bench_start(table: Table, work: Path, rounds: int) -> None:
+    path = str(work / "start.dat")
+    Path(path).write_bytes(os.urandom(16 << 20))
+    setups = [fathom(["--target", path, "--size", "16m", "--iodepth", "32", "--runtime", "200ms"])["setup_ms"]
+              for _ in range(rounds)]
+    table.value("start of a step to its first I/O", "ms, worst of the runs", max(setups), 100)
 
 
 def bench_report(table: Table, work: Path) -> None:
@@ -325,7 +334,8 @@ def main() -> None:
         if wanted("nop"):
             bench_nop(table, options.rounds, options.seconds)
         if wanted("footprint"):
-            bench_footprint(table)
+            bench_footprint(table, WORK)
+            bench_start(table, WORK, options.rounds)
         if wanted("report"):
             bench_report(table, WORK)
     finally:
