@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use fathom_plan::{EngineSpec, Mode, Op};
 use fathom_record::{FeatureUse, StepFailure};
-use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
+use io_uring::{EnterFlags, IoUring, opcode, squeue};
 
 use super::{Backend, Io, SubmitStamp, errno, feature, refused};
 use crate::buffer::Area;
@@ -36,20 +36,45 @@ struct WaitArgument {
     timespec: u64,
 }
 
+/// `struct io_uring_sqe`, linux/io_uring.h: what this engine sets of it, the rest stays zero.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Default)]
+struct RawEntry {
+    opcode: u8,
+    flags: u8,
+    priority: u16,
+    fd: i32,
+    offset: u64,
+    address: u64,
+    len: u32,
+    rw_flags: u32,
+    user_data: u64,
+    buffer_index: u16,
+    rest: [u16; 11],
+}
+
+const _: () = assert!(size_of::<RawEntry>() == 64);
+const _: () = assert!(size_of::<RawEntry>() == size_of::<squeue::Entry>());
+
 /// A ring and what is registered with it.
 pub(crate) struct Uring {
     ring: IoUring,
     // Handle for io_uring_enter: index of the registered ring, or the file descriptor.
     enter_fd: i32,
     enter_flags: u32,
+    /// Entries of the batch, written field by field here and copied into the ring together: copying one right after
+    /// writing it would stall the CPU, whose wide loads cannot be served from narrow stores still under way.
+    batch: Box<[RawEntry]>,
+    batch_len: usize,
+    /// In the ring, not yet taken by the kernel.
     staged: u32,
     calls: u64,
     sqpoll: bool,
-    fixed_file: bool,
     // Slots per registered buffer; 0: buffers are not registered.
     slots_per_buffer: u32,
     ext_arg: bool,
-    entry_flags: squeue::Flags,
+    entry_flags: u8,
+    entry_fd: i32,
     features: Vec<FeatureUse>,
     // After the ring: it must be gone before the file closes.
     fd: OwnedFd,
@@ -174,7 +199,7 @@ impl Uring {
     pub(crate) fn new(target: &Target, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
         let fd = target.open()?;
         let (ring, flags) = build_with_fallback(depth, spec).map_err(|e| setup_refused(&e, spec, depth))?;
-        let mut uring = Uring::bare(ring, fd, spec);
+        let mut uring = Uring::bare(ring, depth, fd, spec);
         uring.note_setup(flags, spec);
         uring.register_ring();
         uring.register_file(spec.fixed_files);
@@ -216,7 +241,7 @@ impl Uring {
             return;
         }
         // Spares the kernel the attempt to submit without blocking, which can only fail.
-        self.entry_flags = squeue::Flags::ASYNC;
+        self.entry_flags |= squeue::Flags::ASYNC.bits();
         // The kernel worker and this thread share a CPU as often as not. A batch thread does not preempt the worker at
         // each completion, which would switch contexts for every few I/Os.
         // SAFETY: the parameter is a valid sched_param, and the call changes only the calling thread.
@@ -230,17 +255,19 @@ impl Uring {
         self.features.push(feature("inline_submit", false, detail));
     }
 
-    fn bare(ring: IoUring, fd: OwnedFd, spec: EngineSpec) -> Self {
+    fn bare(ring: IoUring, depth: u32, fd: OwnedFd, spec: EngineSpec) -> Self {
         Uring {
             enter_fd: ring.as_raw_fd(),
             enter_flags: 0,
+            batch: vec![RawEntry::default(); depth as usize].into_boxed_slice(),
+            batch_len: 0,
             staged: 0,
             calls: 0,
             sqpoll: spec.mode == Mode::Sqpoll,
-            fixed_file: false,
             slots_per_buffer: 0,
             ext_arg: ring.params().is_feature_ext_arg(),
-            entry_flags: squeue::Flags::empty(),
+            entry_flags: 0,
+            entry_fd: fd.as_raw_fd(),
             features: Vec::new(),
             ring,
             fd,
@@ -292,9 +319,12 @@ impl Uring {
             return;
         }
         let outcome = self.ring.submitter().register_files(&[self.fd.as_raw_fd()]);
-        self.fixed_file = outcome.is_ok();
-        let detail = outcome.err().map_or_else(String::new, |e| e.to_string());
-        self.features.push(feature("fixed_files", self.fixed_file, detail));
+        if outcome.is_ok() {
+            self.entry_fd = 0;
+            self.entry_flags |= squeue::Flags::FIXED_FILE.bits();
+        }
+        let detail = outcome.as_ref().err().map_or_else(String::new, ToString::to_string);
+        self.features.push(feature("fixed_files", outcome.is_ok(), detail));
     }
 
     fn register_buffers(&mut self, wanted: bool, depth: u32, area: &Area) {
@@ -318,50 +348,57 @@ impl Uring {
         self.features.push(feature("fixed_buffers", outcome.is_ok(), detail));
     }
 
+    /// Writes the entry of `io` into the batch.
     #[inline(always)]
-    fn entry(&self, io: &Io) -> squeue::Entry {
-        macro_rules! on_file {
-            ($build:expr) => {
-                if self.fixed_file {
-                    let fd = types::Fixed(0);
-                    $build(fd)
-                } else {
-                    let fd = types::Fd(self.fd.as_raw_fd());
-                    $build(fd)
-                }
-            };
-        }
-        let (at, len, offset) = (io.buffer, io.len, io.offset);
-        let entry = if self.slots_per_buffer > 0 {
-            let index = if io.slot < self.slots_per_buffer { 0 } else { (io.slot / self.slots_per_buffer) as u16 };
-            if io.op == Op::Read {
-                on_file!(|fd| opcode::ReadFixed::new(fd, at, len, index).offset(offset).build())
-            } else {
-                on_file!(|fd| opcode::WriteFixed::new(fd, at, len, index).offset(offset).build())
-            }
-        } else if io.op == Op::Read {
-            on_file!(|fd| opcode::Read::new(fd, at, len).offset(offset).build())
-        } else {
-            on_file!(|fd| opcode::Write::new(fd, at, len).offset(offset).build())
+    fn stage(&mut self, io: &Io) {
+        let fixed = self.slots_per_buffer > 0;
+        let entry = &mut self.batch[self.batch_len];
+        entry.opcode = match (fixed, io.op == Op::Read) {
+            (true, true) => opcode::ReadFixed::CODE,
+            (true, false) => opcode::WriteFixed::CODE,
+            (false, true) => opcode::Read::CODE,
+            (false, false) => opcode::Write::CODE,
         };
-        entry.flags(self.entry_flags).user_data(u64::from(io.slot))
+        entry.flags = self.entry_flags;
+        entry.fd = self.entry_fd;
+        entry.offset = io.offset;
+        entry.address = io.buffer as u64;
+        entry.len = io.len;
+        entry.user_data = u64::from(io.slot);
+        let within_first = !fixed || io.slot < self.slots_per_buffer;
+        entry.buffer_index = if within_first { 0 } else { (io.slot / self.slots_per_buffer) as u16 };
+        self.batch_len += 1;
+    }
+
+    /// Copies the batch into the ring.
+    #[inline(always)]
+    fn flush(&mut self) {
+        if self.batch_len == 0 {
+            return;
+        }
+        let batch = self.batch[..self.batch_len].as_ptr().cast::<squeue::Entry>();
+        // SAFETY: both types are the kernel's 64-byte entry (`repr(C)`, sizes asserted above), and `batch_len` of them
+        // were written.
+        let entries = unsafe { std::slice::from_raw_parts(batch, self.batch_len) };
+        // SAFETY: buffers and file named by the entries outlive the I/O (see `Backend::push` and the field order).
+        let pushed = unsafe { self.ring.submission().push_multiple(entries) };
+        // The ring has an entry for every slot, and a slot is in it at most once.
+        assert!(pushed.is_ok(), "the submission queue is full");
+        self.staged += self.batch_len as u32;
+        self.batch_len = 0;
     }
 
     #[inline(always)]
     fn push_entry(&mut self, entry: &squeue::Entry) {
-        loop {
-            // SAFETY: buffer and file named by the entry outlive the I/O (see `Backend::push` and the field order).
-            if unsafe { self.ring.submission().push(entry) }.is_ok() {
-                break;
-            }
-            // Only with SQPOLL can the queue be full here: the poller has not yet taken what is there.
-            std::hint::spin_loop();
-        }
+        // SAFETY: only NOPs come this way; they name neither a buffer nor a file.
+        let pushed = unsafe { self.ring.submission().push(entry) };
+        assert!(pushed.is_ok(), "the submission queue is full");
         self.staged += 1;
     }
 
     #[inline(always)]
     fn enter(&mut self, min: u32, reap: bool, timeout_ns: Option<u64>) -> io::Result<()> {
+        self.flush();
         let mut flags = self.enter_flags;
         // With DEFER_TASKRUN and with IOPOLL completions appear only in calls that ask for them.
         if reap {
@@ -413,12 +450,12 @@ impl Backend for Uring {
 
     #[inline(always)]
     fn push(&mut self, io: &Io) {
-        let entry = self.entry(io);
-        self.push_entry(&entry);
+        self.stage(io);
     }
 
     #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
+        self.flush();
         while self.staged > 0 {
             let before = self.staged;
             self.enter(0, false, None)?;
@@ -431,7 +468,7 @@ impl Backend for Uring {
 
     #[inline(always)]
     fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        if self.staged == 0 && min > 0 && !self.ring.completion().is_empty() {
+        if self.staged == 0 && self.batch_len == 0 && min > 0 && !self.ring.completion().is_empty() {
             return Ok(());
         }
         self.enter(min, true, timeout_ns)
@@ -454,10 +491,7 @@ impl Backend for Uring {
 }
 
 /// A ring of NOPs: what io_uring itself costs.
-pub(crate) struct NopRing {
-    uring: Uring,
-    entry: squeue::Entry,
-}
+pub(crate) struct NopRing(Uring);
 
 impl NopRing {
     /// A ring for `depth` NOPs.
@@ -468,16 +502,16 @@ impl NopRing {
         let (ring, flags) = build_with_fallback(depth, spec).map_err(|e| setup_refused(&e, spec, depth))?;
         // NOPs touch no file, but the ring's owner wants one.
         let fd = std::fs::File::open("/dev/null").map_err(|e| refused("NOP bench", e.to_string(), ""))?;
-        let mut uring = Uring::bare(ring, OwnedFd::from(fd), spec);
+        let mut uring = Uring::bare(ring, depth, OwnedFd::from(fd), spec);
         uring.note_setup(flags, spec);
         uring.register_ring();
-        Ok(NopRing { uring, entry: opcode::Nop::new().build() })
+        Ok(NopRing(uring))
     }
 
     /// Stages one entry.
     #[inline(always)]
     pub(crate) fn push_entry(&mut self, entry: &squeue::Entry) {
-        self.uring.push_entry(entry);
+        self.0.push_entry(entry);
     }
 
     /// Submits what is staged and waits for `min` completions.
@@ -486,13 +520,13 @@ impl NopRing {
     /// When the kernel refuses the call.
     #[inline(always)]
     pub(crate) fn submit_and_wait_for(&mut self, min: u32) -> io::Result<()> {
-        self.uring.enter(min, true, None)
+        self.0.enter(min, true, None)
     }
 
     /// Reaps and counts.
     #[inline(always)]
     pub(crate) fn count_done(&mut self) -> u32 {
-        self.uring.ring.completion().map(|_| 1).sum()
+        self.0.ring.completion().map(|_| 1).sum()
     }
 }
 
@@ -503,33 +537,35 @@ impl Backend for NopRing {
     fn push(&mut self, io: &Io) {
         // The slot and the length come back: a NOP's own result is 0.
         let tag = u64::from(io.slot) | u64::from(io.len) << 32;
-        self.entry.set_user_data(tag);
-        self.uring.push_entry(&self.entry);
+        let entry = &mut self.0.batch[self.0.batch_len];
+        entry.opcode = opcode::Nop::CODE;
+        entry.user_data = tag;
+        self.0.batch_len += 1;
     }
 
     #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
-        self.uring.submit()
+        self.0.submit()
     }
 
     #[inline(always)]
     fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.uring.submit_and_wait(min, timeout_ns)
+        self.0.submit_and_wait(min, timeout_ns)
     }
 
     #[inline(always)]
     fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
-        for entry in self.uring.ring.completion() {
+        for entry in self.0.ring.completion() {
             let tag = entry.user_data();
             done(tag as u32, if entry.result() < 0 { entry.result() } else { (tag >> 32) as i32 });
         }
     }
 
     fn submit_calls(&self) -> u64 {
-        self.uring.calls
+        self.0.calls
     }
 
     fn features(&self) -> Vec<FeatureUse> {
-        self.uring.features.clone()
+        self.0.features.clone()
     }
 }
