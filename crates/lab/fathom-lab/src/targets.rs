@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fathom_host::{
     BlockDevice, OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, Root, WriteConsent, check_write_target, free_bytes,
 };
-use fathom_host::{is_own_file_name, whole_device_of};
+use fathom_host::{is_own_file_name, mount_of, whole_device_of};
 use fathom_plan::{EngineName, Plan, Step};
 
 /// Size of a file Fathom creates when neither plan nor user says one.
@@ -246,9 +246,8 @@ impl Prepared {
                 Err(TargetError::Kind { path: name.to_owned(), kind })
             }
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                let parent = path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });
-                // A missing device node must not become a file in /dev.
-                if !parent.is_some_and(Path::is_dir) || path.starts_with("/dev") {
+                // A missing device node must not become a file beside the real ones.
+                if !parent_of(path).is_dir() || holds_device_nodes(parent_of(path)) {
                     return Err(TargetError::Missing { path: name.to_owned() });
                 }
                 self.create(name, path.to_owned(), used, permission)
@@ -260,8 +259,7 @@ impl Prepared {
     fn create(&mut self, name: &str, file: PathBuf, used: Use, permission: &Permission<'_>) -> Result<(), TargetError> {
         let io = |source| TargetError::Io { path: file.display().to_string(), source };
         let size_bytes = if used.sized { used.end_bytes } else { used.end_bytes + FILE_BYTES_DEFAULT };
-        let parent = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let free = free_bytes(parent).map_err(io)?;
+        let free = free_bytes(parent_of(&file)).map_err(io)?;
         if free < size_bytes.saturating_add(SPARE_BYTES) {
             return Err(TargetError::NoSpace {
                 path: file.display().to_string(),
@@ -277,6 +275,16 @@ impl Prepared {
         self.own.push(OwnFile { path: file, _lock: handle, keep: permission.keep });
         Ok(())
     }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a directory is on the kernel's file system of device nodes.
+fn holds_device_nodes(directory: &Path) -> bool {
+    let Ok(real) = directory.canonicalize() else { return false };
+    matches!(mount_of(&Root::live(), &real), Ok(Some(mount)) if mount.fs_type == "devtmpfs")
 }
 
 /// Name of the test file in a directory: the same every time, so that runs compare, unless another run uses it.
