@@ -59,6 +59,7 @@ pub(crate) fn work(plan: &WorkerPlan, lines: Lines) {
 
 fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
     pin(&plan.cpus)?;
+    own_descriptor_table();
     let hot = set_up(plan, lines)?;
     let engine = plan.step.engine;
     let depth = plan.limits.queue_depth;
@@ -72,6 +73,14 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
         }
         EngineName::Mmap => run_on(plan, hot, Mmap::new(plan.target.open()?, &plan.target.path, plan.span)?),
     }
+}
+
+/// Gives the calling thread a descriptor table of its own. With a shared table each system call counts a reference to
+/// the file up and down atomically; with its own it does not. May fail without harm.
+fn own_descriptor_table() {
+    // SAFETY: only this thread's view of descriptors changes. What it opens from here on it closes itself (the engine,
+    // trimmer and ledger are dropped on this thread), and the copies of the others' descriptors go with the thread.
+    unsafe { libc::unshare(libc::CLONE_FILES) };
 }
 
 /// Binds the calling thread.

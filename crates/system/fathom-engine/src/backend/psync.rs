@@ -29,13 +29,10 @@ impl Backend for Psync {
     fn push(&mut self, io: &Io) {
         let fd = self.fd.as_raw_fd();
         let (len, offset) = (io.len as usize, io.offset as i64);
+        let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
+        // Not `libc::pread`: in a program with threads it is a cancellation point and pays two atomic operations for that.
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
-        let moved = unsafe {
-            match io.op {
-                Op::Read => libc::pread(fd, io.buffer.cast(), len, offset),
-                Op::Write | Op::Trim => libc::pwrite(fd, io.buffer.cast(), len, offset),
-            }
-        };
+        let moved = unsafe { libc::syscall(call, fd, io.buffer, len, offset) };
         self.calls += 1;
         debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
         self.done = Some((io.slot, if moved < 0 { -errno() } else { moved as i32 }));
