@@ -88,7 +88,10 @@ impl Lab {
     /// synchronous=FULL: with WAL, NORMAL would survive kill -9 as well, but a power cut could roll back several
     /// committed steps. FULL adds one fsync per step, and a step lasts seconds.
     fn prepare(&mut self) -> Result<(), StoreError> {
-        self.sql(self.db.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;"))?;
+        // Only of an empty file: on a lab it would take the write lock, and readers would wait for whoever writes.
+        if self.pragma("user_version")? == 0 {
+            self.sql(self.db.execute_batch("PRAGMA auto_vacuum = INCREMENTAL;"))?;
+        }
         self.sql(self.db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)))?;
         self.sql(self.db.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"))?;
         Ok(())
