@@ -1,10 +1,10 @@
 //! The two streams: results on stdout, talk on stderr; colour only for warnings and refusals.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::Color;
-use crate::exit::Problem;
+use crate::exit::{Exit, Problem};
 
 static COLOR: AtomicBool = AtomicBool::new(false);
 
@@ -35,8 +35,14 @@ pub(crate) fn talk(line: &str) {
 /// Results. A reader that closed the pipe ends the program quietly, as `| head` expects.
 pub(crate) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
-    if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => {}
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => {
+            let message = format!("cannot write to standard output: {e}");
+            print_problem(&Problem::new(Exit::Failed, message, "what was measured is in the lab: fathom show last"));
+            std::process::exit(Exit::Failed as i32);
+        }
     }
 }
 
