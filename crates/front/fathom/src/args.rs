@@ -79,6 +79,22 @@ pub(crate) enum Command {
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<i64>,
     },
+    /// Random 4k reads by a bare loop without latencies: what the kernel gives at most, for `make bench`
+    #[command(hide = true)]
+    BenchBare {
+        /// File or block device
+        #[arg(long)]
+        target: String,
+        /// psync, libaio, io_uring
+        #[arg(long)]
+        engine: String,
+        /// I/Os in flight
+        #[arg(long, default_value = "1")]
+        iodepth: String,
+        /// Seconds
+        #[arg(long, default_value_t = 1.0)]
+        seconds: f64,
+    },
     /// The limits of the loop and of the kernel's ring, for `make bench`
     #[command(hide = true)]
     BenchNop {

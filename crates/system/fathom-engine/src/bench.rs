@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use fathom_plan::{BlockSize, DataPattern, EngineSpec, OpMix, Pattern};
+use fathom_plan::{BlockSize, DataPattern, EngineName, EngineSpec, Op, OpMix, Pattern, Step};
 use fathom_record::StepFailure;
 use io_uring::opcode;
 
-use crate::backend::refused;
-use crate::backend::uring::NopRing;
+use crate::backend::libaio::Libaio;
+use crate::backend::psync::Psync;
+use crate::backend::uring::{NopRing, Uring};
+use crate::backend::{Backend, Io, SubmitStamp, refused};
 use crate::buffer::Area;
 use crate::clock::{Clock, thread_cpu_ns};
 use crate::data::Content;
@@ -20,15 +22,16 @@ use crate::offsets::{Offsets, Span};
 use crate::rng::Rng;
 use crate::shared::{Message, Shared, Window};
 use crate::tally::ops_of;
+use crate::target::Target;
 
 /// Blocks that calibration and NOP bench pretend to work on: 4 GiB of 4 KiB.
 const BLOCKS: u64 = 1 << 20;
 const BLOCK_BYTES: u32 = 4096;
 
-/// What one NOP bench gave.
+/// What one bench of a loop gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NopRate {
-    /// NOPs completed.
+pub struct LoopRate {
+    /// I/Os completed.
     pub ios: u64,
     /// Over this time.
     pub elapsed_ns: u64,
@@ -36,14 +39,14 @@ pub struct NopRate {
     pub cpu_ns: u64,
 }
 
-impl NopRate {
-    /// NOPs per second.
+impl LoopRate {
+    /// I/Os per second.
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.ios as f64 / (self.elapsed_ns.max(1) as f64 / 1e9)
     }
 
-    /// NOPs per second of CPU time.
+    /// I/Os per second of CPU time.
     #[must_use]
     pub fn iops_per_core(&self) -> f64 {
         self.ios as f64 / (self.cpu_ns.max(1) as f64 / 1e9)
@@ -62,7 +65,7 @@ pub fn bench_nop(
     batch: u32,
     duration: Duration,
     record_latency: bool,
-) -> Result<NopRate, StepFailure> {
+) -> Result<LoopRate, StepFailure> {
     if queue_depth == 0 || queue_depth > crate::check::QUEUE_DEPTH_MAX || batch == 0 {
         let why = format!("queue depth must be 1 to {}, the batch at least 1", crate::check::QUEUE_DEPTH_MAX);
         return Err(refused(format!("NOP bench with queue depth {queue_depth}, batch {batch}"), why, "choose others"));
@@ -78,7 +81,85 @@ pub fn bench_nop(
     rate.map_err(|source| StepFailure::Failed { what: "NOP bench".to_owned(), source, help: String::new() })
 }
 
-fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<NopRate> {
+/// Reads of the first target of `step` through its engine by a bare loop: no latencies, no permutation, no slots. What
+/// a step of the same load reaches of this is what measuring costs.
+///
+/// # Errors
+/// [`StepFailure`] as for the step itself; engines that only this loop would need are refused.
+pub fn bench_bare_reads(step: &Step, duration: Duration) -> Result<LoopRate, StepFailure> {
+    let path = &step.targets[0].path;
+    let target = Target::examine(path, step)?;
+    let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
+    let batch = step.load.batch_submit.unwrap_or(crate::check::BATCH_DEFAULT).min(depth);
+    let failed = |source| StepFailure::Failed { what: format!("bare reads of {path}"), source, help: String::new() };
+    let area = Area::new(depth as usize, step.workload.block_bytes_max() as usize).map_err(failed)?;
+    let load = BareLoad { depth, batch, span: target.span, duration_ns: duration.as_nanos() as u64 };
+    match step.engine.name {
+        EngineName::Psync => bare_reads(Psync::new(target.open()?), &area, load),
+        EngineName::Libaio => bare_reads(Libaio::new(target.open()?, depth)?, &area, load),
+        EngineName::IoUring => bare_reads(Uring::new(&target, depth, step.engine, &area)?, &area, load),
+        other => {
+            let what = format!("bare reads through {}", other.as_str());
+            return Err(refused(what, "only psync, libaio and io_uring have a bare loop", "use one of these"));
+        }
+    }
+    .map_err(failed)
+}
+
+#[derive(Clone, Copy)]
+struct BareLoad {
+    depth: u32,
+    batch: u32,
+    span: Span,
+    duration_ns: u64,
+}
+
+fn bare_reads<B: Backend>(mut backend: B, area: &Area, load: BareLoad) -> io::Result<LoopRate> {
+    let clock = Clock::get();
+    let (start_ns, cpu_before_ns) = (clock.now(), thread_cpu_ns());
+    let mut free: Vec<u32> = (0..load.depth).collect();
+    let (mut ios, mut state, mut bad) = (0_u64, 1_u64, None);
+    loop {
+        for _ in 0..load.batch.min(free.len() as u32) {
+            let Some(slot) = free.pop() else { break };
+            // Marsaglia's xorshift64: as cheap as random offsets get.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let unit = ((u128::from(state) * u128::from(load.span.count)) >> 64) as u64;
+            let offset = load.span.first_offset_bytes + unit * load.span.unit_bytes;
+            let len = load.span.unit_bytes as u32;
+            backend.push(&Io { slot, op: Op::Read, len, offset, buffer: area.slot(slot) });
+            if B::SUBMIT_STAMP == SubmitStamp::Never {
+                break;
+            }
+        }
+        backend.submit_and_wait(u32::from(free.is_empty()), None)?;
+        backend.reap(|slot, result| {
+            ios += 1;
+            bad = bad.or((result < 0).then_some(-result));
+            free.push(slot);
+        });
+        // A synchronous engine comes here for every I/O, and looks at the clock for a few of them only.
+        if ios & 0xff < u64::from(load.batch) {
+            let elapsed_ns = clock.now() - start_ns;
+            if let Some(errno) = bad {
+                return Err(io::Error::from_raw_os_error(errno));
+            }
+            if elapsed_ns >= load.duration_ns {
+                break;
+            }
+        }
+    }
+    let (elapsed_ns, cpu_ns) = (clock.now() - start_ns, thread_cpu_ns() - cpu_before_ns);
+    while free.len() < load.depth as usize {
+        backend.submit_and_wait(1, None)?;
+        backend.reap(|slot, _| free.push(slot));
+    }
+    Ok(LoopRate { ios, elapsed_ns, cpu_ns })
+}
+
+fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<LoopRate> {
     let clock = Clock::get();
     let shared = Arc::new(Shared::new());
     let (to_collector, _inbox) = channel();
@@ -88,10 +169,10 @@ fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: No
     let cpu_before_ns = thread_cpu_ns();
     hot.run::<_, false, false>(&mut ring, Window { start_ns, interval_ns: 100_000_000 })?;
     let cpu_ns = thread_cpu_ns() - cpu_before_ns;
-    Ok(NopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns, cpu_ns })
+    Ok(LoopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns, cpu_ns })
 }
 
-fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<NopRate> {
+fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<LoopRate> {
     let clock = Clock::get();
     let nop = opcode::Nop::new().build();
     let (start_ns, cpu_before_ns) = (clock.now(), thread_cpu_ns());
@@ -109,7 +190,7 @@ fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io
         ios += u64::from(done);
         let elapsed_ns = clock.now() - start_ns;
         if elapsed_ns >= duration_ns {
-            return Ok(NopRate { ios, elapsed_ns, cpu_ns: thread_cpu_ns() - cpu_before_ns });
+            return Ok(LoopRate { ios, elapsed_ns, cpu_ns: thread_cpu_ns() - cpu_before_ns });
         }
     }
 }

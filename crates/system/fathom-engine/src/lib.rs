@@ -33,7 +33,7 @@ mod target;
 mod verify;
 mod worker;
 
-pub use bench::{NopRate, bench_nop};
+pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
 pub use probe::HostProbe;
 pub use runner::{HostRunner, HostRunnerOptions};

@@ -30,6 +30,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Report { run, output } => output::report(args, run, output.as_deref()),
         Command::Export(options) => output::export(args, options),
         Command::Import { file, json } => import::import(args, file, *json),
+        Command::BenchBare { target, engine, iodepth, seconds } => bench::bare(target, engine, iodepth, *seconds),
         Command::BenchNop { iodepth, batch, seconds } => bench::nop(*iodepth, *batch, *seconds),
     }
 }
