@@ -225,9 +225,9 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         iops_ci95: estimate.ci95.map(|(lo, hi)| [lo, hi]),
         bytes_per_s: per_s(record.bytes()),
         lat_ns: if unsustainable { None } else { merged_latency(record, iops) },
-        slat_ns: other_latency(record, iops, |d| d.slat.as_ref()),
-        clat_ns: other_latency(record, iops, |d| d.clat.as_ref()),
-        service_ns: other_latency(record, iops, |d| d.service.as_ref()),
+        slat_ns: other_latency(record, iops, unsustainable, |d| d.slat.as_ref()),
+        clat_ns: other_latency(record, iops, unsustainable, |d| d.clat.as_ref()),
+        service_ns: other_latency(record, iops, unsustainable, |d| d.service.as_ref()),
         read: direction_view(record, Op::Read, runtime_s, unsustainable),
         write: direction_view(record, Op::Write, runtime_s, unsustainable),
         trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
@@ -277,7 +277,16 @@ fn merged_latency(record: &StepRecord, iops: f64) -> Option<LatencyView> {
     }
 }
 
-fn other_latency(record: &StepRecord, iops: f64, kind: impl Fn(&Direction) -> Option<&Latency>) -> Option<LatencyView> {
+/// A part of the latency over all operations. An unsustainable rate has none: it would pass for that of the rate.
+fn other_latency(
+    record: &StepRecord,
+    iops: f64,
+    unsustainable: bool,
+    kind: impl Fn(&Direction) -> Option<&Latency>,
+) -> Option<LatencyView> {
+    if unsustainable {
+        return None;
+    }
     let mut merged: Option<Histogram> = None;
     for d in &record.directions {
         let latency = kind(d)?;
