@@ -148,7 +148,7 @@ impl Drop for Zram {
     }
 }
 
-/// Whether `path` has room for the tests' files on something else than memory.
+/// Whether a tmpfs is mounted at `path`.
 pub(crate) fn is_tmpfs(path: &Path) -> bool {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let path = path.to_string_lossy();
