@@ -456,6 +456,7 @@ mod tests {
             clock: None,
             overhead: None,
             in_flight_mean: None,
+            in_flight_age_ns: None,
             verify: None,
             open_loop: None,
             warnings: Vec::new(),

@@ -202,6 +202,9 @@ pub struct StepRecord {
     pub overhead: Option<Overhead>,
     /// Mean I/Os in flight, integrated by the runner independently of the latencies; `None` when unknown.
     pub in_flight_mean: Option<f64>,
+    /// Summed age of the I/Os that were in flight when the window began and when it ended, ns: what a short window must
+    /// know to check Little's law. `None` when unknown.
+    pub in_flight_age_ns: Option<[u64; 2]>,
     /// Verification, if asked.
     pub verify: Option<VerifyReport>,
     /// Open loop, if one.

@@ -5,7 +5,7 @@ use fathom_record::{Direction, Latency, StepRecord};
 /// Little's law applied to a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LawCheck {
-    /// IOPS x mean latency: what must have been in flight on average.
+    /// IOPS x mean latency, corrected for the ends of the window: what must have been in flight on average.
     pub computed: f64,
     /// What was in flight on average, counted independently.
     pub in_flight: f64,
@@ -16,16 +16,19 @@ pub struct LawCheck {
 /// Little's law, N = X R (Little 1961), against the runner's own count of I/Os in flight.
 ///
 /// Latency is from the actual start (service in an open loop), because only started I/Os are in flight. `None` when the
-/// record has no count in flight, no time or no I/Os. I/Os in flight at both ends of the window make it inexact by
-/// about one queue's worth of I/Os.
+/// record has no count in flight, no time or no I/Os, or when I/Os failed (they were in flight, but have no latency).
+///
+/// The law holds for a window exactly when the time that I/Os spent in flight before it is taken off and that of I/Os
+/// still in flight at its end is added; without these ages it is inexact by about one queue's worth of I/Os.
 #[must_use]
 pub fn littles_law(record: &StepRecord) -> Option<LawCheck> {
     let in_flight = record.in_flight_mean.filter(|n| *n > 0.0)?;
-    if record.runtime_ns == 0 || record.ios() == 0 {
+    if record.runtime_ns == 0 || record.ios() == 0 || record.errors() > 0 {
         return None;
     }
     let time_in_flight_ns: f64 = record.directions.iter().map(time_in_flight_ns).sum::<Option<f64>>()?;
-    let computed = time_in_flight_ns / record.runtime_ns as f64;
+    let [before_ns, at_end_ns] = record.in_flight_age_ns.unwrap_or_default();
+    let computed = (time_in_flight_ns - before_ns as f64 + at_end_ns as f64) / record.runtime_ns as f64;
     Some(LawCheck { computed, in_flight, error_pct: (computed / in_flight - 1.0) * 100.0 })
 }
 
@@ -61,6 +64,7 @@ mod tests {
             clock: None,
             overhead: None,
             in_flight_mean,
+            in_flight_age_ns: None,
             verify: None,
             open_loop: None,
             warnings: vec![],

@@ -75,7 +75,8 @@ impl From<TargetError> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let help = error.help();
-        Problem::new(Exit::Failed, error.to_string(), help)
+        let exit = if matches!(error, StoreError::RunNotFound { .. }) { Exit::Usage } else { Exit::Failed };
+        Problem::new(exit, error.to_string(), help)
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
             name: "littles_law".into(),
             ok: Some(law.error_pct.abs() <= LITTLE_ERROR_MAX_PCT),
             sentence: format!(
-                "IOPS x mean latency = {:.2}, mean in flight = {:.2} ({:+.2} %)",
+                "IOPS x mean latency (and the ends of the window) = {:.3}, mean in flight = {:.3} ({:+.2} %)",
                 law.computed, law.in_flight, law.error_pct
             ),
         });

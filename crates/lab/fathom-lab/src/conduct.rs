@@ -109,9 +109,7 @@ pub fn conduct(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<RunOutcome, ConductError> {
-    let permission =
-        Permission { destroy: &options.destroy, keep: options.keep_files, overwrite_files: options.overwrite_files };
-    let prepared = prepare(plan, &permission)?;
+    let prepared = prepare(plan, &permission(options, false))?;
     let plan = &prepared.executed(plan);
     let mut targets: Vec<&Path> =
         plan.steps.iter().flat_map(|s| &s.targets).map(|t| Path::new(&t.path)).filter(|p| p.exists()).collect();
@@ -146,6 +144,23 @@ pub fn conduct(
     Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
 }
 
+/// Looks whether every target of the plan can be measured, without making, opening or keeping anything.
+///
+/// # Errors
+/// [`TargetError`], as [`conduct`] would give it.
+pub fn check_targets(plan: &Plan, options: &ConductOptions) -> Result<(), TargetError> {
+    prepare(plan, &permission(options, true)).map(|_| ())
+}
+
+fn permission(options: &ConductOptions, look_only: bool) -> Permission<'_> {
+    Permission {
+        destroy: &options.destroy,
+        keep: options.keep_files,
+        look_only,
+        overwrite_files: options.overwrite_files,
+    }
+}
+
 struct Conductor<'a> {
     lab: &'a mut Lab,
     run: RunId,
@@ -161,7 +176,10 @@ struct Conductor<'a> {
 impl Conductor<'_> {
     fn steps(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Result<u32, ConductError> {
         for (path, size_bytes) in &self.prepared.to_fill {
-            self.fill(path, *size_bytes, plan, on_event)?;
+            if let Err(error) = self.fill(path, *size_bytes, plan, on_event) {
+                self.give_up(plan, &error)?;
+                return Err(error);
+            }
         }
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
         if plan.steps.len() > 1 && !self.stopped() {
@@ -176,6 +194,20 @@ impl Conductor<'_> {
             bad += u32::from(self.step(step, on_event)?);
         }
         Ok(bad)
+    }
+
+    /// Without its files no step can run: each is kept with the reason, for a refused result is a result.
+    fn give_up(&mut self, plan: &Plan, error: &ConductError) -> Result<(), ConductError> {
+        let ConductError::Layout { path, why, help } = error else { return Ok(()) };
+        for step in &plan.steps {
+            let what = format!("laying out {path}");
+            self.lab.commit_step(
+                self.run,
+                step,
+                &StepOutcome::Refused { what, why: why.clone(), help: help.clone() },
+            )?;
+        }
+        Ok(())
     }
 
     fn stopped(&self) -> bool {

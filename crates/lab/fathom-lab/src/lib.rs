@@ -8,6 +8,6 @@ mod targets;
 mod verdict;
 mod view;
 
-pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, conduct};
+pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct};
 pub use targets::{FILE_BYTES_DEFAULT, TargetError};
 pub use view::{document_of, is_unsteady, rfc3339};

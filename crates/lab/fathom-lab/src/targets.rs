@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use fathom_host::{
@@ -151,6 +151,8 @@ pub(crate) struct Permission<'a> {
     pub(crate) destroy: &'a [String],
     /// Leave created files in place.
     pub(crate) keep: bool,
+    /// Only look: make no file and keep no claim.
+    pub(crate) look_only: bool,
     /// Whether an existing file may be overwritten because the user named it and a load that writes.
     pub(crate) overwrite_files: bool,
 }
@@ -211,7 +213,9 @@ impl Prepared {
         let io = |source| TargetError::Io { path: name.to_owned(), source };
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_dir() => {
-                self.notes.extend(remove_leftovers(path));
+                if !permission.look_only {
+                    self.notes.extend(remove_leftovers(path));
+                }
                 self.create(name, free_name(path), used, permission)
             }
             Ok(meta) if meta.is_file() => {
@@ -267,8 +271,15 @@ impl Prepared {
                 free_bytes: free,
             });
         }
+        if permission.look_only {
+            return Ok(());
+        }
         let handle = OpenOptions::new().read(true).write(true).create_new(true).open(&file).map_err(io)?;
         handle.lock().map_err(io)?;
+        // A run beside this one may have taken the file for a leftover before the lock was there.
+        if std::fs::metadata(&file).map_err(io)?.ino() != handle.metadata().map_err(io)?.ino() {
+            return Err(io(std::io::Error::other("another run is using this place; try again")));
+        }
         handle.set_len(size_bytes).map_err(io)?;
         self.names.insert(name.to_owned(), (file.clone(), Some(size_bytes)));
         self.to_fill.push((file.clone(), size_bytes));

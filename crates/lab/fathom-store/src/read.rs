@@ -148,6 +148,7 @@ impl Lab {
             clock: rest.clock,
             overhead: rest.overhead,
             in_flight_mean: rest.in_flight_mean,
+            in_flight_age_ns: rest.in_flight_age_ns,
             verify: rest.verify,
             open_loop: rest.open_loop,
             warnings: rest.warnings,

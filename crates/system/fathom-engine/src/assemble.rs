@@ -66,6 +66,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> Result
         clock: Some(clock.describe(pieces.begun_pair)),
         overhead: Some(overhead(step, &pieces)),
         in_flight_mean: in_flight_mean(&pieces),
+        in_flight_age_ns: in_flight_age_ns(&pieces),
         verify: pieces.verify.take().or_else(|| pieces.verify_asked.then(VerifyReport::default)),
         open_loop: None,
         warnings: Vec::new(),
@@ -165,6 +166,12 @@ fn in_flight_mean(pieces: &Pieces) -> Option<f64> {
     }
     let area: u128 = pieces.summaries.iter().flatten().map(|s| s.in_flight_area).sum();
     Some(area as f64 / pieces.runtime_ns as f64)
+}
+
+/// As `in_flight_mean`: unknown when a worker was left behind.
+fn in_flight_age_ns(pieces: &Pieces) -> Option<[u64; 2]> {
+    let ages: Option<Vec<[u64; 2]>> = pieces.summaries.iter().map(|s| s.as_ref().map(|s| s.in_flight_age_ns)).collect();
+    Some(ages?.iter().fold([0, 0], |sum, age| [sum[0] + age[0], sum[1] + age[1]]))
 }
 
 fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {

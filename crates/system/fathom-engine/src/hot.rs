@@ -110,6 +110,8 @@ pub(crate) struct Outcome {
     pub(crate) finished_ns: u64,
     pub(crate) ios: u64,
     pub(crate) in_flight_area: u128,
+    /// Summed ages of what was in flight at both ends of the window.
+    pub(crate) in_flight_age_ns: [u64; 2],
     pub(crate) in_flight_max: u32,
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) stamp_error_ns: (u64, u64),
@@ -143,6 +145,17 @@ impl State {
             failures: Failures::default(),
             outcome: Outcome::default(),
         }
+    }
+}
+
+impl State {
+    #[cold]
+    fn age_of_in_flight_ns(&self, at_ns: u64) -> u64 {
+        let mut busy = vec![true; self.slots.len()];
+        for &slot in &self.free {
+            busy[slot as usize] = false;
+        }
+        self.slots.iter().zip(busy).filter(|(_, busy)| *busy).map(|(io, _)| at_ns.saturating_sub(io.created_ns)).sum()
     }
 }
 
@@ -486,6 +499,7 @@ impl Hot {
         if !self.state.counting && now >= self.state.window.start_ns && self.state.window.start_ns < deadline {
             self.begin_window(now);
             from = before.max(self.state.window.start_ns);
+            self.state.outcome.in_flight_age_ns[0] = self.state.age_of_in_flight_ns(from);
         }
         if !self.state.counting {
             return;
@@ -493,6 +507,7 @@ impl Hot {
         let counted_ns = now.min(deadline).saturating_sub(from);
         self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * counted_ns);
         if now >= deadline {
+            self.state.outcome.in_flight_age_ns[1] = self.state.age_of_in_flight_ns(deadline);
             self.state.counting = false;
             return;
         }

@@ -215,6 +215,7 @@ fn summarise(hot: &mut Hot, engine_error: Option<std::io::Error>) -> WorkerSumma
         passes: hot.offsets.passes(),
         in_flight_max: outcome.in_flight_max,
         in_flight_area: outcome.in_flight_area,
+        in_flight_age_ns: outcome.in_flight_age_ns,
         cpus_seen: outcome.cpus_seen,
         failures: outcome.failures,
         stamp_error_ns: outcome.stamp_error_ns,

@@ -13,7 +13,8 @@ const BATCH_DEFAULT: u32 = 16;
 /// Several targets become several jobs under a global section. What fio has no word for stands behind a `#`.
 #[must_use]
 pub fn fio_command(step: &Step) -> String {
-    let options = options(step);
+    let mut options = options(step);
+    share_region(step, &mut options);
     let word = |(key, value): &(&str, String)| {
         if value.is_empty() { format!("--{key}") } else { format!("--{key}={}", quoted(value)) }
     };
@@ -32,6 +33,19 @@ pub fn fio_command(step: &Step) -> String {
         command += &format!("  # {remark}");
     }
     command
+}
+
+/// Sequential threads own a part of the region each; fio's jobs would all walk the whole of it.
+fn share_region(step: &Step, options: &mut Vec<(&'static str, String)>) {
+    let threads = u64::from(step.load.threads);
+    let Some(size_bytes) = step.workload.region.size_bytes.filter(|_| threads > 1) else { return };
+    if step.workload.pattern == Pattern::Sequential {
+        let block_bytes = u64::from(step.workload.block_bytes_max());
+        let part = format_block(size_bytes / threads / block_bytes * block_bytes);
+        options.retain(|(key, _)| *key != "size");
+        options.push(("size", part.clone()));
+        options.push(("offset_increment", part));
+    }
 }
 
 /// An fio job file of steps that run one after the other.

@@ -340,7 +340,7 @@ fn a_ladder_beyond_the_bound_is_refused_before_it_is_built() {
 }
 
 #[test]
-fn quick_takes_about_a_minute_and_has_fourteen_steps() {
+fn quick_takes_about_a_minute_and_has_sixteen_steps() {
     let text = study_by_name("quick").expect("shipped");
     let plan = parse_study(text, "quick.toml", &on_file()).expect("valid");
     assert_snapshot!(labels(&plan), @r"
@@ -356,8 +356,10 @@ fn quick_takes_about_a_minute_and_has_fourteen_steps() {
     9 4k random write T1 QD4
     10 4k random write T1 QD16
     11 4k random write T1 QD32
-    12 128k sequential read T1 QD8
-    13 128k sequential write T1 QD8
+    12 128k sequential read T1 QD4
+    13 128k sequential read T1 QD16
+    14 128k sequential write T1 QD4
+    15 128k sequential write T1 QD16
     ");
     let seconds = plan.time_budget_ns().expect("timed") as f64 / 1e9;
     assert!((50.0..=65.0).contains(&seconds), "{seconds} s");

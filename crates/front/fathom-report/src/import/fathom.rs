@@ -75,6 +75,7 @@ fn record(view: &StepView) -> StepRecord {
         clock: view.clock.clone(),
         overhead: view.overhead.clone(),
         in_flight_mean: None,
+        in_flight_age_ns: None,
         verify: view.verify.clone(),
         open_loop: view.open_loop.clone(),
         warnings,

@@ -175,6 +175,7 @@ fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: 
         clock: None,
         overhead: None,
         in_flight_mean: None,
+        in_flight_age_ns: None,
         verify: None,
         open_loop: None,
         warnings,

@@ -111,6 +111,7 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
         clock: None,
         overhead: None,
         in_flight_mean: None,
+        in_flight_age_ns: None,
         verify: None,
         open_loop: None,
         warnings: Vec::new(),

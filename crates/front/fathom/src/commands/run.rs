@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fathom_lab::{ConductOptions, conduct};
+use fathom_lab::{ConductOptions, check_targets, conduct};
 use fathom_plan::{Knobs, Plan, Target};
 use fathom_store::Lab;
 
@@ -51,14 +51,16 @@ fn conduct_and_show(
     overwrite_files: bool,
     show: &dyn Fn(&fathom_lab::document::Document) -> String,
 ) -> Result<Exit, Problem> {
-    let mut lab = Lab::open(&lab_path(args)?)?;
-    let stop = stop_on_signals()?;
     let options = ConductOptions {
         destroy: common.destroy.clone(),
         keep_files: common.keep,
         overwrite_files,
         command_line: command_line(),
     };
+    // Before the lab is opened: a mistyped target must not leave an empty lab behind.
+    check_targets(plan, &options)?;
+    let mut lab = Lab::open(&lab_path(args)?)?;
+    let stop = stop_on_signals()?;
     let mut shown = Shown::new(common.quiet);
     let outcome = conduct(&mut lab, plan, &options, &stop, &mut |event| shown.event(&event));
     shown.finish();
