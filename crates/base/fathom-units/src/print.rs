@@ -17,7 +17,7 @@ pub fn format_significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A value in the largest unit of which it has at least one: units[i] is base^i.
+/// A value in the largest unit of which it has at least one: `units[i]` is base^i.
 pub(crate) fn scaled<'a>(value: f64, base: f64, units: &[&'a str]) -> (String, &'a str) {
     let mut scaled = value;
     let mut last = units.first().copied().unwrap_or("");
