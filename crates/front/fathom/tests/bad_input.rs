@@ -376,13 +376,21 @@ fn a_locked_lab_names_who_holds_it() {
 }
 
 #[test]
+fn a_target_that_cannot_be_measured_leaves_no_empty_lab_behind() {
+    let place = Place::new();
+    for words in ["io --target nowhere/f", "run quick --target nowhere/f", "io --target . --size 1000000g"] {
+        wrong_usage(&place, words, &["help:"]);
+    }
+}
+
+#[test]
 fn runs_that_do_not_exist_and_places_that_cannot_be_written_are_named() {
     let place = Place::new();
     a_lab(&place);
     let table: &[(&str, i32, &[&str])] = &[
-        ("show 99", FAILED, &["no run 99", "it holds 1", "`fathom list`"]),
+        ("show 99", USAGE, &["no run 99", "it holds 1", "`fathom list`"]),
         ("show x", USAGE, &["`x` is not a run", "`last`"]),
-        ("rm 99", FAILED, &["no run 99"]),
+        ("rm 99", USAGE, &["no run 99"]),
         ("report 1 -o nowhere/r.html", FAILED, &["nowhere/r.html", "--output"]),
         ("export 1 --format csv -o nowhere/r.csv", FAILED, &["nowhere/r.csv", "--output"]),
         ("import nothing.json", USAGE, &["cannot read nothing.json", "help:"]),
