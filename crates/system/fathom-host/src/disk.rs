@@ -199,7 +199,7 @@ fn from_sysfs(root: &Root, home: &Path) -> Result<BlockDevice, DiskError> {
         serial: serial_of(home),
         firmware: attribute(&device.join("firmware_rev")).or_else(|| attribute(&device.join("rev"))),
         // Sysfs counts in 512-byte sectors whatever the logical block is.
-        size_bytes: required_number(&home.join("size"))? * 512,
+        size_bytes: required_number(&home.join("size"))?.saturating_mul(512),
         logical_block_bytes: required_number(&queue.join("logical_block_size"))? as u32,
         physical_block_bytes: required_number(&queue.join("physical_block_size"))? as u32,
         rotational: number(&queue.join("rotational")) == Some(1),

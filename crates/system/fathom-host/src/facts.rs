@@ -107,7 +107,7 @@ fn shortened(serial: &str) -> String {
 }
 
 /// x86 says `model name`; on ARM the kernel gives part numbers only, so the implementer and part are shown.
-fn cpu_model(cpuinfo: &str) -> String {
+pub(crate) fn cpu_model(cpuinfo: &str) -> String {
     let value = |key: &str| {
         cpuinfo.lines().find_map(|line| {
             let (k, v) = line.split_once(':')?;
@@ -124,11 +124,12 @@ fn memory_bytes(root: &Root) -> Result<u64, ProbeError> {
     let text = root.read("proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map(|k| k * 1024).ok_or_else(|| ProbeError::parse(&root.join("proc/meminfo"), "expected a line MemTotal: N kB"))
+    kib.map(|k| k.saturating_mul(1024))
+        .ok_or_else(|| ProbeError::parse(&root.join("proc/meminfo"), "expected a line MemTotal: N kB"))
 }
 
 /// The kernel's own word, else the firmware's vendor, else only that the CPU says it is a guest's.
-fn hypervisor(root: &Root, cpuinfo: &str) -> Option<String> {
+pub(crate) fn hypervisor(root: &Root, cpuinfo: &str) -> Option<String> {
     if let Some(kind) = attribute(&root.join("sys/hypervisor/type")) {
         return Some(kind);
     }

@@ -1,0 +1,185 @@
+//! Rules about drives and arrays.
+
+use fathom_units::{format_rate, format_significant};
+
+use super::{Advice, Context, by_words, names, note, warning};
+
+/// Hot, for a drive that names no limit of its own.
+const HOT_CELSIUS: f64 = 70.0;
+/// So near its limit a drive under load will reach it.
+const MARGIN_CELSIUS: f64 = 5.0;
+
+/// A control group limits the I/O of a drive.
+pub(super) fn cgroup_io(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.inventory.limits.io_max.iter().filter_map(|limit| {
+        let rate = |value: Option<u64>, what: &str| value.map(|v| format!("{what} {}", format_rate(v as f64)));
+        let count = |value: Option<u64>, what: &str| value.map(|v| format!("{v} {what} per second"));
+        let parts: Vec<String> = [
+            rate(limit.read_bytes_per_s, "reads at"),
+            rate(limit.write_bytes_per_s, "writes at"),
+            count(limit.read_iops, "reads"),
+            count(limit.write_iops, "writes"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if parts.is_empty() {
+            return None;
+        }
+        let name = limit.device.clone().unwrap_or_else(|| limit.number.clone());
+        let reason = format!("the control group allows {}", parts.join(", "));
+        let effect = "this is measured, not the drive";
+        Some((
+            name,
+            warning("limit.cgroup-io", reason, effect).remedy("raise io.max of the group, or measure outside it"),
+        ))
+    });
+    by_words(found)
+}
+
+/// A scheduler between the queues and a drive that needs none.
+pub(super) fn scheduler(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.local_nvme().filter_map(|drive| {
+        let scheduler = drive.device.scheduler.as_deref().filter(|s| *s != "none")?;
+        let reason = format!("I/O scheduler {scheduler} on an NVMe drive");
+        let effect =
+            "it sorts behind locks what the drive sorts itself: more CPU per I/O, and fewer IOPS from many cores";
+        let remedy = "echo none > /sys/block/NAME/queue/scheduler";
+        Some((drive.device.name.clone(), warning("disk.scheduler", reason, effect).remedy(remedy)))
+    });
+    by_words(found)
+}
+
+/// A cache that loses data must be flushed.
+pub(super) fn write_cache(context: &Context<'_>) -> Vec<Advice> {
+    let disks = context.drives.iter().copied().filter(|d| d.pci_address.is_some());
+    let volatile: Vec<_> = disks.filter(|d| d.device.write_cache.as_deref() == Some("write back")).collect();
+    if volatile.is_empty() {
+        return Vec::new();
+    }
+    let effect = "writes are quick until the cache is full, and each fsync waits for a flush; drives with power-loss protection report write through";
+    vec![note("disk.write-cache", "a volatile write cache is on".to_owned(), effect).about(names(volatile))]
+}
+
+/// A drive that will slow itself down.
+pub(super) fn hot(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().filter_map(|drive| {
+        let now = drive.warmest()?;
+        let limit = now.warning_celsius.map_or(HOT_CELSIUS, |w| w - MARGIN_CELSIUS);
+        if now.celsius < limit {
+            return None;
+        }
+        let warns =
+            now.warning_celsius.map_or(String::new(), |w| format!("; it warns from {} °C on", format_significant(w)));
+        let reason = format!("it has {} °C{warns}", format_significant(now.celsius));
+        let effect = "a hot drive slows itself down in the middle of a run: throughput falls in steps";
+        Some((
+            drive.device.name.clone(),
+            warning("drive.hot", reason, effect).remedy("more air over the drive, then measure"),
+        ))
+    });
+    by_words(found)
+}
+
+/// A drive that is not in order.
+pub(super) fn state(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().flat_map(|drive| {
+        let controllers = drive.controllers.iter().filter_map(|c| c.state.as_deref());
+        let states = controllers.chain(drive.state.as_deref()).filter(|s| !matches!(*s, "live" | "running"));
+        let bad: Vec<&str> = states.collect();
+        (!bad.is_empty()).then(|| {
+            let reason = format!("its state is {}", bad.join(", "));
+            let effect = "I/O waits or fails; nothing measured on it means anything";
+            (drive.device.name.clone(), warning("drive.state", reason, effect).remedy("see the kernel log"))
+        })
+    });
+    by_words(found)
+}
+
+/// An array that is incomplete or busy with itself.
+pub(super) fn array(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.inventory.arrays.iter().filter_map(|array| {
+        let degraded = array.degraded.filter(|n| *n > 0);
+        let missing = degraded.map(|n| if n == 1 { "a member is missing".to_owned() } else { format!("{n} members are missing") });
+        let busy = array.sync_action.as_deref().filter(|a| !matches!(*a, "idle" | "frozen"));
+        let parts: Vec<String> = missing.into_iter().chain(busy.map(|a| format!("it is busy with {a}"))).collect();
+        (!parts.is_empty()).then(|| {
+            let effect = match (degraded, busy) {
+                (Some(_), _) => "reads of what is missing are computed from the other members, and the rebuild, now or later, shares the drives with the load",
+                (None, _) => "its own reads and writes share the drives with the load",
+            };
+            (array.device.name.clone(), warning("array.not-whole", parts.join("; "), effect))
+        })
+    });
+    by_words(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::inspect::advice::testing::{ids, the};
+    use crate::inspect::machines::Machine;
+
+    fn has(machine: &Machine, id: &str) -> bool {
+        ids(machine).iter().any(|i| i == id)
+    }
+
+    fn with_drive() -> Machine {
+        let mut machine = Machine::server(1, 4, 1);
+        machine.drive_on_port("0000:10", 0, (4, 4), (4, 4), (4, 4));
+        machine
+    }
+
+    #[test]
+    fn a_scheduler_on_nvme_is_found_and_none_is_not() {
+        let machine = with_drive();
+        assert!(!has(&machine, "disk.scheduler"));
+        machine.file("sys/block/nvme0n1/queue/scheduler", "none [mq-deadline]\n");
+        assert!(the(&machine, "disk.scheduler").reason.contains("mq-deadline"));
+    }
+
+    #[test]
+    fn a_volatile_cache_is_noted_and_a_safe_one_is_not() {
+        let machine = with_drive();
+        assert!(!has(&machine, "disk.write-cache"));
+        machine.file("sys/block/nvme0n1/queue/write_cache", "write back\n");
+        assert_eq!(the(&machine, "disk.write-cache").subjects, ["nvme0n1"]);
+    }
+
+    #[test]
+    fn a_drive_near_its_limit_is_hot() {
+        let machine = with_drive();
+        assert!(!has(&machine, "drive.hot"));
+        machine.file("sys/class/nvme/nvme0/hwmon0/temp1_input", "79000\n");
+        let advice = the(&machine, "drive.hot");
+        assert!(advice.reason.contains("79.0 °C") && advice.reason.contains("from 81.8 °C"), "{advice:?}");
+    }
+
+    #[test]
+    fn a_drive_that_is_not_live_is_found() {
+        let machine = with_drive();
+        assert!(!has(&machine, "drive.state"));
+        machine.file("sys/class/nvme/nvme0/state", "resetting\n");
+        assert!(the(&machine, "drive.state").reason.contains("resetting"));
+    }
+
+    #[test]
+    fn a_limit_on_a_drive_is_found_and_an_unlimited_one_is_not() {
+        let machine = with_drive();
+        machine.file("proc/self/cgroup", "0::/x\n").file("proc/self/mountinfo", "31 1 0:28 / /cg rw - cgroup2 c rw\n");
+        machine.file("cg/x/io.max", "259:0 rbps=max wbps=max riops=max wiops=max\n");
+        assert!(!has(&machine, "limit.cgroup-io"));
+        machine.file("cg/x/io.max", "259:0 rbps=max wbps=1000000 riops=300 wiops=max\n");
+        let advice = the(&machine, "limit.cgroup-io");
+        assert_eq!(advice.subjects, ["nvme0n1"]);
+        assert!(advice.reason.contains("300 reads per second") && advice.reason.contains("1.00 MB/s"), "{advice:?}");
+    }
+
+    #[test]
+    fn an_array_that_rebuilds_is_found_and_a_whole_one_is_not() {
+        let machine = with_drive();
+        machine.array("md0", "raid5", &["nvme0n1"]);
+        assert!(!has(&machine, "array.not-whole"));
+        machine.file("sys/block/md0/md/degraded", "1\n").file("sys/block/md0/md/sync_action", "recover\n");
+        assert!(the(&machine, "array.not-whole").reason.contains("busy with recover"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Advice: rules over the inventory. Each has an id, a reason with figures, and an expected effect.
+
+mod drive;
+mod link;
+mod processor;
+mod queue;
+
+use serde::{Deserialize, Serialize};
+
+use super::Inventory;
+
+/// How much it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// It costs performance, or will.
+    Warning,
+    /// It changes results; whether for the worse depends on the question.
+    Note,
+}
+
+/// One piece of advice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    /// Stable name of the rule, e.g. `link.trained-down`.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Drives, CPUs or ports it is about; empty for the whole machine.
+    pub subjects: Vec<String>,
+    /// What was seen.
+    pub reason: String,
+    /// What a change would bring, or what the state costs.
+    pub effect: String,
+    /// What to do, if something can be done in software.
+    pub remedy: Option<String>,
+}
+
+/// What the advice is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// Kernel names of devices that will be measured; empty: all drives.
+    pub targets: Vec<String>,
+    /// CPUs the load will run on; empty: all this process may use.
+    pub cpus: Vec<u32>,
+}
+
+/// Applies every rule. Warnings come first, then notes; each in the order of the rules.
+#[must_use]
+pub fn advise(inventory: &Inventory, subject: &Subject) -> Vec<Advice> {
+    let context = Context::new(inventory, subject);
+    let rules: [Rule; 22] = [
+        link::trained_down,
+        link::slot_limits,
+        link::uplink,
+        queue::interrupts_on_one_core,
+        queue::fewer_than_cores,
+        queue::no_poll_queues,
+        queue::irqbalance,
+        processor::remote_node,
+        processor::powersave,
+        processor::deep_idle,
+        processor::slow_clock,
+        processor::smt_on,
+        processor::smt_off,
+        processor::iommu_strict,
+        processor::cgroup_cpu,
+        processor::cpuset,
+        drive::cgroup_io,
+        drive::scheduler,
+        drive::write_cache,
+        drive::hot,
+        drive::state,
+        drive::array,
+    ];
+    let mut all: Vec<Advice> = rules.iter().flat_map(|rule| rule(&context)).collect();
+    all.sort_by_key(|a| a.severity);
+    all
+}
+
+type Rule = fn(&Context<'_>) -> Vec<Advice>;
+
+/// What the rules look at.
+struct Context<'a> {
+    inventory: &'a Inventory,
+    drives: Vec<&'a super::Drive>,
+    /// Drives were named, so that advice on a choice of CPUs makes sense.
+    named: bool,
+    cpus: Vec<u32>,
+}
+
+impl<'a> Context<'a> {
+    fn new(inventory: &'a Inventory, subject: &Subject) -> Self {
+        let mut drives: Vec<&super::Drive> = Vec::new();
+        for drive in subject.targets.iter().flat_map(|t| inventory.drives_below(t)) {
+            if !drives.iter().any(|d| d.device.name == drive.device.name) {
+                drives.push(drive);
+            }
+        }
+        if subject.targets.is_empty() {
+            drives = inventory.drives.iter().collect();
+        }
+        let cpus = if subject.cpus.is_empty() { inventory.processors.allowed() } else { subject.cpus.clone() };
+        Context { inventory, drives, named: !subject.targets.is_empty(), cpus }
+    }
+
+    fn local_nvme(&self) -> impl Iterator<Item = &'a super::Drive> {
+        self.drives.iter().copied().filter(|d| d.is_local_nvme())
+    }
+}
+
+fn names<'a>(drives: impl IntoIterator<Item = &'a super::Drive>) -> Vec<String> {
+    drives.into_iter().map(|d| d.device.name.clone()).collect()
+}
+
+/// One piece of advice for all drives that say the same, told in the words of the first.
+fn by_words(found: impl IntoIterator<Item = (String, Advice)>) -> Vec<Advice> {
+    let mut grouped: Vec<Advice> = Vec::new();
+    for (subject, advice) in found {
+        match grouped.iter_mut().find(|g| (&g.id, &g.reason, &g.effect) == (&advice.id, &advice.reason, &advice.effect))
+        {
+            Some(known) => known.subjects.push(subject),
+            None => grouped.push(Advice { subjects: vec![subject], ..advice }),
+        }
+    }
+    grouped
+}
+
+fn warning(id: &str, reason: String, effect: impl Into<String>) -> Advice {
+    Advice {
+        id: id.to_owned(),
+        severity: Severity::Warning,
+        subjects: Vec::new(),
+        reason,
+        effect: effect.into(),
+        remedy: None,
+    }
+}
+
+fn note(id: &str, reason: String, effect: impl Into<String>) -> Advice {
+    Advice { severity: Severity::Note, ..warning(id, reason, effect) }
+}
+
+impl Advice {
+    fn about(self, subjects: Vec<String>) -> Advice {
+        Advice { subjects, ..self }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Advice {
+        Advice { remedy: Some(remedy.into()), ..self }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::inspect::machines::Machine;
+
+    /// Ids of the advice on all drives of a machine.
+    pub(in crate::inspect) fn ids(machine: &Machine) -> Vec<String> {
+        ids_for(machine, &Subject::default())
+    }
+
+    pub(in crate::inspect) fn ids_for(machine: &Machine, subject: &Subject) -> Vec<String> {
+        advise(&Inventory::read(&machine.root()), subject).into_iter().map(|a| a.id).collect()
+    }
+
+    /// The one piece of advice with this id.
+    pub(in crate::inspect) fn the(machine: &Machine, id: &str) -> Advice {
+        let all = advise(&Inventory::read(&machine.root()), &Subject::default());
+        let ids: Vec<String> = all.iter().map(|a| a.id.clone()).collect();
+        all.into_iter().find(|a| a.id == id).unwrap_or_else(|| panic!("{id} is not among {ids:?}"))
+    }
+}
