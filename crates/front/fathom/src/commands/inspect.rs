@@ -1,0 +1,128 @@
+//! `fathom inspect`: the machine as a tree, with advice; and machines captured to be looked at elsewhere.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use fathom_host::Root;
+use fathom_host::inspect::{Advice, CaptureError, Inventory, Subject, advise, capture, render_text, unpack};
+use fathom_units::parse_cpu_list;
+use serde::Serialize;
+
+use super::to_json;
+use crate::args::InspectArgs;
+use crate::exit::{Exit, Problem};
+use crate::terminal::{result, talk};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Inspection {
+    fathom: &'static str,
+    schema: u32,
+    inventory: Inventory,
+    advice: Vec<Advice>,
+}
+
+/// Narrower than this a tree of devices cannot be read, wider lines are hard to follow.
+const WIDTHS: std::ops::RangeInclusive<usize> = 60..=160;
+/// Columns of a terminal that does not say.
+const WIDTH: usize = 80;
+
+/// Shows or captures the machine.
+pub(crate) fn inspect(options: &InspectArgs) -> Result<Exit, Problem> {
+    let cpus = options.cpus.as_deref().map(parse_cpu_list).transpose();
+    let cpus = cpus.map_err(|e| Problem::usage(format!("--cpus: {e}"), ""))?.unwrap_or_default();
+    if let Some(path) = &options.root {
+        if path.is_dir() {
+            return show(&Root::new(path), options, cpus);
+        }
+        let file = File::open(path).map_err(|e| {
+            Problem::usage(
+                format!("cannot open {}: {e}", path.display()),
+                "name a capture, or the folder it was unpacked into",
+            )
+        })?;
+        let captured = unpack(file).map_err(|e| capture_problem(path, &e))?;
+        return show(&captured.root(), options, cpus);
+    }
+    show(&Root::live(), options, cpus)
+}
+
+fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Problem> {
+    if let Some(path) = &options.capture {
+        return pack(root, path, options.with_serials);
+    }
+    let inventory = Inventory::read(root);
+    if inventory.processors.topology.cpus.is_empty() && inventory.drives.is_empty() {
+        let place = options.root.as_deref().unwrap_or(Path::new("/"));
+        return Err(Problem::new(
+            Exit::Failed,
+            format!("{} shows neither CPUs nor drives", place.display()),
+            "it must hold proc and sys of a Linux machine",
+        ));
+    }
+    let targets = targets(&inventory, &options.target)?;
+    check_cpus(&inventory, &cpus)?;
+    let advice = advise(&inventory, &Subject { targets, cpus });
+    if options.json {
+        result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
+    } else {
+        result(&render_text(&inventory, &advice, width()));
+    }
+    Ok(Exit::Done)
+}
+
+/// `COLUMNS`, if the shell hands it on.
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok()).unwrap_or(WIDTH);
+    columns.clamp(*WIDTHS.start(), *WIDTHS.end())
+}
+
+/// Kernel names of what was named, which must be there.
+fn targets(inventory: &Inventory, named: &[String]) -> Result<Vec<String>, Problem> {
+    let known = |name: &str| !inventory.drives_below(name).is_empty();
+    let check = |target: &String| {
+        let name = target.strip_prefix("/dev/").unwrap_or(target);
+        if known(name) {
+            return Ok(name.to_owned());
+        }
+        let names: Vec<&str> = inventory.drives.iter().map(|d| d.device.name.as_str()).collect();
+        Err(Problem::usage(
+            format!("there is no drive {}", fathom_host::inspect::clean(name)),
+            format!("name one of: {}", names.join(", ")),
+        ))
+    };
+    named.iter().map(check).collect()
+}
+
+fn check_cpus(inventory: &Inventory, cpus: &[u32]) -> Result<(), Problem> {
+    let online: Vec<u32> = inventory.processors.topology.cpus.iter().map(|c| c.id).collect();
+    match cpus.iter().find(|c| !online.contains(c)) {
+        None => Ok(()),
+        Some(cpu) => Err(Problem::usage(
+            format!("--cpus: CPU {cpu} is not online"),
+            format!("online are {}", fathom_units::format_cpu_list(&online)),
+        )),
+    }
+}
+
+fn pack(root: &Root, path: &Path, with_serials: bool) -> Result<Exit, Problem> {
+    let create = |e: std::io::Error| {
+        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another file with --capture")
+    };
+    // A capture is quickly made again, another file may be not: nothing is overwritten.
+    let file = File::create_new(path).map_err(create)?;
+    let count = capture(root, BufWriter::new(file), with_serials).map_err(|e| capture_problem(path, &e))?;
+    let serials = if with_serials { "with serial numbers" } else { "without serial numbers" };
+    talk(&format!(
+        "{count} files written to {}, {serials}; look at it with: fathom inspect --root {0}",
+        path.display()
+    ));
+    Ok(Exit::Done)
+}
+
+fn capture_problem(path: &Path, error: &CaptureError) -> Problem {
+    let cause = std::error::Error::source(error).map_or(String::new(), |source| format!(": {source}"));
+    let message = format!("{}: {error}{cause}", path.display());
+    Problem::new(Exit::Failed, message, "captures are written by: fathom inspect --capture FILE")
+}
