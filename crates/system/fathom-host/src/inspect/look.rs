@@ -281,6 +281,18 @@ mod tests {
     }
 
     #[test]
+    fn names_that_could_fool_a_terminal_are_noted_and_left_out() {
+        let tree = Tree::new();
+        tree.file("sys/block/sda", "").file("sys/block/sd\u{1b}[2J", "").file("sys/block/sd\u{202e}b", "");
+        let root = tree.root();
+        let look = Look::new(&root);
+        assert_eq!(look.names("sys/block"), ["sda"]);
+        let missing = look.into_missing();
+        assert_eq!((missing.len(), missing[0].count), (1, 2));
+        assert!(!missing[0].detail.contains('\u{1b}'));
+    }
+
+    #[test]
     fn names_are_counted_as_people_do() {
         let mut names = ["nvme10n1", "nvme2n1", "sda", "nvme2n10", "nvme2"];
         names.sort_by_key(|n| natural_key(n));

@@ -3,7 +3,8 @@
 use fathom_units::format_significant;
 
 use super::{Advice, Context, by_words, note, warning};
-use crate::inspect::pcie::{Hop, PciFunction};
+use crate::inspect::LinkRate;
+use crate::inspect::pcie::{Hop, PciFunction, PciKind};
 
 /// Above this the sum of the drives is more than the uplink's by more than rounding.
 const OVERSUBSCRIBED: f64 = 1.05;
@@ -15,20 +16,32 @@ fn gb_per_s(bytes: f64) -> String {
     format!("{} GB/s", format_significant(bytes / 1e9))
 }
 
-/// (name of what hangs on the path, the function, its link) for every link that leads to a drive, each once.
-fn drive_links<'a>(context: &Context<'a>) -> Vec<(String, &'a PciFunction, &'a Hop)> {
+/// A link on the way to a drive.
+struct DriveLink<'a> {
+    /// The drive, or the switch whose upper link it is.
+    name: String,
+    function: &'a PciFunction,
+    hop: &'a Hop,
+    /// Best of the nearest port above that tells.
+    port_max: Option<LinkRate>,
+}
+
+/// Every link that leads to a drive, each once.
+fn drive_links<'a>(context: &Context<'a>) -> Vec<DriveLink<'a>> {
     let pcie = &context.inventory.pcie;
     let mut seen: Vec<&str> = Vec::new();
     let mut links = Vec::new();
     for drive in &context.drives {
-        let path = drive.pci_address.as_deref().map(|a| pcie.path_to(a)).unwrap_or_default();
-        for function in path {
-            let Some(hop) = &function.hop else { continue };
-            if !seen.contains(&function.address.as_str()) {
+        let mut port_max = None;
+        for function in drive.pci_address.as_deref().map(|a| pcie.path_to(a)).unwrap_or_default() {
+            if let Some(hop) = function.hop.as_ref().filter(|_| !seen.contains(&function.address.as_str())) {
                 seen.push(&function.address);
                 let is_drive = Some(&function.address) == drive.pci_address.as_ref();
                 let name = if is_drive { drive.device.name.clone() } else { format!("switch {}", function.address) };
-                links.push((name, function, hop));
+                links.push(DriveLink { name, function, hop, port_max });
+            }
+            if matches!(function.kind, PciKind::RootPort | PciKind::SwitchDownstream) {
+                port_max = function.link_max.or(port_max);
             }
         }
     }
@@ -37,14 +50,13 @@ fn drive_links<'a>(context: &Context<'a>) -> Vec<(String, &'a PciFunction, &'a H
 
 /// A link runs below what both its ends can do.
 pub(super) fn trained_down(context: &Context<'_>) -> Vec<Advice> {
-    let found = drive_links(context).into_iter().filter_map(|(name, function, hop)| {
-        let doubtful = |best: &crate::inspect::LinkRate| {
-            function.is_storage() && hop.usable_bytes_per_s < hop.usable_at(*best) * DOUBTFUL_SHARE
-        };
+    let found = drive_links(context).into_iter().filter_map(|DriveLink { name, function, hop, port_max }| {
+        let doubtful =
+            |best: &LinkRate| function.is_storage() && hop.usable_bytes_per_s < hop.usable_at(*best) * DOUBTFUL_SHARE;
         let (best, why) = if hop.is_trained_down() {
             (hop.possible(), "both ends can do")
         } else {
-            (hop.port_max.filter(doubtful)?, "the drive claims no better, but its port can do")
+            (port_max.filter(doubtful)?, "the drive claims no better, but the port above it can do")
         };
         let reason =
             format!("the link runs at {} ({} usable); {why} {best}", hop.current, gb_per_s(hop.usable_bytes_per_s));
@@ -58,7 +70,7 @@ pub(super) fn trained_down(context: &Context<'_>) -> Vec<Advice> {
 
 /// The slot's best is below the drive's best.
 pub(super) fn slot_limits(context: &Context<'_>) -> Vec<Advice> {
-    let found = drive_links(context).into_iter().filter_map(|(name, _, hop)| {
+    let found = drive_links(context).into_iter().filter_map(|DriveLink { name, hop, .. }| {
         let (device, port) = (hop.device_max?, hop.port_max?);
         if hop.is_trained_down() || !port.common(device).is_below(device) {
             return None;
@@ -124,6 +136,14 @@ mod tests {
     fn a_drive_that_claims_next_to_nothing_is_not_believed() {
         let advice = the(&one_drive((1, 1), (1, 1), (4, 4)), "link.trained-down");
         assert!(advice.reason.contains("claims no better"), "{advice:?}");
+    }
+
+    #[test]
+    fn a_switch_that_does_not_tell_its_best_leaves_the_judgement_to_the_port_above() {
+        let mut machine = Machine::server(1, 4, 1);
+        machine.switch_with_drives("0000:10", 0, (4, 16), (1, 1), 1);
+        machine.file("sys/bus/pci/devices/0000:12:04.0/max_link_speed", "Unknown\n");
+        assert!(the(&machine, "link.trained-down").reason.ends_with("can do Gen4 x16"));
     }
 
     #[test]

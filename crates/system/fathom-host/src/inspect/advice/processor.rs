@@ -24,7 +24,7 @@ pub(super) fn remote_node(context: &Context<'_>) -> Vec<Advice> {
         let local = format_cpu_list(&topology.cpus.iter().filter(|c| c.node == node).map(|c| c.id).collect::<Vec<_>>());
         let advice = if !load.contains(&node) {
             let reason = format!("it hangs on node {node}; the load may run on node {} only", format_cpu_list(&load));
-            let effect = "each I/O crosses the link between the sockets twice: some 0.1 to 1 us more, and less bandwidth in total";
+            let effect = "each I/O crosses the link between the nodes: longer latency, and all remote I/O shares that link; local and remote placement measure by how much";
             warning("numa.remote-drive", reason, effect)
         } else if load.len() > 1 && context.named {
             let reason = format!("it hangs on node {node}, and the load may run on nodes {}", format_cpu_list(&load));

@@ -133,7 +133,7 @@ fn node_lanes(node: &NodeLanes) -> Branch {
         }
     }
     let lines = groups.into_iter().map(|(user, count)| {
-        let times = if count > 1 { format!("{count} x ") } else { String::new() };
+        let times = if count > 1 { format!("{count} ports ") } else { String::new() };
         let width = match (user.lanes_used, user.lanes_max) {
             (0, max) => format!("x{max}"),
             (used, max) if used == max => format!("x{max}"),
@@ -144,7 +144,7 @@ fn node_lanes(node: &NodeLanes) -> Branch {
         } else {
             String::new()
         };
-        Branch::new(vec![format!("{times}{width} {}", user.used_by), drives])
+        Branch::new(vec![format!("{times}{width}"), user.used_by.clone(), drives])
     });
     let name = node.numa_node.map_or("node not told".to_owned(), |n| format!("node {n}"));
     Branch::new(vec![
