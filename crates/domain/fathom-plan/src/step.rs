@@ -154,7 +154,8 @@ pub struct Load {
     pub threads: u32,
     /// I/Os in flight per thread (the most, when `rate` is set).
     pub queue_depth: u32,
-    /// I/Os handed to the kernel per call at most; `None`: the engine's default (16, or the depth if lower).
+    /// I/Os handed to the kernel per call at most; `None`: the engine chooses, up to 16 when a
+    /// call per I/O would slow the thread, one by one when the device sets the pace.
     pub batch_submit: Option<u32>,
     /// Completions waited for per call at least; `None`: the engine's default.
     pub batch_complete_min: Option<u32>,

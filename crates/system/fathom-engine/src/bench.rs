@@ -225,7 +225,7 @@ pub(crate) fn bare_hot(
         trimmer: None,
         ledger: None,
         arrivals: None,
-        limits: Limits { queue_depth, batch_submit: batch, batch_complete_min: 1 },
+        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1 },
         used_ops,
         state: State::new(queue_depth, used_ops),
     })

@@ -11,7 +11,7 @@ pub const QUEUE_DEPTH_MAX: u32 = 4_096;
 pub const THREADS_MAX: u32 = 1_024;
 /// Largest block.
 pub const BLOCK_BYTES_MAX: u32 = 1 << 30;
-/// I/Os per submission unless the plan says otherwise.
+/// Most I/Os per submission unless the plan says otherwise; a slow device gets them one by one.
 pub(crate) const BATCH_DEFAULT: u32 = 16;
 
 /// Whether each thread keeps to a part of the region: a sequence each, or blocks whose last writer must be known.

@@ -21,6 +21,10 @@ use crate::verify::Ledger;
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
+/// A thread that spends more than this on an I/O submits each at once: a call for each costs it little, while a batch
+/// would reach the device in a burst and leave it less to do between bursts. Half of it per I/O, and calls are what counts:
+/// then full batches. In between it goes on as before, so that it does not waver.
+const SINGLY_FROM_NS: u64 = 4_000;
 /// A worker gives up after so many failures in a row ...
 const FAILURES_IN_A_ROW_MAX: u64 = 1_000;
 /// ... that lasted at least so long.
@@ -74,6 +78,8 @@ pub(crate) struct Hot {
 pub(crate) struct Limits {
     pub(crate) queue_depth: u32,
     pub(crate) batch_submit: u32,
+    /// Whether smaller batches are used when the device, not the thread, sets the pace.
+    pub(crate) adaptive: bool,
     pub(crate) batch_complete_min: u32,
 }
 
@@ -93,6 +99,10 @@ pub(crate) struct State {
     next_mark_ns: u64,
     tally: Box<Tally>,
     exhausted: bool,
+    /// I/Os per submission now; at most what the limits say.
+    batch_submit: u32,
+    /// When the pace was last looked at, and how many I/Os were completed then.
+    pace_seen: (u64, u64),
     batches: u64,
     completed: u64,
     completed_before_failure: u64,
@@ -138,6 +148,8 @@ impl State {
             next_mark_ns: u64::MAX,
             tally: Tally::new(used_ops),
             exhausted: false,
+            batch_submit: 1,
+            pace_seen: (0, 0),
             batches: 0,
             completed: 0,
             completed_before_failure: 0,
@@ -149,6 +161,24 @@ impl State {
 }
 
 impl State {
+    /// Chooses the batch by the pace since the last look.
+    #[cold]
+    fn adapt(&mut self, now: u64, batch_max: u32) {
+        let (seen_ns, seen_ios) = self.pace_seen;
+        let ios = self.completed - seen_ios;
+        if ios < SAMPLE_EVERY {
+            return;
+        }
+        self.pace_seen = (now, self.completed);
+        match (now - seen_ns) / ios {
+            // The first look has no earlier one to compare with.
+            _ if seen_ns == 0 => {}
+            pace if pace > SINGLY_FROM_NS => self.batch_submit = 1,
+            pace if pace < SINGLY_FROM_NS / 2 => self.batch_submit = batch_max,
+            _ => {}
+        }
+    }
+
     #[cold]
     fn age_of_in_flight_ns(&self, at_ns: u64) -> u64 {
         let mut busy = vec![true; self.slots.len()];
@@ -172,6 +202,7 @@ impl Hot {
     ) -> std::io::Result<()> {
         self.state.window = window;
         self.state.next_mark_ns = window.start_ns;
+        self.state.batch_submit = self.limits.batch_submit;
         let ran = self.run_window::<B, OPEN, PARANOID>(backend);
         self.finish();
         self.state.outcome.submit_calls = backend.submit_calls();
@@ -192,6 +223,9 @@ impl Hot {
                 self.state.outcome.first_submit_ns = Some(now);
             }
             let sampled = PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
+            if sampled && self.limits.adaptive {
+                self.state.adapt(now, self.limits.batch_submit);
+            }
             self.fill::<B, OPEN, PARANOID>(backend, now, sampled);
             if self.state.in_flight == 0 {
                 if self.state.exhausted {
@@ -226,7 +260,7 @@ impl Hot {
         let mut staged = 0;
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
-        for _ in 0..self.limits.batch_submit {
+        for _ in 0..self.state.batch_submit {
             if self.state.free.is_empty() || self.state.exhausted {
                 break;
             }

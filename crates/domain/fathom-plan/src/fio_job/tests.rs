@@ -372,7 +372,7 @@ fn by_knobs(pairs: &[(&str, &str)], targets: &[&str]) -> Step {
 #[test]
 fn a_step_is_told_as_a_fio_command() {
     let usual = [("iodepth", "32"), ("runtime", "5s"), ("size", "2g")];
-    assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=16 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --time_based --randseed=1 --thread --group_reporting");
+    assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --time_based --randseed=1 --thread --group_reporting");
     let hard = [
         ("rw", "randrw"),
         ("read_pct", "70"),
@@ -390,7 +390,7 @@ fn a_step_is_told_as_a_fio_command() {
         ("loops", "2"),
     ];
     assert_snapshot!(fio_command(&by_knobs(&hard, &["0000:5e:00.0", "g"])), @r"
-    fio --name=global --rw=randrw --rwmixread=70 --bssplit=4k/60:64k/40 --random_distribution=zoned:90/10:10/90 --verify=crc32c --direct=1 --numjobs=2 --iodepth=8 --iodepth_batch_submit=8 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8 --rate_iops=175,75 --rate_process=poisson --ioengine=io_uring --fixedbufs --registerfiles --sqthread_poll --sqthread_poll_cpu=1 --ramp_time=1s --runtime=2500ms --loops=2 --randseed=1 --thread --group_reporting --name=fathom-0 --filename='0000\:5e\:00.0' --name=fathom-1 --filename=g  # one thread per physical core: name the CPUs with cpus_allowed; ended from 1s on once its intervals were narrow
+    fio --name=global --rw=randrw --rwmixread=70 --bssplit=4k/60:64k/40 --random_distribution=zoned:90/10:10/90 --verify=crc32c --direct=1 --numjobs=2 --iodepth=8 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8 --rate_iops=175,75 --rate_process=poisson --ioengine=io_uring --fixedbufs --registerfiles --sqthread_poll --sqthread_poll_cpu=1 --ramp_time=1s --runtime=2500ms --loops=2 --randseed=1 --thread --group_reporting --name=fathom-0 --filename='0000\:5e\:00.0' --name=fathom-1 --filename=g  # one thread per physical core: name the CPUs with cpus_allowed; ended from 1s on once its intervals were narrow
     ");
     assert_snapshot!(fio_job_text(&[by_knobs(&[("engine", "null"), ("cpus", "0-2")], &["null"])]), @r"
     ; 4k random read T1 QD1
@@ -421,7 +421,7 @@ fn a_step_is_told_as_a_fio_command() {
 /// What a job file does not say and Fathom may choose: the batch when a step names none.
 fn with_effective_batch(mut step: Step) -> Step {
     if !step.engine.name.is_synchronous() {
-        step.load.batch_submit = Some(step.load.batch_submit.unwrap_or(16).min(step.load.queue_depth));
+        step.load.batch_submit = Some(step.load.batch_submit.unwrap_or(1).min(step.load.queue_depth));
         step.load.batch_complete_min = Some(step.load.batch_complete_min.unwrap_or(1));
     }
     step

@@ -5,8 +5,8 @@ use fathom_units::{format_block, format_cpu_list};
 use crate::knobs::{RUNTIME_MAX_NS, print_duration};
 use crate::step::{EngineName, Mode, Pattern, Placement, Rate, RateProcess, Step, Target, Verify};
 
-/// Fathom's batch when a step names none: 16, or the depth if lower.
-const BATCH_DEFAULT: u32 = 16;
+/// fio's batch for a step that names none: Fathom then submits one by one to all but the fastest devices.
+const BATCH_DEFAULT: u32 = 1;
 
 /// The fio command line that comes nearest to a step, for the report's "repeat it".
 ///
