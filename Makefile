@@ -5,6 +5,7 @@ REPORT ?= fathom-quick.html
 .PHONY: run test build viewer setup-run setup-test lint doc unit web-test browser bench clean
 
 run: build
+	sync # What the build left in memory would otherwise be written out during the first steps.
 	./target/release/fathom run quick --output $(REPORT)
 
 test: setup-test viewer lint doc unit web-test browser

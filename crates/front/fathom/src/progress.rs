@@ -10,7 +10,7 @@ use fathom_record::Progress as StepProgress;
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::table;
+use crate::table::{self, Layout};
 use crate::terminal::talk;
 
 /// Width of the sparkline of recent rates.
@@ -24,7 +24,10 @@ pub(crate) struct Shown {
     quiet: bool,
     steps: usize,
     done: usize,
-    budget_left_ns: u64,
+    headed: bool,
+    layout: Layout,
+    /// Most that the steps after this one can take.
+    later_ns: u64,
     rates: VecDeque<f64>,
     last_plain: Instant,
 }
@@ -36,7 +39,17 @@ impl Shown {
             bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a constant template"));
             bar
         });
-        Shown { bar, quiet, steps: 0, done: 0, budget_left_ns: 0, rates: VecDeque::new(), last_plain: Instant::now() }
+        Shown {
+            bar,
+            quiet,
+            steps: 0,
+            done: 0,
+            headed: false,
+            layout: Layout::of(&console::Term::stderr()),
+            later_ns: 0,
+            rates: VecDeque::new(),
+            last_plain: Instant::now(),
+        }
     }
 
     /// Shows one event.
@@ -47,18 +60,20 @@ impl Shown {
         match event {
             Event::RunStarted { run, plan } => {
                 self.steps = plan.steps.len();
-                self.budget_left_ns = plan.time_budget_ns().unwrap_or(0);
+                self.later_ns = plan.time_budget_ns().unwrap_or(0);
                 let targets = plan.steps.first().map_or_else(String::new, |s| {
                     s.targets.iter().map(|t| t.path.as_str()).collect::<Vec<_>>().join(", ")
                 });
                 self.line(&format!("{} · {} · {targets} · run {run}", plan.study.name, plan.study.question));
-                if self.steps > 1 {
-                    self.line(&table::head());
-                }
             }
             Event::Note(note) => self.line(&format!("note: {note}")),
             Event::Activity(p) => self.progress("", p),
             Event::StepStarted(step) => {
+                if self.steps > 1 && !self.headed {
+                    self.headed = true;
+                    self.line(&table::head(self.layout));
+                }
+                self.later_ns = self.later_ns.saturating_sub(step.length.ramp_ns + step.length.budget_ns);
                 self.rates.clear();
                 self.last_plain = Instant::now();
                 self.show(&format!("> {}", step.label));
@@ -67,7 +82,7 @@ impl Shown {
             Event::StepEnded(view) => {
                 self.done += 1;
                 if self.steps > 1 {
-                    self.line(&table::row(view));
+                    self.line(&table::row(self.layout, view));
                 }
                 for text in view.warning_texts.iter().filter(|_| self.steps == 1) {
                     self.line(&format!("{}: {text}", crate::terminal::warning_word()));
@@ -106,7 +121,7 @@ impl Shown {
         if self.steps > 1 {
             text.push_str(&format!(" · {} of {}", self.done + 1, self.steps));
         }
-        text.push_str(&format!(" · {} left", format_duration_ns(p.remaining_ns)));
+        text.push_str(&format!(" · {} left", format_duration_ns(p.remaining_ns + self.later_ns)));
         if self.bar.is_some() {
             self.show(&text);
         } else if self.last_plain.elapsed() >= PLAIN_EVERY {

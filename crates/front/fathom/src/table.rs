@@ -4,20 +4,39 @@ use fathom_lab::document::{LatencyView, StepView};
 use fathom_lab::is_unsteady;
 use fathom_units::{format_iops, format_ns, format_rate};
 
+/// From this width on a line of the table fits whole.
+const WIDE_COLUMNS: u16 = 104;
+
+/// How much a line may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Every column; also where nothing is known of the reader's width (a pipe, a file).
+    Wide,
+    /// At most 80 columns: shorter words, no p99.9.
+    Narrow,
+}
+
+impl Layout {
+    /// For lines written to `stream`.
+    pub(crate) fn of(stream: &console::Term) -> Layout {
+        match stream.size_checked() {
+            Some((_, columns)) if columns < WIDE_COLUMNS => Layout::Narrow,
+            _ => Layout::Wide,
+        }
+    }
+}
+
 /// Head of the table.
-pub(crate) fn head() -> String {
-    format!(
-        " {:<32} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}",
-        "step", "IOPS", "±95 %", "p50", "p99", "p99.9", "CPU/IO", "limited by"
-    )
+pub(crate) fn head(layout: Layout) -> String {
+    let names = ["step", "IOPS", "±95 %", "p50", "p99", "p99.9", "CPU/IO", "limited by"].map(str::to_owned);
+    line(layout, &names)
 }
 
 /// One step as a line; refused and failed steps keep their place.
-pub(crate) fn row(step: &StepView) -> String {
-    let label = shorten(&step.label, 32);
+pub(crate) fn row(layout: Layout, step: &StepView) -> String {
     if step.ios == 0 {
         let why = step.reason.as_deref().unwrap_or("no I/O completed");
-        return format!(" {label:<32} {:>7}  {why}", step.state);
+        return format!(" {:<width$} {:>7}  {why}", label(layout, step), step.state, width = label_width(layout));
     }
     let lat = step.lat_ns.as_ref();
     let quantile = |pick: fn(&LatencyView) -> Option<u64>, name: &str| match lat {
@@ -28,17 +47,42 @@ pub(crate) fn row(step: &StepView) -> String {
         },
         None => "-".into(),
     };
-    format!(
-        " {label:<32} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9}  {}{}",
+    let cells = [
+        label(layout, step),
         format_iops(step.iops),
         half_width(step),
         quantile(|l| l.p50, "p50"),
         quantile(|l| l.p99, "p99"),
         quantile(|l| l.p99_9, "p99.9"),
         cpu(step),
-        step.limit.name.replace('_', " "),
-        marks(step)
-    )
+        format!("{}{}", step.limit.name.replace('_', " "), marks(step)),
+    ];
+    line(layout, &cells)
+}
+
+fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[String; 8]) -> String {
+    let width = label_width(layout);
+    match layout {
+        Layout::Wide => {
+            format!(" {step:<width$} {iops:>7} {half:>8} {p50:>9} {p99:>9} {p99_9:>9} {cpu:>9}  {limit}")
+        }
+        Layout::Narrow => format!(" {step:<width$} {iops:>6} {half:>7} {p50:>8} {p99:>8} {cpu:>7}  {limit}"),
+    }
+}
+
+fn label_width(layout: Layout) -> usize {
+    match layout {
+        Layout::Wide => 32,
+        Layout::Narrow => 23,
+    }
+}
+
+fn label(layout: Layout, step: &StepView) -> String {
+    let text = match layout {
+        Layout::Wide => step.label.clone(),
+        Layout::Narrow => step.label.replace("sequential", "seq").replace("random", "rand"),
+    };
+    shorten(&text, label_width(layout))
 }
 
 /// Legend of what a row can hold besides numbers; empty when no row needs it.
@@ -51,7 +95,7 @@ pub(crate) fn legend(steps: &[StepView]) -> String {
         out.push_str(" +N s: the quantile needs N seconds more to have 100 I/Os beyond it\n");
     }
     if steps.iter().any(|s| !marks(s).is_empty()) {
-        out.push_str(" ~ not steady over its window · ! has warnings (fathom show RUN --json, or the report)\n");
+        out.push_str(" ~ not steady over its window · ! has warnings (see the report)\n");
     }
     out
 }

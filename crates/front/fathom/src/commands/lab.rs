@@ -6,7 +6,7 @@ use fathom_store::RunId;
 use super::{existing_lab, load, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
-use crate::table;
+use crate::table::{self, Layout};
 use crate::terminal::{result, talk};
 
 /// Runs in the lab, newest last.
@@ -64,10 +64,11 @@ pub(crate) fn shown(document: &Document) -> String {
         verdict(document)
     );
     text.push('\n');
-    text.push_str(&table::head());
+    let layout = Layout::of(&console::Term::stdout());
+    text.push_str(&table::head(layout));
     text.push('\n');
     for step in &document.steps {
-        text.push_str(&table::row(step));
+        text.push_str(&table::row(layout, step));
         text.push('\n');
     }
     text.push_str(&table::legend(&document.steps));
@@ -92,9 +93,9 @@ pub(crate) fn verdict(document: &Document) -> String {
     text
 }
 
-/// Breaks a sentence into lines of 100 characters; following lines are indented.
+/// Breaks a sentence into lines of 80 characters; following lines are indented.
 fn fill(sentence: &str, indent: &str) -> String {
-    const WIDTH: usize = 100;
+    const WIDTH: usize = 80;
     let mut out = String::new();
     let mut line = indent.to_owned();
     for word in sentence.split_whitespace() {
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn long_sentences_are_broken_and_indented() {
         let text = fill(&"word ".repeat(30), "  ");
-        assert!(text.lines().all(|l| l.chars().count() <= 100));
+        assert!(text.lines().all(|l| l.chars().count() <= 80));
         assert_eq!(text.lines().count(), 2);
         assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("    word")));
         assert_eq!(text.split_whitespace().count(), 30);
