@@ -157,6 +157,9 @@ pub(crate) struct Permission<'a> {
     pub(crate) overwrite_files: bool,
 }
 
+/// Names tried for a test file while runs beside this one take them.
+const NAMES_MAX: u32 = 16;
+
 /// What the plan does with one target.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -216,7 +219,7 @@ impl Prepared {
                 if !permission.look_only {
                     self.notes.extend(remove_leftovers(path));
                 }
-                self.create(name, free_name(path), used, permission)
+                self.create_in(path, name, used, permission)
             }
             Ok(meta) if meta.is_file() => {
                 if meta.len() < used.end_bytes {
@@ -260,6 +263,30 @@ impl Prepared {
         }
     }
 
+    /// Makes the test file of a directory under its usual name, so that runs compare; under another while a run beside
+    /// this one uses that.
+    fn create_in(
+        &mut self,
+        directory: &Path,
+        name: &str,
+        used: Use,
+        permission: &Permission<'_>,
+    ) -> Result<(), TargetError> {
+        let mut names =
+            std::iter::once(String::new()).chain((1..NAMES_MAX).map(|i| format!("-{}-{i}", std::process::id())));
+        loop {
+            let Some(suffix) = names.next() else {
+                let source = std::io::ErrorKind::AlreadyExists.into();
+                return Err(TargetError::Io { path: directory.display().to_string(), source });
+            };
+            let file = directory.join(format!("{OWN_FILE_PREFIX}test{suffix}{OWN_FILE_SUFFIX}"));
+            match self.create(name, file, used, permission) {
+                Err(TargetError::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+                other => return other,
+            }
+        }
+    }
+
     fn create(&mut self, name: &str, file: PathBuf, used: Use, permission: &Permission<'_>) -> Result<(), TargetError> {
         let io = |source| TargetError::Io { path: file.display().to_string(), source };
         let size_bytes = if used.sized { used.end_bytes } else { used.end_bytes + FILE_BYTES_DEFAULT };
@@ -277,8 +304,8 @@ impl Prepared {
         let handle = OpenOptions::new().read(true).write(true).create_new(true).open(&file).map_err(io)?;
         handle.lock().map_err(io)?;
         // A run beside this one may have taken the file for a leftover before the lock was there.
-        if std::fs::metadata(&file).map_err(io)?.ino() != handle.metadata().map_err(io)?.ino() {
-            return Err(io(std::io::Error::other("another run is using this place; try again")));
+        if std::fs::metadata(&file).ok().map(|m| m.ino()) != Some(handle.metadata().map_err(io)?.ino()) {
+            return Err(io(std::io::ErrorKind::AlreadyExists.into()));
         }
         handle.set_len(size_bytes).map_err(io)?;
         self.names.insert(name.to_owned(), (file.clone(), Some(size_bytes)));
@@ -296,15 +323,6 @@ fn parent_of(path: &Path) -> &Path {
 fn holds_device_nodes(directory: &Path) -> bool {
     let Ok(real) = directory.canonicalize() else { return false };
     matches!(mount_of(&Root::live(), &real), Ok(Some(mount)) if mount.fs_type == "devtmpfs")
-}
-
-/// Name of the test file in a directory: the same every time, so that runs compare, unless another run uses it.
-fn free_name(directory: &Path) -> PathBuf {
-    let usual = directory.join(format!("{OWN_FILE_PREFIX}test{OWN_FILE_SUFFIX}"));
-    if usual.exists() {
-        return directory.join(format!("{OWN_FILE_PREFIX}test-{}{OWN_FILE_SUFFIX}", std::process::id()));
-    }
-    usual
 }
 
 /// Removes test files of runs that were killed: theirs is the name, and nobody holds their lock.

@@ -67,6 +67,8 @@ impl Lab {
     /// somebody else's file must stay as it is.
     fn recognise(&self, create: bool) -> Result<(), StoreError> {
         let not_a_lab = |why: String| Err(StoreError::NotALab { path: self.path.clone(), why });
+        // One view of the file: another process may be making the lab at this very moment.
+        let _view = self.sql(self.db.unchecked_transaction())?;
         let application = self.pragma("application_id")?;
         let version = self.pragma("user_version")?;
         if application != APPLICATION_ID {
