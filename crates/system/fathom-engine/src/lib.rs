@@ -25,6 +25,7 @@ mod open_loop;
 mod overhead;
 mod permutation;
 mod probe;
+mod raw_call;
 mod rng;
 mod runner;
 mod shared;

@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use fathom_plan::Op;
 use fathom_record::FeatureUse;
 
-use super::{Backend, Io, SubmitStamp, errno};
+use super::{Backend, Io, SubmitStamp};
+use crate::raw_call::call4;
 
 /// Does the I/O inside `push`.
 pub(crate) struct Psync {
@@ -28,14 +29,12 @@ impl Backend for Psync {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         let fd = self.fd.as_raw_fd();
-        let (len, offset) = (io.len as usize, io.offset as i64);
         let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
-        // Not `libc::pread`: in a program with threads it is a cancellation point and pays two atomic operations for that.
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
-        let moved = unsafe { libc::syscall(call, fd, io.buffer, len, offset) };
+        let moved = unsafe { call4(call, [fd as usize, io.buffer as usize, io.len as usize, io.offset as usize]) };
         self.calls += 1;
         debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
-        self.done = Some((io.slot, if moved < 0 { -errno() } else { moved as i32 }));
+        self.done = Some((io.slot, moved as i32));
     }
 
     #[inline(always)]

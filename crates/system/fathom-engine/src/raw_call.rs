@@ -1,0 +1,43 @@
+//! A system call without a function around it.
+//!
+//! On CPUs with the SRSO mitigation every `ret` that the program executes between two system calls spoils the kernel's
+//! return prediction: measured with a bare loop of 4 KiB reads, the same pread took 1.3 us through libc and 0.9 us
+//! inline. On other architectures libc's function is used.
+
+/// Calls the kernel with four arguments; a negative result is an errno.
+///
+/// # Safety
+/// As for the system call itself: pointers among the arguments must be valid for what it does with them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) unsafe fn call4(number: libc::c_long, args: [usize; 4]) -> isize {
+    let result: isize;
+    // SAFETY: the kernel's calling convention on x86-64: it changes rax, rcx and r11 only, and no stack of ours; what the
+    // call does with memory is the caller's promise.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") args[0],
+            in("rsi") args[1],
+            in("rdx") args[2],
+            in("r10") args[3],
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Calls the kernel with four arguments; a negative result is an errno.
+///
+/// # Safety
+/// As for the system call itself: pointers among the arguments must be valid for what it does with them.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) unsafe fn call4(number: libc::c_long, args: [usize; 4]) -> isize {
+    // SAFETY: the caller's promise.
+    let result = unsafe { libc::syscall(number, args[0], args[1], args[2], args[3]) };
+    if result < 0 { -(crate::backend::errno() as isize) } else { result as isize }
+}
