@@ -1,8 +1,8 @@
 //! A system call without a function around it.
 //!
-//! On CPUs with the SRSO mitigation every `ret` that the program executes between two system calls spoils the kernel's
-//! return prediction: measured with a bare loop of 4 KiB reads, the same pread took 1.3 us through libc and 0.9 us
-//! inline. On other architectures libc's function is used.
+//! Measured with bare loops of 4 KiB reads on one EPYC guest: the same pread took 1.3 us through a function and 0.9 us
+//! inline. The cause is inferred, not proven: in the profile the kernel's smallest functions cost several times as much,
+//! as if a `ret` in the program spoilt its return prediction (SRSO mitigation). Elsewhere libc's function is used.
 
 /// Calls the kernel with four arguments; a negative result is an errno.
 ///
