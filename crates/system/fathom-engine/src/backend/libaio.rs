@@ -4,10 +4,11 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
+use crate::raw_call;
 use fathom_plan::Op;
 use fathom_record::{FeatureUse, StepFailure};
 
-use super::{Backend, Io, SubmitStamp, errno, feature, refused};
+use super::{Backend, Io, SubmitStamp, feature, refused};
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
@@ -148,10 +149,11 @@ impl Libaio {
         let got = unsafe {
             let max = self.events.len();
             let at = self.events.as_mut_ptr();
-            libc::syscall(libc::SYS_io_getevents, self.context, i64::from(min), max as i64, at, timeout_at)
+            let arguments = [self.context as usize, min as usize, max, at as usize, timeout_at as usize, 0];
+            raw_call::call(libc::SYS_io_getevents, arguments)
         };
         if got < 0 {
-            let error = io::Error::last_os_error();
+            let error = io::Error::from_raw_os_error(-got as i32);
             return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
         }
         for event in &self.events[..got as usize] {
@@ -183,12 +185,13 @@ impl Backend for Libaio {
             let (count, at) = (self.staged.len() - from, self.staged[from..].as_ptr());
             // SAFETY: `at` points to `count` addresses of iocbs that live in `self.iocbs`; their buffers stay untouched
             // until the slots are reaped.
-            let taken = unsafe { libc::syscall(libc::SYS_io_submit, self.context, count, at) };
+            let arguments = [self.context as usize, count, at as usize, 0, 0, 0];
+            let taken = unsafe { raw_call::call(libc::SYS_io_submit, arguments) };
             if taken > 0 {
                 from += taken as usize;
                 continue;
             }
-            match errno() {
+            match -taken as i32 {
                 libc::EINTR => {}
                 // The context is full of unreaped events; the rest goes out after the next reap.
                 libc::EAGAIN => break,

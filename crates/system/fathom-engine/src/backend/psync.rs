@@ -7,7 +7,7 @@ use fathom_plan::Op;
 use fathom_record::FeatureUse;
 
 use super::{Backend, Io, SubmitStamp};
-use crate::raw_call::call4;
+use crate::raw_call;
 
 /// Does the I/O inside `push`.
 pub(crate) struct Psync {
@@ -31,7 +31,9 @@ impl Backend for Psync {
         let fd = self.fd.as_raw_fd();
         let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
-        let moved = unsafe { call4(call, [fd as usize, io.buffer as usize, io.len as usize, io.offset as usize]) };
+        let moved = unsafe {
+            raw_call::call(call, [fd as usize, io.buffer as usize, io.len as usize, io.offset as usize, 0, 0])
+        };
         self.calls += 1;
         debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
         self.done = Some((io.slot, moved as i32));

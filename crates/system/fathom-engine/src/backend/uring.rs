@@ -8,8 +8,9 @@ use fathom_plan::{EngineSpec, Mode, Op};
 use fathom_record::{FeatureUse, StepFailure};
 use io_uring::{EnterFlags, IoUring, opcode, squeue};
 
-use super::{Backend, Io, SubmitStamp, errno, feature, refused};
+use super::{Backend, Io, SubmitStamp, feature, refused};
 use crate::buffer::Area;
+use crate::raw_call;
 use crate::target::Target;
 
 /// Idle time after which the SQPOLL thread sleeps. Longer than any gap of a closed loop on a working device.
@@ -421,7 +422,7 @@ impl Uring {
             min_wait_us: 0,
             timespec: timeout.as_ref().map_or(0, |ts| std::ptr::from_ref(ts) as u64),
         };
-        let (mut at, mut bytes) = (std::ptr::null(), 0);
+        let (mut at, mut bytes) = (std::ptr::null::<WaitArgument>(), 0);
         if timeout.is_some() && self.ext_arg {
             flags |= EnterFlags::EXT_ARG.bits();
             (at, bytes) = (&raw const argument, size_of::<WaitArgument>());
@@ -429,15 +430,16 @@ impl Uring {
         // SAFETY: the entries below the tail are complete and their buffers and file stay valid until they are reaped;
         // the argument and its timespec live until the call returns.
         let taken = unsafe {
-            let call = libc::SYS_io_uring_enter;
-            libc::syscall(call, self.enter_fd, self.staged, min, flags, at, bytes)
+            let arguments =
+                [self.enter_fd as usize, self.staged as usize, min as usize, flags as usize, at as usize, bytes];
+            raw_call::call(libc::SYS_io_uring_enter, arguments)
         };
         if taken >= 0 {
             self.calls += u64::from(self.staged > 0);
             self.staged = if self.sqpoll { 0 } else { self.staged - (taken as u32).min(self.staged) };
             return Ok(());
         }
-        match errno() {
+        match -taken as i32 {
             // Interrupted, timed out, or short of resources until completions are reaped: the caller comes back.
             libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY => Ok(()),
             error => Err(io::Error::from_raw_os_error(error)),
