@@ -183,9 +183,9 @@ impl Backend for Libaio {
         while from < self.staged.len() {
             self.calls += 1;
             let (count, at) = (self.staged.len() - from, self.staged[from..].as_ptr());
+            let arguments = [self.context as usize, count, at as usize, 0, 0, 0];
             // SAFETY: `at` points to `count` addresses of iocbs that live in `self.iocbs`; their buffers stay untouched
             // until the slots are reaped.
-            let arguments = [self.context as usize, count, at as usize, 0, 0, 0];
             let taken = unsafe { raw_call::call(libc::SYS_io_submit, arguments) };
             if taken > 0 {
                 from += taken as usize;
