@@ -1,6 +1,7 @@
 //! Conducts a run: targets -> steps -> store -> explanation; emits events. Builds the [`document::Document`] of a run.
 
 mod checks;
+pub mod compare;
 mod conduct;
 pub mod document;
 mod sentences;

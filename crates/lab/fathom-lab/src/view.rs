@@ -404,6 +404,9 @@ fn steady_view(intervals: &[Interval]) -> Option<SteadyView> {
         warmup_intervals: verdict.warmup_intervals,
         drift_pct_per_minute: verdict.drift_pct_per_minute,
         drift_ci95: verdict.drift_ci95.map(|(lo, hi)| [lo, hi]),
+        pts: None,
+        own: None,
+        series: Vec::new(),
     })
 }
 
