@@ -459,6 +459,8 @@ mod tests {
             in_flight_age_ns: None,
             verify: None,
             open_loop: None,
+            targets: Vec::new(),
+            purges: Vec::new(),
             warnings: Vec::new(),
         };
         (step, record)

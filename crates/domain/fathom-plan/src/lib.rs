@@ -8,6 +8,7 @@ mod fio_job;
 mod knobs;
 mod label;
 mod plan;
+mod role;
 mod step;
 mod study;
 mod word;
@@ -20,6 +21,7 @@ pub use knobs::{
     RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
 };
 pub use plan::{Plan, RunLength, StudyHead};
+pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, Role, Round};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
     RateProcess, Region, Step, Target, Verify, Workload,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::RunLength;
+use crate::role::Role;
 
 /// Why a step is run. Only `Measure` steps carry headline figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,6 +252,9 @@ pub struct Step {
     pub length: RunLength,
     /// Seed of offsets, operation draws, arrival times and data.
     pub seed: u64,
+    /// Its ties to other steps of the plan.
+    #[serde(default, skip_serializing_if = "Role::is_empty")]
+    pub role: Role,
 }
 
 impl OpMix {

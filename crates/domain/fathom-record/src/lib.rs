@@ -9,8 +9,8 @@ mod warning;
 
 pub use host::{CpuTime, DiskDelta, HostDelta, ThreadCpu};
 pub use record::{
-    ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead,
-    QuotedLatency, StepRecord, ThreadRecord, VerifyReport,
+    ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod,
+    PurgeReport, QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,
 };
 pub use runner::{Progress, RunControl, Runner, StepFailure};
 pub use warning::Warning;

@@ -175,6 +175,50 @@ pub struct OpenLoop {
     pub unsustainable: bool,
 }
 
+/// One target's share of a step over several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetRecord {
+    /// As in the step.
+    pub target: String,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// Created -> reaped, all operations; `None` without a completed I/O.
+    pub lat: Option<QuotedLatency>,
+}
+
+/// How a target was purged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PurgeMethod {
+    /// NVMe Format.
+    NvmeFormat,
+    /// NVMe Sanitize.
+    NvmeSanitize,
+    /// Discard of the whole device.
+    Discard,
+    /// A hole over the whole file.
+    PunchHole,
+    /// There was no way; `detail` says why. The steps after it stand on what was there.
+    Absent,
+}
+
+/// What a purge did to one target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PurgeReport {
+    /// As in the step.
+    pub target: String,
+    /// By which means.
+    pub method: PurgeMethod,
+    /// Bytes purged; 0 when absent.
+    pub bytes: u64,
+    /// For people: what was done, or why it was not.
+    pub detail: String,
+}
+
 /// Everything one step yields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRecord {
@@ -209,6 +253,10 @@ pub struct StepRecord {
     pub verify: Option<VerifyReport>,
     /// Open loop, if one.
     pub open_loop: Option<OpenLoop>,
+    /// Each target's share of the totals, in the order of the step; empty for imported runs and single targets.
+    pub targets: Vec<TargetRecord>,
+    /// What a purge did, one entry per target.
+    pub purges: Vec<PurgeReport>,
     /// What a reader must know.
     pub warnings: Vec<Warning>,
 }

@@ -17,6 +17,8 @@ pub struct Progress {
     pub iops: f64,
     /// Bytes per second over the last interval.
     pub bytes_per_s: f64,
+    /// Bytes of the completed I/Os so far, over all intervals that are complete.
+    pub bytes_done: u64,
     /// p99 of latency over the last interval, when it has 100 samples or more.
     pub p99_ns: Option<u64>,
     /// What is going on when it is not measuring: `laying out file 40 %`.

@@ -95,6 +95,18 @@ pub enum Warning {
         /// Bad blocks.
         blocks: u64,
     },
+    /// One target of several is slower than its fellows.
+    SlowMember {
+        /// Which.
+        target: String,
+        /// Its IOPS as a share of the median of the targets, percent.
+        share_pct: f64,
+    },
+    /// Conditioning that the time budget ended before it was complete.
+    CutShort {
+        /// Share that was done, percent.
+        done_pct: f64,
+    },
     /// The step was stopped before its length.
     Interrupted,
     /// A remark of an importer or an engine.

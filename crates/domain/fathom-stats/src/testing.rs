@@ -97,5 +97,6 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
         placement: Placement::Unpinned,
         length: RunLength { budget_ns, ..RunLength::fixed(0, floor_ns) },
         seed: 1,
+        role: fathom_plan::Role::default(),
     }
 }

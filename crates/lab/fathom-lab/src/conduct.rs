@@ -20,6 +20,7 @@ use fathom_store::{Lab, NewRun, RunId, RunState, StepOutcome, StoreError};
 
 use crate::checks::derived_warnings;
 use crate::document::{Document, StepView};
+use crate::machine::host_json;
 use crate::targets::{Permission, Prepared, TargetError, devices_of, prepare};
 use crate::view::{document_of, limit_view, step_view};
 
@@ -116,7 +117,7 @@ pub fn conduct(
     targets.sort();
     targets.dedup();
     let facts = HostFacts::collect(&Root::live(), &targets)?;
-    let host_json = serde_json::to_string(&facts).expect("facts are plain data");
+    let host_json = host_json(&Root::live(), &facts);
     let run = lab.begin_run(&NewRun {
         study: &plan.study.name,
         question: &plan.study.question,
@@ -375,6 +376,7 @@ fn fill_step(path: &Path, size_bytes: u64, direct: bool, plan: &Plan) -> Step {
         placement: Placement::Unpinned,
         length,
         seed: first.map_or(1, |s| s.seed),
+        role: fathom_plan::Role::default(),
     }
 }
 

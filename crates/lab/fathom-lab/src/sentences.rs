@@ -63,6 +63,12 @@ pub(crate) fn warning_text(warning: &Warning) -> String {
         Warning::VerifyFailed { blocks } => {
             format!("{blocks} blocks came back damaged: see the verification part of the step.")
         }
+        Warning::SlowMember { target, share_pct } => {
+            format!("{target} gives {share_pct:.0} % of its fellows' median: look at its temperature, link and wear.")
+        }
+        Warning::CutShort { done_pct } => format!(
+            "The time budget ended this phase at {done_pct:.0} %: what follows stands on a drive conditioned in part."
+        ),
         Warning::Interrupted => "Stopped before its length: the figures cover what ran.".to_owned(),
         Warning::Note { text } => text.clone(),
     }

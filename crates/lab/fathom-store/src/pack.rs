@@ -3,7 +3,8 @@
 use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::{
-    ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, StepRecord, ThreadRecord, VerifyReport, Warning,
+    ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, StepRecord, TargetRecord,
+    ThreadRecord, VerifyReport, Warning,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,10 @@ pub(crate) struct RecordRest {
     pub(crate) in_flight_age_ns: Option<[u64; 2]>,
     pub(crate) verify: Option<VerifyReport>,
     pub(crate) open_loop: Option<OpenLoop>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) targets: Vec<TargetRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) purges: Vec<PurgeReport>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -37,6 +42,8 @@ impl RecordRest {
             in_flight_age_ns: record.in_flight_age_ns,
             verify: record.verify.clone(),
             open_loop: record.open_loop.clone(),
+            targets: record.targets.clone(),
+            purges: record.purges.clone(),
             warnings: record.warnings.clone(),
         }
     }

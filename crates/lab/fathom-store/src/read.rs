@@ -151,6 +151,8 @@ impl Lab {
             in_flight_age_ns: rest.in_flight_age_ns,
             verify: rest.verify,
             open_loop: rest.open_loop,
+            targets: rest.targets,
+            purges: rest.purges,
             warnings: rest.warnings,
         })
     }

@@ -101,6 +101,8 @@ prop_compose! {
                 backlog_end_ios: offset,
                 unsustainable: true,
             }),
+            targets: Vec::new(),
+            purges: Vec::new(),
             warnings: vec![Warning::Note { text }],
             ..base
         }

@@ -76,6 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         length,
         seed: 1,
+        role: fathom_plan::Role::default(),
     };
     run(&step)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_plan::Step;
 use fathom_record::{
-    Direction, FeatureUse, HostDelta, Interval, Latency, OpenLoop, Overhead, StepFailure, StepRecord, ThreadRecord,
-    VerifyReport, Warning,
+    Direction, FeatureUse, HostDelta, Interval, Latency, OpenLoop, Overhead, StepFailure, StepRecord, TargetRecord,
+    ThreadRecord, VerifyReport, Warning,
 };
 
 use crate::clock::{Clock, ClockPair};
@@ -25,6 +25,8 @@ pub(crate) struct Pieces {
     pub(crate) start_ns: u64,
     pub(crate) runtime_ns: u64,
     pub(crate) intervals: Vec<Interval>,
+    /// Each target's share, when there are several.
+    pub(crate) targets: Vec<TargetRecord>,
     pub(crate) plans: Vec<Arc<WorkerPlan>>,
     /// `[worker]`; `None`: its I/O did not come back in time.
     pub(crate) summaries: Vec<Option<Box<WorkerSummary>>>,
@@ -69,6 +71,8 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> Result
         in_flight_age_ns: in_flight_age_ns(&pieces),
         verify: pieces.verify.take().or_else(|| pieces.verify_asked.then(VerifyReport::default)),
         open_loop: None,
+        targets: std::mem::take(&mut pieces.targets),
+        purges: Vec::new(),
         warnings: Vec::new(),
         intervals: std::mem::take(&mut pieces.intervals),
         features: std::mem::take(&mut pieces.features),

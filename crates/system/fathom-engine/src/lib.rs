@@ -20,6 +20,7 @@ mod collect;
 mod data;
 mod draw;
 mod hot;
+mod member;
 mod offsets;
 mod open_loop;
 mod overhead;

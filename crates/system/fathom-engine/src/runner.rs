@@ -14,6 +14,7 @@ use crate::check;
 use crate::clock::{Clock, ClockPair, unix_ns};
 use crate::collect::Intervals;
 use crate::hot::Limits;
+use crate::member::{self, Member};
 use crate::overhead;
 use crate::probe::HostProbe;
 use crate::shared::{Message, Shared, Stage, Window, WorkerSummary};
@@ -205,6 +206,8 @@ struct Watch {
     failure: Option<StepFailure>,
     verify: Option<VerifyReport>,
     verified: usize,
+    /// Share of each target so far, in the order of the step.
+    members: Vec<Member>,
 }
 
 /// What the window left.
@@ -221,7 +224,8 @@ impl Watch {
         let workers = crew.plans.len();
         let intervals = Intervals::new(crew.interval_ns, ops_of(step.workload.mix), workers);
         let summaries = (0..workers).map(|_| None).collect();
-        Watch { crew, clock, intervals, summaries, failure: None, verify: None, verified: 0 }
+        let members = step.targets.iter().map(|_| Member::default()).collect();
+        Watch { crew, clock, intervals, summaries, failure: None, verify: None, verified: 0, members }
     }
 
     /// Waits for the workers to set themselves up; features of the first stand for all.
@@ -345,6 +349,8 @@ impl Watch {
             }
             Message::Interval { worker, tally } => {
                 self.intervals.add(worker, &tally);
+                let of_target = self.crew.plans.len() / self.members.len().max(1);
+                self.members[worker as usize / of_target.max(1)].add(&tally);
                 // The worker may be gone already; then the tally is simply dropped.
                 let _ = self.crew.spare_to[worker as usize].send(tally);
             }
@@ -402,6 +408,7 @@ impl Watch {
                 remaining_ns: 0,
                 iops: 0.0,
                 bytes_per_s: 0.0,
+                bytes_done: 0,
                 p99_ns: None,
                 activity: Some("reading back what was written".to_owned()),
             });
@@ -427,6 +434,7 @@ impl Watch {
             remaining_ns: (window.start_ns + step.length.budget_ns).saturating_sub(now),
             iops: sum(|d| d.ios),
             bytes_per_s: sum(|d| d.bytes),
+            bytes_done: self.members.iter().map(|m| m.bytes).sum(),
             p99_ns,
             activity: ramping.then(|| "warming up".to_owned()),
         }
@@ -474,7 +482,7 @@ impl Finished {
         loop_ns_per_io: f64,
         notes: Vec<String>,
     ) -> Pieces {
-        let Watch { crew, intervals, summaries, failure, verify, .. } = self.watch;
+        let Watch { crew, intervals, summaries, failure, verify, members, .. } = self.watch;
         let abandoned = summaries.iter().filter(|s| s.is_none()).count();
         if abandoned == 0 && failure.is_none() {
             for handle in crew.handles {
@@ -490,6 +498,7 @@ impl Finished {
             start_ns: self.window.start_ns,
             runtime_ns,
             intervals: intervals.close(runtime_ns),
+            targets: member::records(&members, &crew.plans, &summaries),
             plans: crew.plans,
             summaries,
             failure,

@@ -75,6 +75,7 @@ fn step_on(path: &Path, engine: EngineName) -> Step {
         placement: Placement::Unpinned,
         length: RunLength::fixed(0, 60_000_000_000),
         seed: 17,
+        role: fathom_plan::Role::default(),
     }
 }
 

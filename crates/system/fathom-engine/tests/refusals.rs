@@ -31,6 +31,7 @@ fn step_on(path: &Path) -> Step {
         placement: Placement::Unpinned,
         length: RunLength::fixed(0, 50_000_000),
         seed: 1,
+        role: fathom_plan::Role::default(),
     }
 }
 

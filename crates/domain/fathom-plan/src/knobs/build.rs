@@ -6,6 +6,7 @@ use super::parse::{RUNTIME_AUTO, Rw};
 use super::{BUFFER_BYTES_MAX, KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::label::label;
 use crate::plan::RunLength;
+use crate::role::Role;
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
     Region, Step, Target, Workload,
@@ -56,6 +57,7 @@ impl Knobs {
             length: self.length(),
             // Each step of a plan draws other offsets, or a drive's cache would remember the step before.
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
+            role: Role::default(),
         };
         step.label = label(&step);
         Ok(step)

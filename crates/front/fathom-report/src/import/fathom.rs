@@ -78,6 +78,8 @@ fn record(view: &StepView) -> StepRecord {
         in_flight_age_ns: None,
         verify: view.verify.clone(),
         open_loop: view.open_loop.clone(),
+        targets: Vec::new(),
+        purges: Vec::new(),
         warnings,
     }
 }

@@ -178,6 +178,8 @@ fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: 
         in_flight_age_ns: None,
         verify: None,
         open_loop: None,
+        targets: Vec::new(),
+        purges: Vec::new(),
         warnings,
     }
 }

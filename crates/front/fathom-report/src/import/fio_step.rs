@@ -63,6 +63,7 @@ pub(super) fn step(
             options.duration_ns("runtime").filter(|ns| *ns > 0).unwrap_or(measured.runtime_ns),
         ),
         seed: options.text("randseed").and_then(|seed| seed.parse().ok()).unwrap_or(0),
+        role: fathom_plan::Role::default(),
     })
 }
 

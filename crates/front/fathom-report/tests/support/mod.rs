@@ -42,6 +42,7 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
         placement: Placement::Unpinned,
         length: RunLength::fixed(0, INTERVALS * NS_PER_S),
         seed: 0,
+        role: fathom_plan::Role::default(),
     };
     step.engine.fixed_buffers = false;
     step.engine.fixed_files = false;
@@ -114,6 +115,8 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
         in_flight_age_ns: None,
         verify: None,
         open_loop: None,
+        targets: Vec::new(),
+        purges: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn step(index: u32) -> Step {
         placement: Placement::Cpus(vec![0, 1]),
         length: RunLength::fixed(0, 1_000_000_000),
         seed: u64::MAX,
+        role: fathom_plan::Role::default(),
     }
 }
 
@@ -123,6 +124,8 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
         in_flight_age_ns: Some([1, u64::MAX]),
         verify: None,
         open_loop: None,
+        targets: Vec::new(),
+        purges: Vec::new(),
         warnings: vec![Warning::Interrupted, Warning::ClockDrift { ppm: 0.3 }],
     }
 }

@@ -1,0 +1,149 @@
+//! What a step is to the rest of its plan: its round, its block, what conditioned its targets, the settings it needs.
+
+use serde::{Deserialize, Serialize};
+
+/// Ties between steps. All empty for a step that stands alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Role {
+    /// Name of the ladder that made the step (`iops`, `latency`...), when the study names its ladders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// Round of a loop that is repeated until it is steady.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub round: Option<Round>,
+    /// How the targets were brought into their state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conditioning: Option<Conditioning>,
+    /// Place in an interleaved comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block: Option<Block>,
+    /// Settings of the host in force during the step, beside those found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<HostSetting>,
+    /// Drives asked for; more than the step has targets: it cannot be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<u32>,
+    /// Region as a share of each target's capacity, until the capacity is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint_pct: Option<u8>,
+    /// Part of the region, of so many equal ones, that a conditioning step writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+}
+
+/// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Round {
+    /// Number of the loop, unique in the plan.
+    pub loop_id: u32,
+    /// From 0.
+    pub index: u32,
+    /// Most rounds.
+    pub max: u32,
+    /// What is looked at to call the loop steady; `None`: this step of the round is not looked at.
+    pub metric: Option<Metric>,
+}
+
+/// The figure tracked over rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    BytesPerS,
+    /// Mean latency.
+    LatMean,
+}
+
+/// How targets are brought into their state before a step measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Precondition {
+    /// Not at all: measured as found.
+    None,
+    /// Filled once, then the step's own workload at 16 threads x 16 until steady.
+    Same,
+    /// After SNIA PTS: purge, 128 KiB sequential writes of twice the region, then the own workload until steady.
+    Snia,
+    /// Filled once, then at most five rounds of the own workload: short, and labelled so.
+    Quick,
+}
+
+/// What a measured step stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conditioning {
+    /// By which method.
+    pub method: Precondition,
+    /// Loop whose rounds say whether steady state was reached; `None`: there was no loop.
+    pub loop_id: Option<u32>,
+}
+
+/// Place in an interleaved comparison. Steps with the same `cell` and `pass` pair up, one per `arm`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// Cell of the other knobs, unique in the plan (also over groups).
+    pub cell: u32,
+    /// Each pass holds every arm once; passes alternate in direction (A B, B A, A B...).
+    pub pass: u32,
+    /// What differs: `placement=cores`, `scheduler=none`, `scheduler as found`.
+    pub arm: String,
+    /// Position of the arm in its list: 0 is the baseline.
+    pub arm_index: u32,
+}
+
+/// A setting of the host that a step runs under.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HostSetting {
+    /// `scheduler`, `nr_requests`, `governor`...
+    pub name: String,
+    /// As typed.
+    pub value: String,
+}
+
+/// One of `of` equal parts of a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// From 0.
+    pub index: u32,
+    /// How many.
+    pub of: u32,
+}
+
+impl Role {
+    /// Whether there is nothing to say.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Role::default()
+    }
+}
+
+impl Metric {
+    /// The word of study files and the document.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Metric::Iops => "iops",
+            Metric::BytesPerS => "bytes_per_s",
+            Metric::LatMean => "lat_mean_ns",
+        }
+    }
+}
+
+impl Precondition {
+    /// All, as help texts list them.
+    pub const ALL: [Precondition; 4] =
+        [Precondition::Same, Precondition::Snia, Precondition::Quick, Precondition::None];
+
+    /// The word of study files and the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Precondition::None => "none",
+            Precondition::Same => "same",
+            Precondition::Snia => "snia",
+            Precondition::Quick => "quick",
+        }
+    }
+}

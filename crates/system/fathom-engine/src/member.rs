@@ -1,0 +1,72 @@
+//! Each target's share of a step over several targets.
+
+use std::sync::Arc;
+
+use fathom_hist::Histogram;
+use fathom_record::{IoFailure, QuotedLatency, TargetRecord};
+
+use crate::shared::WorkerSummary;
+use crate::tally::Tally;
+use crate::worker::WorkerPlan;
+
+/// Quantiles kept of a target; a quantile with fewer than so many samples beyond it is left out.
+const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+const BEYOND_MIN: f64 = 100.0;
+
+/// What one target's workers sent so far.
+#[derive(Default)]
+pub(crate) struct Member {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    lat: Histogram,
+}
+
+impl Member {
+    /// Adds one interval of one of its workers.
+    pub(crate) fn add(&mut self, tally: &Tally) {
+        for op in &tally.ops {
+            self.ios += op.ios;
+            self.bytes += op.bytes;
+            if let Some(lat) = &op.lat {
+                self.lat.merge(lat);
+            }
+        }
+    }
+
+    fn latency(&self) -> Option<QuotedLatency> {
+        let count = self.lat.count();
+        let quantiles = QUANTILES.into_iter().filter(|q| count as f64 * (1.0 - q) >= BEYOND_MIN);
+        Some(QuotedLatency {
+            count,
+            mean_ns: self.lat.mean_ns()?,
+            stddev_ns: self.lat.stddev_ns()?,
+            min_ns: self.lat.min_ns()?,
+            max_ns: self.lat.max_ns()?,
+            quantiles: quantiles.filter_map(|q| Some((q, self.lat.quantile(q)?))).collect(),
+        })
+    }
+}
+
+/// The targets' records, in the order of the step; none for a single target, whose share is the whole.
+pub(crate) fn records(
+    members: &[Member],
+    plans: &[Arc<WorkerPlan>],
+    summaries: &[Option<Box<WorkerSummary>>],
+) -> Vec<TargetRecord> {
+    if members.len() < 2 {
+        return Vec::new();
+    }
+    let threads = plans.len() / members.len();
+    let record = |(i, member): (usize, &Member)| {
+        let of_target = i * threads..(i + 1) * threads;
+        let failures = summaries[of_target.clone()].iter().flatten().flat_map(|s| &s.failures);
+        TargetRecord {
+            target: plans[of_target.start].target.path.clone(),
+            ios: member.ios,
+            bytes: member.bytes,
+            errors: failures.map(|f: &IoFailure| f.count).sum(),
+            lat: member.latency(),
+        }
+    };
+    members.iter().enumerate().map(record).collect()
+}
