@@ -9,6 +9,8 @@ use fathom_plan::Plan;
 use fathom_record::{FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, ThreadRecord, VerifyReport, Warning};
 use serde::{Deserialize, Serialize};
 
+use crate::compare::Comparison;
+
 /// Version of this document's shape.
 pub const SCHEMA: u32 = 1;
 
@@ -27,6 +29,54 @@ pub struct Document {
     pub verdict: Vec<Verdict>,
     /// What was measured, in order.
     pub steps: Vec<StepView>,
+    /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
+    #[serde(default)]
+    pub comparison: Option<Comparison>,
+    /// Published results of the same study, for marks beside the measured points.
+    #[serde(default)]
+    pub references: Vec<Reference>,
+}
+
+/// A published result that the catalogue holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Name in the catalogue.
+    pub id: String,
+    /// What was measured: `Intel Optane P4800X, Windows Server 2016`.
+    pub subject: String,
+    /// Who published it where: author, title, date.
+    pub source: String,
+    /// Where to read it.
+    pub url: Option<String>,
+    /// Its figures.
+    pub points: Vec<ReferencePoint>,
+}
+
+/// One published figure with the load it belongs to. `None`: the source does not say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferencePoint {
+    /// `iops`, `bytes_per_s`, `lat_mean_ns`, `lat_p99_ns`, `cpu_pct`...
+    pub metric: String,
+    /// In the unit of the metric.
+    pub value: f64,
+    /// fio's word: `randread`.
+    pub op: Option<String>,
+    /// Share of reads.
+    pub read_pct: Option<u8>,
+    /// Block size.
+    pub block_size_bytes: Option<u32>,
+    /// Per target.
+    pub threads: Option<u32>,
+    /// Per thread.
+    pub queue_depth: Option<u32>,
+    /// Number of drives.
+    pub devices: Option<u32>,
+    /// `unpinned`, `cores`...
+    pub placement: Option<String>,
+    /// Group or configuration within the source.
+    pub group: Option<String>,
+    /// What speaks against it: it contradicts another of its figures, is read from a chart... Empty: nothing.
+    pub doubt: String,
 }
 
 /// Head of a run.
@@ -146,6 +196,9 @@ pub struct StepView {
     pub rate_iops: Option<f64>,
     /// RFC 3339, UTC.
     pub started: Option<String>,
+    /// Start of the measured window from the start of the run; `None` for imported runs.
+    #[serde(default)]
+    pub run_offset_s: Option<f64>,
     /// Length of the measured window.
     pub runtime_s: f64,
     /// Start of the step to first I/O, milliseconds.
@@ -178,6 +231,12 @@ pub struct StepView {
     pub cpu: Option<CpuView>,
     /// What limited it.
     pub limit: LimitView,
+    /// The most each part of the system could give, lowest first.
+    #[serde(default)]
+    pub ceilings: Vec<CeilingView>,
+    /// What the PCIe links above the targets carried, from the processor down.
+    #[serde(default)]
+    pub links: Vec<LinkLoad>,
     /// Steadiness over the window; `None` with too few intervals.
     pub steady: Option<SteadyView>,
     /// Made beforehand; filled from issue "the explanation" on.
@@ -310,6 +369,39 @@ pub struct LimitView {
     pub sentence: String,
     /// The numbers behind it.
     pub evidence: Vec<EvidenceView>,
+    /// What would help, and by how much; may be empty.
+    #[serde(default)]
+    pub would_help: Vec<String>,
+}
+
+/// The most a part of the system could give under the step's load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CeilingView {
+    /// `device`, `link`, `uplink`, `core`, `all_cores`, `irq_core`, `queue_depth`, `raid`, `memory`...
+    pub name: String,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second, where that is what the part is limited in.
+    pub bytes_per_s: Option<f64>,
+    /// How it was reckoned, with its numbers.
+    pub sentence: String,
+}
+
+/// What a PCIe link carried during a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkLoad {
+    /// PCI function at its lower end.
+    pub address: String,
+    /// As trained: `Gen4 x4`.
+    pub link: String,
+    /// What one direction can carry after coding and packets.
+    pub usable_bytes_per_s: f64,
+    /// Towards the processor.
+    pub read_bytes_per_s: f64,
+    /// Towards the drives.
+    pub write_bytes_per_s: f64,
+    /// The larger of the two over `usable_bytes_per_s`, in [0, 1].
+    pub load_share: f64,
 }
 
 /// A number behind a claim.
@@ -413,6 +505,12 @@ pub struct PredictedView {
     pub iops: f64,
     /// Mean latency.
     pub lat_ns_mean: f64,
+    /// How far the prediction lies from what was measured: predicted / measured - 1, percent; `None` without figures.
+    #[serde(default)]
+    pub iops_error_pct: Option<f64>,
+    /// The same for the mean latency.
+    #[serde(default)]
+    pub lat_error_pct: Option<f64>,
 }
 
 /// A point of the percentile curve.

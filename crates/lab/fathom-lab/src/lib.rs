@@ -4,6 +4,8 @@ mod checks;
 pub mod compare;
 mod conduct;
 pub mod document;
+mod links;
+mod machine;
 mod sentences;
 mod targets;
 mod verdict;

@@ -4,17 +4,20 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use fathom_hist::Histogram;
+use fathom_host::inspect::Inventory;
 use fathom_model::{Limit, Observation, attribute, cpu_cost};
 use fathom_plan::{EngineName, Op, Pattern, Placement, Step, fio_command};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
 use fathom_stats::{Unsteady, iops_estimate, quantile_estimate, steady_verdict};
 use fathom_store::{Lab, RunHead, RunId, StepOutcome, StoreError};
+use serde::Deserialize;
 
 use crate::checks::checks;
 use crate::document::{
     CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView, NeedView, RunInfo,
     SCHEMA, SeriesView, SteadyView, StepView,
 };
+use crate::links::link_loads;
 use crate::sentences::warning_text;
 use crate::verdict::verdicts;
 
@@ -29,11 +32,19 @@ const CURVE_BEYOND_MIN: u64 = 10;
 /// [`StoreError`] when the run is not in the lab or cannot be read.
 pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let head = lab.load_head(run)?;
+    // A lab that lost its host facts still has its figures.
+    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
+    // Runs of other machines and older runs may hold no inventory.
+    let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
     let mut steps = Vec::new();
     let mut seen = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
-        steps.push(step_view(&stored.step, &stored.outcome));
+        let mut view = step_view(&stored.step, &stored.outcome);
+        if let Some(record) = stored.outcome.record() {
+            place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
+        }
+        steps.push(view);
         seen.push(stored.outcome.record().map(|record| Observation::of(&stored.step, record)));
     }
     set_limits(&mut steps, &seen);
@@ -42,10 +53,20 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         schema: SCHEMA,
         verdict: verdicts(&head.summary.question, &steps),
         run: run_info(&head),
-        // A lab that lost its host facts still has its figures.
-        host: serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null),
+        host,
         steps,
+        comparison: None,
+        references: Vec::new(),
     })
+}
+
+/// Adds what takes the run around the step: when in the run it was measured, and what its links carried.
+fn place_in_run(view: &mut StepView, record: &StepRecord, run_started_unix_ns: u64, inventory: Option<&Inventory>) {
+    let since = record.started_unix_ns.checked_sub(run_started_unix_ns);
+    view.run_offset_s = since.filter(|_| !record.intervals.is_empty()).map(|ns| ns as f64 / 1e9);
+    if let (Some(inventory), Some(host)) = (inventory, &record.host) {
+        view.links = link_loads(inventory, host);
+    }
 }
 
 /// Judges every measured step with all others as probes.
@@ -80,6 +101,7 @@ pub(crate) fn limit_view(limit: Limit) -> LimitView {
             .into_iter()
             .map(|e| EvidenceView { name: e.name, value: e.value, unit: e.unit.to_owned() })
             .collect(),
+        would_help: Vec::new(),
     }
 }
 
@@ -140,6 +162,7 @@ fn empty_view(step: &Step) -> StepView {
         devices: step.targets.len() as u32,
         rate_iops: step.load.rate.map(|r| r.iops),
         started: None,
+        run_offset_s: None,
         runtime_s: 0.0,
         setup_ms: 0.0,
         ios: 0,
@@ -160,7 +183,10 @@ fn empty_view(step: &Step) -> StepView {
             confidence: "unknown".into(),
             sentence: String::new(),
             evidence: Vec::new(),
+            would_help: Vec::new(),
         },
+        ceilings: Vec::new(),
+        links: Vec::new(),
         steady: None,
         predicted: None,
         percentile_curve: Vec::new(),

@@ -200,6 +200,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         devices: 1,
         rate_iops: None,
         started: Some("2026-11-21T08:35:35Z".to_owned()),
+        run_offset_s: Some(2.5),
         runtime_s: seconds,
         setup_ms: 40.0,
         ios: record.ios(),
@@ -220,7 +221,10 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
             confidence: "likely".to_owned(),
             sentence: "More depth gives more.".to_owned(),
             evidence: Vec::new(),
+            would_help: Vec::new(),
         },
+        ceilings: Vec::new(),
+        links: Vec::new(),
         steady: None,
         predicted: None,
         percentile_curve: vec![fathom_lab::document::CurvePoint { q: 0.25, ns: 70_000 }],
@@ -263,6 +267,8 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         host: serde_json::json!({"kernel": "6.1"}),
         verdict: Vec::new(),
         steps: steps.iter().map(|(step, record)| view(step, record)).collect(),
+        comparison: None,
+        references: Vec::new(),
     }
 }
 
