@@ -1,0 +1,248 @@
+//! Devices, controllers, links, processors and published results, each with its source.
+//!
+//! The files of `catalogue/` are embedded; a file of the user has the same form and is read by [`Catalogue::parse`].
+
+mod embedded;
+mod hardware;
+mod published;
+mod read;
+
+use std::collections::BTreeMap;
+
+use fathom_plan::SourceError;
+use serde::Serialize;
+
+pub use hardware::{Controller, Cpu, Device, DeviceSim, EngineCost, LinkEntry};
+pub use published::{Check, Claim, Conditions, Figure, Platform, Source};
+
+/// Everything known before measuring. Entries keep the order of the files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Catalogue {
+    sources: Vec<Source>,
+    devices: Vec<Device>,
+    controllers: Vec<Controller>,
+    cpus: Vec<Cpu>,
+    links: Vec<LinkEntry>,
+    engines: Vec<EngineCost>,
+    platforms: Vec<Platform>,
+    figures: Vec<Figure>,
+    checks: Vec<Check>,
+    claims: Vec<Claim>,
+}
+
+/// One entry of any kind, as `fathom catalogue show` prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Entry<'a> {
+    /// A drive or module.
+    Device(&'a Device),
+    /// A RAID controller, boot card or switch card.
+    Controller(&'a Controller),
+    /// A processor.
+    Cpu(&'a Cpu),
+    /// A PCI Express link.
+    Link(&'a LinkEntry),
+    /// Cost of an I/O by an engine.
+    Engine(&'a EngineCost),
+    /// A machine results were published for.
+    Platform(&'a Platform),
+    /// A published figure.
+    Figure(&'a Figure),
+    /// A publication.
+    Source(&'a Source),
+}
+
+impl Catalogue {
+    /// The shipped catalogue.
+    ///
+    /// # Panics
+    /// Never in a release: a test reads every shipped file.
+    #[must_use]
+    pub fn embedded() -> Catalogue {
+        Catalogue::parse(embedded::FILES).unwrap_or_else(|e| panic!("the shipped catalogue is sound: {e}"))
+    }
+
+    /// Reads files given as `(name, TOML text)`. Sources may stand in another file of the same call.
+    ///
+    /// # Errors
+    /// Not TOML, an unknown or unitless key, a name used twice, an entry without a known source.
+    pub fn parse(files: &[(&str, &str)]) -> Result<Catalogue, SourceError> {
+        read::parse(files)
+    }
+
+    /// Adds the entries of another catalogue; an entry of the same name replaces the one here.
+    #[must_use]
+    pub fn with(mut self, other: Catalogue) -> Catalogue {
+        fn put<T>(into: &mut Vec<T>, from: Vec<T>, id: impl Fn(&T) -> &str) {
+            for entry in from {
+                into.retain(|e| id(e) != id(&entry));
+                into.push(entry);
+            }
+        }
+        put(&mut self.sources, other.sources, |e| &e.id);
+        put(&mut self.devices, other.devices, |e| &e.id);
+        put(&mut self.controllers, other.controllers, |e| &e.id);
+        put(&mut self.cpus, other.cpus, |e| &e.id);
+        put(&mut self.links, other.links, |e| &e.id);
+        put(&mut self.engines, other.engines, |e| &e.id);
+        put(&mut self.platforms, other.platforms, |e| &e.id);
+        put(&mut self.figures, other.figures, |e| &e.id);
+        put(&mut self.checks, other.checks, |e| &e.id);
+        put(&mut self.claims, other.claims, |e| &e.id);
+        self
+    }
+
+    /// Publications.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Drives and modules.
+    #[must_use]
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// RAID controllers, boot cards, switch cards.
+    #[must_use]
+    pub fn controllers(&self) -> &[Controller] {
+        &self.controllers
+    }
+
+    /// Processors.
+    #[must_use]
+    pub fn cpus(&self) -> &[Cpu] {
+        &self.cpus
+    }
+
+    /// PCI Express links.
+    #[must_use]
+    pub fn links(&self) -> &[LinkEntry] {
+        &self.links
+    }
+
+    /// Costs of an I/O by engine.
+    #[must_use]
+    pub fn engines(&self) -> &[EngineCost] {
+        &self.engines
+    }
+
+    /// Machines that results were published for.
+    #[must_use]
+    pub fn platforms(&self) -> &[Platform] {
+        &self.platforms
+    }
+
+    /// Published figures.
+    #[must_use]
+    pub fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+
+    /// Arithmetic done on the figures.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// What the publications assert, with what would settle it.
+    #[must_use]
+    pub fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    /// A device by its name.
+    ///
+    /// # Errors
+    /// No such device; the help names the nearest.
+    pub fn device(&self, id: &str) -> Result<&Device, SourceError> {
+        find("device", id, &self.devices, |d| &d.id)
+    }
+
+    /// A controller by its name.
+    ///
+    /// # Errors
+    /// No such controller; the help names the nearest.
+    pub fn controller(&self, id: &str) -> Result<&Controller, SourceError> {
+        find("controller", id, &self.controllers, |d| &d.id)
+    }
+
+    /// A processor by its name.
+    ///
+    /// # Errors
+    /// No such processor; the help names the nearest.
+    pub fn cpu(&self, id: &str) -> Result<&Cpu, SourceError> {
+        find("processor", id, &self.cpus, |d| &d.id)
+    }
+
+    /// Cost of an I/O by the name of the engine.
+    ///
+    /// # Errors
+    /// No such engine; the help names the nearest.
+    pub fn engine(&self, id: &str) -> Result<&EngineCost, SourceError> {
+        find("engine cost", id, &self.engines, |d| &d.id)
+    }
+
+    /// A published figure by its name.
+    ///
+    /// # Errors
+    /// No such figure; the help names the nearest.
+    pub fn figure(&self, id: &str) -> Result<&Figure, SourceError> {
+        find("published figure", id, &self.figures, |d| &d.id)
+    }
+
+    /// A publication by its name.
+    ///
+    /// # Errors
+    /// No such publication; the help names the nearest.
+    pub fn source(&self, id: &str) -> Result<&Source, SourceError> {
+        find("source", id, &self.sources, |d| &d.id)
+    }
+
+    /// Published figures of one publication.
+    pub fn figures_of<'a>(&'a self, source: &'a str) -> impl Iterator<Item = &'a Figure> {
+        self.figures.iter().filter(move |f| f.source == source)
+    }
+
+    /// An entry of any kind by its name.
+    ///
+    /// # Errors
+    /// No such entry; the help names the nearest.
+    pub fn entry(&self, id: &str) -> Result<Entry<'_>, SourceError> {
+        let all: BTreeMap<&str, Entry<'_>> = self.entries().into_iter().rev().collect();
+        if let Some(entry) = all.get(id) {
+            return Ok(*entry);
+        }
+        Err(missing("catalogue entry", id, all.into_keys()))
+    }
+
+    fn entries(&self) -> Vec<(&str, Entry<'_>)> {
+        let mut out: Vec<(&str, Entry<'_>)> = Vec::new();
+        out.extend(self.devices.iter().map(|e| (&e.id[..], Entry::Device(e))));
+        out.extend(self.controllers.iter().map(|e| (&e.id[..], Entry::Controller(e))));
+        out.extend(self.cpus.iter().map(|e| (&e.id[..], Entry::Cpu(e))));
+        out.extend(self.links.iter().map(|e| (&e.id[..], Entry::Link(e))));
+        out.extend(self.engines.iter().map(|e| (&e.id[..], Entry::Engine(e))));
+        out.extend(self.platforms.iter().map(|e| (&e.id[..], Entry::Platform(e))));
+        out.extend(self.figures.iter().map(|e| (&e.id[..], Entry::Figure(e))));
+        out.extend(self.sources.iter().map(|e| (&e.id[..], Entry::Source(e))));
+        out
+    }
+}
+
+fn find<'a, T>(what: &str, id: &str, all: &'a [T], name: impl Fn(&T) -> &str) -> Result<&'a T, SourceError> {
+    all.iter().find(|e| name(e) == id).ok_or_else(|| missing(what, id, all.iter().map(name)))
+}
+
+/// "no device is called `p3701`", with the nearest name.
+fn missing<'a>(what: &str, id: &str, names: impl Iterator<Item = &'a str>) -> SourceError {
+    let help = match fathom_units::nearest(id, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "fathom catalogue list prints all names".to_owned(),
+    };
+    SourceError::without_place("", format!("no {what} is called `{id}`"), Some(help))
+}
+
+#[cfg(test)]
+mod tests;
