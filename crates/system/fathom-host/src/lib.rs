@@ -1,7 +1,7 @@
 //! This machine: CPUs, block devices, file systems, the guard before writes, and samplers while a step runs.
 //!
 //! Every reader of `/proc` and `/sys` takes a [`Root`], so that a captured tree is a test; `Root::live()` is this host.
-//! Nothing here changes a setting and nothing here opens a target for writing.
+//! Nothing here opens a target for writing; settings change only through [`settings::Journal`].
 
 mod consent;
 mod cpu;
@@ -14,9 +14,12 @@ mod placement;
 mod procfs;
 mod root;
 mod sampler;
+pub mod settings;
 mod signature;
 mod sys;
 mod tasks;
+#[cfg(test)]
+mod testing;
 
 pub use consent::{
     OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, RefusalKind, WriteConsent, check_write_target, is_own_file_name,

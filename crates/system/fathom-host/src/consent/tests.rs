@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::root::tree::Tree;
+use crate::testing::{LoopDevice, skip};
 use std::process::Command;
 
 const BUS: &str = "pci0/nvme/nvme0";
@@ -163,47 +164,10 @@ fn the_live_drive_below_the_root_folder_is_refused() {
     assert_eq!(refusal.kind, RefusalKind::RootDrive, "{refusal}");
 }
 
-/// A loop device over a blank file, detached when dropped.
-struct LoopDevice {
-    path: PathBuf,
-    _image: tempfile::NamedTempFile,
-}
-
-impl LoopDevice {
-    /// `None`, with the reason printed, where loop devices cannot be had (no root, no tool).
-    fn attach() -> Option<LoopDevice> {
-        let image = tempfile::NamedTempFile::new().expect("temp file");
-        image.as_file().set_len(4 * MIB as u64).expect("sized");
-        let output = Command::new("losetup").args(["--find", "--show"]).arg(image.path()).output();
-        match output {
-            Ok(output) if output.status.success() => {
-                let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-                Some(LoopDevice { path, _image: image })
-            }
-            other => {
-                skip(&format!("no loop device: {other:?}"));
-                None
-            }
-        }
-    }
-}
-
-impl Drop for LoopDevice {
-    fn drop(&mut self) {
-        let status = Command::new("losetup").arg("--detach").arg(&self.path).status();
-        assert!(status.is_ok_and(|s| s.success()), "cannot detach {:?}", self.path);
-    }
-}
-
-#[allow(clippy::print_stderr)]
-fn skip(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
 #[test]
 fn a_loop_device_is_claimed_while_its_consent_lives() {
-    let Some(device) = LoopDevice::attach() else { return };
-    let name = device.path.file_name().expect("name").to_string_lossy().into_owned();
+    let Some(device) = LoopDevice::blank() else { return };
+    let name = device.name();
     let root = Root::live();
     let refusal = check_write_target(&root, &device.path, &[]).expect_err("not named");
     assert_eq!(refusal.kind, RefusalKind::NoConsent);
@@ -218,12 +182,12 @@ fn a_loop_device_is_claimed_while_its_consent_lives() {
 
 #[test]
 fn a_real_swap_signature_on_a_loop_device_is_seen() {
-    let Some(device) = LoopDevice::attach() else { return };
+    let Some(device) = LoopDevice::blank() else { return };
     match Command::new("mkswap").arg(&device.path).output() {
         Ok(output) if output.status.success() => {}
         other => return skip(&format!("no mkswap: {other:?}")),
     }
-    let name = device.path.file_name().expect("name").to_string_lossy().into_owned();
+    let name = device.name();
     let refusal = check_write_target(&Root::live(), &device.path, &[name]).expect_err("swap space");
     assert_eq!(refusal.kind, RefusalKind::Signature);
     assert!(refusal.message.contains("swap space"), "{refusal}");

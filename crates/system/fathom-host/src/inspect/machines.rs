@@ -9,7 +9,7 @@ use crate::root::Root;
 use crate::root::tree::Tree;
 
 /// Generation and width.
-pub(in crate::inspect) type Link = (u8, u8);
+pub(crate) type Link = (u8, u8);
 
 struct Irq {
     number: u32,
@@ -19,7 +19,7 @@ struct Irq {
 }
 
 /// A machine that grows part by part.
-pub(in crate::inspect) struct Machine {
+pub(crate) struct Machine {
     tree: Tree,
     cpus: u32,
     sockets: u32,
@@ -29,11 +29,11 @@ pub(in crate::inspect) struct Machine {
     buses: HashMap<String, u32>,
     drives: u32,
     /// I/O queues of drives added from now on; `None`: one per CPU.
-    pub(in crate::inspect) queues_per_drive: Option<u32>,
+    pub(crate) queues_per_drive: Option<u32>,
     /// Poll queues of drives added from now on.
-    pub(in crate::inspect) poll_queues: u32,
+    pub(crate) poll_queues: u32,
     /// Model and bytes of drives added from now on.
-    pub(in crate::inspect) drive_model: (&'static str, u64),
+    pub(crate) drive_model: (&'static str, u64),
 }
 
 const CPU: &str = "sys/devices/system/cpu";
@@ -53,7 +53,7 @@ fn config(port_type: u8) -> Vec<u8> {
 
 impl Machine {
     /// A server without devices: every socket is a node; CPU `i` and `i + cores` are siblings.
-    pub(in crate::inspect) fn server(sockets: u32, cores_per_socket: u32, threads: u32) -> Machine {
+    pub(crate) fn server(sockets: u32, cores_per_socket: u32, threads: u32) -> Machine {
         let cores = sockets * cores_per_socket;
         let machine = Machine {
             tree: Tree::new(),
@@ -104,30 +104,30 @@ impl Machine {
         machine
     }
 
-    pub(in crate::inspect) fn root(&self) -> Root {
+    pub(crate) fn root(&self) -> Root {
         self.tree.root()
     }
 
-    pub(in crate::inspect) fn file(&self, path: &str, content: &str) -> &Self {
+    pub(crate) fn file(&self, path: &str, content: &str) -> &Self {
         self.tree.file(path, content);
         self
     }
 
-    pub(in crate::inspect) fn for_each_cpu(&self, attribute: &str, content: &str) -> &Self {
+    pub(crate) fn for_each_cpu(&self, attribute: &str, content: &str) -> &Self {
         for cpu in 0..self.cpus {
             self.file(&format!("{CPU}/cpu{cpu}/{attribute}"), content);
         }
         self
     }
 
-    pub(in crate::inspect) fn idle_state(&self, index: u32, name: &str, exit_latency_us: u32) -> &Self {
+    pub(crate) fn idle_state(&self, index: u32, name: &str, exit_latency_us: u32) -> &Self {
         self.for_each_cpu(&format!("cpuidle/state{index}/name"), &format!("{name}\n"))
             .for_each_cpu(&format!("cpuidle/state{index}/latency"), &format!("{exit_latency_us}\n"))
             .for_each_cpu(&format!("cpuidle/state{index}/disable"), "0\n")
     }
 
     /// A cache level that `cpus_each` neighbouring cores (and their siblings) share.
-    pub(in crate::inspect) fn cache(&self, index: u32, level: u32, kind: &str, size: &str, cores_each: u32) -> &Self {
+    pub(crate) fn cache(&self, index: u32, level: u32, kind: &str, size: &str, cores_each: u32) -> &Self {
         for cpu in 0..self.cpus {
             let group = cpu % self.cores / cores_each;
             let shared: Vec<u32> = (0..self.cpus).filter(|c| c % self.cores / cores_each == group).collect();
@@ -140,7 +140,7 @@ impl Machine {
         self
     }
 
-    pub(in crate::inspect) fn iommu_group(&self, address: &str, group: u32, domain: &str) -> &Self {
+    pub(crate) fn iommu_group(&self, address: &str, group: u32, domain: &str) -> &Self {
         let link = format!("sys/bus/pci/devices/{address}/iommu_group");
         if std::fs::symlink_metadata(self.root().join(&link)).is_err() {
             self.tree.link(&link, &format!("../../../../kernel/iommu_groups/{group}"));
@@ -182,7 +182,7 @@ impl Machine {
     }
 
     /// A port of the processor; returns its path.
-    pub(in crate::inspect) fn port(&mut self, complex: &str, node: u32, current: Option<Link>, max: Link) -> String {
+    pub(crate) fn port(&mut self, complex: &str, node: u32, current: Option<Link>, max: Link) -> String {
         let count = self.ports.entry(complex.to_owned()).or_insert(0);
         let path = format!("pci{complex}/{complex}:{count:02x}.0");
         *count += 1;
@@ -191,15 +191,7 @@ impl Machine {
     }
 
     /// A device that is no NVMe drive on a port of its own.
-    pub(in crate::inspect) fn card(
-        &mut self,
-        complex: &str,
-        node: u32,
-        class: &str,
-        driver: &str,
-        current: Link,
-        port: Link,
-    ) {
+    pub(crate) fn card(&mut self, complex: &str, node: u32, class: &str, driver: &str, current: Link, port: Link) {
         let above = self.port(complex, node, Some(current), port);
         let bus = self.next_bus(complex);
         let path = format!("{above}/0000:{bus:02x}:00.0");
@@ -208,28 +200,14 @@ impl Machine {
     }
 
     /// An NVMe drive on a port of the processor.
-    pub(in crate::inspect) fn drive_on_port(
-        &mut self,
-        complex: &str,
-        node: u32,
-        current: Link,
-        drive: Link,
-        port: Link,
-    ) {
+    pub(crate) fn drive_on_port(&mut self, complex: &str, node: u32, current: Link, drive: Link, port: Link) {
         let above = self.port(complex, node, Some(current), port);
         let bus = self.next_bus(complex);
         self.drive(&format!("{above}/0000:{bus:02x}:00.0"), node, current, drive);
     }
 
     /// A switch on a port of the processor, with NVMe drives below.
-    pub(in crate::inspect) fn switch_with_drives(
-        &mut self,
-        complex: &str,
-        node: u32,
-        up: Link,
-        down: Link,
-        drives: u32,
-    ) {
+    pub(crate) fn switch_with_drives(&mut self, complex: &str, node: u32, up: Link, down: Link, drives: u32) {
         let above = self.port(complex, node, Some(up), up);
         let bus = self.next_bus(complex);
         let switch = format!("{above}/0000:{bus:02x}:00.0");
@@ -325,14 +303,14 @@ impl Machine {
     }
 
     /// Every vector of every drive goes to one CPU.
-    pub(in crate::inspect) fn steer_all_interrupts_to(&self, cpu: u32) {
+    pub(crate) fn steer_all_interrupts_to(&self, cpu: u32) {
         for irq in self.irqs.borrow().iter() {
             self.file(&format!("proc/irq/{}/effective_affinity_list", irq.number), &format!("{cpu}\n"));
         }
     }
 
     /// An md array of whole drives.
-    pub(in crate::inspect) fn array(&self, name: &str, level: &str, members: &[&str]) -> &Self {
+    pub(crate) fn array(&self, name: &str, level: &str, members: &[&str]) -> &Self {
         self.tree.disk(name, "9:0", 4 * self.drive_model.1 / 512, "virtual");
         let home = format!("sys/devices/virtual/block/{name}");
         for member in members {
@@ -354,7 +332,7 @@ impl Machine {
 
 /// The Dell R740xd of the article on Oracle: two Xeon Gold 6130, three switch cards x16 with four Gen3 x4 drives each,
 /// a RAID card, a boot card and a 25GbE card: 68 of the 96 lanes.
-pub(in crate::inspect) fn r740xd() -> Machine {
+pub(crate) fn r740xd() -> Machine {
     let mut machine = Machine::server(2, 16, 2).named("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz");
     machine.drive_model = ("SAMSUNG MZWLL800HEHP-00003", 800_166_076_416);
     machine
@@ -374,7 +352,7 @@ pub(in crate::inspect) fn r740xd() -> Machine {
 }
 
 /// The 64-core machine of the article on cores and drives: one EPYC 9534, sixteen Gen4 x4 drives, untuned.
-pub(in crate::inspect) fn epyc_sixteen_drives() -> Machine {
+pub(crate) fn epyc_sixteen_drives() -> Machine {
     let mut machine = Machine::server(1, 64, 2).named("AMD EPYC 9534 64-Core Processor");
     machine.drive_model = ("FATHOM GEN4 1.1M", 3_840_755_982_336);
     machine.idle_state(0, "POLL", 0).idle_state(1, "C1", 1).idle_state(2, "C2", 800);
@@ -389,7 +367,7 @@ pub(in crate::inspect) fn epyc_sixteen_drives() -> Machine {
 }
 
 /// Two sockets, 256 CPUs, 24 Gen4 drives, twelve per socket, poll queues, a passthrough IOMMU.
-pub(in crate::inspect) fn two_sockets_24_drives() -> Machine {
+pub(crate) fn two_sockets_24_drives() -> Machine {
     let mut machine = Machine::server(2, 64, 2).named("AMD EPYC 7763 64-Core Processor");
     machine.drive_model = ("KIOXIA KCM6XRUL3T84", 3_840_755_982_336);
     // The nvme driver asks for no more vectors than the drive has, here 63 with the admin queue apart.
@@ -412,7 +390,7 @@ pub(in crate::inspect) fn two_sockets_24_drives() -> Machine {
 }
 
 /// Eight cores with SMT switched off, a RAID 5 of four drives that rebuilds, one drive hot, irqbalance, a strict IOMMU.
-pub(in crate::inspect) fn smt_off_with_troubles() -> Machine {
+pub(crate) fn smt_off_with_troubles() -> Machine {
     let mut machine = Machine::server(1, 8, 1).named("Intel(R) Xeon(R) E-2388G CPU @ 3.20GHz");
     for _ in 0..4 {
         machine.drive_on_port("0000:00", 0, (4, 4), (4, 4), (4, 4));
@@ -433,7 +411,7 @@ pub(in crate::inspect) fn smt_off_with_troubles() -> Machine {
 
 /// Two sockets; a Gen4 x4 drive that trained at Gen3 x2, a Gen5 drive in a Gen4 slot, eight drives behind one x8
 /// uplink, all on node 1, while the process may run on node 0 only.
-pub(in crate::inspect) fn links_in_trouble() -> Machine {
+pub(crate) fn links_in_trouble() -> Machine {
     let mut machine = Machine::server(2, 4, 1).named("Intel(R) Xeon(R) Silver 4309Y CPU @ 2.80GHz");
     machine.drive_on_port("0000:80", 1, (3, 2), (4, 4), (4, 4));
     machine.drive_on_port("0000:80", 1, (4, 4), (5, 4), (4, 4));

@@ -19,7 +19,7 @@ mod text;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
-mod machines;
+pub(crate) mod machines;
 
 use serde::{Deserialize, Serialize};
 

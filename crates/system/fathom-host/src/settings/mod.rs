@@ -1,0 +1,163 @@
+//! Settings of this machine that change results, and the journal that brings each of them back.
+//!
+//! The way of a change, for a study that compares settings:
+//!
+//! ```no_run
+//! # use fathom_host::{Root, settings::{Journal, changes_for}};
+//! # fn main() -> Result<(), fathom_host::settings::SettingError> {
+//! let root = Root::live();
+//! let journal = Journal::open(&root, "/var/lib/fathom/journal", "fathom run tune");
+//! for change in changes_for(&root, "scheduler=mq-deadline", &["nvme0n1".to_owned()])? {
+//!     let applied = journal.apply(&change)?; // written down and synced first, then done, then read back
+//!     // ... measure ...
+//!     applied.restore()?; // or drop it: the same, but an error then waits in `Journal::failures`
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! What a program killed with -9 leaves changed stands in its journal: [`pending`] lists it, [`restore_all`] brings it
+//! back. Settings that the kernel forgets at a reboot are dropped from the journal of an earlier boot.
+
+mod error;
+mod journal;
+mod restore;
+mod value;
+mod words;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use error::SettingError;
+pub use journal::{Applied, Done, Journal};
+pub use restore::{Dropped, Outcome, Pending, PendingChange, Restored, Which, pending, restore_all};
+pub use words::{SETTING_WORDS, changes_for};
+
+/// An attribute of a block device's queue: `/sys/block/DEVICE/queue/ATTRIBUTE` (Documentation/ABI/stable/sysfs-block).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueAttribute {
+    /// I/O scheduler: `none`, `mq-deadline`, `kyber`, `bfq`.
+    Scheduler,
+    /// Requests a queue may hold.
+    NrRequests,
+    /// 0 merge all, 1 simple merges only, 2 none.
+    Nomerges,
+    /// Read-ahead of buffered reads, KiB.
+    ReadAheadKb,
+    /// 0 complete anywhere, 1 on the submitter's group, 2 on the submitter's CPU.
+    RqAffinity,
+    /// Whether the kernel counts the device's I/O.
+    Iostats,
+    /// Whether completions may be polled.
+    IoPoll,
+    /// Sleep before a poll, us; -1 polls at once.
+    IoPollDelay,
+    /// Latency goal of write-back throttling, us; 0 turns it off.
+    WbtLatUsec,
+    /// `write back` or `write through`: whether the kernel flushes the drive's cache.
+    WriteCache,
+    /// Largest request, KiB.
+    MaxSectorsKb,
+    /// Whether the device's timing feeds the kernel's random numbers.
+    AddRandom,
+}
+
+impl QueueAttribute {
+    /// All, in the order they are listed to people.
+    pub const ALL: [QueueAttribute; 12] = [
+        QueueAttribute::Scheduler,
+        QueueAttribute::NrRequests,
+        QueueAttribute::Nomerges,
+        QueueAttribute::ReadAheadKb,
+        QueueAttribute::RqAffinity,
+        QueueAttribute::Iostats,
+        QueueAttribute::IoPoll,
+        QueueAttribute::IoPollDelay,
+        QueueAttribute::WbtLatUsec,
+        QueueAttribute::WriteCache,
+        QueueAttribute::MaxSectorsKb,
+        QueueAttribute::AddRandom,
+    ];
+
+    /// Name of its file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            QueueAttribute::Scheduler => "scheduler",
+            QueueAttribute::NrRequests => "nr_requests",
+            QueueAttribute::Nomerges => "nomerges",
+            QueueAttribute::ReadAheadKb => "read_ahead_kb",
+            QueueAttribute::RqAffinity => "rq_affinity",
+            QueueAttribute::Iostats => "iostats",
+            QueueAttribute::IoPoll => "io_poll",
+            QueueAttribute::IoPollDelay => "io_poll_delay",
+            QueueAttribute::WbtLatUsec => "wbt_lat_usec",
+            QueueAttribute::WriteCache => "write_cache",
+            QueueAttribute::MaxSectorsKb => "max_sectors_kb",
+            QueueAttribute::AddRandom => "add_random",
+        }
+    }
+}
+
+/// One setting: one file of the kernel with one value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Setting {
+    /// Of a whole block device.
+    Queue {
+        /// Kernel name, e.g. `nvme0n1`.
+        device: String,
+        /// Which.
+        attribute: QueueAttribute,
+    },
+    /// Frequency governor of a CPU.
+    Governor {
+        /// Which CPU.
+        cpu: u32,
+    },
+    /// Energy preference of a CPU whose hardware picks the clock.
+    EnergyPreference {
+        /// Which CPU.
+        cpu: u32,
+    },
+    /// Whether an idle state of a CPU is forbidden (`1`) or allowed (`0`).
+    IdleDisable {
+        /// Which CPU.
+        cpu: u32,
+        /// Number of the state.
+        state: u32,
+    },
+    /// SMT of the whole machine: `on` or `off`.
+    Smt,
+    /// CPUs an interrupt may go to, a CPU list.
+    IrqAffinity {
+        /// Number in /proc/interrupts.
+        irq: u32,
+    },
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setting::Queue { device, attribute } => write!(f, "{} of {device}", attribute.as_str()),
+            Setting::Governor { cpu } => write!(f, "governor of CPU {cpu}"),
+            Setting::EnergyPreference { cpu } => write!(f, "energy_preference of CPU {cpu}"),
+            Setting::IdleDisable { cpu, state } => write!(f, "disable of idle state {state} of CPU {cpu}"),
+            Setting::Smt => f.write_str("smt"),
+            Setting::IrqAffinity { irq } => write!(f, "affinity of interrupt {irq}"),
+        }
+    }
+}
+
+/// A setting and the value it is to get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub setting: Setting,
+    /// As the kernel writes it.
+    pub value: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Reading, checking and writing one setting. The only place of this crate that opens a kernel file for writing.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use fathom_units::{format_cpu_list, parse_cpu_list};
+
+use super::{QueueAttribute, Setting, SettingError};
+use crate::root::{Root, attribute, names_in};
+
+impl Setting {
+    /// Its file.
+    pub(super) fn path(&self, root: &Root) -> PathBuf {
+        const CPU: &str = "sys/devices/system/cpu";
+        match self {
+            Setting::Queue { device, attribute } => {
+                root.join("sys/class/block").join(device).join("queue").join(attribute.as_str())
+            }
+            Setting::Governor { cpu } => root.join(format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor")),
+            Setting::EnergyPreference { cpu } => {
+                root.join(format!("{CPU}/cpu{cpu}/cpufreq/energy_performance_preference"))
+            }
+            Setting::IdleDisable { cpu, state } => root.join(format!("{CPU}/cpu{cpu}/cpuidle/state{state}/disable")),
+            Setting::Smt => root.join(format!("{CPU}/smt/control")),
+            Setting::IrqAffinity { irq } => root.join(format!("proc/irq/{irq}/smp_affinity_list")),
+        }
+    }
+
+    /// What tells this bearer of the name from a later one: the kernel's count of disks, the user of an interrupt.
+    pub(super) fn bearer(&self, root: &Root) -> Option<String> {
+        match self {
+            Setting::Queue { device, .. } => attribute(&root.join("sys/class/block").join(device).join("diskseq")),
+            Setting::IrqAffinity { irq } => {
+                let home = root.join(format!("proc/irq/{irq}"));
+                let users: Vec<String> = names_in(&home).into_iter().filter(|n| home.join(n).is_dir()).collect();
+                (!users.is_empty()).then(|| users.join(","))
+            }
+            Setting::Governor { .. }
+            | Setting::EnergyPreference { .. }
+            | Setting::IdleDisable { .. }
+            | Setting::Smt => None,
+        }
+    }
+
+    /// Settings that the kernel changes on its own when this one changes: a new scheduler resets the depth of the
+    /// queue, and bfq turns write-back throttling off.
+    pub(super) fn dependents(&self) -> Vec<Setting> {
+        match self {
+            Setting::Queue { device, attribute: QueueAttribute::Scheduler } => {
+                [QueueAttribute::NrRequests, QueueAttribute::WbtLatUsec]
+                    .map(|attribute| Setting::Queue { device: device.clone(), attribute })
+                    .into()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Value in force, in the form that can be written back.
+    ///
+    /// # Errors
+    /// [`SettingError::Missing`] where the kernel does not offer it, [`SettingError::Io`] where it may not be read.
+    pub fn read(&self, root: &Root) -> Result<String, SettingError> {
+        let text = self.text(root)?;
+        Ok(match self {
+            Setting::Queue { attribute: QueueAttribute::Scheduler, .. } => bracketed(&text).to_owned(),
+            _ => text,
+        })
+    }
+
+    fn text(&self, root: &Root) -> Result<String, SettingError> {
+        let path = self.path(root);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(text.trim().to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(SettingError::Missing { what: self.to_string(), path })
+            }
+            Err(source) => Err(SettingError::Io { setting: self.clone(), doing: "read".into(), source }),
+        }
+    }
+
+    /// Whether two values mean the same.
+    pub(super) fn same(&self, a: &str, b: &str) -> bool {
+        match self {
+            Setting::IrqAffinity { .. } => {
+                let set = |text: &str| {
+                    let mut cpus = parse_cpu_list(text).unwrap_or_default();
+                    cpus.sort_unstable();
+                    cpus
+                };
+                set(a) == set(b)
+            }
+            _ => a == b,
+        }
+    }
+
+    /// Checks a value against what the kernel offers and gives it in the kernel's own form.
+    ///
+    /// # Errors
+    /// [`SettingError::Value`] with what the setting takes.
+    pub fn checked(&self, root: &Root, value: &str) -> Result<String, SettingError> {
+        let value = value.trim();
+        let refuse = |why: String| Err(SettingError::Value { setting: self.clone(), value: value.to_owned(), why });
+        let among = |offered: &[&str]| match offered.contains(&value) {
+            true => Ok(value.to_owned()),
+            false => refuse(format!("it takes {}", offered.join(", "))),
+        };
+        let listed = |file: &str| {
+            let offered = attribute(&self.path(root).with_file_name(file)).unwrap_or_default();
+            among(&offered.split_whitespace().collect::<Vec<_>>())
+        };
+        match self {
+            Setting::Queue { attribute, .. } => match attribute {
+                QueueAttribute::Scheduler => {
+                    let text = self.text(root)?;
+                    among(&text.split_whitespace().map(|w| w.trim_matches(['[', ']'])).collect::<Vec<_>>())
+                }
+                QueueAttribute::Nomerges | QueueAttribute::RqAffinity => among(&["0", "1", "2"]),
+                QueueAttribute::Iostats | QueueAttribute::IoPoll | QueueAttribute::AddRandom => among(&["0", "1"]),
+                QueueAttribute::WriteCache => among(&["write back", "write through"]),
+                QueueAttribute::NrRequests | QueueAttribute::MaxSectorsKb => self.number(value, 1),
+                QueueAttribute::ReadAheadKb | QueueAttribute::WbtLatUsec => self.number(value, 0),
+                QueueAttribute::IoPollDelay => self.number(value, -1),
+            },
+            Setting::Governor { .. } => listed("scaling_available_governors"),
+            Setting::EnergyPreference { .. } => listed("energy_performance_available_preferences"),
+            Setting::IdleDisable { .. } => among(&["0", "1"]),
+            Setting::Smt => match self.read(root)?.as_str() {
+                "on" | "off" => among(&["on", "off"]),
+                other => refuse(format!("the machine says {other}")),
+            },
+            Setting::IrqAffinity { .. } => match parse_cpu_list(value) {
+                Ok(cpus) => Ok(format_cpu_list(&cpus)),
+                Err(error) => refuse(error.to_string()),
+            },
+        }
+    }
+
+    fn number(&self, value: &str, least: i64) -> Result<String, SettingError> {
+        match value.parse::<i64>() {
+            Ok(number) if number >= least && number <= i64::from(u32::MAX) => Ok(number.to_string()),
+            _ => Err(SettingError::Value {
+                setting: self.clone(),
+                value: value.to_owned(),
+                why: format!("it takes a whole number from {least}"),
+            }),
+        }
+    }
+
+    /// Writes without looking; whoever calls has journalled it.
+    pub(super) fn write(&self, root: &Root, value: &str) -> Result<(), SettingError> {
+        let path = self.path(root);
+        // One write call: the kernel takes each as a whole value.
+        let write = || OpenOptions::new().write(true).truncate(true).open(&path)?.write_all(value.as_bytes());
+        write().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => SettingError::Missing { what: self.to_string(), path: path.clone() },
+            _ => SettingError::Io { setting: self.clone(), doing: format!("set to {value:?}"), source },
+        })
+    }
+
+    /// Writes and reads back.
+    pub(super) fn write_checked(&self, root: &Root, value: &str) -> Result<(), SettingError> {
+        self.write(root, value)?;
+        let found = self.read(root)?;
+        if self.same(&found, value) {
+            return Ok(());
+        }
+        Err(SettingError::NotTaken { setting: self.clone(), wanted: value.to_owned(), found })
+    }
+
+    /// Whether the names in it stay inside their folders: a journal is a file that others may have written.
+    pub(super) fn is_sound(&self) -> bool {
+        match self {
+            Setting::Queue { device, .. } => !device.is_empty() && !device.contains(['/', '\0']) && device != "..",
+            _ => true,
+        }
+    }
+}
+
+/// `mq-deadline` of `none [mq-deadline] kyber`; the whole text when nothing is bracketed.
+fn bracketed(text: &str) -> &str {
+    text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word)
+}

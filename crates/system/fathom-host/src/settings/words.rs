@@ -1,0 +1,132 @@
+//! From what a person writes (`scheduler=none`, `idle_max_us=20`) to single settings of the kernel.
+
+use fathom_units::nearest;
+
+use super::{Change, QueueAttribute, Setting, SettingError};
+use crate::cpu::Topology;
+use crate::disk::device_by_name;
+use crate::root::{Root, names_in, number};
+
+/// All words of settings, as [`changes_for`] takes them.
+pub const SETTING_WORDS: [&str; 17] = [
+    "scheduler",
+    "nr_requests",
+    "nomerges",
+    "read_ahead_kb",
+    "rq_affinity",
+    "iostats",
+    "io_poll",
+    "io_poll_delay",
+    "wbt_lat_usec",
+    "write_cache",
+    "max_sectors_kb",
+    "add_random",
+    "governor",
+    "energy_preference",
+    "idle_max_us",
+    "smt",
+    "irq_affinity",
+];
+
+/// The single changes that `word=value` means for the named block devices (kernel names of devices or partitions).
+///
+/// Words of the queue apply to each device; `governor`, `energy_preference` and `idle_max_us` (forbid every idle state
+/// that takes longer to leave) to all online CPUs; `irq_affinity` to all vectors of the devices. Each value is checked
+/// against what the kernel offers; nothing is changed.
+///
+/// # Errors
+/// [`SettingError`]: unknown word, no device, not offered here, or a value it does not take.
+pub fn changes_for(root: &Root, text: &str, devices: &[String]) -> Result<Vec<Change>, SettingError> {
+    let (word, value) = text.split_once('=').ok_or_else(|| SettingError::Form { text: text.to_owned() })?;
+    let (word, value) = (word.trim(), value.trim());
+    let Some(&word) = SETTING_WORDS.iter().find(|known| **known == word) else {
+        let near = nearest(word, &SETTING_WORDS);
+        let nearest = SETTING_WORDS.iter().find(|known| Some(**known) == near).copied();
+        return Err(SettingError::UnknownWord { word: word.to_owned(), nearest });
+    };
+    if word == "idle_max_us" {
+        return idle_changes(root, value);
+    }
+    let settings = settings_of(root, word, devices)?;
+    let change = |setting: Setting| {
+        // What is not there is named before what is wrong with its value.
+        setting.read(root)?;
+        Ok(Change { value: setting.checked(root, value)?, setting })
+    };
+    settings.into_iter().map(change).collect()
+}
+
+fn settings_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Vec<Setting>, SettingError> {
+    if let Some(attribute) = QueueAttribute::ALL.into_iter().find(|a| a.as_str() == word) {
+        let wholes = whole_devices(root, word, devices)?;
+        return Ok(wholes.into_iter().map(|device| Setting::Queue { device, attribute }).collect());
+    }
+    match word {
+        "smt" => Ok(vec![Setting::Smt]),
+        "irq_affinity" => interrupts_of(root, word, devices),
+        _ => {
+            let of =
+                |cpu| if word == "governor" { Setting::Governor { cpu } } else { Setting::EnergyPreference { cpu } };
+            Ok(online(root).into_iter().map(of).collect())
+        }
+    }
+}
+
+fn whole_devices(root: &Root, word: &'static str, devices: &[String]) -> Result<Vec<String>, SettingError> {
+    let mut names = Vec::new();
+    for name in devices {
+        let missing = || SettingError::Missing {
+            what: format!("{word} of {name}"),
+            path: root.join("sys/class/block").join(name).join("queue").join(word),
+        };
+        let whole = device_by_name(root, name).map_err(|_| missing())?.name;
+        if !names.contains(&whole) {
+            names.push(whole);
+        }
+    }
+    if names.is_empty() { Err(SettingError::NoDevice { word }) } else { Ok(names) }
+}
+
+fn online(root: &Root) -> Vec<u32> {
+    Topology::read(root).map_or_else(|_| Vec::new(), |t| t.cpus.iter().map(|c| c.id).collect())
+}
+
+/// One change per CPU and state; states that are allowed and fast stay, slow ones are forbidden.
+fn idle_changes(root: &Root, value: &str) -> Result<Vec<Change>, SettingError> {
+    let mut changes = Vec::new();
+    for cpu in online(root) {
+        let home = root.join(format!("sys/devices/system/cpu/cpu{cpu}/cpuidle"));
+        for name in names_in(&home) {
+            let Some(state) = name.strip_prefix("state").and_then(|n| n.parse().ok()) else { continue };
+            let setting = Setting::IdleDisable { cpu, state };
+            let most: u64 = value.parse().map_err(|_| SettingError::Value {
+                setting: setting.clone(),
+                value: value.to_owned(),
+                why: "idle_max_us takes microseconds, for example 20; 0 keeps all cores awake".to_owned(),
+            })?;
+            let latency_us = number(&home.join(&name).join("latency")).unwrap_or(0);
+            changes.push(Change { value: u8::from(latency_us > most).to_string(), setting });
+        }
+    }
+    if changes.is_empty() {
+        let path = root.join("sys/devices/system/cpu/cpu0/cpuidle");
+        return Err(SettingError::Missing { what: "idle_max_us".to_owned(), path });
+    }
+    Ok(changes)
+}
+
+/// Vectors of the devices' PCI functions that complete I/O.
+fn interrupts_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Vec<Setting>, SettingError> {
+    let wholes = whole_devices(root, word, devices)?;
+    let inventory = crate::inspect::Inventory::read(root);
+    let drives: Vec<_> = wholes.iter().flat_map(|name| inventory.drives_below(name)).collect();
+    let vectors = drives.iter().filter_map(|d| d.interrupt_device.as_deref()).flat_map(|device| {
+        inventory.interrupts.io_vectors(device).map(|v| Setting::IrqAffinity { irq: v.irq }).collect::<Vec<_>>()
+    });
+    let settings: Vec<Setting> = vectors.collect();
+    if settings.is_empty() {
+        let what = format!("{word} of {}", wholes.join(", "));
+        return Err(SettingError::Missing { what, path: root.join("proc/irq") });
+    }
+    Ok(settings)
+}
