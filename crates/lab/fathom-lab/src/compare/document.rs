@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::StepView;
+
 /// Version of this document's shape.
 pub const COMPARISON_SCHEMA: u32 = 1;
 
@@ -69,6 +71,8 @@ pub struct ComparedStep {
     pub label: String,
     /// Group of the targets.
     pub group: String,
+    /// What both sides were asked to do, so that pictures can place the step.
+    pub load: ComparedLoad,
     /// The side set against `A`.
     pub side: String,
     /// Indexes of the steps of the reference.
@@ -93,6 +97,41 @@ pub struct ComparedStep {
     pub metrics: Vec<ComparedMetric>,
     /// What a reader must know about this step, e.g. that one side was not steady.
     pub notes: Vec<String>,
+}
+
+/// The load of a compared step, as in its [`StepView`](crate::document::StepView).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComparedLoad {
+    /// fio's word: `randread`.
+    pub op: String,
+    /// Share of reads.
+    pub read_pct: u8,
+    /// `random`, `sequential`, `zipf:1.2`...
+    pub pattern: String,
+    /// Largest block of the split.
+    pub block_size_bytes: u32,
+    /// Per target.
+    pub threads: u32,
+    /// Per thread.
+    pub queue_depth: u32,
+    /// Number of targets.
+    pub devices: u32,
+}
+
+impl ComparedLoad {
+    /// The load of a step.
+    #[must_use]
+    pub fn of(step: &StepView) -> ComparedLoad {
+        ComparedLoad {
+            op: step.op.clone(),
+            read_pct: step.read_pct,
+            pattern: step.pattern.clone(),
+            block_size_bytes: step.block_size_bytes,
+            threads: step.threads,
+            queue_depth: step.queue_depth,
+            devices: step.devices,
+        }
+    }
 }
 
 /// One figure on two sides.

@@ -2,4 +2,6 @@
 
 mod document;
 
-pub use document::{COMPARISON_SCHEMA, ComparedMetric, ComparedStep, Comparison, Difference, Side, Unmatched};
+pub use document::{
+    COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, Unmatched,
+};
