@@ -120,10 +120,11 @@ mod tests {
         // Quiet until the first look at 4 s, wild until the second, quiet again after.
         let step = step_of(6 * SECOND_NS, 60 * SECOND_NS);
         let mut intervals = noisy(3, 600, 0.001);
-        for (i, n) in [(45, 0), (48, 9000), (52, 12_000)] {
+        for (i, n) in [(45, 3500), (48, 6500), (52, 5500)] {
             intervals[i] = intervals_with(&vec![n; i + 1]).pop().unwrap();
         }
         assert!(precise_enough(&intervals[..40], &step));
+        assert!(!precise_enough(&intervals[..60], &step));
         let stopped = stop_time_ns(&intervals, &step).unwrap();
         assert!(stopped > 9 * SECOND_NS, "{stopped}");
     }

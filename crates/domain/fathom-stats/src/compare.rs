@@ -66,7 +66,7 @@ pub fn ratio_ci(a: &[f64], b: &[f64]) -> Result<RatioEstimate, CompareError> {
     }
     let logs: Vec<f64> = a.iter().zip(b).map(|(x, y)| x.ln() - y.ln()).collect();
     let centre = mean(&logs);
-    let half = t95(pairs - 1) * (variance(&logs) / pairs as f64).sqrt();
+    let half = t95(pairs as f64 - 1.0) * (variance(&logs) / pairs as f64).sqrt();
     let walsh = walsh_averages(&logs);
     let rank = signed_rank_critical(pairs);
     Ok(RatioEstimate {

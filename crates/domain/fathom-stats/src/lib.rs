@@ -4,6 +4,7 @@
 //! cut into batches long enough to be nearly independent, and the spread of the batch means gives the error bar.
 
 mod adaptive;
+mod autoregression;
 mod batch;
 mod compare;
 mod laws;

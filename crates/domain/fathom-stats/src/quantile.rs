@@ -1,10 +1,10 @@
 //! Quantiles of latency: the tail rule and the interval.
 
-use fathom_hist::{Histogram, REL_ERROR_MAX};
+use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::Interval;
 
-use crate::batch::{Batches, POINTS_MIN};
+use crate::batch::{Batches, POINTS_MIN, half_width};
 use crate::student::t95;
 
 /// Samples that must lie beyond a quantile before it is shown as a figure (the rank is then known to about 20 %).
@@ -42,7 +42,7 @@ impl QuantileEstimate {
 /// `hist` holds the samples of the whole window for operation `op` (`None`: all operations merged); `intervals` are the
 /// slices of the same window. The interval is that of ranks: batch means of the exceedance indicator 1{x > quantile}
 /// over the intervals give its variance (never taken below the binomial one), and the quantiles at q -+ t s are the
-/// ends, widened by the error of a bucket. Without intervals (imported runs) there is no confidence interval.
+/// ends; an end in the bucket of the value itself is widened to the whole bucket. Without intervals (imported runs) there is no confidence interval.
 #[must_use]
 pub fn quantile_estimate(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<Op>) -> QuantileEstimate {
     let samples = hist.count();
@@ -68,11 +68,36 @@ fn interval_of(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<Op>,
     if low <= 0.0 || high >= 1.0 {
         return None;
     }
-    let (low, high) = (hist.quantile(low)? as f64, hist.quantile(high)? as f64);
-    // Rounded inwards, so that buckets of a single value (below 256 ns) are not widened.
-    let low = ((low * (1.0 - REL_ERROR_MAX)).ceil() as u64).max(hist.min_ns()?);
-    let high = ((high * (1.0 + REL_ERROR_MAX)).floor() as u64).min(hist.max_ns()?);
-    Some((low, high))
+    let (low, high) = (bucket_at(hist, low)?, bucket_at(hist, high)?);
+    // Within its own bucket the value may lie anywhere; in another one the samples are taken to lie evenly.
+    let holds_value = |b: &Placed| (b.low..=b.high).contains(&value);
+    let low_ns = if holds_value(&low) { low.low } else { low.at.floor() as u64 };
+    let high_ns = if holds_value(&high) { high.high } else { high.at.ceil() as u64 };
+    Some((low_ns.min(value), high_ns.max(value)))
+}
+
+/// A bucket, narrowed to the values that can be in it, and the place of a rank within it.
+struct Placed {
+    low: u64,
+    high: u64,
+    at: f64,
+}
+
+/// The bucket that holds quantile `q`.
+fn bucket_at(hist: &Histogram, q: f64) -> Option<Placed> {
+    let (min, max) = (hist.min_ns()?, hist.max_ns()?);
+    let rank = q * hist.count() as f64;
+    let mut before = 0.0;
+    for bucket in hist.buckets() {
+        let count = bucket.count as f64;
+        if before + count >= rank {
+            let (low, high) = (bucket.low_ns.max(min), bucket.high_ns.min(max));
+            let at = low as f64 + (high - low) as f64 * ((rank - before) / count).clamp(0.0, 1.0);
+            return Some(Placed { low, high, at });
+        }
+        before += count;
+    }
+    None
 }
 
 /// Half width of the 95 % interval of the share of samples beyond `value`.
@@ -103,8 +128,9 @@ fn rank_half_width(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<
     let batches = Batches::of(&excess);
     let binomial = q * (1.0 - q) / total;
     let per_interval = total / intervals.len() as f64;
-    let variance = (batches.variance_of_mean() / per_interval.powi(2)).max(binomial);
-    Some(t95(batches.means.len() - 1) * variance.sqrt())
+    let least = t95(batches.means.len() as f64 - 1.0) * binomial.sqrt();
+    let half = half_width(&batches, &excess) / per_interval;
+    Some(half.max(least))
 }
 
 #[cfg(test)]
@@ -196,19 +222,27 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_p99_cover_its_true_value() {
-        for (phi, spread) in [(0.0, 0.3_f64), (0.5, 0.1_f64.hypot(0.3))] {
+    fn intervals_of_p99_cover_its_true_value_in_92_to_97_percent_of_1000_runs() {
+        for (phi, slices, per_slice) in
+            [(0.0, 60, 200), (0.3, 60, 200), (0.5, 100, 110), (0.7, 150, 80), (0.9, 600, 20)]
+        {
+            let spread = if phi > 0.0 { 0.1_f64.hypot(0.3) } else { 0.3 };
             let truth = 100_000.0 * (2.326_348 * spread).exp();
-            let found: Vec<(u64, u64)> = (0..300_u64)
+            let found: Vec<(u64, u64)> = (0..1000_u64)
                 .filter_map(|seed| {
-                    let intervals = intervals_of(&latencies(&mut Random::new(seed), phi, 150, 100));
+                    let intervals = intervals_of(&latencies(&mut Random::new(seed), phi, slices, per_slice));
                     quantile_estimate(&merged(&intervals), &intervals, 0.99, None).ci95_ns
                 })
                 .collect();
-            assert!(found.len() >= 290, "phi {phi}: only {} runs bound it", found.len());
+            assert!(found.len() >= 930, "phi {phi}: only {} runs bound it", found.len());
             let hits = found.iter().filter(|(low, high)| (*low as f64..=*high as f64).contains(&truth)).count();
             let covered = hits as f64 / found.len() as f64;
-            assert!((0.90..=0.99).contains(&covered), "phi {phi}: {covered}");
+            println!(
+                "p99: phi {phi}, {slices} intervals of {per_slice} I/Os: {:.1} % of {} runs covered",
+                covered * 100.0,
+                found.len()
+            );
+            assert!((0.92..=0.97).contains(&covered), "phi {phi}: {covered}");
         }
     }
 

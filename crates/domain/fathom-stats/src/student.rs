@@ -2,9 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Half width, in standard errors, of a two-sided 95 % interval with `freedom` degrees of freedom (at least 1).
-pub(crate) fn t95(freedom: usize) -> f64 {
-    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64).expect("one or more degrees of freedom");
+/// Half width, in standard errors, of a two-sided 95 % interval with `freedom` degrees of freedom (1 is the least
+/// taken; the effective freedom of correlated data need not be whole).
+pub(crate) fn t95(freedom: f64) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("one or more degrees of freedom");
     distribution.inverse_cdf(0.975)
 }
 
@@ -14,7 +15,9 @@ mod tests {
 
     #[test]
     fn half_widths_are_those_of_the_tables() {
-        for (freedom, table) in [(1, 12.706_20), (4, 2.776_445), (9, 2.262_157), (29, 2.045_230), (120, 1.979_930)] {
+        for (freedom, table) in
+            [(1.0, 12.706_20), (4.0, 2.776_445), (9.0, 2.262_157), (29.0, 2.045_230), (120.0, 1.979_930)]
+        {
             assert!((t95(freedom) - table).abs() < 1e-4, "{freedom}: {}", t95(freedom));
         }
     }

@@ -104,7 +104,7 @@ fn geweke_passes(series: &[f64]) -> bool {
     let error = (density / first.len() as f64 + density / last.len() as f64).sqrt();
     let difference = (mean(first) - mean(last)).abs();
     // A thousandth of the margin is no difference, whatever the error: a simulated run may have none.
-    difference <= (t95(batches.means.len() - 1) * error).max(DRIFT_MARGIN_PCT / 1e5 * mean(series).abs())
+    difference <= (t95(batches.means.len() as f64 - 1.0) * error).max(DRIFT_MARGIN_PCT / 1e5 * mean(series).abs())
 }
 
 #[cfg(test)]
