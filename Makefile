@@ -2,13 +2,13 @@
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
 
-.PHONY: run test build viewer setup-run setup-test lint doc unit web-test browser bench clean
+.PHONY: run test build viewer setup-run setup-test lint doc unit web-test browser testbed bench clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
 	./target/release/fathom run quick --output $(REPORT)
 
-test: setup-test viewer lint doc unit web-test browser
+test: setup-test viewer lint doc unit web-test browser testbed
 
 build: setup-run viewer
 	$(CARGO) build --release -p fathom
@@ -43,6 +43,11 @@ web-test:
 browser:
 	$(CARGO) build -p fathom
 	scripts/browser.sh
+
+# Emulated machines with NVMe drives, switches and NUMA nodes, from Debian's QEMU; see docs/TESTBED.md.
+testbed: viewer
+	$(CARGO) build -p fathom
+	testbed/testbed.py test --binary $${CARGO_TARGET_DIR:-target}/debug/fathom
 
 bench: build
 	scripts/setup.sh test

@@ -1,0 +1,1 @@
+"""The testbed: QEMU guests with NVMe drives, a PCIe switch, NUMA nodes and SMT siblings, which CI does not have."""

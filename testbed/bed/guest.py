@@ -1,0 +1,281 @@
+"""A running guest: started, spoken to, saved, given and robbed of drives, ended."""
+
+import base64
+import ctypes
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import images, machines, packages, paths
+from .agent import Agent, Answer
+from .errors import GuestLost
+from .machines import Drive, Machine
+from .qmp import Qmp
+
+# Emulation on a busy host is slow: a time-out says that something hangs, not that it is late.
+BOOT_TIMEOUT_S = 240.0
+COMMAND_TIMEOUT_S = 180.0
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass
+class Guest:
+    """A guest and the connections to it."""
+
+    machine: Machine
+    pid: int
+    folder: Path
+    sockets: Path
+    process: subprocess.Popen | None = None
+    agent: Agent | None = None
+    drives: list[Drive] = field(default_factory=list)
+
+    @staticmethod
+    def boot(machine: Machine, stays: bool = False) -> "Guest":
+        """Starts a machine with its drives. `stays`: lives on when this program ends."""
+        guest = _start(machine, [], machine.drives, stays)
+        guest.attach()
+        return guest
+
+    @staticmethod
+    def restore(machine: Machine, drives: tuple[Drive, ...], stays: bool = False) -> "Guest":
+        """Starts a machine from its saved state (saving it first, if needed) and plugs `drives` in."""
+        bare = machine.without_drives()
+        saved = state_file(bare)
+        if not saved.exists():
+            save(bare)
+        guest = _start(bare, ["-incoming", f"exec:cat {shlex.quote(str(saved))}"], (), stays)
+        guest.attach()
+        guest.machine = machine
+        for drive in drives:
+            guest.plug(drive)
+        guest.wait_for_drives()
+        return guest
+
+    def attach(self) -> None:
+        """Connects to the agent and gives the guest its time and the program under test."""
+        self.agent = Agent(self.sockets / "agent")
+        try:
+            self.agent.wait_until_ready(BOOT_TIMEOUT_S)
+        except GuestLost as lost:
+            raise GuestLost(f"{lost}; its console ends:\n{self.console_end()}") from lost
+        self.ok(
+            f"date -s @{int(time.time())} >/dev/null\n"
+            "mountpoint -q /fathom && exit\n"
+            "disk=$(grep -lx fathom /sys/block/vd*/serial); disk=${disk#/sys/block/}\n"
+            "blockdev --flushbufs /dev/${disk%/serial} && mount -t ext4 -o ro /dev/${disk%/serial} /fathom"
+        )
+        self.wait_for_drives()
+
+    def run(self, script: str, timeout_s: float = COMMAND_TIMEOUT_S) -> Answer:
+        """Runs a shell script in the guest."""
+        assert self.agent is not None, "attach() comes first"
+        try:
+            return self.agent.run(script, timeout_s)
+        except TimeoutError:
+            raise GuestLost(f"no end after {timeout_s:.0f} s: {script}\n{self.console_end()}") from None
+
+    def ok(self, script: str, timeout_s: float = COMMAND_TIMEOUT_S) -> str:
+        """Runs a script that must succeed; returns its output without the last newline."""
+        answer = self.run(script, timeout_s)
+        if answer.status != 0:
+            raise AssertionError(f"status {answer.status} of: {script}\n{answer.out[-2000:]}{answer.err[-2000:]}")
+        return answer.out.rstrip("\n")
+
+    def fetch(self, path: str) -> bytes:
+        """Content of a file of the guest."""
+        return base64.b64decode(self.ok(f"base64 {shlex.quote(path)}"))
+
+    def fathom(self, words: str, status: int = 0, timeout_s: float = COMMAND_TIMEOUT_S) -> Answer:
+        """Runs Fathom, which must end with `status`."""
+        answer = self.run(f"fathom {words}", timeout_s)
+        if answer.status != status:
+            said = f"{answer.out[-3000:]}\n{answer.err[-3000:]}"
+            raise AssertionError(f"fathom {words}\nended with {answer.status} instead of {status}:\n{said}")
+        return answer
+
+    def fathom_json(self, words: str, status: int = 0, timeout_s: float = COMMAND_TIMEOUT_S) -> dict:
+        """As `fathom`, for commands that print JSON alone."""
+        answer = self.fathom(words, status, timeout_s)
+        try:
+            return json.loads(answer.out)
+        except ValueError as error:
+            raise AssertionError(f"fathom {words}: no JSON ({error}):\n{answer.out[-2000:]}\n{answer.err}") from error
+
+    def device(self, serial: str) -> str:
+        """Path of the block device of a drive. Its number differs from boot to boot, its serial does not."""
+        script = f'for c in /sys/class/nvme/*; do [ "$(echo $(cat $c/serial))" = {serial} ] && ls $c; done'
+        name = self.ok(script + "; true").split()
+        # With native multipath the head, nvme0n1, is not below the controller, which has nvme0c0n1 alone.
+        found = sorted(n for n in name if n.startswith("nvme") and "n" in n[4:])
+        if not found:
+            raise AssertionError(f"no drive {serial} in the guest")
+        head = found[0]
+        if "c" in head[4:]:
+            head = head[: head.index("c", 4)] + head[head.index("n", 4) :]
+        return f"/dev/{head}"
+
+    def qmp(self) -> Qmp:
+        """A new connection to QEMU's monitor."""
+        return Qmp(self.sockets / "qmp")
+
+    def plug(self, drive: Drive) -> None:
+        """Adds a drive while the guest runs."""
+        qmp = self.qmp()
+        if drive.iops_max is not None:
+            limits = {"iops-total": drive.iops_max}
+            qmp.command("object-add", qom_type="throttle-group", id=f"limit-{drive.serial}", limits=limits)
+        nodes = machines.block_node(drive, new_image(self.folder, drive))
+        for node in nodes:
+            qmp.raw({"execute": "blockdev-add", "arguments": node})
+        qmp.raw({"execute": "device_add", "arguments": machines.drive_device(drive, nodes[-1]["node-name"])})
+        qmp.close()
+        self.drives.append(drive)
+
+    def pull(self, drive: Drive) -> None:
+        """Removes a drive without asking the guest's programs."""
+        qmp = self.qmp()
+        qmp.command("device_del", id=drive.id)
+        qmp.close()
+        self.drives.remove(drive)
+
+    def wait_for_drives(self, timeout_s: float = 60.0) -> None:
+        """Until every drive has its block device."""
+        script = (
+            f'end=$(($(date +%s) + {int(timeout_s)})); '
+            f'until [ "$(grep -l live /sys/class/nvme/*/state 2>/dev/null | wc -l)" = {len(self.drives)} ] '
+            f'&& [ "$(ls -d /dev/nvme*n1 2>/dev/null | wc -l)" = {len(self.drives)} ]; do '
+            "[ $(date +%s) -lt $end ] || { ls /dev/nvme*; cat /sys/class/nvme/*/state; dmesg | tail; exit 1; }; "
+            "sleep 0.1; done"
+        )
+        self.ok(script, timeout_s + 30)
+
+    def image(self, serial: str) -> Path:
+        """The file behind a drive."""
+        return self.folder / f"{serial}.raw"
+
+    def console_end(self) -> str:
+        lines = (self.folder / "console.log").read_text(errors="replace").splitlines()
+        return "\n".join(lines[-15:])
+
+    def down(self) -> None:
+        """Ends QEMU at once and removes what it left."""
+        if self.agent is not None:
+            self.agent.close()
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        if self.process is not None:
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+
+
+def new_image(folder: Path, drive: Drive) -> Path:
+    """An empty image, whose blocks take room when they are written."""
+    image = folder / f"{drive.serial}.raw"
+    with image.open("wb") as file:
+        file.truncate(drive.size_bytes)
+    return image
+
+
+def state_file(machine: Machine) -> Path:
+    """Where the saved state of a machine lies; its name changes with everything it depends on."""
+    words = [images.state_key(), *machines.arguments(machine), machines.kernel_line(machine)]
+    digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+    return paths.IMAGES / f"{machine.name}-{digest}.state"
+
+
+def save(machine: Machine) -> Path:
+    """Boots a machine without drives and keeps its state: a guest with NVMe drives cannot be saved."""
+    bare = machine.without_drives()
+    target = state_file(bare)
+    for old in paths.IMAGES.glob(f"{machine.name}-*.state"):
+        old.unlink()
+    guest = _start(bare, [], (), stays=False)
+    try:
+        agent = Agent(guest.sockets / "agent")
+        agent.wait_until_ready(BOOT_TIMEOUT_S)
+        agent.close()
+        qmp = guest.qmp()
+        qmp.command("stop")
+        part = target.with_suffix(".part")
+        qmp.command("migrate", uri=f"exec:cat > {shlex.quote(str(part))}")
+        while (state := qmp.command("query-migrate").get("status")) != "completed":
+            if state in ("failed", "cancelled"):
+                raise GuestLost(f"the guest could not be saved: {state}")
+            time.sleep(0.1)
+        part.rename(target)
+    finally:
+        guest.down()
+    return target
+
+
+def _start(machine: Machine, extra: list[str], drives: tuple[Drive, ...], stays: bool) -> Guest:
+    paths.RUNS.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{machine.name}-", dir=paths.RUNS))
+    # Names of sockets may be 107 bytes long, and the project may lie deep.
+    sockets = Path(tempfile.mkdtemp(prefix="fathom-testbed-"))
+    host = packages.tree("host") / "usr"
+    libraries = host / "lib/x86_64-linux-gnu"
+    command = [host / "bin/qemu-system-x86_64", "-L", host / "share/qemu", "-L", host / "share/seabios"]
+    command += machines.arguments(machine)
+    command += ["-kernel", images.kernel(), "-initrd", images.INITRD, "-append", machines.kernel_line(machine)]
+    for name, image in (("tools", images.TOOLS), ("fathom", images.FATHOM)):
+        command += ["-drive", f"file={image},if=none,id={name},format=raw,readonly=on"]
+        command += ["-device", f"virtio-blk-pci,bus=pcie.0,drive={name},serial={name}"]
+    command += ["-device", "virtio-serial-pci,bus=pcie.0"]
+    command += ["-chardev", f"socket,path={sockets / 'agent'},server=on,wait=off,id=agent"]
+    command += ["-device", "virtserialport,chardev=agent,name=fathom.agent"]
+    command += ["-qmp", f"unix:{sockets / 'qmp'},server=on,wait=off"]
+    command += ["-chardev", f"file,id=console,path={folder / 'console.log'}", "-serial", "chardev:console"]
+    for drive in drives:
+        command += _drive_arguments(drive, folder)
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": f"{libraries}:{host.parent / 'lib/x86_64-linux-gnu'}",
+        "QEMU_MODULE_DIR": str(libraries / "qemu"),
+    }
+    with (folder / "qemu.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*map(str, command), *extra],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=stays,
+            preexec_fn=None if stays else _end_with_parent,
+        )
+    guest = Guest(machine, process.pid, folder, sockets, process, drives=list(drives))
+    end = time.monotonic() + 30
+    while not (sockets / "qmp").exists() or not (sockets / "agent").exists():
+        if process.poll() is not None or time.monotonic() > end:
+            said = (folder / "qemu.log").read_text(errors="replace")
+            guest.down()
+            raise GuestLost(f"QEMU did not start: {said}")
+        time.sleep(0.02)
+    return guest
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _drive_arguments(drive: Drive, folder: Path) -> list[str]:
+    out = []
+    if drive.iops_max is not None:
+        limit = {"qom-type": "throttle-group", "id": f"limit-{drive.serial}", "limits": {"iops-total": drive.iops_max}}
+        out += ["-object", json.dumps(limit)]
+    nodes = machines.block_node(drive, new_image(folder, drive))
+    for node in nodes:
+        out += ["-blockdev", json.dumps(node)]
+    return [*out, "-device", json.dumps(machines.drive_device(drive, nodes[-1]["node-name"]))]
