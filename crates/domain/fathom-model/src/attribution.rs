@@ -35,10 +35,22 @@ pub enum LimitName {
     Core,
     /// All CPUs the run may use.
     AllCores,
+    /// The cores that take the interrupts.
+    IrqCore,
+    /// A drive's own PCI Express link.
+    Link,
+    /// A link that several drives share.
+    Uplink,
+    /// The array: its write penalty, or its card.
+    Raid,
+    /// Memory bandwidth.
+    Memory,
     /// The page cache answered instead of the device.
     PageCache,
     /// The arrival rate that was asked for.
     Rate,
+    /// The database that makes the load.
+    Database,
     /// The evidence does not say.
     Unknown,
 }
@@ -52,6 +64,12 @@ impl LimitName {
             LimitName::Device => "device",
             LimitName::Core => "core",
             LimitName::AllCores => "all_cores",
+            LimitName::IrqCore => "irq_core",
+            LimitName::Link => "link",
+            LimitName::Uplink => "uplink",
+            LimitName::Raid => "raid",
+            LimitName::Memory => "memory",
+            LimitName::Database => "database",
             LimitName::PageCache => "page_cache",
             LimitName::Rate => "rate",
             LimitName::Unknown => "unknown",

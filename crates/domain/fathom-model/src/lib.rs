@@ -5,8 +5,22 @@
 
 mod attribution;
 pub mod catalogue;
+mod ceilings;
+mod closed;
 mod cost;
+mod device;
+mod fit;
+mod machine;
+mod pcie;
+mod predict;
 
 pub use attribution::{Confidence, Evidence, Limit, LimitName, Observation, attribute};
 pub use catalogue::Catalogue;
+pub use ceilings::{Ceiling, alone_ns, ceilings};
+pub use closed::{OpModel, Operating};
 pub use cost::{CpuCost, cpu_cost, thread_busy_shares};
+pub use device::DeviceModel;
+pub use fit::{Fit, Point, fit};
+pub use machine::{CostModel, MachineModel, RaidLevel, RaidModel, Shape, UplinkModel};
+pub use pcie::PcieLink;
+pub use predict::{Answer, Forbidden, Goal, Prediction, meet, predict};

@@ -1,0 +1,293 @@
+//! The most each part of a machine could give under a load: the storage roofline. The lowest is the claim.
+
+use fathom_units::{format_block, format_bytes, format_iops, format_ns, format_rate};
+use serde::Serialize;
+
+use crate::attribution::LimitName;
+use crate::machine::{MachineModel, RaidModel, Shape};
+
+/// The most a part could give.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ceiling {
+    /// Which part.
+    pub name: LimitName,
+    /// I/Os per second of the whole load.
+    pub iops: f64,
+    /// Bytes per second, where that is what the part is limited in.
+    pub bytes_per_s: Option<f64>,
+    /// How it was reckoned, with its numbers.
+    pub sentence: String,
+}
+
+/// All ceilings that the machine's description allows, lowest first.
+#[must_use]
+pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
+    let mut all = Vec::new();
+    if let Some(rate) = shape.rate_iops {
+        all.push(iops(LimitName::Rate, rate, format!("the rate that is asked for: {} IOPS", format_iops(rate))));
+    }
+    depth(machine, shape, &mut all);
+    drives(machine, shape, &mut all);
+    links(machine, shape, &mut all);
+    cores(machine, shape, &mut all);
+    if let Some(raid) = &machine.raid {
+        array(machine, raid, shape, &mut all);
+    }
+    if let Some(rate) = machine.memory_bytes_per_s {
+        // Direct I/O crosses memory once by DMA; a copy through the page cache reads and writes it once more.
+        let crossings = if shape.buffered { 3.0 } else { 1.0 };
+        let x = rate / (crossings * shape.block_bytes);
+        let how = format!("memory moves {}, {crossings:.0} x {} per I/O", format_rate(rate), block(shape));
+        all.push(bytes(LimitName::Memory, x, shape, how));
+    }
+    all.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    all
+}
+
+/// Latency of one I/O alone on this machine, host time included; `None` when the drive is unknown.
+#[must_use]
+pub fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
+    let device = machine.device.as_ref()?;
+    let host_ns = machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns);
+    let op = |share: f64| device.mixed(share, shape.block_bytes, shape.sequential).map(|o| o.alone_ns());
+    let Some(raid) = machine.raid.as_ref().filter(|_| !shape.sequential) else {
+        return Some(op(shape.read_share)? + host_ns);
+    };
+    // A small write of a parity level waits for its reads, then for its writes.
+    let (reads, _) = raid.level.small_write();
+    let read_ns = op(1.0)?;
+    let write_ns = if shape.read_share < 1.0 { op(0.0)? + if reads > 0.0 { read_ns } else { 0.0 } } else { 0.0 };
+    Some(shape.read_share * read_ns + (1.0 - shape.read_share) * write_ns + host_ns)
+}
+
+fn iops(name: LimitName, iops: f64, sentence: String) -> Ceiling {
+    Ceiling { name, iops, bytes_per_s: None, sentence }
+}
+
+fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: String) -> Ceiling {
+    Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), sentence }
+}
+
+fn block(shape: &Shape) -> String {
+    format_block(shape.block_bytes as u64)
+}
+
+fn drives_word(n: u32) -> String {
+    if n == 1 { "the drive".to_owned() } else { format!("{n} drives") }
+}
+
+fn depth(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
+    if let Some(ns) = alone_ns(machine, shape) {
+        let x = f64::from(shape.in_flight) * 1e9 / ns;
+        let how = format!("{} in flight, {} each when nothing waits (Little)", shape.in_flight, format_ns(ns));
+        all.push(iops(LimitName::QueueDepth, x, how));
+    }
+}
+
+fn drives(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
+    let Some(device) = machine.device.as_ref().filter(|_| machine.raid.is_none()) else { return };
+    let n = f64::from(shape.drives);
+    let mix = format!("{:.0} % reads", shape.read_share * 100.0);
+    if let Some(each) = device.command_iops(shape.read_share) {
+        let how = format!("{} at {} IOPS each, {mix}", drives_word(shape.drives), format_iops(each));
+        all.push(iops(LimitName::Device, n * each, how));
+    }
+    if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
+        let rate = format_rate(each * shape.block_bytes);
+        let how = format!("{} at {rate} each, {mix} of {}", drives_word(shape.drives), block(shape));
+        all.push(bytes(LimitName::Device, n * each, shape, how));
+    }
+}
+
+fn links(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
+    let own = machine.device.as_ref().and_then(|d| d.link);
+    let links = if machine.links.is_empty() { own.into_iter().collect() } else { machine.links.clone() };
+    // I/Os are spread evenly, so the slowest link holds all drives to its pace. Members behind a parity level carry more
+    // than the host asks; their term is in the array's.
+    let slowest = links.iter().map(|l| (l.mixed_iops(shape.read_share, shape.block_bytes), l));
+    if let Some((each, link)) = slowest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|_| machine.raid.is_none()) {
+        let how = format!(
+            "{link} carries {} of {} after coding and packets of {}",
+            format_rate(each * shape.block_bytes),
+            block(shape),
+            format_bytes(u64::from(link.max_payload_bytes))
+        );
+        all.push(bytes(LimitName::Link, each * f64::from(shape.drives), shape, how));
+    }
+    for up in machine.uplinks.iter().filter(|u| u.drives > 0 && machine.raid.is_none()) {
+        let x =
+            up.link.mixed_iops(shape.read_share, shape.block_bytes) * f64::from(shape.drives) / f64::from(up.drives);
+        let how = format!("{} of the drives share {}, {}", up.drives, up.name, up.link);
+        all.push(bytes(LimitName::Uplink, x, shape, how));
+    }
+}
+
+fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
+    let Some(cost) = &machine.cost else { return };
+    let own = if shape.siblings_first { machine.smt_gain / 2.0 } else { 1.0 };
+    let x = f64::from(shape.threads) * own * 1e9 / cost.thread_ns;
+    let who = if shape.threads == 1 { "one thread".to_owned() } else { format!("{} threads", shape.threads) };
+    let how = format!("{who} at {} of its core per I/O ({})", format_ns(cost.thread_ns), cost.origin);
+    all.push(iops(LimitName::Core, x, how));
+    if let Some(n) = machine.cores {
+        let total_ns = cost.thread_ns + cost.irq_ns;
+        let x = f64::from(n) * machine.smt_gain * 1e9 / total_ns;
+        let smt =
+            if machine.smt_gain > 1.0 { format!(" x {:.2} by both siblings", machine.smt_gain) } else { String::new() };
+        let how = format!("{n} cores{smt} at {} per I/O, interrupts included", format_ns(total_ns));
+        all.push(iops(LimitName::AllCores, x, how));
+    }
+    if let Some(n) = machine.irq_cores.filter(|_| cost.irq_ns > 0.0) {
+        let x = f64::from(n) * 1e9 / cost.irq_ns;
+        let how = format!("{n} cores take the interrupts, {} per I/O", format_ns(cost.irq_ns));
+        all.push(iops(LimitName::IrqCore, x, how));
+    }
+}
+
+/// RAID: device time of a host I/O over the members. `c_r = 1/X_R`, `c_w = r/X_R + w/X_W`, `X = n / (f_r c_r + f_w c_w)`;
+/// full stripes by bandwidth.
+fn array(machine: &MachineModel, raid: &RaidModel, shape: &Shape, all: &mut Vec<Ceiling>) {
+    let n = f64::from(shape.drives);
+    let level = format!("{:?}", raid.level).to_uppercase().replace("RAID", "RAID ");
+    if let Some(device) = &machine.device {
+        if shape.sequential {
+            let factor = shape.read_share + (1.0 - shape.read_share) * raid.level.full_stripe(shape.drives);
+            if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
+                let how = format!("{level} over {} members writes {factor:.2} bytes per byte", shape.drives);
+                all.push(bytes(LimitName::Raid, n * each / factor, shape, how));
+            }
+        } else if let Some(ns) = member_ns(machine, raid, shape) {
+            let (r, w) = raid.level.small_write();
+            let how =
+                format!("{level} over {} members: a small write costs {r:.0} reads and {w:.0} writes", shape.drives);
+            all.push(iops(LimitName::Raid, n * 1e9 / ns, how));
+        }
+    }
+    if let Some(x) = raid.card_iops {
+        all.push(iops(LimitName::Raid, x, format!("the card takes {} commands per second", format_iops(x))));
+    }
+    if let Some(link) = raid.card_link {
+        let x = link.mixed_iops(shape.read_share, shape.block_bytes);
+        let how = format!("the card's {link} carries {} of {}", format_rate(x * shape.block_bytes), block(shape));
+        all.push(bytes(LimitName::Link, x, shape, how));
+    }
+}
+
+/// Member time of one host I/O.
+fn member_ns(machine: &MachineModel, raid: &RaidModel, shape: &Shape) -> Option<f64> {
+    let device = machine.device.as_ref()?;
+    let at = |share: f64| {
+        let commands = device.command_iops(share)?;
+        let bandwidth = device.bandwidth_iops(share, shape.block_bytes).unwrap_or(f64::INFINITY);
+        Some(1e9 / commands.min(bandwidth))
+    };
+    let read_ns = at(1.0)?;
+    if shape.read_share >= 1.0 {
+        return Some(read_ns);
+    }
+    let (r, w) = raid.level.small_write();
+    Some(shape.read_share * read_ns + (1.0 - shape.read_share) * (r * read_ns + w * at(0.0)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closed::OpModel;
+    use crate::device::DeviceModel;
+    use crate::machine::{CostModel, RaidLevel, UplinkModel};
+    use crate::pcie::PcieLink;
+
+    fn drive(read_iops: f64, write_iops: f64) -> DeviceModel {
+        let op = |iops: f64| OpModel { units: 1e3, unit_ns: 80_000.0, stage_ns: 1e9 / iops, fixed_ns: 10_000.0 };
+        DeviceModel {
+            name: "some".into(),
+            read: op(read_iops),
+            write: Some(op(write_iops)),
+            read_bytes_per_s: Some(7e9),
+            write_bytes_per_s: Some(4e9),
+            link: Some(PcieLink::new(4, 4)),
+            assumed: Vec::new(),
+        }
+    }
+
+    fn machine() -> MachineModel {
+        MachineModel { device: Some(drive(1e6, 130e3)), cores: Some(16), ..MachineModel::named("m") }
+    }
+
+    fn shape() -> Shape {
+        Shape {
+            read_share: 1.0,
+            block_bytes: 4096.0,
+            sequential: false,
+            drives: 1,
+            threads: 1,
+            in_flight: 256,
+            siblings_first: false,
+            buffered: false,
+            rate_iops: None,
+        }
+    }
+
+    fn lowest(machine: &MachineModel, shape: &Shape) -> (LimitName, f64) {
+        let all = ceilings(machine, shape);
+        (all[0].name, all[0].iops)
+    }
+
+    #[test]
+    fn each_part_is_the_lowest_where_it_must_be() {
+        let cost = |thread_ns, irq_ns| Some(CostModel { thread_ns, irq_ns, origin: "a test".into() });
+        let m = machine();
+        assert_eq!(lowest(&m, &Shape { in_flight: 1, ..shape() }).0, LimitName::QueueDepth);
+        assert_eq!(lowest(&m, &shape()).0, LimitName::Device);
+        let down = MachineModel { links: vec![PcieLink::new(3, 1)], ..m.clone() };
+        assert_eq!(lowest(&down, &shape()).0, LimitName::Link);
+        let uplinks = vec![UplinkModel { name: "the switch".into(), link: PcieLink::new(3, 4), drives: 8 }];
+        let shared = MachineModel { uplinks, ..m.clone() };
+        assert_eq!(lowest(&shared, &Shape { drives: 8, in_flight: 2048, ..shape() }).0, LimitName::Uplink);
+        let slow = MachineModel { cost: cost(3_000.0, 500.0), ..m.clone() };
+        assert_eq!(lowest(&slow, &shape()).0, LimitName::Core);
+        let few = MachineModel { cores: Some(2), ..slow.clone() };
+        assert_eq!(lowest(&few, &Shape { threads: 16, drives: 4, in_flight: 1024, ..shape() }).0, LimitName::AllCores);
+        let irq = MachineModel { cost: cost(1_500.0, 1_200.0), irq_cores: Some(1), ..m.clone() };
+        assert_eq!(lowest(&irq, &Shape { threads: 8, in_flight: 512, ..shape() }).0, LimitName::IrqCore);
+        let memory = MachineModel { memory_bytes_per_s: Some(1e9), ..m.clone() };
+        assert_eq!(lowest(&memory, &shape()).0, LimitName::Memory);
+        assert_eq!(lowest(&m, &Shape { rate_iops: Some(1e3), ..shape() }), (LimitName::Rate, 1e3));
+    }
+
+    /// A drive of 1 M reads and 130 k writes: RAID 5 costs 2.26 and RAID 6 3.4 plain writes (device time).
+    #[test]
+    fn raid_levels_cost_device_time() {
+        let x = |level| {
+            let raid = Some(RaidModel { level, card_iops: None, card_link: None });
+            let m = MachineModel { raid, ..machine() };
+            let s = Shape { read_share: 0.0, drives: 8, in_flight: 4096, ..shape() };
+            ceilings(&m, &s).iter().find(|c| c.name == LimitName::Raid).expect("has an array").iops
+        };
+        let plain = x(RaidLevel::Raid0);
+        assert!((plain / (8.0 * 130e3) - 1.0).abs() < 1e-9);
+        assert!((plain / x(RaidLevel::Raid5) - 2.26).abs() < 0.01);
+        assert!((plain / x(RaidLevel::Raid6) - 3.39).abs() < 0.01);
+        assert!((plain / x(RaidLevel::Raid10) - 2.0).abs() < 1e-9);
+    }
+
+    /// 8 drives of 220 000 writes in RAID 10 give 880 000: the published 917 000 lies 4 % above the rating.
+    #[test]
+    fn the_published_raid_10_is_bound_by_its_drives() {
+        let raid = Some(RaidModel { level: RaidLevel::Raid10, card_iops: None, card_link: Some(PcieLink::new(4, 8)) });
+        let m = MachineModel { device: Some(drive(1e6, 220e3)), raid, ..MachineModel::named("r650") };
+        let s = Shape { read_share: 0.0, drives: 8, in_flight: 4096, ..shape() };
+        assert_eq!(lowest(&m, &s).0, LimitName::Raid);
+        assert!((lowest(&m, &s).1 / 880e3 - 1.0).abs() < 1e-6);
+        let reads = Shape { read_share: 1.0, ..s };
+        assert_eq!(lowest(&m, &reads).0, LimitName::Link);
+    }
+
+    #[test]
+    fn large_blocks_are_held_to_bandwidth() {
+        let s = Shape { block_bytes: 131_072.0, ..shape() };
+        let (name, x) = lowest(&machine(), &s);
+        assert_eq!(name, LimitName::Link, "6.98 GB/s of the link lie just below the 7 GB/s of the drive");
+        assert!((x * 131_072.0 / 6.98e9 - 1.0).abs() < 0.01);
+    }
+}

@@ -1,0 +1,261 @@
+//! A drive as the prediction sees it: from fitted parameters where there are any, else from ratings.
+
+use fathom_plan::SourceError;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Device;
+use crate::closed::OpModel;
+use crate::pcie::PcieLink;
+
+/// Block size of the ratings.
+const RATED_BLOCK_BYTES: f64 = 4096.0;
+/// Reading a page of NAND and moving it out, unloaded, where no latency is rated: between the 82 us of a TLC drive of
+/// 2020 and the 78 us of an MLC drive of 2014 (catalogue: p5510-3840, at17-p3700-read-qd1-lat-mean).
+const NAND_READ_NS: f64 = 80_000.0;
+/// Acknowledgement of a buffered write where none is rated (catalogue: p3700, p4500-4t say 13 to 20 us).
+const NAND_WRITE_NS: f64 = 20_000.0;
+/// Access of 3D XPoint where none is rated.
+const XPOINT_NS: f64 = 9_000.0;
+/// Share of an unloaded NAND read that is the media's.
+const NAND_UNIT_SHARE: f64 = 0.78;
+/// Share of an unloaded 3D XPoint access that is the media's.
+const XPOINT_UNIT_SHARE: f64 = 0.5;
+/// Media of a drive give this much more than its controller, where nothing else is known.
+const MEDIA_OVER_CONTROLLER: f64 = 2.0;
+
+/// A drive for prediction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceModel {
+    /// What it is.
+    pub name: String,
+    /// Reads of 4 KiB.
+    pub read: OpModel,
+    /// Writes of 4 KiB at steady state; `None` when nothing is known of them.
+    pub write: Option<OpModel>,
+    /// Most bytes read per second.
+    pub read_bytes_per_s: Option<f64>,
+    /// Most bytes written per second.
+    pub write_bytes_per_s: Option<f64>,
+    /// Its own link.
+    pub link: Option<PcieLink>,
+    /// Values that no source gives, and what stands in.
+    pub assumed: Vec<String>,
+}
+
+impl DeviceModel {
+    /// The model of a catalogued device.
+    ///
+    /// # Errors
+    /// Neither parameters nor ratings of its reads are known.
+    pub fn of(device: &Device) -> Result<DeviceModel, SourceError> {
+        let mut assumed = Vec::new();
+        let Some(read) = read_model(device, &mut assumed) else {
+            return Err(SourceError::without_place(
+                "",
+                format!("the catalogue knows neither IOPS nor bandwidth of `{}`", device.id),
+                Some("give them in a file of your own, or fit one from a run: fathom fit RUN -o FILE".into()),
+            ));
+        };
+        let write = write_model(device, &read, &mut assumed);
+        let link = device.pcie_gen.zip(device.pcie_lanes).map(|(g, l)| PcieLink::new(g, l));
+        let sim_read = device.sim.as_ref().and_then(|s| s.read_bytes_per_s);
+        Ok(DeviceModel {
+            name: device.model.clone(),
+            read,
+            write,
+            read_bytes_per_s: sim_read.or(device.seq_read_bytes_per_s),
+            write_bytes_per_s: device.seq_write_bytes_per_s,
+            link,
+            assumed,
+        })
+    }
+
+    /// The queueing model of a mix: times weighted by the shares. `None` when its writes are asked for and unknown.
+    #[must_use]
+    pub fn mixed(&self, read_share: f64, block_bytes: f64, sequential: bool) -> Option<OpModel> {
+        let read = self.at_block(self.read, self.read_bytes_per_s, block_bytes, sequential);
+        if read_share >= 1.0 {
+            return Some(read);
+        }
+        let write = self.at_block(self.write?, self.write_bytes_per_s, block_bytes, sequential);
+        let mean = |r: f64, w: f64| read_share * r + (1.0 - read_share) * w;
+        Some(OpModel {
+            units: if read_share > 0.0 { read.units } else { write.units },
+            unit_ns: mean(read.unit_ns, write.unit_ns),
+            stage_ns: mean(read.stage_ns, write.stage_ns),
+            fixed_ns: mean(read.fixed_ns, write.fixed_ns),
+        })
+    }
+
+    /// Most I/Os per second of a mix by command rate alone: `1 / (f_r / X_R + f_w / X_W)`.
+    #[must_use]
+    pub fn command_iops(&self, read_share: f64) -> Option<f64> {
+        if read_share >= 1.0 {
+            return Some(self.read.iops_max());
+        }
+        Some(1.0 / (read_share / self.read.iops_max() + (1.0 - read_share) / self.write?.iops_max()))
+    }
+
+    /// Most I/Os per second of a mix by bandwidth alone; `None` without a rating.
+    #[must_use]
+    pub fn bandwidth_iops(&self, read_share: f64, block_bytes: f64) -> Option<f64> {
+        let part = |share: f64, rate: Option<f64>| match rate {
+            _ if share <= 0.0 => Some(0.0),
+            rate => rate.map(|r| share * block_bytes / r),
+        };
+        let s = part(read_share, self.read_bytes_per_s)? + part(1.0 - read_share, self.write_bytes_per_s)?;
+        Some(1.0 / s)
+    }
+
+    /// A 4 KiB model at another block size: larger blocks are held to the bandwidth; blocks in order need no wait for
+    /// the media, which is read ahead or buffered.
+    fn at_block(&self, op: OpModel, bytes_per_s: Option<f64>, block_bytes: f64, sequential: bool) -> OpModel {
+        let mut out = op;
+        if let Some(rate) = bytes_per_s {
+            let moved_ns = block_bytes / rate * 1e9;
+            let alone_ns = RATED_BLOCK_BYTES / rate * 1e9;
+            out.stage_ns = op.stage_ns.max(moved_ns);
+            out.fixed_ns += (moved_ns - alone_ns).max(0.0);
+        }
+        if sequential {
+            // A page holds several blocks in order, so that a unit is asked less often than once per I/O.
+            let per_page = (16_384.0 / block_bytes).max(1.0);
+            out.unit_ns /= per_page;
+        }
+        // One I/O larger than a page keeps several units busy at once, each for its page: no longer, only more of them.
+        let pages = (block_bytes / 16_384.0).max(1.0);
+        out.units = (op.units / pages).max(1.0);
+        // The stage is what bounds large blocks; units must not bound them twice.
+        out.units = out.units.max(out.unit_ns / out.stage_ns);
+        out
+    }
+}
+
+fn is_xpoint(device: &Device) -> bool {
+    device.media.as_deref().is_some_and(|m| m.contains("XPoint"))
+}
+
+fn read_model(device: &Device, assumed: &mut Vec<String>) -> Option<OpModel> {
+    let sim = device.sim.clone().unwrap_or_default();
+    let rated = device.rand_read_4k_iops.or_else(|| {
+        let rate = sim.read_bytes_per_s.or(device.seq_read_bytes_per_s)?;
+        if sim.controller_ns.is_none() {
+            assumed.push("random reads of 4 KiB as fast as the bandwidth allows: no IOPS are rated".into());
+        }
+        Some(rate / RATED_BLOCK_BYTES)
+    });
+    let stage_ns = sim.controller_ns.map(|ns| ns as f64).or(rated.map(|x| 1e9 / x))?;
+    let rated_lat = device.lat_rand_read_us.or(device.lat_typical_read_us).or(device.lat_typical_read_us_max);
+    let (share, default_ns) =
+        if is_xpoint(device) { (XPOINT_UNIT_SHARE, XPOINT_NS) } else { (NAND_UNIT_SHARE, NAND_READ_NS) };
+    let alone_ns = rated_lat.map_or_else(
+        || {
+            if sim.read_ns.is_none() {
+                assumed
+                    .push(format!("a read alone takes {}: no latency is rated", fathom_units::format_ns(default_ns)));
+            }
+            default_ns
+        },
+        |us| us * 1e3,
+    );
+    let unit_ns = sim.read_ns.map_or(alone_ns * share, |ns| ns as f64);
+    let fixed_ns = sim
+        .fixed_ns
+        .map_or((alone_ns - unit_ns).max(stage_ns), |ns| ns as f64 + sim.channel_ns.unwrap_or(0) as f64 + stage_ns);
+    let units = sim.units.map_or_else(
+        || {
+            assumed.push("media twice as fast as the controller".into());
+            (MEDIA_OVER_CONTROLLER * unit_ns / stage_ns).ceil().max(1.0)
+        },
+        f64::from,
+    );
+    Some(OpModel { units, unit_ns, stage_ns, fixed_ns })
+}
+
+fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<String>) -> Option<OpModel> {
+    let sim = device.sim.clone().unwrap_or_default();
+    let rated = device.rand_write_4k_iops.or_else(|| {
+        let rate = device.seq_write_bytes_per_s?;
+        if sim.controller_write_ns.is_none() {
+            assumed.push("random writes of 4 KiB as fast as the bandwidth allows: no IOPS are rated".into());
+        }
+        Some(rate / RATED_BLOCK_BYTES)
+    });
+    let stage_ns = sim.controller_write_ns.map(|ns| ns as f64).or(rated.map(|x| 1e9 / x))?;
+    let in_place = sim.in_place || is_xpoint(device);
+    if in_place {
+        let unit_ns = sim.program_ns.map_or(read.unit_ns, |ns| ns as f64);
+        let fixed_ns = sim.fixed_write_ns.map_or(read.fixed_ns, |ns| ns as f64 + stage_ns);
+        return Some(OpModel { units: read.units, unit_ns, stage_ns, fixed_ns });
+    }
+    let rated_lat = device.lat_rand_write_us.or(device.lat_typical_write_us);
+    let alone_ns = sim.fixed_write_ns.map(|ns| ns as f64).or(rated_lat.map(|us| us * 1e3)).unwrap_or_else(|| {
+        let what = fathom_units::format_ns(NAND_WRITE_NS);
+        assumed.push(format!("a write is acknowledged after {what}: no latency is rated"));
+        NAND_WRITE_NS
+    });
+    // The buffer answers at once; what follows takes writes one after another at the rate the media sustain.
+    let fixed_ns = (alone_ns - 1.0).max(stage_ns);
+    Some(OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogue;
+
+    fn model(id: &str) -> DeviceModel {
+        DeviceModel::of(Catalogue::embedded().device(id).expect("is there")).expect("has ratings")
+    }
+
+    /// Published points, and the host's own time per I/O at one thread of that test.
+    #[test]
+    fn fitted_drives_meet_their_published_points() {
+        let all = Catalogue::embedded();
+        let anchors = [
+            ("p4800x-375", 1_000.0, "at17-p4800x-read-qd1-iops", 0.06),
+            ("p4800x-375", 1_000.0, "at17-p4800x-read-qd16-iops", 0.06),
+            ("p3700", 2_600.0, "at17-p3700-read-qd1-iops", 0.06),
+            ("p3700", 2_600.0, "at17-p3700-read-qd16-iops", 0.10),
+            ("p3700", 2_600.0, "p3700-ws2016-randread-max", 0.06),
+            ("m9100", 2_600.0, "at17-m9100-read-qd1-iops", 0.10),
+            ("m9100", 2_600.0, "at17-m9100-read-qd16-iops", 0.10),
+        ];
+        for (device, host_ns, figure, tolerance) in anchors {
+            let figure = all.figure(figure).expect("is there");
+            let mut op = model(device).read;
+            op.fixed_ns += host_ns;
+            let predicted = op.at(figure.conditions.outstanding.expect("stated")).iops;
+            let error = predicted / figure.value - 1.0;
+            assert!(error.abs() < tolerance, "{}: {predicted:.0} against {}: {error:+.3}", figure.id, figure.value);
+        }
+    }
+
+    #[test]
+    fn ratings_are_the_asymptotes_of_an_unfitted_drive() {
+        let drive = model("p5510-3840");
+        assert!((drive.read.iops_max() / 700_000.0 - 1.0).abs() < 1e-9);
+        assert!((drive.read.alone_ns() / 82_000.0 - 1.0).abs() < 0.03, "{:?}", drive.read);
+        let seq = drive.mixed(1.0, 131_072.0, true).expect("reads").iops_max() * 131_072.0;
+        assert!((seq / 6.5e9 - 1.0).abs() < 1e-6, "{seq}");
+    }
+
+    #[test]
+    fn a_mix_lies_between_its_parts() {
+        let drive = model("p3700");
+        let x = |share| drive.command_iops(share).expect("known");
+        assert!(x(0.0) < x(0.7) && x(0.7) < x(1.0));
+        assert!((1.0 / x(0.5) - (0.5 / x(0.0) + 0.5 / x(1.0))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_drive_without_any_figure_is_refused() {
+        let message = DeviceModel::of(Catalogue::embedded().device("m9100").expect("is there"));
+        assert!(message.is_ok(), "its parameters were fitted");
+        let all = Catalogue::embedded();
+        let bare = all.device("dell-nvme-mu-3200").expect("is there");
+        assert!(
+            DeviceModel::of(bare).expect_err("nothing is known").to_string().contains("neither IOPS nor bandwidth")
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! A machine and a load, reduced to what bounds their I/O.
+
+use fathom_plan::{Pattern, Placement, RateProcess, Step};
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceModel;
+use crate::pcie::PcieLink;
+
+/// RAID level of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RaidLevel {
+    /// Stripes.
+    Raid0,
+    /// Mirror of two.
+    Raid1,
+    /// One parity.
+    Raid5,
+    /// Two parities.
+    Raid6,
+    /// Stripes over mirrors.
+    Raid10,
+}
+
+impl RaidLevel {
+    /// Member reads and member writes per small random write: read-modify-write of data and parities.
+    #[must_use]
+    pub fn small_write(self) -> (f64, f64) {
+        match self {
+            RaidLevel::Raid0 => (0.0, 1.0),
+            RaidLevel::Raid1 | RaidLevel::Raid10 => (0.0, 2.0),
+            RaidLevel::Raid5 => (2.0, 2.0),
+            RaidLevel::Raid6 => (3.0, 3.0),
+        }
+    }
+
+    /// Member bytes written per byte of full stripes over `n` members.
+    #[must_use]
+    pub fn full_stripe(self, n: u32) -> f64 {
+        let n = f64::from(n);
+        match self {
+            RaidLevel::Raid0 => 1.0,
+            RaidLevel::Raid1 | RaidLevel::Raid10 => 2.0,
+            RaidLevel::Raid5 => n / (n - 1.0),
+            RaidLevel::Raid6 => n / (n - 2.0),
+        }
+    }
+
+    /// Reads `0`, `raid5`, `RAID 10`.
+    ///
+    /// # Errors
+    /// The levels there are, as a sentence.
+    pub fn parse(text: &str) -> Result<RaidLevel, String> {
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        match digits.as_str() {
+            "0" => Ok(RaidLevel::Raid0),
+            "1" => Ok(RaidLevel::Raid1),
+            "5" => Ok(RaidLevel::Raid5),
+            "6" => Ok(RaidLevel::Raid6),
+            "10" => Ok(RaidLevel::Raid10),
+            _ => Err(format!("`{text}` is not a RAID level: 0, 1, 5, 6 or 10")),
+        }
+    }
+}
+
+/// An array over the drives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RaidModel {
+    /// Level.
+    pub level: RaidLevel,
+    /// Most commands per second of the card; `None` for software.
+    pub card_iops: Option<f64>,
+    /// The card's link to the host.
+    pub card_link: Option<PcieLink>,
+}
+
+/// Core time of one I/O.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostModel {
+    /// On the thread's own core: submission, completion, the loop.
+    pub thread_ns: f64,
+    /// In interrupts, on whichever core takes them.
+    pub irq_ns: f64,
+    /// Where the numbers come from.
+    pub origin: String,
+}
+
+/// What drives share on their way to the processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UplinkModel {
+    /// Switch port or slot.
+    pub name: String,
+    /// As trained.
+    pub link: PcieLink,
+    /// How many of the drives lie below it.
+    pub drives: u32,
+}
+
+/// A machine as ceilings and prediction see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineModel {
+    /// What it is.
+    pub name: String,
+    /// One of its equal drives; `None` when nothing is known of them.
+    pub device: Option<DeviceModel>,
+    /// Links of the drives as trained; empty: those of the model.
+    pub links: Vec<PcieLink>,
+    /// Links that several drives share.
+    pub uplinks: Vec<UplinkModel>,
+    /// Array over the drives.
+    pub raid: Option<RaidModel>,
+    /// Physical cores the load may use.
+    pub cores: Option<u32>,
+    /// I/Os of a core with both siblings busy, over those with one; 1 without SMT.
+    pub smt_gain: f64,
+    /// Core time of one I/O.
+    pub cost: Option<CostModel>,
+    /// Cores that the drives' interrupts reach; `None`: as many as threads run on.
+    pub irq_cores: Option<u32>,
+    /// Memory bandwidth.
+    pub memory_bytes_per_s: Option<f64>,
+}
+
+impl MachineModel {
+    /// A machine of which nothing is known yet.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> MachineModel {
+        MachineModel {
+            name: name.into(),
+            device: None,
+            links: Vec::new(),
+            uplinks: Vec::new(),
+            raid: None,
+            cores: None,
+            smt_gain: 1.0,
+            cost: None,
+            irq_cores: None,
+            memory_bytes_per_s: None,
+        }
+    }
+}
+
+/// A load, reduced to what bounds it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Share of reads in [0, 1]; trims count as writes.
+    pub read_share: f64,
+    /// Mean bytes per I/O.
+    pub block_bytes: f64,
+    /// Blocks in order.
+    pub sequential: bool,
+    /// Drives, or members of the array.
+    pub drives: u32,
+    /// Threads over all drives.
+    pub threads: u32,
+    /// I/Os in flight over all drives.
+    pub in_flight: u32,
+    /// Two threads share a core where they can.
+    pub siblings_first: bool,
+    /// Data passes through the page cache.
+    pub buffered: bool,
+    /// Open loop: I/Os per second asked for.
+    pub rate_iops: Option<f64>,
+}
+
+impl Shape {
+    /// The load of a step on `drives` drives (the targets, or the members of an array that is the target).
+    #[must_use]
+    pub fn of(step: &Step, drives: u32) -> Shape {
+        let targets = step.targets.len() as u32;
+        let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
+        let blocks = &step.workload.block_sizes;
+        Shape {
+            read_share: f64::from(step.workload.mix.read_pct) / 100.0,
+            block_bytes: blocks.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct)).sum::<f64>() / 100.0,
+            sequential: matches!(step.workload.pattern, Pattern::Sequential),
+            drives,
+            threads: step.load.threads * targets,
+            in_flight: step.load.threads * targets * depth,
+            siblings_first: step.placement == Placement::Smt,
+            buffered: !step.workload.direct,
+            rate_iops: step.load.rate.map(|r| match r.process {
+                RateProcess::Fixed | RateProcess::Poisson => r.iops,
+            }),
+        }
+    }
+}

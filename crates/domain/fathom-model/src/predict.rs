@@ -1,0 +1,289 @@
+//! What a load will give, before it runs: the closed network of one drive, times the drives, under all ceilings.
+
+use serde::Serialize;
+
+use crate::attribution::LimitName;
+use crate::ceilings::{Ceiling, alone_ns, ceilings};
+use crate::closed::Operating;
+use crate::machine::{MachineModel, Shape};
+
+/// A predicted step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean latency.
+    pub lat_ns_mean: f64,
+    /// Estimate of the 99th percentile, good to about 30 %: the closed form knows means.
+    pub lat_ns_p99: f64,
+    /// The ceiling that holds it.
+    pub limit: LimitName,
+    /// Busy cores, where the cost of an I/O is known.
+    pub cores_busy: Option<f64>,
+    /// I/Os in flight at which more depth starts to buy only latency: `N* = R0 * X_max`.
+    pub knee_in_flight: f64,
+    /// All ceilings, lowest first.
+    pub ceilings: Vec<Ceiling>,
+}
+
+/// Predicts a load. `None` when neither the drive nor the cost of its writes is known.
+#[must_use]
+pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
+    let all = ceilings(machine, shape);
+    let device = machine.device.as_ref()?;
+    let alone = alone_ns(machine, shape)?;
+    let cap = all.iter().find(|c| c.name != LimitName::QueueDepth)?;
+    let free = match &machine.raid {
+        Some(_) => array_point(shape, alone, cap.iops),
+        None => {
+            let mut op = device.mixed(shape.read_share, shape.block_bytes, shape.sequential)?;
+            op.fixed_ns += machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns);
+            let per_drive = (shape.in_flight / shape.drives.max(1)).max(1);
+            let point = op.at(per_drive);
+            Operating { iops: point.iops * f64::from(shape.drives), ..point }
+        }
+    };
+    let capped = free.iops.min(cap.iops);
+    let stretch = free.iops / capped;
+    let lat_ns_mean = free.lat_ns_mean * if shape.rate_iops.is_some() { 1.0 } else { stretch };
+    let depth_bound = free.iops < 0.9 * cap.iops;
+    Some(Prediction {
+        iops: capped,
+        bytes_per_s: capped * shape.block_bytes,
+        lat_ns_mean,
+        // What waits for a ceiling waits its turn, which adds to every I/O alike.
+        lat_ns_p99: free.lat_ns_p99 + (lat_ns_mean - free.lat_ns_mean),
+        limit: if depth_bound { LimitName::QueueDepth } else { cap.name },
+        cores_busy: machine.cost.as_ref().map(|c| capped * (c.thread_ns + c.irq_ns) / 1e9),
+        knee_in_flight: alone * cap.iops / 1e9,
+        ceilings: all,
+    })
+}
+
+/// An array's point: the bounds of operational analysis, `min(N / R0, X_max)`.
+fn array_point(shape: &Shape, alone_ns: f64, cap: f64) -> Operating {
+    let iops = (f64::from(shape.in_flight) * 1e9 / alone_ns).min(cap);
+    let lat_ns_mean = f64::from(shape.in_flight) * 1e9 / iops;
+    Operating { iops, lat_ns_mean, lat_ns_p99: lat_ns_mean * 1.5 }
+}
+
+/// What is wanted of a system. `None`: not asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Goal {
+    /// At least this many I/Os per second.
+    pub iops: Option<f64>,
+    /// At least this many bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Mean latency at most.
+    pub lat_ns_mean: Option<f64>,
+    /// 99th percentile at most.
+    pub lat_ns_p99: Option<f64>,
+}
+
+/// What meets a goal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// Drives.
+    pub drives: u32,
+    /// I/Os in flight on each.
+    pub in_flight_per_drive: u32,
+    /// Cores, where the cost of an I/O is known.
+    pub cores: Option<u32>,
+    /// Lanes that the drives take.
+    pub lanes: Option<u32>,
+    /// Bytes per second that links above the drives must carry.
+    pub bytes_per_s: f64,
+    /// What it then gives.
+    pub prediction: Prediction,
+}
+
+/// Why no system of this kind meets a goal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Forbidden {
+    /// The ceiling that forbids it.
+    pub limit: LimitName,
+    /// In words, with the numbers.
+    pub sentence: String,
+}
+
+/// Drives that a search goes up to.
+const DRIVES_MAX: u32 = 4096;
+/// I/Os in flight on a drive that a search goes up to.
+const DEPTH_MAX: u32 = 1024;
+
+/// The fewest drives, and the least depth on them, that meet a goal. `drives` fixes their number.
+///
+/// # Errors
+/// Which ceiling forbids it.
+pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u32>) -> Result<Answer, Forbidden> {
+    let wanted = goal.iops.unwrap_or(0.0).max(goal.bytes_per_s.unwrap_or(0.0) / shape.block_bytes);
+    let fixed_cores = machine.cores;
+    let cost_ns = machine.cost.as_ref().map(|c| c.thread_ns + c.irq_ns);
+    let per_core = cost_ns.map(|ns| 1e9 * machine.smt_gain / ns);
+    // Threads are as many as the rate needs: their number is part of the answer, not of the question.
+    let threads = per_core.map_or(1, |x| (wanted / x).ceil().max(1.0) as u32);
+    if let (Some(cores), Some(x)) = (fixed_cores, per_core)
+        && f64::from(cores) * x < wanted
+    {
+        let sentence = format!(
+            "{cores} cores give {} IOPS at {} of core time per I/O; {} are wanted: {threads} cores, or a cheaper engine",
+            fathom_units::format_iops(f64::from(cores) * x),
+            fathom_units::format_ns(cost_ns.unwrap_or(0.0)),
+            fathom_units::format_iops(wanted)
+        );
+        return Err(Forbidden { limit: LimitName::AllCores, sentence });
+    }
+    let at = |drives: u32, depth: u32| {
+        let shape = Shape { drives, threads: threads.max(shape.threads), in_flight: drives * depth, ..*shape };
+        predict(machine, &shape)
+    };
+    let slow = |p: &Prediction| {
+        goal.lat_ns_mean.is_some_and(|max| p.lat_ns_mean > max) || goal.lat_ns_p99.is_some_and(|max| p.lat_ns_p99 > max)
+    };
+    let unknown = || Forbidden { limit: LimitName::Unknown, sentence: "the drive is not known well enough".into() };
+    let alone = at(drives.unwrap_or(1), 1).ok_or_else(unknown)?;
+    if slow(&alone) {
+        let (what, is, max) = match goal.lat_ns_mean.filter(|max| alone.lat_ns_mean > *max) {
+            Some(max) => ("mean", alone.lat_ns_mean, max),
+            None => ("p99", alone.lat_ns_p99, goal.lat_ns_p99.unwrap_or(0.0)),
+        };
+        let sentence = format!(
+            "a single I/O alone already takes {} ({what}); {} are wanted, and no number of drives makes one faster",
+            fathom_units::format_ns(is),
+            fathom_units::format_ns(max)
+        );
+        return Err(Forbidden { limit: LimitName::Device, sentence });
+    }
+    let mut best = alone;
+    let counts = drives.map_or(1..=DRIVES_MAX, |n| n..=n);
+    for n in counts {
+        for depth in 1..=DEPTH_MAX {
+            let p = at(n, depth).ok_or_else(unknown)?;
+            if slow(&p) {
+                break;
+            }
+            if p.iops >= wanted * (1.0 - 1e-9) {
+                return Ok(answer(machine, n, depth, p));
+            }
+            let flat = p.iops < best.iops * 1.000_1 && f64::from(depth) > 2.0 * p.knee_in_flight;
+            if p.iops > best.iops {
+                best = p;
+            }
+            if flat {
+                break;
+            }
+        }
+        // Drives that no longer add are held by something else.
+        if n > 1 && !matches!(best.limit, LimitName::Device | LimitName::QueueDepth | LimitName::Link) {
+            break;
+        }
+        // A larger step where the goal is far: the answer lies past wanted / best per drive.
+        let per_drive = best.iops / f64::from(n);
+        if drives.is_none() && wanted / per_drive > f64::from(DRIVES_MAX) {
+            break;
+        }
+    }
+    let cap = best.ceilings.iter().find(|c| c.name == best.limit).or(best.ceilings.first());
+    let sentence = format!(
+        "the most within the goal is {} IOPS of {}: {}",
+        fathom_units::format_iops(best.iops),
+        fathom_units::format_iops(wanted),
+        cap.map_or(String::new(), |c| c.sentence.clone())
+    );
+    Err(Forbidden { limit: best.limit, sentence })
+}
+
+fn answer(machine: &MachineModel, drives: u32, depth: u32, prediction: Prediction) -> Answer {
+    let link = machine.links.first().copied().or(machine.device.as_ref().and_then(|d| d.link));
+    Answer {
+        drives,
+        in_flight_per_drive: depth,
+        cores: prediction.cores_busy.map(|busy| (busy / machine.smt_gain).ceil().max(1.0) as u32),
+        lanes: link.map(|l| u32::from(l.lanes) * drives),
+        bytes_per_s: prediction.bytes_per_s,
+        prediction,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogue;
+    use crate::device::DeviceModel;
+    use crate::machine::CostModel;
+
+    fn machine(device: &str) -> MachineModel {
+        let all = Catalogue::embedded();
+        let device = DeviceModel::of(all.device(device).expect("is there")).expect("is known");
+        let cost = CostModel { thread_ns: 2_000.0, irq_ns: 300.0, origin: "a test".into() };
+        MachineModel { device: Some(device), cost: Some(cost), ..MachineModel::named("m") }
+    }
+
+    fn shape(drives: u32, in_flight: u32) -> Shape {
+        Shape {
+            read_share: 1.0,
+            block_bytes: 4096.0,
+            sequential: false,
+            drives,
+            threads: drives,
+            in_flight,
+            siblings_first: false,
+            buffered: false,
+            rate_iops: None,
+        }
+    }
+
+    #[test]
+    fn more_depth_never_predicts_less_and_littles_law_holds() {
+        let m = machine("p5510-3840");
+        let mut last = 0.0;
+        for n in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
+            let p = predict(&m, &shape(1, n)).expect("is known");
+            assert!(p.iops >= last);
+            assert!((p.iops * p.lat_ns_mean / 1e9 / f64::from(n) - 1.0).abs() < 1e-9);
+            last = p.iops;
+        }
+    }
+
+    #[test]
+    fn two_drives_give_twice_one() {
+        let m = machine("p5510-3840");
+        let one = predict(&m, &shape(1, 64)).expect("is known").iops;
+        let two = predict(&m, &shape(2, 128)).expect("is known").iops;
+        assert!((two / one - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_limit_moves_from_depth_to_the_lowest_ceiling() {
+        let m = machine("p5510-3840");
+        assert_eq!(predict(&m, &shape(1, 1)).expect("is known").limit, LimitName::QueueDepth);
+        assert_eq!(predict(&m, &shape(1, 512)).expect("is known").limit, LimitName::Core);
+        let threads = Shape { threads: 8, ..shape(1, 512) };
+        assert_eq!(predict(&m, &threads).expect("is known").limit, LimitName::Device);
+    }
+
+    #[test]
+    fn a_goal_is_met_with_the_fewest_drives() {
+        let m = machine("p5510-3840");
+        let goal = Goal { iops: Some(10e6), lat_ns_p99: Some(500_000.0), ..Goal::default() };
+        let answer = meet(&m, &shape(1, 1), &goal, None).expect("can be met");
+        assert_eq!(answer.drives, 15, "15 x 700 000 is the first above 10 M");
+        assert!(answer.cores.is_some_and(|c| (23..=24).contains(&c)) && answer.lanes == Some(60));
+        assert!(answer.prediction.iops >= 10e6 && answer.prediction.lat_ns_p99 <= 500_000.0);
+    }
+
+    #[test]
+    fn a_goal_that_cannot_be_met_names_the_ceiling() {
+        let m = machine("p5510-3840");
+        let fast = Goal { lat_ns_p99: Some(50_000.0), ..Goal::default() };
+        assert_eq!(meet(&m, &shape(1, 1), &fast, None).expect_err("NAND is slower").limit, LimitName::Device);
+        let few = MachineModel { cores: Some(4), ..m.clone() };
+        let many = Goal { iops: Some(10e6), ..Goal::default() };
+        assert_eq!(meet(&few, &shape(1, 1), &many, None).expect_err("too few cores").limit, LimitName::AllCores);
+        let fixed = meet(&m, &shape(1, 1), &many, Some(2)).expect_err("too few drives");
+        assert_eq!(fixed.limit, LimitName::Device);
+        assert!(fixed.sentence.contains("1.40M"), "{}", fixed.sentence);
+    }
+}
