@@ -43,6 +43,15 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
+    /// Bring back every setting that Fathom changed and did not bring back yet
+    Restore {
+        /// Only show what would be brought back
+        #[arg(long)]
+        list: bool,
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
     /// Runs in the lab
     List {
         /// Print JSON alone
@@ -194,6 +203,9 @@ pub(crate) struct InspectArgs {
     /// Advise for a load on these CPUs, e.g. 0-3,8
     #[arg(long, value_name = "LIST", conflicts_with = "capture")]
     pub(crate) cpus: Option<String>,
+    /// Follow advice that can be undone (all of it, or of the named rules); `fathom restore` undoes it
+    #[arg(long, value_name = "RULE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["capture", "root"])]
+    pub(crate) fix: Option<Vec<String>>,
 }
 
 /// `fathom export`.
@@ -248,7 +260,7 @@ pub(crate) struct IoArgs {
     /// Threads per target [default: 1]
     #[arg(long, visible_alias = "numjobs")]
     threads: Option<String>,
-    /// io_uring, libaio, psync, mmap, null [default: io_uring]
+    /// io_uring, io_uring_cmd, libaio, psync, mmap, null [default: io_uring]
     #[arg(long, visible_alias = "ioengine")]
     engine: Option<String>,
     /// interrupt, iopoll, sqpoll

@@ -5,7 +5,10 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use fathom_host::Root;
-use fathom_host::inspect::{Advice, CaptureError, Inventory, Subject, advise, capture, render_text, unpack};
+use fathom_host::inspect::{
+    Advice, CaptureError, FIXABLE, Inventory, Subject, advise, capture, fixes, render_text, unpack,
+};
+use fathom_host::settings::Journal;
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
 
@@ -64,12 +67,65 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
     let targets = targets(&inventory, &options.target)?;
     check_cpus(&inventory, &cpus)?;
     let advice = advise(&inventory, &Subject { targets, cpus });
+    if let Some(rules) = &options.fix {
+        return fix(root, &inventory, &advice, rules, options.json);
+    }
     if options.json {
         result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
     } else {
         result(&render_text(&inventory, &advice, width()));
     }
     Ok(Exit::Done)
+}
+
+/// What `--fix --json` prints of one setting.
+#[derive(Serialize)]
+struct Fixed {
+    rule: String,
+    setting: String,
+    from: String,
+    to: String,
+}
+
+/// Follows advice under the journal; each rule is followed whole or not at all.
+fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], json: bool) -> Result<Exit, Problem> {
+    if let Some(unknown) = rules.iter().find(|r| !FIXABLE.contains(&&***r)) {
+        let help = match fathom_units::nearest(unknown, &FIXABLE) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("rules that can be followed while the machine runs: {}", FIXABLE.join(", ")),
+        };
+        return Err(Problem::usage(format!("--fix: there is no fix for {}", fathom_host::inspect::clean(unknown)), help));
+    }
+    let journal = Journal::open_kept(root, super::restore::journal_dir(), "fathom inspect --fix");
+    let (mut done, mut failures) = (Vec::new(), Vec::new());
+    for fix in fixes(root, inventory, advice, rules) {
+        match fix.changes.and_then(|changes| journal.apply_all(&changes)) {
+            Err(error) => failures.push((fix.rule, error)),
+            Ok(applied) => {
+                let told = |d: &fathom_host::settings::Done| Fixed {
+                    rule: fix.rule.clone(),
+                    setting: d.setting.to_string(),
+                    from: d.from.clone(),
+                    to: d.to.clone(),
+                };
+                done.extend(applied.done().iter().map(told));
+                applied.keep();
+            }
+        }
+    }
+    if json {
+        result(&to_json(&serde_json::json!({ "fixed": done })));
+    } else {
+        let line = |f: &Fixed| format!("{}: {}: {} -> {}\n", f.rule, f.setting, f.from, f.to);
+        let mut text: String = done.iter().map(line).collect();
+        text.push_str(if done.is_empty() { "Nothing was changed.\n" } else { "Undo: fathom restore\n" });
+        result(&text);
+    }
+    for (rule, error) in &failures {
+        talk(&format!("{}: {rule} was not followed: {error}", crate::terminal::warning_word()));
+        talk(&format!("  help: {}", error.help()));
+    }
+    Ok(if failures.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
 /// `COLUMNS`, if the shell hands it on.

@@ -6,6 +6,7 @@ mod inspect;
 mod lab;
 mod output;
 mod plan;
+mod restore;
 mod run;
 mod source;
 
@@ -21,11 +22,18 @@ use crate::exit::{Exit, Problem};
 /// Carries out the command.
 pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
     match &args.command {
+        // What a killed run left changed would spoil what is measured now.
+        Command::Run(_) | Command::Io(_) => restore::restore_abandoned(),
+        Command::Plan(_) | Command::Inspect(_) => restore::tell_abandoned(),
+        _ => {}
+    }
+    match &args.command {
         Command::Run(run) => run::run_study(args, run),
         Command::Io(io) => run::run_io(args, io),
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { json } => plan::studies(*json),
         Command::Inspect(options) => inspect::inspect(options),
+        Command::Restore { list, json } => restore::restore(*list, *json),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, json } => lab::show(args, run, *json),
         Command::Rm { runs } => lab::rm(args, runs),
@@ -42,12 +50,15 @@ fn lab_path(args: &Args) -> Result<PathBuf, Problem> {
     if let Some(path) = &args.lab {
         return Ok(path.clone());
     }
-    let data = std::env::var_os("XDG_DATA_HOME").filter(|v| !v.is_empty()).map(PathBuf::from).or_else(|| {
-        std::env::var_os("HOME").filter(|v| !v.is_empty()).map(|home| PathBuf::from(home).join(".local/share"))
-    });
-    data.map(|d| d.join("fathom").join("fathom.db")).ok_or_else(|| {
+    data_dir().map(|d| d.join("fathom").join("fathom.db")).ok_or_else(|| {
         Problem::usage("no place for the lab: neither HOME nor XDG_DATA_HOME is set", "name a file: --lab PATH")
     })
+}
+
+/// The user's data directory.
+fn data_dir() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
 }
 
 /// Opens the lab for reading what is in it; a lab that does not exist is an error, not an empty one.

@@ -78,6 +78,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
         command.args(words.split_ascii_whitespace()).current_dir(directory).env("NO_COLOR", "1");
         command.env("FATHOM_LAB", self.lab()).env("HOME", self.dir.path()).env_remove("XDG_DATA_HOME");
+        command.env("FATHOM_JOURNAL", self.beside("journal"));
         command.stdin(Stdio::null());
         command.stdout(File::create(&out).expect("a file for stdout"));
         command.stderr(File::create(&err).expect("a file for stderr"));

@@ -1,11 +1,13 @@
 //! The machine as a whole: what `fathom inspect` shows, advises on and captures.
 //!
 //! [`Inventory::read`] takes a [`Root`], live or captured, and never fails: what cannot be had is listed in
-//! [`Inventory::missing`]. [`advise`] is a pure function of the inventory. Nothing is changed.
+//! [`Inventory::missing`]. [`advise`] is a pure function of the inventory. Nothing is changed here; [`fixes`] says what
+//! the journal of [`crate::settings`] could change for it.
 
 mod advice;
 mod capture;
 mod drives;
+mod fix;
 mod interrupts;
 mod lanes;
 mod limits;
@@ -26,6 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use advice::{Advice, Severity, Subject, advise};
 pub use capture::{CaptureError, UnpackedCapture, capture, unpack};
 pub use drives::{Controller, Drive, QueueSettings, Temperature};
+pub use fix::{FIXABLE, Fix, fixes};
 pub use interrupts::{Interrupts, Vector};
 pub use lanes::{LaneLedger, LaneUser, NodeLanes, Uplink};
 pub use limits::{IoLimit, Limits};
