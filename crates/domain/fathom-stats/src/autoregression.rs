@@ -19,19 +19,29 @@ const SUM_MAX: f64 = 0.985;
 /// -(1 + 3 phi) / n (Marriott and Pope 1954). Freedom of Student's t: that of the density of a first-order model by the
 /// delta method, n / (1 + 2 (1 + phi) / (1 - phi)), with 1.5 in place of 2, which the coverage tests bear out.
 pub(crate) fn half_width(series: &[f64]) -> f64 {
+    let (error, freedom) = error_and_freedom(series);
+    t95(freedom) * error
+}
+
+/// Standard error of the mean of `series`, as in [`half_width`].
+pub(crate) fn error_of_mean(series: &[f64]) -> f64 {
+    error_and_freedom(series).0
+}
+
+fn error_and_freedom(series: &[f64]) -> (f64, f64) {
     let points = batch_means(series, series.len().div_ceil(POINTS_MAX).max(1));
     let n = points.len() as f64;
     let models = burg(&points, (points.len() / 10).clamp(1, ORDER_MAX));
     let criterion = |order: usize| n * models[order].error.max(f64::MIN_POSITIVE).ln() + 2.0 * order as f64;
     let order = (0..models.len()).min_by(|a, b| criterion(*a).total_cmp(&criterion(*b))).unwrap_or(0);
     if order == 0 {
-        return t95(n - 1.0) * (variance(&points) / n).sqrt();
+        return ((variance(&points) / n).sqrt(), n - 1.0);
     }
     let sum = models[order].sum;
     let sum = (sum + (1.0 + 3.0 * sum) / n).min(SUM_MAX);
     let error = models[order].error * n / (n - 1.0 - order as f64).max(1.0);
     let freedom = (n / (1.0 + 1.5 * ((1.0 + sum) / (1.0 - sum)).max(0.0))).max(2.0);
-    t95(freedom) * (error / n).sqrt() / (1.0 - sum)
+    ((error / n).sqrt() / (1.0 - sum), freedom)
 }
 
 /// What is needed of a fitted model.

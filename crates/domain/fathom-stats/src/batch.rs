@@ -183,7 +183,7 @@ fn effective_samples(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Random, ar1};
+    use crate::testing::{Random, ar1, tell};
 
     fn coverage(phi: f64, points: usize, runs: u64) -> f64 {
         let hits = (0..runs)
@@ -201,7 +201,7 @@ mod tests {
         for phi in [0.0, 0.3, 0.5, 0.7, 0.9] {
             for points in [60, 100, 300, 600, 3000] {
                 let covered = coverage(phi, points, 1000);
-                println!("IOPS: phi {phi}, {points} intervals: {:.1} % of 1000 runs covered", covered * 100.0);
+                tell(&format!("IOPS: phi {phi}, {points} intervals: {:.1} % of 1000 runs covered", covered * 100.0));
                 assert!((0.92..=0.97).contains(&covered), "phi {phi}, {points} points: {covered}");
             }
         }

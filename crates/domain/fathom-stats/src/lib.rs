@@ -21,7 +21,8 @@ pub use compare::{CompareError, PAIRS_MIN, RatioEstimate, ratio_ci};
 pub use laws::{LawCheck, littles_law};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
 pub use steady::{
-    DRIFT_MARGIN_PCT, Drift, SNIA_ROUNDS_MAX, SniaWindow, SteadyVerdict, Unsteady, mser_cut, snia_window,
+    DRIFT_MARGIN_PCT, Drift, LEVEL_MARGIN_PCT, OwnVerdict, POINTS_TO_JUDGE, SNIA_ROUNDS_MAX, SniaDetermination,
+    SniaWindow, SteadyVerdict, Unsteady, level_changes, mser_cut, own_verdict, snia_determination, snia_window,
     steady_verdict, theil_sen_drift,
 };
 pub use throughput::{interval_iops, iops_estimate};

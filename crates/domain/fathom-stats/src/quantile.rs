@@ -136,7 +136,7 @@ fn rank_half_width(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Random, ar1, intervals_of};
+    use crate::testing::{Random, ar1, intervals_of, tell};
 
     fn merged(intervals: &[Interval]) -> Histogram {
         let mut all = Histogram::new();
@@ -237,11 +237,10 @@ mod tests {
             assert!(found.len() >= 930, "phi {phi}: only {} runs bound it", found.len());
             let hits = found.iter().filter(|(low, high)| (*low as f64..=*high as f64).contains(&truth)).count();
             let covered = hits as f64 / found.len() as f64;
-            println!(
-                "p99: phi {phi}, {slices} intervals of {per_slice} I/Os: {:.1} % of {} runs covered",
-                covered * 100.0,
-                found.len()
-            );
+            let (share, runs) = (covered * 100.0, found.len());
+            tell(&format!(
+                "p99: phi {phi}, {slices} intervals of {per_slice} I/Os: {share:.1} % of {runs} runs covered"
+            ));
             assert!((0.92..=0.97).contains(&covered), "phi {phi}: {covered}");
         }
     }

@@ -7,6 +7,12 @@ use fathom_plan::{
 };
 use fathom_record::{DirectionInterval, Interval};
 
+/// Prints a rate that a test found; seen with `--nocapture`.
+#[allow(clippy::print_stdout, reason = "tests of rates print what they found")]
+pub(crate) fn tell(line: &str) {
+    println!("{line}");
+}
+
 /// SplitMix64: same numbers for ever.
 pub(crate) struct Random(u64);
 
