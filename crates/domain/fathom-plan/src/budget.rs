@@ -1,8 +1,12 @@
 //! How long a plan takes, how much it writes, and fitting it into a time.
 
+use fathom_units::format_duration_ns;
+
+use crate::condition::{Planned, ROUNDS_MIN, with_conditioning};
 use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS, print_duration};
 use crate::plan::{Plan, StudyHead};
-use crate::step::{Step, Target};
+use crate::role::Round;
+use crate::step::{Phase, Step, Target};
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
@@ -35,9 +39,14 @@ impl Plan {
     /// Knobs that contradict each other, or no target.
     pub fn from_io(knobs: &Knobs, targets: Vec<Target>, command_line: &str) -> Result<Plan, KnobError> {
         let mut notes = Vec::new();
-        let step = knobs.build(0, "A", targets, &mut notes)?;
+        let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
+        let one = Planned { step, conditions: knobs.conditions, group_targets: targets };
+        let mut steps = with_conditioning(vec![one]);
+        for (index, step) in (0u32..).zip(steps.iter_mut()) {
+            step.index = index;
+        }
         let study = StudyHead { name: "io".to_owned(), question: "What does this one load give?".to_owned() };
-        Ok(Plan { study, source: command_line.to_owned(), steps: vec![step], notes })
+        Ok(Plan { study, source: command_line.to_owned(), steps, notes })
     }
 
     /// Most time the steps run, warm-ups included, in ns; laying out files comes on top. `None` when a step ends only
@@ -64,42 +73,106 @@ impl Plan {
         self.steps.iter().map(step_bytes_written_max).try_fold(0u64, |sum, b| Some(sum.saturating_add(b?)))
     }
 
-    /// Stretches or shrinks all steps in proportion so that warm-ups and budgets add up to `budget_ns` at most. Steps
-    /// that were bounded by their passes alone share the time equally with the mean of the others.
+    /// Fits the plan into `budget_ns`: first loops lose rounds (five are left, the fewest that can be judged), then all
+    /// steps are stretched or shrunk in proportion, so that warm-ups and budgets add up to `budget_ns` at most. Passes
+    /// that fill or precondition get a quarter of the time together; other steps bounded by their passes alone share
+    /// equally with the mean of the others. What that costs in precision is told in the notes.
     ///
     /// # Errors
     /// Less than [`STEP_NS_MIN`] per step; the plan is then unchanged.
     pub fn scale_to_time_budget(&mut self, budget_ns: u64) -> Result<(), TimeBudgetError> {
-        let steps = self.steps.len();
+        let full_ns = self.steps.iter().filter(|s| !is_bounded_by_passes_alone(s)).map(step_ns).sum::<u128>();
+        let rounds_left = rounds_left(&self.steps, full_ns, budget_ns);
+        let is_left = |step: &Step| rounds_left.is_none_or(|left| step.role.round.is_none_or(|r| left.keeps(r)));
+        let steps = self.steps.iter().filter(|s| is_left(s)).count();
         let needed_ns = STEP_NS_MIN.saturating_mul(steps as u64);
         if budget_ns < needed_ns {
             return Err(TimeBudgetError { budget_ns, needed_ns, steps });
         }
-        let timed: Vec<u64> = self
-            .steps
-            .iter()
-            .filter(|s| !is_bounded_by_passes_alone(s))
-            .map(|s| s.length.ramp_ns.saturating_add(s.length.budget_ns))
-            .collect();
-        let timed_sum: u128 = timed.iter().map(|t| u128::from(*t)).sum();
-        let mean_ns = timed_sum.checked_div(timed.len() as u128).map_or(STEP_NS_MIN, |m| m as u64);
-        for step in self.steps.iter_mut().filter(|s| is_bounded_by_passes_alone(s)) {
-            step.length.ramp_ns = 0;
-            step.length.floor_ns = mean_ns;
-            step.length.budget_ns = mean_ns;
+        self.steps.retain(|step| is_left(step));
+        for (index, step) in (0u32..).zip(self.steps.iter_mut()) {
+            step.index = index;
+            if let (Some(left), Some(round)) = (rounds_left, &mut step.role.round) {
+                round.max = left.of(round.max);
+            }
         }
-        let total: u128 = timed_sum + u128::from(mean_ns) * (steps - timed.len()) as u128;
-        // Steps at the least length first take their share; the others divide what is left in proportion.
-        let spare_ns = u128::from(budget_ns - needed_ns);
-        for step in &mut self.steps {
-            let l = &mut step.length;
-            let step_ns = u128::from(l.ramp_ns) + u128::from(l.budget_ns);
-            let share_ns = u128::from(STEP_NS_MIN) + spare_ns * step_ns / total.max(1);
-            let part = |ns: u64| (u128::from(ns) * share_ns / step_ns.max(1)) as u64;
-            (l.ramp_ns, l.floor_ns, l.budget_ns) = (part(l.ramp_ns), part(l.floor_ns), part(l.budget_ns));
-        }
+        bound_passes_by_time(&mut self.steps);
+        share_out(&mut self.steps, budget_ns - needed_ns);
+        self.notes.extend(budget_note(full_ns, budget_ns, rounds_left));
         Ok(())
     }
+}
+
+fn step_ns(step: &Step) -> u128 {
+    u128::from(step.length.ramp_ns) + u128::from(step.length.budget_ns)
+}
+
+/// Share of the rounds that a short run keeps.
+#[derive(Clone, Copy)]
+struct RoundsLeft {
+    share: f64,
+}
+
+impl RoundsLeft {
+    fn of(self, max: u32) -> u32 {
+        ((f64::from(max) * self.share) as u32).clamp(ROUNDS_MIN.min(max), max)
+    }
+
+    fn keeps(self, round: Round) -> bool {
+        round.index < self.of(round.max)
+    }
+}
+
+/// `None`: all rounds are kept.
+fn rounds_left(steps: &[Step], full_ns: u128, budget_ns: u64) -> Option<RoundsLeft> {
+    let loops = steps.iter().any(|s| s.role.round.is_some());
+    (loops && full_ns > u128::from(budget_ns)).then(|| RoundsLeft { share: budget_ns as f64 / full_ns as f64 })
+}
+
+fn bound_passes_by_time(steps: &mut [Step]) {
+    let timed: Vec<u128> = steps.iter().filter(|s| !is_bounded_by_passes_alone(s)).map(step_ns).collect();
+    let sum: u128 = timed.iter().sum();
+    let mean_ns = sum.checked_div(timed.len() as u128).map_or(STEP_NS_MIN, |m| m as u64);
+    let conditions = |s: &&mut Step| matches!(s.phase, Phase::Fill | Phase::Precondition);
+    let conditioning = steps.iter_mut().filter(conditions).count() as u128;
+    // A third of the others' time is a quarter of the whole.
+    let part_ns = (sum / 3).checked_div(conditioning).map_or(mean_ns, |p| p as u64);
+    for step in steps.iter_mut().filter(|s| is_bounded_by_passes_alone(s)) {
+        let ns = if matches!(step.phase, Phase::Fill | Phase::Precondition) { part_ns } else { mean_ns };
+        step.length.ramp_ns = 0;
+        step.length.floor_ns = ns;
+        step.length.budget_ns = ns;
+    }
+}
+
+/// Gives each step the least length and its share of `spare_ns`.
+fn share_out(steps: &mut [Step], spare_ns: u64) {
+    let total: u128 = steps.iter().map(step_ns).sum();
+    for step in steps {
+        let step_ns = step_ns(step);
+        let l = &mut step.length;
+        let share_ns = u128::from(STEP_NS_MIN) + u128::from(spare_ns) * step_ns / total.max(1);
+        let part = |ns: u64| (u128::from(ns) * share_ns / step_ns.max(1)) as u64;
+        (l.ramp_ns, l.floor_ns, l.budget_ns) = (part(l.ramp_ns), part(l.floor_ns), part(l.budget_ns));
+    }
+}
+
+/// What a shorter run costs: the width of an interval goes with the root of the time.
+fn budget_note(full_ns: u128, budget_ns: u64, rounds_left: Option<RoundsLeft>) -> Option<String> {
+    let share = budget_ns as f64 / full_ns.max(1) as f64;
+    if share > 0.9 {
+        return None;
+    }
+    let full = format_duration_ns(u64::try_from(full_ns).unwrap_or(u64::MAX));
+    let mut note = format!(
+        "{} instead of the full {full}: intervals about {:.1} times as wide",
+        format_duration_ns(budget_ns),
+        (1.0 / share).sqrt()
+    );
+    if let Some(left) = rounds_left {
+        note += &format!(", and {} rounds instead of 25 for steady state", left.of(25));
+    }
+    Some(note)
 }
 
 fn step_bytes_written_max(step: &Step) -> Option<u64> {
@@ -110,6 +183,7 @@ fn step_bytes_written_max(step: &Step) -> Option<u64> {
     let targets = step.targets.len() as u128;
     let by_passes = step.length.passes.and_then(|passes| {
         let region = u128::from(step.workload.region.size_bytes?);
+        let region = step.role.part.map_or(region, |part| region / u128::from(part.of.max(1)));
         Some(region * u128::from(passes) * u128::from(step.load.threads) * targets)
     });
     let by_rate = step.load.rate.map(|rate| {

@@ -43,10 +43,12 @@ fn operations(step: &Step) -> String {
 }
 
 /// Appends to each label what differs between the steps of a plan and the label does not yet say.
-pub(crate) fn tell_apart(steps: &mut [Step]) {
-    let traits: [fn(&Step) -> String; 9] = [engine, mode, fixed, placement, direct, data, region, verify, process];
+pub(crate) fn tell_apart<'s>(steps: impl Iterator<Item = &'s mut Step>) {
+    let mut steps: Vec<&mut Step> = steps.collect();
+    let traits: [fn(&Step) -> String; 11] =
+        [engine, mode, fixed, placement, devices, direct, data, region, verify, process, settings];
     let suffixes: Vec<String> = {
-        let varying = traits.iter().filter(|t| steps.iter().any(|s| t(s) != t(&steps[0])));
+        let varying = traits.iter().filter(|t| steps.iter().any(|s| t(s) != t(steps[0])));
         let varying: Vec<_> = varying.collect();
         steps
             .iter()
@@ -71,9 +73,9 @@ fn mode(step: &Step) -> String {
 
 fn fixed(step: &Step) -> String {
     match (step.engine.name, step.engine.fixed_buffers, step.engine.fixed_files) {
-        (EngineName::IoUring, false, false) => "unregistered".to_owned(),
-        (EngineName::IoUring, true, false) => "fixed buffers only".to_owned(),
-        (EngineName::IoUring, false, true) => "fixed files only".to_owned(),
+        (EngineName::IoUring | EngineName::IoUringCmd, false, false) => "unregistered".to_owned(),
+        (EngineName::IoUring | EngineName::IoUringCmd, true, false) => "fixed buffers only".to_owned(),
+        (EngineName::IoUring | EngineName::IoUringCmd, false, true) => "fixed files only".to_owned(),
         _ => String::new(),
     }
 }
@@ -108,7 +110,11 @@ fn data(step: &Step) -> String {
 
 fn region(step: &Step) -> String {
     let region = step.workload.region;
-    let size = region.size_bytes.map_or(String::new(), |s| format!("over {}", format_block(s)));
+    let size = match (region.size_bytes, step.role.footprint_pct) {
+        (Some(bytes), _) => format!("over {}", format_block(bytes)),
+        (None, Some(pct)) => format!("over {pct} %"),
+        (None, None) => String::new(),
+    };
     match region.offset_bytes {
         0 => size,
         offset => format!("{size} from {}", format_block(offset)).trim_start().to_owned(),
@@ -117,6 +123,19 @@ fn region(step: &Step) -> String {
 
 fn verify(step: &Step) -> String {
     step.workload.verify.map_or(String::new(), |_| "verified".to_owned())
+}
+
+fn devices(step: &Step) -> String {
+    match step.role.devices {
+        None => String::new(),
+        Some(1) => "1 drive".to_owned(),
+        Some(n) => format!("{n} drives"),
+    }
+}
+
+fn settings(step: &Step) -> String {
+    let words = step.role.settings.iter().map(|s| format!("{}={}", s.name, s.value));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn process(step: &Step) -> String {

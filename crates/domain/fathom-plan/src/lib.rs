@@ -3,6 +3,7 @@
 //! Pure: reads no file, clock or environment. Texts (study files, fio job files) and seeds are arguments.
 
 mod budget;
+mod condition;
 mod error;
 mod fio_job;
 mod knobs;
@@ -14,11 +15,12 @@ mod study;
 mod word;
 
 pub use budget::{STEP_NS_MIN, TimeBudgetError};
+pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use error::SourceError;
 pub use fio_job::{fio_command, fio_job_text, parse_fio_job};
 pub use knobs::{
-    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX, QUEUE_DEPTH_MAX,
-    RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
+    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX,
+    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
 };
 pub use plan::{Plan, RunLength, StudyHead};
 pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, Role, Round};

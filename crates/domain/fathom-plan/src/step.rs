@@ -174,6 +174,8 @@ pub enum EngineName {
     Libaio,
     /// io_uring.
     IoUring,
+    /// NVMe commands by io_uring through the character device of a namespace (`/dev/ng0n1`).
+    IoUringCmd,
     /// Memory-mapped file, copied by the CPU.
     Mmap,
     /// No I/O: the cost of the loop itself.
@@ -197,7 +199,7 @@ pub enum Mode {
 pub struct EngineSpec {
     /// Which engine.
     pub name: EngineName,
-    /// Variant; only io_uring has others than `Interrupt`.
+    /// Variant; only io_uring and io_uring_cmd have others than `Interrupt`.
     pub mode: Mode,
     /// Register I/O buffers (io_uring). Default true.
     pub fixed_buffers: bool,
@@ -327,8 +329,14 @@ impl Workload {
 
 impl EngineName {
     /// All engines in the order help texts list them.
-    pub const ALL: [EngineName; 5] =
-        [EngineName::IoUring, EngineName::Libaio, EngineName::Psync, EngineName::Mmap, EngineName::Null];
+    pub const ALL: [EngineName; 6] = [
+        EngineName::IoUring,
+        EngineName::IoUringCmd,
+        EngineName::Libaio,
+        EngineName::Psync,
+        EngineName::Mmap,
+        EngineName::Null,
+    ];
 
     /// The word of the command line and of fio where it has one.
     #[must_use]
@@ -337,9 +345,16 @@ impl EngineName {
             EngineName::Psync => "psync",
             EngineName::Libaio => "libaio",
             EngineName::IoUring => "io_uring",
+            EngineName::IoUringCmd => "io_uring_cmd",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
         }
+    }
+
+    /// Whether it is driven through a ring of io_uring: such engines have modes and register buffers and files.
+    #[must_use]
+    pub fn is_uring(self) -> bool {
+        matches!(self, EngineName::IoUring | EngineName::IoUringCmd)
     }
 
     /// Whether the engine has one I/O in flight per thread however deep the queue is asked.

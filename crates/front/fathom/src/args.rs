@@ -158,6 +158,12 @@ pub(crate) struct SourceArgs {
     /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Run these parts of the study only, e.g. --only iops (a study names its parts)
+    #[arg(long, value_name = "NAME", conflicts_with = "like")]
+    pub(crate) only: Vec<String>,
+    /// Compare: each load also with this knob or setting, in turns, put back after (e.g. scheduler=none, engine=libaio)
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "like")]
+    pub(crate) versus: Option<String>,
     /// Scale the study to this time, e.g. 2m
     #[arg(long, value_name = "TIME")]
     pub(crate) time_budget: Option<String>,

@@ -195,13 +195,13 @@ const KEYS: &[(&str, Fate)] = &[
     ("pre_read", Refused("the page cache is not warmed", "remove it", &["0"])),
     ("io_submit_mode", Refused("I/Os are submitted by the thread that reaps them", "remove it", &["inline"])),
     ("serialize_overlap", Refused("overlapping I/Os are not held back", "remove it", &["0"])),
+    ("cmd_type", Refused("only NVMe commands are passed to the drive", "remove it", &["nvme"])),
     ("continue_on_error", Refused("errors are counted and the step goes on", "remove it", &[])),
     ("ignore_error", Refused("every error is counted and shown", "remove it", &[])),
 ];
 
 /// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart.
 const NO_EQUIVALENT: &[&str] = &[
-    "cmd_type",
     "force_async",
     "nowait",
     "uncached",

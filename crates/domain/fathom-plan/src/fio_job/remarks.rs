@@ -88,7 +88,7 @@ impl Reader<'_, '_> {
             );
         }
         self.remark_on_cpus(step)?;
-        let uring = step.engine.name == EngineName::IoUring;
+        let uring = step.engine.name.is_uring();
         for key in ["fixedbufs", "registerfiles"].into_iter().filter(|k| !uring && self.keys.contains_key(k)) {
             push_note(self.notes, format!("{key} has no effect with ioengine={}", step.engine.name.as_str()));
         }

@@ -103,13 +103,13 @@ fn unknown_keys_and_engines_name_the_nearest() {
     error: ioengine=posixaio is not carried out: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=posixaio
-      |          ^^^^^^^^ engines are io_uring, libaio, psync, mmap, null
+      |          ^^^^^^^^ engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     ");
     assert_snapshot!(line_error("ioengine=iouring"), @r"
     error: ioengine=iouring is not carried out: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=iouring
-      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, libaio, psync, mmap, null
+      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     ");
     assert_snapshot!(line_error("rw=randraed"), @r"
     error: rw: unknown workload `randraed`
@@ -182,11 +182,11 @@ fn keys_that_are_not_carried_out_are_refused_by_name() {
     4 | bs=4k,8k
       |    ^^^^^ give one size, or measure reads and writes in two steps
     ");
-    assert_snapshot!(line_error("size=20%"), @r"
-    error: size: `20%`: a share of the target is not carried out
+    assert_snapshot!(line_error("size=120%"), @r"
+    error: size: 120 percent is more than the whole; it must be 0 to 100
       job.fio:4:6
-    4 | size=20%
-      |      ^^^ give the size in bytes, e.g. 20g
+    4 | size=120%
+      |      ^^^^
     ");
     assert_snapshot!(line_error("verify=md5"), @r"
     error: verify: verification by `md5` is not carried out
@@ -198,7 +198,7 @@ fn keys_that_are_not_carried_out_are_refused_by_name() {
     error: engine psync has no mode iopoll
       job.fio:5:1
     5 | hipri
-      | ^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
+      | ^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd
     ");
     assert_snapshot!(line_error("io_size=100k"), @r"
     error: io_size is carried out only as a whole multiple of size

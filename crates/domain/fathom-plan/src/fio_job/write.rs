@@ -124,7 +124,10 @@ fn workload_options(step: &Step, options: &mut Vec<(&'static str, String)>) {
     if let Some(Verify::Crc32c) = w.verify {
         options.push(("verify", "crc32c".to_owned()));
     }
-    options.push(("direct", u8::from(w.direct).to_string()));
+    // fio's passthrough refuses direct=1, though it goes past the page cache all the same.
+    if step.engine.name != EngineName::IoUringCmd {
+        options.push(("direct", u8::from(w.direct).to_string()));
+    }
 }
 
 fn load_options(step: &Step, options: &mut Vec<(&'static str, String)>) {
@@ -169,8 +172,11 @@ fn rate_text(step: &Step, rate: Rate) -> String {
 fn engine_options(step: &Step, options: &mut Vec<(&'static str, String)>) {
     let engine = step.engine;
     options.push(("ioengine", engine.name.as_str().to_owned()));
-    if engine.name != EngineName::IoUring {
+    if !engine.name.is_uring() {
         return;
+    }
+    if engine.name == EngineName::IoUringCmd {
+        options.push(("cmd_type", "nvme".to_owned()));
     }
     let flags = [
         (engine.fixed_buffers, "fixedbufs"),

@@ -44,6 +44,9 @@ impl Knobs {
         let engine = self.engine_spec(notes)?;
         let workload = self.workload(engine, notes)?;
         let load = self.load(engine, &workload, notes)?;
+        // Fewer targets than asked are kept as they are: the run refuses the step by name.
+        let mut targets = targets;
+        targets.truncate(self.devices.map_or(usize::MAX, |n| n as usize));
         let mut step = Step {
             index,
             label: String::new(),
@@ -57,7 +60,7 @@ impl Knobs {
             length: self.length(),
             // Each step of a plan draws other offsets, or a drive's cache would remember the step before.
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
-            role: Role::default(),
+            role: Role { devices: self.devices, footprint_pct: self.footprint_pct, ..Role::default() },
         };
         step.label = label(&step);
         Ok(step)
@@ -66,12 +69,12 @@ impl Knobs {
     fn engine_spec(&self, notes: &mut Vec<String>) -> Result<EngineSpec, KnobError> {
         let name = self.engine.unwrap_or(EngineName::IoUring);
         let mode = self.mode.unwrap_or(Mode::Interrupt);
-        let uring = name == EngineName::IoUring;
+        let uring = name.is_uring();
         if mode != Mode::Interrupt && !uring {
             return Err(conflict(
                 "mode",
                 format!("engine {} has no mode {}", name.as_str(), mode.as_str()),
-                "modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring",
+                "modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd",
             ));
         }
         let sqpoll_cpu = self.sqpoll_cpu.filter(|_| mode == Mode::Sqpoll);
@@ -98,7 +101,8 @@ impl Knobs {
                 "remove direct, or set direct=0",
             ));
         }
-        let direct = self.direct.unwrap_or(!mmap);
+        // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
+        let direct = self.direct.unwrap_or(!mmap) || engine.name == EngineName::IoUringCmd;
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", "mode iopoll needs O_DIRECT", "set direct=1, or mode=interrupt"));
         }

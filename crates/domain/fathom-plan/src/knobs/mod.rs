@@ -7,6 +7,7 @@ mod value;
 
 use std::fmt;
 
+use crate::condition::Conditions;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 
 pub(crate) use build::push_note;
@@ -32,6 +33,8 @@ pub const RUNTIME_MAX_NS: u64 = 30 * 86_400 * 1_000_000_000;
 pub const RATE_IOPS_MAX: f64 = 1e9;
 /// Highest CPU number that a list may name: the kernel's own bound.
 pub const CPU_MAX: u32 = 8_191;
+/// Most targets of a step.
+pub const DEVICES_MAX: u32 = 1_024;
 /// Most passes over the region.
 pub const PASSES_MAX: u32 = 1_000_000;
 
@@ -97,6 +100,9 @@ pub struct Knobs {
     dedupe_pct: Option<u8>,
     verify: Option<Option<Verify>>,
     paranoid: Option<bool>,
+    devices: Option<u32>,
+    footprint_pct: Option<u8>,
+    pub(crate) conditions: Conditions,
     iops_precision: Option<f64>,
     p99_precision: Option<f64>,
     notes: Vec<String>,

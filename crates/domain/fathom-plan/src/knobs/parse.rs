@@ -2,6 +2,7 @@
 
 use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, percent, shorten, size_bytes};
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
+use crate::role::Precondition;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 use crate::word::advice;
 
@@ -259,6 +260,22 @@ pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
             ),
         )),
     }
+}
+
+/// `20%`: a share of the target, 1 to 100.
+pub(crate) fn parse_footprint(text: &str) -> Result<u8, Fault> {
+    match percent(text)? {
+        0 => Err(fault_help("a size of 0 holds no block", "e.g. 20%; leave it out for the whole target")),
+        pct => Ok(pct),
+    }
+}
+
+pub(crate) fn parse_precondition(text: &str) -> Result<Precondition, Fault> {
+    let words = Precondition::ALL.map(Precondition::as_str);
+    Precondition::ALL
+        .into_iter()
+        .find(|p| p.as_str() == text.trim())
+        .ok_or_else(|| fault_help(format!("unknown way to condition `{}`", shorten(text)), advice(text, &words)))
 }
 
 pub(crate) fn parse_verify(text: &str) -> Result<Option<Verify>, Fault> {

@@ -1,9 +1,11 @@
 //! The table of knobs: names, values, meaning and how each is set.
 
 use super::{
-    CPU_MAX, Fault, Knobs, PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
+    CPU_MAX, DEVICES_MAX, Fault, Knobs, PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS,
+    THREADS_MAX,
 };
 use super::{parse, value};
+use crate::condition::{ROUNDS_MAX, ROUNDS_MIN};
 use crate::step::{Mode, Placement};
 
 /// One row of the table: a knob's names, values and meaning.
@@ -111,10 +113,16 @@ pub const KNOBS: &[KnobSpec] = &[
             Ok(())
         }
     ),
-    knob!("ioengine", ["engine"], "io_uring", "how I/O is issued: io_uring libaio psync mmap null", |k, v| {
-        k.engine = Some(parse::parse_engine(v)?);
-        Ok(())
-    }),
+    knob!(
+        "ioengine",
+        ["engine"],
+        "io_uring",
+        "how I/O is issued: io_uring io_uring_cmd libaio psync mmap null",
+        |k, v| {
+            k.engine = Some(parse::parse_engine(v)?);
+            Ok(())
+        }
+    ),
     knob!("mode", [], "iopoll", "of io_uring: interrupt, iopoll or sqpoll", |k, v| {
         k.mode = Some(parse::parse_mode(v)?);
         Ok(())
@@ -137,12 +145,18 @@ pub const KNOBS: &[KnobSpec] = &[
         k.direct = Some(value::flag(v)?);
         Ok(())
     }),
-    knob!("size", [], "2g", "bytes touched per target, from offset on", |k, v| {
+    knob!("size", [], "2g", "bytes touched per target, from offset on; 20% is a share of each target", |k, v| {
+        if v.trim().ends_with('%') {
+            k.footprint_pct = Some(parse::parse_footprint(v)?);
+            k.size_bytes = None;
+            return Ok(());
+        }
         let (bytes, note) = value::size_bytes(v, REGION_BYTES_MAX)?;
         if bytes == 0 {
             return Err(value::fault_help("a size of 0 holds no block", "e.g. 2g; leave it out for the whole target"));
         }
         k.size_bytes = Some(bytes);
+        k.footprint_pct = None;
         k.remark(note);
         Ok(())
     }),
@@ -242,6 +256,37 @@ pub const KNOBS: &[KnobSpec] = &[
     ),
     knob!("verify", [], "crc32c", "write self-describing blocks and check them: crc32c or none", |k, v| {
         k.verify = Some(parse::parse_verify(v)?);
+        Ok(())
+    }),
+    knob!("devices", [], "4", "use the first so many targets of the group", |k, v| {
+        k.devices = Some(value::bounded(v, 1, DEVICES_MAX)?);
+        Ok(())
+    }),
+    knob!(
+        "precondition",
+        [],
+        "same",
+        "before measuring: same (own workload until steady), snia (purge, 128k twice over, own workload), quick, none",
+        |k, v| {
+            k.conditions.method = parse::parse_precondition(v)?;
+            Ok(())
+        }
+    ),
+    knob!("purge", [], "1", "purge the targets before they are conditioned (snia always does)", |k, v| {
+        k.conditions.purge = value::flag(v)?;
+        Ok(())
+    }),
+    knob!("settle_load", [], "16x16", "threads x queue depth of the rounds that settle", |k, v| {
+        k.conditions.load = parse::parse_load(v)?;
+        Ok(())
+    }),
+    knob!("settle_rounds", [], "25", "most rounds until steady state is called not reached", |k, v| {
+        k.conditions.rounds_max = value::bounded(v, ROUNDS_MIN, ROUNDS_MAX)?;
+        Ok(())
+    }),
+    knob!("settle_time", [], "60s", "length of a round", |k, v| {
+        let (_, budget_ns) = parse::parse_runtime(v)?;
+        k.conditions.round_ns = budget_ns;
         Ok(())
     }),
     knob!("paranoid", [], "1", "stamp every I/O instead of once per batch", |k, v| {

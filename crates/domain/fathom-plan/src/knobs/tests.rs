@@ -128,7 +128,7 @@ fn wrong_words_name_the_nearest() {
     ");
     assert_snapshot!(error(&[("engine", "libiao")]), @r"
     engine: unknown engine `libiao`
-      help: did you mean `libaio`? engines are io_uring, libaio, psync, mmap, null
+      help: did you mean `libaio`? engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     ");
     assert_snapshot!(error(&[("placement", "core")]), @r"
     placement: unknown placement `core`
@@ -161,7 +161,7 @@ fn wrong_words_name_the_nearest() {
 fn contradictions_are_refused() {
     assert_snapshot!(error(&[("mode", "iopoll"), ("engine", "libaio")]), @r"
     engine libaio has no mode iopoll
-      help: modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
+      help: modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd
     ");
     assert_snapshot!(error(&[("mode", "iopoll"), ("direct", "0")]), @r"
     mode iopoll needs O_DIRECT

@@ -5,7 +5,17 @@ use crate::error::SourceError;
 /// Name and TOML text of each shipped study.
 #[must_use]
 pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
-    &[("quick", include_str!("../../../../../studies/quick.toml"))]
+    &[
+        ("quick", include_str!("../../../../../studies/quick.toml")),
+        ("baseline", include_str!("../../../../../studies/baseline.toml")),
+        ("pinning", include_str!("../../../../../studies/pinning.toml")),
+        ("qos", include_str!("../../../../../studies/qos.toml")),
+        ("enterprise", include_str!("../../../../../studies/enterprise.toml")),
+        ("scaling", include_str!("../../../../../studies/scaling.toml")),
+        ("engines", include_str!("../../../../../studies/engines.toml")),
+        ("tune", include_str!("../../../../../studies/tune.toml")),
+        ("snia", include_str!("../../../../../studies/snia.toml")),
+    ]
 }
 
 /// The TOML text of a shipped study.

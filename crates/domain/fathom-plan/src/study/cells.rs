@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use super::text::Source;
 use super::{Group, STEPS_MAX, Setting};
+use crate::condition::Planned;
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, knob, push_note};
-use crate::step::Step;
+use crate::role::{Block, HostSetting, Metric, Round};
+use crate::step::{Step, Target};
 
 /// One value of an axis.
 #[derive(Clone, Debug)]
@@ -24,19 +26,53 @@ pub(super) struct Axis {
     pub(super) values: Vec<LadderValue>,
 }
 
+/// The figure that must become steady over rounds, and the values of the cell it is taken from.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    pub(super) metric: Metric,
+    pub(super) cell: Vec<(String, String)>,
+}
+
+/// `--versus`: each cell also with this knob or setting.
+#[derive(Clone, Debug)]
+pub(super) struct Versus {
+    pub(super) key: String,
+    pub(super) value: String,
+}
+
+/// Blocks of a comparison that does not say how many: six pairs, the fewest that give an interval.
+const VERSUS_BLOCKS: u32 = 3;
+
 /// Axes, outermost loop first.
 #[derive(Clone, Debug)]
 pub(super) struct Ladder {
     pub(super) span: Range<usize>,
+    pub(super) name: Option<String>,
     pub(super) axes: Vec<Axis>,
     /// So many of the last axes are run forwards, then backwards.
     pub(super) interleaved: usize,
+    /// How often forwards and backwards.
+    pub(super) blocks: Option<u32>,
+    pub(super) versus: Option<Versus>,
+    /// Most rounds of the whole ladder.
+    pub(super) rounds: Option<u32>,
+    pub(super) track: Option<Track>,
     pub(super) targets: Option<Vec<String>>,
 }
 
 impl Ladder {
     pub(super) fn single(span: Range<usize>) -> Self {
-        Ladder { span, axes: Vec::new(), interleaved: 0, targets: None }
+        Ladder {
+            span,
+            name: None,
+            axes: Vec::new(),
+            interleaved: 0,
+            blocks: None,
+            versus: None,
+            rounds: None,
+            track: None,
+            targets: None,
+        }
     }
 
     /// Lets `--set` replace axes: a single value removes the axis, a list takes its place or becomes the innermost.
@@ -56,12 +92,57 @@ impl Ladder {
         }
     }
 
+    /// Adds the comparison that `--versus` asks for.
+    ///
+    /// # Errors
+    /// The ladder goes through this knob itself.
+    pub(super) fn add_versus(&mut self, versus: &Versus) -> Result<(), SourceError> {
+        let own = self
+            .axes
+            .iter()
+            .find(|a| a.values.len() > 1 && knob(&a.key).map(|k| k.name) == knob(&versus.key).map(|k| k.name));
+        if let Some(axis) = own.filter(|a| knob(&a.key).is_some()) {
+            return Err(SourceError::without_place(
+                &format!("--versus {}={}", versus.key, versus.value),
+                format!("the study goes through several values of {} itself", axis.key),
+                Some(format!("give it one value first: --set {}=VALUE", axis.key)),
+            ));
+        }
+        self.versus = Some(versus.clone());
+        Ok(())
+    }
+
     fn remove(&mut self, i: usize) {
         if i >= self.axes.len() - self.interleaved {
             self.interleaved -= 1;
         }
         self.axes.remove(i);
     }
+
+    /// Forward and backward passes over each cell; one for a ladder without comparison.
+    fn passes(&self, arms: usize, compares: bool) -> u32 {
+        if arms < 2 || !compares {
+            return 1;
+        }
+        2 * self.blocks.unwrap_or(if self.versus.is_some() { VERSUS_BLOCKS } else { 1 })
+    }
+}
+
+/// What the ladders of a study have become so far.
+#[derive(Debug, Default)]
+pub(super) struct Unfolded {
+    pub(super) planned: Vec<Planned>,
+    /// Next number of an interleaved cell, and of a loop.
+    next_cell: u32,
+    next_loop: u32,
+}
+
+/// One cell of a ladder.
+struct Cell {
+    planned: Planned,
+    /// What the interleaved knobs are here.
+    arm: String,
+    tracked: bool,
 }
 
 /// What all ladders of a study share.
@@ -73,11 +154,11 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Appends the steps of `ladder` to `steps`.
+    /// Appends the steps of `ladder`.
     pub(super) fn unfold(
         &self,
         ladder: &Ladder,
-        steps: &mut Vec<Step>,
+        unfolded: &mut Unfolded,
         notes: &mut Vec<String>,
     ) -> Result<(), SourceError> {
         let cells_max = STEPS_MAX / self.groups.len();
@@ -88,19 +169,21 @@ impl Job<'_> {
             return Err(self.source.error(ladder.span.clone(), &message, Some("shorten its lists")));
         };
         let inner: usize = counts.skip(ladder.axes.len() - ladder.interleaved).product();
-        let first = steps.len();
+        let mut blocks: Vec<Vec<Cell>> = Vec::new();
+        let mut block: Vec<Cell> = Vec::new();
         let mut repeated = 0usize;
-        let mut block: Vec<Step> = Vec::new();
         for cell in 0..cells {
-            let step = self.build(ladder, cell, notes)?;
-            if is_known(&steps[first..], &step) || is_known(&block, &step) {
+            let made = self.build(ladder, cell, false, notes)?;
+            if blocks.iter().flatten().chain(&block).any(|c| is_same(&c.planned.step, &made.planned.step)) {
                 repeated += 1;
             } else {
-                block.push(step);
+                let other = ladder.versus.is_some().then(|| self.build(ladder, cell, true, notes)).transpose()?;
+                check_differs(ladder, &made, other.as_ref())?;
+                block.push(made);
+                block.extend(other);
             }
             if (cell + 1) % inner == 0 {
-                self.flush(&mut block, ladder.interleaved > 0 && inner > 1, steps);
-                self.check_count(ladder, steps)?;
+                blocks.push(std::mem::take(&mut block));
             }
         }
         if repeated > 0 {
@@ -109,33 +192,84 @@ impl Job<'_> {
                 format!("cells of a ladder that equal another cell of it are run once: {repeated} left out"),
             );
         }
+        self.lay_out(ladder, &blocks, unfolded)
+    }
+
+    /// Puts the blocks into the plan: once, or once per round.
+    fn lay_out(&self, ladder: &Ladder, blocks: &[Vec<Cell>], unfolded: &mut Unfolded) -> Result<(), SourceError> {
+        let Some(max) = ladder.rounds else {
+            for block in blocks {
+                self.flush(ladder, block, None, unfolded);
+                self.check_count(ladder, unfolded)?;
+            }
+            return Ok(());
+        };
+        // Groups have their own loops, one after the other: one may be steady long before another.
+        for group in 0..self.groups.len() {
+            let loop_id = unfolded.next_loop;
+            unfolded.next_loop += 1;
+            for index in 0..max {
+                for block in blocks {
+                    let round = Round { loop_id, index, max, metric: None };
+                    self.flush(ladder, block, Some((group, round)), unfolded);
+                }
+                self.check_count(ladder, unfolded)?;
+            }
+        }
         Ok(())
     }
 
-    fn check_count(&self, ladder: &Ladder, steps: &[Step]) -> Result<(), SourceError> {
-        if steps.len() <= STEPS_MAX {
+    fn check_count(&self, ladder: &Ladder, unfolded: &Unfolded) -> Result<(), SourceError> {
+        if unfolded.planned.len() <= STEPS_MAX {
             return Ok(());
         }
         let message = format!("the plan has more than {STEPS_MAX} steps");
         Err(self.source.error(ladder.span.clone(), &message, Some("shorten the lists of its ladders")))
     }
 
-    /// Moves a block of cells into the plan, forwards and (interleaved) backwards, each for all groups.
-    fn flush(&self, block: &mut Vec<Step>, interleaved: bool, steps: &mut Vec<Step>) {
-        let mut order: Vec<&Step> = block.iter().collect();
-        if interleaved {
-            order.extend(block.iter().rev());
-        }
-        for step in order {
-            for (group, targets) in self.groups {
-                steps.push(Step { group: group.clone(), targets: targets.clone(), ..step.clone() });
+    /// Moves a block of cells into the plan, forwards and (interleaved) backwards, each for all groups or for one.
+    fn flush(&self, ladder: &Ladder, block: &[Cell], only: Option<(usize, Round)>, unfolded: &mut Unfolded) {
+        let passes = ladder.passes(block.len(), ladder.interleaved > 0 || ladder.versus.is_some());
+        let first_cell = unfolded.next_cell;
+        for pass in 0..passes {
+            let forwards: Vec<usize> = (0..block.len()).collect();
+            let order: Vec<usize> = if pass % 2 == 0 { forwards } else { forwards.into_iter().rev().collect() };
+            for at in order {
+                for (group, (name, targets)) in self.groups.iter().enumerate() {
+                    if only.is_some_and(|(one, _)| one != group) {
+                        continue;
+                    }
+                    let mut planned = block[at].planned.clone();
+                    planned.step.group.clone_from(name);
+                    planned.step.targets = first_devices(targets, planned.step.role.devices);
+                    planned.group_targets.clone_from(targets);
+                    if passes > 1 {
+                        let cell = first_cell + group as u32;
+                        let arm = block[at].arm.clone();
+                        planned.step.role.block = Some(Block { cell, pass, arm, arm_index: at as u32 });
+                    }
+                    if let (Some((_, round)), Some(track)) = (only, &ladder.track) {
+                        let metric = block[at].tracked.then_some(track.metric);
+                        planned.step.role.round = Some(Round { metric, ..round });
+                        planned.step.label += &format!(" round {}", round.index + 1);
+                    }
+                    unfolded.planned.push(planned);
+                }
             }
         }
-        block.clear();
+        if passes > 1 {
+            unfolded.next_cell += self.groups.len() as u32;
+        }
     }
 
-    /// The step of cell number `cell`, the last axis counting fastest.
-    fn build(&self, ladder: &Ladder, cell: usize, notes: &mut Vec<String>) -> Result<Step, SourceError> {
+    /// The cell of that number, the last axis counting fastest; with what `--versus` says, or without.
+    fn build(
+        &self,
+        ladder: &Ladder,
+        cell: usize,
+        with_versus: bool,
+        notes: &mut Vec<String>,
+    ) -> Result<Cell, SourceError> {
         let mut chosen = vec![0; ladder.axes.len()];
         let mut rest = cell;
         for (i, axis) in ladder.axes.iter().enumerate().rev() {
@@ -153,8 +287,20 @@ impl Job<'_> {
         for setting in self.overrides {
             knobs.set(&setting.key, &setting.value).map_err(|e| blame(&e))?;
         }
+        let versus = ladder.versus.as_ref().filter(|_| with_versus);
+        if let Some(versus) = versus.filter(|v| knob(&v.key).is_some()) {
+            knobs.set(&versus.key, &versus.value).map_err(|e| blame(&e))?;
+        }
         let (group, targets) = &self.groups[0];
-        knobs.build(0, group, targets.clone(), notes).map_err(|e| blame(&e))
+        let conditions = knobs.conditions;
+        let mut step = knobs.build(0, group, targets.clone(), notes).map_err(|e| blame(&e))?;
+        step.role.test.clone_from(&ladder.name);
+        if let Some(versus) = versus.filter(|v| knob(&v.key).is_none()) {
+            step.role.settings.push(HostSetting { name: versus.key.clone(), value: versus.value.clone() });
+        }
+        let arm = arm(ladder, &chosen, with_versus);
+        let tracked = ladder.track.as_ref().is_some_and(|t| is_tracked(t, ladder, &chosen));
+        Ok(Cell { planned: Planned { step, conditions, group_targets: targets.clone() }, arm, tracked })
     }
 
     /// The place of the knob at fault: as set last, or the ladder when nobody set it.
@@ -177,14 +323,54 @@ impl Job<'_> {
     }
 }
 
-/// Whether a step that does the same is there already.
-fn is_known(steps: &[Step], step: &Step) -> bool {
-    steps.iter().any(|s| {
-        s.label == step.label
-            && s.workload == step.workload
-            && s.load == step.load
-            && s.engine == step.engine
-            && s.placement == step.placement
-            && s.length == step.length
-    })
+/// The interleaved knobs of a cell in words: `placement=cores`.
+fn arm(ladder: &Ladder, chosen: &[usize], with_versus: bool) -> String {
+    let first = ladder.axes.len() - ladder.interleaved;
+    let word = |(axis, i): (&Axis, &usize)| format!("{}={}", axis.key, axis.values[*i].text);
+    let mut words: Vec<String> = ladder.axes.iter().zip(chosen).skip(first).map(word).collect();
+    if let Some(Versus { key, value }) = &ladder.versus {
+        let unchanged = if knob(key).is_some() { "as in the study" } else { "as found" };
+        words.push(if with_versus { format!("{key}={value}") } else { format!("{key} {unchanged}") });
+    }
+    words.join(" ")
+}
+
+/// Whether the cell has all the values that `track` names.
+fn is_tracked(track: &Track, ladder: &Ladder, chosen: &[usize]) -> bool {
+    let has = |key: &str, text: &str| {
+        let mut axes = ladder.axes.iter().zip(chosen);
+        // An axis that `--set` removed has one value everywhere.
+        axes.find(|(a, _)| a.key == key).is_none_or(|(axis, i)| axis.values[*i].text == text)
+    };
+    track.cell.iter().all(|(key, text)| has(key, text))
+}
+
+fn check_differs(ladder: &Ladder, base: &Cell, other: Option<&Cell>) -> Result<(), SourceError> {
+    let (Some(versus), Some(other)) = (&ladder.versus, other) else { return Ok(()) };
+    if !is_same(&base.planned.step, &other.planned.step) {
+        return Ok(());
+    }
+    let origin = format!("--versus {}={}", versus.key, versus.value);
+    let help = "give the value that the study does not have already".to_owned();
+    Err(SourceError::without_place(
+        &origin,
+        "this changes nothing: both sides would be the same".to_owned(),
+        Some(help),
+    ))
+}
+
+/// The targets that a step over so many devices uses.
+fn first_devices(targets: &[Target], devices: Option<u32>) -> Vec<Target> {
+    targets.iter().take(devices.map_or(usize::MAX, |n| n as usize)).cloned().collect()
+}
+
+/// Whether two steps do the same.
+fn is_same(a: &Step, b: &Step) -> bool {
+    a.label == b.label
+        && a.workload == b.workload
+        && a.load == b.load
+        && a.engine == b.engine
+        && a.placement == b.placement
+        && a.length == b.length
+        && a.role == b.role
 }

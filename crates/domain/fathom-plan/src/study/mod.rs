@@ -4,7 +4,12 @@
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
-//! A table `runtime = { min = "2s", max = "10s" }` stops between the two once the interval is narrow.
+//! `blocks = 3` repeats that A B B A three times. A table `runtime = { min = "2s", max = "10s" }` stops between the two
+//! once the interval is narrow.
+//!
+//! `precondition` and its fellows put conditioning steps before the steps that need them (see `condition`).
+//! `rounds = 25` with `track = { metric = "iops", read_pct = 0, bs = "4k" }` makes the whole ladder one round of a loop
+//! that is repeated until the tracked cell is steady. `name = "iops"` names a ladder so that `--only iops` can pick it.
 
 mod builtin;
 mod cells;
@@ -15,16 +20,20 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::condition::{ROUNDS_MAX, ROUNDS_MIN, with_conditioning};
 use crate::error::SourceError;
 use crate::knobs::{self, KnobError, Knobs};
 use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
+use crate::role::{Metric, Precondition};
 use crate::step::{Step, Target};
 
 pub use builtin::{builtin_studies, study_by_name};
-use cells::{Axis, Ladder, LadderValue};
+use cells::{Axis, Ladder, LadderValue, Track, Versus};
 use text::{Source, scalar_text, sorted_entries, string_list};
 
+/// Most blocks of an interleaved ladder.
+const BLOCKS_MAX: u32 = 1_000;
 /// Most steps that one plan may hold.
 pub const STEPS_MAX: usize = 10_000;
 
@@ -37,6 +46,14 @@ pub struct Overrides {
     pub groups: Vec<(String, Vec<String>)>,
     /// `--set key=value`, in order; a value `[1, 2, 4]` is a list.
     pub set: Vec<(String, String)>,
+    /// `--only NAME`: these ladders alone; empty: all.
+    pub only: Vec<String>,
+    /// `--versus key=value`: each cell also with this knob or setting of the host, in interleaved blocks.
+    pub versus: Option<(String, String)>,
+    /// Words that `--versus` may name beside knobs: the settings that the host can change.
+    pub host_settings: Vec<String>,
+    /// Only to be described: a study that needs `--versus` is then read without it.
+    pub describe: bool,
 }
 
 /// A default or override that applies to all cells.
@@ -62,19 +79,38 @@ pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result
             return Err(source.unknown_key(key, ["study", "defaults", "ladder"]));
         }
     }
-    let study = read_head(&source, root)?;
+    let study = read_head(&source, root, overrides)?;
     let mut notes = Vec::new();
     let (defaults, default_targets) = read_defaults(&source, root)?;
     let (scalars, lists) = read_overrides(overrides, &mut notes)?;
-    let mut steps = Vec::new();
-    for mut ladder in read_ladders(&source, root)? {
+    let versus = overrides.versus.as_ref().map(|v| read_versus(v, overrides)).transpose()?;
+    let mut unfolded = cells::Unfolded::default();
+    for mut ladder in only(read_ladders(&source, root)?, overrides)? {
         ladder.override_axes(&scalars, &lists);
+        if let Some(versus) = &versus {
+            ladder.add_versus(versus)?;
+        }
         let targets = ladder.targets.take().unwrap_or_else(|| default_targets.clone());
         let groups = groups(&targets, overrides).map_err(|e| source.knob_error(&e, ladder.span.clone()))?;
         let job = cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups };
-        job.unfold(&ladder, &mut steps, &mut notes)?;
+        job.unfold(&ladder, &mut unfolded, &mut notes)?;
     }
-    number(&mut steps);
+    let mut planned = unfolded.planned;
+    if planned.iter().any(|p| p.conditions.method == Precondition::Quick) {
+        let note = "quick precondition: filled once and at most five short rounds; not a conditioning after SNIA PTS";
+        knobs::push_note(&mut notes, note.to_owned());
+    }
+    tell_apart(planned.iter_mut().map(|p| &mut p.step));
+    let mut steps = with_conditioning(planned);
+    if steps.len() > STEPS_MAX {
+        let message = format!("the plan has {} steps with its conditioning; {STEPS_MAX} is the most", steps.len());
+        let help = "shorten its lists, or lower settle_rounds".to_owned();
+        return Err(SourceError::without_place(file_name, message, Some(help)));
+    }
+    for (index, step) in (0u32..).zip(steps.iter_mut()) {
+        step.index = index;
+        step.seed = step.seed.wrapping_add(u64::from(index));
+    }
     Ok(Plan { study, source: text.to_owned(), steps, notes })
 }
 
@@ -84,10 +120,52 @@ pub(crate) fn number(steps: &mut [Step]) {
         step.index = index;
         step.seed = step.seed.wrapping_add(u64::from(index));
     }
-    tell_apart(steps);
+    tell_apart(steps.iter_mut());
 }
 
-fn read_head(source: &Source<'_>, root: &DeTable<'_>) -> Result<StudyHead, SourceError> {
+/// The ladders that `--only` names, or all.
+fn only(ladders: Vec<Ladder>, overrides: &Overrides) -> Result<Vec<Ladder>, SourceError> {
+    let names: Vec<&str> = ladders.iter().filter_map(|l| l.name.as_deref()).collect();
+    if let Some(unknown) = overrides.only.iter().find(|o| !names.contains(&o.as_str())) {
+        let help = if names.is_empty() {
+            "its ladders have no names; leave --only out".to_owned()
+        } else {
+            crate::word::advice(unknown, &names)
+        };
+        return Err(SourceError::without_place(
+            &format!("--only {unknown}"),
+            format!("this study has no part called `{unknown}`"),
+            Some(help),
+        ));
+    }
+    if overrides.only.is_empty() {
+        return Ok(ladders);
+    }
+    Ok(ladders.into_iter().filter(|l| l.name.as_ref().is_some_and(|n| overrides.only.contains(n))).collect())
+}
+
+/// `--versus`: a knob, or else a setting of the host.
+fn read_versus((key, value): &(String, String), overrides: &Overrides) -> Result<Versus, SourceError> {
+    let shown = format!("--versus {key}={value}");
+    if is_target(key) {
+        let help = "compare targets as groups: --group A=T --group B=T".to_owned();
+        return Err(SourceError::without_place(&shown, "targets are no knob".to_owned(), Some(help)));
+    }
+    if knobs::knob(key).is_some() {
+        let fail = |e: KnobError| SourceError::without_place(&shown, e.message, e.help);
+        Knobs::new().set(key, value).map_err(fail)?;
+    } else if !overrides.host_settings.contains(key) {
+        let words: Vec<&str> = knobs::all_words().map(|w| w as &str).collect();
+        let words = words.into_iter().chain(overrides.host_settings.iter().map(String::as_str));
+        let near = fathom_units::nearest(key, words).map(|near| format!("did you mean `{near}`?"));
+        let help = near.unwrap_or_else(|| format!("settings of the host: {}", overrides.host_settings.join(", ")));
+        let message = format!("`{key}` is neither a knob nor a setting of the host");
+        return Err(SourceError::without_place(&shown, message, Some(help)));
+    }
+    Ok(Versus { key: key.clone(), value: value.clone() })
+}
+
+fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> Result<StudyHead, SourceError> {
     let stem = source.file.rsplit('/').next().unwrap_or(source.file);
     let mut head = StudyHead { name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(), question: String::new() };
     let Some(table) = source.table(root, "study")? else {
@@ -97,12 +175,33 @@ fn read_head(source: &Source<'_>, root: &DeTable<'_>) -> Result<StudyHead, Sourc
         let field = match key.get_ref().as_ref() {
             "name" => &mut head.name,
             "question" => &mut head.question,
-            _ => return Err(source.unknown_key(key, ["name", "question"])),
+            "needs" => {
+                check_need(source, value, overrides)?;
+                continue;
+            }
+            _ => return Err(source.unknown_key(key, ["name", "question", "needs"])),
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), "a text is expected here", None))?.to_owned();
     }
     Ok(head)
+}
+
+/// `needs = "versus"`: the study compares what the user names.
+fn check_need(source: &Source<'_>, value: &Spanned<DeValue<'_>>, overrides: &Overrides) -> Result<(), SourceError> {
+    if value.get_ref().as_str() != Some("versus") {
+        return Err(source.error(value.span(), "the one thing that a study may need is \"versus\"", None));
+    }
+    if overrides.versus.is_some() || overrides.describe {
+        return Ok(());
+    }
+    let settings = if overrides.host_settings.is_empty() {
+        String::new()
+    } else {
+        format!(", a setting of the host ({})", overrides.host_settings.join(", "))
+    };
+    let help = format!("name what to compare: --versus KEY=VALUE with a knob such as engine=libaio{settings}");
+    Err(SourceError::without_place("", "this study compares a setting, and none is named".to_owned(), Some(help)))
 }
 
 type Defaults = (Vec<Setting>, Vec<String>);
@@ -147,15 +246,20 @@ fn read_ladders(source: &Source<'_>, root: &DeTable<'_>) -> Result<Vec<Ladder>, 
 }
 
 fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> Result<Ladder, SourceError> {
-    const OWN_KEYS: [&str; 3] = ["target", "order", "interleave"];
+    const OWN_KEYS: [&str; 7] = ["target", "order", "interleave", "blocks", "rounds", "track", "name"];
     let mut ladder = Ladder::single(span);
     let mut order = None;
     let mut interleave = None;
+    let mut track = None;
     for (key, value) in sorted_entries(table) {
         match key.get_ref().as_ref() {
             name if is_target(name) => ladder.targets = Some(string_list(source, value)?),
             "order" => order = Some(value),
             "interleave" => interleave = Some(value),
+            "blocks" => ladder.blocks = Some(whole(source, value, 1, BLOCKS_MAX)?),
+            "rounds" => ladder.rounds = Some(whole(source, value, ROUNDS_MIN, ROUNDS_MAX)?),
+            "track" => track = Some(value),
+            "name" => ladder.name = string_list(source, value)?.into_iter().next(),
             _ => {
                 source.check_knob(key, OWN_KEYS)?;
                 ladder.axes.push(read_axis(source, key.get_ref(), key.span(), value)?);
@@ -178,7 +282,48 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
             ladder.interleaved += 1;
         }
     }
+    ladder.track = track.map(|value| read_track(source, value, &ladder.axes)).transpose()?;
+    if let (Some(_), None) = (ladder.rounds, &ladder.track) {
+        let help = "add track = { metric = \"iops\" }";
+        return Err(source.error(ladder.span, "rounds need to know which figure must become steady", Some(help)));
+    }
     Ok(ladder)
+}
+
+/// `{ metric = "iops", read_pct = 0, bs = "4k" }`: the figure, and the values that single out the cell.
+fn read_track(source: &Source<'_>, value: &Spanned<DeValue<'_>>, axes: &[Axis]) -> Result<Track, SourceError> {
+    const METRICS: [Metric; 3] = [Metric::Iops, Metric::BytesPerS, Metric::LatMean];
+    let bad = |help: &str| source.error(value.span(), "track is a table", Some(help));
+    let table = value.get_ref().as_table().ok_or_else(|| bad("track = { metric = \"iops\", bs = \"4k\" }"))?;
+    let mut track = Track { metric: Metric::Iops, cell: Vec::new() };
+    for (key, value) in sorted_entries(table) {
+        let name = key.get_ref().as_ref();
+        let text = scalar_text(source, name, value)?;
+        if name == "metric" {
+            let words = METRICS.map(Metric::as_str);
+            let found = METRICS.into_iter().find(|m| m.as_str() == text);
+            let message = format!("unknown figure `{text}`");
+            track.metric =
+                found.ok_or_else(|| source.error(value.span(), &message, Some(&crate::word::advice(&text, &words))))?;
+            continue;
+        }
+        let axis = axes.iter().find(|a| knobs::knob(&a.key).map(|k| k.name) == knobs::knob(name).map(|k| k.name));
+        let known = axis.is_some_and(|a| a.values.iter().any(|v| v.text == text));
+        if !known {
+            let message = format!("{name} = {text} is no cell of this ladder");
+            return Err(source.error(value.span(), &message, Some("name knobs and values that the ladder has")));
+        }
+        track.cell.push((axis.map_or_else(String::new, |a| a.key.clone()), text));
+    }
+    Ok(track)
+}
+
+/// A whole number in `min..=max`.
+fn whole(source: &Source<'_>, value: &Spanned<DeValue<'_>>, min: u32, max: u32) -> Result<u32, SourceError> {
+    let number = value.get_ref().as_integer().and_then(|i| i.as_str().parse::<u32>().ok());
+    number
+        .filter(|n| (min..=max).contains(n))
+        .ok_or_else(|| source.error(value.span(), &format!("a whole number from {min} to {max} is expected"), None))
 }
 
 fn axis_names(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, SourceError> {
@@ -296,5 +441,7 @@ fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobE
     Ok(vec![("A".to_owned(), make(paths))])
 }
 
+#[cfg(test)]
+mod conduct_tests;
 #[cfg(test)]
 mod tests;

@@ -110,7 +110,7 @@ fn errors_point_at_the_place() {
     error: engine: unknown engine `iouring`
       plan.toml:2:10
     2 | engine = "iouring"
-      |          ^^^^^^^^^ did you mean `io_uring`? engines are io_uring, libaio, psync, mmap, null
+      |          ^^^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     "#);
     assert_snapshot!(error("[[ladder]]\niodepth = [1, 2, 0]\n"), @r"
     error: iodepth: 0 is out of bounds; it must be 1 to 4096
@@ -179,11 +179,11 @@ fn errors_point_at_the_place() {
     2 | iodepth = [1, 2]
       |           ^^^^^^ move it into a [[ladder]]
     ");
-    assert_snapshot!(error("[defaults]\nprecondition = \"same\"\n"), @r#"
-    error: `precondition` is not carried out by this version
-      plan.toml:2:1
-    2 | precondition = "same"
-      | ^^^^^^^^^^^^ remove it: every step starts from the state it finds
+    assert_snapshot!(error("[defaults]\nprecondition = \"smae\"\n"), @r#"
+    error: precondition: unknown way to condition `smae`
+      plan.toml:2:16
+    2 | precondition = "smae"
+      |                ^^^^^^ did you mean `same`?
     "#);
 }
 
@@ -191,11 +191,11 @@ fn errors_point_at_the_place() {
 fn contradictions_point_at_the_knob_that_makes_them() {
     assert_snapshot!(
         error("[defaults]\nmode = \"iopoll\"\n[[ladder]]\nengine = [\"io_uring\", \"psync\"]\n"), @r#"
-        error: engine psync has no mode iopoll
-          plan.toml:2:8
-        2 | mode = "iopoll"
-          |        ^^^^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring
-        "#);
+    error: engine psync has no mode iopoll
+      plan.toml:2:8
+    2 | mode = "iopoll"
+      |        ^^^^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd
+    "#);
     assert_snapshot!(error("[[ladder]]\nengine = [\"psync\", \"mmap\"]\ndirect = true\n"), @r"
     error: engine mmap goes through the page cache (or DAX); it has no O_DIRECT
       plan.toml:3:10
@@ -369,7 +369,8 @@ fn quick_takes_about_a_minute_and_has_sixteen_steps() {
 #[test]
 fn every_shipped_study_can_be_read_and_bears_its_own_name() {
     for (name, text) in builtin_studies() {
-        let plan = parse_study(text, "x.toml", &on_file()).unwrap_or_else(|e| panic!("{e}"));
+        let overrides = Overrides { describe: true, ..on_file() };
+        let plan = parse_study(text, "x.toml", &overrides).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(plan.study.name, *name);
         assert!(plan.study.question.ends_with('?'));
     }
@@ -379,7 +380,7 @@ fn every_shipped_study_can_be_read_and_bears_its_own_name() {
     ");
     assert_snapshot!(study_by_name("watermelon").expect_err("unknown"), @r"
     no study is called `watermelon`
-      help: shipped studies: quick; a plan of your own ends in .toml or .fio
+      help: shipped studies: quick, baseline, pinning, qos, enterprise, scaling, engines, tune, snia; a plan of your own ends in .toml or .fio
     ");
 }
 

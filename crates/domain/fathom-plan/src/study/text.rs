@@ -45,10 +45,6 @@ impl Source<'_> {
         if knobs::knob(key.get_ref()).is_some() {
             return Ok(());
         }
-        if ["precondition", "purge", "settle"].contains(&key.get_ref().as_ref()) {
-            let message = format!("`{}` is not carried out by this version", key.get_ref());
-            return Err(self.error(key.span(), &message, Some("remove it: every step starts from the state it finds")));
-        }
         Err(self.unknown_key(key, knobs::all_words().chain(also)))
     }
 

@@ -85,7 +85,7 @@ fn fate(plan: &Plan, target: &str) -> String {
 pub(crate) fn studies(json: bool) -> Result<Exit, Problem> {
     let mut rows = Vec::new();
     for (name, text) in builtin_studies() {
-        let overrides = Overrides { targets: vec![".".to_owned()], ..Overrides::default() };
+        let overrides = Overrides { targets: vec![".".to_owned()], describe: true, ..Overrides::default() };
         rows.push((*name, parse_study(text, &format!("{name}.toml"), &overrides)?));
     }
     if json {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fathom_host::settings::SETTING_WORDS;
 use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
@@ -42,7 +43,11 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem>
 }
 
 fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
-    let overrides = overrides(args, study)?;
+    let mut overrides = overrides(args, study)?;
+    // `snia-iops` is the part `iops` of `snia`.
+    let part = study.split_once('-').filter(|(whole, _)| builtin_studies().iter().any(|(name, _)| name == whole));
+    let study = part.map_or(study, |(whole, _)| whole);
+    overrides.only.extend(part.map(|(_, name)| name.to_owned()));
     let path = Path::new(study);
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     let (plan, by_user) = match extension.as_deref() {
@@ -101,7 +106,16 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
     if targets.is_empty() && groups.is_empty() && !named_in_file {
         targets.push(".".to_owned());
     }
-    Ok(Overrides { targets, groups, set })
+    let versus = args.versus.as_deref().map(|v| pair("--versus", v)).transpose()?;
+    Ok(Overrides {
+        targets,
+        groups,
+        set,
+        only: args.only.clone(),
+        versus: versus.map(|(k, v)| (k.to_owned(), v.to_owned())),
+        host_settings: SETTING_WORDS.iter().map(|word| (*word).to_owned()).collect(),
+        describe: false,
+    })
 }
 
 /// Splits `KEY=VALUE`.
