@@ -137,6 +137,10 @@ pub struct IoFailure {
     pub op: Op,
     /// Positive errno; 0 for a read that met the end of the file.
     pub errno: i32,
+    /// What the drive itself answered, where the engine sees it: the NVMe status in words and numbers. `errno` is then
+    /// what the kernel's block layer would have made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive_status: Option<String>,
     /// How often.
     pub count: u64,
     /// Offset of the first.

@@ -52,7 +52,8 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
 
 fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     let host = record.host.as_ref()?;
-    if host.disks.is_empty() || step.engine.name == EngineName::Null {
+    // Passthrough commands go past the block layer, which therefore counts none of them.
+    if host.disks.is_empty() || matches!(step.engine.name, EngineName::Null | EngineName::IoUringCmd) {
         return None;
     }
     let ours = |op: Op| record.direction(op).map_or(0, |d| d.bytes);

@@ -26,7 +26,7 @@ pub enum TargetError {
         path: String,
     },
     /// Not a file, directory or block device.
-    #[error("target {path} is {kind}; Fathom measures regular files, directories and block devices")]
+    #[error("target {path} is {kind}; Fathom measures regular files, directories, block devices and NVMe namespaces")]
     Kind {
         /// As given.
         path: String,
@@ -239,7 +239,11 @@ impl Prepared {
                 self.names.insert(name.to_owned(), (path.to_owned(), None));
                 Ok(())
             }
-            Ok(meta) if meta.file_type().is_block_device() => {
+            // Of character devices only those of NVMe namespaces have a block device that they can be judged by.
+            Ok(meta)
+                if meta.file_type().is_block_device()
+                    || meta.file_type().is_char_device() && whole_device_of(&Root::live(), path).is_ok() =>
+            {
                 if used.writes {
                     let consent = check_write_target(&Root::live(), path, permission.destroy);
                     self.consents.push(consent.map_err(TargetError::Guard)?);

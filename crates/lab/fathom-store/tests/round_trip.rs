@@ -89,7 +89,7 @@ prop_compose! {
             setup_ns: times[2],
             directions,
             intervals,
-            failures: vec![IoFailure { op: Op::Trim, errno: 5, count: 2, first_offset_bytes: offset }],
+            failures: vec![IoFailure { op: Op::Trim, errno: 5, drive_status: None, count: 2, first_offset_bytes: offset }],
             host,
             clock: None,
             in_flight_mean,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use fathom_hist::Histogram;
+use fathom_nvme::Status;
 use fathom_plan::Step;
 use fathom_record::{
-    Direction, FeatureUse, HostDelta, Interval, Latency, OpenLoop, Overhead, StepFailure, StepRecord, TargetRecord,
-    ThreadRecord, VerifyReport, Warning,
+    Direction, FeatureUse, HostDelta, Interval, IoFailure, Latency, OpenLoop, Overhead, StepFailure, StepRecord,
+    TargetRecord, ThreadRecord, VerifyReport, Warning,
 };
 
+use crate::backend::NVME_STATUS;
 use crate::clock::{Clock, ClockPair};
 use crate::shared::WorkerSummary;
 use crate::tally::{ALL_OPS, merge_failures, op_index};
@@ -80,9 +82,19 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> Result
     for summary in pieces.summaries.iter().flatten() {
         merge_failures(&mut record.failures, &summary.failures);
     }
+    record.failures.iter_mut().for_each(decode_status);
     record.open_loop = open_loop(step, &pieces, record.ios());
     record.warnings = warnings(&pieces, &record);
     Ok(record)
+}
+
+/// Tells a status of the drive from an errno.
+fn decode_status(failure: &mut IoFailure) {
+    if failure.errno & NVME_STATUS != 0 {
+        let status = Status::of((failure.errno & !NVME_STATUS) as u16);
+        failure.errno = status.errno();
+        failure.drive_status = Some(status.to_string());
+    }
 }
 
 fn setup_ns(pieces: &Pieces) -> u64 {
@@ -212,6 +224,12 @@ fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
     }
     if let Some(first) = record.failures.first() {
         warnings.push(Warning::IoErrors { count: record.errors(), errno: first.errno });
+    }
+    for failure in &record.failures {
+        if let Some(status) = &failure.drive_status {
+            let text = format!("the drive answered: {status}, first at byte {}", failure.first_offset_bytes);
+            warnings.push(Warning::Note { text });
+        }
     }
     if pieces.summaries.iter().flatten().any(|s| s.gave_up) {
         let text = "stopped early: for a second every I/O failed".to_owned();

@@ -103,10 +103,10 @@ fn check_workload(step: &Step) -> Result<(), StepFailure> {
 fn check_engine(step: &Step) -> Result<(), StepFailure> {
     let spec = step.engine;
     let word = spec.name.as_str();
-    if spec.mode != Mode::Interrupt && spec.name != EngineName::IoUring {
+    if spec.mode != Mode::Interrupt && !spec.name.is_uring() {
         return Err(refused(
             format!("mode {} of engine {word}", spec.mode.as_str()),
-            "only io_uring has modes other than interrupt",
+            "only io_uring and io_uring_cmd have modes other than interrupt",
             format!("use `--engine io_uring --mode {}`", spec.mode.as_str()),
         ));
     }

@@ -89,7 +89,7 @@ impl Failures {
             kind.count += 1;
             return;
         }
-        self.kinds.push(IoFailure { op, errno, count: 1, first_offset_bytes: offset_bytes });
+        self.kinds.push(IoFailure { op, errno, drive_status: None, count: 1, first_offset_bytes: offset_bytes });
     }
 
     /// Forgets the counted ones: the ramp is over.

@@ -2,9 +2,11 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
+use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
 use fathom_plan::{EngineName, Step};
 use fathom_record::StepFailure;
 
@@ -30,6 +32,19 @@ pub(crate) enum TargetKind {
     Null,
     File,
     Device,
+    /// Character device of an NVMe namespace.
+    Generic,
+}
+
+/// An NVMe namespace behind a character device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Namespace {
+    /// Number within its controller.
+    pub(crate) id: u32,
+    /// Bytes per logical block, a power of two.
+    pub(crate) block_bytes: u32,
+    /// Whether its drive has poll queues; `None` when sysfs does not tell.
+    pub(crate) can_poll: Option<bool>,
 }
 
 /// A target that was opened, looked at and found fit for the step.
@@ -41,6 +56,8 @@ pub(crate) struct Target {
     pub(crate) span: Span,
     /// Major and minor number of the block device itself, for devices.
     pub(crate) device: Option<u64>,
+    /// For character devices of NVMe.
+    pub(crate) namespace: Option<Namespace>,
     writes: bool,
     direct: bool,
 }
@@ -65,6 +82,7 @@ impl Target {
             kind: TargetKind::Null,
             span: Span { first_offset_bytes: 0, count: 0, unit_bytes: u64::from(workload.block_bytes_max()) },
             device: None,
+            namespace: None,
             writes: workload.mix.is_destructive(),
             direct: workload.direct,
         };
@@ -72,10 +90,18 @@ impl Target {
         if !is_null_engine {
             let meta = std::fs::metadata(path).map_err(|e| open_refused(path, &e, false))?;
             target.kind = kind_of(path, &meta)?;
+            fits_engine(path, target.kind, step.engine.name)?;
             target.device = (target.kind == TargetKind::Device).then(|| meta.rdev());
             let file = target.open_file()?;
             refuse_memory_file_systems(path, &file, target.direct)?;
-            (size_bytes, logical_bytes) = target.measure(&file)?;
+            if target.kind == TargetKind::Generic {
+                let (namespace, blocks) = namespace_of(path, &meta, &file)?;
+                target.namespace = Some(namespace);
+                logical_bytes = u64::from(namespace.block_bytes);
+                size_bytes = blocks.saturating_mul(logical_bytes);
+            } else {
+                (size_bytes, logical_bytes) = target.measure(&file)?;
+            }
         }
         target.span = span_of(path, step, size_bytes, logical_bytes)?;
         Ok(target)
@@ -91,7 +117,8 @@ impl Target {
 
     fn open_file(&self) -> Result<File, StepFailure> {
         let open = |extra: i32| {
-            let direct = if self.direct { libc::O_DIRECT } else { 0 };
+            // A character device of NVMe has no page cache to go around, and refuses the flag.
+            let direct = if self.direct && self.kind != TargetKind::Generic { libc::O_DIRECT } else { 0 };
             OpenOptions::new().read(true).write(self.writes).custom_flags(direct | extra).open(&self.path)
         };
         // Without O_NOATIME each read looks at the inode's times; only the owner may ask for that.
@@ -133,11 +160,63 @@ fn kind_of(path: &str, meta: &std::fs::Metadata) -> Result<TargetKind, StepFailu
         Ok(TargetKind::File)
     } else if kind.is_block_device() {
         Ok(TargetKind::Device)
+    } else if kind.is_char_device() {
+        Ok(TargetKind::Generic)
     } else if kind.is_dir() {
         Err(refused(what, "it is a directory", "name a file in it; Fathom lays it out when a size is given"))
     } else {
         Err(refused(what, "it is neither a regular file nor a block device", "name a file or a block device"))
     }
+}
+
+/// Passthrough goes with character devices of NVMe, and nothing else does.
+fn fits_engine(path: &str, kind: TargetKind, engine: EngineName) -> Result<(), StepFailure> {
+    let what = format!("engine {} on target {path}", engine.as_str());
+    match (kind == TargetKind::Generic, engine == EngineName::IoUringCmd) {
+        (true, false) => Err(refused(
+            what,
+            "it is a character device",
+            "name the block device (/dev/nvme0n1), or use `--engine io_uring_cmd` on the character device of an NVMe \
+             namespace (/dev/ng0n1)",
+        )),
+        (false, true) => Err(refused(
+            what,
+            "passthrough needs the character device of an NVMe namespace",
+            "name it (/dev/ng0n1 beside /dev/nvme0n1), or use `--engine io_uring`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What Fathom must know of the namespace behind a character device, and its size in blocks.
+fn namespace_of(path: &str, meta: &std::fs::Metadata, file: &File) -> Result<(Namespace, u64), StepFailure> {
+    let what = format!("target {path}");
+    let id = Device::namespace_of(file.as_fd()).map_err(|_| {
+        refused(&what, "it is no character device of an NVMe namespace", "name one (/dev/ng0n1), see `fathom inspect`")
+    })?;
+    let asked = Device::open(Path::new(path)).and_then(|device| device.admin(&AdminCommand::identify_namespace(id)));
+    let (page, _) = asked.map_err(|e| refused(&what, e.to_string(), "run as root"))?;
+    let described = fathom_nvme::Namespace::decode(&page).map_err(|e| refused(&what, e.to_string(), ""))?;
+    let Some(block_bytes) = described.block_bytes() else {
+        return Err(refused(what, "the drive describes its format in a way that contradicts itself", "use io_uring"));
+    };
+    if described.metadata_bytes() != 0 {
+        return Err(refused(
+            what,
+            format!("its format has {} bytes of metadata per block", described.metadata_bytes()),
+            "use `--engine io_uring` on the block device, or a format without metadata",
+        ));
+    }
+    let number = format!("{}:{}", libc::major(meta.rdev()), libc::minor(meta.rdev()));
+    Ok((Namespace { id, block_bytes, can_poll: can_poll(&number) }, described.size_blocks))
+}
+
+/// Whether the drive behind the character device `number` has poll queues, as its block device tells.
+fn can_poll(number: &str) -> Option<bool> {
+    let home = std::fs::canonicalize(format!("/sys/dev/char/{number}")).ok()?;
+    let name = home.file_name()?.to_str()?.strip_prefix("ng")?.to_owned();
+    let text = std::fs::read_to_string(format!("/sys/class/block/nvme{name}/queue/io_poll")).ok()?;
+    Some(text.trim() == "1")
 }
 
 fn open_refused(path: &str, error: &io::Error, direct: bool) -> StepFailure {
@@ -238,6 +317,7 @@ pub(crate) enum Trimmer {
     Null,
     File(OwnedFd),
     Device(OwnedFd),
+    Generic(OwnedFd, Namespace),
 }
 
 impl Trimmer {
@@ -250,6 +330,10 @@ impl Trimmer {
             TargetKind::Null => Trimmer::Null,
             TargetKind::File => Trimmer::File(target.open()?),
             TargetKind::Device => Trimmer::Device(target.open()?),
+            TargetKind::Generic => match target.namespace {
+                Some(namespace) => Trimmer::Generic(target.open()?, namespace),
+                None => return Err(refused(format!("trims on {}", target.path), "it was not identified", "")),
+            },
         })
     }
 
@@ -257,6 +341,16 @@ impl Trimmer {
     pub(crate) fn trim(&self, offset: u64, len: u32) -> i32 {
         let failed = match self {
             Trimmer::Null => false,
+            Trimmer::Generic(fd, namespace) => {
+                let command = IoCommand::Deallocate {
+                    first_block: offset / u64::from(namespace.block_bytes),
+                    blocks: len / namespace.block_bytes,
+                };
+                return match io_command(fd.as_fd(), namespace.id, command, &mut []) {
+                    Ok(()) => len as i32,
+                    Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+                };
+            }
             Trimmer::Device(fd) => {
                 let range = [offset, u64::from(len)];
                 // SAFETY: the ioctl reads a range of two integers that outlives the call.
@@ -269,5 +363,46 @@ impl Trimmer {
             }
         };
         if failed { -errno() } else { len as i32 }
+    }
+}
+
+/// Reads a target back outside the measurement, in one I/O at a time.
+pub(crate) struct ReadBack {
+    fd: OwnedFd,
+    namespace: Option<Namespace>,
+}
+
+impl ReadBack {
+    /// Most bytes per NVMe command: every known drive takes so many.
+    const COMMAND_BYTES_MAX: usize = 64 << 10;
+
+    /// Reads `target` through a descriptor of its own.
+    ///
+    /// # Errors
+    /// When the target cannot be opened.
+    pub(crate) fn new(target: &Target) -> Result<Self, StepFailure> {
+        Ok(ReadBack { fd: target.open()?, namespace: target.namespace })
+    }
+
+    /// The descriptor.
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    /// Bytes read into the front of `buffer`; 0 at the end.
+    ///
+    /// # Errors
+    /// As `pread`.
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let Some(namespace) = self.namespace else {
+            // SAFETY: `buffer` is writable for its length.
+            let moved =
+                unsafe { libc::pread(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset as i64) };
+            return usize::try_from(moved).map_err(|_| io::Error::last_os_error());
+        };
+        let block_bytes = u64::from(namespace.block_bytes);
+        let len = buffer.len().min(Self::COMMAND_BYTES_MAX);
+        let command = IoCommand::Read { first_block: offset / block_bytes, blocks: (len as u64 / block_bytes) as u32 };
+        io_command(self.fd.as_fd(), namespace.id, command, &mut buffer[..len]).map(|()| len)
     }
 }

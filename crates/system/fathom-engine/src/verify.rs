@@ -3,16 +3,18 @@
 //! Each thread owns its part of the region, so it alone knows the last write of every block. The ledger has four bytes
 //! per block: how often it was written, which size of the split was written last, and whether it is now uncertain.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io;
+use std::os::fd::AsRawFd as _;
 
 use fathom_plan::{Op, Step};
 use fathom_record::{StepFailure, VerifyReport};
 
-use crate::backend::{errno, refused};
+use crate::backend::refused;
 use crate::block_format::{BLOCK_BYTES_MIN, Expected, Finding, judge, length_in, seal};
 use crate::buffer::Area;
 use crate::offsets::Span;
 use crate::shared::Shared;
+use crate::target::ReadBack;
 use crate::worker::WorkerPlan;
 
 /// Findings that become sentences.
@@ -76,7 +78,7 @@ pub(crate) struct Ledger {
     entries: Vec<Entry>,
     in_flight: Box<[InFlight]>,
     writes: bool,
-    fd: OwnedFd,
+    source: ReadBack,
     report: VerifyReport,
 }
 
@@ -111,7 +113,7 @@ impl Ledger {
             entries,
             in_flight: vec![InFlight::default(); plan.limits.queue_depth as usize].into_boxed_slice(),
             writes,
-            fd: plan.target.open()?,
+            source: ReadBack::new(&plan.target)?,
             report: VerifyReport::default(),
         }))
     }
@@ -222,8 +224,8 @@ impl Ledger {
     fn leave_page_cache(&self) {
         // SAFETY: both calls take integers only.
         unsafe {
-            libc::fdatasync(self.fd.as_raw_fd());
-            libc::posix_fadvise(self.fd.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
+            libc::fdatasync(self.source.fd().as_raw_fd());
+            libc::posix_fadvise(self.source.fd().as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
         }
     }
 
@@ -248,7 +250,7 @@ impl Ledger {
         let Span { first_offset_bytes, unit_bytes, .. } = self.span;
         let offset_of = |unit: u64| first_offset_bytes + unit * unit_bytes;
         let (from, len) = (offset_of(first), ((end - first) * unit_bytes) as usize);
-        let read = read_fully(&self.fd, buffer, len, from);
+        let read = read_fully(&self.source, buffer, len, from);
         for unit in first..end {
             let entry = self.entries[unit as usize];
             if !entry.is_settled() {
@@ -271,18 +273,14 @@ impl Ledger {
 }
 
 /// Bytes read of `len` at `offset`; fewer at an error or at the end of the file.
-fn read_fully(fd: &OwnedFd, buffer: &mut Area, len: usize, offset: u64) -> usize {
+fn read_fully(source: &ReadBack, buffer: &mut Area, len: usize, offset: u64) -> usize {
     let mut done = 0;
     while done < len {
-        let rest = &mut buffer.bytes_mut(0, len)[done..];
-        // SAFETY: `rest` is writable for its length.
-        let moved =
-            unsafe { libc::pread(fd.as_raw_fd(), rest.as_mut_ptr().cast(), rest.len(), (offset + done as u64) as i64) };
-        match moved {
-            0 => break,
-            n if n > 0 => done += n as usize,
-            _ if errno() == libc::EINTR => {}
-            _ => break,
+        match source.read_at(&mut buffer.bytes_mut(0, len)[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(moved) => done += moved,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
         }
     }
     done

@@ -11,6 +11,7 @@ use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
 use crate::backend::psync::Psync;
 use crate::backend::uring::Uring;
+use crate::backend::uring_cmd::UringCmd;
 use crate::backend::{Backend, feature, refused};
 use crate::buffer::Area;
 use crate::clock::Clock;
@@ -70,6 +71,10 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
         EngineName::IoUring => {
             let uring = Uring::new(&plan.target, depth, engine, &hot.area)?;
             run_on(plan, hot, uring)
+        }
+        EngineName::IoUringCmd => {
+            let commands = UringCmd::new(&plan.target, depth, engine, &hot.area)?;
+            run_on(plan, hot, commands)
         }
         EngineName::Mmap => run_on(plan, hot, Mmap::new(plan.target.open()?, &plan.target.path, plan.span)?),
     }

@@ -63,7 +63,15 @@ fn target(path: &str) -> impl FnOnce(&mut Step) + use<'_> {
 fn targets_that_are_none() {
     check(target("/nowhere/at/all"), "no such file");
     check(target("/"), "directory");
-    check(target("/dev/zero"), "neither a regular file nor a block device");
+    check(target("/dev/zero"), "it is a character device");
+    let passthrough = |path: &'static str| {
+        move |step: &mut Step| {
+            target(path)(step);
+            step.engine.name = EngineName::IoUringCmd;
+        }
+    };
+    check(passthrough("/dev/zero"), "it is no character device of an NVMe namespace");
+    check(|step| step.engine.name = EngineName::IoUringCmd, "passthrough needs the character device");
     check(target("null"), "engine `null`");
     check(|step| step.engine.name = EngineName::Null, "engine `null`");
     check(|step| step.targets.clear(), "without a target");
@@ -109,7 +117,7 @@ fn combinations_that_make_no_sense() {
             step.engine.name = EngineName::Libaio;
             step.engine.mode = Mode::Iopoll;
         },
-        "only io_uring has modes",
+        "only io_uring and io_uring_cmd have modes",
     );
     check(
         |step| {

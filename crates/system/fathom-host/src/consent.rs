@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::disk::{BlockDevice, DeviceKind, DiskError, device_by_name, device_by_number, number_of};
+use crate::disk::{BlockDevice, DeviceKind, DiskError, device_by_generic, device_by_name, device_by_number, number_of};
 use crate::mount::{Mount, mounts};
 use crate::root::{Root, attribute, names_in};
 use crate::signature::signatures_of;
@@ -124,12 +124,25 @@ pub fn check_write_target(root: &Root, path: &Path, destroy: &[String]) -> Resul
         let device = device_by_number(root, &number_of(metadata.rdev())).or_else(|error| unknown(path, &error))?;
         return check_device(root, device, &real, destroy);
     }
+    if kind.is_char_device()
+        && let Ok(device) = device_by_generic(root, &number_of(metadata.rdev()))
+    {
+        return check_generic(root, device, real, destroy);
+    }
     if !kind.is_file() {
         let what = if kind.is_dir() { "a folder" } else { "neither a regular file nor a block device" };
         let help = "name a file to create, or a block device";
         return refuse(RefusalKind::NotWritableKind, format!("{} is {what}", path.display()), help);
     }
     check_file(root, path, real, &metadata, destroy)
+}
+
+/// An NVMe character device leads to the blocks of its block device, past every claim on that: it is judged as the block
+/// device, and the claim on the block device is held while the character device is written.
+fn check_generic(root: &Root, device: BlockDevice, real: PathBuf, destroy: &[String]) -> Result<WriteConsent, Refusal> {
+    let node = device.dev_path.clone();
+    let consent = check_device(root, device, &node, destroy)?;
+    Ok(WriteConsent { path: real, ..consent })
 }
 
 fn unreachable<T>(path: &Path, error: &io::Error) -> Result<T, Refusal> {

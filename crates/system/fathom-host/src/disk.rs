@@ -124,6 +124,9 @@ pub fn whole_device_of(root: &Root, path: &Path) -> Result<BlockDevice, DiskErro
     if metadata.file_type().is_block_device() {
         return device_by_number(root, &number_of(metadata.rdev()));
     }
+    if metadata.file_type().is_char_device() {
+        return device_by_generic(root, &number_of(metadata.rdev()));
+    }
     let number = number_of(metadata.dev());
     if root.join("sys/dev/block").join(&number).exists() {
         return device_by_number(root, &number);
@@ -172,6 +175,24 @@ pub fn device_by_name(root: &Root, name: &str) -> Result<BlockDevice, DiskError>
     let link = root.join("sys/class/block").join(name);
     let home = fs::canonicalize(&link).map_err(|_| DiskError::Unknown { name: name.to_owned() })?;
     from_sysfs(root, &home)
+}
+
+/// The block device of the NVMe namespace whose character device (`/dev/ng0n1`) has this `MAJ:MIN`. Both nodes lead to the
+/// same blocks.
+///
+/// # Errors
+/// [`DiskError::Unknown`] when the character device is something else, or its block device is not there.
+pub(crate) fn device_by_generic(root: &Root, number: &str) -> Result<BlockDevice, DiskError> {
+    let unknown = || DiskError::Unknown { name: format!("for the character device {number}") };
+    let home = fs::canonicalize(root.join("sys/dev/char").join(number)).map_err(|_| unknown())?;
+    // The driver numbers both nodes alike: ng0n1 and nvme0n1.
+    let name = file_name(&home);
+    let (controller, namespace) = name.strip_prefix("ng").and_then(|n| n.split_once('n')).ok_or_else(unknown)?;
+    let numeric = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
+    if !numeric(controller) || !numeric(namespace) {
+        return Err(unknown());
+    }
+    device_by_name(root, &format!("nvme{controller}n{namespace}"))
 }
 
 fn file_name(path: &Path) -> String {

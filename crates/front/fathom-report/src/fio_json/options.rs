@@ -74,8 +74,11 @@ fn push_pattern(put: &mut impl FnMut(&str, String), pattern: &Pattern) {
 
 fn push_engine(put: &mut impl FnMut(&str, String), step: &Step) {
     let engine = &step.engine;
-    if engine.name != EngineName::IoUring {
+    if !engine.name.is_uring() {
         return;
+    }
+    if engine.name == EngineName::IoUringCmd {
+        put("cmd_type", "nvme".to_owned());
     }
     match engine.mode {
         Mode::Interrupt => {}

@@ -175,7 +175,7 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'s
         "null" => EngineName::Null,
         "sync" | "pvsync" | "pvsync2" | "vsync" => EngineName::Psync,
         "posixaio" => EngineName::Libaio,
-        "io_uring_cmd" => EngineName::IoUring,
+        "io_uring_cmd" => EngineName::IoUringCmd,
         _ => return Err(("ioengine", format!("`{word}` has no counterpart in Fathom"))),
     };
     if name.as_str() != word {
@@ -184,7 +184,7 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'s
             name.as_str()
         ));
     }
-    let is_uring = name == EngineName::IoUring;
+    let is_uring = name.is_uring();
     let mode = match (is_uring && options.is_set("sqthread_poll"), is_uring && options.is_set("hipri")) {
         (true, _) => Mode::Sqpoll,
         (false, true) => Mode::Iopoll,

@@ -4,12 +4,17 @@ pub(crate) mod libaio;
 pub(crate) mod mmap;
 pub(crate) mod null;
 pub(crate) mod psync;
+mod ring;
 pub(crate) mod uring;
+pub(crate) mod uring_cmd;
 
 use std::io;
 
 use fathom_plan::Op;
 use fathom_record::{FeatureUse, StepFailure};
+
+/// Marks a failure out of [`Backend::reap`] that is no errno: the low 15 bits are then the status the drive gave.
+pub(crate) const NVME_STATUS: i32 = 1 << 16;
 
 /// One I/O as handed to an engine. The buffer belongs to the kernel from `push` until the slot comes out of `reap`.
 #[derive(Clone, Copy, Debug)]

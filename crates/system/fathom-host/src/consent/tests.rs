@@ -192,3 +192,42 @@ fn a_real_swap_signature_on_a_loop_device_is_seen() {
     assert_eq!(refusal.kind, RefusalKind::Signature);
     assert!(refusal.message.contains("swap space"), "{refusal}");
 }
+
+/// `/dev/ng3n2` beside `/dev/nvme3n2`, which holds a mounted partition when `mounted`.
+fn generic(mounted: bool) -> (Tree, Result<WriteConsent, Refusal>) {
+    let tree = machine();
+    let bus = "pci0/nvme/nvme3";
+    tree.disk("nvme3n2", "259:7", (MIB / 512) as u64, bus)
+        .partition("nvme3n2", bus, "nvme3n2p1", "259:8")
+        .file(&format!("sys/devices/{bus}/block/nvme3n2/device/serial"), "NG3\n")
+        .file("dev/nvme3n2", vec![0u8; MIB])
+        .folder(&format!("sys/devices/{bus}/ng3n2"))
+        .link("sys/dev/char/241:5", &format!("../../devices/{bus}/ng3n2"));
+    if mounted {
+        tree.file("proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n28 27 259:8 / /data rw - xfs x rw\n");
+    }
+    let device = device_by_generic(&tree.root(), "241:5").expect("its block device is there");
+    let outcome = check_generic(&tree.root(), device, PathBuf::from("/dev/ng3n2"), &["NG3".to_owned()]);
+    (tree, outcome)
+}
+
+#[test]
+fn an_nvme_character_device_is_judged_as_its_block_device() {
+    let (_tree, refused) = generic(true);
+    let refusal = refused.expect_err("a partition is mounted");
+    assert_eq!(refusal.kind, RefusalKind::Mounted);
+    assert!(refusal.message.contains("/dev/nvme3n2 holds a mounted file system"), "{refusal}");
+    let (_tree, allowed) = generic(false);
+    let consent = allowed.expect("named by its serial and free");
+    assert_eq!(consent.path(), Path::new("/dev/ng3n2"));
+    assert_eq!(consent.device().map(|d| d.name.as_str()), Some("nvme3n2"));
+}
+
+#[test]
+fn a_character_device_that_is_no_namespace_is_not_writable() {
+    let refusal = check_write_target(&Root::live(), Path::new("/dev/null"), &[]).expect_err("no data there");
+    assert_eq!(refusal.kind, RefusalKind::NotWritableKind);
+    let tree = machine();
+    tree.folder("sys/devices/virtual/mem/null").link("sys/dev/char/1:3", "../../devices/virtual/mem/null");
+    assert!(device_by_generic(&tree.root(), "1:3").is_err());
+}
