@@ -520,3 +520,16 @@ fn the_round_trip_covers_each_mode_and_placement() {
     let back = plan(&fio_job_text(&[step])).steps.remove(0);
     assert_eq!((back.engine.mode, back.placement), (Mode::Iopoll, Placement::Cpus(vec![3, 1])));
 }
+
+#[test]
+fn a_passthrough_job_of_fio_is_taken_and_written_with_its_command_type() {
+    let job = "[a]\nioengine=io_uring_cmd\ncmd_type=nvme\nfilename=/dev/ng0n1\nrw=randread\nhipri\nruntime=1\ntime_based\n";
+    let step = plan(job).steps.remove(0);
+    assert_eq!((step.engine.name, step.engine.mode), (EngineName::IoUringCmd, Mode::Iopoll));
+    assert!(step.workload.direct, "there is no page cache to go through");
+    let written = fio_job_text(std::slice::from_ref(&step));
+    assert!(written.contains("ioengine=io_uring_cmd\ncmd_type=nvme\nhipri\n"), "{written}");
+    assert!(!written.contains("direct="), "fio's passthrough refuses it: {written}");
+    assert_eq!(plan(&written).steps.remove(0).engine, step.engine);
+    assert!(line_error("ioengine=io_uring_cmd\ncmd_type=scsi").contains("only NVMe commands"));
+}
