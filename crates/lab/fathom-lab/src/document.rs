@@ -158,6 +158,9 @@ pub struct StepView {
     pub phase: String,
     /// Group of the targets.
     pub group: String,
+    /// Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
+    #[serde(default, skip_serializing_if = "fathom_plan::Role::is_empty")]
+    pub role: fathom_plan::Role,
     /// As named by the user.
     pub targets: Vec<String>,
     /// `measured`, `refused`, `failed`, `imported`.
@@ -418,10 +421,11 @@ pub struct EvidenceView {
 /// Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyView {
-    /// Whether it was steady: by the specification's rule where there are rounds, else by Fathom's own.
+    /// Whether it was steady: where there are rounds by the specification's rule, unless the measured window left that
+    /// state again; else by Fathom's own.
     pub reached: bool,
-    /// Why not: `warm_up_too_long`, `beginning_differs`, `level_changes`, `drifts`, or `cannot_tell` (too noisy or short
-    /// to say).
+    /// Why not: `not_achieved` (by the specification), `warm_up_too_long`, `beginning_differs`, `level_changes`,
+    /// `drifts`, or `cannot_tell` (too noisy or short to say).
     pub why: Option<String>,
     /// Rounds run, or intervals looked at.
     pub rounds: u32,

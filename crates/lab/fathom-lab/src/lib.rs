@@ -6,7 +6,10 @@ mod conduct;
 pub mod document;
 mod links;
 mod machine;
+#[cfg(test)]
+mod samples;
 mod sentences;
+mod steadiness;
 mod targets;
 mod verdict;
 mod view;

@@ -8,17 +8,18 @@ use fathom_host::inspect::Inventory;
 use fathom_model::{Limit, Observation, attribute, cpu_cost};
 use fathom_plan::{EngineName, Op, Pattern, Placement, Step, fio_command};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
-use fathom_stats::{Unsteady, iops_estimate, quantile_estimate, steady_verdict};
+use fathom_stats::{iops_estimate, quantile_estimate};
 use fathom_store::{Lab, RunHead, RunId, StepOutcome, StoreError};
 use serde::Deserialize;
 
 use crate::checks::checks;
 use crate::document::{
     CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView, NeedView, RunInfo,
-    SCHEMA, SeriesView, SteadyView, StepView,
+    SCHEMA, SeriesView, StepView,
 };
 use crate::links::link_loads;
 use crate::sentences::warning_text;
+use crate::steadiness::{Loops, window_view};
 use crate::verdict::verdicts;
 
 /// Quantiles of the percentile curve: nine points a decade down to seven nines.
@@ -38,15 +39,18 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
     let mut steps = Vec::new();
     let mut seen = Vec::new();
+    let mut loops = Loops::default();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
         let mut view = step_view(&stored.step, &stored.outcome);
         if let Some(record) = stored.outcome.record() {
+            loops.see(&stored.step, record);
             place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
         }
         steps.push(view);
         seen.push(stored.outcome.record().map(|record| Observation::of(&stored.step, record)));
     }
+    loops.judge(&mut steps);
     set_limits(&mut steps, &seen);
     Ok(Document {
         fathom: head.summary.fathom_version.clone(),
@@ -137,12 +141,13 @@ fn unmeasured_view(step: &Step, state: &str, what: &str, why: &str, help: &str) 
     view
 }
 
-fn empty_view(step: &Step) -> StepView {
+pub(crate) fn empty_view(step: &Step) -> StepView {
     StepView {
         index: step.index,
         label: step.label.clone(),
         phase: format!("{:?}", step.phase).to_lowercase(),
         group: step.group.clone(),
+        role: step.role.clone(),
         targets: step.targets.iter().map(|t| t.path.clone()).collect(),
         state: "measured".into(),
         reason: None,
@@ -258,7 +263,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         write: direction_view(record, Op::Write, runtime_s, unsustainable),
         trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
         cpu: cpu_view(record, iops),
-        steady: steady_view(&record.intervals),
+        steady: window_view(&record.intervals),
         percentile_curve: if unsustainable {
             Vec::new()
         } else {
@@ -410,29 +415,6 @@ fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
         baseline_busy_cores: cost.baseline_busy_cores,
         steal_pct: cost.steal_share * 100.0,
         busiest_cpu: cost.busiest_cpu,
-    })
-}
-
-fn steady_view(intervals: &[Interval]) -> Option<SteadyView> {
-    let verdict = steady_verdict(intervals)?;
-    Some(SteadyView {
-        reached: verdict.reached,
-        why: verdict.why.map(|why| {
-            match why {
-                Unsteady::WarmUpTooLong => "warm_up_too_long",
-                Unsteady::BeginningDiffers => "beginning_differs",
-                Unsteady::Drifts => "drifts",
-                Unsteady::CannotTell => "cannot_tell",
-            }
-            .to_owned()
-        }),
-        rounds: verdict.intervals,
-        warmup_intervals: verdict.warmup_intervals,
-        drift_pct_per_minute: verdict.drift_pct_per_minute,
-        drift_ci95: verdict.drift_ci95.map(|(lo, hi)| [lo, hi]),
-        pts: None,
-        own: None,
-        series: Vec::new(),
     })
 }
 

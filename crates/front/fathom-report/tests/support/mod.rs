@@ -181,6 +181,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         label: step.label.clone(),
         phase: "measure".to_owned(),
         group: step.group.clone(),
+        role: step.role.clone(),
         targets: step.targets.iter().map(|t| t.path.clone()).collect(),
         state: "measured".to_owned(),
         reason: None,
