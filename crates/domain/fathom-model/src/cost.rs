@@ -2,6 +2,11 @@
 
 use fathom_record::{CpuTime, HostDelta};
 
+use crate::machine::CostModel;
+
+/// What the kernel counts CPU time in.
+const TICK_NS: u64 = 10_000_000;
+
 /// CPU cost of a window. All `_per_io` in nanoseconds or events per completed I/O, idle baseline subtracted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuCost {
@@ -92,6 +97,21 @@ pub fn thread_busy_shares(host: &HostDelta) -> Vec<f64> {
         .filter(|t| !t.kernel && t.name.starts_with("fathom-w"))
         .map(|t| ((t.user_ns + t.system_ns) as f64 / host.window_ns.max(1) as f64).min(1.0))
         .collect()
+}
+
+/// Core time per I/O as the ceilings want it: that of the workers' own cores, and that of interrupts. `None` without I/Os,
+/// without samples, or when the workers' time is below a tick of the kernel's clock.
+#[must_use]
+pub fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
+    let cost = cpu_cost(host, ios)?;
+    let own_ns: u64 = host
+        .threads
+        .iter()
+        .filter(|t| !t.kernel && t.name.starts_with("fathom-w"))
+        .map(|t| t.user_ns + t.system_ns)
+        .sum();
+    let thread_ns = own_ns as f64 / ios as f64;
+    (own_ns > TICK_NS).then(|| CostModel { thread_ns, irq_ns: cost.irq_ns_per_io, origin: "as measured".into() })
 }
 
 #[cfg(test)]

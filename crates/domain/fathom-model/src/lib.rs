@@ -14,11 +14,14 @@ mod machine;
 mod pcie;
 mod predict;
 
-pub use attribution::{Confidence, Evidence, Limit, LimitName, Observation, attribute};
+pub use attribution::{
+    Confidence, DatabaseLoad, DriveFacts, Evidence, Limit, LimitName, Notice, Observation, Probe, RateLimit, StepFacts,
+    attribute, attribute_database, missing_probes, notices,
+};
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, alone_ns, ceilings};
 pub use closed::{OpModel, Operating};
-pub use cost::{CpuCost, cpu_cost, thread_busy_shares};
+pub use cost::{CpuCost, cost_model, cpu_cost, thread_busy_shares};
 pub use device::DeviceModel;
 pub use fit::{Fit, Point, fit};
 pub use machine::{CostModel, MachineModel, RaidLevel, RaidModel, Shape, UplinkModel};

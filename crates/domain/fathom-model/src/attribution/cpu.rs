@@ -1,0 +1,172 @@
+//! CPUs as the limit: the worker's own core, all of them, or those that take the interrupts.
+
+use fathom_record::{CpuTime, HostDelta};
+use fathom_units::format_ns;
+
+use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, RELIEF_HELPS};
+use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found};
+use crate::cost::{cpu_cost, thread_busy_shares};
+
+/// A worker thread this busy is the limit of its own rate.
+const THREAD_SATURATED: f64 = 0.92;
+/// CPUs this busy on average leave nothing to other work.
+const CPUS_SATURATED: f64 = 0.90;
+/// A CPU this busy cannot take another interrupt in time.
+const IRQ_CPU_SATURATED: f64 = 0.92;
+/// Share of a CPU's busy time in interrupts that makes them its work.
+const IRQ_SHARE: f64 = 0.5;
+/// CPUs that others keep busy are not the run's own limit: this share of the busy time must be the run's.
+const OWN_SHARE_MIN: f64 = 0.75;
+
+pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+    let host = this.host.as_ref()?;
+    let cost = cpu_cost(host, this.ios)?;
+    let per_io_ns = cost.busy_cores * 1e9 / this.iops().max(1e-9);
+    let mut numbers = base_evidence(this);
+    numbers.push(evidence("cpu per I/O", per_io_ns, "ns"));
+    if this.polls() {
+        return polled(all, this, per_io_ns, numbers);
+    }
+    all_cores(all, this, host, per_io_ns, &mut numbers)
+        .or_else(|| irq_core(all, this, host, &mut numbers))
+        .or_else(|| core(all, this, host, per_io_ns, numbers))
+}
+
+/// Busy share of a CPU, its stolen time counted: it is not there to be used.
+fn busy_share(time: &CpuTime, window_ns: u64) -> f64 {
+    (time.busy_ns() + time.steal_ns) as f64 / window_ns.max(1) as f64
+}
+
+fn all_cores(
+    all: &[Observation],
+    this: &Observation,
+    host: &HostDelta,
+    per_io_ns: f64,
+    numbers: &mut Vec<Evidence>,
+) -> Option<Limit> {
+    let allowed = this.allowed_cpus();
+    let times: Vec<&CpuTime> = host.cpus.iter().filter(|(c, _)| allowed.contains(c)).map(|(_, t)| t).collect();
+    let n = times.len();
+    let mean = times.iter().map(|t| busy_share(t, host.window_ns)).sum::<f64>() / n.max(1) as f64;
+    numbers.push(evidence("mean busy share of the CPUs the run may use", mean * 100.0, "%"));
+    let own_ns: u64 = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
+    let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
+    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
+    let own_share = (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64;
+    numbers.push(evidence("share of the busy time that is this run's", own_share * 100.0, "%"));
+    if n < 2 || mean < CPUS_SATURATED || own_share < OWN_SHARE_MIN {
+        return None;
+    }
+    // More threads cannot be had a core for; a cheaper engine that gave more is the probe.
+    let cheaper = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
+    let more = probe::threads(all, this);
+    let probe_text = match (&cheaper, more) {
+        (Some((engine, gain)), _) => format!(" {engine} gave {gain:.2} times as much."),
+        (None, Some(t)) if t.gain < 1.1 => format!(" {} threads gave {:.2} times as much.", t.count, t.gain),
+        _ => String::new(),
+    };
+    let sentence = format!(
+        "All {n} CPUs are the limit: {:.0} % busy at {} of CPU per I/O.{probe_text}",
+        mean * 100.0,
+        format_ns(per_io_ns)
+    );
+    Some(found(LimitName::AllCores, !probe_text.is_empty(), sentence, numbers.clone()))
+}
+
+/// CPUs whose work is interrupts and who have no time left, while the workers wait.
+fn irq_core(all: &[Observation], this: &Observation, host: &HostDelta, numbers: &mut Vec<Evidence>) -> Option<Limit> {
+    let mut full: Vec<(u32, f64, f64)> = host
+        .cpus
+        .iter()
+        .map(|(cpu, t)| {
+            let irq = (t.irq_ns + t.softirq_ns) as f64 / t.busy_ns().max(1) as f64;
+            (*cpu, busy_share(t, host.window_ns), irq)
+        })
+        .filter(|(_, busy, irq)| *busy >= IRQ_CPU_SATURATED && *irq >= IRQ_SHARE)
+        .collect();
+    if full.is_empty() {
+        return None;
+    }
+    full.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let (cpu, busy, irq) = full[0];
+    numbers.push(evidence(&format!("busy share of CPU {cpu}"), busy * 100.0, "%"));
+    numbers.push(evidence(&format!("interrupts' share of the busy time of CPU {cpu}"), irq * 100.0, "%"));
+    let flat = probe::threads(all, this).or_else(|| probe::depth(all, this, true)).filter(|n| n.gain < 1.1);
+    let relief = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
+    let text = match (&relief, &flat) {
+        (Some((engine, gain)), _) => format!(" {engine} gave {gain:.2} times as much."),
+        (None, Some(n)) => format!(" More load ({}) gave {:.2} times as much.", n.count, n.gain),
+        _ => String::new(),
+    };
+    let who = if full.len() == 1 {
+        format!("CPU {cpu}, which takes the interrupts, is")
+    } else {
+        format!("The {} CPUs that take the interrupts are", full.len())
+    };
+    let sentence =
+        format!("{who} the limit: {:.0} % busy, {:.0} % of that in interrupts.{text}", busy * 100.0, irq * 100.0);
+    Some(found(LimitName::IrqCore, !text.is_empty(), sentence, numbers.clone()))
+}
+
+fn core(
+    all: &[Observation],
+    this: &Observation,
+    host: &HostDelta,
+    per_io_ns: f64,
+    mut numbers: Vec<Evidence>,
+) -> Option<Limit> {
+    let shares = thread_busy_shares(host);
+    let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let pinned: Vec<f64> = host
+        .cpus
+        .iter()
+        .filter(|(c, _)| this.worker_cpus.contains(c) && this.worker_cpus.len() <= shares.len())
+        .map(|(_, t)| busy_share(t, host.window_ns))
+        .collect();
+    // Interrupts on a worker's own CPU take time from it that is not charged to it.
+    let mean_cpu = pinned.iter().sum::<f64>() / pinned.len().max(1) as f64;
+    if shares.is_empty() || mean.max(mean_cpu) < THREAD_SATURATED {
+        return None;
+    }
+    numbers.push(evidence("mean busy share of the worker threads", mean * 100.0, "%"));
+    let more = probe::threads(all, this);
+    if let Some(t) = more {
+        numbers.push(evidence(&format!("IOPS with {} threads against this", t.count), t.gain, "x"));
+    }
+    let cheaper = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
+    let who =
+        if shares.len() == 1 { "One core is".to_owned() } else { format!("The {} workers' cores are", shares.len()) };
+    let probe_text = match (more, &cheaper) {
+        (Some(t), _) if t.gain >= RELIEF_HELPS => format!(" {} threads gave {:.2} times as much.", t.count, t.gain),
+        (_, Some((engine, gain))) => format!(" {engine} gave {gain:.2} times as much."),
+        _ => String::new(),
+    };
+    let sentence = format!(
+        "{who} the limit: {:.0} % busy, {} of CPU per I/O.{probe_text}",
+        mean.max(mean_cpu) * 100.0,
+        format_ns(per_io_ns)
+    );
+    Some(found(LimitName::Core, !probe_text.is_empty(), sentence, numbers))
+}
+
+/// Spinning threads are always busy: only probes tell whether their core is the limit.
+fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Limit> {
+    let more = probe::threads(all, this)?;
+    let deeper = probe::depth(all, this, true);
+    let deeper_helps = deeper
+        .filter(|d| d.count != more.count * this.step.load.queue_depth * this.step.targets.len() as u32)
+        .is_some_and(|d| d.per_doubling(this.in_flight()) >= DEPTH_HELPS_PER_DOUBLING);
+    if more.gain < RELIEF_HELPS || deeper_helps || this.in_flight() == 1 {
+        return None;
+    }
+    // More threads also put more in flight; a step as deep by depth alone would tell them apart.
+    deeper.filter(|d| d.gain < 1.1)?;
+    numbers.push(evidence(&format!("IOPS with {} threads against this", more.count), more.gain, "x"));
+    let sentence = format!(
+        "The polling core is the limit: {} of CPU per I/O; more depth gave nothing, {} threads gave {:.2} times as much.",
+        format_ns(per_io_ns),
+        more.count,
+        more.gain
+    );
+    Some(found(LimitName::Core, true, sentence, numbers))
+}

@@ -1,0 +1,67 @@
+//! The queue or the device: what is left when the host is idle enough.
+
+use fathom_units::format_ns;
+
+use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, Neighbour};
+use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found, unknown};
+
+pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+    let lat = this.mean_lat_ns?;
+    let mut numbers = base_evidence(this);
+    let n = this.in_flight();
+    if let Some(deeper) = probe::depth(all, this, true) {
+        numbers.push(evidence(&format!("IOPS at {} in flight against this", deeper.count), deeper.gain, "x"));
+        let per_doubling = deeper.per_doubling(n);
+        if per_doubling >= DEPTH_HELPS_PER_DOUBLING {
+            let sentence = format!(
+                "Queue depth is the limit: {n} in flight at {} each; {} in flight gave {:.2} times as much.",
+                format_ns(lat),
+                deeper.count,
+                deeper.gain
+            );
+            return Some(found(LimitName::QueueDepth, true, sentence, numbers));
+        }
+        if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
+            return Some(device(true, n, Some(deeper), lat, numbers));
+        }
+    }
+    if let Some(shallower) = probe::depth(all, this, false) {
+        return Some(by_shallower(n, shallower, lat, numbers));
+    }
+    if n == 1 {
+        let sentence = format!("Queue depth is the likely limit: one I/O at a time, {} each.", format_ns(lat));
+        return Some(found(LimitName::QueueDepth, false, sentence, numbers));
+    }
+    None
+}
+
+/// The deepest step has no deeper neighbour: a flat last rung is the device's signature, without a probe beyond it.
+fn by_shallower(n: u32, shallower: Neighbour, lat: f64, mut numbers: Vec<Evidence>) -> Limit {
+    let growth = 1.0 / shallower.gain;
+    numbers.push(evidence(&format!("IOPS here against {} in flight", shallower.count), growth, "x"));
+    let per_doubling = growth.powf(1.0 / (f64::from(n) / f64::from(shallower.count)).log2());
+    if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
+        return device(false, n, None, lat, numbers);
+    }
+    if per_doubling >= DEPTH_HELPS_PER_DOUBLING {
+        let sentence = format!(
+            "Queue depth is the likely limit: {n} in flight at {} each, and IOPS still grew {growth:.2} times from {}.",
+            format_ns(lat),
+            shallower.count
+        );
+        return found(LimitName::QueueDepth, false, sentence, numbers);
+    }
+    unknown("near the knee, more depth still helps a little, and nothing in the host is saturated", numbers)
+}
+
+fn device(confirmed: bool, n: u32, deeper: Option<Neighbour>, lat_ns: f64, numbers: Vec<Evidence>) -> Limit {
+    let tail = match deeper {
+        Some(d) => format!("{} in flight gave {:.2} times as much", d.count, d.gain),
+        None => "the last doubling of the depth added under 12 %".to_owned(),
+    };
+    let sentence = format!(
+        "The device is the limit: {n} in flight take {} each, {tail}, and no core is saturated.",
+        format_ns(lat_ns)
+    );
+    found(LimitName::Device, confirmed, sentence, numbers)
+}

@@ -1,0 +1,55 @@
+//! What is known of the machine a step ran on, beside its counters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::MachineModel;
+use crate::pcie::PcieLink;
+
+/// A drive behind a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DriveFacts {
+    /// Kernel name.
+    pub name: String,
+    /// Link as trained.
+    pub link: Option<PcieLink>,
+    /// Link as both ends could.
+    pub link_possible: Option<PcieLink>,
+    /// I/O scheduler in force.
+    pub scheduler: Option<String>,
+    /// Poll queues.
+    pub poll_queues: Option<u32>,
+    /// CPUs its completion interrupts reach.
+    pub irq_cpus: Vec<u32>,
+    /// Warmest sensor, and where the drive begins to slow down.
+    pub temperature_celsius: Option<(f64, Option<f64>)>,
+}
+
+/// A rate that the host holds a device to (cgroup `io.max`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateLimit {
+    /// Where it is set.
+    pub name: String,
+    /// Reads per second.
+    pub read_iops: Option<f64>,
+    /// Writes per second.
+    pub write_iops: Option<f64>,
+    /// Bytes read per second.
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes written per second.
+    pub write_bytes_per_s: Option<f64>,
+}
+
+/// What is known of the machine a step ran on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepFacts {
+    /// What bounds its I/O.
+    pub machine: MachineModel,
+    /// Drives behind the targets: members of an array singly.
+    pub drives: Vec<DriveFacts>,
+    /// Rates the host allows.
+    pub rate_limits: Vec<RateLimit>,
+    /// Clock source of the kernel.
+    pub clocksource: Option<String>,
+    /// CPUs of each physical core, where it has several.
+    pub siblings: Vec<Vec<u32>>,
+}

@@ -1,0 +1,129 @@
+//! A measured step as the attribution sees it.
+
+use std::sync::Arc;
+
+use fathom_plan::{EngineName, Mode, Placement, Step};
+use fathom_record::{HostDelta, OpenLoop, StepRecord};
+
+use super::facts::StepFacts;
+use crate::ceilings::{Ceiling, ceilings};
+use crate::machine::Shape;
+
+/// A measured step as the attribution sees it: small, so that a run of a thousand steps is judged at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    pub(super) step: Step,
+    pub(super) ios: u64,
+    pub(super) bytes: u64,
+    pub(super) runtime_ns: u64,
+    pub(super) mean_lat_ns: Option<f64>,
+    pub(super) in_flight_mean: Option<f64>,
+    pub(super) open_loop: Option<OpenLoop>,
+    pub(super) host: Option<HostDelta>,
+    /// CPUs that workers were pinned to.
+    pub(super) worker_cpus: Vec<u32>,
+    /// Engine features that were in force or not.
+    pub(super) features: Vec<(String, bool)>,
+    pub(super) facts: Option<Arc<StepFacts>>,
+}
+
+impl Observation {
+    /// What counts of a record.
+    #[must_use]
+    pub fn of(step: &Step, record: &StepRecord) -> Observation {
+        let mut worker_cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_allowed.iter().copied()).collect();
+        worker_cpus.sort_unstable();
+        worker_cpus.dedup();
+        Observation {
+            step: step.clone(),
+            ios: record.ios(),
+            bytes: record.bytes(),
+            runtime_ns: record.runtime_ns,
+            mean_lat_ns: record.lat_merged().and_then(|h| h.mean_ns()),
+            in_flight_mean: record.in_flight_mean,
+            open_loop: record.open_loop.clone(),
+            host: record.host.clone(),
+            worker_cpus,
+            features: record.features.iter().map(|f| (f.name.clone(), f.used)).collect(),
+            facts: None,
+        }
+    }
+
+    /// Adds what is known of the machine the step ran on.
+    #[must_use]
+    pub fn on(mut self, facts: Arc<StepFacts>) -> Observation {
+        self.facts = Some(facts);
+        self
+    }
+
+    /// The step.
+    #[must_use]
+    pub fn step(&self) -> &Step {
+        &self.step
+    }
+
+    /// I/Os per second.
+    #[must_use]
+    pub fn iops(&self) -> f64 {
+        match self.runtime_ns {
+            0 => 0.0,
+            ns => self.ios as f64 * 1e9 / ns as f64,
+        }
+    }
+
+    pub(super) fn bytes_per_s(&self) -> f64 {
+        match self.runtime_ns {
+            0 => 0.0,
+            ns => self.bytes as f64 * 1e9 / ns as f64,
+        }
+    }
+
+    /// I/Os in flight over all threads and targets.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        let per_thread = if self.step.engine.name.is_synchronous() { 1 } else { self.step.load.queue_depth };
+        per_thread * self.threads()
+    }
+
+    pub(super) fn threads(&self) -> u32 {
+        self.step.load.threads * self.step.targets.len() as u32
+    }
+
+    /// The load as ceilings see it.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        let drives = self.facts.as_ref().map_or(0, |f| f.drives.len() as u32);
+        Shape::of(&self.step, drives.max(self.step.targets.len() as u32))
+    }
+
+    /// Ceilings of the machine under this load, lowest first; empty when nothing is known of the machine. The cost of an
+    /// I/O is the measured one, where the machine's is not known.
+    #[must_use]
+    pub fn ceilings(&self) -> Vec<Ceiling> {
+        let Some(facts) = &self.facts else { return Vec::new() };
+        let mut machine = facts.machine.clone();
+        if machine.cost.is_none() {
+            machine.cost = self.host.as_ref().and_then(|h| crate::cost::cost_model(h, self.ios));
+        }
+        ceilings(&machine, &self.shape())
+    }
+
+    /// Whether workers or kernel threads spin, so that a busy CPU says nothing.
+    pub(super) fn polls(&self) -> bool {
+        let used = |name: &str| self.features.iter().any(|(f, used)| f == name && *used);
+        self.step.engine.mode != Mode::Interrupt || used("iopoll") || used("sqpoll")
+    }
+
+    /// CPUs that the run may use: those of its list, else all of the host.
+    pub(super) fn allowed_cpus(&self) -> Vec<u32> {
+        match (&self.step.placement, &self.host) {
+            (Placement::Cpus(list), _) => list.clone(),
+            (_, Some(host)) => host.cpus.iter().map(|(cpu, _)| *cpu).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.step.engine.name == EngineName::Null
+    }
+}

@@ -1,0 +1,149 @@
+//! Neighbouring steps as probes, and the probes that a plan lacks.
+
+use fathom_plan::{EngineName, Mode, Placement, Step};
+
+use super::{Confidence, LimitName, Observation, attribute};
+
+/// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
+pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
+/// Doubling the queue depth that raises IOPS by less than this shows a part at its limit.
+pub(super) const DEPTH_USELESS_PER_DOUBLING: f64 = 1.12;
+/// Relief that raises IOPS by this factor confirms the part that was relieved.
+pub(super) const RELIEF_HELPS: f64 = 1.2;
+
+/// A neighbour: what it had in flight or threads, and its IOPS over this step's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Neighbour {
+    pub(super) count: u32,
+    pub(super) gain: f64,
+}
+
+impl Neighbour {
+    /// Gain for each doubling of the count, against `from`.
+    pub(super) fn per_doubling(&self, from: u32) -> f64 {
+        self.gain.powf(1.0 / (f64::from(self.count) / f64::from(from)).log2())
+    }
+}
+
+fn same_but_load(a: &Step, b: &Step) -> bool {
+    same_work(a, b) && a.engine == b.engine && a.placement == b.placement && a.targets == b.targets
+}
+
+fn same_work(a: &Step, b: &Step) -> bool {
+    a.workload == b.workload && a.load.rate.is_none() && b.load.rate.is_none()
+}
+
+/// Nearest step that differs in I/Os in flight only.
+pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Option<Neighbour> {
+    let n = this.in_flight();
+    all.iter()
+        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+        .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
+        // With equal depth change prefer the same number of threads, so that one knob moved.
+        .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
+        .map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+}
+
+/// Step with more threads at no less depth per thread.
+pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    all.iter()
+        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+        .filter(|o| {
+            o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth
+        })
+        .min_by_key(|o| (o.step.load.queue_depth.abs_diff(this.step.load.queue_depth), o.step.load.threads))
+        .map(|o| Neighbour { count: o.step.load.threads, gain: o.iops() / this.iops() })
+}
+
+/// Step with the same load by another engine or mode that gave more: its name and gain.
+pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<(String, f64)> {
+    all.iter()
+        .filter(|o| same_work(&o.step, &this.step) && o.step.targets == this.step.targets && o.ios > 0)
+        .filter(|o| o.step.load == this.step.load && o.step.placement == this.step.placement)
+        .filter(|o| o.step.engine.name != this.step.engine.name || o.step.engine.mode != this.step.engine.mode)
+        .map(|o| (format!("{} {}", o.step.engine.name.as_str(), o.step.engine.mode.as_str()), o.iops() / this.iops()))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Step with the same load per drive on fewer drives: their number, and IOPS per drive over this step's.
+pub(super) fn fewer_drives(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let per_drive = |o: &Observation| o.iops() / o.step.targets.len() as f64;
+    all.iter()
+        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
+        .filter(|o| o.step.load == this.step.load && o.step.targets.len() < this.step.targets.len())
+        .min_by_key(|o| o.step.targets.len())
+        .map(|o| Neighbour { count: o.step.targets.len() as u32, gain: per_drive(o) / per_drive(this) })
+}
+
+/// Step of another block size on the same targets whose bytes per second are the same: the size, and the ratio.
+pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<(u32, f64)> {
+    let block = this.step.workload.block_bytes_max();
+    all.iter()
+        .filter(|o| o.step.targets == this.step.targets && o.step.workload.mix == this.step.workload.mix && o.ios > 0)
+        .filter(|o| o.step.workload.block_bytes_max() != block && o.in_flight() >= this.in_flight().min(4))
+        .map(|o| (o.step.workload.block_bytes_max(), o.bytes_per_s() / this.bytes_per_s()))
+        .filter(|(_, ratio)| (0.93..1.07).contains(ratio))
+        .min_by_key(|(bs, _)| bs.abs_diff(block))
+}
+
+/// A step that would tell whether a part is the limit, because it relieves it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// The step to run; its index is that of the step it explains.
+    pub step: Step,
+    /// What it relieves.
+    pub relieves: LimitName,
+}
+
+/// Most probes of one step.
+const PROBES_MAX: usize = 3;
+
+/// The probes that `all[index]` lacks: double depth, twice the threads, a cheaper engine, half the drives. Empty when its
+/// limit is confirmed already.
+///
+/// # Panics
+/// When `index` is out of range.
+#[must_use]
+pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
+    let this = &all[index];
+    if attribute(all, index).confidence == Confidence::Confirmed || this.step.load.rate.is_some() {
+        return Vec::new();
+    }
+    let mut out = Vec::new();
+    let mut add = |relieves: LimitName, change: &dyn Fn(&mut Step)| {
+        let mut step = this.step.clone();
+        change(&mut step);
+        out.push(Probe { step, relieves });
+    };
+    if depth(all, this, true).is_none() {
+        if this.step.engine.name.is_synchronous() {
+            add(LimitName::QueueDepth, &|s| s.load.threads *= 2);
+        } else {
+            add(LimitName::QueueDepth, &|s| s.load.queue_depth *= 2);
+        }
+    }
+    if threads(all, this).is_none() && !this.step.engine.name.is_synchronous() {
+        add(LimitName::Core, &|s| s.load.threads *= 2);
+    }
+    if engine(all, this).is_none() && matches!(this.step.engine.name, EngineName::Libaio | EngineName::Psync) {
+        add(LimitName::AllCores, &|s| {
+            s.engine.name = EngineName::IoUring;
+            s.engine.mode = Mode::Interrupt;
+        });
+    }
+    if this.step.targets.len() > 1 && fewer_drives(all, this).is_none() {
+        add(LimitName::Uplink, &|s| s.targets.truncate(s.targets.len() / 2));
+    }
+    out.truncate(PROBES_MAX);
+    for probe in &mut out {
+        if let Placement::Cpus(list) = &probe.step.placement
+            && probe.relieves == LimitName::Core
+            && (list.len() as u32) < probe.step.load.threads
+        {
+            // Threads that share the listed CPUs relieve no core.
+            probe.step.placement = Placement::Cores;
+        }
+        probe.step.label = format!("{} (probe)", probe.step.label);
+    }
+    out
+}

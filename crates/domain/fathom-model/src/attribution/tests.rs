@@ -1,0 +1,272 @@
+//! The limits by hand-made records.
+
+use super::*;
+use fathom_hist::Histogram;
+use fathom_plan::{Knobs, Op, Step, Target};
+use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// One second of 4k random reads on a host with two CPUs; `busy` is that of each worker thread.
+fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord) {
+    let mut knobs = Knobs::new();
+    for (key, value) in [("numjobs", threads), ("iodepth", depth)] {
+        knobs.set(key, &value.to_string()).expect("a valid knob");
+    }
+    let target = Target { path: "/dev/some".into() };
+    let step = knobs.build(0, "A", vec![target], &mut Vec::new()).expect("a valid step");
+    let mut lat = Histogram::new();
+    lat.record_n(u64::from(threads * depth) * SECOND_NS / ios, ios);
+    let busy_ns = (busy * SECOND_NS as f64) as u64;
+    let cpus = (0..2)
+        .map(|cpu| {
+            let user_ns = if cpu < threads { busy_ns } else { 0 };
+            (cpu, CpuTime { user_ns, idle_ns: SECOND_NS - user_ns, ..CpuTime::default() })
+        })
+        .collect();
+    let threads = (0..threads)
+        .map(|i| ThreadCpu { name: format!("fathom-w{i}"), kernel: false, user_ns: busy_ns, system_ns: 0 })
+        .collect();
+    let disk = DiskDelta {
+        device: "some".into(),
+        read_ios: ios,
+        read_bytes: ios * 4096,
+        read_merges: 0,
+        write_ios: 0,
+        write_bytes: 0,
+        write_merges: 0,
+        discard_ios: 0,
+        busy_ns: SECOND_NS,
+        weighted_ns: SECOND_NS,
+    };
+    let host = HostDelta { window_ns: SECOND_NS, cpus, threads, disks: vec![disk], ..HostDelta::default() };
+    let read = Direction {
+        op: Op::Read,
+        ios,
+        bytes: ios * 4096,
+        short_ios: 0,
+        lat: Latency::Samples(lat),
+        slat: None,
+        clat: None,
+        service: None,
+    };
+    let record = StepRecord {
+        started_unix_ns: 0,
+        runtime_ns: SECOND_NS,
+        setup_ns: 0,
+        directions: vec![read],
+        intervals: Vec::new(),
+        threads: Vec::new(),
+        failures: Vec::new(),
+        host: Some(host),
+        features: Vec::new(),
+        clock: None,
+        overhead: None,
+        in_flight_mean: None,
+        in_flight_age_ns: None,
+        verify: None,
+        open_loop: None,
+        targets: Vec::new(),
+        purges: Vec::new(),
+        warnings: Vec::new(),
+    };
+    (step, record)
+}
+
+fn limits(steps: &[(Step, StepRecord)]) -> Vec<(LimitName, Confidence)> {
+    let all: Vec<Observation> = steps.iter().map(|(step, record)| Observation::of(step, record)).collect();
+    (0..all.len()).map(|i| attribute(&all, i)).map(|l| (l.name, l.confidence)).collect()
+}
+
+#[test]
+fn a_ladder_that_grows_then_flattens_is_depth_then_device() {
+    let ladder = [
+        observed(1, 1, 10_000, 0.1),
+        observed(1, 2, 19_500, 0.2),
+        observed(1, 4, 37_000, 0.3),
+        observed(1, 8, 40_000, 0.3),
+        observed(1, 16, 40_100, 0.3),
+    ];
+    use Confidence::{Confirmed, Likely};
+    assert_eq!(
+        limits(&ladder),
+        [
+            (LimitName::QueueDepth, Confirmed),
+            (LimitName::QueueDepth, Confirmed),
+            (LimitName::Device, Confirmed),
+            (LimitName::Device, Confirmed),
+            (LimitName::Device, Likely),
+        ]
+    );
+}
+
+#[test]
+fn a_saturated_thread_is_the_core_and_more_threads_confirm_it() {
+    let steps = [observed(1, 32, 100_000, 0.99), observed(2, 32, 180_000, 0.6)];
+    assert_eq!(limits(&steps)[0], (LimitName::Core, Confidence::Confirmed));
+    assert_eq!(limits(&steps[..1])[0], (LimitName::Core, Confidence::Likely));
+}
+
+#[test]
+fn all_cpus_busy_is_all_cores() {
+    assert_eq!(limits(&[observed(2, 32, 200_000, 0.99)])[0].0, LimitName::AllCores);
+}
+
+#[test]
+fn buffered_reads_that_miss_the_device_are_the_page_cache() {
+    let (mut step, mut record) = observed(1, 1, 500_000, 0.99);
+    step.workload.direct = false;
+    record.host.as_mut().expect("has a host").disks[0].read_bytes = 0;
+    assert_eq!(limits(&[(step, record)])[0], (LimitName::PageCache, Confidence::Confirmed));
+}
+
+#[test]
+fn a_rate_that_was_kept_is_the_limit_and_one_that_was_not_is_none() {
+    let (step, mut record) = observed(1, 8, 1_000, 0.1);
+    let open = |unsustainable| OpenLoop {
+        intended_iops: 1_000.0,
+        submit_delay_ns_mean_halves: [0.0, 0.0],
+        backlog_end_ios: 0,
+        unsustainable,
+    };
+    record.open_loop = Some(open(false));
+    assert_eq!(limits(&[(step.clone(), record.clone())])[0].0, LimitName::Rate);
+    record.open_loop = Some(open(true));
+    assert_ne!(limits(&[(step, record)])[0].0, LimitName::Rate);
+}
+
+#[test]
+fn one_step_with_idle_cpus_and_no_neighbour_is_unknown() {
+    assert_eq!(limits(&[observed(1, 8, 10_000, 0.2)])[0], (LimitName::Unknown, Confidence::Unknown));
+}
+
+#[test]
+fn a_step_without_io_is_unknown() {
+    let (step, mut record) = observed(1, 1, 10_000, 0.1);
+    record.directions.clear();
+    assert_eq!(limits(&[(step, record)])[0].0, LimitName::Unknown);
+}
+
+fn facts() -> StepFacts {
+    StepFacts {
+        machine: crate::MachineModel::named("m"),
+        drives: vec![DriveFacts { name: "some".into(), ..DriveFacts::default() }],
+        rate_limits: Vec::new(),
+        clocksource: Some("tsc".into()),
+        siblings: Vec::new(),
+    }
+}
+
+fn on(facts: StepFacts, steps: &[(Step, StepRecord)]) -> Vec<Observation> {
+    let facts = std::sync::Arc::new(facts);
+    steps.iter().map(|(step, record)| Observation::of(step, record).on(facts.clone())).collect()
+}
+
+#[test]
+fn a_full_link_is_the_limit_and_a_useless_deeper_queue_confirms_it() {
+    let mut f = facts();
+    f.machine.links = vec![crate::PcieLink::new(1, 1)];
+    // 244 MB/s after packets: 52 000 blocks of 4 KiB.
+    let all = on(f, &[observed(1, 16, 51_000, 0.3), observed(1, 32, 51_500, 0.3)]);
+    let limit = attribute(&all, 0);
+    assert_eq!((limit.name, limit.confidence), (LimitName::Link, Confidence::Confirmed), "{}", limit.sentence);
+    assert!(!limit.would_help.is_empty());
+}
+
+#[test]
+fn a_rate_that_the_host_allows_and_that_is_met_is_the_limit() {
+    let mut f = facts();
+    f.rate_limits = vec![RateLimit {
+        name: "cgroup io.max".into(),
+        read_iops: Some(10_000.0),
+        write_iops: None,
+        read_bytes_per_s: None,
+        write_bytes_per_s: None,
+    }];
+    let all = on(f, &[observed(1, 4, 10_050, 0.1), observed(1, 8, 10_020, 0.1)]);
+    let limit = attribute(&all, 0);
+    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence);
+}
+
+#[test]
+fn a_cpu_full_of_interrupts_is_the_irq_core() {
+    let (step, mut record) = observed(1, 32, 300_000, 0.5);
+    let host = record.host.as_mut().expect("has a host");
+    host.cpus[1].1 = CpuTime { softirq_ns: SECOND_NS * 97 / 100, idle_ns: SECOND_NS * 3 / 100, ..CpuTime::default() };
+    assert_eq!(limits(&[(step, record)])[0], (LimitName::IrqCore, Confidence::Likely));
+}
+
+#[test]
+fn a_spinning_worker_is_not_taken_for_a_full_core() {
+    let spin = |threads: u32, depth: u32, ios: u64| {
+        let (mut step, record) = observed(threads, depth, ios, 1.0);
+        step.engine.mode = fathom_plan::Mode::Iopoll;
+        (step, record)
+    };
+    let ladder = [spin(1, 1, 10_000), spin(1, 2, 20_000), spin(1, 64, 400_000), spin(1, 128, 401_000)];
+    let found = limits(&ladder);
+    assert_eq!((found[0].0, found[2].0), (LimitName::QueueDepth, LimitName::Device));
+}
+
+#[test]
+fn missing_probes_relieve_one_part_each_and_a_confirmed_limit_needs_none() {
+    let alone = [observed(1, 8, 40_000, 0.3)];
+    let all: Vec<Observation> = alone.iter().map(|(s, r)| Observation::of(s, r)).collect();
+    let probes = missing_probes(&all, 0);
+    let relieved: Vec<LimitName> = probes.iter().map(|p| p.relieves).collect();
+    assert_eq!(relieved, [LimitName::QueueDepth, LimitName::Core]);
+    assert_eq!((probes[0].step.load.queue_depth, probes[1].step.load.threads), (16, 2));
+    let ladder = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3)];
+    let all: Vec<Observation> = ladder.iter().map(|(s, r)| Observation::of(s, r)).collect();
+    assert!(missing_probes(&all, 0).is_empty());
+}
+
+#[test]
+fn settings_that_are_seldom_wanted_are_noticed() {
+    let mut f = facts();
+    f.drives[0] = DriveFacts {
+        name: "nvme0n1".into(),
+        link: Some(crate::PcieLink::new(3, 2)),
+        link_possible: Some(crate::PcieLink::new(4, 4)),
+        scheduler: Some("mq-deadline".into()),
+        poll_queues: Some(0),
+        irq_cpus: vec![0],
+        temperature_celsius: Some((81.0, Some(75.0))),
+    };
+    f.clocksource = Some("hpet".into());
+    f.siblings = vec![vec![0, 1]];
+    let (mut step, mut record) = observed(2, 8, 10_000, 0.4);
+    step.engine.mode = fathom_plan::Mode::Iopoll;
+    let host = record.host.as_mut().expect("has a host");
+    host.cpus[0].1.softirq_ns = SECOND_NS / 2;
+    host.disks[0].read_merges = 2_000;
+    record.threads = (0..2)
+        .map(|i| fathom_record::ThreadRecord {
+            index: i,
+            target: "/dev/some".into(),
+            cpus_allowed: vec![i],
+            cpus_seen: vec![i],
+            ios: 1,
+            passes: 0,
+            in_flight_max: 1,
+        })
+        .collect();
+    let observation = &on(f, &[(step, record)])[0];
+    let mut names: Vec<&str> = notices(observation).iter().map(|n| n.name).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "drive_hot",
+            "interrupts_on_one_cpu",
+            "link_trained_down",
+            "merges",
+            "poll_not_real",
+            "scheduler",
+            "siblings_as_cores",
+            "slow_clock"
+        ]
+    );
+    let quiet = on(facts(), &[observed(1, 1, 10_000, 0.1)]);
+    assert_eq!(notices(&quiet[0]), []);
+}
