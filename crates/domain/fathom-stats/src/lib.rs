@@ -17,7 +17,10 @@ mod throughput;
 
 pub use adaptive::{AdaptiveStop, precise_enough};
 pub use batch::{Estimate, POINTS_MIN, mean_ci};
-pub use compare::{CompareError, PAIRS_MIN, RatioEstimate, ratio_ci};
+pub use compare::{
+    CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, adjusted_p_values,
+    ratio_ci, relation, run_to_run_spread,
+};
 pub use laws::{LawCheck, littles_law};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
 pub use steady::{

@@ -1,0 +1,116 @@
+//! How often comparisons are right, on simulated runs whose truth is known.
+
+use super::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation, run_to_run_spread};
+use crate::testing::{Random, ar1, tell};
+use crate::{Estimate, mean_ci};
+
+const TRIALS: u64 = 500;
+/// Intervals of 100 ms in 30 s.
+const INTERVALS: usize = 300;
+/// Spread of the IOPS of an interval.
+const SPREAD: f64 = 0.04;
+/// Correlation of neighbouring intervals.
+const MEMORY: f64 = 0.5;
+/// Steps of a ladder.
+const CELLS: usize = 16;
+
+/// A run of one step at `level`; `wobble` is what differs from run to run.
+fn run(random: &mut Random, level: f64, wobble: f64) -> Estimate {
+    let level = 100_000.0 * level * (wobble * random.normal()).exp();
+    let series: Vec<f64> = ar1(random, MEMORY, INTERVALS).iter().map(|x| level * (1.0 + SPREAD * x)).collect();
+    mean_ci(&series)
+}
+
+fn unpaired(random: &mut Random, change: f64, wobble: f64) -> Effect {
+    let (a, b) = (run(random, 1.0, wobble), run(random, change, wobble));
+    Effect::of_figures(a.value, a.ci95.unwrap(), b.value, b.ci95.unwrap()).unwrap()
+}
+
+/// Ten blocks A B B A of 3 s a leg, on a machine that drifts by 10 % meanwhile.
+fn paired(random: &mut Random, change: f64) -> Effect {
+    let noise = ar1(random, MEMORY, 20 * 30);
+    let leg = |i: usize, change: f64| {
+        let drift = 1.0 - 0.1 * i as f64 / 20.0;
+        let series = &noise[i * 30..(i + 1) * 30];
+        series.iter().map(|x| drift * change * (1.0 + SPREAD * x)).sum::<f64>() / 30.0
+    };
+    let pair = |p: usize| {
+        if p.is_multiple_of(2) { (leg(2 * p, 1.0), leg(2 * p + 1, change)) } else { (leg(2 * p + 1, 1.0), leg(2 * p, change)) }
+    };
+    let (a, b): (Vec<f64>, Vec<f64>) = (0..10).map(pair).unzip();
+    Effect::paired(&a, &b).unwrap()
+}
+
+fn is_change(relation: Relation) -> bool {
+    matches!(relation, Relation::Higher | Relation::Lower)
+}
+
+fn alone(effect: &Effect) -> Relation {
+    relation(effect, effect.p_value(), MARGIN_PCT)
+}
+
+/// Share of trials that end so.
+fn share(mut trial: impl FnMut(&mut Random) -> bool) -> f64 {
+    (0..TRIALS).filter(|seed| trial(&mut Random::new(*seed))).count() as f64 / TRIALS as f64
+}
+
+#[test]
+fn two_runs_of_the_same_are_called_different_in_at_most_5_percent_of_500_trials() {
+    let single = share(|r| is_change(alone(&unpaired(r, 1.0, 0.0))));
+    let blocks = share(|r| is_change(alone(&paired(r, 1.0))));
+    tell(&format!(
+        "A/A: {:.1} % of {TRIALS} unpaired, {:.1} % of {TRIALS} paired trials called different",
+        single * 100.0,
+        blocks * 100.0
+    ));
+    assert!(single <= 0.05 && blocks <= 0.05, "{single} {blocks}");
+}
+
+/// The verdicts of a ladder whose first cell changed.
+fn ladder(random: &mut Random, change: f64, wobble: f64) -> Vec<Relation> {
+    let cells: Vec<Effect> = (0..CELLS).map(|i| unpaired(random, if i == 0 { change } else { 1.0 }, wobble)).collect();
+    let spread = run_to_run_spread(&cells);
+    let cells: Vec<Effect> = cells.into_iter().map(|c| c.with_spread(spread)).collect();
+    let p = adjusted_p_values(&cells.iter().map(Effect::p_value).collect::<Vec<_>>());
+    cells.iter().zip(p).map(|(cell, p)| relation(cell, p, MARGIN_PCT)).collect()
+}
+
+#[test]
+fn a_ladder_of_the_same_holds_a_difference_in_at_most_5_percent_of_trials() {
+    let quiet = share(|r| ladder(r, 1.0, 0.0).into_iter().any(is_change));
+    tell(&format!("A/A ladder of {CELLS} steps: {:.1} % of {TRIALS} hold any difference", quiet * 100.0));
+    assert!(quiet <= 0.05, "{quiet}");
+    // What differs from run to run is seen in the scatter of the cells.
+    let mut cells = 0;
+    for seed in 0..TRIALS {
+        cells += ladder(&mut Random::new(seed), 1.0, 0.02).into_iter().filter(|r| is_change(*r)).count();
+    }
+    let wrong = cells as f64 / (TRIALS * CELLS as u64) as f64;
+    tell(&format!("A/A ladder whose runs wobble by 2 %: {:.1} % of the steps called different", wrong * 100.0));
+    assert!(wrong <= 0.05, "{wrong}");
+}
+
+#[test]
+fn a_change_of_3_percent_is_found_in_90_percent_of_runs_of_30_seconds() {
+    for change in [1.03, 0.97] {
+        let right = if change > 1.0 { Relation::Higher } else { Relation::Lower };
+        let single = share(|r| alone(&unpaired(r, change, 0.0)) == right);
+        let blocks = share(|r| alone(&paired(r, change)) == right);
+        let in_ladder = share(|r| ladder(r, change, 0.0)[0] == right);
+        tell(&format!(
+            "change of {:+.0} %: found in {:.1} % of unpaired 30 s runs, {:.1} % of 10 pairs of 3 s, {:.1} % within a ladder of {CELLS}",
+            (change - 1.0) * 100.0,
+            single * 100.0,
+            blocks * 100.0,
+            in_ladder * 100.0
+        ));
+        assert!(single >= 0.9 && blocks >= 0.9 && in_ladder >= 0.8, "{change}: {single} {blocks} {in_ladder}");
+    }
+}
+
+#[test]
+fn equal_systems_are_called_the_same_once_the_interval_is_narrow() {
+    let same = share(|r| alone(&unpaired(r, 1.0, 0.0)) == Relation::Same);
+    tell(&format!("A/A: {:.1} % of {TRIALS} unpaired trials called the same", same * 100.0));
+    assert!(same >= 0.7, "{same}");
+}
