@@ -2,6 +2,7 @@
 
 import type { CurvePoint, LatencyView, Quantile, StepView } from "./document";
 import { blockSize } from "./format";
+import { word } from "./text";
 
 /** What an operation is, for colours and words. */
 export type OpKind = "read" | "write" | "mixed" | "trim";
@@ -185,6 +186,11 @@ export function logMarks(values: readonly number[]): number[] {
   return marks.length <= 8 ? marks : marks.filter((m) => ends.includes(m) || Number.isInteger(Math.round(Math.log10(m) * 1e6) / 1e6));
 }
 
+/** Marks of a logarithmic axis that holds the values that exist. */
+export function logMarksOf(values: readonly (number | null)[]): number[] {
+  return logMarks(values.filter((v): v is number => v !== null));
+}
+
 /** Points of a percentile curve on the axis of nines: ascending, latencies never falling, nothing below zero. */
 export function tailPoints(curve: readonly CurvePoint[]): [number, number][] {
   const points: [number, number][] = [];
@@ -230,5 +236,5 @@ export function spread<T>(items: readonly T[], n: number): T[] {
 
 /** Word for a limit name of the document: `queue_depth` -> `queue depth`. */
 export function limitWord(name: string): string {
-  return name.replace(/_/g, " ");
+  return word(name);
 }

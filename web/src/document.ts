@@ -11,6 +11,99 @@ export interface Document {
   host: Json;
   verdict: Verdict[];
   steps: StepView[];
+  /** A run that measured A against B. */
+  comparison?: Comparison | null;
+  /** Published results of the same study. */
+  references?: Reference[];
+  /** Sentences of this document in other languages, by their English. */
+  sentences?: Record<string, Record<string, string>>;
+  /** Language the report was asked for in. */
+  lang?: string;
+}
+
+export interface Reference {
+  id: string;
+  subject: string;
+  source: string;
+  url: string | null;
+  points: ReferencePoint[];
+}
+
+export interface ReferencePoint {
+  metric: string;
+  value: number;
+  op: string | null;
+  read_pct: number | null;
+  block_size_bytes: number | null;
+  threads: number | null;
+  queue_depth: number | null;
+  devices: number | null;
+  placement: string | null;
+  group: string | null;
+  doubt: string;
+}
+
+/** Two or more runs, or the sides of one run, set against each other (fathom-lab, `compare/document.rs`). */
+export interface Comparison {
+  fathom: string;
+  schema: number;
+  kind: "comparison";
+  sides: Side[];
+  environment: Difference[];
+  margin_pct: number;
+  false_discovery_rate: number;
+  answer: string;
+  caveats: string[];
+  steps: ComparedStep[];
+  unmatched: { side: string; label: string; why: string }[];
+  sentences?: Record<string, Record<string, string>>;
+  lang?: string;
+}
+
+export interface Side {
+  name: string;
+  title: string;
+  run: number;
+  study: string;
+  started: string;
+  state: string;
+  command: string;
+}
+
+export interface Difference {
+  area: string;
+  what: string;
+  values: (string | null)[];
+}
+
+export interface ComparedStep {
+  label: string;
+  group: string;
+  load: { op: string; read_pct: number; pattern: string; block_size_bytes: number; threads: number; queue_depth: number; devices: number };
+  side: string;
+  steps_a: number[];
+  steps_b: number[];
+  design: string;
+  metric: string;
+  ratio: number | null;
+  ci95: [number, number] | null;
+  verdict: string;
+  p_value: number | null;
+  p_adjusted: number | null;
+  metrics: ComparedMetric[];
+  notes: string[];
+}
+
+export interface ComparedMetric {
+  name: string;
+  unit: string;
+  more_is_better: boolean;
+  a: number;
+  b: number;
+  ratio: number;
+  ci95: [number, number] | null;
+  verdict: string;
+  pairs: number[];
 }
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -75,6 +168,7 @@ export interface StepView {
   devices: number;
   rate_iops: number | null;
   started: string | null;
+  run_offset_s?: number | null;
   runtime_s: number;
   setup_ms: number;
   ios: number;
@@ -91,6 +185,8 @@ export interface StepView {
   trim: DirectionView | null;
   cpu: CpuView | null;
   limit: LimitView;
+  ceilings?: CeilingView[];
+  links?: LinkLoad[];
   steady: SteadyView | null;
   predicted: PredictedView | null;
   percentile_curve: CurvePoint[];
@@ -155,6 +251,23 @@ export interface LimitView {
   confidence: string;
   sentence: string;
   evidence: EvidenceView[];
+  would_help?: string[];
+}
+
+export interface CeilingView {
+  name: string;
+  iops: number;
+  bytes_per_s: number | null;
+  sentence: string;
+}
+
+export interface LinkLoad {
+  address: string;
+  link: string;
+  usable_bytes_per_s: number;
+  read_bytes_per_s: number;
+  write_bytes_per_s: number;
+  load_share: number;
 }
 
 export interface EvidenceView {
@@ -165,15 +278,51 @@ export interface EvidenceView {
 
 export interface SteadyView {
   reached: boolean;
+  why?: string | null;
   rounds: number;
   warmup_intervals: number;
   drift_pct_per_minute: number;
   drift_ci95: [number, number] | null;
+  pts?: PtsView | null;
+  own?: OwnSteadyView | null;
+  series?: number[];
+}
+
+/** Steady state determination table after SNIA PTS. */
+export interface PtsView {
+  variable: string;
+  reached: boolean;
+  window: [number, number] | null;
+  average: number;
+  range_allowed: number;
+  range: number;
+  excursion_allowed: number;
+  excursion: number;
+  slope: number;
+  intercept: number;
+  line: string;
+  determination: string;
+  drift_pct_per_round: number;
+}
+
+export interface OwnSteadyView {
+  reached: boolean;
+  why: string | null;
+  sentence: string;
+  points: number;
+  warmup_points: number;
+  change_points: number[];
+  drift_pct_per_window: number;
+  drift_ci95_pct: [number, number] | null;
+  margin_pct: number;
+  left_at: number | null;
 }
 
 export interface PredictedView {
   iops: number;
   lat_ns_mean: number;
+  iops_error_pct?: number | null;
+  lat_error_pct?: number | null;
 }
 
 export interface CurvePoint {
@@ -253,6 +402,8 @@ export interface HostDelta {
   sampler_ns: number;
   cpu_busy_by_interval: number[][];
   page_cache_bytes: number | null;
+  /** Interrupts of each storage vector by CPU. */
+  vectors?: { irq: number; device: string; queue: number | null; count: number; by_cpu: [number, number][] }[];
 }
 
 export interface Overhead {
@@ -329,11 +480,11 @@ export const SCHEMA = 1;
  * Reads the document from its JSON text. Seeds are kept as text, because `JSON.parse` would round them; the pattern
  * cannot meet anything inside a JSON string, where the quote before the colon would carry a backslash.
  */
-export function parseDocument(json: string): Document {
+export function parseDocument(json: string): Document | Comparison {
   if (json.trim() === "" || json.trim() === "<!--fathom-document-->") {
     throw new DocumentError("This page holds no run. Reports are written by `fathom report RUN`.");
   }
-  const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Document;
+  const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Document | Comparison;
   if (value.schema !== SCHEMA) {
     throw new DocumentError(`This page reads documents of schema ${SCHEMA}, the run was written with schema ${value.schema}.`);
   }

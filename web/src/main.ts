@@ -1,15 +1,18 @@
-/** Puts the page together from the one document inside it. */
+/** Puts the page together from the one document inside it: a run, or a comparison. */
 
-import { parseDocument, type Document } from "./document";
+import { parseDocument, type Comparison, type Document } from "./document";
 import { el } from "./dom";
 import { answer, figures } from "./sections/answer";
+import { comparisonAnswer, comparison } from "./sections/comparison";
 import { cost } from "./sections/cost";
 import { load, tail } from "./sections/load";
 import { machine } from "./sections/machine";
 import { repeat } from "./sections/repeat";
 import { steps } from "./sections/steps";
+import { study } from "./sections/study";
 import { time } from "./sections/time";
-import { text } from "./text";
+import { clearStage } from "./stage";
+import { LANGUAGES, language, speak, text, type Language } from "./text";
 import { themeSwitch } from "./theme";
 
 function sideList(sections: readonly HTMLElement[]): HTMLElement {
@@ -30,18 +33,37 @@ function sideList(sections: readonly HTMLElement[]): HTMLElement {
   return el("nav", { "aria-label": text.contents }, ...links);
 }
 
-function page(doc: Document): void {
-  const app = document.getElementById("fathom-app");
-  if (!app) throw new Error("the page has no place for the report");
+/** Sections of a run, in the order a reader asks for them. */
+function runSections(doc: Document): (HTMLElement | null)[] {
   const inTime = time(doc);
   const showInTime = (index: number): void => {
     inTime.show(index);
     inTime.node.scrollIntoView();
   };
-  const sections = [answer(doc), figures(doc), load(doc), tail(doc), cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)].filter((s) => s !== null);
+  return [answer(doc), figures(doc), study(doc), load(doc), tail(doc), cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)];
+}
+
+function languageSwitch(doc: Document | Comparison): HTMLElement {
+  const codes = Object.keys(LANGUAGES) as Language[];
+  const choose = (code: Language): void => {
+    speak(code, doc.sentences?.[code] ?? {});
+    page(doc);
+  };
+  const buttons = codes.map((c) => el("button.quiet", { type: "button", lang: LANGUAGES[c].code, "aria-pressed": c === language ? "true" : "false", onclick: () => choose(c) }, LANGUAGES[c].name));
+  return el("div.languages", { role: "group", "aria-label": text.language }, ...buttons);
+}
+
+function page(doc: Document | Comparison): void {
+  const app = document.getElementById("fathom-app");
+  if (!app) throw new Error("the page has no place for the report");
+  clearStage();
+  document.documentElement.lang = text.code;
+  const isRun = "run" in doc;
+  const sections = (isRun ? runSections(doc) : [comparisonAnswer(doc), ...comparison(doc, null)]).filter((s) => s !== null);
+  const head = isRun ? text.runHead(doc.run.id, doc.run.study) : text.comparison.head(doc.sides.map((s) => s.title).join(text.comparison.versus));
   app.replaceChildren(
     el("a.skip", { href: "#answer" }, text.skip),
-    el("header.top", {}, el("b", {}, text.brand), el("span", {}, text.runHead(doc.run.id, doc.run.study)), themeSwitch()),
+    el("header.top", {}, el("b", {}, text.brand), el("span", {}, head), languageSwitch(doc), themeSwitch()),
     sideList(sections),
     el("main", {}, ...sections),
   );
@@ -50,7 +72,10 @@ function page(doc: Document): void {
 
 const source = document.getElementById("fathom-document");
 try {
-  page(parseDocument(source?.textContent ?? ""));
+  const doc = parseDocument(source?.textContent ?? "");
+  const asked = doc.lang;
+  if (asked !== undefined && asked in LANGUAGES) speak(asked as Language, doc.sentences?.[asked] ?? {});
+  page(doc);
   performance.mark("fathom-ready");
 } catch (error) {
   // The static table stays where it is; the reason stands above it.

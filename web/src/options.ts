@@ -7,10 +7,10 @@ import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
 import { shades, type Palette } from "./palette";
 import { axisStyle, tooltipStyle } from "./stage";
-import { text } from "./text";
+import { say, text } from "./text";
 
 /** Below this width a chart has no room for labels beside its lines. */
-const DIRECT_LABEL_MIN_PX = 440;
+export const DIRECT_LABEL_MIN_PX = 440;
 
 /** Margins above and below a plot. */
 const TOP_PX = 26;
@@ -21,13 +21,13 @@ export const IOPS_PX = 330;
 export const LATENCY_PX = 300;
 
 /** Room for the labels beside the lines. */
-function labelRoom(all: readonly Line[]): number {
+export function labelRoom(all: readonly Line[]): number {
   return Math.min(190, 26 + 7 * Math.max(0, ...all.map((l) => l.label.length)));
 }
 
-const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
+export const SYMBOLS = ["circle", "rect", "triangle", "diamond"];
 
-type Params = { seriesName?: string; seriesIndex?: number; dataIndex: number; color?: unknown; data?: unknown; value?: unknown };
+export type Params = { seriesName?: string; seriesIndex?: number; dataIndex: number; color?: unknown; data?: unknown; value?: unknown };
 
 /** Looks of the lines of one picture: colour by operation, shade and symbol by rank within the operation. */
 export function lineLooks(all: readonly Line[], p: Palette): { color: string; symbol: string; dash: "solid" | "dashed" | "dotted" }[] {
@@ -43,11 +43,11 @@ export function lineLooks(all: readonly Line[], p: Palette): { color: string; sy
   });
 }
 
-function row(color: string, name: string, value: string): string {
+export function row(color: string, name: string, value: string): string {
   return `<tr><td><i style="background:${color}"></i>${escapeHtml(name)}</td><td>${value}</td></tr>`;
 }
 
-function tip(head: string, rows: string[], foot = ""): string {
+export function tip(head: string, rows: string[], foot = ""): string {
   return `<div class="tip-in"><b>${escapeHtml(head)}</b><table>${rows.join("")}</table>${foot === "" ? "" : `<small>${escapeHtml(foot)}</small>`}</div>`;
 }
 
@@ -75,16 +75,17 @@ function depthAxis(all: readonly Line[], p: Palette): object {
 }
 
 /** Name beside the last point of a line, `shift` pixels below its place. */
-function endLabel(label: string, color: string, direct: boolean, shift: number, p: Palette): object {
+export function endLabel(label: string, color: string, direct: boolean, shift: number, p: Palette): object {
   if (!direct) return {};
   return { endLabel: { show: true, formatter: label, color, fontSize: 12, distance: 9, offset: [0, shift], backgroundColor: p.paper, padding: [0, 3] } };
 }
 
 /** Height of the plot of a chart of this height with the margins of `gridOf`. */
-const plotPx = (heightPx: number): number => heightPx - TOP_PX - BOTTOM_PX;
+export const plotPx = (heightPx: number): number => heightPx - TOP_PX - BOTTOM_PX;
 
 /** Shifts that keep the names beside the lines apart; lines that end at another place do not meet. */
-function labelShifts(ends: readonly { x: number; share: number }[], plot: number): number[] {
+/** Shifts that keep names beside lines apart. */
+export function apartLabels(ends: readonly { x: number; share: number }[], plot: number): number[] {
   const shifts = ends.map(() => 0);
   for (const x of new Set(ends.map((e) => e.x))) {
     const here = ends.map((e, i) => ({ ...e, i })).filter((e) => e.x === x);
@@ -96,7 +97,7 @@ function labelShifts(ends: readonly { x: number; share: number }[], plot: number
   return shifts;
 }
 
-function gridOf(right: number, left = 54): object {
+export function gridOf(right: number, left = 54): object {
   return { left, right, top: TOP_PX, bottom: BOTTOM_PX, containLabel: false };
 }
 
@@ -111,7 +112,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
   const series: object[] = [];
   const scale = zeroScale(Math.max(0, ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, s.iops_ci95?.[1] ?? 0, s.predicted?.iops ?? 0)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: s?.queue_depth ?? 0, share: (s?.iops ?? 0) / scale.max }));
-  const shifts = labelShifts(ends, plotPx(IOPS_PX));
+  const shifts = apartLabels(ends, plotPx(IOPS_PX));
   const named = new Set<string>();
   all.forEach((line, i) => {
     const look = looks[i];
@@ -196,7 +197,7 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
 }
 
 /** Logarithmic axis of latencies that fits the values, with marks at 1, 2 and 5. */
-function latencyAxis(values: readonly (number | null)[], p: Palette): object {
+export function latencyAxis(values: readonly (number | null)[], p: Palette): object {
   const marks = logMarks(values.filter((v): v is number => v !== null));
   const style = axisStyle(p);
   return {
@@ -222,7 +223,7 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
     const last = [...l.steps].reverse().find((s) => latency(s.lat_ns, name) !== null);
     return { x: last?.queue_depth ?? 0, share: last ? (Math.log(latency(last.lat_ns, name) ?? 1) - low) / (high - low) : 0 };
   });
-  const shifts = labelShifts(ends, plotPx(LATENCY_PX));
+  const shifts = apartLabels(ends, plotPx(LATENCY_PX));
   return {
     grid: gridOf(direct ? labelRoom(all) : 14, 60),
     xAxis: depthAxis(all, p),
@@ -242,7 +243,7 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
   } as EChartsOption;
 }
 
-function exactTime(ns: number | null): string {
+export function exactTime(ns: number | null): string {
   if (ns === null) return "–";
   return `${time(ns)} <em>${whole(ns)} ns</em>`;
 }
@@ -334,8 +335,8 @@ function valueAt(curve: readonly [number, number][], x: number): number | null {
 }
 
 /** CPU time per I/O by kind, one bar per step. */
-export function cost(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
-  const names = steps.map((s) => s.label);
+export function cost(steps: readonly StepView[], p: Palette, width: number, byEngine = false): EChartsOption {
+  const names = steps.map((s) => (byEngine ? (s.mode === "" || s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
   const small = width < DIRECT_LABEL_MIN_PX;
   const left = Math.min(width * 0.5, 16 + (small ? 5.9 : 6.6) * Math.max(...names.map((n) => n.length)));
   const kinds = [
@@ -364,7 +365,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number): ECh
           row("transparent", text.cost.interrupts, cpu.interrupts_per_io.toFixed(3)),
           row("transparent", text.cost.switches, cpu.context_switches_per_io.toFixed(3)),
         );
-        return tip(s.label, rows, `${whole(s.ios)} ${text.chart.ios}`);
+        return tip(say(s.label), rows, `${whole(s.ios)} ${text.chart.ios}`);
       },
     },
     series: kinds.map(([kind, field], k) => ({

@@ -44,11 +44,11 @@ export function sortSteps(steps: readonly StepView[], key: SortKey, up: boolean)
 }
 
 /** Whether a step has every word of the filter in what it is called. Words are taken whole where they end in a digit, so that QD3 is not QD32. */
-export function matches(step: StepView, filter: string): boolean {
+export function matches(step: StepView, filter: string, alias = ""): boolean {
   const words = filter.toLowerCase().split(/\s+/).filter((w) => w !== "");
   if (words.length === 0) return true;
   const said = [
-    step.label, step.op, step.state, step.phase, step.group, step.engine, step.mode, step.placement, step.pattern,
+    step.label, alias, step.op, step.state, step.phase, step.group, step.engine, step.mode, step.placement, step.pattern,
     `t${step.threads}`, `qd${step.queue_depth}`, step.limit.name.replace(/_/g, " "), ...step.targets, ...step.warnings.map((w) => w.kind.replace(/_/g, " ")), step.reason ?? "",
   ].join(" ").toLowerCase();
   return words.every((w) => (/\d$/.test(w) ? new RegExp(`${w.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?!\\d)`).test(said) : said.includes(w)));

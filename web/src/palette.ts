@@ -64,3 +64,10 @@ export function shades(base: string, p: Palette, n: number): string[] {
     return at < 0.6 ? blend(blend(base, p.paper, p.dark ? 0.4 : 0.58), base, at / 0.6) : blend(base, p.ink, ((at - 0.6) / 0.4) * 0.48);
   });
 }
+
+/** Colour of a share in [0, 1] on the scale from idle to busy. */
+export function heatTone(share: number, p: Palette): string {
+  const at = Math.min(1, Math.max(0, share)) * (p.heat.length - 1);
+  const low = Math.min(Math.floor(at), p.heat.length - 2);
+  return blend(p.heat[low] ?? p.paper, p.heat[low + 1] ?? p.ink, at - low);
+}

@@ -1,6 +1,6 @@
 /** Charts come to life when they come into view, follow the theme and the width, and are all there on paper. */
 
-import { BarChart, CustomChart, HeatmapChart, LineChart } from "echarts/charts";
+import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
 import { init, use, type EChartsType } from "echarts/core";
 import { LabelLayout } from "echarts/features";
@@ -11,7 +11,7 @@ import { palette, type Palette } from "./palette";
 import { text } from "./text";
 
 use([
-  BarChart, CustomChart, HeatmapChart, LineChart, GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
+  BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
   VisualMapComponent, LabelLayout, SVGRenderer, CanvasRenderer,
 ]);
 
@@ -97,6 +97,17 @@ export function picture(caption: string, note: string | null, height: number | (
       else host.style.height = `${player.height()}px`;
     },
   };
+}
+
+/** Forgets all charts, before the page is put together anew. */
+export function clearStage(): void {
+  for (const player of players) {
+    seen.unobserve(player.host);
+    sized.unobserve(player.host);
+    player.chart?.dispose();
+  }
+  players.length = 0;
+  byHost.clear();
 }
 
 /** Draws every living chart in the theme's colours. */

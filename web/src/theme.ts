@@ -41,7 +41,7 @@ export function themeSwitch(): HTMLElement {
     store(c);
     apply();
   };
-  system.addEventListener("change", apply);
+  system.onchange = apply;
   apply();
   return el("div.theme", { role: "group", "aria-label": text.theme.label }, ...buttons);
 }

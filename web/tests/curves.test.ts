@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toCsv } from "../src/csv";
 import * as c from "../src/curves";
-import { parseDocument, QUANTILES } from "../src/document";
+import { parseDocument, QUANTILES, type Document } from "../src/document";
 import { matches, sortSteps } from "../src/order";
 import { asMail, trust } from "../src/sections/answer";
 import { grouped } from "../src/sections/repeat";
@@ -159,7 +159,7 @@ describe("the table", () => {
 
 describe("the document", () => {
   it("keeps seeds of 64 bits, and text that looks like one", () => {
-    const back = parseDocument(toJson({ ...doc, run: { ...doc.run, command: 'x "seed":12345678901234567890' } }));
+    const back = parseDocument(toJson({ ...doc, run: { ...doc.run, command: 'x "seed":12345678901234567890' } })) as Document;
     expect(back.run.plan.steps[0]?.seed).toBe("11400714819323198485");
     expect(back.run.command).toBe('x "seed":12345678901234567890');
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LatencyView } from "../src/document";
 import * as f from "../src/format";
-import { factName, factValue, ranges } from "../src/sections/machine";
+import { factName, factValue, ranges } from "../src/sections/facts";
 import { generator } from "./fixture";
 
 describe("numbers", () => {

@@ -4,11 +4,11 @@ import { hasFigures } from "../curves";
 import type { Document, Json, StepView, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, percent, plusMinus } from "../format";
-import { text } from "../text";
+import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
   if (items.length === 0) return null;
-  return el("div", { class: kind }, el("h3", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, rich(i)))));
+  return el("div", { class: kind }, el("h3", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, rich(say(i))))));
 }
 
 /** Names of the targets, each once. */
@@ -81,13 +81,13 @@ export function trust(steps: readonly StepView[]): string[] {
 export function asMail(doc: Document): string {
   const out: string[] = [];
   for (const v of doc.verdict) {
-    out.push(v.question, "", v.answer, "");
-    for (const f of v.figures) out.push(`  ${f.name}: ${figure(f.value, f.unit)} ${plusMinus(f.ci95, f.value)} (${f.load})`);
+    out.push(say(v.question), "", say(v.answer), "");
+    for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${plusMinus(f.ci95, f.value)} (${say(f.load)})`);
     if (v.figures.length > 0) out.push("");
-    for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${e}`);
+    for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
   }
-  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${trust(doc.steps).join(", ")}`, `fathom run --like ${doc.run.id}`);
+  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${trust(doc.steps).join(text.comma)}`, `fathom run --like ${doc.run.id}`);
   return out.join("\n");
 }
 
@@ -96,8 +96,8 @@ function answerOf(v: Verdict, first: boolean): HTMLElement {
   return el(
     "div.verdict",
     {},
-    el("p.question", {}, v.question),
-    el(first ? "h1" : "p.answer", {}, rich(v.answer)),
+    el("p.question", {}, say(v.question)),
+    el(first ? "h1" : "p.answer", {}, rich(say(v.answer))),
     el("div.because", {}, list(t.evidence, v.evidence), list(t.help, v.would_help), list(t.caveats, v.caveats, "caveats")),
   );
 }
@@ -110,7 +110,7 @@ export function answer(doc: Document): HTMLElement {
   return el(
     "section",
     { id: "answer", "aria-label": text.sections.answer },
-    ...(doc.verdict.length > 0 ? doc.verdict.map((v, i) => answerOf(v, i === 0)) : [el("p.question", {}, doc.run.question), el("h1", {}, t.noVerdict)]),
+    ...(doc.verdict.length > 0 ? doc.verdict.map((v, i) => answerOf(v, i === 0)) : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
     facts([
       [t.subject, [subject(doc), driveOf(doc.host) === "" ? null : ` · ${driveOf(doc.host)}`]],
       [t.host, hostLine(doc.host)],
@@ -133,10 +133,10 @@ export function figures(doc: Document): HTMLElement | null {
     return el(
       "div",
       {},
-      el("dt", {}, f.name),
+      el("dt", {}, say(f.name)),
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
       el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, f.ci95 ? plusMinus(f.ci95, f.value) : text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
-      el("dd.note", {}, f.load),
+      el("dd.note", {}, say(f.load)),
     );
   });
   return section("figures", text.sections.figures, el("dl.figures", {}, ...cells));

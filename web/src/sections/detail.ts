@@ -2,9 +2,9 @@
 
 import { QUANTILES, type Document, type LatencyView, type StepView } from "../document";
 import { el, facts, rich, smallTable } from "../dom";
-import { bytesBinary, count3, date, digits3, duration, evidence, percent, quantile, time, whole } from "../format";
+import { bytesBinary, count3, date, digits3, duration, evidence, figure, percent, quantile, time, whole } from "../format";
 import { limitWord } from "../curves";
-import { text } from "../text";
+import { say, text, word } from "../text";
 
 function latencyTable(step: StepView): HTMLElement | null {
   const t = text.detail;
@@ -35,7 +35,7 @@ function intervalTitle(lat: LatencyView, name: string): string | null {
 
 function list(title: string, items: readonly (string | Node)[], kind = ""): HTMLElement | null {
   if (items.length === 0) return null;
-  return el("div", { class: kind }, el("h4", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, typeof i === "string" ? rich(i) : i))));
+  return el("div", { class: kind }, el("h4", {}, title), el("ul", {}, ...items.map((i) => el("li", {}, typeof i === "string" ? rich(say(i)) : i))));
 }
 
 function factRows(step: StepView, doc: Document): HTMLElement {
@@ -76,27 +76,38 @@ function verified(step: StepView): string[] {
   return [text.detail.verified(whole(v.blocks_checked)), ...bad, ...v.examples];
 }
 
+/** The most each part could give, lowest first: the first one is what the load runs into. */
+function ceilings(step: StepView): HTMLElement | null {
+  const all = step.ceilings ?? [];
+  if (all.length === 0) return null;
+  const t = text.detail;
+  const rows = all.map((c) => [word(c.name), count3(c.iops), c.bytes_per_s === null ? "" : figure(c.bytes_per_s, "bytes_per_s"), c.iops > 0 ? percent(step.iops / c.iops) : "–", say(c.sentence)]);
+  return el("div", {}, el("h4", {}, t.ceilings), smallTable([t.part, "IOPS", word("bytes_per_s"), t.reached, t.reckoned], rows.map((r) => r.map((x) => x)), 9));
+}
+
 /** The opened row's content. */
 export function detail(step: StepView, doc: Document, showInTime: (index: number) => void): HTMLElement {
   const t = text.detail;
   const confidence = t.confidence[step.limit.confidence] ?? step.limit.confidence;
-  const why = step.limit.sentence === "" ? limitWord(step.limit.name) : step.limit.sentence;
+  const why = step.limit.sentence === "" ? limitWord(step.limit.name) : say(step.limit.sentence);
   const fio = doc.run.fio_commands.find((c) => c.step === step.index)?.command;
   const disks = step.host_delta?.disks ?? [];
   return el(
     "div.detail",
     {},
-    step.reason === null ? null : el("p.refusal", {}, el("b", {}, step.reason), step.help === null ? null : " ", step.help === null ? null : rich(step.help)),
+    step.reason === null ? null : el("p.refusal", {}, el("b", {}, say(step.reason)), step.help === null ? null : " ", step.help === null ? null : rich(say(step.help))),
     el(
       "div.because",
       {},
       list(t.warnings, step.warning_texts, "caveats"),
-      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.name}: ${evidence(e.value, e.unit)}`)]) : null,
-      list(t.checks, step.checks.map((c) => el("span", {}, el("b", { class: c.ok === false ? "bad" : "" }, c.ok === null ? "? " : c.ok ? "✓ " : "✗ "), c.sentence))),
+      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${say(e.name)}${text.colon}${evidence(e.value, e.unit)}`)]) : null,
+      list(t.help, step.limit.would_help ?? []),
+      list(t.checks, step.checks.map((c) => el("span", {}, el("b", { class: c.ok === false ? "bad" : "" }, c.ok === null ? "? " : c.ok ? "✓ " : "✗ "), say(c.sentence)))),
       list(t.openLoop, openLoop(step)),
       list(t.verify, verified(step)),
       list(t.failures, step.failures.map((x) => t.failure(x.op, whole(x.count), x.errno, whole(x.first_offset_bytes)))),
     ),
+    ceilings(step),
     latencyTable(step),
     factRows(step, doc),
     step.features.length === 0 ? null : el("div", {}, el("h4", {}, t.features), el("p", {}, step.features.map((x) => `${x.name.replace(/_/g, " ")}${x.used ? "" : `: ${t.notUsed}`}${x.detail === "" ? "" : ` (${x.detail})`}`).join(" · "))),

@@ -2,7 +2,7 @@
 
 import type { Document, StepView } from "../document";
 import { copyButton, el, facts, rich, section, smallTable } from "../dom";
-import { text } from "../text";
+import { say, text } from "../text";
 
 /** Texts that are the same in several steps are said once, with the steps they belong to. */
 export function grouped(entries: readonly (readonly [string, string])[]): { said: string; labels: string[] }[] {
@@ -21,7 +21,7 @@ function groupedList(entries: readonly (readonly [string, string])[]): HTMLEleme
   return el(
     "ul",
     {},
-    ...grouped(entries).map((g) => el("li", {}, rich(g.said), el("span.note", {}, ` ${text.repeat.steps(g.labels.slice(0, NAMED).join("; "), Math.max(0, g.labels.length - NAMED))}`))),
+    ...grouped(entries).map((g) => el("li", {}, rich(say(g.said)), el("span.note", {}, ` ${text.repeat.steps(g.labels.slice(0, NAMED).map(say).join("; "), Math.max(0, g.labels.length - NAMED))}`))),
   );
 }
 
@@ -65,7 +65,7 @@ export function repeat(doc: Document): HTMLElement {
     checks(doc.steps),
     block(t.command, code(doc.run.command), el("p.note", {}, t.againLabel), code(t.again(doc.run.id))),
     doc.run.plan.source === "" ? null : block(t.plan, code(doc.run.plan.source)),
-    doc.run.plan.notes.length > 0 ? block(t.notes, el("ul", {}, ...doc.run.plan.notes.map((n) => el("li", {}, n)))) : null,
+    doc.run.plan.notes.length > 0 ? block(t.notes, el("ul", {}, ...doc.run.plan.notes.map((n) => el("li", {}, say(n))))) : null,
     commands.length > 0
       ? block(t.fio, el("p.note", {}, t.fioNote(commands.length, doc.steps.length)), code(commands.map((c) => c.command).join("\n")))
       : null,

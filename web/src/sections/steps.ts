@@ -7,7 +7,7 @@ import { copyButton, el, saveText, section } from "../dom";
 import { count3, duration, mebibytes, megabytes, plusMinus, quantile, time } from "../format";
 import { detail } from "./detail";
 import { ascending, matches, sortSteps, type SortKey } from "../order";
-import { text } from "../text";
+import { say, text, word } from "../text";
 
 /** Rows on a page. */
 const PAGE = 50;
@@ -54,7 +54,7 @@ function columns(): Column[] {
 
 /** The label without the load, which has columns of its own. */
 function shortLabel(s: StepView): string {
-  return s.label.replace(/ T\d+ QD\d+\b/, "");
+  return say(s.label).replace(/ T\d+ QD\d+\b/, "");
 }
 
 /** Section 7. */
@@ -70,17 +70,17 @@ export function steps(doc: Document, showInTime: (index: number) => void): HTMLE
   const body = el("tbody");
   const said = el("p.note", { role: "status" });
 
-  const chosen = (): StepView[] => sortSteps(doc.steps.filter((s) => matches(s, wanted)), sorted.key, sorted.up);
+  const chosen = (): StepView[] => sortSteps(doc.steps.filter((s) => matches(s, wanted, say(s.label))), sorted.key, sorted.up);
 
   const rowsOf = (s: StepView): HTMLElement[] => {
     const isOpen = open.has(s.index);
-    const opener = el("button.opener", { type: "button", "aria-expanded": isOpen ? "true" : "false", "aria-label": t.details(s.label), onclick: () => toggle(s.index) }, el("i", { class: `op ${opKind(s)}` }), el("span", {}, shortLabel(s)));
-    const head = el("th", { scope: "row" }, opener, s.phase === "measure" ? null : el("small", {}, s.phase), s.warnings.length > 0 ? el("small.warned", {}, t.warned(s.warnings.length)) : null);
+    const opener = el("button.opener", { type: "button", "aria-expanded": isOpen ? "true" : "false", "aria-label": t.details(say(s.label)), onclick: () => toggle(s.index) }, el("i", { class: `op ${opKind(s)}` }), el("span", {}, shortLabel(s)));
+    const head = el("th", { scope: "row" }, opener, s.phase === "measure" ? null : el("small", {}, word(s.phase)), s.warnings.length > 0 ? el("small.warned", {}, t.warned(s.warnings.length)) : null);
     const bad = s.state === "refused" || s.state === "failed";
     const load = cols.slice(0, 2).map((c) => el("td.num", {}, c.cell(s)));
     const row = bad
-      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("b", {}, `${t.states[s.state] ?? s.state}: `), s.reason ?? ""))
-      : el("tr", { "data-step": s.index }, head, ...load, ...cols.slice(2).map((c) => el("td.num", {}, c.cell(s))), el("td.limit", { title: s.limit.sentence }, limitWord(s.limit.name)));
+      ? el("tr.bad", { "data-step": s.index }, head, ...load, el("td.why", { colspan: width - 3 }, el("b", {}, `${t.states[s.state] ?? s.state}: `), say(s.reason ?? "")))
+      : el("tr", { "data-step": s.index }, head, ...load, ...cols.slice(2).map((c) => el("td.num", {}, c.cell(s))), el("td.limit", { title: say(s.limit.sentence) }, limitWord(s.limit.name)));
     return isOpen ? [row, el("tr.opened", {}, el("td", { colspan: width }, detail(s, doc, showInTime)))] : [row];
   };
   const previous = el("button.quiet", { type: "button", onclick: () => turn(-1) }, t.previous);

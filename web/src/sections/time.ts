@@ -6,7 +6,7 @@ import { el, section, select } from "../dom";
 import { percent } from "../format";
 import { heat, overTime } from "../options";
 import { picture } from "../stage";
-import { text } from "../text";
+import { say, text } from "../text";
 
 function steadiness(step: StepView): string {
   const t = text.time;
@@ -30,11 +30,11 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
   const first = doc.verdict.flatMap((v) => v.figures).map((f) => steps.find((s) => s.index === f.step)).find((s) => s !== undefined) ?? steps.find(hasFigures) ?? steps[0];
   if (!first) return { node: section("time", text.sections.time, el("p.note", {}, t.none)), show: () => undefined };
   let step = first;
-  const series = picture(step.label, null, 344, (p) => overTime(step, p.op[opKind(step)], p));
+  const series = picture(say(step.label), null, 344, (p) => overTime(step, p.op[opKind(step)], p));
   const cpus = picture(text.cost.heat, null, () => heatHeight(step), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
   const said = el("p.note");
   const unsampled = el("p.note", {}, text.cost.heatNone);
-  const pick = select(t.step, steps.map((s) => ({ value: String(s.index), label: s.label, group: family(s) })), String(step.index), (v) => show(Number(v)));
+  const pick = select(t.step, steps.map((s) => ({ value: String(s.index), label: say(s.label), group: family(s) })), String(step.index), (v) => show(Number(v)));
   const list = pick.querySelector("select");
   const show = (index: number): void => {
     step = steps.find((s) => s.index === index) ?? step;
@@ -42,7 +42,7 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
     said.textContent = steadiness(step);
     cpus.node.hidden = step.series.cpu_busy.length === 0;
     unsampled.hidden = step.series.cpu_busy.length > 0;
-    series.update(step.label);
+    series.update(say(step.label));
     cpus.update();
   };
   const move = (by: number): void => {

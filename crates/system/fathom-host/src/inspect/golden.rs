@@ -174,3 +174,24 @@ fn any_part_of_a_machine_may_be_missing() {
         assert!(text.contains("Advice"), "{gone}: {text}");
     }
 }
+
+/// The report's browser tests draw these machines. `FATHOM_BLESS=1` writes them anew after the inventory changed.
+#[test]
+fn the_machines_that_the_viewer_is_tested_with_are_these() {
+    drawn("r740xd", &machines::r740xd().root());
+    drawn("links-in-trouble", &machines::links_in_trouble().root());
+    drawn("laptop", &expand(include_str!("../../fixtures/laptop.tree")).root());
+}
+
+fn drawn(name: &str, root: &Root) {
+    let inventory = Inventory::read(root);
+    let advice = advise(&inventory, &Subject::default());
+    let now = serde_json::json!({ "inventory": inventory, "advice": advice });
+    let path = format!("{}/../../../web/tests/machines/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("FATHOM_BLESS").is_some() {
+        std::fs::write(&path, now.to_string() + "\n").expect("the folder is there");
+    }
+    let kept: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("it was written once")).expect("json");
+    assert!(kept == now, "{name} differs: run this test with FATHOM_BLESS=1 and look at the report's machine page");
+}

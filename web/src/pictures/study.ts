@@ -1,0 +1,287 @@
+/** Pictures of the studies: curves of groups, engines, scaling, settling, prediction, the run from start to end. */
+
+import type { EChartsOption } from "echarts";
+import { engineWord, type EngineSet, type GroupSet, type ScaleLine } from "../cells";
+import { latency, limitWord, logMarks, opKind, zeroScale } from "../curves";
+import type { PtsView, Quantile, StepView } from "../document";
+import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
+import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, row, tip, type Params } from "../options";
+import type { Palette } from "../palette";
+import { axisStyle, tooltipStyle } from "../stage";
+import { say, text, word } from "../text";
+
+/** Heights of the pictures, for which their labels are laid out. */
+export const GROUPS_PX = 320;
+export const SCALING_PX = 380;
+export const SETTLE_PX = 300;
+export const RUN_PX = 300;
+
+const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0] : raw) as Params | undefined;
+
+/** Latency over IOPS, one curve per group; points are loads (threads x queue depth), in the order of what is asked. */
+export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width: number): EChartsOption {
+  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const looks = lineLooks(set.lines, p);
+  const most = Math.max(0, ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
+  const load = (s: StepView): string => `${s.threads}x${s.queue_depth}`;
+  return {
+    grid: gridOf(direct ? labelRoom(set.lines) : 14, 60),
+    xAxis: { ...axisStyle(p), type: "value", min: 0, ...zeroScale(most), name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
+    yAxis: latencyAxis(set.lines.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), p),
+    tooltip: {
+      ...tooltipStyle(p), trigger: "item",
+      formatter: (raw: unknown) => {
+        const q = raw as Params;
+        const i = set.lines.findIndex((l) => l.label === q.seriesName);
+        const s = set.lines[i]?.steps[q.dataIndex];
+        if (!s) return "";
+        return tip(`${set.lines[i]?.label ?? ""} ${load(s)}`, [
+          row(looks[i]?.color ?? p.ink, text.picture.iopsAxis, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`),
+          row("transparent", text.picture.mean, exactTime(s.lat_ns?.mean ?? null)),
+          row("transparent", "p99", exactTime(latency(s.lat_ns, "p99"))),
+          row("transparent", text.detail.stddev, exactTime(s.lat_ns?.stddev ?? null)),
+          row("transparent", "max", exactTime(s.lat_ns?.max ?? null)),
+        ], `${whole(s.lat_ns?.samples ?? 0)} ${text.chart.samples} · ${limitWord(s.limit.name)}`);
+      },
+    },
+    series: set.lines.map((line, i) => ({
+      type: "line", name: line.label, symbol: looks[i]?.symbol, symbolSize: 7, emphasis: { disabled: true },
+      data: line.steps.map((s, k) => ({
+        value: [s.iops, latency(s.lat_ns, name) ?? "-"],
+        label: k === 0 || k === line.steps.length - 1 ? { show: true, position: k === 0 ? "bottom" : "top", formatter: load(s), color: p.muted, fontSize: 11 } : undefined,
+      })),
+      labelLayout: { hideOverlap: true },
+      lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
+      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, 0, p),
+    })),
+  } as EChartsOption;
+}
+
+/** IOPS of one load through several engines, with intervals. */
+export function engines(set: EngineSet, p: Palette, width: number): EChartsOption {
+  const names = set.steps.map(engineWord);
+  const left = Math.min(width * 0.4, 16 + 6.8 * Math.max(...names.map((n) => n.length)));
+  const color = p.op[opKind(set.steps[0] as StepView)];
+  return {
+    grid: { left, right: 96, top: 4, bottom: 42 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12.5, interval: 0, width: left - 12, overflow: "truncate" } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: p.muted, opacity: 0.08 } },
+      formatter: (raw: unknown) => {
+        const s = set.steps[first(raw)?.dataIndex ?? -1];
+        if (!s) return "";
+        return tip(engineWord(s), [row(color, text.picture.iopsAxis, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`), row("transparent", text.picture.mean, exactTime(s.lat_ns?.mean ?? null)), row("transparent", text.cost.perCore, count3(s.cpu?.iops_per_core))], limitWord(s.limit.name));
+      },
+    },
+    series: [
+      {
+        type: "bar", data: set.steps.map((s) => s.iops), barMaxWidth: 14, itemStyle: { color }, emphasis: { disabled: true },
+        label: { show: true, position: "right", distance: 8, color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = set.steps[q.dataIndex]; return s ? `${count3(s.iops)} ${plusMinus(s.iops_ci95, s.iops)}` : ""; } },
+      },
+    ],
+  } as EChartsOption;
+}
+
+/** IOPS over drives or threads with what proportion would give, the knee ringed; below, IOPS per busy core. */
+export function scaling(all: readonly ScaleLine[], p: Palette, width: number): EChartsOption {
+  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const looks = lineLooks(all.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps })), p);
+  const axis = all[0]?.axis ?? "threads";
+  const counts = [...new Set(all.flatMap((l) => l.steps.map((s) => s[axis])))].sort((a, b) => a - b);
+  const most = Math.max(0, ...all.flatMap((l) => l.steps.map((s) => s.iops)));
+  const scale = zeroScale(most * 1.15);
+  const last = counts[counts.length - 1] ?? 1;
+  const core = (s: StepView): number | null => s.cpu?.iops_per_core ?? null;
+  const shifts = apartLabels(all.map((l) => ({ x: l.steps[l.steps.length - 1]?.[axis] ?? 0, share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), 190);
+  const x = (index: number): object => ({
+    ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
+    axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: text.study.axes[axis], nameLocation: "middle", nameGap: 28 } : {}),
+  });
+  const right = direct ? Math.min(230, labelRoom(all.map((l) => ({ key: "", label: l.label, family: "", kind: l.kind, threads: 0, steps: [] })))) : 14;
+  return {
+    grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 244, height: 84 }],
+    axisPointer: { link: [{ xAxisIndex: "all" }] },
+    xAxis: [x(0), x(1)],
+    yAxis: [
+      { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, ...scale, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
+      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 2, name: text.cost.perCore, nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
+    ],
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const at = (first(raw)?.value as [number, number] | undefined)?.[0];
+        const rows = all.flatMap((l, i) => {
+          const s = l.steps.find((step) => step[axis] === at);
+          if (!s) return [];
+          const ideal = l.perUnit * s[axis];
+          return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round((100 * s.iops) / ideal)} %`)} · ${limitWord(s.limit.name)}</small>`)];
+        });
+        return tip(`${at} ${text.study.axes[axis]}`, rows);
+      },
+    },
+    series: all.flatMap((l, i) => {
+      const color = looks[i]?.color ?? p.ink;
+      const reach = Math.min(last, scale.max / l.perUnit);
+      return [
+        {
+          type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color },
+          data: l.steps.map((s) => ({
+            value: [s[axis], s.iops], symbolSize: s === l.knee ? 12 : 6, itemStyle: s === l.knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
+            label: s === l.knee ? { show: true, position: "bottom", formatter: limitWord(s.limit.name), color, fontSize: 12 } : undefined,
+          })),
+          ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
+        },
+        {
+          type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
+          ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4 } } : {}),
+        },
+        { type: "line", name: `${l.label} per core`, xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 5, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6 }, itemStyle: { color }, data: l.steps.map((s) => [s[axis], core(s) ?? "-"]) },
+      ];
+    }),
+  } as EChartsOption;
+}
+
+/** Unit of a tracked variable. */
+export function trackedUnit(variable: string): string {
+  return variable === "lat_mean_ns" ? "ns" : variable;
+}
+
+/** Rounds until steady, with the window, its average and the band of ±10 % around it, and the fitted line. */
+export function settling(series: readonly number[], pts: PtsView, color: string, p: Palette): EChartsOption {
+  const unit = trackedUnit(pts.variable);
+  const tick = unit === "ns" ? timeTick : countTick;
+  const window = pts.window;
+  const line = (y: number, name: string, type: "solid" | "dashed"): object => ({ yAxis: y, lineStyle: { color: p.muted, width: 1, type }, label: { show: true, position: "insideEndTop", formatter: `${name} ${figure(y, unit)}`, color: p.muted, fontSize: 11 } });
+  const top = zeroScale(1.06 * Math.max(pts.average * 1.1, ...series));
+  return {
+    grid: { left: 62, right: 16, top: 26, bottom: 46 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0.5, max: series.length + 0.5, minInterval: 1, name: text.study.round, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 12, customValues: series.map((_, i) => i + 1), formatter: (v: number) => String(Math.round(v)), hideOverlap: true } },
+    yAxis: { ...axisStyle(p), type: "value", min: 0, ...top, name: word(pts.variable), nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, formatter: tick } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const i = first(raw)?.dataIndex ?? -1;
+        const v = series[i];
+        return v === undefined ? "" : tip(`${text.study.round} ${i + 1}`, [row(color, word(pts.variable), `${figure(v, unit)} <em>${whole(v)}</em>`), row("transparent", text.study.fit, figure(pts.intercept + pts.slope * (i + 1), unit))]);
+      },
+    },
+    series: [
+      {
+        type: "line", symbol: "circle", symbolSize: 7, data: series.map((v, i) => [i + 1, v]), lineStyle: { color, width: 2 }, itemStyle: { color }, emphasis: { disabled: true },
+        ...(window ? { markArea: { silent: true, itemStyle: { color, opacity: 0.1 }, data: [[{ xAxis: window[0] - 0.5 }, { xAxis: window[1] + 0.5 }]] } } : {}),
+        markLine: { silent: true, symbol: "none", data: [line(pts.average, text.study.average, "solid"), line(pts.average * 1.1, "110 %", "dashed"), line(pts.average * 0.9, "90 %", "dashed")] },
+      },
+      ...(window
+        ? [{ type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.ink, width: 1.5, type: "dotted" }, data: window.map((x) => [x, pts.intercept + pts.slope * x]) }]
+        : []),
+    ],
+  } as EChartsOption;
+}
+
+/** Predicted over measured, step by step: on the line, the prediction was right. */
+export function foretold(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
+  const values = steps.flatMap((s) => [s.iops, s.predicted?.iops ?? s.iops]);
+  const marks = logMarks(values);
+  const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
+  const axis = (name: string, gap: number): object => ({
+    ...axisStyle(p), type: "log", min: low, max: high, name, nameLocation: "middle", nameGap: gap,
+    axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: countTick },
+  });
+  return {
+    grid: { left: 66, right: width < 500 ? 14 : 40, top: 14, bottom: 46 },
+    xAxis: axis(text.study.measuredAxis, 28),
+    yAxis: axis(text.study.predictedAxis, 48),
+    tooltip: {
+      ...tooltipStyle(p), trigger: "item",
+      formatter: (raw: unknown) => {
+        const s = steps[(raw as Params).dataIndex];
+        if (!s?.predicted) return "";
+        return tip(say(s.label), [row(p.op[opKind(s)], text.study.measuredAxis, whole(s.iops)), row("transparent", text.study.predictedAxis, whole(s.predicted.iops)), row("transparent", text.study.error, errorText(s.predicted.iops_error_pct))], limitWord(s.limit.name));
+      },
+    },
+    series: [
+      {
+        type: "scatter", symbolSize: 9, emphasis: { disabled: true }, data: steps.map((s) => ({ value: [s.iops, s.predicted?.iops ?? "-"], itemStyle: { color: p.op[opKind(s)] } })),
+        markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.ink, width: 1, type: "solid" }, data: [[{ coord: [low, low] }, { coord: [high, high] }]] },
+      },
+    ],
+  } as EChartsOption;
+}
+
+/** `+4.2 %`, `–` when not known. */
+export function errorText(pct: number | null | undefined): string {
+  if (pct === null || pct === undefined || !Number.isFinite(pct)) return "–";
+  return `${pct > 0 ? "+" : pct < 0 ? "−" : "±"}${Math.abs(pct).toFixed(Math.abs(pct) < 9.95 ? 1 : 0)} %`;
+}
+
+/** A stretch of the run. */
+export interface Stretch {
+  step: StepView;
+  from: number;
+  to: number;
+}
+
+/** When each step with intervals ran, seconds from the start of the run. */
+export function stretches(steps: readonly StepView[]): Stretch[] {
+  return steps.flatMap((s) => (typeof s.run_offset_s === "number" && s.series.start_s.length > 0 ? [{ step: s, from: s.run_offset_s, to: s.run_offset_s + s.runtime_s }] : []));
+}
+
+/** The whole run: IOPS of every step where it ran; steps that prepare are shaded. */
+export function wholeRun(all: readonly Stretch[], p: Palette): EChartsOption {
+  const end = Math.max(1, ...all.map((s) => s.to));
+  const points = all.flatMap(({ step, from }) => [...step.series.start_s.map((t, i) => ({ step, x: from + t, y: step.series.iops[i] ?? 0 })), null]);
+  const prepared = all.filter((s) => s.step.phase !== "measure");
+  const kinds = [...new Set(all.map((s) => opKind(s.step)))];
+  return {
+    grid: { left: 60, right: 16, top: 26, bottom: 46 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, max: Math.ceil(end), name: text.study.runAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, showMaxLabel: false } },
+    yAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const at = (first(raw)?.value as [number, number] | undefined)?.[0];
+        if (at === undefined) return "";
+        const hit = all.find((s) => at >= s.from && at <= s.to);
+        return hit ? tip(say(hit.step.label), [row(p.op[opKind(hit.step)], `${at.toFixed(1)} s`, whole((first(raw)?.value as [number, number])[1])), row("transparent", text.study.phase, word(hit.step.phase))]) : "";
+      },
+    },
+    series: kinds.map((kind, k) => ({
+      type: "line", name: kind, showSymbol: false, connectNulls: false, emphasis: { disabled: true }, lineStyle: { color: p.op[kind], width: 1.5 }, itemStyle: { color: p.op[kind] }, areaStyle: { color: p.op[kind], opacity: 0.12 },
+      data: points.map((q) => (q && opKind(q.step) === kind ? [q.x, q.y] : ["-", "-"])),
+      ...(k === 0
+        ? { markArea: { silent: true, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, position: "insideTop", color: p.muted, fontSize: 11 }, data: prepared.map((s) => [{ xAxis: s.from, name: s.to - s.from > end / 14 ? word(s.step.phase) : "" }, { xAxis: s.to }]) } }
+        : {}),
+    })),
+  } as unknown as EChartsOption;
+}
+
+/** One latency figure over queue depth by workload: a panel of the small multiples, all on one scale. */
+export function percentilePanel(lines: readonly { label: string; kind: keyof Palette["op"]; steps: StepView[] }[], name: Quantile, marks: readonly number[], p: Palette): EChartsOption {
+  const looks = lineLooks(lines.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps })), p);
+  const depths = [...new Set(lines.flatMap((l) => l.steps.map((s) => String(s.queue_depth))))].sort((a, b) => Number(a) - Number(b));
+  return {
+    grid: { left: 56, right: 8, top: 10, bottom: 40 },
+    xAxis: { ...axisStyle(p), type: "category", data: depths, name: text.picture.qdAxis, nameLocation: "middle", nameGap: 24, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 11.5 } },
+    yAxis: { ...axisStyle(p), type: "log", min: marks[0], max: marks[marks.length - 1], axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 11.5, customValues: marks, formatter: timeTick } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } },
+      formatter: (raw: unknown) => {
+        const depth = depths[first(raw)?.dataIndex ?? -1];
+        const rows = lines.flatMap((l, i) => {
+          const s = l.steps.find((step) => String(step.queue_depth) === depth);
+          if (!s) return [];
+          const ci = s.lat_ns?.ci95[name];
+          const need = s.lat_ns?.needs[name];
+          const ns = latency(s.lat_ns, name);
+          return [row(looks[i]?.color ?? p.ink, l.label, ns === null ? (need ? text.steps.needs(`${Math.ceil(need.seconds)} s`) : "–") : `${time(ns)}${ci ? ` <em>${time(ci[0])}–${time(ci[1])}</em>` : ""}`)];
+        });
+        return tip(`${name}, QD ${depth ?? ""}`, rows);
+      },
+    },
+    series: lines.map((l, i) => ({
+      type: "line", name: l.label, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 6, emphasis: { disabled: true }, lineStyle: { color: looks[i]?.color, width: 2 }, itemStyle: { color: looks[i]?.color },
+      data: depths.map((d) => { const s = l.steps.find((step) => String(step.queue_depth) === d); return s ? (latency(s.lat_ns, name) ?? "-") : "-"; }),
+    })),
+  } as unknown as EChartsOption;
+}

@@ -1,0 +1,173 @@
+/** The pictures that a study is about, chosen by what its steps vary. */
+
+import { engineSets, groupSets, median, predicted, scaleLines, settled, type ScaleLine } from "../cells";
+import { hasFigures, lines, logMarksOf, type Line } from "../curves";
+import type { Document, Quantile, StepView } from "../document";
+import { el, section, select, smallTable } from "../dom";
+import { count3, figure, time } from "../format";
+import { cost as costOption, lineLooks } from "../options";
+import { palette } from "../palette";
+import { engines, errorText, foretold, groups, GROUPS_PX, percentilePanel, RUN_PX, scaling, SCALING_PX, settling, SETTLE_PX, stretches, trackedUnit, wholeRun } from "../pictures/study";
+import { opKind } from "../curves";
+import { picture } from "../stage";
+import { say, text, word } from "../text";
+import { comparison } from "./comparison";
+
+/** More curves than these cannot be told apart. */
+const LINES_MAX = 6;
+
+/** Names of lines with their colours, where labels beside the lines have no room. */
+export function keys(all: readonly Line[], always = false): HTMLElement {
+  const [day, night] = [lineLooks(all, palette(false)), lineLooks(all, palette(true))];
+  return el(always ? "ul.legend.always" : "ul.legend", {}, ...all.map((l, i) => {
+    const mark = el("i");
+    mark.style.setProperty("--day", day[i]?.color ?? "");
+    mark.style.setProperty("--night", night[i]?.color ?? "");
+    return el("li", {}, mark, l.label);
+  }));
+}
+
+function block(title: string, ...children: (Node | string | null)[]): HTMLElement {
+  return el("div.block", {}, el("h3", {}, title), ...children);
+}
+
+/** Curves and table of the groups. */
+function groupBlock(doc: Document): HTMLElement | null {
+  const sets = groupSets(doc.steps);
+  const [start] = sets;
+  if (!start) return null;
+  const t = text.study;
+  let name: Quantile | "mean" = "mean";
+  const charts = sets.map((set) => ({ set, chart: picture(t.groupCurve(set.title, text.picture.mean), null, GROUPS_PX, (p, w) => groups(set, name, p, w)) }));
+  const pick = select(text.picture.quantile, ["mean", "p50", "p99", "p99.9"].map((q) => ({ value: q, label: q === "mean" ? text.picture.mean : q })), name, (v) => {
+    name = v as Quantile | "mean";
+    charts.forEach(({ set, chart }) => chart.update(t.groupCurve(set.title, v === "mean" ? text.picture.mean : v)));
+  });
+  const rows = sets.flatMap((set) =>
+    set.lines.flatMap((l) =>
+      l.steps.map((s) => [set.title, l.label, `${s.threads}x${s.queue_depth}`, count3(s.iops), figure(s.bytes_per_s, "bytes_per_s"), time(s.lat_ns?.mean), time(s.lat_ns?.stddev), time(s.lat_ns?.max)]),
+    ),
+  );
+  return block(
+    t.groups,
+    el("div.picks", {}, pick),
+    keys(start.lines),
+    el("div", { class: sets.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)),
+    el("details", {}, el("summary", {}, t.groupTable), smallTable([text.picture.workload, t.group, t.load, "IOPS", word("bytes_per_s"), text.picture.mean, text.detail.stddev, "max"], rows, 3)),
+  );
+}
+
+/** Rate and cost of one load through several engines. */
+function engineBlock(doc: Document): HTMLElement | null {
+  const sets = engineSets(doc.steps);
+  const [start] = sets;
+  if (!start) return null;
+  let set = start;
+  const t = text.study;
+  const rate = picture(t.engineRate(set.title), null, () => 46 + 26 * set.steps.length, (p, w) => engines(set, p, w));
+  const cpu = picture(text.cost.title, null, () => 46 + 26 * set.steps.length, (p, w) => (set.steps.every((s) => s.cpu !== null) ? costOption(set.steps, p, w, true) : null));
+  const pick = sets.length > 1 ? select(t.load, sets.map((s) => ({ value: s.title, label: s.title })), set.title, (v) => {
+    set = sets.find((s) => s.title === v) ?? set;
+    rate.update(t.engineRate(set.title));
+    cpu.update();
+  }) : null;
+  return block(t.engines, pick ? el("div.picks", {}, pick) : null, el("div.pair", {}, rate.node, cpu.node));
+}
+
+function scaleBlock(doc: Document): HTMLElement | null {
+  const all = scaleLines(doc.steps);
+  if (all.length === 0) return null;
+  const t = text.study;
+  const blocks = (["devices", "threads"] as const).flatMap((axis) => {
+    const of = all.filter((l) => l.axis === axis);
+    if (of.length === 0) return [];
+    const shown: ScaleLine[] = of.slice(0, LINES_MAX);
+    const named = shown.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps }));
+    const rows = of.map((l) => {
+      const last = l.steps[l.steps.length - 1] as StepView;
+      return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round((100 * last.iops) / (l.perUnit * last[axis]))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
+    });
+    return [el("div", {}, keys(named), picture(t.scaling(t.axes[axis]), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, p, w)).node, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, smallTable([t.line, t.axes[axis], t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
+  });
+  return block(t.scale, ...blocks);
+}
+
+/** How the tracked figure came to rest, with the determination table. */
+function settleBlock(doc: Document): HTMLElement | null {
+  const all = settled(doc.steps);
+  const [start] = all;
+  if (!start) return null;
+  const t = text.study;
+  let step = start;
+  const chart = picture(say(step.label), null, SETTLE_PX, (p) => (step.steady?.pts ? settling(step.steady.series ?? [], step.steady.pts, p.op[opKind(step)], p) : null));
+  const table = el("div");
+  const show = (): void => {
+    const pts = step.steady?.pts;
+    if (!pts) return;
+    const unit = trackedUnit(pts.variable);
+    const v = (x: number): string => figure(x, unit);
+    table.replaceChildren(
+      smallTable(
+        [t.determination, t.allowed, t.found, ""],
+        [
+          [t.range, v(pts.range_allowed), v(pts.range), pts.range <= pts.range_allowed ? "✓" : el("b.bad", {}, "✗")],
+          [t.excursion, v(pts.excursion_allowed), v(pts.excursion), pts.excursion <= pts.excursion_allowed ? "✓" : el("b.bad", {}, "✗")],
+        ],
+      ),
+      el("p.note", {}, [t.window(pts.window ? `${pts.window[0]}–${pts.window[1]}` : "–", v(pts.average)), pts.line, say(pts.determination), t.driftRound(errorText(pts.drift_pct_per_round))].join(" · ")),
+      step.steady?.own ? el("p.note", {}, `${t.own}${text.colon}${say(step.steady.own.sentence)}`) : "",
+    );
+    chart.update(say(step.label));
+  };
+  show();
+  const pick = all.length > 1 ? select(text.time.step, all.map((s) => ({ value: String(s.index), label: say(s.label) })), String(step.index), (v) => { step = all.find((s) => s.index === Number(v)) ?? step; show(); }) : null;
+  return block(t.settling, pick ? el("div.picks", {}, pick) : null, chart.node, table);
+}
+
+/** Small multiples: each percentile over queue depth, all on one scale. */
+function percentileBlock(doc: Document): HTMLElement | null {
+  const all = lines(doc.steps).filter((l) => l.steps.length >= 3 && l.steps.every((s) => s.rate_iops === null));
+  if (doc.run.study !== "qos" || all.length === 0) return null;
+  const shown = all.slice(0, LINES_MAX).map((l) => ({ label: `${l.family} ${l.label}`, kind: l.kind, steps: l.steps, key: l.key, family: l.family, threads: l.threads }));
+  const names: Quantile[] = ["p95", "p99", "p99.9", "p99.99", "p99.999"];
+  const usable = names.filter((n) => shown.some((l) => l.steps.some((s) => s.lat_ns?.[n] !== null && s.lat_ns?.[n] !== undefined)));
+  const marks = logMarksOf(shown.flatMap((l) => l.steps.flatMap((s) => usable.map((n) => s.lat_ns?.[n] ?? null))));
+  return block(text.study.percentiles, keys(shown, true), el("div.triple", {}, ...usable.map((n) => picture(n, null, 210, (p) => percentilePanel(shown, n, marks, p)).node)));
+}
+
+/** What was foretold and what came. */
+function predictionBlock(doc: Document): HTMLElement | null {
+  const all = predicted(doc.steps);
+  if (all.length === 0) return null;
+  const t = text.study;
+  const errors = all.flatMap((s) => (typeof s.predicted?.iops_error_pct === "number" ? [Math.abs(s.predicted.iops_error_pct)] : []));
+  const middle = median(errors);
+  return block(
+    t.prediction,
+    middle === null ? null : el("p", {}, t.medianError(middle.toFixed(1), errors.length)),
+    picture(t.predictedOver, t.predictedNote, 330, (p, w) => foretold(all, p, w)).node,
+    el(
+      "details",
+      {},
+      el("summary", {}, t.predictionTable),
+      smallTable([text.steps.columns.step, t.measuredAxis, t.predictedAxis, t.error, t.latMeasured, t.latPredicted, t.error], all.map((s) => [say(s.label), count3(s.iops), count3(s.predicted?.iops), errorText(s.predicted?.iops_error_pct), time(s.lat_ns?.mean), time(s.predicted?.lat_ns_mean), errorText(s.predicted?.lat_error_pct)])),
+    ),
+  );
+}
+
+/** The run from start to end, when it prepared its targets before it measured. */
+export function runBlock(doc: Document): HTMLElement | null {
+  const all = stretches(doc.steps);
+  if (!all.some((s) => s.step.phase !== "measure") || !all.some((s) => hasFigures(s.step))) return null;
+  return block(text.study.wholeRun, picture(text.study.wholeRunTitle, text.study.wholeRunNote, RUN_PX, (p) => wholeRun(all, p)).node);
+}
+
+/** Section 3, for studies that have pictures of their own. */
+export function study(doc: Document): HTMLElement | null {
+  const blocks = [groupBlock(doc), engineBlock(doc), scaleBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
+  if (blocks.length === 0) return sides[0] ?? null;
+  const own = section("study", text.sections.study, ...blocks);
+  if (sides[0]) own.append(...[...sides[0].children].filter((c) => c.tagName !== "H2"));
+  return own;
+}

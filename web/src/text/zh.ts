@@ -1,0 +1,3 @@
+import { english, type Text } from "./en";
+
+export const chinese: Text = english;
