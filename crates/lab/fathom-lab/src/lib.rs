@@ -4,6 +4,7 @@ mod checks;
 pub mod compare;
 mod conduct;
 pub mod document;
+mod facts;
 mod links;
 mod machine;
 #[cfg(test)]
@@ -15,5 +16,6 @@ mod verdict;
 mod view;
 
 pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct};
+pub use facts::step_facts;
 pub use targets::{FILE_BYTES_DEFAULT, TargetError};
 pub use view::{document_of, is_unsteady, rfc3339};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fathom_hist::Histogram;
 use fathom_host::inspect::Inventory;
-use fathom_model::{Limit, Observation, attribute, cpu_cost};
+use fathom_model::{Ceiling, Limit, Observation, attribute, cpu_cost, notices};
 use fathom_plan::{EngineName, Op, Pattern, Placement, Step, fio_command};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
 use fathom_stats::{iops_estimate, quantile_estimate};
@@ -14,9 +14,10 @@ use serde::Deserialize;
 
 use crate::checks::checks;
 use crate::document::{
-    CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView, NeedView, RunInfo,
-    SCHEMA, SeriesView, StepView,
+    CeilingView, CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView,
+    NeedView, RunInfo, SCHEMA, SeriesView, StepView,
 };
+use crate::facts::FactsOfRun;
 use crate::links::link_loads;
 use crate::sentences::warning_text;
 use crate::steadiness::{Loops, window_view};
@@ -40,6 +41,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut steps = Vec::new();
     let mut seen = Vec::new();
     let mut loops = Loops::default();
+    let mut facts = inventory.as_ref().map(FactsOfRun::new);
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
         let mut view = step_view(&stored.step, &stored.outcome);
@@ -48,7 +50,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
             place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
         }
         steps.push(view);
-        seen.push(stored.outcome.record().map(|record| Observation::of(&stored.step, record)));
+        seen.push(stored.outcome.record().map(|record| observation(&stored.step, record, facts.as_mut())));
     }
     loops.judge(&mut steps);
     set_limits(&mut steps, &seen);
@@ -73,13 +75,25 @@ fn place_in_run(view: &mut StepView, record: &StepRecord, run_started_unix_ns: u
     }
 }
 
+/// A step as attribution sees it, with what the inventory knows of its devices.
+fn observation(step: &Step, record: &StepRecord, facts: Option<&mut FactsOfRun<'_>>) -> Observation {
+    let seen = Observation::of(step, record);
+    let devices: Vec<String> = record.host.iter().flat_map(|h| &h.disks).map(|d| d.device.clone()).collect();
+    match facts {
+        Some(facts) => seen.on(facts.of(&devices)),
+        None => seen,
+    }
+}
+
 /// Judges every measured step with all others as probes.
 fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
     let all: Vec<Observation> = seen.iter().flatten().cloned().collect();
     let mut at = 0;
     for (view, observation) in steps.iter_mut().zip(seen) {
-        if observation.is_some() {
+        if let Some(observation) = observation {
             view.limit = limit_view(attribute(&all, at));
+            view.ceilings = observation.ceilings().into_iter().map(ceiling_view).collect();
+            view.warning_texts.extend(notices(observation).into_iter().map(|n| n.sentence));
             at += 1;
         }
     }
@@ -94,6 +108,15 @@ pub(crate) fn step_view<R: Borrow<StepRecord>>(step: &Step, outcome: &StepOutcom
     }
 }
 
+fn ceiling_view(ceiling: Ceiling) -> CeilingView {
+    CeilingView {
+        name: ceiling.name.as_str().into(),
+        iops: ceiling.iops,
+        bytes_per_s: ceiling.bytes_per_s,
+        sentence: ceiling.sentence,
+    }
+}
+
 /// A limit in the document's words.
 pub(crate) fn limit_view(limit: Limit) -> LimitView {
     LimitView {
@@ -105,7 +128,7 @@ pub(crate) fn limit_view(limit: Limit) -> LimitView {
             .into_iter()
             .map(|e| EvidenceView { name: e.name, value: e.value, unit: e.unit.to_owned() })
             .collect(),
-        would_help: Vec::new(),
+        would_help: limit.would_help,
     }
 }
 

@@ -1,0 +1,145 @@
+//! What the inventory knows of the machine a step ran on, in the words of attribution and ceilings.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fathom_host::inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
+use fathom_model::{DriveFacts, MachineModel, PcieLink, RaidLevel, RaidModel, RateLimit, StepFacts, UplinkModel};
+use fathom_units::parse_cpu_list;
+
+/// Gain of the second hardware thread of a core, where it was not measured (catalogue: t1-smt-gain).
+const SMT_GAIN: f64 = 1.64;
+
+/// Facts by the devices of a step: most steps of a run share them.
+pub(crate) struct FactsOfRun<'a> {
+    inventory: &'a Inventory,
+    made: BTreeMap<Vec<String>, Arc<StepFacts>>,
+}
+
+impl<'a> FactsOfRun<'a> {
+    pub(crate) fn new(inventory: &'a Inventory) -> Self {
+        FactsOfRun { inventory, made: BTreeMap::new() }
+    }
+
+    /// The facts for a step on these devices, given by kernel name.
+    pub(crate) fn of(&mut self, devices: &[String]) -> Arc<StepFacts> {
+        let key = devices.to_vec();
+        self.made.entry(key).or_insert_with(|| Arc::new(step_facts(self.inventory, devices))).clone()
+    }
+}
+
+/// The facts of a step on `devices` (kernel names of whole devices).
+#[must_use]
+pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
+    let drives: Vec<&Drive> = devices.iter().flat_map(|d| inventory.drives_below(d)).collect();
+    let mut machine = MachineModel::named(inventory.processors.model.clone());
+    machine.cores = Some(allowed_cores(inventory));
+    machine.smt_gain = if inventory.processors.smt == Smt::On { SMT_GAIN } else { 1.0 };
+    machine.links = drives.iter().filter_map(|d| own_link(inventory, d)).collect();
+    machine.uplinks = uplinks(inventory, &drives);
+    machine.raid = devices.iter().find_map(|d| array(inventory, d));
+    StepFacts {
+        machine,
+        drives: drives.iter().map(|d| drive_facts(inventory, d)).collect(),
+        rate_limits: rate_limits(inventory, devices),
+        clocksource: inventory.processors.clocksource.clone(),
+        siblings: siblings(inventory),
+    }
+}
+
+/// Physical cores that this process may run on.
+fn allowed_cores(inventory: &Inventory) -> u32 {
+    let cpus = inventory.processors.topology.cpus.iter().filter(|c| c.allowed);
+    let mut cores: Vec<(u32, u32)> = cpus.map(|c| (c.package, c.core)).collect();
+    cores.sort_unstable();
+    cores.dedup();
+    cores.len() as u32
+}
+
+fn siblings(inventory: &Inventory) -> Vec<Vec<u32>> {
+    let mut out: Vec<Vec<u32>> = inventory.processors.topology.cpus.iter().map(|c| c.siblings.clone()).collect();
+    out.sort();
+    out.dedup();
+    out.retain(|core| core.len() > 1);
+    out
+}
+
+fn link(rate: LinkRate, max_payload_bytes: u32) -> PcieLink {
+    PcieLink { generation: rate.generation, lanes: rate.width, max_payload_bytes }
+}
+
+fn functions<'a>(inventory: &'a Inventory, drive: &Drive) -> Vec<&'a PciFunction> {
+    drive.pci_address.as_deref().map_or_else(Vec::new, |a| inventory.pcie.path_to(a))
+}
+
+/// The drive's own link as trained.
+fn own_link(inventory: &Inventory, drive: &Drive) -> Option<PcieLink> {
+    let path = functions(inventory, drive);
+    let hop = path.last()?.hop.as_ref()?;
+    Some(link(hop.current, hop.max_payload_bytes))
+}
+
+/// Links above the drives' own, with the drives of the step below each.
+fn uplinks(inventory: &Inventory, drives: &[&Drive]) -> Vec<UplinkModel> {
+    let mut out: BTreeMap<&str, UplinkModel> = BTreeMap::new();
+    for drive in drives {
+        let path = functions(inventory, drive);
+        let above = path.split_last().map_or(&[][..], |(_, above)| above);
+        for function in above {
+            let Some(hop) = &function.hop else { continue };
+            let link = link(hop.current, hop.max_payload_bytes);
+            let name = format!("the link above {}", function.address);
+            let entry = out.entry(&function.address).or_insert(UplinkModel { name, link, drives: 0 });
+            entry.drives += 1;
+        }
+    }
+    out.into_values().collect()
+}
+
+fn array(inventory: &Inventory, device: &str) -> Option<RaidModel> {
+    let array = inventory.arrays.iter().find(|a| a.device.name == device)?;
+    let level = RaidLevel::parse(array.level.as_deref().filter(|l| l.starts_with("raid"))?).ok()?;
+    Some(RaidModel { level, card_iops: None, card_link: None })
+}
+
+fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
+    let path = functions(inventory, drive);
+    let hop = path.last().and_then(|f| f.hop.as_ref());
+    let vectors = drive.interrupt_device.as_deref().map(|d| inventory.interrupts.io_vectors(d));
+    let mut irq_cpus: Vec<u32> = vectors
+        .into_iter()
+        .flatten()
+        .filter_map(|v| v.effective.as_deref().or(v.affinity.as_deref()))
+        .flat_map(|list| parse_cpu_list(list).unwrap_or_default())
+        .collect();
+    irq_cpus.sort_unstable();
+    irq_cpus.dedup();
+    DriveFacts {
+        name: drive.device.name.clone(),
+        link: hop.map(|h| link(h.current, h.max_payload_bytes)),
+        link_possible: hop.map(|h| link(h.possible(), h.max_payload_bytes)),
+        // Only drives that need no reordering are judged by their scheduler.
+        scheduler: drive.device.scheduler.clone().filter(|_| drive.is_local_nvme()),
+        poll_queues: drive.poll_queues(),
+        irq_cpus,
+        temperature_celsius: drive.warmest().map(|t| (t.celsius, t.warning_celsius)),
+    }
+}
+
+/// What control groups allow the devices, or what lies below them.
+fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
+    let below = |name: &str| {
+        devices.iter().any(|d| d == name || inventory.drives_below(d).iter().any(|x| x.device.name == name))
+    };
+    let some = |v: Option<u64>| v.map(|x| x as f64);
+    let limits = inventory.limits.io_max.iter().filter(|l| l.device.as_deref().is_some_and(below));
+    limits
+        .map(|l| RateLimit {
+            name: format!("the control group's io.max for {}", l.device.as_deref().unwrap_or(&l.number)),
+            read_iops: some(l.read_iops),
+            write_iops: some(l.write_iops),
+            read_bytes_per_s: some(l.read_bytes_per_s),
+            write_bytes_per_s: some(l.write_bytes_per_s),
+        })
+        .collect()
+}
