@@ -33,8 +33,8 @@ const fn magic(at: usize, bytes: &'static [u8], word: &'static str, what: &'stat
 
 /// Bytes read from the start: covers the last ZFS uberblock of the first label.
 const HEAD_BYTES: usize = 256 * 1024;
-/// Bytes read from the end: covers md 0.90 (up to 128 KiB before the end) and the backup GPT.
-const TAIL_BYTES: usize = 128 * 1024;
+/// Bytes read from the end: covers the last two labels of ZFS, md 0.90 and the backup GPT.
+const TAIL_BYTES: usize = 768 * 1024;
 
 const MD_MAGIC: [u8; 4] = 0xa92b_4efc_u32.to_le_bytes();
 const MD: Signature = Signature { word: "md", what: "a Linux RAID (md) member" };
@@ -55,6 +55,20 @@ const MAGICS: &[Magic] = &[
     magic(3, b"EXFAT   ", "exfat", "an exFAT file system"),
     magic(54, b"FAT1", "fat", "a FAT file system"),
     magic(82, b"FAT32", "fat", "a FAT file system"),
+    magic(32_769, b"CD001", "iso9660", "an ISO 9660 file system"),
+    magic(32_768, b"JFS1", "jfs", "a JFS file system"),
+    magic(65_588, b"ReIsEr", "reiserfs", "a ReiserFS file system"),
+    magic(65_536, &[0x01, 0x16, 0x19, 0x70], "gfs2", "a GFS2 file system"),
+    magic(4096, b"OCFSV2", "ocfs2", "an OCFS2 file system"),
+    magic(8192, b"OCFSV2", "ocfs2", "an OCFS2 file system"),
+    magic(32, b"NXSB", "apfs", "an APFS container"),
+    magic(3, b"-FVE-FS-", "bitlocker", "a BitLocker volume"),
+    magic(0, b"bluestore block device", "bluestore", "a Ceph BlueStore device"),
+    magic(0, b"dmvdo001", "vdo", "a VDO volume"),
+    magic(516, b"!Stra0tis", "stratis", "a Stratis pool member"),
+    magic(4612, b"!Stra0tis", "stratis", "a Stratis pool member"),
+    magic(4086, b"S1SUSPEND", "swsuspend", "a hibernated system"),
+    magic(4086, b"ULSUSPEND", "swsuspend", "a hibernated system"),
     // At the end of the first page, whose size is the writing machine's.
     magic(4086, b"SWAPSPACE2", "swap", "swap space"),
     magic(8182, b"SWAPSPACE2", "swap", "swap space"),
@@ -93,7 +107,13 @@ pub fn signatures_of(device: &mut (impl Read + Seek)) -> io::Result<Vec<Signatur
     if has_partition_entry(&head) && !found.iter().any(|s| ["fat", "ntfs", "exfat", "gpt"].contains(&s.word)) {
         found.push(MBR);
     }
-    if has_uberblock(&head) {
+    // Two labels at the start, two at the end (of the whole 256 KiB), each with its ring of uberblocks.
+    let label_at_tail = |from_end: u64| {
+        let at = (size_bytes & !0x3_FFFF).checked_sub(from_end)?;
+        tail.get(usize::try_from(at.checked_sub(tail_start)?).ok()?..)
+    };
+    let labels = [Some(&head[..]), label_at_tail(512 * 1024), label_at_tail(256 * 1024)];
+    if labels.into_iter().flatten().any(has_uberblock) {
         found.push(ZFS);
     }
     // md 1.0: 8 to 12 KiB before the end, at a multiple of 4 KiB; md 0.90: the last whole 64 KiB but one.
@@ -139,11 +159,11 @@ fn has_partition_entry(head: &[u8]) -> bool {
         })
 }
 
-/// An uberblock of ZFS's first label: 1 KiB slots in its second 128 KiB, magic 0x00bab10c in either byte order.
-fn has_uberblock(head: &[u8]) -> bool {
+/// An uberblock of a ZFS label: 1 KiB slots in its second 128 KiB, magic 0x00bab10c in either byte order.
+fn has_uberblock(label: &[u8]) -> bool {
     let magic = 0x00ba_b10c_u64;
-    let ring = head.get(128 * 1024..).unwrap_or(&[]);
-    ring.chunks_exact(1024).any(|slot| slot[..8] == magic.to_le_bytes() || slot[..8] == magic.to_be_bytes())
+    let ring = label.get(128 * 1024..).unwrap_or(&[]);
+    ring.chunks_exact(1024).take(128).any(|slot| slot[..8] == magic.to_le_bytes() || slot[..8] == magic.to_be_bytes())
 }
 
 #[cfg(test)]
@@ -204,6 +224,9 @@ mod tests {
         let magic = 0x00ba_b10c_u64;
         assert_eq!(words_of(&[(128 * 1024 + 5 * 1024, &magic.to_le_bytes())]), ["zfs"]);
         assert_eq!(words_of(&[(255 * 1024, &magic.to_be_bytes())]), ["zfs"]);
+        for label in [SIZE - 512 * 1024, SIZE - 256 * 1024] {
+            assert_eq!(words_of(&[(label + 128 * 1024, &magic.to_le_bytes())]), ["zfs"]);
+        }
     }
 
     proptest! {

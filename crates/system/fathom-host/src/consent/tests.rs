@@ -1,12 +1,13 @@
 //! The guard against hand-built machines, and against a loop device where one can be had.
 
 use super::*;
+use crate::disk::device_by_name;
 use crate::root::tree::Tree;
 use crate::testing::{LoopDevice, skip};
 use std::process::Command;
 
 const BUS: &str = "pci0/nvme/nvme0";
-const MIB: usize = 1 << 20;
+pub(super) const MIB: usize = 1 << 20;
 
 /// `vda` holds the system; `sdb` (serial SER1, one partition) is free and blank.
 fn machine() -> Tree {
@@ -25,7 +26,7 @@ fn ask(tree: &Tree, name: &str, destroy: &[&str]) -> Result<WriteConsent, Refusa
     let device = device_by_name(&tree.root(), name).expect("in the tree");
     let destroy: Vec<String> = destroy.iter().map(|&d| d.to_owned()).collect();
     let node = device.dev_path.clone();
-    check_device(&tree.root(), device, &node, &destroy)
+    check_devices(&tree.root(), node.clone(), vec![(device, node)], &destroy)
 }
 
 fn check_refused(tree: &Tree, name: &str, destroy: &[&str], kind: RefusalKind, parts: &[&str]) {
@@ -175,7 +176,7 @@ fn a_loop_device_is_claimed_while_its_consent_lives() {
     let second = check_write_target(&root, &device.path, std::slice::from_ref(&name)).expect_err("claimed");
     assert_eq!(second.kind, RefusalKind::Claimed);
     // The writer itself is not locked out.
-    drop(OpenOptions::new().write(true).open(consent.path()).expect("opens for writing"));
+    drop(fs::OpenOptions::new().write(true).open(consent.path()).expect("opens for writing"));
     drop(consent);
     assert!(check_write_target(&root, &device.path, &[name]).is_ok());
 }
