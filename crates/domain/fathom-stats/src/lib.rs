@@ -28,4 +28,4 @@ pub use steady::{
     SniaWindow, SteadyVerdict, Unsteady, level_changes, mser_cut, own_verdict, snia_determination, snia_window,
     steady_verdict, theil_sen_drift,
 };
-pub use throughput::{interval_iops, iops_estimate};
+pub use throughput::{interval_iops, iops_estimate, mean_latency_ci95};

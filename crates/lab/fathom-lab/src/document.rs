@@ -302,7 +302,7 @@ pub struct LatencyView {
     /// 99.999th percentile.
     #[serde(rename = "p99.999")]
     pub p99_999: Option<u64>,
-    /// 95 % intervals of the quantiles that have one, by name.
+    /// 95 % intervals of the mean (`mean`) and the quantiles that have one, by name.
     pub ci95: BTreeMap<String, [u64; 2]>,
     /// More I/Os (and seconds at this rate) that a missing quantile needs, by name.
     pub needs: BTreeMap<String, NeedView>,

@@ -8,11 +8,12 @@ use fathom_host::inspect::Inventory;
 use fathom_model::{Ceiling, Limit, Observation, attribute, cpu_cost, notices};
 use fathom_plan::{EngineName, Op, Pattern, Placement, Step, fio_command};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
-use fathom_stats::{iops_estimate, quantile_estimate};
+use fathom_stats::{iops_estimate, mean_latency_ci95, quantile_estimate};
 use fathom_store::{Lab, RunHead, RunId, StepOutcome, StoreError};
 use serde::Deserialize;
 
 use crate::checks::checks;
+use crate::compare::compare_arms;
 use crate::document::{
     CeilingView, CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView,
     NeedView, RunInfo, SCHEMA, SeriesView, StepView,
@@ -54,16 +55,20 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     }
     loops.judge(&mut steps);
     set_limits(&mut steps, &seen);
-    Ok(Document {
+    let mut document = Document {
         fathom: head.summary.fathom_version.clone(),
         schema: SCHEMA,
-        verdict: verdicts(&head.summary.question, &steps),
+        verdict: Vec::new(),
         run: run_info(&head),
         host,
         steps,
         comparison: None,
         references: Vec::new(),
-    })
+    };
+    document.comparison = compare_arms(&document);
+    document.verdict =
+        verdicts(&head.summary.study, &head.summary.question, &document.steps, document.comparison.as_ref());
+    Ok(document)
 }
 
 /// Adds what takes the run around the step: when in the run it was measured, and what its links carried.
@@ -404,6 +409,9 @@ fn latency_view(latency: &Latency, intervals: &[Interval], op: Option<Op>, iops:
         at(0.9999, "p99.99"),
         at(0.99999, "p99.999"),
     ];
+    if let Some((lo, hi)) = mean_latency_ci95(intervals, op) {
+        ci95.insert("mean".to_owned(), [lo as u64, hi.ceil() as u64]);
+    }
     Some(LatencyView {
         samples: hist.count(),
         mean: hist.mean_ns()?,

@@ -5,8 +5,9 @@
 
 use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
+use super::parts::{caveats, figure, load, lower_first, nothing_measured, plus_minus};
 use crate::document::{Figure, StepView, Verdict};
-use crate::view::{is_real, is_unsteady};
+use crate::view::is_real;
 
 /// From this block size on bandwidth is the figure, not IOPS.
 const BANDWIDTH_BLOCK_BYTES: u32 = 64 << 10;
@@ -31,7 +32,7 @@ impl<'a> Kind<'a> {
 }
 
 /// Answers `question` from the steps; an empty run is answered as such.
-pub(crate) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
     let kinds = kinds(steps);
     let Some(main) = kinds.first() else {
         return vec![nothing_measured(question, steps)];
@@ -48,19 +49,6 @@ pub(crate) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
         caveats: caveats(steps),
         figures: figures(&kinds),
     }]
-}
-
-fn nothing_measured(question: &str, steps: &[StepView]) -> Verdict {
-    let reasons: Vec<String> =
-        steps.iter().filter_map(|s| s.reason.as_ref().map(|r| format!("{}: {r}", s.label))).take(3).collect();
-    Verdict {
-        question: question.to_owned(),
-        answer: "Nothing was measured: no step completed an I/O.".to_owned(),
-        evidence: reasons,
-        would_help: steps.iter().filter_map(|s| s.help.clone()).take(1).collect(),
-        caveats: caveats(steps),
-        figures: Vec::new(),
-    }
 }
 
 /// Random before sequential, reads before writes: the order in which people ask.
@@ -88,20 +76,6 @@ fn kind_name(step: &StepView) -> String {
         _ => format!("{} % reads", step.read_pct),
     };
     format!("{} {order} {what}", format_block(u64::from(step.block_size_bytes)))
-}
-
-fn load(step: &StepView) -> String {
-    match step.rate_iops {
-        Some(rate) => format!("{} IOPS asked", format_iops(rate)),
-        None => format!("T{} QD{}", step.threads, step.queue_depth),
-    }
-}
-
-fn plus_minus(step: &StepView) -> String {
-    match step.iops_ci95 {
-        Some([lo, hi]) if step.iops > 0.0 => format!(" ±{:.1} %", (hi - lo) / 2.0 / step.iops * 100.0),
-        _ => String::new(),
-    }
 }
 
 fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
@@ -155,11 +129,6 @@ fn kind_sentence(kind: &Kind<'_>) -> String {
     )
 }
 
-fn lower_first(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
-}
-
 fn latency_sentence(kinds: &[Kind<'_>]) -> Vec<String> {
     kinds
         .iter()
@@ -178,7 +147,7 @@ fn latency_sentence(kinds: &[Kind<'_>]) -> Vec<String> {
 fn cost_sentence(best: &StepView) -> Option<String> {
     let cpu = best.cpu.as_ref()?;
     let per_core = cpu.iops_per_core?;
-    let per_io = cpu.user_ns_per_io + cpu.system_ns_per_io + cpu.irq_ns_per_io + cpu.kernel_worker_ns_per_io;
+    let per_io = super::cpu_ns_per_io(best)?;
     Some(format!(
         "CPU cost at {}: {} per I/O over the whole host, so one busy core carries {} IOPS; {:.2} of {} cores were busy.",
         load(best),
@@ -212,30 +181,6 @@ fn would_help(kinds: &[Kind<'_>]) -> Vec<String> {
     out
 }
 
-fn caveats(steps: &[StepView]) -> Vec<String> {
-    let mut out = Vec::new();
-    for step in steps {
-        if let Some(reason) = &step.reason {
-            out.push(format!("{} was {}: {reason}", step.label, step.state));
-        }
-    }
-    let unsteady: Vec<&str> = steps.iter().filter(|s| is_unsteady(s)).map(|s| s.label.as_str()).collect();
-    if !unsteady.is_empty() {
-        out.push(format!("Not steady over their window: {}.", unsteady.join(", ")));
-    }
-    let broken: Vec<&str> =
-        steps.iter().filter(|s| s.checks.iter().any(|c| c.ok == Some(false))).map(|s| s.label.as_str()).collect();
-    if !broken.is_empty() {
-        out.push(format!("A law was violated in: {}; see its checks.", broken.join(", ")));
-    }
-    match steps.iter().map(|s| s.warnings.len()).sum::<usize>() {
-        0 => {}
-        1 => out.push("1 warning stands with its step.".to_owned()),
-        n => out.push(format!("{n} warnings stand with the steps.")),
-    }
-    out
-}
-
 fn figures(kinds: &[Kind<'_>]) -> Vec<Figure> {
     let mut out = Vec::new();
     for kind in kinds.iter().take(4) {
@@ -264,8 +209,4 @@ fn figures(kinds: &[Kind<'_>]) -> Vec<Figure> {
         out.push(figure("IOPS per busy core", per_core, "iops_per_core", None, best));
     }
     out
-}
-
-fn figure(name: &str, value: f64, unit: &str, ci95: Option<[f64; 2]>, step: &StepView) -> Figure {
-    Figure { name: name.to_owned(), value, unit: unit.to_owned(), ci95, load: step.label.clone(), step: step.index }
 }

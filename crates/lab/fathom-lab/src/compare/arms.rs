@@ -1,0 +1,89 @@
+//! The sides of one run that measured them in turns: `placement=cores` against `unpinned`, a setting against none.
+
+use std::collections::BTreeMap;
+
+use super::cell::Cell;
+use super::document::{Comparison, Side, Unmatched};
+use super::{MARGIN_PCT, concluded};
+use crate::document::{Document, StepView};
+
+/// Blocks of one cell: by arm and pass.
+type Arms<'a> = BTreeMap<u32, BTreeMap<u32, &'a StepView>>;
+
+/// The sides of a run whose steps were measured in interleaved blocks, the first arm being the reference; `None` for
+/// other runs.
+#[must_use]
+pub fn compare_arms(document: &Document) -> Option<Comparison> {
+    let mut cells: BTreeMap<u32, Arms<'_>> = BTreeMap::new();
+    let mut names: BTreeMap<u32, String> = BTreeMap::new();
+    for step in &document.steps {
+        let Some(block) = &step.role.block else { continue };
+        names.entry(block.arm_index).or_insert_with(|| block.arm.clone());
+        let arms = cells.entry(block.cell).or_default().entry(block.arm_index).or_default();
+        if step.ios > 0 {
+            arms.insert(block.pass, step);
+        }
+    }
+    if names.len() < 2 {
+        return None;
+    }
+    let (mut compared, mut unmatched) = (Vec::new(), Vec::new());
+    for arms in cells.values() {
+        for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
+            match pairs(arms, *index) {
+                Some((a, b)) => compared.push(Cell::of(&cell_label(a[0], &names), &side_name(*index), &a, &b, true)),
+                None => unmatched.push(alone(arms, document, *index)),
+            }
+        }
+    }
+    let sides = names.iter().map(|(index, name)| side(document, *index, name)).collect();
+    Some(concluded(sides, Vec::new(), compared, unmatched, MARGIN_PCT))
+}
+
+/// The complete pairs of the reference and another arm, by pass.
+fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a StepView>)> {
+    let (a, b) = (arms.first_key_value()?.1, arms.get(&other)?);
+    let both: (Vec<_>, Vec<_>) = a.iter().filter_map(|(pass, step)| Some((*step, *b.get(pass)?))).unzip();
+    (!both.0.is_empty()).then_some(both)
+}
+
+/// The label without what tells the arms apart.
+fn cell_label(step: &StepView, names: &BTreeMap<u32, String>) -> String {
+    let mut label = step.label.clone();
+    for name in names.values() {
+        let value = name.split_once('=').map_or(name.as_str(), |(_, value)| value);
+        for tail in [name.as_str(), value] {
+            if let Some(rest) = label.strip_suffix(tail) {
+                label = rest.trim_end().to_owned();
+            }
+        }
+    }
+    label
+}
+
+fn alone(arms: &Arms<'_>, document: &Document, other: u32) -> Unmatched {
+    let any = arms.values().flat_map(|passes| passes.values()).next();
+    let label = any.map_or_else(|| "a cell".to_owned(), |s| s.label.clone());
+    let refused = document.steps.iter().find(|s| {
+        s.reason.is_some() && s.role.block.as_ref().is_some_and(|b| b.arm_index == other || b.arm_index == 0)
+    });
+    let why = refused.and_then(|s| s.reason.clone()).unwrap_or_else(|| "no pair was measured completely".to_owned());
+    Unmatched { side: side_name(other), label, why }
+}
+
+fn side(document: &Document, index: u32, arm: &str) -> Side {
+    Side {
+        name: side_name(index),
+        title: arm.to_owned(),
+        run: document.run.id,
+        study: document.run.study.clone(),
+        started: document.run.started.clone(),
+        state: document.run.state.clone(),
+        command: document.run.command.clone(),
+    }
+}
+
+/// `A`, `B`, `C`...
+pub(super) fn side_name(index: u32) -> String {
+    char::from_u32(u32::from(b'A') + index).map_or_else(|| format!("side {}", index + 1), String::from)
+}

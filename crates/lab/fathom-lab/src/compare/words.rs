@@ -1,0 +1,94 @@
+//! The answer of a comparison in words.
+
+use super::document::{ComparedStep, Comparison};
+
+/// One or two sentences per side.
+pub(super) fn answer(comparison: &Comparison) -> String {
+    let reference = comparison.sides.first().map_or("A", |s| s.title.as_str());
+    let sentences: Vec<String> = comparison
+        .sides
+        .iter()
+        .skip(1)
+        .map(|side| {
+            let steps: Vec<&ComparedStep> = comparison.steps.iter().filter(|s| s.side == side.name).collect();
+            format!("{} against {reference}: {}", side.title, of_side(&steps, comparison.margin_pct))
+        })
+        .collect();
+    sentences.join(" ")
+}
+
+fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> String {
+    if steps.is_empty() {
+        return "no step was measured on both sides.".to_owned();
+    }
+    let count = |verdict: &str| steps.iter().filter(|s| s.verdict == verdict).count();
+    let parts: Vec<String> = [
+        ("faster", "faster".to_owned()),
+        ("slower", "slower".to_owned()),
+        ("same", format!("the same within {margin_pct} %")),
+        ("unsure", "cannot be told".to_owned()),
+    ]
+    .into_iter()
+    .filter(|(verdict, _)| count(verdict) > 0)
+    .map(|(verdict, words)| format!("{} {words}", count(verdict)))
+    .collect();
+    let extreme = |verdict: &str| {
+        let far = |s: &ComparedStep| s.ratio.map_or(0.0, |r| r.ln().abs());
+        steps.iter().copied().filter(|s| s.verdict == verdict).max_by(|a, b| far(a).total_cmp(&far(b)))
+    };
+    let mut text = match steps.len() {
+        1 => match steps[0].verdict.as_str() {
+            "same" => format!("the step is the same within {margin_pct} %."),
+            "unsure" => "the step cannot be told.".to_owned(),
+            word => format!("the step is {word}."),
+        },
+        n => format!("of {n} steps {}.", parts.join(", ")),
+    };
+    for verdict in ["slower", "faster"] {
+        if let Some(step) = extreme(verdict) {
+            text.push_str(&format!(" Most {verdict}: {}, {}.", step.label, ratio_words(step)));
+        }
+    }
+    text
+}
+
+/// `-12.4 % (-13.0 to -11.8 %)`.
+fn ratio_words(step: &ComparedStep) -> String {
+    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
+    match (step.ratio, step.ci95) {
+        (Some(ratio), Some([low, high])) => {
+            format!("{:+.1} % (95 % interval {:+.1} to {:+.1} %)", pct(ratio), pct(low), pct(high))
+        }
+        (Some(ratio), None) => format!("{:+.1} %", pct(ratio)),
+        (None, _) => "no ratio".to_owned(),
+    }
+}
+
+/// What limits the trust in the answer. `spread`: found from run to run, as a share.
+pub(super) fn caveats(comparison: &Comparison, spread: f64) -> Vec<String> {
+    let mut out = Vec::new();
+    let unpaired = comparison.steps.iter().filter(|s| s.design == "unpaired").count();
+    if unpaired > 0 && spread > 0.0005 {
+        out.push(format!(
+            "The ratios scatter by {:.1} % beyond their own errors: that is taken for the spread from run to run and widens each interval.",
+            spread * 100.0
+        ));
+    } else if unpaired > 0 {
+        out.push(
+            "Each side was measured at another time, so what changes from run to run is not in the intervals; `fathom run --versus` measures both in turns."
+                .to_owned(),
+        );
+    }
+    if !comparison.environment.is_empty() {
+        let names: Vec<&str> = comparison.environment.iter().map(|d| d.what.as_str()).take(6).collect();
+        out.push(format!("The sides differ in more than their figures: {}.", names.join(", ")));
+    }
+    let noted = comparison.steps.iter().filter(|s| !s.notes.is_empty()).count();
+    if noted > 0 {
+        out.push(format!("{noted} of {} steps carry a note of their own.", comparison.steps.len()));
+    }
+    if !comparison.unmatched.is_empty() {
+        out.push(format!("{} steps have no partner and were not compared.", comparison.unmatched.len()));
+    }
+    out
+}
