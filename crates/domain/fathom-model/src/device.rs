@@ -186,7 +186,8 @@ fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<String>) -> Op
     if in_place {
         let unit_ns = sim.program_ns.map_or(read.unit_ns, |ns| ns as f64);
         let fixed_ns = sim.fixed_write_ns.map_or(read.fixed_ns, |ns| ns as f64 + stage_ns);
-        return Some(OpModel { units: read.units, unit_ns, stage_ns, fixed_ns });
+        let units = sim.write_units.map_or(read.units, f64::from);
+        return Some(OpModel { units, unit_ns, stage_ns, fixed_ns });
     }
     let rated_lat = device.lat_rand_write_us.or(device.lat_typical_write_us);
     let alone_ns = sim.fixed_write_ns.map(|ns| ns as f64).or(rated_lat.map(|us| us * 1e3)).unwrap_or_else(|| {

@@ -8,11 +8,14 @@ pub mod catalogue;
 mod ceilings;
 mod closed;
 mod cost;
+mod describe;
 mod device;
 mod fit;
+mod goal;
 mod machine;
 mod pcie;
 mod predict;
+mod screen;
 
 pub use attribution::{
     Confidence, DatabaseLoad, DriveFacts, Evidence, Limit, LimitName, Notice, Observation, Probe, RateLimit, StepFacts,
@@ -22,8 +25,10 @@ pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, alone_ns, ceilings};
 pub use closed::{OpModel, Operating};
 pub use cost::{CpuCost, cost_model, cpu_cost, thread_busy_shares};
+pub use describe::{Description, described};
 pub use device::DeviceModel;
 pub use fit::{Fit, Point, fit};
 pub use machine::{CostModel, MachineModel, RaidLevel, RaidModel, Shape, UplinkModel};
 pub use pcie::PcieLink;
 pub use predict::{Answer, Forbidden, Goal, Prediction, meet, predict};
+pub use screen::{Predicted, predict_steps, screen_steps};

@@ -62,6 +62,18 @@ impl Observation {
         &self.step
     }
 
+    /// Completed I/Os.
+    #[must_use]
+    pub fn ios(&self) -> u64 {
+        self.ios
+    }
+
+    /// Counters of the host, where they were sampled.
+    #[must_use]
+    pub fn host(&self) -> Option<&HostDelta> {
+        self.host.as_ref()
+    }
+
     /// I/Os per second.
     #[must_use]
     pub fn iops(&self) -> f64 {

@@ -79,6 +79,8 @@ pub struct DeviceSim {
     pub read_spread_pct: Option<u64>,
     /// Time of a unit for a page program; for media written in place, for 4 KiB.
     pub program_ns: Option<u64>,
+    /// Units that take writes at the same time, where they differ from those of reads: then writes wait for them.
+    pub write_units: Option<u32>,
     /// Bytes that one program writes.
     pub program_bytes: Option<u64>,
     /// Time of a unit for an erase.
