@@ -12,6 +12,8 @@ const TICK_NS: u64 = 10_000_000;
 pub struct CpuCost {
     /// Busy CPU time / window, baseline subtracted.
     pub busy_cores: f64,
+    /// Busy physical cores: a core is as busy as its busiest sibling. Equals `busy_cores` where none share cores.
+    pub busy_physical_cores: f64,
     /// User and nice.
     pub user_ns_per_io: f64,
     /// System without interrupts and without `kernel_worker`.
@@ -37,6 +39,12 @@ impl CpuCost {
     #[must_use]
     pub fn iops_per_core(&self, iops: f64) -> Option<f64> {
         (self.busy_cores >= 0.01).then(|| iops / self.busy_cores)
+    }
+
+    /// I/Os per second per busy physical core, by the same rule.
+    #[must_use]
+    pub fn iops_per_physical_core(&self, iops: f64) -> Option<f64> {
+        (self.busy_physical_cores >= 0.01).then(|| iops / self.busy_physical_cores)
     }
 }
 
@@ -68,8 +76,10 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
         .min(system_all_ns);
     let n = ios as f64;
     let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
+    let busy_ns = user_ns + system_all_ns + irq_ns;
     Some(CpuCost {
-        busy_cores: (user_ns + system_all_ns + irq_ns) / host.window_ns as f64,
+        busy_cores: busy_ns / host.window_ns as f64,
+        busy_physical_cores: busy_ns / host.window_ns as f64 * physical_share(host),
         user_ns_per_io: user_ns / n,
         system_ns_per_io: (system_all_ns - workers_ns) / n,
         irq_ns_per_io: irq_ns / n,
@@ -87,6 +97,23 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
             .map(|(cpu, t)| (*cpu, (t.busy_ns() as f64 / host.window_ns as f64).min(1.0)))
             .max_by(|a, b| a.1.total_cmp(&b.1)),
     })
+}
+
+/// Busy time of physical cores over that of CPUs, in (0, 1]: the baseline is taken off both alike, since it is not known
+/// by CPU.
+fn physical_share(host: &HostDelta) -> f64 {
+    let mut by_core: Vec<(u32, u64)> = Vec::new();
+    let mut sum_ns = 0;
+    for (cpu, time) in &host.cpus {
+        let core = host.core_of.iter().find(|(c, _)| c == cpu).map_or(*cpu, |(_, core)| *core);
+        let busy_ns = time.busy_ns();
+        sum_ns += busy_ns;
+        match by_core.iter_mut().find(|(c, _)| *c == core) {
+            Some((_, most)) => *most = busy_ns.max(*most),
+            None => by_core.push((core, busy_ns)),
+        }
+    }
+    if sum_ns == 0 { 1.0 } else { by_core.iter().map(|(_, ns)| *ns).sum::<u64>() as f64 / sum_ns as f64 }
 }
 
 /// Busy share of each worker thread of the run, in [0, 1]; kernel threads are left out.
@@ -163,6 +190,19 @@ mod tests {
         let c = cpu_cost(&host(), 1_000).expect("has I/Os");
         assert!((c.kernel_worker_ns_per_io - 300_000.0).abs() < 1.0);
         assert!((c.system_ns_per_io - 200_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_physical_core_is_as_busy_as_its_busiest_sibling() {
+        let mut host = host();
+        let apart = cpu_cost(&host, 1_000).expect("has I/Os");
+        assert!((apart.busy_physical_cores - apart.busy_cores).abs() < 1e-12);
+        // Both CPUs on one core: 800 ms of the busier one stand for 850 ms of both.
+        host.core_of = vec![(0, 0), (1, 0)];
+        let together = cpu_cost(&host, 1_000).expect("has I/Os");
+        assert!((together.busy_physical_cores - apart.busy_cores * 800.0 / 850.0).abs() < 1e-9);
+        let per_core = together.iops_per_physical_core(1_000.0).expect("busy");
+        assert!(per_core > together.iops_per_core(1_000.0).expect("busy"));
     }
 
     #[test]
