@@ -81,6 +81,21 @@ pub struct DiskDelta {
     pub weighted_ns: u64,
 }
 
+/// Interrupts of one vector of a drive over the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VectorDelta {
+    /// Number in /proc/interrupts.
+    pub irq: u32,
+    /// Driver's device: `nvme0`, `virtio1`.
+    pub device: String,
+    /// I/O queue; `None` for administration and other purposes.
+    pub queue: Option<u32>,
+    /// Interrupts.
+    pub count: u64,
+    /// (CPU, interrupts) where there were any.
+    pub by_cpu: Vec<(u32, u64)>,
+}
+
 /// Differences over the measured window, the whole host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostDelta {
@@ -101,6 +116,9 @@ pub struct HostDelta {
     pub context_switches: u64,
     /// Devices behind the targets.
     pub disks: Vec<DiskDelta>,
+    /// Vectors of the drives behind the targets; empty when the kernel shows none, or a CPU came or went.
+    #[serde(default)]
+    pub vectors: Vec<VectorDelta>,
     /// CPU time of the sampler itself.
     pub sampler_ns: u64,
     /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.

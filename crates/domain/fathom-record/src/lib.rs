@@ -7,7 +7,7 @@ mod record;
 mod runner;
 mod warning;
 
-pub use host::{CpuTime, DiskDelta, HostDelta, ThreadCpu};
+pub use host::{CpuTime, DiskDelta, HostDelta, ThreadCpu, VectorDelta};
 pub use record::{
     ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod,
     PurgeReport, QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,

@@ -11,6 +11,7 @@ mod facts;
 pub mod inspect;
 mod mount;
 mod placement;
+mod polling;
 mod procfs;
 mod root;
 mod sampler;
@@ -20,6 +21,7 @@ mod sys;
 mod tasks;
 #[cfg(test)]
 mod testing;
+mod vectors;
 
 pub use consent::{
     OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, RefusalKind, WriteConsent, check_write_target, is_own_file_name,
@@ -30,6 +32,7 @@ pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
 pub use facts::{HostFacts, TargetFacts};
 pub use mount::{Mount, free_bytes, mount_of, mounts};
 pub use placement::{PlacementError, resolve_placement};
+pub use polling::{PollObstacle, poll_obstacle};
 pub use root::{ProbeError, Root};
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};

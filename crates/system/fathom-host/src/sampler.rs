@@ -15,6 +15,7 @@ use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_s
 use crate::root::{ProbeError, Root};
 use crate::sys;
 use crate::tasks::TaskWatch;
+use crate::vectors::{VectorCounts, interrupt_devices, parse_vectors, vector_deltas};
 
 /// A kernel file kept open.
 struct OpenText {
@@ -53,6 +54,10 @@ pub struct HostSampler {
     disks: Vec<String>,
     stat_file: OpenText,
     diskstats_file: Option<OpenText>,
+    /// Open when the disks have interrupts of their own.
+    interrupts_file: Option<OpenText>,
+    interrupt_devices: Vec<String>,
+    vectors_first: (Vec<u32>, Vec<VectorCounts>),
     tick_ns: u64,
     buffer: Vec<u8>,
     baseline: CpuTime,
@@ -74,10 +79,17 @@ impl HostSampler {
     pub fn new(root: &Root, disks: Vec<String>) -> Result<HostSampler, ProbeError> {
         let diskstats_file = if disks.is_empty() { None } else { Some(OpenText::open(root.join("proc/diskstats"))?) };
         let tick_ns = sys::tick_ns();
+        let interrupt_devices = interrupt_devices(root, &disks);
         let mut sampler = HostSampler {
             disks,
             stat_file: OpenText::open(root.join("proc/stat"))?,
             diskstats_file,
+            // Not every sandbox shows it, and a record without vectors is still one.
+            interrupts_file: OpenText::open(root.join("proc/interrupts"))
+                .ok()
+                .filter(|_| !interrupt_devices.is_empty()),
+            interrupt_devices,
+            vectors_first: Default::default(),
             tick_ns,
             buffer: Vec::new(),
             baseline: CpuTime::default(),
@@ -123,6 +135,7 @@ impl HostSampler {
         let mut disks = std::mem::take(&mut self.disks_first);
         self.read_disks(&mut disks)?;
         self.disks_first = disks;
+        self.vectors_first = self.read_vectors()?;
         let mut stat = std::mem::take(&mut self.stat_first);
         self.read_stat(&mut stat)?;
         self.stat_last.clone_from(&stat);
@@ -163,6 +176,7 @@ impl HostSampler {
         self.read_stat(&mut now)?;
         let mut disks_now = Vec::with_capacity(self.disks.len());
         self.read_disks(&mut disks_now)?;
+        let vectors_now = self.read_vectors()?;
         self.tasks.sample();
         self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
 
@@ -177,6 +191,7 @@ impl HostSampler {
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
             disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
+            vectors: vector_deltas(&self.vectors_first, &vectors_now),
             sampler_ns: self.sampler_ns,
             cpu_busy_by_interval: std::mem::take(&mut self.busy_by_interval),
             page_cache_bytes: None,
@@ -188,6 +203,11 @@ impl HostSampler {
     fn read_stat(&mut self, into: &mut Stat) -> Result<(), ProbeError> {
         let text = self.stat_file.read(&mut self.buffer)?;
         parse_stat(&self.stat_file.path, text, self.tick_ns, into)
+    }
+
+    fn read_vectors(&mut self) -> Result<(Vec<u32>, Vec<VectorCounts>), ProbeError> {
+        let Some(file) = &self.interrupts_file else { return Ok(Default::default()) };
+        Ok(parse_vectors(file.read(&mut self.buffer)?, &self.interrupt_devices))
     }
 
     fn read_disks(&mut self, into: &mut Vec<DiskCounters>) -> Result<(), ProbeError> {

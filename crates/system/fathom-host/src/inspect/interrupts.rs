@@ -117,7 +117,7 @@ fn is_nvme(device: &str) -> bool {
 }
 
 /// `nvme0q3` -> nvme0, queue 3; `nvme0q0` is for administration; `virtio1-req.0` -> virtio1, queue 0.
-fn device_and_queue(name: &str) -> (String, Option<u32>) {
+pub(crate) fn device_and_queue(name: &str) -> (String, Option<u32>) {
     if let Some((device, queue)) = name.rsplit_once('q')
         && is_nvme(device)
     {

@@ -29,6 +29,7 @@ pub use advice::{Advice, Severity, Subject, advise};
 pub use capture::{CaptureError, UnpackedCapture, capture, unpack};
 pub use drives::{Controller, Drive, QueueSettings, Temperature};
 pub use fix::{FIXABLE, Fix, fixes};
+pub(crate) use interrupts::device_and_queue;
 pub use interrupts::{Interrupts, Vector};
 pub use lanes::{LaneLedger, LaneUser, NodeLanes, Uplink};
 pub use limits::{IoLimit, Limits};
