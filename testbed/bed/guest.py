@@ -18,7 +18,7 @@ from . import images, machines, packages, paths
 from .agent import Agent, Answer
 from .errors import GuestLost
 from .machines import Drive, Machine
-from .qmp import Qmp
+from .qmp import Qmp, QmpError
 
 # Emulation on a busy host is slow: a time-out says that something hangs, not that it is late.
 BOOT_TIMEOUT_S = 240.0
@@ -53,12 +53,24 @@ class Guest:
         if not saved.exists():
             save(bare)
         guest = _start(bare, ["-incoming", f"exec:cat {shlex.quote(str(saved))}"], (), stays)
+        guest.go_on()
         guest.attach()
         guest.machine = machine
         for drive in drives:
             guest.plug(drive)
         guest.wait_for_drives()
         return guest
+
+    def go_on(self) -> None:
+        """Lets a restored guest run: it was saved at a stop."""
+        qmp = self.qmp()
+        end = time.monotonic() + 60
+        while (state := qmp.command("query-status")["status"]) == "inmigrate" and time.monotonic() < end:
+            time.sleep(0.05)
+        if state != "paused":
+            raise GuestLost(f"the saved guest is {state} instead of paused")
+        qmp.command("cont")
+        qmp.close()
 
     def attach(self) -> None:
         """Connects to the agent and gives the guest its time and the program under test."""
@@ -69,7 +81,7 @@ class Guest:
             raise GuestLost(f"{lost}; its console ends:\n{self.console_end()}") from lost
         self.ok(
             f"date -s @{int(time.time())} >/dev/null\n"
-            "mountpoint -q /fathom && exit\n"
+            "grep -q ' /fathom ' /proc/mounts && exit\n"
             "disk=$(grep -lx fathom /sys/block/vd*/serial); disk=${disk#/sys/block/}\n"
             "blockdev --flushbufs /dev/${disk%/serial} && mount -t ext4 -o ro /dev/${disk%/serial} /fathom"
         )
@@ -94,17 +106,17 @@ class Guest:
         """Content of a file of the guest."""
         return base64.b64decode(self.ok(f"base64 {shlex.quote(path)}"))
 
-    def fathom(self, words: str, status: int = 0, timeout_s: float = COMMAND_TIMEOUT_S) -> Answer:
-        """Runs Fathom, which must end with `status`."""
-        answer = self.run(f"fathom {words}", timeout_s)
+    def fathom(self, words: str, status: int = 0, prefix: str = "") -> Answer:
+        """Runs Fathom, which must end with `status`. `prefix`: what the shell does before."""
+        answer = self.run(f"{prefix} fathom {words}")
         if answer.status != status:
             said = f"{answer.out[-3000:]}\n{answer.err[-3000:]}"
             raise AssertionError(f"fathom {words}\nended with {answer.status} instead of {status}:\n{said}")
         return answer
 
-    def fathom_json(self, words: str, status: int = 0, timeout_s: float = COMMAND_TIMEOUT_S) -> dict:
+    def fathom_json(self, words: str, status: int = 0, prefix: str = "") -> dict:
         """As `fathom`, for commands that print JSON alone."""
-        answer = self.fathom(words, status, timeout_s)
+        answer = self.fathom(words, status, prefix)
         try:
             return json.loads(answer.out)
         except ValueError as error:
@@ -146,6 +158,23 @@ class Guest:
         qmp.command("device_del", id=drive.id)
         qmp.close()
         self.drives.remove(drive)
+
+    def replug(self, drive: Drive) -> None:
+        """Puts a drive that was pulled back into its port, with what is on it."""
+        node = machines.block_node(drive, self.image(drive.serial))[-1]["node-name"]
+        qmp = self.qmp()
+        end = time.monotonic() + 60
+        while True:
+            try:
+                qmp.raw({"execute": "device_add", "arguments": machines.drive_device(drive, node)})
+                break
+            except QmpError:
+                # The name of a pulled device is free when the guest has let go of it.
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+        qmp.close()
+        self.drives.append(drive)
 
     def wait_for_drives(self, timeout_s: float = 60.0) -> None:
         """Until every drive has its block device."""

@@ -1,0 +1,39 @@
+"""Loads by Fathom in the guest, and the kernel's own counts around them."""
+
+from .guest import Guest
+
+
+def io(guest: Guest, target: str, words: str, status: int = 0, runtime_s: float = 1.0, prefix: str = "") -> dict:
+    """One step by `fathom io`; returns its part of the document. `prefix`: shell words before the command."""
+    words = f"io --target {target} --runtime {runtime_s}s {words} --quiet --json"
+    return step_of(guest.fathom_json(words, status, prefix=prefix))
+
+
+def step_of(document: dict) -> dict:
+    """The only step of a run."""
+    steps = document["steps"]
+    assert len(steps) == 1, f"{len(steps)} steps instead of one"
+    return steps[0]
+
+
+def refused_io(guest: Guest, target: str, words: str, status: int = 3) -> str:
+    """A load that is refused before the first step; returns what was said."""
+    return guest.fathom(f"io --target {target} --runtime 1s {words} --quiet --json", status).err
+
+
+def queue_interrupts(guest: Guest, device: str) -> int:
+    """Interrupts since boot of the I/O queues of the drive behind `/dev/nvmeXnY`; the admin queue apart."""
+    controller = device.removeprefix("/dev/").partition("n1")[0]
+    total = 0
+    for line in guest.ok("cat /proc/interrupts").splitlines():
+        words = line.split()
+        name = words[-1]
+        if name.startswith(f"{controller}q") and name != f"{controller}q0":
+            total += sum(int(word) for word in words[1 : 1 + guest.machine.cpus])
+    return total
+
+
+def checks_hold(step: dict) -> None:
+    """Every law that could be checked held."""
+    broken = [check["sentence"] for check in step["checks"] if check["ok"] is False]
+    assert not broken, broken
