@@ -56,4 +56,16 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Remarks for the user about how the source was read.
     pub notes: Vec<String>,
+    /// Files that the run made as targets, once it runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<MadeFile>,
+}
+
+/// A file that a run made for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeFile {
+    /// Its path.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
 }

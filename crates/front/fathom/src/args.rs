@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use fathom_report::language::Language;
 
 /// How fast is this storage, what limits it, and what would change that.
 #[derive(Debug, Parser)]
@@ -14,6 +15,9 @@ pub(crate) struct Args {
     /// Colour of warnings and errors
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
+    /// Language in which HTML reports open: en or zh
+    #[arg(long, global = true, value_name = "LANG", default_value_t = Language::English)]
+    pub(crate) lang: Language,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -84,6 +88,12 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Devices, processors, links and published results, each with its source
+    Catalogue(crate::model_args::CatalogueArgs),
+    /// Ceilings and curves of a described, catalogued or inspected system, without any I/O
+    Predict(Box<crate::model_args::PredictArgs>),
+    /// Fit a device file to a run, for `predict --device FILE`
+    Fit(crate::model_args::FitArgs),
     /// Remove runs from the lab
     Rm {
         /// Numbers of the runs
@@ -141,15 +151,19 @@ pub(crate) struct RunCommon {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(crate) struct SourceArgs {
     /// Name of a study, a plan (.toml) or a fio job file (.fio, .job, .ini)
-    #[arg(required_unless_present = "like")]
+    #[arg(required_unless_present_any = ["like", "resume"])]
     pub(crate) study: Option<String>,
     /// Do again what this run did: its number, or `last`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["study", "group", "set"])]
     pub(crate) like: Option<String>,
-    /// File, directory or block device; may be given several times [default: the current directory]
+    /// Go on with this run after a crash, a reboot or Ctrl-C: its number, or `last`
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["study", "like", "target", "group", "set", "only", "versus"])]
+    pub(crate) resume: Option<String>,
+    /// File, directory, block device, pattern ('/dev/nvme[0-3]n1') or serial:NUMBER; may be given several times [default:
+    /// the current directory]
     #[arg(long, short, value_name = "TARGET")]
     pub(crate) target: Vec<String>,
     /// Targets judged as one subject: NAME=TARGET,TARGET

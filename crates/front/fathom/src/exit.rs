@@ -85,6 +85,10 @@ impl From<ConductError> for Problem {
         match error {
             ConductError::Target(e) => e.into(),
             ConductError::Store(e) => e.into(),
+            ConductError::Setting(e) => e.into(),
+            ConductError::OtherHost { .. } | ConductError::Gone { .. } => {
+                Problem::new(Exit::Refused, error.to_string(), "begin a new run: fathom run --like RUN")
+            }
             ConductError::Host(_) => Problem::new(Exit::Failed, error.to_string(), "mount /proc and /sys"),
             ConductError::Layout { ref help, .. } => Problem::new(Exit::Failed, error.to_string(), help.clone()),
         }

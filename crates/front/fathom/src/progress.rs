@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use fathom_lab::Event;
-use fathom_plan::Step;
+use fathom_lab::document::StepView;
+use fathom_plan::{Round, Step};
 use fathom_record::Progress as StepProgress;
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,6 +16,8 @@ use crate::terminal::talk;
 
 /// Width of the sparkline of recent rates.
 const SPARK_WIDTH: usize = 12;
+/// A bound on the time that is no estimate of it.
+const LONG_NS: u64 = 7 * 86_400_000_000_000;
 /// Without a terminal a long step says so this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -26,6 +29,10 @@ pub(crate) struct Shown {
     done: usize,
     headed: bool,
     layout: Layout,
+    /// Of each step of the plan: the most it can take, and its round.
+    plan: Vec<(u64, Option<Round>)>,
+    /// Loops that are steady: their later rounds are not run.
+    steady: Vec<u32>,
     /// Most that the steps after this one can take.
     later_ns: u64,
     rates: VecDeque<f64>,
@@ -46,6 +53,8 @@ impl Shown {
             done: 0,
             headed: false,
             layout: Layout::of(&console::Term::stderr()),
+            plan: Vec::new(),
+            steady: Vec::new(),
             later_ns: 0,
             rates: VecDeque::new(),
             last_plain: Instant::now(),
@@ -60,7 +69,8 @@ impl Shown {
         match event {
             Event::RunStarted { run, plan } => {
                 self.steps = plan.steps.len();
-                self.later_ns = plan.time_budget_ns().unwrap_or(0);
+                self.plan = plan.steps.iter().map(|s| (most_ns(s), s.role.round)).collect();
+                self.later_ns = self.plan.iter().map(|(ns, _)| ns).sum();
                 let targets = plan.steps.first().map_or_else(String::new, |s| {
                     s.targets.iter().map(|t| t.path.as_str()).collect::<Vec<_>>().join(", ")
                 });
@@ -73,12 +83,19 @@ impl Shown {
                     self.headed = true;
                     self.line(&table::head(self.layout));
                 }
-                self.later_ns = self.later_ns.saturating_sub(step.length.ramp_ns + step.length.budget_ns);
+                self.done = step.index as usize;
+                self.later_ns = self.after(step.index);
                 self.rates.clear();
                 self.last_plain = Instant::now();
                 self.show(&format!("> {}", step.label));
             }
             Event::StepProgress(step, p) => self.step_progress(step, p),
+            Event::Steady(step) => {
+                self.steady.extend(step.role.round.map(|r| r.loop_id));
+                let rounds = step.role.round.map_or(0, |r| r.index + 1);
+                self.line(&format!("steady after {rounds} rounds: {}", step.label));
+            }
+            Event::StepEnded(view) if view.state == "measured" && view.phase != "measure" => self.conditioned(view),
             Event::StepEnded(view) => {
                 self.done += 1;
                 if self.steps > 1 {
@@ -89,6 +106,28 @@ impl Shown {
                 }
             }
         }
+    }
+
+    /// A conditioning step that ended: only what is worth a line.
+    fn conditioned(&self, view: &StepView) {
+        match view.role.round {
+            Some(round) if round.index + 1 == round.max && !self.steady.contains(&round.loop_id) => {
+                self.line(&format!("not steady after {} rounds: {}", round.max, view.label));
+            }
+            Some(_) => {}
+            None => self.line(&format!("{} ({:.1} s)", view.label, view.runtime_s)),
+        }
+        for text in &view.warning_texts {
+            if view.role.round.is_none() {
+                self.line(&format!("{}: {text}", crate::terminal::warning_word()));
+            }
+        }
+    }
+
+    /// Most that the steps after this one can take.
+    fn after(&self, index: u32) -> u64 {
+        let later = self.plan.iter().skip(index as usize + 1);
+        later.filter(|(_, round)| round.is_none_or(|r| !self.steady.contains(&r.loop_id))).map(|(ns, _)| ns).sum()
     }
 
     /// Clears the region.
@@ -143,6 +182,12 @@ impl Shown {
             None => talk(text),
         }
     }
+}
+
+/// Most that a step can take; a pass over its region ends long before its bound, so that counts as nothing.
+fn most_ns(step: &Step) -> u64 {
+    let unbounded = step.length.passes.is_some() && step.length.budget_ns > LONG_NS;
+    if unbounded { 0 } else { step.length.ramp_ns + step.length.budget_ns }
 }
 
 fn spark(rates: &VecDeque<f64>) -> String {

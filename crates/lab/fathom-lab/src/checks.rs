@@ -6,6 +6,7 @@ use fathom_record::{StepRecord, Warning};
 use fathom_stats::littles_law;
 
 use crate::document::CheckView;
+use crate::health::heat_warnings;
 use crate::sentences::scaled;
 
 /// Little's law may miss by this much, in percent (design, rules of measurement, 7).
@@ -112,12 +113,31 @@ pub(crate) fn derived_warnings(
     {
         out.push(Warning::SmallFootprint { footprint_bytes: bytes });
     }
-    if record.errors() > 0 && !out.iter().any(|w| matches!(w, Warning::IoErrors { .. })) {
+    if record.errors() > 0 && !record.warnings.iter().any(|w| matches!(w, Warning::IoErrors { .. })) {
         out.push(Warning::IoErrors { count: record.errors(), errno: record.failures[0].errno });
     }
     out.extend(overhead_warning(step, record));
     out.extend(host_warning(record));
+    out.extend(heat_warnings(record));
     out
+}
+
+/// A target of several that gives less than this share of its fellows' median is slow, in percent.
+const SLOW_MEMBER_PCT: f64 = 80.0;
+
+/// Targets of a step that are slower than their fellows.
+pub(crate) fn slow_members(record: &StepRecord) -> Vec<Warning> {
+    let mut ios: Vec<f64> = record.targets.iter().map(|t| t.ios as f64).collect();
+    ios.sort_by(f64::total_cmp);
+    // Of two the faster one is the measure: the median of a pair would lie between them.
+    let Some(median) = ios.get(ios.len() / 2).filter(|m| **m > 0.0) else { return Vec::new() };
+    let share_pct = |ios: u64| ios as f64 / median * 100.0;
+    record
+        .targets
+        .iter()
+        .filter(|t| share_pct(t.ios) < SLOW_MEMBER_PCT)
+        .map(|t| Warning::SlowMember { target: t.target.clone(), share_pct: share_pct(t.ios) })
+        .collect()
 }
 
 fn cache_warning(step: &Step, record: &StepRecord) -> Option<Warning> {

@@ -5,8 +5,11 @@ pub mod compare;
 mod conduct;
 pub mod document;
 mod facts;
+mod health;
 mod links;
 mod machine;
+mod names;
+mod proof;
 #[cfg(test)]
 mod samples;
 mod sentences;
@@ -15,7 +18,9 @@ mod targets;
 mod verdict;
 mod view;
 
-pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct};
-pub use facts::step_facts;
+pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, resume};
+pub use facts::{observations_of, step_facts};
+pub use health::{DriveHealthView, HealthSampleView};
+pub use names::expand_target;
 pub use targets::{FILE_BYTES_DEFAULT, TargetError};
 pub use view::{document_of, is_unsteady, rfc3339};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use fathom_host::{
     BlockDevice, OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, Root, WriteConsent, check_write_target, free_bytes,
 };
 use fathom_host::{is_own_file_name, mount_of, whole_device_of};
-use fathom_plan::{EngineName, Plan, Step};
+use fathom_plan::{EngineName, MadeFile, Phase, Plan, Step};
 
 /// Size of a file Fathom creates when neither plan nor user says one.
 pub const FILE_BYTES_DEFAULT: u64 = 1 << 30;
@@ -24,6 +25,14 @@ pub enum TargetError {
     Missing {
         /// As given.
         path: String,
+    },
+    /// A pattern or serial number that names nothing.
+    #[error("target {name} names nothing here")]
+    NoMatch {
+        /// As given.
+        name: String,
+        /// What to do.
+        help: String,
     },
     /// Not a file, directory or block device.
     #[error("target {path} is {kind}; Fathom measures regular files, directories, block devices and NVMe namespaces")]
@@ -86,6 +95,7 @@ impl TargetError {
             TargetError::Missing { .. } => {
                 "name an existing file, a directory to make a test file in, or a block device".into()
             }
+            TargetError::NoMatch { help, .. } => help.clone(),
             TargetError::Kind { .. } => "use the block device (for example /dev/nvme0n1) or a file".into(),
             TargetError::NoSpace { free_bytes, .. } => {
                 let fits = free_bytes.saturating_sub(SPARE_BYTES) / (1 << 20);
@@ -119,6 +129,8 @@ struct OwnFile {
     /// Holds the lock that marks the file as in use, so that a later run knows a leftover from a live one.
     _lock: File,
     keep: bool,
+    /// Made by the run before it was interrupted, not by this process.
+    adopted: bool,
 }
 
 impl Drop for OwnFile {
@@ -130,11 +142,19 @@ impl Drop for OwnFile {
     }
 }
 
+/// What is opened for a name.
+#[derive(Debug)]
+struct Opened {
+    path: PathBuf,
+    /// Size of the file, if it is made here.
+    made_bytes: Option<u64>,
+}
+
 /// Targets made ready.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
-    /// As given -> the file or device that is opened, and the size of the file if it was made here.
-    names: BTreeMap<String, (PathBuf, Option<u64>)>,
+    /// By the name as given.
+    names: BTreeMap<String, Opened>,
     own: Vec<OwnFile>,
     /// Claims on devices that will be written; held until the run ends.
     consents: Vec<WriteConsent>,
@@ -155,6 +175,8 @@ pub(crate) struct Permission<'a> {
     pub(crate) look_only: bool,
     /// Whether an existing file may be overwritten because the user named it and a load that writes.
     pub(crate) overwrite_files: bool,
+    /// Files that the run made before it was interrupted: taken over when they are still there.
+    pub(crate) made: &'a [MadeFile],
 }
 
 /// Names tried for a test file while runs beside this one take them.
@@ -166,6 +188,8 @@ struct Use {
     end_bytes: u64,
     writes: bool,
     sized: bool,
+    /// Filled by a step of the plan, not by us beforehand.
+    filled_by_step: bool,
 }
 
 /// Checks every target of the plan and creates the files it needs. Writes nothing to devices.
@@ -187,6 +211,7 @@ pub(crate) fn prepare(plan: &Plan, permission: &Permission<'_>) -> Result<Prepar
             entry.end_bytes = entry.end_bytes.max(region.offset_bytes + region.size_bytes.unwrap_or(0));
             entry.sized |= region.size_bytes.is_some();
             entry.writes |= step.workload.mix.is_destructive();
+            entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
         }
     }
     let mut prepared = Prepared::default();
@@ -197,18 +222,63 @@ pub(crate) fn prepare(plan: &Plan, permission: &Permission<'_>) -> Result<Prepar
 }
 
 impl Prepared {
-    /// The plan as it is executed: with the files that are opened, and the sizes of those that were made.
-    pub(crate) fn executed(&self, plan: &Plan) -> Plan {
+    /// The plan as it is executed: with the files that are opened, the sizes of those that are made, and every region
+    /// that was a share or a part in bytes.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`] when the capacity of a target cannot be read.
+    pub(crate) fn executed(&self, plan: &Plan) -> Result<Plan, TargetError> {
         let mut out = plan.clone();
         for step in &mut out.steps {
+            self.resolve_region(step)?;
             for target in &mut step.targets {
-                let Some((path, made_bytes)) = self.names.get(&target.path) else { continue };
-                target.path = path.to_string_lossy().into_owned();
-                let region = &mut step.workload.region;
-                region.size_bytes = region.size_bytes.or(made_bytes.map(|made| made - region.offset_bytes));
+                let Some(opened) = self.names.get(&target.path) else { continue };
+                target.path = opened.path.to_string_lossy().into_owned();
             }
         }
-        out
+        let made = |opened: &Opened| {
+            Some(MadeFile { path: opened.path.to_string_lossy().into_owned(), bytes: opened.made_bytes? })
+        };
+        out.files = self.names.values().filter_map(made).collect();
+        Ok(out)
+    }
+
+    fn resolve_region(&self, step: &mut Step) -> Result<(), TargetError> {
+        let opened: Vec<&Opened> = step.targets.iter().filter_map(|t| self.names.get(&t.path)).collect();
+        let offset_bytes = step.workload.region.offset_bytes;
+        let made = opened.iter().filter_map(|o| o.made_bytes).min();
+        let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
+        if step.workload.region.size_bytes.is_none() && (conditions || step.role.footprint_pct.is_some()) {
+            let capacities = opened.iter().map(|o| o.capacity_bytes()).collect::<Result<Vec<u64>, _>>()?;
+            // Targets of one step share one region, so the smallest decides. A file made here is the footprint itself.
+            let pct = step.role.footprint_pct.filter(|_| made.is_none());
+            let share = |bytes: u64| match pct {
+                Some(pct) => bytes / 100 * u64::from(pct) / FOOTPRINT_UNIT_BYTES * FOOTPRINT_UNIT_BYTES,
+                None => bytes,
+            };
+            let smallest = capacities.into_iter().min();
+            step.workload.region.size_bytes = smallest.map(|c| share(c.saturating_sub(offset_bytes)));
+        }
+        let region = &mut step.workload.region;
+        region.size_bytes = region.size_bytes.or(made.map(|made| made - offset_bytes));
+        resolve_part(step);
+        Ok(())
+    }
+
+    /// Leaves the files that were made in place when the run ends.
+    pub(crate) fn keep_files(&mut self) {
+        for file in &mut self.own {
+            file.keep = true;
+        }
+    }
+
+    /// Makes the files that were taken over this run's own; `filled`: they hold data already.
+    pub(crate) fn take_over(&mut self, filled: bool, keep: bool) {
+        for file in self.own.iter_mut().filter(|f| f.adopted) {
+            file.keep = keep;
+            let path = &file.path;
+            self.to_fill.retain(|(to_fill, _)| !filled || to_fill != path);
+        }
     }
 
     fn add(&mut self, name: &str, used: Use, permission: &Permission<'_>) -> Result<(), TargetError> {
@@ -220,6 +290,9 @@ impl Prepared {
                     self.notes.extend(remove_leftovers(path));
                 }
                 self.create_in(path, name, used, permission)
+            }
+            Ok(meta) if meta.is_file() && permission.made.iter().any(|m| m.path == name) => {
+                self.adopt(path, name, used, permission)
             }
             Ok(meta) if meta.is_file() => {
                 if meta.len() < used.end_bytes {
@@ -236,7 +309,7 @@ impl Prepared {
                     OpenOptions::new().write(true).open(path).map_err(io)?;
                     self.notes.push(format!("{name} exists: it is overwritten in place and kept"));
                 }
-                self.names.insert(name.to_owned(), (path.to_owned(), None));
+                self.names.insert(name.to_owned(), Opened { path: path.to_owned(), made_bytes: None });
                 Ok(())
             }
             // Of character devices only those of NVMe namespaces have a block device that they can be judged by.
@@ -248,7 +321,7 @@ impl Prepared {
                     let consent = check_write_target(&Root::live(), path, permission.destroy);
                     self.consents.push(consent.map_err(TargetError::Guard)?);
                 }
-                self.names.insert(name.to_owned(), (path.to_owned(), None));
+                self.names.insert(name.to_owned(), Opened { path: path.to_owned(), made_bytes: None });
                 Ok(())
             }
             Ok(meta) => {
@@ -291,6 +364,24 @@ impl Prepared {
         }
     }
 
+    /// Takes over a file that the run made before it was interrupted. Until [`Prepared::take_over`] it is only looked at.
+    fn adopt(&mut self, path: &Path, name: &str, used: Use, permission: &Permission<'_>) -> Result<(), TargetError> {
+        let io = |source| TargetError::Io { path: name.to_owned(), source };
+        let handle = OpenOptions::new().read(true).write(true).open(path).map_err(io)?;
+        handle.try_lock().map_err(|_| io(std::io::Error::other("another run uses it")))?;
+        let have_bytes = handle.metadata().map_err(io)?.len();
+        let made = permission.made.iter().find(|m| m.path == name).map_or(0, |m| m.bytes);
+        if have_bytes < made {
+            return Err(TargetError::TooSmall { path: name.to_owned(), have_bytes, need_bytes: made });
+        }
+        self.names.insert(name.to_owned(), Opened { path: path.to_owned(), made_bytes: Some(made) });
+        if !used.filled_by_step {
+            self.to_fill.push((path.to_owned(), made));
+        }
+        self.own.push(OwnFile { path: path.to_owned(), _lock: handle, keep: true, adopted: true });
+        Ok(())
+    }
+
     fn create(&mut self, name: &str, file: PathBuf, used: Use, permission: &Permission<'_>) -> Result<(), TargetError> {
         let io = |source| TargetError::Io { path: file.display().to_string(), source };
         let size_bytes = if used.sized { used.end_bytes } else { used.end_bytes + FILE_BYTES_DEFAULT };
@@ -302,6 +393,7 @@ impl Prepared {
                 free_bytes: free,
             });
         }
+        self.names.insert(name.to_owned(), Opened { path: file.clone(), made_bytes: Some(size_bytes) });
         if permission.look_only {
             return Ok(());
         }
@@ -312,11 +404,45 @@ impl Prepared {
             return Err(io(std::io::ErrorKind::AlreadyExists.into()));
         }
         handle.set_len(size_bytes).map_err(io)?;
-        self.names.insert(name.to_owned(), (file.clone(), Some(size_bytes)));
-        self.to_fill.push((file.clone(), size_bytes));
-        self.own.push(OwnFile { path: file, _lock: handle, keep: permission.keep });
+        if !used.filled_by_step {
+            self.to_fill.push((file.clone(), size_bytes));
+        }
+        self.own.push(OwnFile { path: file, _lock: handle, keep: permission.keep, adopted: false });
         Ok(())
     }
+}
+
+impl Opened {
+    /// Bytes that the target holds, or will hold.
+    fn capacity_bytes(&self) -> Result<u64, TargetError> {
+        if let Some(bytes) = self.made_bytes {
+            return Ok(bytes);
+        }
+        let io = |source| TargetError::Io { path: self.path.display().to_string(), source };
+        File::open(&self.path).and_then(|mut f| f.seek(SeekFrom::End(0))).map_err(io)
+    }
+}
+
+/// A region that is a share of a drive ends at a whole unit of this size.
+const FOOTPRINT_UNIT_BYTES: u64 = 1 << 20;
+
+/// Cuts the region of a step that writes a part of it, and fits the block of a fill to it.
+fn resolve_part(step: &mut Step) {
+    let (Some(part), Some(size_bytes)) = (step.role.part, step.workload.region.size_bytes) else { return };
+    if step.phase == Phase::Fill {
+        // The largest block that divides the region: nothing must stay unwritten at its end.
+        let block = step.workload.block_bytes_max().min(1 << size_bytes.trailing_zeros().clamp(9, 26));
+        for size in &mut step.workload.block_sizes {
+            size.bytes = block;
+        }
+    }
+    let block = u64::from(step.workload.block_bytes_max());
+    let blocks = size_bytes / block;
+    let first = blocks * u64::from(part.index) / u64::from(part.of);
+    let end = (blocks * u64::from(part.index + 1) / u64::from(part.of)).max(first + 1).min(blocks);
+    let first = first.min(end.saturating_sub(1));
+    step.workload.region.offset_bytes += first * block;
+    step.workload.region.size_bytes = Some((end - first) * block);
 }
 
 fn parent_of(path: &Path) -> &Path {

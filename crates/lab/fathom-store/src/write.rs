@@ -109,6 +109,19 @@ impl Lab {
         Ok(())
     }
 
+    /// Takes a step out of a run that is in progress, so that it can be measured again: one that was stopped in its middle.
+    ///
+    /// # Errors
+    /// [`StoreError::RunNotFound`], [`StoreError::RunClosed`], [`StoreError::StepNotFound`].
+    pub fn drop_step(&mut self, run: RunId, index: u32) -> Result<(), StoreError> {
+        self.require_running(run)?;
+        let sql = "DELETE FROM step WHERE run_id = ?1 AND step_index = ?2";
+        match self.sql(self.db.execute(sql, params![run.0, index]))? {
+            0 => Err(StoreError::StepNotFound { id: run, index }),
+            _ => Ok(()),
+        }
+    }
+
     /// Deletes a run with all its steps and gives its space back to the file system.
     ///
     /// # Errors

@@ -523,7 +523,8 @@ fn the_round_trip_covers_each_mode_and_placement() {
 
 #[test]
 fn a_passthrough_job_of_fio_is_taken_and_written_with_its_command_type() {
-    let job = "[a]\nioengine=io_uring_cmd\ncmd_type=nvme\nfilename=/dev/ng0n1\nrw=randread\nhipri\nruntime=1\ntime_based\n";
+    let job =
+        "[a]\nioengine=io_uring_cmd\ncmd_type=nvme\nfilename=/dev/ng0n1\nrw=randread\nhipri\nruntime=1\ntime_based\n";
     let step = plan(job).steps.remove(0);
     assert_eq!((step.engine.name, step.engine.mode), (EngineName::IoUringCmd, Mode::Iopoll));
     assert!(step.workload.direct, "there is no page cache to go through");

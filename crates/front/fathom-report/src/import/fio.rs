@@ -64,7 +64,13 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
     let elapsed_s = entries.iter().filter_map(|e| e.object.get("elapsed")?.as_u64()).max().unwrap_or(0);
     let source = entries.iter().map(|e| e.options.to_section(e.name)).collect::<Vec<_>>().join("\n");
     let study = StudyHead { name: "fio".to_owned(), question: format!("What did {version} measure?") };
-    let plan = Plan { study, source, steps: steps.iter().map(|(s, _)| s.clone()).collect(), notes: notes.clone() };
+    let plan = Plan {
+        study,
+        source,
+        steps: steps.iter().map(|(s, _)| s.clone()).collect(),
+        notes: notes.clone(),
+        files: Vec::new(),
+    };
     let host_json = json!({
         "imported_from": file,
         "written_by": version,

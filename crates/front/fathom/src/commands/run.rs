@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fathom_lab::{ConductOptions, check_targets, conduct};
+use fathom_lab::{ConductOptions, Event, check_targets, conduct, resume};
 use fathom_plan::{Knobs, Plan, Target};
-use fathom_store::Lab;
+use fathom_store::{Lab, RunId};
 
-use super::{lab::verdict, lab_path, output::write_report, source, to_json};
+use super::restore::journal_dir;
+use super::{existing_lab, lab::verdict, lab_path, output::write_report, run_number, source, to_json};
 use crate::args::{Args, IoArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
 use crate::progress::Shown;
@@ -17,7 +18,13 @@ use crate::terminal::{result, talk};
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     let source = source::read(args, &run.source)?;
-    conduct_and_show(args, &source.plan, &run.common, source.by_user, &|document| {
+    let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
+    let options = ConductOptions { time_budget_ns, ..options(&run.common, source.by_user) };
+    let what = match &run.source.resume {
+        Some(number) => What::GoOn(run_number(&existing_lab(args)?, number)?),
+        None => What::Begin(&source.plan),
+    };
+    conduct_and_show(args, &what, &run.common, &options, &|document| {
         let last = document.run.id;
         let mut text = verdict(document);
         text.push_str(&table::legend(&document.steps));
@@ -39,35 +46,52 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     let targets = io.target.iter().map(|path| Target { path: path.clone() }).collect();
     let plan = Plan::from_io(&knobs, targets, &command_line())
         .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
-    conduct_and_show(args, &plan, &io.common, true, &|document| {
+    conduct_and_show(args, &What::Begin(&plan), &io.common, &options(&io.common, true), &|document| {
         document.steps.iter().map(|s| table::details(s, io.explain)).collect()
     })
 }
 
-fn conduct_and_show(
-    args: &Args,
-    plan: &Plan,
-    common: &RunCommon,
-    overwrite_files: bool,
-    show: &dyn Fn(&fathom_lab::document::Document) -> String,
-) -> Result<Exit, Problem> {
-    let options = ConductOptions {
+/// What is to be conducted.
+enum What<'a> {
+    Begin(&'a Plan),
+    GoOn(RunId),
+}
+
+fn options(common: &RunCommon, overwrite_files: bool) -> ConductOptions {
+    ConductOptions {
         destroy: common.destroy.clone(),
         keep_files: common.keep,
         overwrite_files,
         command_line: command_line(),
-    };
-    // Before the lab is opened: a mistyped target must not leave an empty lab behind.
-    check_targets(plan, &options)?;
+        journal_dir: journal_dir(),
+        time_budget_ns: None,
+    }
+}
+
+fn conduct_and_show(
+    args: &Args,
+    what: &What<'_>,
+    common: &RunCommon,
+    options: &ConductOptions,
+    show: &dyn Fn(&fathom_lab::document::Document) -> String,
+) -> Result<Exit, Problem> {
+    if let What::Begin(plan) = what {
+        // Before the lab is opened: a mistyped target must not leave an empty lab behind.
+        check_targets(plan, options)?;
+    }
     let mut lab = Lab::open(&lab_path(args)?)?;
     let stop = stop_on_signals()?;
     let mut shown = Shown::new(common.quiet);
-    let outcome = conduct(&mut lab, plan, &options, &stop, &mut |event| shown.event(&event));
+    let mut on_event = |event: Event<'_>| shown.event(&event);
+    let outcome = match what {
+        What::Begin(plan) => conduct(&mut lab, plan, options, &stop, &mut on_event),
+        What::GoOn(run) => resume(&mut lab, *run, options, &stop, &mut on_event),
+    };
     shown.finish();
     let outcome = outcome?;
     result(&if common.json { to_json(&outcome.document) } else { show(&outcome.document) });
     if let Some(path) = &common.output {
-        write_report(&outcome.document, path)?;
+        write_report(&outcome.document, args.lang, path)?;
         talk(&format!("Report: {}", path.display()));
     }
     Ok(match (outcome.interrupted, outcome.bad_steps) {

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
+use fathom_lab::expand_target;
 use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
@@ -20,17 +22,21 @@ pub(crate) struct Source {
 
 /// Reads and scales the plan.
 pub(crate) fn read(all: &Args, args: &SourceArgs) -> Result<Source, Problem> {
-    let Source { mut plan, by_user } = match (&args.study, &args.like) {
+    let Source { mut plan, by_user, .. } = match (&args.study, args.like.as_ref().or(args.resume.as_ref())) {
         (Some(study), _) => from_name(args, study)?,
         (None, Some(run)) => from_run(all, args, run)?,
-        (None, None) => unreachable!("the command line requires one of the two"),
+        (None, None) => unreachable!("the command line requires one of them"),
     };
-    if let Some(text) = &args.time_budget {
-        let budget_ns = parse_duration_ns(text)
-            .map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))?;
+    if let Some(text) = args.time_budget.as_ref().filter(|_| args.resume.is_none()) {
+        let budget_ns = time_budget_ns(text)?;
         plan.scale_to_time_budget(budget_ns).map_err(|e| Problem::usage(e.to_string(), ""))?;
     }
     Ok(Source { plan, by_user })
+}
+
+/// `--time-budget` in nanoseconds.
+pub(crate) fn time_budget_ns(text: &str) -> Result<u64, Problem> {
+    parse_duration_ns(text).map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))
 }
 
 /// The plan of an earlier run, as it was executed.
@@ -38,7 +44,7 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem>
     let lab = existing_lab(all)?;
     let plan = lab.load_head(run_number(&lab, run)?)?.plan;
     let by_user = builtin_studies().iter().all(|(name, _)| *name != plan.study.name);
-    let overrides = Overrides { targets: args.target.clone(), ..Overrides::default() };
+    let overrides = Overrides { targets: expanded(&args.target)?, ..Overrides::default() };
     Ok(Source { plan: with_targets(plan, &overrides)?, by_user })
 }
 
@@ -86,13 +92,14 @@ fn with_targets(mut plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> 
 }
 
 fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
-    let mut targets = args.target.clone();
+    let mut targets = expanded(&args.target)?;
     let groups = args
         .group
         .iter()
         .map(|g| match pair("--group", g)? {
             (name, list) if !name.is_empty() && !list.is_empty() => {
-                Ok((name.to_owned(), list.split(',').map(str::to_owned).collect()))
+                let list: Vec<String> = list.split(',').map(str::to_owned).collect();
+                Ok((name.to_owned(), expanded(&list)?))
             }
             _ => Err(Problem::usage(format!("--group {g} names no targets"), "write NAME=TARGET,TARGET")),
         })
@@ -116,6 +123,19 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
         host_settings: SETTING_WORDS.iter().map(|word| (*word).to_owned()).collect(),
         describe: false,
     })
+}
+
+/// Patterns and serial numbers as the targets that they name.
+fn expanded(targets: &[String]) -> Result<Vec<String>, Problem> {
+    let mut out: Vec<String> = Vec::new();
+    for target in targets {
+        for name in expand_target(&Root::live(), target)? {
+            if !out.contains(&name) {
+                out.push(name);
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// Splits `KEY=VALUE`.

@@ -21,7 +21,7 @@ fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Document 
             finished: None,
             elapsed_s: None,
             command: "fathom run quick".into(),
-            plan: Plan { study, source: String::new(), steps: Vec::new(), notes: Vec::new() },
+            plan: Plan { study, source: String::new(), steps: Vec::new(), notes: Vec::new(), files: Vec::new() },
             fio_commands: Vec::new(),
         },
         host,

@@ -45,6 +45,7 @@ pub(crate) fn plan(steps: u32) -> Plan {
         source: "[study]\nname = \"quick\"\n".to_owned(),
         steps: (0..steps).map(step).collect(),
         notes: vec!["a remark".to_owned()],
+        files: Vec::new(),
     }
 }
 
