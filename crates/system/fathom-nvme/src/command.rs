@@ -91,6 +91,14 @@ impl AdminCommand {
         Self::new("Identify Namespace", 0x06, namespace, Transfer::FromDrive(4096))
     }
 
+    /// Numbers of the namespaces that are there: up to 1024, ascending, 4 bytes each, ended by 0.
+    #[must_use]
+    pub fn active_namespaces() -> Self {
+        let mut command = Self::new("Active Namespace List", 0x06, 0, Transfer::FromDrive(4096));
+        command.dwords[0] = 0x02;
+        command
+    }
+
     fn log_page(name: &'static str, page: u8, bytes: u32) -> Self {
         let mut command = Self::new(name, 0x02, ALL_NAMESPACES, Transfer::FromDrive(bytes));
         let dwords_below_top = bytes / 4 - 1; // The count of dwords is one less than meant.
@@ -223,6 +231,9 @@ mod tests {
         assert_eq!(AdminCommand::identify_controller().dwords[0], 1);
         let namespace = AdminCommand::identify_namespace(7);
         assert_eq!((namespace.dwords[0], namespace.namespace), (0, 7));
+        // The list begins above the number given.
+        let list = AdminCommand::active_namespaces();
+        assert_eq!((list.dwords[0], list.namespace), (2, 0));
     }
 
     #[test]

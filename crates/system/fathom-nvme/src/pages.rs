@@ -20,6 +20,9 @@ pub type PageFiles = Vec<(String, Vec<u8>)>;
 /// Longest page that is read from a file: more is not a page.
 const PAGE_BYTES_MAX: u64 = 4096;
 
+/// Namespaces that are asked for; drives with more are made for virtual machines.
+const NAMESPACES_MAX: usize = 16;
+
 /// Raw answers of one controller. What a drive refuses is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AdminPages {
@@ -32,17 +35,18 @@ pub struct AdminPages {
 }
 
 impl AdminPages {
-    /// Asks the controller at `path` (`/dev/nvme0`) for everything, and for each of `namespaces`.
+    /// Asks the controller at `path` (`/dev/nvme0`) for everything, and for its first 16 namespaces.
     ///
     /// # Errors
     /// [`DeviceError`] when it cannot be opened or does not identify itself; anything else it refuses is left out.
-    pub fn read(path: &Path, namespaces: &[u32]) -> Result<Self, DeviceError> {
+    pub fn read(path: &Path) -> Result<Self, DeviceError> {
         let device = Device::open(path)?;
         let page = |command: AdminCommand| device.admin(&command).map(|(data, _)| data);
         let mut pages = AdminPages { identify: page(AdminCommand::identify_controller())?, ..AdminPages::default() };
-        for id in namespaces {
-            if let Ok(data) = page(AdminCommand::identify_namespace(*id)) {
-                pages.namespaces.insert(*id, data);
+        let list = page(AdminCommand::active_namespaces()).unwrap_or_default();
+        for id in namespace_ids(&list).into_iter().take(NAMESPACES_MAX) {
+            if let Ok(data) = page(AdminCommand::identify_namespace(id)) {
+                pages.namespaces.insert(id, data);
             }
         }
         pages.smart = page(AdminCommand::smart_log()).ok();
@@ -114,6 +118,11 @@ impl AdminPages {
         Controller::decode(&self.identify)
     }
 
+    /// Numbers of the namespaces that were read.
+    pub fn namespace_ids(&self) -> impl Iterator<Item = u32> {
+        self.namespaces.keys().copied()
+    }
+
     /// A namespace, when it was asked for and could be read.
     #[must_use]
     pub fn namespace(&self, id: u32) -> Option<Namespace> {
@@ -174,6 +183,12 @@ impl AdminPages {
     }
 }
 
+/// Numbers in a list of namespaces, up to its end (Base 2.0, Identify CNS 02h).
+fn namespace_ids(list: &[u8]) -> Vec<u32> {
+    let numbers = list.chunks_exact(4).filter_map(|bytes| bytes.first_chunk().copied().map(u32::from_le_bytes));
+    numbers.take_while(|id| *id != 0).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -218,6 +233,13 @@ mod tests {
         for (name, bytes) in pages.files() {
             assert!(!bytes.windows(serial.len()).any(|w| w == serial), "{name} names the drive");
         }
+    }
+
+    #[test]
+    fn a_list_of_namespaces_ends_at_zero() {
+        assert_eq!(namespace_ids(&[1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]), [1, 5]);
+        assert_eq!(namespace_ids(&[1, 0, 0]), []);
+        assert_eq!(pages().namespace_ids().collect::<Vec<_>>(), [1, 5]);
     }
 
     #[test]
