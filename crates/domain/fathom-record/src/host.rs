@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::health::DriveSeries;
+
 /// Time of one CPU by kind over a window, nanoseconds (the kernel counts in ticks of 1/USER_HZ).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTime {
@@ -41,6 +43,35 @@ impl CpuTime {
             idle_ns: self.idle_ns + other.idle_ns,
         }
     }
+}
+
+/// What a CPU did in an interval, percent of it, by kind: user, system, irq, softirq, iowait, steal. The rest was idle.
+/// The kernel counts in ticks (usually 10 ms), so an interval of 1 s is told to the percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuShares(pub [u8; 6]);
+
+impl CpuShares {
+    /// Shares of a difference of two readings.
+    #[must_use]
+    pub fn of(time: &CpuTime) -> CpuShares {
+        let CpuTime { user_ns, system_ns, irq_ns, softirq_ns, steal_ns, iowait_ns, idle_ns } = *time;
+        let kinds = [user_ns, system_ns, irq_ns, softirq_ns, iowait_ns, steal_ns];
+        let total = kinds.iter().sum::<u64>() + idle_ns;
+        CpuShares(kinds.map(|ns| if total == 0 { 0 } else { (100.0 * ns as f64 / total as f64).round() as u8 }))
+    }
+}
+
+/// What each CPU did, interval by interval. CPUs that did nothing all the time are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSeries {
+    /// Their numbers.
+    pub cpus: Vec<u32>,
+    /// `[interval][cpu]`, in the order of `cpus`.
+    pub shares_pct: Vec<Vec<CpuShares>>,
+    /// Interrupts of the whole host, per interval.
+    pub interrupts: Vec<u64>,
+    /// Context switches of the whole host, per interval.
+    pub context_switches: Vec<u64>,
 }
 
 /// CPU time of one thread over the window.
@@ -119,6 +150,15 @@ pub struct HostDelta {
     /// Vectors of the drives behind the targets; empty when the kernel shows none, or a CPU came or went.
     #[serde(default)]
     pub vectors: Vec<VectorDelta>,
+    /// What the drives behind the targets said of their health; empty where none tells.
+    #[serde(default)]
+    pub drives: Vec<DriveSeries>,
+    /// (CPU, lowest CPU of its core) where siblings share cores; empty where each CPU is a core of its own.
+    #[serde(default)]
+    pub core_of: Vec<(u32, u32)>,
+    /// What each CPU did, interval by interval.
+    #[serde(default)]
+    pub cpu_series: CpuSeries,
     /// CPU time of the sampler itself.
     pub sampler_ns: u64,
     /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.

@@ -2,12 +2,14 @@
 //!
 //! Real and simulated steps go through the same [`Runner`] with the same `Step` in and the same [`StepRecord`] out.
 
+mod health;
 mod host;
 mod record;
 mod runner;
 mod warning;
 
-pub use host::{CpuTime, DiskDelta, HostDelta, ThreadCpu, VectorDelta};
+pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
+pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, ThreadCpu, VectorDelta};
 pub use record::{
     ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod,
     PurgeReport, QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,

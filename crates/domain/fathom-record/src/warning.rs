@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::health::ThrottleSign;
+
 /// Something a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -79,6 +81,15 @@ pub enum Warning {
         steal_pct: f64,
         /// Busy cores before the run.
         baseline_busy_cores: f64,
+    },
+    /// Heat slowed a drive down, or it warned that it would.
+    Throttled {
+        /// Kernel name of the drive.
+        device: String,
+        /// What says so.
+        sign: ThrottleSign,
+        /// Highest temperature seen.
+        celsius_max: Option<f64>,
     },
     /// A pinned thread was seen elsewhere.
     Migrated {

@@ -10,6 +10,7 @@ use fathom_record::{FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, Thread
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
+use crate::health::DriveHealthView;
 
 /// Version of this document's shape.
 pub const SCHEMA: u32 = 1;
@@ -260,6 +261,9 @@ pub struct StepView {
     pub overhead: Option<Overhead>,
     /// Clock.
     pub clock: Option<fathom_record::ClockUse>,
+    /// Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drive_health: Vec<DriveHealthView>,
     /// What failed.
     pub failures: Vec<IoFailure>,
     /// Verification.
@@ -544,7 +548,7 @@ pub struct SeriesView {
 /// A law that must hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckView {
-    /// `littles_law`, `bytes`, `diskstats`, `page_cache`.
+    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`.
     pub name: String,
     /// Whether it held; `None`: could not be checked (the sentence says why).
     pub ok: Option<bool>,

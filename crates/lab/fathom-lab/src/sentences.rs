@@ -3,6 +3,8 @@
 use fathom_record::Warning;
 use fathom_units::{format_bytes, format_iops, format_ns, format_rate};
 
+use crate::health::throttled_text;
+
 /// A value with its unit for people: scaled to three significant digits.
 pub(crate) fn scaled(value: f64, unit: &str) -> String {
     match unit {
@@ -58,6 +60,7 @@ pub(crate) fn warning_text(warning: &Warning) -> String {
         Warning::NoisyHost { steal_pct, baseline_busy_cores } => format!(
             "The host was noisy: {steal_pct:.1} % of the CPU time was stolen by the hypervisor and {baseline_busy_cores:.2} cores were busy before the run."
         ),
+        Warning::Throttled { device, sign, celsius_max } => throttled_text(device, *sign, *celsius_max),
         Warning::Migrated { thread } => format!("Thread {thread} was pinned but seen on another CPU."),
         Warning::ClockDrift { ppm } => format!("The TSC drifted {ppm:.0} ppm against CLOCK_MONOTONIC."),
         Warning::VerifyFailed { blocks } => {

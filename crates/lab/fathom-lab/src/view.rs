@@ -18,8 +18,10 @@ use crate::document::{
     CeilingView, CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView,
     NeedView, RunInfo, SCHEMA, SeriesView, StepView,
 };
-use crate::facts::FactsOfRun;
+use crate::facts::{FactsOfRun, observation};
+use crate::health::drive_health;
 use crate::links::link_loads;
+use crate::proof::proofs;
 use crate::sentences::warning_text;
 use crate::steadiness::{Loops, window_view};
 use crate::verdict::verdicts;
@@ -77,16 +79,6 @@ fn place_in_run(view: &mut StepView, record: &StepRecord, run_started_unix_ns: u
     view.run_offset_s = since.filter(|_| !record.intervals.is_empty()).map(|ns| ns as f64 / 1e9);
     if let (Some(inventory), Some(host)) = (inventory, &record.host) {
         view.links = link_loads(inventory, host);
-    }
-}
-
-/// A step as attribution sees it, with what the inventory knows of its devices.
-fn observation(step: &Step, record: &StepRecord, facts: Option<&mut FactsOfRun<'_>>) -> Observation {
-    let seen = Observation::of(step, record);
-    let devices: Vec<String> = record.host.iter().flat_map(|h| &h.disks).map(|d| d.device.clone()).collect();
-    match facts {
-        Some(facts) => seen.on(facts.of(&devices)),
-        None => seen,
     }
 }
 
@@ -230,6 +222,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         host_delta: None,
         overhead: None,
         clock: None,
+        drive_health: Vec::new(),
         failures: Vec::new(),
         verify: None,
         open_loop: None,
@@ -298,12 +291,13 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
             record.lat_merged().map_or_else(Vec::new, |h| curve(&h))
         },
         series: series(record),
-        checks: checks(step, record),
+        checks: checks(step, record).into_iter().chain(proofs(step, record)).collect(),
         features: record.features.clone(),
         workers: record.threads.clone(),
         host_delta: record.host.clone(),
         overhead: record.overhead.clone(),
         clock: record.clock.clone(),
+        drive_health: drive_health(record),
         failures: record.failures.clone(),
         verify: record.verify.clone(),
         open_loop: record.open_loop.clone(),

@@ -1,0 +1,153 @@
+//! Health of the drives over a step: figures and series for the report, and the warning when heat was in play.
+
+use fathom_nvme::CriticalWarning;
+use fathom_record::{DriveSeries, HealthSource, StepRecord, ThrottleSign, Warning};
+use serde::{Deserialize, Serialize};
+
+/// One drive over one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DriveHealthView {
+    /// Kernel name, e.g. `nvme0n1`.
+    pub device: String,
+    /// Who was asked: `nvme` (the drive's SMART log) or `hwmon` (temperature alone).
+    pub source: HealthSource,
+    /// Temperature at the start and at the end of the step, and the highest between.
+    pub celsius_first: Option<f64>,
+    /// At the end.
+    pub celsius_last: Option<f64>,
+    /// Highest.
+    pub celsius_max: Option<f64>,
+    /// From here on it warns.
+    pub warning_celsius: Option<f64>,
+    /// From here on it may stop.
+    pub critical_celsius: Option<f64>,
+    /// Bytes hosts wrote while the step ran, as the drive counts (to 512,000).
+    pub host_written_bytes: Option<u64>,
+    /// Bytes written to the media while the step ran; `None` where the drive does not tell.
+    pub nand_written_bytes: Option<u64>,
+    /// Bytes to the media per byte of the host; `None` where the drive does not tell, or below 64 MiB.
+    pub write_amplification: Option<f64>,
+    /// Why it counts as slowed down by heat.
+    pub throttled: Option<ThrottleSign>,
+    /// What it warns of, in words.
+    pub critical_warnings: Vec<String>,
+    /// Looks through the step, for charts.
+    pub samples: Vec<HealthSampleView>,
+}
+
+/// One look.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HealthSampleView {
+    /// Seconds since the start of the measured window.
+    pub at_s: f64,
+    /// Temperature.
+    pub celsius: Option<f64>,
+    /// The drive was hot or slowed down: mark it.
+    pub hot: bool,
+    /// Bytes hosts wrote since the first look.
+    pub host_written_bytes: Option<u64>,
+    /// Bytes written to the media since the first look.
+    pub nand_written_bytes: Option<u64>,
+}
+
+/// Views of all drives that told something.
+pub(crate) fn drive_health(record: &StepRecord) -> Vec<DriveHealthView> {
+    record.host.iter().flat_map(|host| &host.drives).filter_map(drive_view).collect()
+}
+
+fn drive_view(series: &DriveSeries) -> Option<DriveHealthView> {
+    let (first, last) = (series.samples.first()?, series.samples.last()?);
+    let warned = series.samples.iter().filter_map(|s| s.critical_warning).fold(0, |all, byte| all | byte);
+    let since = |now: Option<u64>, first: Option<u64>| now?.checked_sub(first?);
+    let samples = series.samples.iter().zip(series.hot_samples()).map(|(sample, hot)| HealthSampleView {
+        at_s: sample.at_ns as f64 / 1e9,
+        celsius: sample.celsius,
+        hot,
+        host_written_bytes: since(sample.host_written_bytes, first.host_written_bytes),
+        nand_written_bytes: since(sample.nand_written_bytes, first.nand_written_bytes),
+    });
+    Some(DriveHealthView {
+        device: series.device.clone(),
+        source: series.source,
+        celsius_first: first.celsius,
+        celsius_last: last.celsius,
+        celsius_max: series.celsius_max(),
+        warning_celsius: series.warning_celsius,
+        critical_celsius: series.critical_celsius,
+        host_written_bytes: series.host_written_bytes(),
+        nand_written_bytes: series.nand_written_bytes(),
+        write_amplification: series.write_amplification(),
+        throttled: series.throttle_sign(),
+        critical_warnings: CriticalWarning::of(warned).words().into_iter().map(str::to_owned).collect(),
+        samples: samples.collect(),
+    })
+}
+
+/// A warning for each drive that heat slowed down, or that said it would.
+pub(crate) fn heat_warnings(record: &StepRecord) -> Vec<Warning> {
+    let warning = |series: &DriveSeries| {
+        let (device, celsius_max) = (series.device.clone(), series.celsius_max());
+        series.throttle_sign().map(|sign| Warning::Throttled { device, sign, celsius_max })
+    };
+    record.host.iter().flat_map(|host| &host.drives).filter_map(warning).collect()
+}
+
+/// The sentence of [`Warning::Throttled`].
+pub(crate) fn throttled_text(device: &str, sign: ThrottleSign, celsius_max: Option<f64>) -> String {
+    let at = celsius_max.map_or_else(String::new, |c| format!(" at up to {c:.0} \u{b0}C"));
+    let what = match sign {
+        ThrottleSign::Level => "says that it is slowed down by heat",
+        ThrottleSign::Transition => "began to slow down because of heat within the step",
+        ThrottleSign::CriticalWarning => "warns of its temperature",
+        ThrottleSign::WarningTemperature => "reached the temperature from which it warns",
+    };
+    format!("{device} {what}{at}: cool it and measure again, or read these figures as those of a hot drive.")
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_record::DriveSample;
+
+    use super::*;
+
+    fn sample(at_ns: u64, celsius: f64, host_written_bytes: u64) -> DriveSample {
+        DriveSample {
+            at_ns,
+            celsius: Some(celsius),
+            critical_warning: Some(0),
+            host_written_bytes: Some(host_written_bytes),
+            nand_written_bytes: Some(host_written_bytes * 3),
+            ..DriveSample::default()
+        }
+    }
+
+    fn series(samples: Vec<DriveSample>) -> DriveSeries {
+        DriveSeries {
+            device: "nvme0n1".into(),
+            source: HealthSource::Nvme,
+            warning_celsius: Some(70.0),
+            critical_celsius: None,
+            samples,
+        }
+    }
+
+    #[test]
+    fn a_view_counts_from_the_first_look_and_marks_the_hot_ones() {
+        let mut hot = sample(2_000_000_000, 71.0, 300 << 20);
+        hot.critical_warning = Some(0b100);
+        let view = drive_view(&series(vec![sample(0, 40.0, 100 << 20), hot])).expect("two looks");
+        assert_eq!((view.celsius_first, view.celsius_last, view.celsius_max), (Some(40.0), Some(71.0), Some(71.0)));
+        assert_eq!((view.host_written_bytes, view.write_amplification), (Some(200 << 20), Some(3.0)));
+        assert_eq!(view.samples.iter().map(|s| s.hot).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(view.samples[1].nand_written_bytes, Some(600 << 20));
+        assert_eq!(view.critical_warnings, ["reliability is degraded by media or internal errors"]);
+        assert_eq!(view.throttled, Some(ThrottleSign::WarningTemperature));
+    }
+
+    #[test]
+    fn the_sentence_names_the_drive_the_sign_and_the_temperature() {
+        let text = throttled_text("nvme0n1", ThrottleSign::Transition, Some(81.6));
+        assert!(text.starts_with("nvme0n1 began to slow down because of heat within the step at up to 82 \u{b0}C"));
+        assert_eq!(drive_view(&series(Vec::new())), None);
+    }
+}
