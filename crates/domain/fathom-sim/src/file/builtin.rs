@@ -1,0 +1,46 @@
+//! Machines and devices that ship with the program.
+
+use std::sync::LazyLock;
+
+use fathom_plan::SourceError;
+use fathom_units::nearest;
+
+use super::{parse_devices, read_machine};
+use crate::machine::{Device, Machine};
+
+const DEVICES: &str = include_str!("../../machines/devices.toml");
+
+/// Name and file of each shipped machine.
+const MACHINES: &[(&str, &str)] = &[("speed", include_str!("../../machines/speed.toml"))];
+
+static SHIPPED_DEVICES: LazyLock<Vec<Device>> =
+    LazyLock::new(|| parse_devices(DEVICES, "devices.toml").expect("a test reads the shipped devices"));
+
+/// The shipped devices.
+#[must_use]
+pub fn builtin_devices() -> &'static [Device] {
+    &SHIPPED_DEVICES
+}
+
+/// Name and text of each shipped machine.
+#[must_use]
+pub fn builtin_machines() -> &'static [(&'static str, &'static str)] {
+    MACHINES
+}
+
+/// The shipped machine of that name.
+///
+/// # Errors
+/// When there is none, with the nearest name.
+pub fn builtin_machine(name: &str) -> Result<Machine, SourceError> {
+    let Some((_, text)) = MACHINES.iter().find(|(known, _)| *known == name) else {
+        let names: Vec<&str> = MACHINES.iter().map(|(known, _)| *known).collect();
+        let help = nearest(name, names.iter().copied()).map_or_else(
+            || format!("fathom machines lists them: {}", names.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        let message = format!("there is no simulated machine `{name}`");
+        return Err(SourceError::without_place("", message, Some(help)));
+    };
+    read_machine(text, &format!("{name}.toml"), builtin_devices())
+}

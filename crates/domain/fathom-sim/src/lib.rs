@@ -1,0 +1,47 @@
+//! Machines and drives in virtual time: [`SimRunner`] runs a step on a [`Machine`] and yields the same record as a real
+//! one, in microseconds of wall time per millisecond.
+//!
+//! Pure: no clock, file or thread. Time is whole picoseconds, order is (time, sequence), random numbers come from named
+//! streams of the step's seed: the same machine, step and seed give the same record, bit by bit, on every platform.
+//!
+//! A [`Device`] (the parameters of a kind of drive: dies, tR, controller time, rates) is read from a `[[device]]` table.
+//! The shipped ones are in `machines/devices.toml` of this crate; a machine file may hold its own, and a fitted device
+//! is such a table. The catalogue of ratings and sources is not needed here: a device names its entry there.
+
+mod agenda;
+mod amplification;
+mod array;
+mod assemble;
+mod build;
+mod cpu;
+mod drive;
+mod fault;
+mod file;
+mod ftl;
+mod laws;
+mod load;
+mod machine;
+mod meter;
+mod nand;
+mod pcie;
+mod pipe;
+mod placement;
+mod rng;
+mod runner;
+mod snapshot;
+mod target;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod validation;
+mod world;
+
+pub use amplification::write_amplification;
+pub use file::{builtin_devices, builtin_machine, builtin_machines, parse_devices, parse_machine};
+pub use laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
+pub use machine::{
+    Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Ftl, Host, InterruptPolicy, Level,
+    Link, Machine, Md, Media, Memory, Nand, Service, SharedLink, Xpoint,
+};
+pub use runner::{SimRunner, Truth};
+pub use target::{TargetName, target_name};

@@ -1,0 +1,357 @@
+//! Runs a step on a simulated machine, in virtual time.
+
+use fathom_hist::Histogram;
+use fathom_plan::{EngineName, Phase, Step};
+use fathom_record::{Progress, PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning};
+
+use crate::assemble::{Ended, assemble};
+use crate::build::{Builder, Fresh, amplification, ps, refused};
+use crate::drive::MediaState;
+use crate::laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
+use crate::machine::Machine;
+use crate::snapshot::Snapshot;
+use crate::target::{Resolved, target_name};
+use crate::world::{Place, World};
+
+/// Time between two looks at the precision grows by this factor, as on a real machine.
+const LOOK_FACTOR: f64 = 1.5;
+/// Conditioning is analytic: this much of it is run for its figures.
+const CONDITIONING_NS_MAX: u64 = 1_000_000_000;
+/// The ramp is run in pieces, so that a stop is noticed.
+const RAMP_PIECE_NS: u64 = 100_000_000;
+
+/// What is known of a run beside its record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Truth {
+    /// How far the operational laws were off.
+    pub laws: LawErrors,
+    /// Busy share of every part.
+    pub utilisation: Vec<Utilisation>,
+    /// Events that the run took.
+    pub events: u64,
+    /// Completed I/Os, ramp included.
+    pub ios: u64,
+    /// Programs per unit of host data on flash, over the run: (drive, write amplification).
+    pub write_amplification: Vec<(String, f64)>,
+}
+
+/// A simulated machine that runs steps. Same machine, same step, same seed: the same record, bit by bit.
+#[derive(Clone, Debug)]
+pub struct SimRunner {
+    machine: Machine,
+    started_unix_ns: u64,
+    fresh: Fresh,
+    truth: Option<Truth>,
+}
+
+impl SimRunner {
+    /// A runner for `machine`; `started_unix_ns` stands in the records, for nothing here reads a clock.
+    #[must_use]
+    pub fn new(machine: Machine, started_unix_ns: u64) -> Self {
+        SimRunner { machine, started_unix_ns, fresh: Fresh::new(), truth: None }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The machine, to be changed between steps.
+    pub fn machine_mut(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    /// What is known of the last run; `None` before the first.
+    #[must_use]
+    pub fn truth(&self) -> Option<&Truth> {
+        self.truth.as_ref()
+    }
+
+    fn resolve(&self, step: &Step) -> Result<Vec<Resolved>, StepFailure> {
+        let mut out = Vec::new();
+        for target in &step.targets {
+            if step.engine.name == EngineName::Null {
+                out.push(Resolved { path: target.path.clone(), place: Place::Nowhere });
+                continue;
+            }
+            let name = target_name(&target.path);
+            let part = name.map_or(Some(target.path.as_str()), |name| name.part);
+            let members = self.machine.members_of(part).map_err(|why| {
+                refused(format!("target {}", target.path), why, "fathom machines show NAME lists them")
+            })?;
+            for member in members {
+                let place = self.machine.place_of(&member).expect("members are drives and arrays");
+                // A target of several drives stands for each of them.
+                let path =
+                    if name.is_some_and(|n| n.part == Some(member.as_str())) || members_is_one(&self.machine, part) {
+                        target.path.clone()
+                    } else {
+                        format!("sim:{}/{member}", name.map_or("", |n| n.machine))
+                    };
+                out.push(Resolved { path, place });
+            }
+        }
+        Ok(out)
+    }
+
+    /// Marks drives as purged; no I/O is needed for that.
+    fn purge(&mut self, step: &Step, targets: &[Resolved]) -> StepRecord {
+        let mut purges = Vec::new();
+        for target in targets {
+            let drives = drives_of(&self.machine, target.place);
+            let bytes = drives.iter().map(|d| self.machine.drives[*d].device.capacity_bytes).sum();
+            for drive in drives {
+                self.fresh.insert(self.machine.drives[drive].name.clone(), 0.0);
+            }
+            purges.push(PurgeReport {
+                target: target.path.clone(),
+                method: PurgeMethod::NvmeFormat,
+                bytes,
+                detail: "simulated format: the mapping is empty".to_owned(),
+            });
+        }
+        let _ = step;
+        StepRecord {
+            started_unix_ns: self.started_unix_ns,
+            runtime_ns: 0,
+            setup_ns: 0,
+            directions: Vec::new(),
+            intervals: Vec::new(),
+            threads: Vec::new(),
+            failures: Vec::new(),
+            host: None,
+            features: Vec::new(),
+            clock: None,
+            overhead: None,
+            in_flight_mean: None,
+            in_flight_age_ns: None,
+            verify: None,
+            open_loop: None,
+            targets: Vec::new(),
+            purges,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+fn members_is_one(machine: &Machine, part: Option<&str>) -> bool {
+    machine.members_of(part).is_ok_and(|members| members.len() == 1)
+}
+
+/// Drives behind a place.
+fn drives_of(machine: &Machine, place: Place) -> Vec<usize> {
+    match place {
+        Place::Drive(d) => vec![d as usize],
+        Place::Array(a) => machine.arrays[a as usize].members.clone(),
+        Place::Nowhere => Vec::new(),
+    }
+}
+
+impl Runner for SimRunner {
+    fn run(&mut self, step: &Step, control: &mut RunControl<'_>) -> Result<StepRecord, StepFailure> {
+        let targets = self.resolve(step)?;
+        if step.phase == Phase::Purge {
+            return Ok(self.purge(step, &targets));
+        }
+        let mut step = step.clone();
+        let conditioning = Builder::is_conditioning(&step);
+        if conditioning {
+            step.length.passes = None;
+            step.length.ramp_ns = 0;
+            step.length.budget_ns = step.length.budget_ns.clamp(1_000_000, CONDITIONING_NS_MAX);
+            step.length.floor_ns = step.length.budget_ns;
+        }
+        let interval_ns = interval_ns(step.length.budget_ns);
+        let builder =
+            Builder { machine: &self.machine, step: &step, targets: &targets, fresh: &self.fresh, interval_ns };
+        let world = builder.world()?;
+        let ended = Drive { machine: &self.machine, fresh: &mut self.fresh, step: &step, targets: &targets, world }
+            .run(control, interval_ns);
+        self.settle_history(&step, &targets);
+        let (mut record, truth) = assemble(&self.machine, &step, &targets, ended, self.started_unix_ns);
+        let largest = truth.laws.largest();
+        let laws = truth.laws;
+        self.truth = Some(truth);
+        if largest > LAW_ERROR_MAX {
+            return Err(StepFailure::Failed {
+                what: format!("an operational law does not hold in the simulation: {laws:?}"),
+                source: std::io::Error::other("this is a fault of Fathom"),
+                help: "please report it with the plan and the machine".to_owned(),
+            });
+        }
+        if conditioning {
+            let text = "the simulated drives were conditioned analytically; a second of it was run".to_owned();
+            record.warnings.push(Warning::Note { text });
+        }
+        Ok(record)
+    }
+}
+
+impl SimRunner {
+    /// What the step leaves on purged drives.
+    fn settle_history(&mut self, step: &Step, targets: &[Resolved]) {
+        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(&self.machine, t.place)).collect();
+        for drive in drives {
+            let name = &self.machine.drives[drive].name;
+            match step.phase {
+                Phase::Fill => {
+                    if let Some(fills) = self.fresh.get_mut(name) {
+                        *fills = fills.max(1.0);
+                    }
+                }
+                Phase::Precondition | Phase::Settle => {
+                    self.fresh.remove(name);
+                }
+                Phase::Purge | Phase::Measure => {}
+            }
+        }
+    }
+}
+
+/// Intervals as an engine on a real host makes them: 100 ms up to a minute, shorter for short windows, longer beyond.
+fn interval_ns(budget_ns: u64) -> u64 {
+    const SECOND: u64 = 1_000_000_000;
+    if budget_ns < SECOND {
+        (budget_ns / 10).max(1_000)
+    } else if budget_ns <= 60 * SECOND {
+        SECOND / 10
+    } else {
+        SECOND * budget_ns.div_ceil(1_200 * SECOND).max(1)
+    }
+}
+
+/// Drives a world through ramp and window.
+struct Drive<'a> {
+    machine: &'a Machine,
+    fresh: &'a mut Fresh,
+    step: &'a Step,
+    targets: &'a [Resolved],
+    world: World,
+}
+
+impl Drive<'_> {
+    fn run(mut self, control: &mut RunControl<'_>, interval_ns: u64) -> Ended {
+        let length = self.step.length;
+        let start_ns = length.ramp_ns;
+        let mut interrupted = false;
+        let mut at = 0;
+        while at < start_ns && !interrupted {
+            at = (at + RAMP_PIECE_NS).min(start_ns);
+            self.advance_to(at);
+            interrupted = control.stopped();
+        }
+        let before = Snapshot::of(&self.world, ps(start_ns));
+        self.world.end_ns = start_ns.saturating_add(length.budget_ns);
+        if interrupted {
+            self.world.end_ns = start_ns + interval_ns;
+        }
+        let mut looks = Looks::new(self.step);
+        let mut cpu_busy = Vec::new();
+        let mut last = before.clone();
+        loop {
+            let end = self.world.meter.interval_end_ns().min(self.world.end_ns);
+            let more = self.advance_to(end);
+            if !more {
+                self.world.end_ns = end.min(self.world.last_reaped_ns.max(start_ns) + 1);
+            }
+            let now = Snapshot::of(&self.world, ps(end));
+            cpu_busy.push(now.busy_shares_since(&last));
+            last = now;
+            let end = end.min(self.world.end_ns);
+            self.world.meter.close_interval(end);
+            self.age_flash(interval_ns);
+            (control.on_progress)(&self.progress(end - start_ns));
+            if end >= self.world.end_ns {
+                break;
+            }
+            let enough = looks.passes(end - start_ns, control, &self.world.meter.intervals, self.step);
+            interrupted |= control.stopped();
+            if enough || interrupted {
+                self.world.end_ns = self.world.end_ns.min(end + interval_ns);
+            }
+        }
+        Ended { world: self.world, before, after: last, cpu_busy, interrupted }
+    }
+
+    /// Runs until every completion stamped before `at_ns` is counted; false when nothing is left to happen.
+    fn advance_to(&mut self, at_ns: u64) -> bool {
+        loop {
+            let slack = self.world.stamp_slack_ps;
+            let more = self.world.run_until(ps(at_ns).saturating_add(slack));
+            if !more || self.world.stamp_slack_ps == slack {
+                return more;
+            }
+        }
+    }
+
+    /// Purged drives fill up: their write amplification follows.
+    fn age_flash(&mut self, _interval_ns: u64) {
+        let sequential = matches!(self.step.workload.pattern, fathom_plan::Pattern::Sequential);
+        for target in self.targets {
+            for drive in drives_of(self.machine, target.place) {
+                let spec = &self.machine.drives[drive];
+                let state = &mut self.world.drives[drive];
+                let written = state.count.bytes[crate::load::WRITE as usize];
+                let MediaState::Nand(nand) = &mut state.media else { continue };
+                let Some(fills) = self.fresh.get_mut(&spec.name) else { continue };
+                let new = written - std::mem::replace(&mut nand.written_before, written);
+                *fills += new as f64 / spec.device.capacity_bytes as f64;
+                let rho = nand.spec().spare_pct / 100.0;
+                nand.set_amplification(amplification(rho, sequential, Some(*fills)));
+            }
+        }
+    }
+
+    fn progress(&self, elapsed_ns: u64) -> Progress {
+        let last = self.world.meter.intervals.last();
+        let seconds = last.map_or(1.0, |i| i.length_ns.max(1) as f64 / 1e9);
+        let sum = |of: fn(&fathom_record::DirectionInterval) -> u64| {
+            last.map_or(0, |i| i.directions.iter().map(of).sum::<u64>()) as f64 / seconds
+        };
+        let p99_ns = last.and_then(|interval| {
+            let mut merged = Histogram::new();
+            interval.directions.iter().for_each(|d| merged.merge(&d.lat));
+            if merged.count() >= 100 { merged.quantile(0.99) } else { None }
+        });
+        Progress {
+            elapsed_ns,
+            remaining_ns: self.step.length.budget_ns.saturating_sub(elapsed_ns),
+            iops: sum(|d| d.ios),
+            bytes_per_s: sum(|d| d.bytes),
+            bytes_done: self.world.meter.bytes_done,
+            p99_ns,
+            activity: None,
+        }
+    }
+}
+
+/// Looks at the precision at geometrically spaced times only, and believes two in a row.
+struct Looks {
+    next_ns: f64,
+    passed: u32,
+    off: bool,
+}
+
+impl Looks {
+    fn new(step: &Step) -> Self {
+        let length = step.length;
+        let off = length.floor_ns >= length.budget_ns || length.passes.is_some();
+        Looks { next_ns: length.floor_ns as f64, passed: 0, off }
+    }
+
+    fn passes(
+        &mut self,
+        elapsed_ns: u64,
+        control: &RunControl<'_>,
+        intervals: &[fathom_record::Interval],
+        step: &Step,
+    ) -> bool {
+        if self.off || (elapsed_ns as f64) < self.next_ns.max(1.0) {
+            return false;
+        }
+        self.next_ns = self.next_ns.max(1.0) * LOOK_FACTOR;
+        self.passed = if (control.precise_enough)(intervals, step) { self.passed + 1 } else { 0 };
+        self.passed >= 2
+    }
+}

@@ -1,0 +1,94 @@
+//! Names of simulated targets: `sim:MACHINE`, `sim:MACHINE/PART`, where MACHINE is a shipped one or a file.
+
+use fathom_units::nearest;
+
+use crate::machine::Machine;
+use crate::world::Place;
+
+/// What a name says, before the machine is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetName<'a> {
+    /// Shipped machine, or path of a file that ends in `.toml`.
+    pub machine: &'a str,
+    /// Drive, array or group of it; `None`: the machine's default.
+    pub part: Option<&'a str>,
+}
+
+/// A target and the place in the machine that it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    pub(crate) path: String,
+    pub(crate) place: Place,
+}
+
+/// Reads `sim:NAME`, `sim:NAME/PART`, `sim:FILE.toml` or `sim:FILE.toml/PART`; `None` for other targets.
+#[must_use]
+pub fn target_name(path: &str) -> Option<TargetName<'_>> {
+    let rest = path.strip_prefix("sim:")?;
+    let end_of_file = rest.find(".toml").map(|at| at + ".toml".len());
+    let split = match end_of_file {
+        Some(end) => end,
+        None => rest.find('/').unwrap_or(rest.len()),
+    };
+    let (machine, part) = rest.split_at(split);
+    Some(TargetName { machine, part: part.strip_prefix('/').filter(|p| !p.is_empty()) })
+}
+
+impl Machine {
+    /// All names that can follow `sim:MACHINE/`: drives, groups of drives, arrays.
+    #[must_use]
+    pub fn parts(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.arrays.iter().map(|a| a.name.clone()).collect();
+        for drive in &self.drives {
+            if !names.contains(&drive.group) {
+                names.push(drive.group.clone());
+            }
+            if !names.contains(&drive.name) {
+                names.push(drive.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Names of the drives or the array that a part of the machine means; `None` means its default target.
+    ///
+    /// # Errors
+    /// A sentence with the nearest name when there is no such part.
+    pub fn members_of(&self, part: Option<&str>) -> Result<Vec<String>, String> {
+        let part = part.unwrap_or(&self.default_target);
+        if self.arrays.iter().any(|a| a.name == part) {
+            return Ok(vec![part.to_owned()]);
+        }
+        let drives: Vec<String> =
+            self.drives.iter().filter(|d| d.name == part || d.group == part).map(|d| d.name.clone()).collect();
+        if drives.is_empty() {
+            let parts = self.parts();
+            let hint = nearest(part, &parts)
+                .map_or_else(|| format!("it has {}", parts.join(", ")), |near| format!("did you mean `{near}`?"));
+            return Err(format!("machine {} has no `{part}`: {hint}", self.name));
+        }
+        Ok(drives)
+    }
+
+    pub(crate) fn place_of(&self, name: &str) -> Option<Place> {
+        if let Some(array) = self.arrays.iter().position(|a| a.name == name) {
+            return Some(Place::Array(array as u16));
+        }
+        self.drives.iter().position(|d| d.name == name).map(|drive| Place::Drive(drive as u16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_machines_files_and_parts_are_told_apart() {
+        let name = |machine, part| Some(TargetName { machine, part });
+        assert_eq!(target_name("sim:epyc"), name("epyc", None));
+        assert_eq!(target_name("sim:epyc/nvme3"), name("epyc", Some("nvme3")));
+        assert_eq!(target_name("sim:a/b.toml"), name("a/b.toml", None));
+        assert_eq!(target_name("sim:/a/b.toml/nvme0"), name("/a/b.toml", Some("nvme0")));
+        assert_eq!(target_name("/dev/nvme0n1"), None);
+    }
+}
