@@ -8,6 +8,7 @@ mod cpu;
 mod disk;
 mod extents;
 mod facts;
+mod health;
 pub mod inspect;
 mod mount;
 mod placement;

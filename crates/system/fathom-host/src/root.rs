@@ -61,6 +61,12 @@ impl Root {
         Root { base: base.into() }
     }
 
+    /// Whether this is the running machine rather than a tree of files.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.base == Path::new("/")
+    }
+
     /// Path of `relative` (no leading slash) below this root.
     #[must_use]
     pub fn join(&self, relative: impl AsRef<Path>) -> PathBuf {

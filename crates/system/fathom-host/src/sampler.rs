@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_record::{CpuTime, HostDelta};
+use fathom_record::{CpuSeries, CpuShares, CpuTime, HostDelta};
 
+use crate::cpu::Topology;
+use crate::health::HealthWatch;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
@@ -67,7 +69,13 @@ pub struct HostSampler {
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
     tasks: TaskWatch,
+    health: HealthWatch,
     busy_by_interval: Vec<Vec<f32>>,
+    /// Columns as in `stat_first`.
+    shares_by_interval: Vec<Vec<CpuShares>>,
+    /// (interrupts, context switches).
+    events_by_interval: Vec<(u64, u64)>,
+    core_of: Vec<(u32, u32)>,
     sampler_ns: u64,
 }
 
@@ -80,6 +88,7 @@ impl HostSampler {
         let diskstats_file = if disks.is_empty() { None } else { Some(OpenText::open(root.join("proc/diskstats"))?) };
         let tick_ns = sys::tick_ns();
         let interrupt_devices = interrupt_devices(root, &disks);
+        let health = HealthWatch::new(root, &disks);
         let mut sampler = HostSampler {
             disks,
             stat_file: OpenText::open(root.join("proc/stat"))?,
@@ -98,8 +107,12 @@ impl HostSampler {
             stat_last: Stat::default(),
             scratch: Stat::default(),
             disks_first: Vec::new(),
+            health,
             tasks: TaskWatch::new(root.clone(), tick_ns),
             busy_by_interval: Vec::new(),
+            shares_by_interval: Vec::new(),
+            events_by_interval: Vec::new(),
+            core_of: core_of(root),
             sampler_ns: 0,
         };
         sampler.begin()?;
@@ -128,6 +141,8 @@ impl HostSampler {
     /// [`ProbeError`] when a counter cannot be read.
     pub fn begin(&mut self) -> Result<(), ProbeError> {
         self.busy_by_interval.clear();
+        self.shares_by_interval.clear();
+        self.events_by_interval.clear();
         // Looking through all processes is the one costly part; it lies before the first reading, not in the window.
         self.tasks.restart();
         let cpu_ns = sys::thread_cpu_ns();
@@ -140,6 +155,7 @@ impl HostSampler {
         self.read_stat(&mut stat)?;
         self.stat_last.clone_from(&stat);
         self.stat_first = stat;
+        self.health.begin();
         self.sampler_ns = sys::thread_cpu_ns() - cpu_ns;
         Ok(())
     }
@@ -153,14 +169,18 @@ impl HostSampler {
         self.tasks.sample();
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
-        // In the order of the first reading, so that every interval has the same columns.
-        let shares = self.stat_first.cpus.iter().map(|(number, _)| {
+        // In the order of the first reading, so that every interval has the same columns. A CPU offline did nothing.
+        let times = self.stat_first.cpus.iter().map(|(number, _)| {
             match (find(&self.stat_last, *number), find(&now, *number)) {
-                (Some(before), Some(after)) => busy_share(&cpu_difference(after, before)),
-                _ => 0.0, // Offline: it did nothing.
+                (Some(before), Some(after)) => cpu_difference(after, before),
+                _ => CpuTime::default(),
             }
         });
-        self.busy_by_interval.push(shares.collect());
+        let (busy, shares) = times.map(|time| (busy_share(&time), CpuShares::of(&time))).unzip();
+        self.busy_by_interval.push(busy);
+        self.shares_by_interval.push(shares);
+        let interrupts = now.interrupts.wrapping_sub(self.stat_last.interrupts);
+        self.events_by_interval.push((interrupts, now.context_switches.wrapping_sub(self.stat_last.context_switches)));
         self.scratch = std::mem::replace(&mut self.stat_last, now);
         self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
         Ok(())
@@ -181,6 +201,7 @@ impl HostSampler {
         self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
 
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
+        let (drives, health_ns) = self.health.finish();
         let disks = disks_now.iter().zip(&self.disks_first).zip(&self.disks);
         let delta = HostDelta {
             window_ns,
@@ -192,12 +213,31 @@ impl HostSampler {
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
             disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
             vectors: vector_deltas(&self.vectors_first, &vectors_now),
-            sampler_ns: self.sampler_ns,
+            drives,
+            core_of: self.core_of.clone(),
+            cpu_series: self.series(),
+            sampler_ns: self.sampler_ns + health_ns,
             cpu_busy_by_interval: std::mem::take(&mut self.busy_by_interval),
             page_cache_bytes: None,
         };
         self.scratch = now;
         Ok(delta)
+    }
+
+    /// The intervals, without the CPUs that did nothing in any of them.
+    fn series(&mut self) -> CpuSeries {
+        let rows = std::mem::take(&mut self.shares_by_interval);
+        let numbers = self.stat_first.cpus.iter().map(|(number, _)| *number).enumerate();
+        let did: Vec<(usize, u32)> =
+            numbers.filter(|(column, _)| rows.iter().any(|row| row[*column] != CpuShares::default())).collect();
+        let kept = |row: &Vec<CpuShares>| did.iter().map(|(column, _)| row[*column]).collect();
+        let (interrupts, context_switches) = std::mem::take(&mut self.events_by_interval).into_iter().unzip();
+        CpuSeries {
+            cpus: did.iter().map(|(_, number)| *number).collect(),
+            shares_pct: rows.iter().map(kept).collect(),
+            interrupts,
+            context_switches,
+        }
     }
 
     fn read_stat(&mut self, into: &mut Stat) -> Result<(), ProbeError> {
@@ -215,6 +255,15 @@ impl HostSampler {
         let text = file.read(&mut self.buffer)?;
         parse_diskstats(&file.path, text, &self.disks, into)
     }
+}
+
+/// (CPU, lowest CPU of its core); empty without siblings, and where the kernel does not tell.
+fn core_of(root: &Root) -> Vec<(u32, u32)> {
+    let Ok(topology) = Topology::read(root) else { return Vec::new() };
+    if !topology.has_smt() {
+        return Vec::new();
+    }
+    topology.cpus.iter().map(|c| (c.id, c.siblings.first().copied().unwrap_or(c.id))).collect()
 }
 
 fn find(stat: &Stat, number: u32) -> Option<&CpuTime> {
@@ -279,6 +328,16 @@ mod tests {
         assert_eq!((delta.interrupts, delta.context_switches), (40, 101));
         assert_eq!((delta.disks[0].read_ios, delta.disks[0].write_bytes, delta.disks[0].discard_ios), (4, 16 * 512, 1));
         assert_eq!(delta.cpu_busy_by_interval, [[0.3, 0.0], [20.0 / 30.0, 0.0]]);
+        // CPU 1 did nothing and is left out.
+        let shares = [[CpuShares([15, 15, 0, 0, 0, 0])], [CpuShares([33, 33, 0, 0, 0, 0])]];
+        assert_eq!(
+            (&delta.cpu_series.cpus[..], &delta.cpu_series.shares_pct[..]),
+            (&[0][..], &shares.map(Vec::from)[..])
+        );
+        assert_eq!(
+            (&delta.cpu_series.interrupts[..], &delta.cpu_series.context_switches[..]),
+            (&[30, 10][..], &[100, 1][..])
+        );
         let thread = |name: &str| delta.threads.iter().find(|t| t.name == name).expect(name).clone();
         assert_eq!((thread("fathom-w0").user_ns, thread("fathom-w0").system_ns), (4 * tick, 2 * tick));
         assert!(!thread("fathom-w0").kernel);
@@ -318,6 +377,14 @@ mod tests {
         let array = delta.threads.iter().find(|t| t.name == "md0_raid5").expect("watched");
         assert_eq!((array.kernel, array.system_ns), (true, 30 * sys::tick_ns()));
         assert!(!delta.threads.iter().any(|t| t.name.starts_with("kworker")));
+    }
+
+    #[test]
+    fn cpus_are_told_by_core_only_where_siblings_share_cores() {
+        let tree = crate::cpu::tests::eight_cpus();
+        assert_eq!(core_of(&tree.root())[5..], [(5, 1), (6, 2), (7, 3)]);
+        tree.file("sys/devices/system/cpu/online", "0-3\n");
+        assert_eq!(core_of(&tree.root()), []);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A machine's tree in one tar file, to be inspected elsewhere.
 //!
-//! What [`super::Inventory::read`] reads, and no more: no host name, no address, no user; serial numbers and unique
+//! What [`super::Inventory::read`] reads, and no more (raw pages of NVMe controllers lie in a folder `nvme`): no host name, no address, no user; serial numbers and unique
 //! names of drives only when asked for. Symbolic links are kept as links.
 
 use std::collections::BTreeSet;
@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
+use super::admin::page_files;
 use crate::root::Root;
 
 /// What is packed: paths below the root, `*` standing for one component or a part of it.
@@ -40,7 +41,7 @@ const PATTERNS: &[&str] = &[
     "sys/class/nvme/nvme*/hwmon/hwmon*/{temp1_input,temp1_max,temp1_crit}",
     "sys/dev/block/*/dev",
     "sys/class/block/*/dev",
-    "sys/block/*/{dev,size,ro,serial,device}",
+    "sys/block/*/{dev,size,ro,serial,nsid,device}",
     "sys/block/*/*/{dev,size,partition}",
     "sys/block/*/holders/*",
     "sys/block/*/slaves/*",
@@ -108,7 +109,7 @@ pub fn capture(root: &Root, out: impl Write, with_serials: bool) -> Result<u32, 
         let components: Vec<&str> = pattern.split('/').collect();
         let _found_any = select(&base, &base, &components, &mut selection);
     }
-    write(&base, &selection, out, with_serials)
+    write(&base, &selection, &page_files(root, with_serials), out, with_serials)
 }
 
 /// `a/{b,c}` -> `a/b`, `a/c`.
@@ -185,7 +186,13 @@ fn select_one(base: &Path, path: &Path, rest: &[&str], selection: &mut Selection
     found
 }
 
-fn write(base: &Path, selection: &Selection, out: impl Write, with_serials: bool) -> Result<u32, CaptureError> {
+fn write(
+    base: &Path,
+    selection: &Selection,
+    pages: &[(PathBuf, Vec<u8>)],
+    out: impl Write,
+    with_serials: bool,
+) -> Result<u32, CaptureError> {
     let broken = || failed("cannot write the capture");
     let mut archive = tar::Builder::new(out);
     let header = |kind: tar::EntryType, size: u64, mode: u32| {
@@ -203,6 +210,11 @@ fn write(base: &Path, selection: &Selection, out: impl Write, with_serials: bool
     for file in &selection.files {
         let Ok(raw) = fs::read(base.join(file)) else { continue };
         let Some(bytes) = told(file, raw, with_serials) else { continue };
+        let mut header = header(tar::EntryType::Regular, bytes.len() as u64, 0o644);
+        archive.append_data(&mut header, file, &bytes[..]).map_err(broken())?;
+        count += 1;
+    }
+    for (file, bytes) in pages {
         let mut header = header(tar::EntryType::Regular, bytes.len() as u64, 0o644);
         archive.append_data(&mut header, file, &bytes[..]).map_err(broken())?;
         count += 1;

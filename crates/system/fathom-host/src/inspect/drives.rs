@@ -3,6 +3,7 @@
 use fathom_units::parse_cpu_list;
 use serde::{Deserialize, Serialize};
 
+use super::admin::AdminFacts;
 use super::interrupts::Interrupts;
 use super::look::{Look, Why, clean, natural_key, pci_address_of};
 use crate::disk::{BlockDevice, DeviceKind, device_by_name};
@@ -26,6 +27,9 @@ pub struct Controller {
     pub poll_queues: Option<u32>,
     /// Temperature.
     pub temperature: Option<Temperature>,
+    /// What it says of itself; `None` where it may not be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin: Option<Box<AdminFacts>>,
 }
 
 /// What the drive's sensor says.
@@ -66,6 +70,9 @@ pub struct Drive {
     pub pci_address: Option<String>,
     /// Driver's name for its interrupts: `nvme0`, `virtio1`.
     pub interrupt_device: Option<String>,
+    /// Number of the NVMe namespace within its controller; told where the controller says something of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace_id: Option<u32>,
     /// NVMe controllers that lead to it; several with native multipath.
     pub controllers: Vec<Controller>,
     /// CPU list of each hardware queue.
@@ -98,6 +105,12 @@ impl Drive {
         // The kernel counts queues for polling among its hardware queues.
         let all = self.device.hw_queues.saturating_sub(self.poll_queues().unwrap_or(0));
         known.or((all > 0).then_some(all))
+    }
+
+    /// What it says of itself, by the first controller that may be asked.
+    #[must_use]
+    pub fn admin(&self) -> Option<&AdminFacts> {
+        self.controllers.iter().find_map(|c| c.admin.as_deref())
     }
 
     /// NUMA node of the drive or of its controller.
@@ -172,9 +185,20 @@ fn drive(look: &Look<'_>, device: BlockDevice, all: &[Controller]) -> Drive {
         queue: settings(look, &format!("{queue_home}/queue")),
         state: if controllers.is_empty() { look.word(&format!("{home}/device/state"), "drive state") } else { None },
         temperature: if controllers.is_empty() { scsi.and_then(|d| temperature(look, &d)) } else { None },
+        namespace_id: controllers
+            .iter()
+            .any(|c| c.admin.is_some())
+            .then(|| namespace_id(look, &home, &device.name))
+            .flatten(),
         controllers,
         device,
     }
+}
+
+/// Number of a namespace; kernels that do not tell count their names alike as long as no namespace was deleted.
+fn namespace_id(look: &Look<'_>, home: &str, name: &str) -> Option<u32> {
+    let told = std::fs::read_to_string(look.root().join(format!("{home}/nsid"))).ok();
+    told.and_then(|t| t.trim().parse().ok()).or_else(|| name.rsplit_once('n')?.1.parse().ok())
 }
 
 /// `0, 1` as the kernel writes queue maps -> `0-1`; what is no list stays as it is.
@@ -247,8 +271,12 @@ fn controllers(look: &Look<'_>, interrupts: &Interrupts) -> Vec<Controller> {
         let left = queues.filter(|_| by_interrupt > 0).map(|all| all.saturating_sub(1 + by_interrupt));
         let transport = word("transport");
         let is_pcie = transport.as_deref() == Some("pcie");
+        let state = word("state");
+        // A controller that resets would hold the inventory up.
+        let may_answer = state.as_deref().is_none_or(|state| state == "live");
         all.push(Controller {
-            state: word("state"),
+            admin: if may_answer { AdminFacts::read(look, &name).map(Box::new) } else { None },
+            state,
             pci_address: pci_address_of(&real),
             numa_node: look
                 .node(&format!("{home}/numa_node"))

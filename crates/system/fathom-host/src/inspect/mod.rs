@@ -4,6 +4,7 @@
 //! [`Inventory::missing`]. [`advise`] is a pure function of the inventory. Nothing is changed here; [`fixes`] says what
 //! the journal of [`crate::settings`] could change for it.
 
+mod admin;
 mod advice;
 mod capture;
 mod drives;
@@ -25,6 +26,7 @@ pub(crate) mod machines;
 
 use serde::{Deserialize, Serialize};
 
+pub use admin::{AdminFacts, NamespaceFacts};
 pub use advice::{Advice, Severity, Subject, advise};
 pub use capture::{CaptureError, UnpackedCapture, capture, unpack};
 pub use drives::{Controller, Drive, QueueSettings, Temperature};

@@ -3,11 +3,15 @@
 use fathom_units::{format_rate, format_significant};
 
 use super::{Advice, Context, by_words, names, note, warning};
+use crate::inspect::Drive;
 
 /// Hot, for a drive that names no limit of its own.
 const HOT_CELSIUS: f64 = 70.0;
 /// So near its limit a drive under load will reach it.
 const MARGIN_CELSIUS: f64 = 5.0;
+
+/// Share of its life used, from which a drive counts as worn.
+const WORN_PCT: u8 = 80;
 
 /// A control group limits the I/O of a drive.
 pub(super) fn cgroup_io(context: &Context<'_>) -> Vec<Advice> {
@@ -64,7 +68,15 @@ pub(super) fn write_cache(context: &Context<'_>) -> Vec<Advice> {
 /// A drive that will slow itself down.
 pub(super) fn hot(context: &Context<'_>) -> Vec<Advice> {
     let found = context.drives.iter().filter_map(|drive| {
-        let now = drive.warmest()?;
+        let slowed = slowed_down(drive);
+        let now = drive.warmest();
+        if let Some(reason) = slowed {
+            let at = now.map_or(String::new(), |t| format!(", at {} °C", format_significant(t.celsius)));
+            let advice = warning("drive.hot", format!("{reason}{at}"), "throughput is that of a hot drive")
+                .remedy("more air over the drive, then measure");
+            return Some((drive.device.name.clone(), advice));
+        }
+        let now = now?;
         let limit = now.warning_celsius.map_or(HOT_CELSIUS, |w| w - MARGIN_CELSIUS);
         if now.celsius < limit {
             return None;
@@ -77,6 +89,88 @@ pub(super) fn hot(context: &Context<'_>) -> Vec<Advice> {
             drive.device.name.clone(),
             warning("drive.hot", reason, effect).remedy("more air over the drive, then measure"),
         ))
+    });
+    by_words(found)
+}
+
+/// What the drive itself says of its heat.
+fn slowed_down(drive: &Drive) -> Option<String> {
+    let admin = drive.admin()?;
+    if let Some(level) = admin.ocp_smart.map(|log| log.throttle_level).filter(|level| *level > 0) {
+        return Some(format!("it says that it is slowed down by heat (level {level})"));
+    }
+    let warns = admin.smart.as_ref().is_some_and(|smart| smart.warnings().temperature);
+    warns.then(|| "it warns of its temperature".to_owned())
+}
+
+/// A drive near or beyond the end of its life, or that warns of something other than heat.
+pub(super) fn worn(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().filter_map(|drive| {
+        let smart = drive.admin()?.smart.as_ref()?;
+        let mut warnings = smart.warnings();
+        warnings.temperature = false;
+        let mut reasons: Vec<String> = warnings.words().into_iter().map(|w| format!("it warns: {w}")).collect();
+        if smart.used_pct >= WORN_PCT {
+            reasons.push(format!("{} % of the life its maker expects is used", smart.used_pct));
+        }
+        if smart.media_errors > 0 {
+            reasons.push(format!("{} media errors so far", smart.media_errors));
+        }
+        let effect = "worn flash needs more retries and repairs: reads slow down, tails grow, and figures do not hold for a new drive";
+        let advice = warning("drive.worn", reasons.join("; "), effect).remedy("measure another drive, and replace this one");
+        (!reasons.is_empty()).then(|| (drive.device.name.clone(), advice))
+    });
+    by_words(found)
+}
+
+/// Interrupts that wait for company.
+pub(super) fn coalescing(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().filter_map(|drive| {
+        let set = drive.admin()?.coalescing.filter(|c| c.is_on())?;
+        let reason = format!("interrupts wait for {} completions or {} us", set.completions, set.wait_us);
+        let effect = format!("up to {} us more latency at low queue depth, fewer interrupts at high", set.wait_us);
+        let advice =
+            note("drive.coalescing", reason, effect).remedy("nvme set-feature /dev/NAME -f 8 -V 0, and measure both");
+        Some((drive.device.name.clone(), advice))
+    });
+    by_words(found)
+}
+
+/// A drive that falls asleep between I/Os.
+pub(super) fn sleeps(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().filter_map(|drive| {
+        let admin = drive.admin()?;
+        let state = |number: u8| admin.power_states.get(usize::from(number));
+        let sleep = admin.transitions.as_ref()?.iter().find(|t| state(t.to).is_some_and(|s| !s.operational))?;
+        let exit_us = state(sleep.to).map_or(0, |s| s.exit_us);
+        let reason = format!("after {} ms without I/O it enters power state {}", sleep.idle_ms, sleep.to);
+        let effect = match exit_us {
+            0 => "the first I/O after a pause waits until it wakes".to_owned(),
+            us => format!("the first I/O after a pause waits up to {us} us until it wakes"),
+        };
+        let advice = note("drive.sleeps", reason, effect).remedy("nvme_core.default_ps_max_latency_us=0");
+        Some((drive.device.name.clone(), advice))
+    });
+    by_words(found)
+}
+
+/// A block size that the drive itself calls slower than another it offers.
+pub(super) fn format(context: &Context<'_>) -> Vec<Advice> {
+    let found = context.drives.iter().filter_map(|drive| {
+        let namespace = drive.admin()?.namespace(drive.namespace_id?)?;
+        let current = namespace.formats.get(namespace.format)?;
+        let offered = namespace.formats.iter().filter(|f| f.data_bytes.is_some() && f.metadata_bytes == 0);
+        let best = offered.min_by_key(|f| f.relative_performance)?;
+        if best.relative_performance >= current.relative_performance {
+            return None;
+        }
+        let reason = format!(
+            "it is formatted in blocks of {} bytes, and calls blocks of {} bytes faster",
+            current.data_bytes?, best.data_bytes?
+        );
+        let effect = "smaller blocks cost the drive more work per write";
+        let advice = note("drive.format", reason, effect).remedy("nvme format with another --lbaf destroys all data");
+        Some((drive.device.name.clone(), advice))
     });
     by_words(found)
 }
@@ -116,6 +210,7 @@ pub(super) fn array(context: &Context<'_>) -> Vec<Advice> {
 
 #[cfg(test)]
 mod tests {
+    use crate::inspect::admin::tests::{give_pages, set_page};
     use crate::inspect::advice::testing::{ids, the};
     use crate::inspect::machines::Machine;
 
@@ -152,6 +247,47 @@ mod tests {
         machine.file("sys/class/nvme/nvme0/hwmon0/temp1_input", "79000\n");
         let advice = the(&machine, "drive.hot");
         assert!(advice.reason.contains("79.0 °C") && advice.reason.contains("from 81.8 °C"), "{advice:?}");
+    }
+
+    #[test]
+    fn a_drive_that_says_it_is_hot_is_believed() {
+        let machine = with_drive();
+        give_pages(&machine, "nvme0");
+        assert!(!has(&machine, "drive.hot"));
+        let mut smart = [0; 512];
+        smart[0] = 0b10;
+        set_page(&machine, "nvme0", "smart.bin", &smart);
+        assert!(the(&machine, "drive.hot").reason.contains("it warns of its temperature"));
+        assert!(!has(&machine, "drive.worn"), "heat is no wear");
+    }
+
+    #[test]
+    fn a_drive_at_the_end_of_its_life_is_worn_and_a_young_one_is_not() {
+        let machine = with_drive();
+        give_pages(&machine, "nvme0");
+        assert!(!has(&machine, "drive.worn"));
+        let mut smart = [0; 512];
+        (smart[0], smart[5], smart[160]) = (0b1, 104, 7);
+        set_page(&machine, "nvme0", "smart.bin", &smart);
+        let reason = the(&machine, "drive.worn").reason;
+        for words in ["spare space is below", "104 % of the life", "7 media errors"] {
+            assert!(reason.contains(words), "{reason}");
+        }
+    }
+
+    #[test]
+    fn coalescing_sleep_and_a_slow_format_are_noted_where_the_drive_has_them() {
+        let machine = with_drive();
+        for id in ["drive.coalescing", "drive.sleeps", "drive.format"] {
+            assert!(!has(&machine, id), "{id} without pages");
+        }
+        give_pages(&machine, "nvme0");
+        assert!(the(&machine, "drive.coalescing").reason.contains("8 completions or 200 us"));
+        assert!(the(&machine, "drive.sleeps").reason.contains("after 100 ms"));
+        assert!(the(&machine, "drive.format").reason.contains("blocks of 512 bytes, and calls blocks of 4096"));
+        set_page(&machine, "nvme0", "feature-08.bin", &[0; 4]);
+        set_page(&machine, "nvme0", "feature-0c.bin", &[0; 4]);
+        assert!(!has(&machine, "drive.coalescing") && !has(&machine, "drive.sleeps"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Subject {
 #[must_use]
 pub fn advise(inventory: &Inventory, subject: &Subject) -> Vec<Advice> {
     let context = Context::new(inventory, subject);
-    let rules: [Rule; 22] = [
+    let rules: [Rule; 26] = [
         link::trained_down,
         link::slot_limits,
         link::uplink,
@@ -70,6 +70,10 @@ pub fn advise(inventory: &Inventory, subject: &Subject) -> Vec<Advice> {
         drive::scheduler,
         drive::write_cache,
         drive::hot,
+        drive::worn,
+        drive::coalescing,
+        drive::sleeps,
+        drive::format,
         drive::state,
         drive::array,
     ];

@@ -6,7 +6,7 @@ use fathom_units::{format_bytes, format_cpu_list, format_iops, format_pct, forma
 
 use super::branch::Branch;
 use crate::inspect::processor::{Cache, Frequency, Processors, Smt};
-use crate::inspect::{Drive, Interrupts, Inventory, Why};
+use crate::inspect::{AdminFacts, Drive, Interrupts, Inventory, Why};
 
 pub(super) fn plural(n: u32, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
@@ -123,18 +123,58 @@ pub(super) fn drive_lines(inventory: &Inventory, drive: &Drive) -> Branch {
         }
         _ => Branch::new(parts),
     };
-    head.with(vec![settings])
+    let itself = drive.admin().map(|admin| Branch::new(admin_parts(drive, admin)));
+    head.with(std::iter::once(settings).chain(itself).collect())
+}
+
+/// What the drive says of itself.
+fn admin_parts(drive: &Drive, admin: &AdminFacts) -> Vec<String> {
+    let smart = admin.smart.as_ref();
+    let health = smart.map_or_else(Vec::new, |s| {
+        let warnings = s.warnings().words().join(", ");
+        vec![
+            format!("{} % of its life used", s.used_pct),
+            format!("spare {} %", s.spare_pct),
+            format!("{} written", decimal(s.host_written_bytes)),
+            if s.media_errors > 0 { format!("{} media errors", s.media_errors) } else { String::new() },
+            if warnings.is_empty() { String::new() } else { format!("warns: {warnings}") },
+        ]
+    });
+    let state = admin.power_state.map_or(String::new(), |state| {
+        let watts = admin.power_states.get(usize::from(state)).and_then(|s| s.max_watts);
+        let most = watts.map_or(String::new(), |w| format!(" (up to {} W)", format_significant(w)));
+        format!("power state {state}{most}")
+    });
+    let cache = match (admin.has_write_cache, admin.write_cache_on) {
+        (false, _) => "no volatile write cache".to_owned(),
+        (true, Some(on)) => format!("volatile write cache {}", if on { "on" } else { "off" }),
+        (true, None) => "volatile write cache".to_owned(),
+    };
+    let coalescing = match admin.coalescing {
+        Some(c) if c.is_on() => format!("coalescing {} completions or {} us", c.completions, c.wait_us),
+        Some(_) => "no coalescing".to_owned(),
+        None => String::new(),
+    };
+    let formats = drive.namespace_id.and_then(|id| admin.namespace(id)).map_or(String::new(), |namespace| {
+        let sizes: Vec<String> =
+            namespace.formats.iter().filter_map(|f| Some(format_bytes(f.data_bytes?.into()))).collect();
+        format!("formats {}", sizes.join(", "))
+    });
+    health.into_iter().chain([state, cache, coalescing, formats]).collect()
 }
 
 /// Decimal, as drives are sold, and binary.
 fn capacity(bytes: u64) -> String {
-    let decimal = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")].into_iter().find(|(unit, _)| bytes as f64 >= *unit);
-    match decimal {
-        Some((unit, name)) => {
-            format!("{} {name} ({})", format_significant(bytes as f64 / unit), format_bytes(bytes))
-        }
-        None => format_bytes(bytes),
-    }
+    if bytes < 1_000_000 { format_bytes(bytes) } else { format!("{} ({})", decimal(bytes), format_bytes(bytes)) }
+}
+
+/// Decimal, as drives are sold and count what they write.
+fn decimal(bytes: u64) -> String {
+    let unit = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB")].into_iter().find(|(unit, _)| bytes as f64 >= *unit);
+    unit.map_or_else(
+        || format_bytes(bytes),
+        |(unit, name)| format!("{} {name}", format_significant(bytes as f64 / unit)),
+    )
 }
 
 fn temperature(drive: &Drive) -> String {
