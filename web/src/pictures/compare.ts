@@ -88,10 +88,10 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
   const marks = ratioMarks(range);
   const small = width < 560;
   const label = (s: ComparedStep): string => `${say(s.label)}${c.sides.length > 2 ? ` ${s.side}` : ""}`;
-  const left = Math.min(width * (small ? 0.42 : 0.36), 16 + (small ? 6 : 6.8) * Math.max(4, ...steps.map((s) => label(s).length)));
+  const left = Math.min(width * (small ? 0.42 : 0.36), 18 + (small ? 6.2 : 7.4) * Math.max(4, ...steps.map((s) => label(s).length)));
   const verdictOf = (s: ComparedStep, m: ComparedMetric): string => (name === s.metric ? s.verdict : m.verdict);
   return {
-    grid: { left, right: small ? 62 : 200, top: 8, bottom: 40 },
+    grid: { left, right: small ? 62 : 226, top: 8, bottom: 40 },
     xAxis: {
       ...axisStyle(p), type: "log", min: range[0], max: range[1], name: text.comparison.ratioAxis(word(name), c.sides[0]?.title ?? "A"), nameLocation: "middle", nameGap: 26,
       axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
@@ -107,12 +107,11 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
     },
     series: [
       {
-        type: "scatter", symbolSize: 10, z: 4, emphasis: { disabled: true },
+        type: "scatter", symbolSize: 10, z: 4, emphasis: { disabled: true }, itemStyle: { opacity: 1 },
         data: steps.map((s, i) => {
           const m = metrics[i];
           if (!m) return { value: ["-", i] };
-          const words = small ? change(m.ratio) : `${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""} ${word(verdictOf(s, m))}`;
-          return { value: [Math.min(range[1], Math.max(range[0], m.ratio)), i], itemStyle: markOf(verdictOf(s, m), opKind(s.load), p), label: { show: false }, name: words };
+          return { value: [Math.min(range[1], Math.max(range[0], m.ratio)), i], itemStyle: { ...markOf(verdictOf(s, m), opKind(s.load), p), opacity: 1 } };
         }),
         markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.ink, width: 1, type: "solid" }, data: [{ xAxis: 1 }] },
         markArea: { silent: true, itemStyle: { color: p.muted, opacity: 0.12 }, data: [[{ xAxis: 1 - margin }, { xAxis: 1 + margin }]] },
@@ -123,7 +122,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
       }), { encode: { x: [1, 2], y: 0 } }),
       {
         // The words beside each row stand in a column of their own, so that no mark hides them.
-        type: "scatter", symbolSize: 0.01, silent: true, tooltip: { show: false }, z: 5,
+        type: "scatter", symbolSize: 0.01, silent: true, tooltip: { show: false }, z: 5, itemStyle: { opacity: 1 },
         data: steps.map((s, i) => {
           const m = metrics[i];
           const words = !m ? "–" : small ? change(m.ratio) : `${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""} ${word(verdictOf(s, m))}`;

@@ -152,10 +152,10 @@ export function settling(series: readonly number[], pts: PtsView, color: string,
   const unit = trackedUnit(pts.variable);
   const tick = unit === "ns" ? timeTick : countTick;
   const window = pts.window;
-  const line = (y: number, name: string, type: "solid" | "dashed"): object => ({ yAxis: y, lineStyle: { color: p.muted, width: 1, type }, label: { show: true, position: "insideEndTop", formatter: `${name} ${figure(y, unit)}`, color: p.muted, fontSize: 11 } });
+  const line = (y: number, name: string, type: "solid" | "dashed", position: string): object => ({ yAxis: y, lineStyle: { color: p.muted, width: 1, type }, label: { show: true, position, formatter: name, color: p.muted, fontSize: 11 } });
   const top = zeroScale(1.06 * Math.max(pts.average * 1.1, ...series));
   return {
-    grid: { left: 62, right: 16, top: 26, bottom: 46 },
+    grid: { left: 62, right: 128, top: 26, bottom: 46 },
     xAxis: { ...axisStyle(p), type: "value", min: 0.5, max: series.length + 0.5, minInterval: 1, name: text.study.round, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 12, customValues: series.map((_, i) => i + 1), formatter: (v: number) => String(Math.round(v)), hideOverlap: true } },
     yAxis: { ...axisStyle(p), type: "value", min: 0, ...top, name: word(pts.variable), nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, formatter: tick } },
     tooltip: {
@@ -170,7 +170,7 @@ export function settling(series: readonly number[], pts: PtsView, color: string,
       {
         type: "line", symbol: "circle", symbolSize: 7, data: series.map((v, i) => [i + 1, v]), lineStyle: { color, width: 2 }, itemStyle: { color }, emphasis: { disabled: true },
         ...(window ? { markArea: { silent: true, itemStyle: { color, opacity: 0.1 }, data: [[{ xAxis: window[0] - 0.5 }, { xAxis: window[1] + 0.5 }]] } } : {}),
-        markLine: { silent: true, symbol: "none", data: [line(pts.average, text.study.average, "solid"), line(pts.average * 1.1, "110 %", "dashed"), line(pts.average * 0.9, "90 %", "dashed")] },
+        markLine: { silent: true, symbol: "none", data: [line(pts.average, `${text.study.average} ${figure(pts.average, unit)}`, "solid", "end"), line(pts.average * 1.1, "110 %", "dashed", "insideStartTop"), line(pts.average * 0.9, "90 %", "dashed", "insideStartBottom")] },
       },
       ...(window
         ? [{ type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.ink, width: 1.5, type: "dotted" }, data: window.map((x) => [x, pts.intercept + pts.slope * x]) }]
@@ -202,7 +202,7 @@ export function foretold(steps: readonly StepView[], p: Palette, width: number):
     },
     series: [
       {
-        type: "scatter", symbolSize: 9, emphasis: { disabled: true }, data: steps.map((s) => ({ value: [s.iops, s.predicted?.iops ?? "-"], itemStyle: { color: p.op[opKind(s)] } })),
+        type: "scatter", symbolSize: 9, emphasis: { disabled: true }, data: steps.map((s) => ({ value: [s.iops, s.predicted?.iops ?? "-"], itemStyle: { color: p.op[opKind(s)], opacity: 1 } })),
         markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.ink, width: 1, type: "solid" }, data: [[{ coord: [low, low] }, { coord: [high, high] }]] },
       },
     ],

@@ -14,7 +14,8 @@ const BAR_PX = 22;
 
 const KINDS = ["user", "system", "irq", "worker"] as const;
 
-function legend(): HTMLElement {
+/** The kinds of CPU time with their colours. */
+export function costLegend(): HTMLElement {
   const [day, night] = [palette(false).cost, palette(true).cost];
   return el(
     "ul.legend.always",
@@ -53,5 +54,5 @@ export function cost(doc: Document): HTMLElement {
           show();
         }))
       : null;
-  return section("cost", text.sections.cost, pick, legend(), chart.node, notes);
+  return section("cost", text.sections.cost, pick, costLegend(), chart.node, notes);
 }

@@ -12,6 +12,7 @@ import { opKind } from "../curves";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { comparison } from "./comparison";
+import { costLegend } from "./cost";
 
 /** More curves than these cannot be told apart. */
 const LINES_MAX = 6;
@@ -71,7 +72,7 @@ function engineBlock(doc: Document): HTMLElement | null {
     rate.update(t.engineRate(set.title));
     cpu.update();
   }) : null;
-  return block(t.engines, pick ? el("div.picks", {}, pick) : null, el("div.pair", {}, rate.node, cpu.node));
+  return block(t.engines, pick ? el("div.picks", {}, pick) : null, el("div.pair", {}, rate.node, el("div", {}, cpu.node, costLegend())));
 }
 
 function scaleBlock(doc: Document): HTMLElement | null {

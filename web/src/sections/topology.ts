@@ -123,11 +123,13 @@ function loadOf(doc: Document, inventory: Inventory, step: StepView | null): Loa
   const targets = targetDrives(doc, inventory);
   const devices = new Set(inventory.drives.filter((d) => targets.has(d.name)).flatMap((d) => [d.interrupt_device, ...d.controllers.map((c) => c.name)]));
   const vectors = inventory.interrupts.vectors.filter((v) => devices.has(v.device) && v.queue !== null);
+  const interrupts = new Set(vectors.flatMap((v) => cpuList(v.effective ?? v.affinity)));
   return {
     step,
     busy: step ? busyByCpu(step) : new Map(),
     workers: new Set(step?.workers.flatMap((w) => w.cpus_seen) ?? []),
-    interrupts: new Set(vectors.flatMap((v) => cpuList(v.effective ?? v.affinity))),
+    // Marks on every CPU would tell nothing.
+    interrupts: interrupts.size < inventory.processors.topology.cpus.length ? interrupts : new Set(),
     targets,
   };
 }

@@ -1,14 +1,21 @@
-//! Reads the JSON document of a run on standard input and writes its report to standard output.
-//! The browser tests use it to see what the binary would write.
+//! Reads the JSON document of a run or of a comparison on standard input and writes its report to standard output.
+//! The browser tests use it to see what the binary would write. An argument names the language: `en` or `zh`.
 
 use std::io::{self, BufWriter, Write};
 
+use fathom_lab::compare::Comparison;
 use fathom_lab::document::Document;
+use fathom_report::html::{render_comparison, render_html};
+use fathom_report::language::Language;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let doc: Document = serde_json::from_reader(io::stdin().lock())?;
+    let language: Language = std::env::args().nth(1).map_or(Ok(Language::English), |code| code.parse())?;
+    let text = io::read_to_string(io::stdin().lock())?;
     let mut out = BufWriter::new(io::stdout().lock());
-    fathom_report::html::render_html(&doc, &mut out)?;
+    match serde_json::from_str::<Comparison>(&text) {
+        Ok(comparison) => render_comparison(&comparison, language, &mut out)?,
+        Err(_) => render_html(&serde_json::from_str::<Document>(&text)?, language, &mut out)?,
+    }
     out.flush()?;
     Ok(())
 }

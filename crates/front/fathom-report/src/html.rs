@@ -1,13 +1,19 @@
 //! The report as one HTML file: the viewer built from `web/`, the document as JSON inside, and a static page for readers
 //! without scripts. The viewer replaces the static page; nothing is asked from the network.
 
+mod still;
+
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::io;
 
-use fathom_lab::document::{Document, LatencyView, StepView};
-use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+use fathom_lab::compare::Comparison;
+use fathom_lab::document::Document;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+use crate::language::{Language, comparison_sentences, document_sentences, translations};
+use still::{Words, static_comparison, static_page};
 
 /// The viewer with its three slots; `build.rs` has checked that each is there once.
 const VIEWER: &str = include_str!(env!("FATHOM_VIEWER"));
@@ -16,18 +22,51 @@ const TITLE: &str = "<title>Fathom</title>";
 const STATIC: &str = "<!--fathom-static-->";
 const DOCUMENT: &str = "<!--fathom-document-->";
 
-/// Writes the report of `doc`: one file that needs nothing else.
+/// Writes the report of `doc`: one file that needs nothing else. It opens in `language`; the reader may change it.
 ///
 /// # Errors
 /// Whatever `out` fails with.
-pub fn render_html(doc: &Document, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn render_html(doc: &Document, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
+    let title = format!("Fathom run {}: {}", doc.run.id, doc.run.study);
+    let sentences = translations(document_sentences(doc).into_iter());
+    let page = static_page(doc, &Words::of(language, &sentences));
+    write_page(&title, &page, &Spoken { document: doc, lang: language.code(), sentences }, out)
+}
+
+/// Writes the report of a comparison, as [`render_html`] does that of a run.
+///
+/// # Errors
+/// Whatever `out` fails with.
+pub fn render_comparison(comparison: &Comparison, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
+    let sides: Vec<&str> = comparison.sides.iter().map(|s| s.title.as_str()).collect();
+    let title = format!("Fathom comparison: {}", sides.join(", "));
+    let sentences = translations(comparison_sentences(comparison).into_iter());
+    let page = static_comparison(comparison, &Words::of(language, &sentences));
+    write_page(&title, &page, &Spoken { document: comparison, lang: language.code(), sentences }, out)
+}
+
+/// A document with its sentences in other languages.
+#[derive(Serialize)]
+struct Spoken<'a, T: Serialize> {
+    #[serde(flatten)]
+    document: &'a T,
+    lang: &'static str,
+    sentences: BTreeMap<&'static str, BTreeMap<&'a str, String>>,
+}
+
+fn write_page<T: Serialize>(
+    title: &str,
+    page: &str,
+    document: &Spoken<'_, T>,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let (head, rest) = VIEWER.split_once(TITLE).expect("build.rs saw the slot of the title");
     let (before, rest) = rest.split_once(STATIC).expect("build.rs saw the slot of the static page");
     let (between, tail) = rest.split_once(DOCUMENT).expect("build.rs saw the slot of the document");
-    write!(out, "{head}<title>Fathom run {}: {}</title>{before}", doc.run.id, Escaped(&doc.run.study))?;
-    out.write_all(static_page(doc).as_bytes())?;
+    write!(out, "{head}<title>{}</title>{before}", Escaped(title))?;
+    out.write_all(page.as_bytes())?;
     out.write_all(between.as_bytes())?;
-    doc.serialize(&mut Serializer::with_formatter(&mut *out, ScriptSafe(CompactFormatter)))?;
+    document.serialize(&mut Serializer::with_formatter(&mut *out, ScriptSafe(CompactFormatter)))?;
     out.write_all(tail.as_bytes())
 }
 
@@ -64,113 +103,6 @@ impl Display for Escaped<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Verdict, figures and all steps without any script.
-fn static_page(doc: &Document) -> String {
-    let mut page = String::new();
-    write_static(doc, &mut page).expect("a String takes everything");
-    page
-}
-
-fn write_static(doc: &Document, page: &mut String) -> fmt::Result {
-    write!(page, "<main><section>")?;
-    for verdict in &doc.verdict {
-        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&verdict.question), Escaped(&verdict.answer))?;
-        write_list(page, verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats))?;
-    }
-    if doc.verdict.is_empty() {
-        write!(page, "<h1>{}</h1>", Escaped(&doc.run.question))?;
-    }
-    write!(
-        page,
-        "<p class=\"static-facts\">Run {} · {} · {} · {} · {} steps · {}</p></section>",
-        doc.run.id,
-        Escaped(&doc.run.study),
-        Escaped(&doc.run.started),
-        Escaped(&doc.run.state),
-        doc.steps.len(),
-        Escaped(&doc.run.command)
-    )?;
-    write!(page, "<section><h2>All steps</h2><div class=\"scroll\"><table><thead><tr>")?;
-    for (name, class) in COLUMNS {
-        write!(page, "<th scope=\"col\" class=\"{class}\">{name}</th>")?;
-    }
-    write!(page, "</tr></thead><tbody>")?;
-    for step in &doc.steps {
-        write_row(page, step)?;
-    }
-    write!(page, "</tbody></table></div></section></main>")
-}
-
-const COLUMNS: [(&str, &str); 11] = [
-    ("Step", ""),
-    ("T", "num"),
-    ("QD", "num"),
-    ("IOPS", "num"),
-    ("±95 %", "num"),
-    ("MB/s (MiB/s)", "num"),
-    ("mean", "num"),
-    ("p50", "num"),
-    ("p99", "num"),
-    ("p99.9", "num"),
-    ("limited by", ""),
-];
-
-fn write_list<'a>(page: &mut String, items: impl Iterator<Item = &'a String>) -> fmt::Result {
-    write!(page, "<ul>")?;
-    for item in items {
-        write!(page, "<li>{}</li>", Escaped(item))?;
-    }
-    write!(page, "</ul>")
-}
-
-fn write_row(page: &mut String, step: &StepView) -> fmt::Result {
-    write!(
-        page,
-        "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td>",
-        Escaped(&step.label),
-        step.threads,
-        step.queue_depth
-    )?;
-    if let Some(reason) = &step.reason {
-        return write!(
-            page,
-            "<td colspan=\"8\">{}: {} {}</td></tr>",
-            Escaped(&step.state),
-            Escaped(reason),
-            Escaped(step.help.as_deref().unwrap_or_default())
-        );
-    }
-    let lat = step.lat_ns.as_ref();
-    let cells = [
-        format_iops(step.iops),
-        step.iops_ci95.map_or_else(String::new, |ci| half_width(ci, step.iops)),
-        format_rate(step.bytes_per_s),
-        lat.map_or_else(String::new, |l| format_ns(l.mean)),
-        quantile(lat, "p50", |l| l.p50),
-        quantile(lat, "p99", |l| l.p99),
-        quantile(lat, "p99.9", |l| l.p99_9),
-    ];
-    for cell in cells {
-        write!(page, "<td class=\"num\">{}</td>", Escaped(&cell))?;
-    }
-    write!(page, "<td>{}</td></tr>", Escaped(&step.limit.name.replace('_', " ")))
-}
-
-/// `±0.41 %`; empty for a rate of 0.
-fn half_width(ci: [f64; 2], mean: f64) -> String {
-    if mean > 0.0 { format!("±{} %", format_significant((ci[1] - ci[0]) / 2.0 / mean * 100.0)) } else { String::new() }
-}
-
-/// The quantile, or what it would take to know it.
-fn quantile(lat: Option<&LatencyView>, name: &str, of: impl Fn(&LatencyView) -> Option<u64>) -> String {
-    let Some(lat) = lat else { return String::new() };
-    match (of(lat), lat.needs.get(name)) {
-        (Some(ns), _) => format_ns(ns as f64),
-        (None, Some(need)) => format!("needs {} s more", format_significant(need.seconds)),
-        (None, None) => String::new(),
     }
 }
 
@@ -223,9 +155,13 @@ mod tests {
         step
     }
 
+    fn still(doc: &Document) -> String {
+        static_page(doc, &Words::of(Language::English, &BTreeMap::new()))
+    }
+
     fn rendered(doc: &Document) -> String {
         let mut out = Vec::new();
-        render_html(doc, &mut out).expect("a Vec takes everything");
+        render_html(doc, Language::English, &mut out).expect("a Vec takes everything");
         String::from_utf8(out).expect("reports are UTF-8")
     }
 
@@ -261,7 +197,7 @@ mod tests {
 
     #[test]
     fn without_scripts_the_page_shows_verdict_and_steps_with_their_load() {
-        let page = static_page(&document(&["4k random read", "refused one"], Some("no O_DIRECT")));
+        let page = still(&document(&["4k random read", "refused one"], Some("no O_DIRECT")));
         for text in [
             "<h1>541k reads a second.</h1>",
             "One core gives 183k.",

@@ -8,6 +8,7 @@ mod hlog;
 pub mod html;
 pub mod import;
 mod json;
+pub mod language;
 
 pub use csv::csv;
 pub use fio_bins::{FIO_BINS, bin_counts, bin_of_ns, ns_of_bin};

@@ -1,0 +1,178 @@
+//! The page without scripts: verdict and all steps, so that the report can be read anywhere.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use fathom_lab::compare::{ComparedStep, Comparison};
+use fathom_lab::document::{Document, LatencyView, StepView};
+use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+
+use super::Escaped;
+use crate::language::Language;
+
+/// The sentences of a document in the language of the page.
+pub(super) struct Words<'a>(Option<&'a BTreeMap<&'a str, String>>);
+
+impl<'a> Words<'a> {
+    /// The words for `language` out of all translations.
+    pub(super) fn of(language: Language, all: &'a BTreeMap<&'static str, BTreeMap<&'a str, String>>) -> Words<'a> {
+        Words(all.get(language.code()))
+    }
+
+    /// The sentence in the language of the page; as it stands where there is no other.
+    fn say<'s>(&'s self, sentence: &'s str) -> &'s str {
+        self.0.and_then(|known| known.get(sentence)).map_or(sentence, String::as_str)
+    }
+}
+
+/// Verdict, figures and all steps without any script.
+pub(super) fn static_page(doc: &Document, words: &Words<'_>) -> String {
+    let mut page = String::new();
+    write_static(doc, words, &mut page).expect("a String takes everything");
+    page
+}
+
+fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Result {
+    write!(page, "<main><section>")?;
+    for verdict in &doc.verdict {
+        let (question, answer) = (words.say(&verdict.question), words.say(&verdict.answer));
+        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(question), Escaped(answer))?;
+        write_list(page, words, verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats))?;
+    }
+    if doc.verdict.is_empty() {
+        write!(page, "<h1>{}</h1>", Escaped(words.say(&doc.run.question)))?;
+    }
+    write!(
+        page,
+        "<p class=\"static-facts\">Run {} · {} · {} · {} · {} steps · {}</p></section>",
+        doc.run.id,
+        Escaped(&doc.run.study),
+        Escaped(&doc.run.started),
+        Escaped(&doc.run.state),
+        doc.steps.len(),
+        Escaped(&doc.run.command)
+    )?;
+    write!(page, "<section><h2>All steps</h2><div class=\"scroll\"><table><thead><tr>")?;
+    for (name, class) in COLUMNS {
+        write!(page, "<th scope=\"col\" class=\"{class}\">{name}</th>")?;
+    }
+    write!(page, "</tr></thead><tbody>")?;
+    for step in &doc.steps {
+        write_row(page, words, step)?;
+    }
+    write!(page, "</tbody></table></div></section></main>")
+}
+
+const COLUMNS: [(&str, &str); 11] = [
+    ("Step", ""),
+    ("T", "num"),
+    ("QD", "num"),
+    ("IOPS", "num"),
+    ("±95 %", "num"),
+    ("MB/s (MiB/s)", "num"),
+    ("mean", "num"),
+    ("p50", "num"),
+    ("p99", "num"),
+    ("p99.9", "num"),
+    ("limited by", ""),
+];
+
+fn write_list<'a>(page: &mut String, words: &Words<'_>, items: impl Iterator<Item = &'a String>) -> fmt::Result {
+    write!(page, "<ul>")?;
+    for item in items {
+        write!(page, "<li>{}</li>", Escaped(words.say(item)))?;
+    }
+    write!(page, "</ul>")
+}
+
+fn write_row(page: &mut String, words: &Words<'_>, step: &StepView) -> fmt::Result {
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td>",
+        Escaped(words.say(&step.label)),
+        step.threads,
+        step.queue_depth
+    )?;
+    if let Some(reason) = &step.reason {
+        return write!(
+            page,
+            "<td colspan=\"8\">{}: {} {}</td></tr>",
+            Escaped(&step.state),
+            Escaped(words.say(reason)),
+            Escaped(words.say(step.help.as_deref().unwrap_or_default()))
+        );
+    }
+    let lat = step.lat_ns.as_ref();
+    let cells = [
+        format_iops(step.iops),
+        step.iops_ci95.map_or_else(String::new, |ci| half_width(ci, step.iops)),
+        format_rate(step.bytes_per_s),
+        lat.map_or_else(String::new, |l| format_ns(l.mean)),
+        quantile(lat, "p50", |l| l.p50),
+        quantile(lat, "p99", |l| l.p99),
+        quantile(lat, "p99.9", |l| l.p99_9),
+    ];
+    for cell in cells {
+        write!(page, "<td class=\"num\">{}</td>", Escaped(&cell))?;
+    }
+    write!(page, "<td>{}</td></tr>", Escaped(&step.limit.name.replace('_', " ")))
+}
+
+/// `±0.41 %`; empty for a rate of 0.
+fn half_width(ci: [f64; 2], mean: f64) -> String {
+    if mean > 0.0 { format!("±{} %", format_significant((ci[1] - ci[0]) / 2.0 / mean * 100.0)) } else { String::new() }
+}
+
+/// The quantile, or what it would take to know it.
+fn quantile(lat: Option<&LatencyView>, name: &str, of: impl Fn(&LatencyView) -> Option<u64>) -> String {
+    let Some(lat) = lat else { return String::new() };
+    match (of(lat), lat.needs.get(name)) {
+        (Some(ns), _) => format_ns(ns as f64),
+        (None, Some(need)) => format!("needs {} s more", format_significant(need.seconds)),
+        (None, None) => String::new(),
+    }
+}
+
+/// The ratios of a comparison without any script.
+pub(super) fn static_comparison(comparison: &Comparison, words: &Words<'_>) -> String {
+    let mut page = String::new();
+    write_comparison(comparison, words, &mut page).expect("a String takes everything");
+    page
+}
+
+fn write_comparison(c: &Comparison, words: &Words<'_>, page: &mut String) -> fmt::Result {
+    write!(page, "<main><section><h1>{}</h1>", Escaped(words.say(&c.answer)))?;
+    write_list(page, words, c.caveats.iter())?;
+    write!(page, "<h2>What else differs</h2><div class=\"scroll\"><table><thead><tr><th></th>")?;
+    for side in &c.sides {
+        write!(page, "<th scope=\"col\">{}</th>", Escaped(&side.title))?;
+    }
+    write!(page, "</tr></thead><tbody>")?;
+    for difference in &c.environment {
+        write!(page, "<tr><th scope=\"row\">{}</th>", Escaped(&difference.what))?;
+        for value in &difference.values {
+            write!(page, "<td>{}</td>", Escaped(value.as_deref().unwrap_or("not known")))?;
+        }
+        write!(page, "</tr>")?;
+    }
+    write!(page, "</tbody></table></div></section><section><h2>All compared steps</h2><div class=\"scroll\"><table>")?;
+    write!(page, "<thead><tr><th>Step</th><th>side</th><th>figure</th><th class=\"num\">ratio</th>")?;
+    write!(page, "<th class=\"num\">95 %</th><th>verdict</th></tr></thead><tbody>")?;
+    for step in &c.steps {
+        write_compared(page, words, step)?;
+    }
+    write!(page, "</tbody></table></div></section></main>")
+}
+
+fn write_compared(page: &mut String, words: &Words<'_>, step: &ComparedStep) -> fmt::Result {
+    let ratio = step.ratio.map_or_else(String::new, |r| format!("{r:.3}"));
+    let ci = step.ci95.map_or_else(String::new, |[lo, hi]| format!("{lo:.3} to {hi:.3}"));
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"num\">{ratio}</td><td class=\"num\">{ci}</td><td>{}</td></tr>",
+        Escaped(words.say(&step.label)),
+        Escaped(&step.side),
+        Escaped(&step.metric.replace('_', " ")),
+        Escaped(&step.verdict)
+    )
+}

@@ -1,0 +1,229 @@
+//! A phrasebook: English sentences with holes, and the same in another language.
+//!
+//! An entry `"{a} was {b}: {c}" = "{a} {b}：{c}"` fits every sentence that has its fixed words in their order. What a hole
+//! holds is translated in turn, as a sentence or word of its own; names and numbers stand as they are. Of all entries that
+//! fit, the one with the most fixed words is taken.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Deeper than this no sentence of ours is nested.
+const DEPTH_MAX: usize = 6;
+
+/// A piece of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Fixed(String),
+    Hole(String),
+}
+
+/// An entry with holes.
+#[derive(Clone, Debug)]
+struct Entry {
+    from: Vec<Piece>,
+    to: Vec<Piece>,
+    /// Characters of fixed words: the more, the surer the fit.
+    weight: usize,
+}
+
+/// Entries from English into one language.
+#[derive(Clone, Debug, Default)]
+pub struct Phrasebook {
+    whole: HashMap<String, String>,
+    entries: Vec<Entry>,
+}
+
+/// Why a text is no phrasebook.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PhraseError {
+    /// The text is no TOML table of strings.
+    #[error("not a table of sentences: {0}")]
+    Toml(String),
+    /// The two sides of an entry have different holes.
+    #[error("`{from}` and `{to}` do not have the same holes")]
+    Holes {
+        /// English.
+        from: String,
+        /// The other language.
+        to: String,
+    },
+    /// Two holes touch, or there is no fixed word: the entry would fit anything.
+    #[error("`{0}`: two holes touch, or there is nothing but a hole")]
+    Loose(String),
+}
+
+impl Phrasebook {
+    /// Reads a TOML table `"English" = "other language"`, in sections or not.
+    ///
+    /// # Errors
+    /// [`PhraseError`] names the first entry that cannot work.
+    pub fn parse(text: &str) -> Result<Phrasebook, PhraseError> {
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| PhraseError::Toml(e.to_string()))?;
+        let mut book = Phrasebook::default();
+        book.add(&table)?;
+        book.entries.sort_by_key(|e| std::cmp::Reverse(e.weight));
+        Ok(book)
+    }
+
+    /// The shipped phrasebook of simplified Chinese.
+    pub(crate) fn chinese() -> &'static Phrasebook {
+        static BOOK: LazyLock<Phrasebook> =
+            LazyLock::new(|| Phrasebook::parse(include_str!("zh.toml")).expect("a test reads the shipped phrasebook"));
+        &BOOK
+    }
+
+    fn add(&mut self, table: &toml::Table) -> Result<(), PhraseError> {
+        for (from, value) in table {
+            match value {
+                toml::Value::Table(section) => self.add(section)?,
+                toml::Value::String(to) => self.add_entry(from, to)?,
+                _ => return Err(PhraseError::Toml(format!("`{from}` is not a text"))),
+            }
+        }
+        Ok(())
+    }
+
+    fn add_entry(&mut self, from: &str, to: &str) -> Result<(), PhraseError> {
+        let (source, target) = (pieces(from), pieces(to));
+        if holes(&source).is_empty() && holes(&target).is_empty() {
+            self.whole.insert(from.to_owned(), to.to_owned());
+            return Ok(());
+        }
+        if holes(&source) != holes(&target) {
+            return Err(PhraseError::Holes { from: from.to_owned(), to: to.to_owned() });
+        }
+        let touching = source.windows(2).any(|w| matches!(w, [Piece::Hole(_), Piece::Hole(_)]));
+        let weight = source.iter().map(|p| if let Piece::Fixed(t) = p { t.chars().count() } else { 0 }).sum();
+        if touching || weight == 0 {
+            return Err(PhraseError::Loose(from.to_owned()));
+        }
+        self.entries.push(Entry { from: source, to: target, weight });
+        Ok(())
+    }
+
+    /// The sentence in the other language; `None` when no entry fits.
+    #[must_use]
+    pub fn translate(&self, sentence: &str) -> Option<String> {
+        self.find(sentence, 0)
+    }
+
+    fn find(&self, sentence: &str, depth: usize) -> Option<String> {
+        if let Some(known) = self.whole.get(sentence) {
+            return Some(known.clone());
+        }
+        if depth == DEPTH_MAX {
+            return None;
+        }
+        self.entries.iter().find_map(|entry| {
+            let mut held = Vec::new();
+            fits(&entry.from, sentence, &mut held).then(|| self.fill(entry, &held, depth))
+        })
+    }
+
+    fn fill(&self, entry: &Entry, held: &[(&str, &str)], depth: usize) -> String {
+        let mut out = String::new();
+        for piece in &entry.to {
+            match piece {
+                Piece::Fixed(text) => out.push_str(text),
+                Piece::Hole(name) => {
+                    let (_, text) = held.iter().find(|(n, _)| n == name).expect("both sides have the same holes");
+                    out.push_str(&self.find(text, depth + 1).unwrap_or_else(|| (*text).to_owned()));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Cuts `a {b} c` into its pieces.
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((name, tail)) = after.split_once('}') else { break };
+        if !before.is_empty() {
+            out.push(Piece::Fixed(before.to_owned()));
+        }
+        out.push(Piece::Hole(name.to_owned()));
+        rest = tail;
+    }
+    if !rest.is_empty() {
+        out.push(Piece::Fixed(rest.to_owned()));
+    }
+    out
+}
+
+/// Names of the holes, sorted.
+fn holes(pieces: &[Piece]) -> Vec<&str> {
+    let mut names: Vec<&str> =
+        pieces.iter().filter_map(|p| if let Piece::Hole(name) = p { Some(name.as_str()) } else { None }).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whether `text` has the pieces in their order; `held` then tells what each hole holds. A hole takes as little as it can
+/// and never nothing.
+fn fits<'a>(pieces: &'a [Piece], text: &'a str, held: &mut Vec<(&'a str, &'a str)>) -> bool {
+    match pieces {
+        [] => text.is_empty(),
+        [Piece::Fixed(fixed), rest @ ..] => text.strip_prefix(fixed.as_str()).is_some_and(|t| fits(rest, t, held)),
+        [Piece::Hole(name)] => {
+            held.push((name, text));
+            !text.is_empty()
+        }
+        [Piece::Hole(name), rest @ ..] => {
+            let Some(Piece::Fixed(next)) = rest.first() else { return false };
+            for (at, _) in text.match_indices(next.as_str()).filter(|(at, _)| *at > 0) {
+                let kept = held.len();
+                held.push((name, &text[..at]));
+                if fits(rest, &text[at..], held) {
+                    return true;
+                }
+                held.truncate(kept);
+            }
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book(text: &str) -> Phrasebook {
+        Phrasebook::parse(text).expect("a phrasebook")
+    }
+
+    #[test]
+    fn what_a_hole_holds_is_translated_in_turn_and_may_change_its_place() {
+        let book = book("\"the limit is {what} at {load}\" = \"{load} 的瓶颈是{what}\"\n\"one core\" = \"单个核心\"");
+        assert_eq!(book.translate("the limit is one core at T1 QD8").as_deref(), Some("T1 QD8 的瓶颈是单个核心"));
+        assert_eq!(book.translate("the limit is the moon at T1").as_deref(), Some("T1 的瓶颈是the moon"));
+        assert_eq!(book.translate("nothing of the sort"), None);
+    }
+
+    #[test]
+    fn the_entry_with_the_most_fixed_words_is_taken() {
+        let book = book("\"{a}: {b}\" = \"{a}：{b}\"\n\"{a}: more in flight; {b}\" = \"{a}：加大并发；{b}\"");
+        assert_eq!(book.translate("reads: more in flight; 8").as_deref(), Some("reads：加大并发；8"));
+        assert_eq!(book.translate("reads: other").as_deref(), Some("reads：other"));
+    }
+
+    #[test]
+    fn a_hole_may_hold_the_words_that_follow_it() {
+        let book = book("\"{a} at {b} in all\" = \"{b}/{a}\"");
+        assert_eq!(book.translate("x at y at z in all").as_deref(), Some("y at z/x"));
+    }
+
+    #[test]
+    fn entries_that_cannot_work_are_refused_by_name() {
+        for bad in ["\"{a}\" = \"{a}\"", "\"{a}{b} x\" = \"{a}{b}\"", "\"{a} x\" = \"y\"", "\"a\" = 3"] {
+            assert!(Phrasebook::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_shipped_phrasebook_is_read() {
+        assert!(Phrasebook::chinese().translate("4k random read T1 QD32").is_some());
+    }
+}

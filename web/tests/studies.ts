@@ -1,0 +1,144 @@
+/** Runs of the studies, made from the steps of `fixture`: what their pictures are drawn from. Deterministic. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ComparedMetric, ComparedStep, Comparison, Document, StepView } from "../src/document";
+import { documentOf, generator, measured, type Cell } from "./fixture";
+
+const DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+function metric(name: string, unit: string, more: boolean, a: number, ratio: number, half: number): ComparedMetric {
+  const away = Math.abs(ratio - 1) - half;
+  const verdict = away > 0.01 ? (ratio > 1 === more ? "better" : "worse") : Math.abs(ratio - 1) + half < 0.02 ? "same" : "unsure";
+  return { name, unit, more_is_better: more, a, b: a * ratio, ratio, ci95: [ratio - half, ratio + half], verdict, pairs: [] };
+}
+
+function compared(step: StepView, gain: number, half: number): ComparedStep {
+  const iops = metric("iops", "iops", true, step.iops, 1 + gain, half);
+  const cpu = step.cpu ? step.cpu.user_ns_per_io + step.cpu.system_ns_per_io + step.cpu.irq_ns_per_io : 3000;
+  const verdict = { better: "faster", worse: "slower", same: "same", unsure: "unsure" }[iops.verdict] ?? "unsure";
+  return {
+    label: step.label, group: step.group,
+    load: { op: step.op, read_pct: step.read_pct, pattern: step.pattern, block_size_bytes: step.block_size_bytes, threads: step.threads, queue_depth: step.queue_depth, devices: step.devices },
+    side: "B", steps_a: [step.index], steps_b: [step.index + 1], design: "paired", metric: "iops", ratio: iops.ratio, ci95: iops.ci95, verdict, p_value: 0.004, p_adjusted: verdict === "faster" ? 0.012 : 0.31,
+    metrics: [
+      iops,
+      metric("lat_mean", "ns", false, step.lat_ns?.mean ?? 1, 1 / (1 + gain), half),
+      metric("lat_p99", "ns", false, step.lat_ns?.p99 ?? 1, 1 / (1 + 1.3 * gain), 2 * half),
+      metric("cpu_per_io", "ns_per_io", false, cpu, 1 - gain / 2, half),
+    ],
+    notes: step.warnings.length > 0 ? ["One side was not steady."] : [],
+  };
+}
+
+/** A comparison of two placements: helps most at shallow queues. */
+export function comparisonOf(steps: readonly StepView[], sides: [string, string], environment: Comparison["environment"] = []): Comparison {
+  const side = (name: string, title: string, run: number): Comparison["sides"][number] => ({ name, title, run, study: "pinning", started: "2026-11-21T02:03:04Z", state: "finished", command: "fathom run pinning" });
+  return {
+    fathom: "0.1.0", schema: 1, kind: "comparison", sides: [side("A", sides[0], 6), side("B", sides[1], 7)], environment, margin_pct: 2, false_discovery_rate: 0.05,
+    answer: "B is faster in 6 of 16 steps, slower in none, the same in 7; in 3 it cannot be told.", caveats: [],
+    steps: steps.map((s) => compared(s, (s.op === "randread" ? 0.26 : 0.12) / s.queue_depth ** 0.9, 0.006 + 0.012 / s.queue_depth)),
+    unmatched: [{ side: "A", label: "4k random read T16 QD2", why: "B has no step with this load" }],
+  };
+}
+
+/** `pinning`: reads and writes over queue depth, and three loads, unpinned against cores. */
+export function pinning(): Document {
+  const random = generator(3);
+  const cells: Cell[] = [
+    ...(["randread", "randwrite"] as const).flatMap((op) => DEPTHS.map((depth): Cell => ({ op, block: 4096, threads: 1, depth }))),
+    ...([[1, 4], [16, 2]] as const).map(([threads, depth]): Cell => ({ op: "randrw", block: 8192, threads, depth })),
+  ];
+  const unpinned = cells.map((c, i) => measured(2 * i, c, random));
+  const pinned = cells.map((c, i) => measured(2 * i + 1, { ...c, placement: "cores" }, random));
+  const steps = unpinned.flatMap((s, i) => [s, pinned[i] as StepView]);
+  const doc = documentOf(steps);
+  return { ...doc, run: { ...doc.run, study: "pinning" }, comparison: comparisonOf(unpinned, ["unpinned", "placement=cores"]) };
+}
+
+/** `enterprise` on two groups. */
+export function enterprise(): Document {
+  const random = generator(5);
+  const steps: StepView[] = [];
+  for (const group of ["optane", "flash"])
+    for (const cell of [["randread", 4096], ["randrw", 8192]] as const)
+      for (const [threads, depth] of [[2, 2], [4, 4], [8, 8], [16, 16]] as const) {
+        const s = measured(steps.length, { op: cell[0], block: cell[1], threads, depth }, random);
+        const lat = s.lat_ns;
+        const slow = group === "flash" ? 1.7 : 1;
+        steps.push({ ...s, group, iops: s.iops / slow, lat_ns: lat && { ...lat, mean: lat.mean * slow, max: lat.max * 3 * slow } });
+      }
+  return documentOf(steps);
+}
+
+/** `scaling`: one to eight drives behind one link, and one to four threads. */
+export function scaling(): Document {
+  const random = generator(6);
+  const drives = [1, 2, 4, 8].map((n, i): StepView => {
+    const s = measured(i, { op: "randread", block: 4096, threads: 4, depth: 32 }, random);
+    const iops = Math.min(n * s.iops, 5.2 * s.iops);
+    return { ...s, label: `4k random read T4 QD32 D${n}`, devices: n, iops, iops_ci95: [iops * 0.99, iops * 1.01], limit: { ...s.limit, name: n > 4 ? "uplink" : "device" } };
+  });
+  const threads = [1, 2, 4].map((n, i) => measured(4 + i, { op: "randwrite", block: 4096, threads: n, depth: 8 }, random));
+  return documentOf([...drives, ...threads]);
+}
+
+/** `engines`: one load through four ways. */
+export function engines(): Document {
+  const random = generator(8);
+  return documentOf(["libaio", "io_uring", "io_uring_cmd", "nvme"].map((engine, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth: 16, engine }, random)));
+}
+
+/** Rounds that come to rest, with their determination table, after a fill; predicted beforehand. */
+export function settledRun(): Document {
+  const random = generator(9);
+  const series = [182e3, 131e3, 104e3, 93e3, 89e3, 88e3, 89.4e3, 88.6e3, 88.9e3];
+  const window = series.slice(4);
+  const average = window.reduce((a, b) => a + b) / 5;
+  const fill = { ...measured(0, { op: "write", block: 131072, threads: 1, depth: 8 }, random), phase: "fill", label: "fill", run_offset_s: 0.5 };
+  const s = measured(1, { op: "randwrite", block: 4096, threads: 4, depth: 16 }, random);
+  const step: StepView = {
+    ...s, run_offset_s: 6, predicted: { iops: s.iops * 1.07, lat_ns_mean: (s.lat_ns?.mean ?? 1) / 1.07, iops_error_pct: 7, lat_error_pct: -6.5 },
+    ceilings: [
+      { name: "device", iops: s.iops * 1.1, bytes_per_s: null, sentence: "The catalogue gives the drive 341k random writes a second." },
+      { name: "link", iops: s.iops * 4, bytes_per_s: 6.98e9, sentence: "Gen4 x4 carries 6.98 GB/s." },
+    ],
+    steady: {
+      reached: true, why: null, rounds: series.length, warmup_intervals: 0, drift_pct_per_minute: 0.1, drift_ci95: [-0.2, 0.4], series,
+      pts: {
+        variable: "iops", reached: true, window: [5, 9], average, range_allowed: 0.2 * average, range: 1400, excursion_allowed: 0.1 * average, excursion: 320, slope: 80, intercept: average - 7 * 80,
+        line: "y = 88220 + 80 x", determination: "rounds 5..9", drift_pct_per_round: -6.1,
+      },
+      own: { reached: true, why: null, sentence: "Steady after a warm-up of 4 rounds.", points: 9, warmup_points: 4, change_points: [], drift_pct_per_window: 0.3, drift_ci95_pct: [-0.4, 1], margin_pct: 5, left_at: null },
+    },
+  };
+  return documentOf([fill, step]);
+}
+
+/** `qos`: percentiles of reads and of a mix. */
+export function qos(): Document {
+  const random = generator(10);
+  const steps = (["randread", "randrw"] as const).flatMap((op, k) => [1, 4, 16, 64].map((depth, i) => measured(4 * k + i, { op, block: 4096, threads: 1, depth }, random)));
+  const doc = documentOf(steps);
+  return { ...doc, run: { ...doc.run, study: "qos" } };
+}
+
+/** A run on a machine that the Rust side wrote down (`machines/*.json`), with links under load. */
+export function onMachine(name: "r740xd" | "links-in-trouble" | "laptop", doc: Document): Document {
+  const machine = JSON.parse(readFileSync(resolve(import.meta.dirname, `machines/${name}.json`), "utf8")) as { inventory: never; advice: never };
+  const inventory = machine.inventory as unknown as { drives: { name: string; pci_address: string | null }[]; interrupts: { vectors: { irq: number; device: string; queue: number | null }[] } };
+  const targets = inventory.drives.slice(0, 4);
+  const addresses = targets.flatMap((d) => (d.pci_address === null ? [] : [d.pci_address]));
+  const steps = doc.steps.map((s): StepView => {
+    if (!s.host_delta) return s;
+    const share = Math.min(1, s.bytes_per_s / 4e9);
+    const vectors = inventory.interrupts.vectors.slice(0, 40).map((v, i) => ({ irq: v.irq, device: v.device, queue: v.queue, count: 1000 * (40 - i), by_cpu: [[i % 32, 1000 * (40 - i)]] as [number, number][] }));
+    return {
+      ...s,
+      links: addresses.map((address, i) => ({ address, link: "Gen3 x4", usable_bytes_per_s: 3.49e9, read_bytes_per_s: share * 3.49e9 * (1 - 0.2 * i), write_bytes_per_s: 0, load_share: share * (1 - 0.2 * i) })),
+      host_delta: { ...s.host_delta, vectors },
+    };
+  });
+  const host = { ...(doc.host as object), inventory: machine.inventory, advice: machine.advice, targets: targets.map((d) => ({ path: `/dev/${d.name}`, mount: null, device: { name: d.name }, no_device_because: null })) };
+  return { ...doc, steps, host: host as unknown as Document["host"] };
+}
