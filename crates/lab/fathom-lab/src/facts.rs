@@ -4,8 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_host::inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
-use fathom_model::{DriveFacts, MachineModel, PcieLink, RaidLevel, RaidModel, RateLimit, StepFacts, UplinkModel};
+use fathom_model::{
+    DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, StepFacts, UplinkModel,
+};
+use fathom_plan::Step;
+use fathom_record::StepRecord;
+use fathom_store::{Lab, RunId, StoreError};
 use fathom_units::parse_cpu_list;
+use serde::Deserialize;
 
 /// Gain of the second hardware thread of a core, where it was not measured (catalogue: t1-smt-gain).
 const SMT_GAIN: f64 = 1.64;
@@ -142,4 +148,33 @@ fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
             write_bytes_per_s: some(l.write_bytes_per_s),
         })
         .collect()
+}
+
+/// The measured steps of a run as attribution and fits see them, with what its inventory knows.
+///
+/// # Errors
+/// [`StoreError`] when the run is not in the lab or cannot be read.
+pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreError> {
+    let head = lab.load_head(run)?;
+    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
+    let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
+    let mut facts = inventory.as_ref().map(FactsOfRun::new);
+    let mut out = Vec::new();
+    for index in lab.step_indexes(run)? {
+        let stored = lab.load_step(run, index)?;
+        if let Some(record) = stored.outcome.record() {
+            out.push(observation(&stored.step, record, facts.as_mut()));
+        }
+    }
+    Ok(out)
+}
+
+/// A step as attribution sees it, with what the inventory knows of its devices.
+pub(crate) fn observation(step: &Step, record: &StepRecord, facts: Option<&mut FactsOfRun<'_>>) -> Observation {
+    let seen = Observation::of(step, record);
+    let devices: Vec<String> = record.host.iter().flat_map(|h| &h.disks).map(|d| d.device.clone()).collect();
+    match facts {
+        Some(facts) => seen.on(facts.of(&devices)),
+        None => seen,
+    }
 }
