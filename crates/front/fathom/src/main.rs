@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod exit;
+mod model_args;
 mod progress;
 mod table;
 mod terminal;

@@ -94,7 +94,10 @@ fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], 
             Some(near) => format!("did you mean {near}?"),
             None => format!("rules that can be followed while the machine runs: {}", FIXABLE.join(", ")),
         };
-        return Err(Problem::usage(format!("--fix: there is no fix for {}", fathom_host::inspect::clean(unknown)), help));
+        return Err(Problem::usage(
+            format!("--fix: there is no fix for {}", fathom_host::inspect::clean(unknown)),
+            help,
+        ));
     }
     let journal = Journal::open_kept(root, super::restore::journal_dir(), "fathom inspect --fix");
     let (mut done, mut failures) = (Vec::new(), Vec::new());

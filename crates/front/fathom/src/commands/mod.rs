@@ -1,11 +1,14 @@
 //! One module per command; each returns how the program ends.
 
 mod bench;
+mod catalogue;
+mod fit;
 mod import;
 mod inspect;
 mod lab;
 mod output;
 mod plan;
+mod predict;
 mod restore;
 mod run;
 mod source;
@@ -36,6 +39,9 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Restore { list, json } => restore::restore(*list, *json),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, json } => lab::show(args, run, *json),
+        Command::Catalogue(options) => catalogue::catalogue(options),
+        Command::Predict(options) => predict::predict(args, options),
+        Command::Fit(options) => fit::fit(args, options),
         Command::Rm { runs } => lab::rm(args, runs),
         Command::Report { run, output } => output::report(args, run, output.as_deref()),
         Command::Export(options) => output::export(args, options),

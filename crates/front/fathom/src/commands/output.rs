@@ -4,11 +4,13 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use fathom_lab::compare::Comparison;
 use fathom_lab::document::Document;
 use fathom_lab::document_of;
 use fathom_plan::Step;
 use fathom_record::StepRecord;
-use fathom_report::html::render_html;
+use fathom_report::html::{render_comparison, render_html};
+use fathom_report::language::Language;
 use fathom_report::{csv, fio_json_files, fio_json_text, fio_logs, hlog};
 use fathom_store::{Lab, RunId, StepOutcome};
 
@@ -22,16 +24,25 @@ pub(crate) fn report(args: &Args, run: &str, output: Option<&Path>) -> Result<Ex
     let lab = existing_lab(args)?;
     let document = load(&lab, run)?;
     let path = output.map_or_else(|| PathBuf::from(format!("fathom-{}.html", document.run.id)), Path::to_owned);
-    write_report(&document, &path)?;
+    write_report(&document, args.lang, &path)?;
     talk(&format!("written to {}", path.display()));
     Ok(Exit::Done)
 }
 
 /// Writes the report of `document` to `path`.
-pub(crate) fn write_report(document: &Document, path: &Path) -> Result<(), Problem> {
+pub(crate) fn write_report(document: &Document, language: Language, path: &Path) -> Result<(), Problem> {
+    write_page(path, |out| render_html(document, language, out))
+}
+
+/// Writes the report of a comparison to `path`.
+pub(crate) fn write_comparison(comparison: &Comparison, language: Language, path: &Path) -> Result<(), Problem> {
+    write_page(path, |out| render_comparison(comparison, language, out))
+}
+
+fn write_page(path: &Path, render: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Problem> {
     let write = || -> std::io::Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
-        render_html(document, &mut out)?;
+        render(&mut out)?;
         out.flush()
     };
     write().map_err(|e| {

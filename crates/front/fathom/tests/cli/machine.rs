@@ -37,7 +37,7 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    fn new(place: &Place, name: &str, args: &[&str]) -> Option<Mounted> {
+    pub(crate) fn new(place: &Place, name: &str, args: &[&str]) -> Option<Mounted> {
         let path = place.beside(name);
         fs::create_dir(&path).expect("a mount point");
         let path_text = path.to_str().expect("UTF-8");

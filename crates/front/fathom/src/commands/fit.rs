@@ -1,0 +1,45 @@
+//! `fathom fit`: a device file from a run.
+
+use fathom_lab::{observations_of, rfc3339};
+use fathom_model::fit_device;
+
+use super::{existing_lab, run_number};
+use crate::args::Args;
+use crate::exit::{Exit, Problem};
+use crate::model_args::FitArgs;
+use crate::terminal::{result, talk};
+
+pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
+    let lab = existing_lab(args)?;
+    let run = run_number(&lab, &options.run)?;
+    let Some(fitted) = fit_device(&observations_of(&lab, run)?) else {
+        return Err(Problem::new(
+            Exit::Failed,
+            format!("run {} holds no random reads of 4 KiB at two queue depths, direct and closed-loop", run.0),
+            "measure some first: fathom run quick --target FILE",
+        ));
+    };
+    let head = lab.load_head(run)?;
+    let started = rfc3339(head.summary.started_unix_ns);
+    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
+    let device = &host["targets"][0]["device"];
+    let model = device["model"].as_str().or(device["name"].as_str()).unwrap_or("unknown drive").to_owned();
+    let stem = options.output.as_deref().and_then(|p| p.file_stem()).map(|s| s.to_string_lossy().into_owned());
+    let id = options.name.clone().or(stem).unwrap_or_else(|| format!("run-{}-drive", run.0));
+    let title = format!("run {} of {} on {started}", run.0, head.summary.study);
+    let year = started.get(..4).and_then(|y| y.parse().ok()).unwrap_or(1970);
+    let text = fitted.to_toml(&id, &model, &format!("{id}-run"), &title, year);
+    let Some(path) = &options.output else {
+        result(&text);
+        return Ok(Exit::Done);
+    };
+    std::fs::write(path, &text).map_err(|e| {
+        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another file with -o")
+    })?;
+    talk(&format!(
+        "{}: reads met within {:.1} % (root mean square); use it with: fathom predict --device {0}",
+        path.display(),
+        fitted.read.residual * 100.0
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,289 @@
+//! `fathom predict`: ceilings and curves of a described, catalogued or inspected system, without any I/O.
+
+use std::path::Path;
+
+use fathom_host::Root;
+use fathom_host::inspect::Inventory;
+use fathom_lab::step_facts;
+use fathom_model::{
+    Catalogue, Ceiling, Description, Goal, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape, described,
+    meet, predict as predict_load,
+};
+use fathom_plan::{Knobs, Plan, Step, Target};
+use fathom_units::{format_iops, format_ns, format_rate};
+use serde::Serialize;
+
+use super::{source, to_json};
+use crate::args::{Args, SourceArgs};
+use crate::exit::{Exit, Problem};
+use crate::model_args::PredictArgs;
+use crate::terminal::result;
+
+/// Depths of the ladder that is predicted when no study is named.
+const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// A predicted step as `--json` prints it.
+#[derive(Serialize)]
+struct Row {
+    label: String,
+    op: &'static str,
+    block_size_bytes: u32,
+    threads: u32,
+    queue_depth: u32,
+    devices: u32,
+    #[serde(flatten)]
+    prediction: Prediction,
+}
+
+pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem> {
+    let count = options.count.unwrap_or(1);
+    if count == 0 {
+        return Err(Problem::usage("--count 0: no drives give no I/O", "at least 1"));
+    }
+    let (machine, assumed) = machine(options, count)?;
+    if let Some(text) = &options.goal {
+        return answer(options, &machine, &assumed, text);
+    }
+    let mut rows = Vec::new();
+    for step in steps(all, options, count)? {
+        let shape = Shape::of(&step, count.max(step.targets.len() as u32));
+        let Some(prediction) = predict_load(&machine, &shape) else {
+            return Err(Problem::new(
+                Exit::Usage,
+                format!("{}: nothing is known of the drive's writes", step.label),
+                "name a device whose writes are rated or fitted: fathom catalogue list",
+            ));
+        };
+        rows.push(Row {
+            label: step.label.clone(),
+            op: step.workload.fio_rw(),
+            block_size_bytes: step.workload.block_bytes_max(),
+            threads: step.load.threads,
+            queue_depth: step.load.queue_depth,
+            devices: count,
+            prediction,
+        });
+    }
+    if options.json {
+        let value = serde_json::json!({
+            "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": assumed, "steps": rows,
+        });
+        result(&to_json(&value));
+    } else {
+        result(&table(&machine, &assumed, &rows, count));
+    }
+    Ok(Exit::Done)
+}
+
+/// The machine, and what had to be assumed of it.
+fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<String>), Problem> {
+    let mut catalogue = Catalogue::embedded();
+    let mut device = options.device.clone();
+    if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml")) {
+        let text = std::fs::read_to_string(path).map_err(|e| {
+            Problem::usage(format!("cannot read {path}: {e}"), "a device file is written by: fathom fit RUN -o FILE")
+        })?;
+        let own = Catalogue::parse(&[(path, &text)])?;
+        device = own.devices().first().map(|d| d.id.clone());
+        if device.is_none() {
+            return Err(Problem::usage(format!("{path} holds no [[device]]"), "write one, or: fathom fit RUN -o FILE"));
+        }
+        catalogue = catalogue.with(own);
+    }
+    let base = match &options.target {
+        Some(target) => inspected(options, target)?,
+        None => MachineModel::named("a described machine"),
+    };
+    if device.is_none() && base.device.is_none() {
+        return Err(Problem::usage(
+            "nothing is known of the drive",
+            "name one with --device (fathom catalogue list), or fit one from a run: fathom fit RUN -o my-ssd.toml",
+        ));
+    }
+    let what = Description {
+        device,
+        count,
+        link: link("--link", options.link.as_deref())?,
+        uplink: link("--uplink", options.uplink.as_deref())?,
+        engine: Some(options.engine.clone().unwrap_or_else(|| "io_uring".to_owned())),
+        cpu: options.cpu.clone(),
+        cores: options.cores,
+        raid: raid(options.raid.as_deref())?,
+    };
+    if what.cores == Some(0) {
+        return Err(Problem::usage("--cores 0: no cores make no load", "at least 1"));
+    }
+    let machine = described(base, &what, &catalogue)?;
+    let assumed = machine.device.as_ref().map_or_else(Vec::new, |d| d.assumed.clone());
+    Ok((machine, assumed))
+}
+
+/// Links and cores of this machine, as far as they matter to a target.
+fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Problem> {
+    let root = options.root.as_deref().map_or_else(Root::live, Root::new);
+    let inventory = Inventory::read(&root);
+    let name = target.strip_prefix("/dev").unwrap_or(target).to_string_lossy().into_owned();
+    let devices = if inventory.drives_below(&name).is_empty() {
+        let facts = fathom_host::HostFacts::collect(&root, &[target])
+            .map_err(|e| Problem::new(Exit::Failed, e.to_string(), "mount /proc and /sys"))?;
+        let found = facts.targets.first().and_then(|t| t.device.as_ref()).map(|d| d.name.clone());
+        vec![found.ok_or_else(|| {
+            Problem::usage(format!("no device lies below {}", target.display()), "name a file on a disk, or a device")
+        })?]
+    } else {
+        vec![name]
+    };
+    Ok(step_facts(&inventory, &devices).machine)
+}
+
+fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
+    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {e}"), ""))
+}
+
+fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
+    let level = text.map(RaidLevel::parse).transpose().map_err(|e| Problem::usage(format!("--raid: {e}"), ""))?;
+    Ok(level.map(|level| RaidModel { level, card_iops: None, card_link: None }))
+}
+
+/// Steps of the study, or of a ladder in depth.
+fn steps(all: &Args, options: &PredictArgs, count: u32) -> Result<Vec<Step>, Problem> {
+    let targets: Vec<String> = (0..count).map(|i| format!("drive{i}")).collect();
+    if let Some(study) = &options.study {
+        let source = SourceArgs {
+            study: Some(study.clone()),
+            target: targets,
+            set: options.set.clone(),
+            ..SourceArgs::default()
+        };
+        let plan = source::read(all, &source)?.plan;
+        return Ok(plan.steps.into_iter().filter(|s| s.phase == fathom_plan::Phase::Measure).collect());
+    }
+    let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    let named_depth = set.iter().any(|(k, _)| *k == "iodepth");
+    let depths: &[u32] = if named_depth { &[0] } else { &DEPTHS };
+    let mut steps = Vec::new();
+    for depth in depths {
+        let mut knobs = Knobs::new();
+        let depth = depth.to_string();
+        let ladder = (!named_depth).then_some(("iodepth", depth.as_str()));
+        for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(ladder).chain(set.iter().copied()) {
+            knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+        }
+        let targets = targets.iter().map(|path| Target { path: path.clone() }).collect();
+        let plan = Plan::from_io(&knobs, targets, "predict")
+            .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+        steps.extend(plan.steps.into_iter().filter(|s| s.phase == fathom_plan::Phase::Measure));
+    }
+    Ok(steps)
+}
+
+fn heading(machine: &MachineModel, assumed: &[String], count: u32) -> String {
+    let drive = machine.device.as_ref().map_or("", |d| &d.name);
+    let mut text = format!("prediction · {count} x {drive} · {}", machine.name);
+    if let Some(cost) = &machine.cost {
+        text.push_str(&format!(
+            " · {} of core time per I/O ({})",
+            format_ns(cost.thread_ns + cost.irq_ns),
+            cost.origin
+        ));
+    }
+    text.push('\n');
+    for what in assumed {
+        text.push_str(&format!("assumed: {what}\n"));
+    }
+    text
+}
+
+fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -> String {
+    let mut text = heading(machine, assumed, count);
+    text.push_str(&format!(
+        "\n {:<30} {:>8} {:>22} {:>9} {:>9} {:>6}  limit\n",
+        "load", "IOPS", "bandwidth", "mean", "p99 ~", "cores"
+    ));
+    for row in rows {
+        let p = &row.prediction;
+        text.push_str(&format!(
+            " {:<30} {:>8} {:>22} {:>9} {:>9} {:>6}  {}\n",
+            row.label,
+            format_iops(p.iops),
+            format_rate(p.bytes_per_s),
+            format_ns(p.lat_ns_mean),
+            format_ns(p.lat_ns_p99),
+            p.cores_busy.map_or("-".to_owned(), |c| format!("{c:.1}")),
+            p.limit.as_str()
+        ));
+    }
+    if let Some(most) = rows.iter().max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops)) {
+        text.push_str(&format!("\nceilings at {}, lowest first\n", most.label));
+        text.push_str(&ceilings(&most.prediction.ceilings));
+        text.push_str(&format!("knee: {:.0} in flight over all drives", most.prediction.knee_in_flight));
+        if let Some(cores) = most.prediction.cores_busy {
+            text.push_str(&format!("; cores needed: {:.0}", cores.ceil().max(1.0)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn ceilings(all: &[Ceiling]) -> String {
+    all.iter().map(|c| format!(" {:<12} {:>8}  {}\n", c.name.as_str(), format_iops(c.iops), c.sentence)).collect()
+}
+
+/// What would meet a goal, or which ceiling forbids it.
+fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], text: &str) -> Result<Exit, Problem> {
+    let goal = Goal::parse(text)?;
+    let step = steps_of_goal(options)?;
+    let shape = Shape::of(&step, 1);
+    let outcome = meet(machine, &shape, &goal, options.count);
+    if options.json {
+        let value = match &outcome {
+            Ok(answer) => serde_json::json!({ "goal": goal, "met": true, "answer": answer, "assumed": assumed }),
+            Err(why) => serde_json::json!({ "goal": goal, "met": false, "forbidden": why, "assumed": assumed }),
+        };
+        result(&to_json(&value));
+    }
+    let answer = outcome.map_err(|why| {
+        Problem::new(
+            Exit::Failed,
+            format!("{text} cannot be met: {} forbids it\n  {}", why.limit.as_str(), why.sentence),
+            "",
+        )
+    })?;
+    if options.json {
+        return Ok(Exit::Done);
+    }
+    let p = &answer.prediction;
+    let mut out = heading(machine, assumed, answer.drives);
+    out.push_str(&format!(
+        "\n{text} is met by {} drives with {} in flight each: {} IOPS, {}, mean {}, p99 about {}\n",
+        answer.drives,
+        answer.in_flight_per_drive,
+        format_iops(p.iops),
+        format_rate(p.bytes_per_s),
+        format_ns(p.lat_ns_mean),
+        format_ns(p.lat_ns_p99)
+    ));
+    if let Some(cores) = answer.cores {
+        out.push_str(&format!("cores: {cores}\n"));
+    }
+    if let Some(lanes) = answer.lanes {
+        out.push_str(&format!("lanes: {lanes}; what drives share must carry {}\n", format_rate(answer.bytes_per_s)));
+    }
+    out.push_str("ceilings, lowest first\n");
+    out.push_str(&ceilings(&p.ceilings));
+    result(&out);
+    Ok(Exit::Done)
+}
+
+/// One step of the goal's load, on one drive.
+fn steps_of_goal(options: &PredictArgs) -> Result<Step, Problem> {
+    let mut knobs = Knobs::new();
+    let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(set) {
+        knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+    }
+    let targets = vec![Target { path: "drive".to_owned() }];
+    knobs
+        .build(0, "A", targets, &mut Vec::new())
+        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))
+}

@@ -1,0 +1,90 @@
+//! The words of `catalogue`, `predict` and `fit` as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+/// `fathom catalogue`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CatalogueArgs {
+    #[command(subcommand)]
+    pub(crate) action: CatalogueAction,
+}
+
+/// What to do with the catalogue.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogueAction {
+    /// Names of everything in it
+    List {
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+    /// One entry with its source
+    Show {
+        /// Name of a device, controller, processor, link, engine cost, platform, published figure or source
+        name: String,
+        /// Print JSON alone
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `fathom predict`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PredictArgs {
+    /// Name of a study, a plan (.toml) or a fio job file [default: a ladder of queue depths]
+    pub(crate) study: Option<String>,
+    /// Drive: a name of the catalogue, or a file of your own (.toml)
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) device: Option<String>,
+    /// Number of drives [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u32>,
+    /// Link of each drive, e.g. gen4x4 [default: the drive's own]
+    #[arg(long, value_name = "LINK")]
+    pub(crate) link: Option<String>,
+    /// Link that all drives share, e.g. gen3x16
+    #[arg(long, value_name = "LINK")]
+    pub(crate) uplink: Option<String>,
+    /// Cost of an I/O: a name of the catalogue, e.g. io_uring, libaio, spdk [default: io_uring]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// Processor: its cores, and its clock where that of the engine's cost is known
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cpu: Option<String>,
+    /// Cores the load may use
+    #[arg(long, value_name = "N")]
+    pub(crate) cores: Option<u32>,
+    /// Array over the drives: 0, 1, 5, 6, 10
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) raid: Option<String>,
+    /// A file or device of this machine: its links and cores are read, no I/O is done
+    #[arg(long, short, value_name = "TARGET")]
+    pub(crate) target: Option<PathBuf>,
+    /// Look at a capture's folder instead of this machine
+    #[arg(long, value_name = "DIR", requires = "target")]
+    pub(crate) root: Option<PathBuf>,
+    /// A knob of the load in fio's words, e.g. --set rw=randwrite --set numjobs=4
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// What would meet this? e.g. 'iops>=10M, p99<=500us'; also bw>=20GB/s, lat<=1ms
+    #[arg(long, value_name = "GOAL", conflicts_with = "study")]
+    pub(crate) goal: Option<String>,
+    /// Print JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `fathom fit`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct FitArgs {
+    /// Number of the run, or `last`
+    pub(crate) run: String,
+    /// File to write, e.g. my-ssd.toml [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Name of the device in the file [default: the file's]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+}

@@ -1,0 +1,159 @@
+//! The guard and the journal through the program itself, on loop devices that each test makes.
+
+mod cli;
+
+use std::fs;
+use std::path::Path;
+
+use cli::Place;
+use cli::machine::{LoopDevice, Mounted, tool};
+
+const MIB: usize = 1 << 20;
+
+/// A randwrite on the device; it must be refused in these words, and not a byte may have changed.
+fn refused(place: &Place, device: &LoopDevice, target: &str, destroy: &str, words: &[&str]) {
+    let before = fs::read(&device.image).expect("the image");
+    let ended = place.run(&format!("io --target {target} --rw randwrite --runtime 100ms --quiet {destroy}"));
+    ended.expect(3, words);
+    assert!(fs::read(&device.image).expect("the image") == before, "{target}: the device was changed");
+}
+
+#[test]
+fn a_device_is_written_only_when_it_is_named_and_its_content_too() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 16 * MIB]) else { return };
+    let (path, name) = (device.path.clone(), device.name().to_owned());
+    let unnamed = [&*format!("{path} would be overwritten"), &*format!("--destroy {name}"), "refused before anything"];
+    refused(&place, &device, &path, "", &unnamed);
+    refused(&place, &device, &path, "--destroy loop99", &unnamed);
+    if tool("mkfs.ext4", &["-q", "-F", &path]).is_none() {
+        return;
+    }
+    let carries = [&*format!("{path} carries an ext2/3/4 file system"), &*format!("--destroy {name}:ext")];
+    refused(&place, &device, &path, &format!("--destroy {name}"), &carries);
+    // Reading needs no consent, and changes nothing.
+    let before = fs::read(&device.image).expect("the image");
+    place.run(&format!("io --target {path} --rw randread --runtime 100ms --quiet")).expect(0, &[]);
+    assert!(fs::read(&device.image).expect("the image") == before);
+    let step = place.step(&format!("io --target {path} --rw randwrite --runtime 200ms --destroy {name}:ext"));
+    assert!(step["ios"].as_u64().is_some_and(|n| n > 0));
+    assert!(fs::read(&device.image).expect("the image") != before, "nothing was written");
+}
+
+#[test]
+fn a_mounted_device_is_refused_under_every_name_and_whatever_is_destroyed() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 16 * MIB]) else { return };
+    if tool("mkfs.ext4", &["-q", "-F", &device.path]).is_none() {
+        return;
+    }
+    let Some(mounted) = Mounted::new(&place, "mount", &[&device.path]) else { return };
+    let at = mounted.path.to_str().expect("UTF-8");
+    let alias = place.beside("alias");
+    std::os::unix::fs::symlink(&device.path, &alias).expect("a link");
+    let destroy = format!("--destroy {0} --destroy {0}:ext --destroy {1}", device.name(), device.path);
+    let words = [&*format!("{} holds a mounted file system", device.path), at];
+    // The journal of the file system may be written at any time, so the device is quiet first.
+    tool("mount", &["-o", "remount,ro", at]);
+    refused(&place, &device, &device.path.clone(), &destroy, &words);
+    refused(&place, &device, alias.to_str().expect("UTF-8"), &destroy, &words);
+}
+
+fn read_ahead(device: &LoopDevice) -> String {
+    let path = format!("/sys/block/{}/queue/read_ahead_kb", device.name());
+    fs::read_to_string(path).expect("an attribute").trim().to_owned()
+}
+
+/// What a run that was killed in the middle of a changed setting leaves: the value, and the journal's lines.
+fn killed_run(place: &Place, device: &LoopDevice, kept: bool) -> String {
+    let before = read_ahead(device);
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot id");
+    let sequence = fs::read_to_string(format!("/sys/block/{}/diskseq", device.name())).ok();
+    let bearer = sequence.map_or("null".to_owned(), |s| format!("\"{}\"", s.trim()));
+    let lines = format!(
+        "{{\"line\":\"owner\",\"version\":1,\"pid\":99999999,\"boot_id\":\"{}\",\"command\":\"fathom run tune\",\
+         \"started_unix_ns\":7,\"kept\":{kept}}}\n\
+         {{\"line\":\"change\",\"id\":1,\"setting\":{{\"kind\":\"queue\",\"device\":\"{}\",\"attribute\":\
+         \"read_ahead_kb\"}},\"bearer\":{bearer},\"from\":\"{before}\",\"to\":\"64\"}}\n\
+         {{\"line\":\"applied\",\"id\":1}}\n",
+        boot.trim(),
+        device.name(),
+    );
+    fs::create_dir_all(place.beside("journal")).expect("a folder");
+    fs::write(place.beside("journal").join("settings-7-99999999.jsonl"), lines).expect("a journal");
+    fs::write(format!("/sys/block/{}/queue/read_ahead_kb", device.name()), "64").expect("set");
+    assert_eq!(read_ahead(device), "64");
+    before
+}
+
+fn journals(place: &Place) -> usize {
+    let entries = fs::read_dir(place.beside("journal")).expect("a folder").flatten();
+    entries.filter(|e| Path::new(&e.file_name()).extension().is_some_and(|x| x == "jsonl")).count()
+}
+
+#[test]
+fn restore_brings_back_what_a_killed_run_left_changed() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    let before = killed_run(&place, &device, false);
+    let setting = format!("read_ahead_kb of {}", device.name());
+
+    let listed = place.run("restore --list");
+    listed.expect(0, &[]);
+    assert!(listed.out.contains("`fathom run tune` (process 99999999) was killed"), "{}", listed.out);
+    assert!(listed.out.contains(&format!("{setting}: 64 instead of {before}")), "{}", listed.out);
+    place.run("inspect").expect(0, &["was killed and left changed", &setting, "fathom restore"]);
+    assert_eq!(read_ahead(&device), "64", "looking changes nothing");
+
+    let restored = place.run("restore");
+    restored.expect(0, &[]);
+    assert_eq!(restored.out, format!("{setting}: 64 -> {before}\n"));
+    assert_eq!((read_ahead(&device), journals(&place)), (before, 0));
+    assert_eq!(place.run("restore").out, "Nothing to restore.\n");
+    assert_eq!(place.json("restore", 0)["restored"], serde_json::json!([]));
+}
+
+#[test]
+fn the_next_measurement_restores_before_it_measures() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    let before = killed_run(&place, &device, false);
+    let words = format!("io --target {} --rw randread --runtime 100ms --quiet", device.path);
+    place.run(&words).expect(0, &["left changed by a run that was killed", &format!("64 -> {before}")]);
+    assert_eq!(read_ahead(&device), before);
+    // What somebody made to stay stays while others measure.
+    let before = killed_run(&place, &device, true);
+    place.run(&words).expect(0, &[]);
+    assert_eq!(read_ahead(&device), "64");
+    place.run("restore").expect(0, &[]);
+    assert_eq!(read_ahead(&device), before);
+}
+
+#[test]
+fn what_somebody_else_changed_since_is_told_and_left_alone() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    killed_run(&place, &device, false);
+    fs::write(format!("/sys/block/{}/queue/read_ahead_kb", device.name()), "32").expect("set");
+    let ended = place.run("restore");
+    ended.expect(1, &["it was left alone"]);
+    assert!(ended.out.contains("somebody changed it after Fathom had set \"64\""), "{}", ended.out);
+    assert_eq!((read_ahead(&device), journals(&place)), ("32".to_owned(), 0));
+}
+
+#[test]
+fn fixes_are_named_and_a_captured_machine_is_not_changed() {
+    let place = Place::new();
+    place.run("inspect --fix disk.schedular").expect(2, &["there is no fix for disk.schedular", "disk.scheduler?"]);
+    place.run("inspect --fix link.trained-down").expect(2, &["rules that can be followed", "cpu.powersave"]);
+    place.run("inspect --root /tmp --fix").expect(2, &["--root", "--fix"]);
+}
+
+#[test]
+fn a_broken_journal_is_told_by_file_and_line_and_stops_no_measurement() {
+    let place = Place::new();
+    fs::create_dir_all(place.beside("journal")).expect("a folder");
+    fs::write(place.beside("journal").join("settings-1-1.jsonl"), "{\"line\":\"nonsense\"}\n").expect("a journal");
+    place.run("restore").expect(1, &["settings-1-1.jsonl", "line 1", "nonsense"]);
+    place.run("io --engine null --target null --runtime 50ms --quiet").expect(0, &["settings-1-1.jsonl", "line 1"]);
+}
