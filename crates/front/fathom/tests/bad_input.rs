@@ -77,7 +77,7 @@ fn values_beyond_their_bounds_say_the_bounds() {
         ("io --target . --bs 0", &["bs"]),
         ("io --target . --bs 1t", &["bs"]),
         ("io --target . --size 0", &["size of 0", "e.g. 2g"]),
-        ("io --target . --size 50%", &["50%", "in bytes"]),
+        ("io --target . --size 500%", &["500 percent", "0 to 100"]),
         ("io --target . --size 4k --bs 64k", &["size", "below one block"]),
         ("io --target . --rw randrw --read-pct 170", &["170", "0 to 100"]),
         ("io --target . --bssplit 4k/60:64k/60", &["bssplit", "120"]),

@@ -50,8 +50,8 @@ mod tests {
     fn function(
         address: &str,
         kind: &str,
-        hop: serde_json::Value,
-        children: Vec<serde_json::Value>,
+        hop: &serde_json::Value,
+        children: &[serde_json::Value],
     ) -> serde_json::Value {
         json!({
             "address": address, "kind": kind, "class": "010802", "class_name": "NVMe drive", "vendor_id": "144d", "device_id": "a80a",
@@ -84,9 +84,9 @@ mod tests {
     /// Two drives behind a switch: the live inventory of this machine with a tree put in.
     fn two_behind_a_switch() -> Inventory {
         let mut inventory = Inventory::read(&fathom_host::Root::live());
-        let drives = ["0000:03:00.0", "0000:04:00.0"].map(|a| function(a, "endpoint", hop(4, 4, 7e9), Vec::new()));
-        let switch = function("0000:02:00.0", "switch_upstream", hop(3, 16, 14e9), drives.to_vec());
-        let port = function("0000:00:01.0", "root_port", serde_json::Value::Null, vec![switch]);
+        let drives = ["0000:03:00.0", "0000:04:00.0"].map(|a| function(a, "endpoint", &hop(4, 4, 7e9), &[]));
+        let switch = function("0000:02:00.0", "switch_upstream", &hop(3, 16, 14e9), &drives);
+        let port = function("0000:00:01.0", "root_port", &serde_json::Value::Null, &[switch]);
         inventory.pcie = serde_json::from_value(
             json!({ "complexes": [{ "name": "pci0000:00", "numa_node": 0, "functions": [port] }] }),
         )

@@ -7,7 +7,7 @@ use fathom_plan::{
 };
 use fathom_record::{Direction, DirectionInterval, Interval, Latency, StepRecord};
 
-use crate::document::{CpuView, LatencyView, StepView};
+use crate::document::{LatencyView, StepView};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -111,23 +111,5 @@ pub(crate) fn latency(samples: u64, mean_us: f64) -> LatencyView {
         p99_999: None,
         ci95: [("p99".to_owned(), [ns(1.95), ns(2.05)])].into(),
         needs: std::collections::BTreeMap::new(),
-    }
-}
-
-/// CPU use of `busy` of `online` cores at `iops`, all of it system time.
-pub(crate) fn cpu(busy: f64, online: u32, iops: f64) -> CpuView {
-    CpuView {
-        busy_cores: busy,
-        cpus_online: online,
-        user_ns_per_io: 0.0,
-        system_ns_per_io: busy / iops * 1e9,
-        irq_ns_per_io: 0.0,
-        kernel_worker_ns_per_io: 0.0,
-        interrupts_per_io: 1.0,
-        context_switches_per_io: 1.0,
-        iops_per_core: Some(iops / busy),
-        baseline_busy_cores: 0.0,
-        steal_pct: 0.0,
-        busiest_cpu: None,
     }
 }

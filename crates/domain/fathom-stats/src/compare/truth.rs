@@ -35,7 +35,11 @@ fn paired(random: &mut Random, change: f64) -> Effect {
         series.iter().map(|x| drift * change * (1.0 + SPREAD * x)).sum::<f64>() / 30.0
     };
     let pair = |p: usize| {
-        if p.is_multiple_of(2) { (leg(2 * p, 1.0), leg(2 * p + 1, change)) } else { (leg(2 * p + 1, 1.0), leg(2 * p, change)) }
+        if p.is_multiple_of(2) {
+            (leg(2 * p, 1.0), leg(2 * p + 1, change))
+        } else {
+            (leg(2 * p + 1, 1.0), leg(2 * p, change))
+        }
     };
     let (a, b): (Vec<f64>, Vec<f64>) = (0..10).map(pair).unzip();
     Effect::paired(&a, &b).unwrap()
