@@ -46,7 +46,7 @@ impl Plan {
             step.index = index;
         }
         let study = StudyHead { name: "io".to_owned(), question: "What does this one load give?".to_owned() };
-        Ok(Plan { study, source: command_line.to_owned(), steps, notes, files: Vec::new() })
+        Ok(Plan { study, source: command_line.to_owned(), steps, notes, files: Vec::new(), machine: None })
     }
 
     /// Most time the steps run, warm-ups included, in ns; laying out files comes on top. `None` when a step ends only

@@ -22,7 +22,7 @@ pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX,
     QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
 };
-pub use plan::{MadeFile, Plan, RunLength, StudyHead};
+pub use plan::{MachineText, MadeFile, Plan, RunLength, StudyHead};
 pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, Role, Round};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,

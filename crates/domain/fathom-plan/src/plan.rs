@@ -59,6 +59,18 @@ pub struct Plan {
     /// Files that the run made as targets, once it runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<MadeFile>,
+    /// The simulated machine that its `sim:` targets are parts of, once it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineText>,
+}
+
+/// A simulated machine as a run keeps it: with this text the run can be repeated anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineText {
+    /// What stands between `sim:` and the part: a shipped machine's name, or the path of a file.
+    pub name: String,
+    /// The machine file.
+    pub text: String,
 }
 
 /// A file that a run made for itself.

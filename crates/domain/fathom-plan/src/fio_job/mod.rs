@@ -56,7 +56,7 @@ pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<S
         return Err(source.error(0..0, message, "split it"));
     }
     number(&mut steps);
-    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, files: Vec::new() })
+    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, files: Vec::new(), machine: None })
 }
 
 fn head(file_name: &str, jobs: &[Job<'_>]) -> StudyHead {

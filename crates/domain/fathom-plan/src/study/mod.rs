@@ -111,7 +111,7 @@ pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result
         step.index = index;
         step.seed = step.seed.wrapping_add(u64::from(index));
     }
-    Ok(Plan { study, source: text.to_owned(), steps, notes, files: Vec::new() })
+    Ok(Plan { study, source: text.to_owned(), steps, notes, files: Vec::new(), machine: None })
 }
 
 /// Gives steps their index, their own seed and labels that tell them apart.

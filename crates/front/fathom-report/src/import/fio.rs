@@ -70,6 +70,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
         steps: steps.iter().map(|(s, _)| s.clone()).collect(),
         notes: notes.clone(),
         files: Vec::new(),
+        machine: None,
     };
     let host_json = json!({
         "imported_from": file,

@@ -264,6 +264,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
                 steps: steps.iter().map(|(step, _)| step.clone()).collect(),
                 notes: Vec::new(),
                 files: Vec::new(),
+                machine: None,
             },
             fio_commands: Vec::new(),
         },

@@ -15,7 +15,7 @@ fn new_lab() -> (tempfile::TempDir, PathBuf) {
 
 fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
     let study = StudyHead { name: "s".to_owned(), question: "q".to_owned() };
-    let plan = Plan { study, source: String::new(), steps: vec![], notes: vec![], files: Vec::new() };
+    let plan = Plan { study, source: String::new(), steps: vec![], notes: vec![], files: Vec::new(), machine: None };
     lab.begin_run(&NewRun {
         study: "s",
         question: "q",

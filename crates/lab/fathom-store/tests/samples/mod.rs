@@ -46,6 +46,7 @@ pub(crate) fn plan(steps: u32) -> Plan {
         steps: (0..steps).map(step).collect(),
         notes: vec!["a remark".to_owned()],
         files: Vec::new(),
+        machine: None,
     }
 }
 
