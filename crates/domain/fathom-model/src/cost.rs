@@ -126,6 +126,14 @@ pub fn thread_busy_shares(host: &HostDelta) -> Vec<f64> {
         .collect()
 }
 
+/// Mean share of the window that the worker threads of the run were ready but had no CPU, in [0, 1].
+#[must_use]
+pub(crate) fn thread_waited_share(host: &HostDelta) -> f64 {
+    let workers = host.threads.iter().filter(|t| !t.kernel && t.name.starts_with("fathom-w"));
+    let shares: Vec<f64> = workers.map(|t| (t.waited_ns as f64 / host.window_ns.max(1) as f64).min(1.0)).collect();
+    shares.iter().sum::<f64>() / shares.len().max(1) as f64
+}
+
 /// Core time per I/O as the ceilings want it: that of the workers' own cores, and that of interrupts. `None` without I/Os,
 /// without samples, or when the workers' time is below a tick of the kernel's clock.
 #[must_use]
@@ -163,7 +171,13 @@ mod tests {
             ],
             idle_baseline: CpuTime { user_ns: 25_000_000, ..CpuTime::default() },
             idle_baseline_window_ns: 500_000_000,
-            threads: vec![ThreadCpu { name: "iou-sqp-9".into(), kernel: true, user_ns: 0, system_ns: 300_000_000 }],
+            threads: vec![ThreadCpu {
+                name: "iou-sqp-9".into(),
+                kernel: true,
+                user_ns: 0,
+                system_ns: 300_000_000,
+                waited_ns: 0,
+            }],
             interrupts: 500,
             context_switches: 2_000,
             ..HostDelta::default()

@@ -46,6 +46,16 @@ impl RaidLevel {
         }
     }
 
+    /// Fewest members that make an array of this level.
+    #[must_use]
+    pub fn members_min(self) -> u32 {
+        match self {
+            RaidLevel::Raid0 | RaidLevel::Raid1 => 2,
+            RaidLevel::Raid5 => 3,
+            RaidLevel::Raid6 | RaidLevel::Raid10 => 4,
+        }
+    }
+
     /// Reads `0`, `raid5`, `RAID 10`.
     ///
     /// # Errors

@@ -136,14 +136,15 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         return Err(Forbidden { limit: LimitName::AllCores, sentence });
     }
     let at = |drives: u32, depth: u32| {
-        let shape = Shape { drives, threads: threads.max(shape.threads), in_flight: drives * depth, ..*shape };
-        predict(machine, &shape)
+        let threads = threads.max(shape.threads);
+        predict(&with_drives(machine, shape, drives), &Shape { drives, threads, in_flight: drives * depth, ..*shape })
     };
     let slow = |p: &Prediction| {
         goal.lat_ns_mean.is_some_and(|max| p.lat_ns_mean > max) || goal.lat_ns_p99.is_some_and(|max| p.lat_ns_p99 > max)
     };
     let unknown = || Forbidden { limit: LimitName::Unknown, sentence: "the drive is not known well enough".into() };
-    let alone = at(drives.unwrap_or(1), 1).ok_or_else(unknown)?;
+    let fewest = machine.raid.as_ref().map_or(1, |r| r.level.members_min());
+    let alone = at(drives.unwrap_or(fewest), 1).ok_or_else(unknown)?;
     if slow(&alone) {
         let (what, is, max) = match goal.lat_ns_mean.filter(|max| alone.lat_ns_mean > *max) {
             Some(max) => ("mean", alone.lat_ns_mean, max),
@@ -157,7 +158,7 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         return Err(Forbidden { limit: LimitName::Device, sentence });
     }
     let mut best = alone;
-    let counts = drives.map_or(1..=DRIVES_MAX, |n| n..=n);
+    let counts = drives.map_or(fewest..=DRIVES_MAX, |n| n..=n);
     for n in counts {
         for depth in 1..=DEPTH_MAX {
             let p = at(n, depth).ok_or_else(unknown)?;
@@ -176,7 +177,7 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
             }
         }
         // Drives that no longer add are held by something else.
-        if n > 1 && !matches!(best.limit, LimitName::Device | LimitName::QueueDepth | LimitName::Link) {
+        if n > fewest && !matches!(best.limit, LimitName::Device | LimitName::QueueDepth | LimitName::Link) {
             break;
         }
         // A larger step where the goal is far: the answer lies past wanted / best per drive.
@@ -193,6 +194,15 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         cap.map_or(String::new(), |c| c.sentence.clone())
     );
     Err(Forbidden { limit: best.limit, sentence })
+}
+
+/// The machine with another number of drives: what all of the question's drives share, all of these share.
+fn with_drives(machine: &MachineModel, shape: &Shape, drives: u32) -> MachineModel {
+    let mut machine = machine.clone();
+    for up in &mut machine.uplinks {
+        up.drives = (up.drives * drives).div_ceil(shape.drives.max(1));
+    }
+    machine
 }
 
 fn answer(machine: &MachineModel, drives: u32, depth: u32, prediction: Prediction) -> Answer {
@@ -212,7 +222,8 @@ mod tests {
     use super::*;
     use crate::Catalogue;
     use crate::device::DeviceModel;
-    use crate::machine::CostModel;
+    use crate::machine::{CostModel, UplinkModel};
+    use crate::pcie::PcieLink;
 
     fn machine(device: &str) -> MachineModel {
         let all = Catalogue::embedded();
@@ -285,5 +296,16 @@ mod tests {
         let fixed = meet(&m, &shape(1, 1), &many, Some(2)).expect_err("too few drives");
         assert_eq!(fixed.limit, LimitName::Device);
         assert!(fixed.sentence.contains("1.40M"), "{}", fixed.sentence);
+    }
+
+    #[test]
+    fn a_link_that_all_drives_share_forbids_what_more_drives_would_give() {
+        let uplink = UplinkModel { name: "the uplink".into(), link: PcieLink::new(3, 16), drives: 1 };
+        let m = MachineModel { uplinks: vec![uplink], ..machine("p5510-3840") };
+        let many = Goal { iops: Some(10e6), ..Goal::default() };
+        let why = meet(&m, &shape(1, 1), &many, None).expect_err("Gen3 x16 carries 3.3 M reads of 4k");
+        assert_eq!(why.limit, LimitName::Uplink, "{}", why.sentence);
+        let few = Goal { iops: Some(3e6), ..Goal::default() };
+        assert_eq!(meet(&m, &shape(1, 1), &few, None).expect("fits").drives, 5);
     }
 }

@@ -85,6 +85,9 @@ pub struct ThreadCpu {
     pub user_ns: u64,
     /// System time.
     pub system_ns: u64,
+    /// Time it was ready to run while something else had its CPU; 0 where the kernel does not tell.
+    #[serde(default)]
+    pub waited_ns: u64,
 }
 
 /// Kernel's own count for the whole device behind a target (/proc/diskstats) over the window.

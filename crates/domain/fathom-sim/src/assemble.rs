@@ -213,6 +213,7 @@ fn thread_cpus(ended: &Ended) -> Vec<ThreadCpu> {
             kernel: false,
             user_ns: (now.user_ps - then.user_ps) / NS,
             system_ns: (now.system_ps - then.system_ps) / NS,
+            waited_ns: 0,
         });
         if ended.world.threads[index].poller.is_some() {
             out.push(ThreadCpu {
@@ -220,6 +221,7 @@ fn thread_cpus(ended: &Ended) -> Vec<ThreadCpu> {
                 kernel: true,
                 user_ns: 0,
                 system_ns: (now.poller_ps - then.poller_ps) / NS,
+                waited_ns: 0,
             });
         }
     }
@@ -265,6 +267,7 @@ fn add_md_threads(
             kernel: true,
             user_ns: 0,
             system_ns: work_ns,
+            waited_ns: 0,
         });
         if let Some((_, time)) = cpus.iter_mut().min_by_key(|(cpu, time)| (time.busy_ns(), u32::MAX - cpu)) {
             let taken = work_ns.min(time.idle_ns);

@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn a_polling_thread_that_never_ran_disproves_sqpoll() {
-        let thread = |system_ns| ThreadCpu { name: "iou-sqp-7".to_owned(), kernel: true, user_ns: 0, system_ns };
+        let thread =
+            |system_ns| ThreadCpu { name: "iou-sqp-7".to_owned(), kernel: true, user_ns: 0, system_ns, waited_ns: 0 };
         let with = |threads, window_ns| HostDelta { window_ns, threads, ..HostDelta::default() };
         assert_eq!(submitted_by_poller(&with(vec![thread(0), thread(10_000_000)], 1_000_000_000)).ok, Some(true));
         assert_eq!(submitted_by_poller(&with(vec![thread(0)], 1_000_000_000)).ok, Some(false));

@@ -67,7 +67,7 @@ prop_compose! {
         HostDelta {
             window_ns,
             cpus: vec![(7, CpuTime { user_ns, ..CpuTime::default() })],
-            threads: vec![ThreadCpu { name, kernel: true, user_ns, system_ns: 1 }],
+            threads: vec![ThreadCpu { name, kernel: true, user_ns, system_ns: 1, waited_ns: 2 }],
             interrupts,
             cpu_busy_by_interval: busy,
             page_cache_bytes: page_cache,

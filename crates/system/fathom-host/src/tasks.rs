@@ -14,10 +14,14 @@ struct Task {
     name: String,
     kernel: bool,
     file: File,
+    /// Its `schedstat`; kernels without scheduler statistics have none.
+    schedstat: Option<File>,
     user_ns_first: u64,
     system_ns_first: u64,
+    waited_ns_first: u64,
     user_ns_last: u64,
     system_ns_last: u64,
+    waited_ns_last: u64,
 }
 
 impl Task {
@@ -37,8 +41,23 @@ impl Task {
             kernel: self.kernel,
             user_ns: self.user_ns_last.saturating_sub(self.user_ns_first),
             system_ns: self.system_ns_last.saturating_sub(self.system_ns_first),
+            waited_ns: self.waited_ns_last.saturating_sub(self.waited_ns_first),
         }
     }
+
+    /// Reads how long the thread has waited for a CPU so far; what cannot be read stays as it was.
+    fn read_waited(&mut self, buffer: &mut [u8]) {
+        let Some(file) = &self.schedstat else { return };
+        let length = file.read_at(buffer, 0).unwrap_or(0);
+        if let Some(ns) = waited_ns(&String::from_utf8_lossy(&buffer[..length])) {
+            self.waited_ns_last = ns;
+        }
+    }
+}
+
+/// The second word of a thread's `schedstat`: time spent ready but not running (kernel documentation, sched-stats).
+fn waited_ns(text: &str) -> Option<u64> {
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Follows the threads that work for a step.
@@ -71,6 +90,7 @@ impl TaskWatch {
         for task in self.alive.values_mut() {
             task.user_ns_first = task.user_ns_last;
             task.system_ns_first = task.system_ns_last;
+            task.waited_ns_first = task.waited_ns_last;
         }
     }
 
@@ -91,6 +111,7 @@ impl TaskWatch {
             match parse_task(&text, tick_ns) {
                 Some(seen) => {
                     task.update(&seen);
+                    task.read_waited(buffer);
                     true
                 }
                 None => {
@@ -113,10 +134,13 @@ impl TaskWatch {
             name: String::new(),
             kernel,
             file,
+            schedstat: File::open(self.root.join(stat.replace("/stat", "/schedstat"))).ok(),
             user_ns_first: 0,
             system_ns_first: 0,
+            waited_ns_first: 0,
             user_ns_last: 0,
             system_ns_last: 0,
+            waited_ns_last: 0,
         };
         self.alive.insert(tid, task);
     }
@@ -164,5 +188,11 @@ mod tests {
         ] {
             assert_eq!(works_for_an_array(name), ours, "{name}");
         }
+    }
+
+    #[test]
+    fn the_wait_for_a_cpu_is_the_second_word_of_schedstat() {
+        assert_eq!(waited_ns("60531521 1234567 78\n"), Some(1_234_567));
+        assert_eq!(waited_ns(""), None);
     }
 }

@@ -5,10 +5,14 @@ use fathom_units::format_ns;
 
 use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, RELIEF_HELPS};
 use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found};
-use crate::cost::{cpu_cost, thread_busy_shares};
+use crate::cost::{cpu_cost, thread_busy_shares, thread_waited_share};
 
 /// A worker thread this busy is the limit of its own rate.
 const THREAD_SATURATED: f64 = 0.92;
+/// A worker that ran less of the time than this was not held up by its CPU, however long it waited to be woken.
+const OWN_TIME_MIN: f64 = 0.3;
+/// Waiting for a CPU this share of the time is worth a word.
+const WAIT_WORTH_TELLING: f64 = 0.05;
 /// CPUs this busy on average leave nothing to other work.
 const CPUS_SATURATED: f64 = 0.90;
 /// A CPU this busy cannot take another interrupt in time.
@@ -117,6 +121,9 @@ fn core(
 ) -> Option<Limit> {
     let shares = thread_busy_shares(host);
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    let waited = thread_waited_share(host);
+    // A thread that others keep off its CPU wants the CPU no less; one that hardly ran was only slow to be woken.
+    let wanted = if mean >= OWN_TIME_MIN { (mean + waited).min(1.0) } else { mean };
     let pinned: Vec<f64> = host
         .cpus
         .iter()
@@ -125,10 +132,12 @@ fn core(
         .collect();
     // Interrupts on a worker's own CPU take time from it that is not charged to it.
     let mean_cpu = pinned.iter().sum::<f64>() / pinned.len().max(1) as f64;
-    if shares.is_empty() || mean.max(mean_cpu) < THREAD_SATURATED {
+    let saturated = wanted.max(mean_cpu);
+    if shares.is_empty() || saturated < THREAD_SATURATED {
         return None;
     }
     numbers.push(evidence("mean busy share of the worker threads", mean * 100.0, "%"));
+    numbers.push(evidence("share of the time they waited for a CPU", waited * 100.0, "%"));
     let more = probe::threads(all, this);
     if let Some(t) = more {
         numbers.push(evidence(&format!("IOPS with {} threads against this", t.count), t.gain, "x"));
@@ -141,9 +150,13 @@ fn core(
         (_, Some((engine, gain))) => format!(" {engine} gave {gain:.2} times as much."),
         _ => String::new(),
     };
+    let others = match waited >= WAIT_WORTH_TELLING {
+        true => format!(" Others on the host kept the workers waiting {:.0} % of the time.", waited * 100.0),
+        false => String::new(),
+    };
     let sentence = format!(
-        "{who} the limit: {:.0} % busy, {} of CPU per I/O.{probe_text}",
-        mean.max(mean_cpu) * 100.0,
+        "{who} the limit: {:.0} % busy, {} of CPU per I/O.{others}{probe_text}",
+        saturated * 100.0,
         format_ns(per_io_ns)
     );
     Some(found(LimitName::Core, !probe_text.is_empty(), sentence, numbers))

@@ -25,7 +25,13 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
         })
         .collect();
     let threads = (0..threads)
-        .map(|i| ThreadCpu { name: format!("fathom-w{i}"), kernel: false, user_ns: busy_ns, system_ns: 0 })
+        .map(|i| ThreadCpu {
+            name: format!("fathom-w{i}"),
+            kernel: false,
+            user_ns: busy_ns,
+            system_ns: 0,
+            waited_ns: 0,
+        })
         .collect();
     let disk = DiskDelta {
         device: "some".into(),
@@ -51,24 +57,10 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
         service: None,
     };
     let record = StepRecord {
-        started_unix_ns: 0,
         runtime_ns: SECOND_NS,
-        setup_ns: 0,
         directions: vec![read],
-        intervals: Vec::new(),
-        threads: Vec::new(),
-        failures: Vec::new(),
         host: Some(host),
-        features: Vec::new(),
-        clock: None,
-        overhead: None,
-        in_flight_mean: None,
-        in_flight_age_ns: None,
-        verify: None,
-        open_loop: None,
-        targets: Vec::new(),
-        purges: Vec::new(),
-        warnings: Vec::new(),
+        ..StepRecord::default()
     };
     (step, record)
 }
@@ -105,6 +97,19 @@ fn a_saturated_thread_is_the_core_and_more_threads_confirm_it() {
     let steps = [observed(1, 32, 100_000, 0.99), observed(2, 32, 180_000, 0.6)];
     assert_eq!(limits(&steps)[0], (LimitName::Core, Confidence::Confirmed));
     assert_eq!(limits(&steps[..1])[0], (LimitName::Core, Confidence::Likely));
+}
+
+/// On a busy host the worker gets half of its CPU and waits for the other half; one that mostly sleeps is only woken late.
+#[test]
+fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {
+    let waits = |busy: f64, waited: f64| {
+        let (step, mut record) = observed(1, 32, 100_000, busy);
+        record.host.as_mut().expect("has a host").threads[0].waited_ns = (waited * SECOND_NS as f64) as u64;
+        [(step, record)]
+    };
+    assert_eq!(limits(&waits(0.5, 0.48))[0], (LimitName::Core, Confidence::Likely));
+    assert_eq!(limits(&waits(0.1, 0.88))[0].0, LimitName::Unknown);
+    assert_eq!(limits(&waits(0.5, 0.2))[0].0, LimitName::Unknown);
 }
 
 #[test]

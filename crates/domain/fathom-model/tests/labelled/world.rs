@@ -204,6 +204,7 @@ impl World {
             kernel: false,
             user_ns: ticks(each_ns.min(window)),
             system_ns: 0,
+            waited_ns: 0,
         });
         let seen = (ios as f64 * self.device_share * self.amplification) as u64;
         let (read_ios, write_ios) = match (load.write, self.amplification > 1.9) {
@@ -276,4 +277,4 @@ fn empty_record() -> StepRecord {
         purges: Vec::new(),
         targets: Vec::new(),
     }
-}
+    ..StepRecord::default()

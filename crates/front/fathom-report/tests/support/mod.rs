@@ -122,8 +122,13 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
 }
 
 fn host() -> HostDelta {
-    let worker =
-        |name: &str, kernel| ThreadCpu { name: name.to_owned(), kernel, user_ns: NS_PER_S / 5, system_ns: NS_PER_S };
+    let worker = |name: &str, kernel| ThreadCpu {
+        name: name.to_owned(),
+        kernel,
+        user_ns: NS_PER_S / 5,
+        system_ns: NS_PER_S,
+        waited_ns: 0,
+    };
     HostDelta {
         window_ns: INTERVALS * NS_PER_S,
         cpus: vec![(0, CpuTime::default())],

@@ -126,7 +126,11 @@ fn lines(value: &serde_json::Value, prefix: &str, out: &mut String) {
                     list.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
                 out.push_str(&format!("{name:<28} {}\n", words.join(", ")));
             }
-            other => out.push_str(&format!("{name:<28} {other}\n")),
+            other => {
+                let whole = other.as_f64().filter(|x| x.fract() == 0.0);
+                let text = whole.map_or_else(|| other.to_string(), |x| format!("{x:.0}"));
+                out.push_str(&format!("{name:<28} {text}\n"));
+            }
         }
     }
 }

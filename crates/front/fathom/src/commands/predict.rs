@@ -45,8 +45,11 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         return answer(options, &machine, &assumed, text);
     }
     let mut rows = Vec::new();
-    for step in steps(all, options, count)? {
-        let shape = Shape::of(&step, count.max(step.targets.len() as u32));
+    // The drives of an array are one target.
+    let targets = if machine.raid.is_some() { 1 } else { count };
+    for step in steps(all, options, targets)? {
+        let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
+        let shape = Shape::of(&step, drives);
         let Some(prediction) = predict_load(&machine, &shape) else {
             return Err(Problem::new(
                 Exit::Usage,
@@ -60,7 +63,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             block_size_bytes: step.workload.block_bytes_max(),
             threads: step.load.threads,
             queue_depth: step.load.queue_depth,
-            devices: count,
+            devices: drives,
             prediction,
         });
     }
@@ -113,6 +116,13 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<Strin
     if what.cores == Some(0) {
         return Err(Problem::usage("--cores 0: no cores make no load", "at least 1"));
     }
+    if let Some(raid) = what.raid.as_ref().filter(|r| options.goal.is_none() && count < r.level.members_min()) {
+        let least = raid.level.members_min();
+        return Err(Problem::usage(
+            format!("--raid {} over {count} drives", options.raid.as_deref().unwrap_or_default()),
+            format!("it takes at least {least}: --count {least}"),
+        ));
+    }
     let machine = described(base, &what, &catalogue)?;
     let assumed = machine.device.as_ref().map_or_else(Vec::new, |d| d.assumed.clone());
     Ok((machine, assumed))
@@ -133,7 +143,10 @@ fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Probl
     } else {
         vec![name]
     };
-    Ok(step_facts(&inventory, &devices).machine)
+    let mut machine = step_facts(&inventory, &devices).machine;
+    // A link that this drive has for itself need not be shared by others like it.
+    machine.uplinks.retain(|up| up.drives > 1);
+    Ok(machine)
 }
 
 fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
@@ -146,8 +159,8 @@ fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
 }
 
 /// Steps of the study, or of a ladder in depth.
-fn steps(all: &Args, options: &PredictArgs, count: u32) -> Result<Vec<Step>, Problem> {
-    let targets: Vec<String> = (0..count).map(|i| format!("drive{i}")).collect();
+fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, Problem> {
+    let targets: Vec<String> = (0..targets).map(|i| format!("drive{i}")).collect();
     if let Some(study) = &options.study {
         let source = SourceArgs {
             study: Some(study.clone()),
@@ -233,7 +246,8 @@ fn ceilings(all: &[Ceiling]) -> String {
 fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], text: &str) -> Result<Exit, Problem> {
     let goal = Goal::parse(text)?;
     let step = steps_of_goal(options)?;
-    let shape = Shape::of(&step, 1);
+    // Its drives are the question, so everything is reckoned from one.
+    let shape = Shape::of(&step, options.count.unwrap_or(1));
     let outcome = meet(machine, &shape, &goal, options.count);
     if options.json {
         let value = match &outcome {
@@ -255,8 +269,8 @@ fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], tex
     let p = &answer.prediction;
     let mut out = heading(machine, assumed, answer.drives);
     out.push_str(&format!(
-        "\n{text} is met by {} drives with {} in flight each: {} IOPS, {}, mean {}, p99 about {}\n",
-        answer.drives,
+        "\n{text} is met by {} with {} in flight each: {} IOPS, {}, mean {}, p99 about {}\n",
+        if answer.drives == 1 { "1 drive".to_owned() } else { format!("{} drives", answer.drives) },
         answer.in_flight_per_drive,
         format_iops(p.iops),
         format_rate(p.bytes_per_s),
