@@ -223,8 +223,8 @@ pub struct PurgeReport {
     pub detail: String,
 }
 
-/// Everything one step yields.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything one step yields. The default is the record of a step that did nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepRecord {
     /// Wall clock at the start of the measured window, Unix nanoseconds.
     pub started_unix_ns: u64,

@@ -67,20 +67,16 @@ fn record(view: &StepView) -> StepRecord {
         runtime_ns: (view.runtime_s * NS_PER_S).round() as u64,
         setup_ns: (view.setup_ms * 1e6).round() as u64,
         directions,
-        intervals: Vec::new(),
         threads: view.workers.clone(),
         failures: view.failures.clone(),
         host: view.host_delta.clone(),
         features: view.features.clone(),
         clock: view.clock.clone(),
         overhead: view.overhead.clone(),
-        in_flight_mean: None,
-        in_flight_age_ns: None,
         verify: view.verify.clone(),
         open_loop: view.open_loop.clone(),
-        targets: Vec::new(),
-        purges: Vec::new(),
         warnings,
+        ..StepRecord::default()
     }
 }
 

@@ -172,22 +172,9 @@ fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: 
     StepRecord {
         started_unix_ns: ended_ns.saturating_sub(runtime_ns),
         runtime_ns,
-        setup_ns: 0,
         directions,
-        intervals: Vec::new(),
-        threads: Vec::new(),
-        failures: Vec::new(),
-        host: None,
-        features: Vec::new(),
-        clock: None,
-        overhead: None,
-        in_flight_mean: None,
-        in_flight_age_ns: None,
-        verify: None,
-        open_loop: None,
-        targets: Vec::new(),
-        purges: Vec::new(),
         warnings,
+        ..StepRecord::default()
     }
 }
 

@@ -32,22 +32,9 @@ pub(crate) fn purge(step: &Step, control: &mut RunControl<'_>, now_unix_ns: u64)
     Ok(StepRecord {
         started_unix_ns: now_unix_ns,
         runtime_ns: begun.elapsed().as_nanos() as u64,
-        setup_ns: 0,
-        directions: Vec::new(),
-        intervals: Vec::new(),
-        threads: Vec::new(),
-        failures: Vec::new(),
-        host: None,
-        features: Vec::new(),
-        clock: None,
-        overhead: None,
-        in_flight_mean: None,
-        in_flight_age_ns: None,
-        verify: None,
-        open_loop: None,
-        targets: Vec::new(),
         purges,
         warnings,
+        ..StepRecord::default()
     })
 }
 
