@@ -70,6 +70,9 @@ pub struct ReferencePoint {
     pub threads: Option<u32>,
     /// Per thread.
     pub queue_depth: Option<u32>,
+    /// In flight over all drives, where the source says so.
+    #[serde(default)]
+    pub outstanding: Option<u32>,
     /// Number of drives.
     pub devices: Option<u32>,
     /// `unpinned`, `cores`...

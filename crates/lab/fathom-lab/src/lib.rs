@@ -10,6 +10,7 @@ mod links;
 mod machine;
 mod names;
 mod proof;
+mod references;
 #[cfg(test)]
 mod samples;
 mod sentences;

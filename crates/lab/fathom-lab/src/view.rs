@@ -22,6 +22,7 @@ use crate::facts::{FactsOfRun, observation};
 use crate::health::drive_health;
 use crate::links::link_loads;
 use crate::proof::proofs;
+use crate::references::references;
 use crate::sentences::warning_text;
 use crate::steadiness::{Loops, window_view};
 use crate::verdict::verdicts;
@@ -65,7 +66,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         host,
         steps,
         comparison: None,
-        references: Vec::new(),
+        references: references(&head.summary.study),
     };
     document.comparison = compare_arms(&document);
     document.verdict =
