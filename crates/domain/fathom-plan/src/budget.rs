@@ -10,6 +10,8 @@ use crate::step::{Phase, Step, Target};
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
+/// Wall time that a step is taken to need beside its length: buffers, counters of the host, its commit.
+const STEP_EXTRA_NS: u64 = 100_000_000;
 
 /// A time budget too short for the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,10 +23,29 @@ pub const STEP_NS_MIN: u64 = 100_000_000;
 pub struct TimeBudgetError {
     /// Asked for.
     pub budget_ns: u64,
-    /// Least that gives each step [`STEP_NS_MIN`].
+    /// Least that gives each step [`STEP_NS_MIN`] and the time around it.
     pub needed_ns: u64,
     /// Number of steps.
     pub steps: usize,
+}
+
+/// What a plan writes: bytes where they are known, else for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlannedWrites {
+    /// Most bytes of the steps that write so many passes over a region, or at a rate.
+    pub bytes_max: u64,
+    /// Most time of the steps that write as much as the target takes, in ns.
+    pub open_ns: u64,
+    /// Whether there are also whole passes over regions whose size is not known yet.
+    pub passes_over_unknown: bool,
+}
+
+impl PlannedWrites {
+    /// Whether nothing is written at all.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == PlannedWrites::default()
+    }
 }
 
 /// Whether only passes over the region end the step.
@@ -73,19 +94,33 @@ impl Plan {
         self.steps.iter().map(step_bytes_written_max).try_fold(0u64, |sum, b| Some(sum.saturating_add(b?)))
     }
 
+    /// What the plan writes to all targets together, laying out files not counted.
+    #[must_use]
+    pub fn writes(&self) -> PlannedWrites {
+        let mut writes = PlannedWrites::default();
+        for step in self.steps.iter().filter(|s| s.workload.mix.write_pct > 0) {
+            match step_bytes_written_max(step) {
+                Some(bytes) => writes.bytes_max = writes.bytes_max.saturating_add(bytes),
+                None if is_bounded_by_passes_alone(step) => writes.passes_over_unknown = true,
+                None => writes.open_ns = writes.open_ns.saturating_add(step.length.ramp_ns + step.length.budget_ns),
+            }
+        }
+        writes
+    }
+
     /// Fits the plan into `budget_ns`: first loops lose rounds (five are left, the fewest that can be judged), then all
-    /// steps are stretched or shrunk in proportion, so that warm-ups and budgets add up to `budget_ns` at most. Passes
-    /// that fill or precondition get a quarter of the time together; other steps bounded by their passes alone share
-    /// equally with the mean of the others. What that costs in precision is told in the notes.
+    /// steps are stretched or shrunk in proportion, so that warm-ups, budgets and the time around the steps add up to
+    /// `budget_ns` at most. Conditioning gets a third of the time at most; other steps bounded by their passes alone
+    /// share equally with the mean of the others. What that costs in precision is told in the notes.
     ///
     /// # Errors
-    /// Less than [`STEP_NS_MIN`] per step; the plan is then unchanged.
+    /// Less than [`STEP_NS_MIN`] per step beside the time around it; the plan is then unchanged.
     pub fn scale_to_time_budget(&mut self, budget_ns: u64) -> Result<(), TimeBudgetError> {
         let full_ns = self.steps.iter().filter(|s| !is_bounded_by_passes_alone(s)).map(step_ns).sum::<u128>();
         let rounds_left = rounds_left(&self.steps, full_ns, budget_ns);
         let is_left = |step: &Step| rounds_left.is_none_or(|left| step.role.round.is_none_or(|r| left.keeps(r)));
         let steps = self.steps.iter().filter(|s| is_left(s)).count();
-        let needed_ns = STEP_NS_MIN.saturating_mul(steps as u64);
+        let needed_ns = (STEP_NS_MIN + STEP_EXTRA_NS).saturating_mul(steps as u64);
         if budget_ns < needed_ns {
             return Err(TimeBudgetError { budget_ns, needed_ns, steps });
         }
@@ -96,9 +131,12 @@ impl Plan {
                 round.max = left.of(round.max);
             }
         }
+        let measuring = |steps: &[Step]| steps.iter().filter(|s| !conditions(s)).map(step_ns).sum::<u128>();
         bound_passes_by_time(&mut self.steps);
+        let before_ns = measuring(&self.steps);
         share_out(&mut self.steps, budget_ns - needed_ns);
-        self.notes.extend(budget_note(full_ns, budget_ns, rounds_left));
+        let kept = measuring(&self.steps) as f64 / before_ns.max(1) as f64;
+        self.notes.extend(budget_note(full_ns, budget_ns, kept, rounds_left));
         Ok(())
     }
 }
@@ -133,8 +171,8 @@ fn bound_passes_by_time(steps: &mut [Step]) {
     let timed: Vec<u128> = steps.iter().filter(|s| !is_bounded_by_passes_alone(s)).map(step_ns).collect();
     let sum: u128 = timed.iter().sum();
     let mean_ns = sum.checked_div(timed.len() as u128).map_or(STEP_NS_MIN, |m| m as u64);
-    let conditions = |s: &&mut Step| matches!(s.phase, Phase::Fill | Phase::Precondition);
-    let conditioning = steps.iter_mut().filter(conditions).count() as u128;
+    let is_pass = |s: &&mut Step| matches!(s.phase, Phase::Fill | Phase::Precondition);
+    let conditioning = steps.iter_mut().filter(is_pass).count() as u128;
     // A third of the others' time is a quarter of the whole.
     let part_ns = (sum / 3).checked_div(conditioning).map_or(mean_ns, |p| p as u64);
     for step in steps.iter_mut().filter(|s| is_bounded_by_passes_alone(s)) {
@@ -145,29 +183,38 @@ fn bound_passes_by_time(steps: &mut [Step]) {
     }
 }
 
-/// Gives each step the least length and its share of `spare_ns`.
+/// Whether a step brings targets into their state rather than measuring them.
+fn conditions(step: &Step) -> bool {
+    matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition | Phase::Settle)
+}
+
+/// Gives each step the least length and its share of `spare_ns`; all conditioning together a third of it at most.
 fn share_out(steps: &mut [Step], spare_ns: u64) {
-    let total: u128 = steps.iter().map(step_ns).sum();
+    let sum = |which: bool| steps.iter().filter(|s| conditions(s) == which).map(step_ns).sum::<u128>() as f64;
+    let (conditioning, measuring) = (sum(true), sum(false));
+    let too_long = measuring > 0.0 && conditioning > measuring / 2.0;
+    let conditioning_weight = if too_long { measuring / 2.0 / conditioning } else { 1.0 };
+    let total = (conditioning * conditioning_weight + measuring).max(1.0);
     for step in steps {
         let step_ns = step_ns(step);
+        let weight = if conditions(step) { conditioning_weight } else { 1.0 };
         let l = &mut step.length;
-        let share_ns = u128::from(STEP_NS_MIN) + u128::from(spare_ns) * step_ns / total.max(1);
+        let share_ns = u128::from(STEP_NS_MIN) + (spare_ns as f64 * (step_ns as f64 * weight / total)) as u128;
         let part = |ns: u64| (u128::from(ns) * share_ns / step_ns.max(1)) as u64;
         (l.ramp_ns, l.floor_ns, l.budget_ns) = (part(l.ramp_ns), part(l.floor_ns), part(l.budget_ns));
     }
 }
 
-/// What a shorter run costs: the width of an interval goes with the root of the time.
-fn budget_note(full_ns: u128, budget_ns: u64, rounds_left: Option<RoundsLeft>) -> Option<String> {
-    let share = budget_ns as f64 / full_ns.max(1) as f64;
-    if share > 0.9 {
+/// What a shorter run costs: the width of an interval goes with the root of the time, of which `kept` is left.
+fn budget_note(full_ns: u128, budget_ns: u64, kept: f64, rounds_left: Option<RoundsLeft>) -> Option<String> {
+    if kept > 0.9 {
         return None;
     }
     let full = format_duration_ns(u64::try_from(full_ns).unwrap_or(u64::MAX));
     let mut note = format!(
         "{} instead of the full {full}: intervals about {:.1} times as wide",
         format_duration_ns(budget_ns),
-        (1.0 / share).sqrt()
+        (1.0 / kept).sqrt()
     );
     if let Some(left) = rounds_left {
         note += &format!(", and {} rounds instead of 25 for steady state", left.of(25));

@@ -1,5 +1,7 @@
 //! Labels of steps, for people: `4k random read T1 QD32`, plus what tells steps of one plan apart.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::step::{EngineName, Mode, Pattern, Placement, Step};
 use fathom_units::format_block;
 
@@ -58,6 +60,16 @@ pub(crate) fn tell_apart<'s>(steps: impl Iterator<Item = &'s mut Step>) {
     for (step, suffix) in steps.iter_mut().zip(suffixes) {
         step.label += &suffix;
     }
+    // Batching is no part of a load's name, but for steps that differ in nothing else.
+    let mut batching: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for step in &steps {
+        batching.entry(step.label.clone()).or_default().insert(batches(step));
+    }
+    for step in steps.into_iter().filter(|s| !batches(s).is_empty()) {
+        if batching[&step.label].len() > 1 {
+            step.label = format!("{} {}", step.label, batches(step));
+        }
+    }
 }
 
 fn engine(step: &Step) -> String {
@@ -78,6 +90,12 @@ fn fixed(step: &Step) -> String {
         (EngineName::IoUring | EngineName::IoUringCmd, false, true) => "fixed files only".to_owned(),
         _ => String::new(),
     }
+}
+
+fn batches(step: &Step) -> String {
+    let word = |name: &str, n: Option<u32>| n.map(|n| format!("{name} {n}"));
+    let words = [word("submits by", step.load.batch_submit), word("waits for", step.load.batch_complete_min)];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn placement(step: &Step) -> String {

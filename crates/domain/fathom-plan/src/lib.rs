@@ -14,7 +14,7 @@ mod step;
 mod study;
 mod word;
 
-pub use budget::{STEP_NS_MIN, TimeBudgetError};
+pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use error::SourceError;
 pub use fio_job::{fio_command, fio_job_text, parse_fio_job};

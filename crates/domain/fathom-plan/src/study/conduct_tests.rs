@@ -210,7 +210,32 @@ fn a_time_budget_takes_rounds_first_and_says_what_it_costs() {
     assert!(plan.time_budget_ns().expect("timed") <= 120_000_000_000);
     assert!(plan.steps.iter().zip(0..).all(|(s, i)| s.index == i));
     assert!(plan.notes.iter().any(|n| n.contains("5 rounds instead of 25")), "{:?}", plan.notes);
+    let time = |conditions: bool| -> u64 {
+        let which = plan.steps.iter().filter(|s| (s.phase != Phase::Measure) == conditions);
+        which.map(|s| s.length.ramp_ns + s.length.budget_ns).sum()
+    };
+    assert!(time(true) < time(false), "most of a short run measures: {} against {}", time(true), time(false));
     let mut again = plan.clone();
     assert!(again.scale_to_time_budget(1_000_000_000).is_err());
     assert_eq!(again, plan);
+}
+
+#[test]
+fn what_a_plan_writes_is_bytes_where_they_are_known_and_time_elsewhere() {
+    let text = "[defaults]\nprecondition=\"same\"\nsettle_rounds=5\nsize=\"64m\"\nruntime=\"10s\"\n\
+                [[ladder]]\nrw=[\"randread\",\"randwrite\"]\n";
+    let writes = plan_on(text, &["f", "g"]).writes();
+    assert_eq!(writes.bytes_max, 2 * (64 << 20), "two files are filled once");
+    assert_eq!(writes.open_ns, (5 * 60 + 10) * 1_000_000_000, "five rounds and the measured writes");
+    assert!(!writes.passes_over_unknown && !writes.is_nothing());
+    let whole = plan_on(&text.replace("size=\"64m\"\n", ""), &["f"]).writes();
+    assert!(whole.passes_over_unknown && whole.bytes_max == 0);
+    assert!(plan_on("[[ladder]]\nrw=\"randread\"\n", &["f"]).writes().is_nothing());
+}
+
+#[test]
+fn what_tells_the_sides_of_a_comparison_apart_stands_in_their_labels() {
+    let plan = versus("[[ladder]]\niodepth=8\n", "iodepth_batch_submit", "1").expect("valid");
+    let labels: Vec<&str> = plan.steps[..2].iter().map(|s| s.label.as_str()).collect();
+    assert_eq!(labels, ["4k random read T1 QD8", "4k random read T1 QD8 submits by 1"]);
 }
