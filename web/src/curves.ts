@@ -2,7 +2,7 @@
 
 import type { CurvePoint, LatencyView, Quantile, StepView } from "./document";
 import { blockSize } from "./format";
-import { word } from "./text";
+import { text, word } from "./text";
 
 /** What an operation is, for colours and words. */
 export type OpKind = "read" | "write" | "mixed" | "trim";
@@ -12,6 +12,18 @@ export function opKind(step: Pick<StepView, "op" | "read_pct">): OpKind {
   if (step.op.includes("trim")) return "trim";
   if (step.op.endsWith("rw") || (step.read_pct > 0 && step.read_pct < 100)) return "mixed";
   return step.op.endsWith("write") ? "write" : "read";
+}
+
+/** `read`, `70/30 mixed`. */
+export function opWord(s: { op: string; read_pct: number }): string {
+  const kind = opKind(s);
+  return kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
+}
+
+/** A pattern with its parameter: `random`, `zipf:1.2`. */
+export function patternWord(pattern: string): string {
+  const [name = "", parameter] = pattern.split(":");
+  return parameter === undefined ? word(name) : `${word(name)}:${parameter}`;
 }
 
 /** Whether a step carries figures. */
@@ -38,13 +50,13 @@ type Dimension = { name: string; of: (s: StepView) => string };
 /** Everything but queue depth and rate that makes one step differ from another, in the order labels name it. */
 const DIMENSIONS: readonly Dimension[] = [
   { name: "group", of: (s) => s.group },
-  { name: "devices", of: (s) => `${s.devices} targets` },
-  { name: "op", of: (s) => (opKind(s) === "mixed" ? `${s.read_pct}/${100 - s.read_pct} mixed` : opKind(s)) },
+  { name: "devices", of: (s) => text.line.targets(s.devices) },
+  { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
   { name: "engine", of: (s) => (s.mode === "interrupt" || s.mode === "" ? s.engine : `${s.engine} ${s.mode}`) },
-  { name: "placement", of: (s) => s.placement },
-  { name: "direct", of: (s) => (s.direct ? "direct" : "buffered") },
-  { name: "loop", of: (s) => (s.rate_iops === null ? "closed loop" : "open loop") },
+  { name: "placement", of: (s) => word(s.placement) },
+  { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
+  { name: "loop", of: (s) => (s.rate_iops === null ? text.line.closed : text.line.open) },
   { name: "footprint", of: (s) => String(s.footprint_bytes ?? "") },
   { name: "targets", of: (s) => s.targets.join(",") },
 ];
@@ -54,7 +66,7 @@ const SILENT = new Set(["footprint", "targets"]);
 
 /** `4k random`: what the steps of one picture share. */
 export function family(step: StepView): string {
-  return `${blockSize(step.block_size_bytes)} ${step.pattern.replace(/_/g, " ")}`;
+  return `${blockSize(step.block_size_bytes)} ${patternWord(step.pattern)}`;
 }
 
 /** The lines of a run, in the order of their first step. */

@@ -37,6 +37,8 @@ export interface ReferencePoint {
   block_size_bytes: number | null;
   threads: number | null;
   queue_depth: number | null;
+  /** In flight over all drives, where the source says so. */
+  outstanding?: number | null;
   devices: number | null;
   placement: string | null;
   group: string | null;
@@ -105,6 +107,64 @@ export interface ComparedMetric {
   verdict: string;
   pairs: number[];
 }
+
+/** Published figures beside what simulated machines give (fathom-lab, `reproduce/score.rs`). */
+export interface Reproduction {
+  schema: number;
+  articles: { id: string; title: string; publisher: string; url: string | null; machines: string[] }[];
+  figures: FigureRow[];
+  pictures: ArticlePicture[];
+  parameters: { machines: string[]; parameter: string; value: string; fitted_to: string[] }[];
+  summary: {
+    figures: number;
+    within_10_pct: number;
+    beyond_25_pct: number;
+    unexplained: number;
+    held_out: number;
+    held_out_within_15_pct: number;
+    without_prediction: number;
+    contradicted: number;
+  };
+  sentences?: Record<string, Record<string, string>>;
+  lang?: string;
+}
+
+export interface FigureRow {
+  id: string;
+  article: string;
+  metric: string;
+  unit: string;
+  published: number;
+  published_max: number | null;
+  relation: string;
+  predicted: number | null;
+  error_pct: number | null;
+  fitted: boolean;
+  contradiction: string | null;
+  counted: boolean;
+  step: string | null;
+  target: string | null;
+  assumed: string | null;
+  reason: string | null;
+}
+
+export interface ArticlePicture {
+  article: string;
+  title: string;
+  x: string;
+  shows: string[];
+  series: { name: string; points: PicturePoint[] }[];
+}
+
+export interface PicturePoint {
+  x: string;
+  step: string;
+  values: Record<string, number>;
+  published: { id: string; metric: string; value: number; value_max: number | null }[];
+}
+
+/** Whatever a page can show. */
+export type Shown = Document | Comparison | Reproduction;
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -197,6 +257,7 @@ export interface StepView {
   host_delta: HostDelta | null;
   overhead: Overhead | null;
   clock: ClockUse | null;
+  drive_health?: DriveHealth[];
   failures: IoFailure[];
   verify: VerifyReport | null;
   open_loop: OpenLoop | null;
@@ -336,6 +397,8 @@ export interface SeriesView {
   p50_ns: (number | null)[];
   p99_ns: (number | null)[];
   cpu_busy: number[][];
+  /** Whether a drive was hot or slowed down in the interval; absent where no drive tells. */
+  hot?: boolean[];
 }
 
 export interface CheckView {
@@ -406,6 +469,23 @@ export interface HostDelta {
   vectors?: { irq: number; device: string; queue: number | null; count: number; by_cpu: [number, number][] }[];
 }
 
+/** One drive over one step (fathom-lab, `health.rs`). */
+export interface DriveHealth {
+  device: string;
+  source: string;
+  celsius_first: number | null;
+  celsius_last: number | null;
+  celsius_max: number | null;
+  warning_celsius: number | null;
+  critical_celsius: number | null;
+  host_written_bytes: number | null;
+  nand_written_bytes: number | null;
+  write_amplification: number | null;
+  throttled: string | null;
+  critical_warnings: string[];
+  samples: { at_s: number; celsius: number | null; hot: boolean; host_written_bytes: number | null; nand_written_bytes: number | null }[];
+}
+
 export interface Overhead {
   loop_ns_per_io: number;
   batch_stamp_error_ns_mean: number;
@@ -452,6 +532,8 @@ export interface Plan {
   source: string;
   steps: PlanStep[];
   notes: string[];
+  /** The simulated machine that the targets are parts of. */
+  machine?: { name: string; text: string } | null;
 }
 
 /** Only what the page shows of a planned step. */
@@ -480,11 +562,11 @@ export const SCHEMA = 1;
  * Reads the document from its JSON text. Seeds are kept as text, because `JSON.parse` would round them; the pattern
  * cannot meet anything inside a JSON string, where the quote before the colon would carry a backslash.
  */
-export function parseDocument(json: string): Document | Comparison {
+export function parseDocument(json: string): Shown {
   if (json.trim() === "" || json.trim() === "<!--fathom-document-->") {
     throw new DocumentError("This page holds no run. Reports are written by `fathom report RUN`.");
   }
-  const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Document | Comparison;
+  const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Shown;
   if (value.schema !== SCHEMA) {
     throw new DocumentError(`This page reads documents of schema ${SCHEMA}, the run was written with schema ${value.schema}.`);
   }

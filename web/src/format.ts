@@ -1,6 +1,7 @@
 /** Numbers as people read them: three significant digits, a unit on each, `–` where there is none. Pure. */
 
 import type { LatencyView, Quantile } from "./document";
+import { text } from "./text";
 
 /** Stands where a figure does not exist. */
 export const NONE = "–";
@@ -142,9 +143,9 @@ export function figureParts(value: Maybe, unit: string): { number: string; unit:
     case "ns":
       return split(time(value));
     case "ns_per_io":
-      return split(time(value), " per I/O");
+      return split(time(value), ` ${text.units.perIo}`);
     case "iops_per_core":
-      return { number: count3(value), unit: "IOPS per core", also: "" };
+      return { number: count3(value), unit: text.units.perCore, also: "" };
     default:
       return { number: count3(value), unit, also: "" };
   }

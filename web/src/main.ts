@@ -1,6 +1,6 @@
-/** Puts the page together from the one document inside it: a run, or a comparison. */
+/** Puts the page together from the one document inside it: a run, a comparison, or the articles redone. */
 
-import { parseDocument, type Comparison, type Document } from "./document";
+import { parseDocument, type Document, type Shown } from "./document";
 import { el } from "./dom";
 import { answer, figures } from "./sections/answer";
 import { comparisonAnswer, comparison } from "./sections/comparison";
@@ -8,6 +8,7 @@ import { cost } from "./sections/cost";
 import { load, tail } from "./sections/load";
 import { machine } from "./sections/machine";
 import { repeat } from "./sections/repeat";
+import { reproduction } from "./sections/reproduction";
 import { steps } from "./sections/steps";
 import { study } from "./sections/study";
 import { time } from "./sections/time";
@@ -43,7 +44,7 @@ function runSections(doc: Document): (HTMLElement | null)[] {
   return [answer(doc), figures(doc), study(doc), load(doc), tail(doc), cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)];
 }
 
-function languageSwitch(doc: Document | Comparison): HTMLElement {
+function languageSwitch(doc: Shown): HTMLElement {
   const codes = Object.keys(LANGUAGES) as Language[];
   const choose = (code: Language): void => {
     speak(code, doc.sentences?.[code] ?? {});
@@ -53,14 +54,20 @@ function languageSwitch(doc: Document | Comparison): HTMLElement {
   return el("div.languages", { role: "group", "aria-label": text.language }, ...buttons);
 }
 
-function page(doc: Document | Comparison): void {
+/** Sections of whatever the page holds, and what stands above them. */
+function content(doc: Shown): { head: string; sections: (HTMLElement | null)[] } {
+  if ("run" in doc) return { head: text.runHead(doc.run.id, doc.run.study), sections: runSections(doc) };
+  if ("articles" in doc) return { head: text.reproduction.head, sections: reproduction(doc) };
+  return { head: text.comparison.head(doc.sides.map((s) => s.title).join(text.comparison.versus)), sections: [comparisonAnswer(doc), ...comparison(doc, null)] };
+}
+
+function page(doc: Shown): void {
   const app = document.getElementById("fathom-app");
   if (!app) throw new Error("the page has no place for the report");
   clearStage();
   document.documentElement.lang = text.code;
-  const isRun = "run" in doc;
-  const sections = (isRun ? runSections(doc) : [comparisonAnswer(doc), ...comparison(doc, null)]).filter((s) => s !== null);
-  const head = isRun ? text.runHead(doc.run.id, doc.run.study) : text.comparison.head(doc.sides.map((s) => s.title).join(text.comparison.versus));
+  const { head, sections: all } = content(doc);
+  const sections = all.filter((s) => s !== null);
   app.replaceChildren(
     el("a.skip", { href: "#answer" }, text.skip),
     el("header.top", {}, el("b", {}, text.brand), el("span", {}, head), languageSwitch(doc), themeSwitch()),

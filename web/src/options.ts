@@ -6,6 +6,7 @@ import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
 import { shades, type Palette } from "./palette";
+import type { Mark } from "./published";
 import { axisStyle, tooltipStyle } from "./stage";
 import { say, text } from "./text";
 
@@ -56,8 +57,8 @@ function depths(all: readonly Line[]): number[] {
 }
 
 /** Horizontal axis of queue depths: log2, a tick at each power of two. */
-function depthAxis(all: readonly Line[], p: Palette): object {
-  const d = depths(all);
+function depthAxis(all: readonly Line[], p: Palette, published: readonly Mark[] = []): object {
+  const d = [...depths(all), ...published.map((m) => m.point.queue_depth ?? 1)].sort((a, b) => a - b);
   const low = 2 ** Math.floor(Math.log2(d[0] ?? 1));
   const high = 2 ** Math.ceil(Math.log2(d[d.length - 1] ?? 1));
   return {
@@ -106,11 +107,11 @@ function interval(step: StepView): string {
 }
 
 /** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the knee ringed, predictions dashed. */
-export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): EChartsOption {
+export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
   const series: object[] = [];
-  const scale = zeroScale(Math.max(0, ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, s.iops_ci95?.[1] ?? 0, s.predicted?.iops ?? 0)))));
+  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, s.iops_ci95?.[1] ?? 0, s.predicted?.iops ?? 0)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: s?.queue_depth ?? 0, share: (s?.iops ?? 0) / scale.max }));
   const shifts = apartLabels(ends, plotPx(IOPS_PX));
   const named = new Set<string>();
@@ -150,11 +151,12 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number): 
       });
     }
   });
+  series.push(...publishedMarks(published, (m) => [m.point.queue_depth ?? 1, m.value], p));
   return {
     grid: gridOf(direct ? labelRoom(all) : 14),
-    xAxis: depthAxis(all, p),
+    xAxis: depthAxis(all, p, published),
     yAxis: { ...axisStyle(p), type: "value", min: 0, ...scale, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
-    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`) },
+    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`, published, count3) },
     series,
   } as EChartsOption;
 }
@@ -181,7 +183,7 @@ function errorBars(line: Line, color: string): object {
 }
 
 /** One row per line at the queue depth under the pointer. */
-function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: string }[], value: (s: StepView) => string): string {
+function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: string }[], value: (s: StepView) => string, published: readonly Mark[] = [], told: (v: number) => string = count3): string {
   const points = (Array.isArray(raw) ? raw : [raw]) as Params[];
   const first = points[0]?.value as [number, number] | undefined;
   if (!first) return "";
@@ -189,11 +191,29 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
   const rows: string[] = [];
   all.forEach((line, i) => {
     for (const s of line.steps.filter((step) => step.queue_depth === depth)) {
-      const name = s.rate_iops === null ? line.label : `${line.label} at ${count3(s.rate_iops)} IOPS`;
+      const name = s.rate_iops === null ? line.label : `${line.label}${text.comma}${count3(s.rate_iops)} IOPS`;
       rows.push(row(looks[i]?.color ?? "", name, `${value(s)}<small>${whole(s.lat_ns?.samples ?? s.ios)} ${text.chart.samples} · ${escapeHtml(limitWord(s.limit.name))}</small>`));
     }
   });
+  for (const m of published.filter((x) => (x.point.queue_depth ?? 1) === depth)) rows.push(publishedRow(m, told(m.value)));
   return tip(`QD ${depth}`, rows);
+}
+
+/** A published figure in a tooltip. */
+export function publishedRow(m: Mark, value: string): string {
+  const said = [m.load, text.published.mark, m.doubt].filter((x) => x !== "").join(" · ");
+  return row("transparent", `◇ ${m.by}`, `${value}<small>${escapeHtml(said)}</small>`);
+}
+
+/** Published figures as open diamonds in the colour of their operation. */
+export function publishedMarks(published: readonly Mark[], at: (m: Mark) => [number, number], p: Palette): object[] {
+  if (published.length === 0) return [];
+  return [
+    {
+      type: "scatter", name: text.published.mark, symbol: "diamond", symbolSize: 12, z: 5, emphasis: { disabled: true },
+      data: published.map((m) => ({ value: at(m), itemStyle: { color: "transparent", borderColor: p.op[m.kind], borderWidth: 1.8, borderType: m.doubt === "" ? "solid" : "dotted", opacity: 1 } })),
+    },
+  ];
 }
 
 /** Logarithmic axis of latencies that fits the values, with marks at 1, 2 and 5. */
@@ -213,10 +233,10 @@ export function latencyAxis(values: readonly (number | null)[], p: Palette): obj
 }
 
 /** Latency over queue depth, both logarithmic. */
-export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number): EChartsOption {
+export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
-  const values = all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name)));
+  const values = [...all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), ...published.map((m) => m.value)];
   const marks = logMarks(values.filter((v) => v !== null));
   const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
   const ends = all.map((l) => {
@@ -226,10 +246,10 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
   const shifts = apartLabels(ends, plotPx(LATENCY_PX));
   return {
     grid: gridOf(direct ? labelRoom(all) : 14, 60),
-    xAxis: depthAxis(all, p),
+    xAxis: depthAxis(all, p, published),
     yAxis: latencyAxis(values, p),
-    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => exactTime(latency(s.lat_ns, name))) },
-    series: all.map((line, i) => ({
+    tooltip: { ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } }, formatter: (raw: unknown) => depthTip(raw, all, looks, (s) => exactTime(latency(s.lat_ns, name)), published, time) },
+    series: [...publishedMarks(published, (m) => [m.point.queue_depth ?? 1, m.value], p), ...all.map((line, i) => ({
       type: "line",
       name: line.label,
       data: line.steps.map((s) => [s.queue_depth, latency(s.lat_ns, name) ?? "-"]),
@@ -239,7 +259,7 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
       itemStyle: { color: looks[i]?.color },
       emphasis: { disabled: true },
       ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, shifts[i] ?? 0, p),
-    })),
+    }))],
   } as EChartsOption;
 }
 
@@ -407,6 +427,46 @@ export function heat(step: StepView, p: Palette): EChartsOption {
   } as EChartsOption;
 }
 
+/** Stretches of a step in which a drive was hot or slowed down, seconds from the start of its window. */
+export function hotStretches(step: StepView): [number, number][] {
+  const { start_s: start, hot = [] } = step.series;
+  const out: [number, number][] = [];
+  hot.forEach((is, i) => {
+    if (!is) return;
+    const [from, to] = [start[i] ?? 0, start[i + 1] ?? step.runtime_s];
+    const last = out[out.length - 1];
+    if (last && Math.abs(last[1] - from) < 1e-6) last[1] = to;
+    else out.push([from, to]);
+  });
+  return out;
+}
+
+/** Temperature of the drives over a step. */
+export function temperatures(step: StepView, p: Palette): EChartsOption | null {
+  const drives = (step.drive_health ?? []).filter((d) => d.samples.filter((s) => s.celsius !== null).length > 1);
+  if (drives.length === 0) return null;
+  const tones = shades(p.warn, p, drives.length + 1).slice(1);
+  const warns = Math.min(...drives.map((d) => d.warning_celsius ?? Infinity));
+  return {
+    grid: { left: 60, right: 16, top: 26, bottom: 40 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, max: Math.ceil(step.runtime_s), name: text.time.axis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, showMaxLabel: false } },
+    yAxis: { ...axisStyle(p), type: "value", scale: true, name: "°C", splitNumber: 3, axisLabel: { color: p.muted, fontSize: 12 } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "item",
+      formatter: (raw: unknown) => {
+        const q = raw as Params;
+        const [at, celsius] = q.value as [number, number];
+        return tip(q.seriesName ?? "", [row("transparent", `${at.toFixed(1)} s`, `${celsius.toFixed(1)} °C`)]);
+      },
+    },
+    series: drives.map((d, i) => ({
+      type: "line", name: d.device, symbol: "circle", symbolSize: 4, emphasis: { disabled: true }, lineStyle: { color: tones[i], width: 1.6 }, itemStyle: { color: tones[i] },
+      data: d.samples.flatMap((s) => (s.celsius === null ? [] : [[s.at_s, s.celsius]])),
+      ...(i === 0 && Number.isFinite(warns) ? { markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, type: "dashed", width: 1 }, label: { position: "insideEndTop", formatter: `${warns} °C`, color: p.warn, fontSize: 11 }, data: [{ yAxis: warns }] } } : {}),
+    })),
+  } as EChartsOption;
+}
+
 /** IOPS with the interval of its mean, and p99 below, by interval of the step. */
 export function overTime(step: StepView, color: string, p: Palette): EChartsOption {
   const s = step.series;
@@ -417,6 +477,8 @@ export function overTime(step: StepView, color: string, p: Palette): EChartsOpti
   const areas: object[] = [];
   if (step.iops_ci95) areas.push([{ yAxis: step.iops_ci95[0], itemStyle: { color, opacity: 0.18 } }, { yAxis: step.iops_ci95[1] }]);
   if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, formatter: text.time.warmup, position: "insideBottom", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
+  const hot = hotStretches(step).map(([from, to]) => [{ xAxis: from, itemStyle: { color: p.warn, opacity: 0.16 }, label: { show: true, formatter: text.time.hot, position: "insideTop", color: p.warn, fontSize: 11 } }, { xAxis: to }]);
+  areas.push(...hot);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: Math.ceil((last + gap) * 100) / 100, splitLine: { show: false },
     axisLabel: { color: p.muted, fontSize: 12, show: index === 1, showMaxLabel: false }, ...(index === 1 ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
@@ -448,7 +510,7 @@ export function overTime(step: StepView, color: string, p: Palette): EChartsOpti
     },
     series: [
       { ...style, xAxisIndex: 0, yAxisIndex: 0, name: "iops", data: s.iops.map((v, i) => [mid(i), v]), markArea: { silent: true, data: areas }, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [{ yAxis: step.iops }] } },
-      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.map((v, i) => [mid(i), v ?? "-"]) },
+      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.map((v, i) => [mid(i), v ?? "-"]), ...(hot.length > 0 ? { markArea: { silent: true, data: hot.map(([a, b]) => [{ ...a, label: { show: false } }, b]) } } : {}) },
     ],
   } as EChartsOption;
 }

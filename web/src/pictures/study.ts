@@ -5,8 +5,9 @@ import { engineWord, type EngineSet, type GroupSet, type ScaleLine } from "../ce
 import { latency, limitWord, logMarks, opKind, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
-import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, row, tip, type Params } from "../options";
+import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, publishedMarks, publishedRow, row, tip, type Params } from "../options";
 import type { Palette } from "../palette";
+import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
 
@@ -19,19 +20,21 @@ export const RUN_PX = 300;
 const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0] : raw) as Params | undefined;
 
 /** Latency over IOPS, one curve per group; points are loads (threads x queue depth), in the order of what is asked. */
-export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width: number): EChartsOption {
+export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width: number, published: readonly { mark: Mark; latency: number }[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(set.lines, p);
-  const most = Math.max(0, ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
+  const most = Math.max(0, ...published.map((q) => q.mark.value), ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
   const load = (s: StepView): string => `${s.threads}x${s.queue_depth}`;
   return {
     grid: gridOf(direct ? labelRoom(set.lines) : 14, 60),
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...zeroScale(most), name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
-    yAxis: latencyAxis(set.lines.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), p),
+    yAxis: latencyAxis([...published.map((q) => q.latency), ...set.lines.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name)))], p),
     tooltip: {
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
         const q = raw as Params;
+        const told = q.seriesName === text.published.mark ? published[q.dataIndex] : undefined;
+        if (told) return tip(told.mark.by, [row("transparent", text.picture.iopsAxis, whole(told.mark.value)), row("transparent", text.picture.mean, exactTime(told.latency))], [told.mark.load, told.mark.reference.source, told.mark.doubt].filter((x) => x !== "").join(" · "));
         const i = set.lines.findIndex((l) => l.label === q.seriesName);
         const s = set.lines[i]?.steps[q.dataIndex];
         if (!s) return "";
@@ -44,7 +47,7 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
         ], `${whole(s.lat_ns?.samples ?? 0)} ${text.chart.samples} · ${limitWord(s.limit.name)}`);
       },
     },
-    series: set.lines.map((line, i) => ({
+    series: [...publishedMarks(published.map((q) => q.mark), (m) => [m.value, published.find((q) => q.mark === m)?.latency ?? 0], p), ...set.lines.map((line, i) => ({
       type: "line", name: line.label, symbol: looks[i]?.symbol, symbolSize: 7, emphasis: { disabled: true },
       data: line.steps.map((s, k) => ({
         value: [s.iops, latency(s.lat_ns, name) ?? "-"],
@@ -53,7 +56,7 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
       labelLayout: { hideOverlap: true },
       lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
       ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, 0, p),
-    })),
+    }))],
   } as EChartsOption;
 }
 
@@ -84,12 +87,12 @@ export function engines(set: EngineSet, p: Palette, width: number): EChartsOptio
 }
 
 /** IOPS over drives or threads with what proportion would give, the knee ringed; below, IOPS per busy core. */
-export function scaling(all: readonly ScaleLine[], p: Palette, width: number): EChartsOption {
+export function scaling(all: readonly ScaleLine[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps })), p);
   const axis = all[0]?.axis ?? "threads";
-  const counts = [...new Set(all.flatMap((l) => l.steps.map((s) => s[axis])))].sort((a, b) => a - b);
-  const most = Math.max(0, ...all.flatMap((l) => l.steps.map((s) => s.iops)));
+  const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => s[axis])), ...published.map((m) => m.point[axis] ?? 1)])].sort((a, b) => a - b);
+  const most = Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.iops)));
   const scale = zeroScale(most * 1.15);
   const last = counts[counts.length - 1] ?? 1;
   const core = (s: StepView): number | null => s.cpu?.iops_per_core ?? null;
@@ -117,10 +120,11 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number): E
           const ideal = l.perUnit * s[axis];
           return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round((100 * s.iops) / ideal)} %`)} · ${limitWord(s.limit.name)}</small>`)];
         });
+        for (const m of published.filter((x) => (x.point[axis] ?? 1) === at)) rows.push(publishedRow(m, whole(m.value)));
         return tip(`${at} ${text.study.axes[axis]}`, rows);
       },
     },
-    series: all.flatMap((l, i) => {
+    series: [...publishedMarks(published, (m) => [m.point[axis] ?? 1, m.value], p), ...all.flatMap((l, i) => {
       const color = looks[i]?.color ?? p.ink;
       const reach = Math.min(last, scale.max / l.perUnit);
       return [
@@ -136,9 +140,9 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number): E
           type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
           ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4 } } : {}),
         },
-        { type: "line", name: `${l.label} per core`, xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 5, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6 }, itemStyle: { color }, data: l.steps.map((s) => [s[axis], core(s) ?? "-"]) },
+        { type: "line", name: text.study.perCore(l.label), xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 5, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6 }, itemStyle: { color }, data: l.steps.map((s) => [s[axis], core(s) ?? "-"]) },
       ];
-    }),
+    })],
   } as EChartsOption;
 }
 

@@ -102,6 +102,12 @@ function answerOf(v: Verdict, first: boolean): HTMLElement {
   );
 }
 
+/** A run in virtual time says so before anything else. */
+function simulated(doc: Document): HTMLElement | null {
+  const machine = doc.run.plan.machine;
+  return machine ? el("p.simulated", { role: "note" }, text.simulated(machine.name)) : null;
+}
+
 /** Section 1. */
 export function answer(doc: Document): HTMLElement {
   const t = text.answer;
@@ -110,6 +116,7 @@ export function answer(doc: Document): HTMLElement {
   return el(
     "section",
     { id: "answer", "aria-label": text.sections.answer },
+    simulated(doc),
     ...(doc.verdict.length > 0 ? doc.verdict.map((v, i) => answerOf(v, i === 0)) : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
     facts([
       [t.subject, [subject(doc), driveOf(doc.host) === "" ? null : ` · ${driveOf(doc.host)}`]],

@@ -30,7 +30,7 @@ function latencyTable(step: StepView): HTMLElement | null {
 
 function intervalTitle(lat: LatencyView, name: string): string | null {
   const ci = lat.ci95[name];
-  return ci ? `95 %: ${time(ci[0])} to ${time(ci[1])}` : null;
+  return ci ? `95 %: ${time(ci[0])} ${text.units.to} ${time(ci[1])}` : null;
 }
 
 function list(title: string, items: readonly (string | Node)[], kind = ""): HTMLElement | null {
@@ -50,7 +50,7 @@ function factRows(step: StepView, doc: Document): HTMLElement {
     [f.ios, step.ios > 0 || step.errors > 0 ? `${whole(step.ios)}${step.errors > 0 ? `, ${whole(step.errors)} ${f.errors}` : ""}` : ""],
     [f.rate, step.rate_iops === null ? "" : `${count3(step.rate_iops)} IOPS`],
     [f.predicted, step.predicted ? `${count3(step.predicted.iops)} IOPS, ${time(step.predicted.lat_ns_mean)}` : ""],
-    [f.placement, step.cpus.length > 0 ? `${step.placement}: CPU ${step.cpus.join(", ")}` : step.placement],
+    [f.placement, step.cpus.length > 0 ? `${word(step.placement)}${text.colon}CPU ${step.cpus.join(", ")}` : word(step.placement)],
     [f.footprint, [step.footprint_bytes === null ? "" : `${bytesBinary(step.footprint_bytes)}, `, f.cache[step.direct ? 0 : 1] ?? ""]],
     [text.detail.engine, [step.engine, step.mode].join(" ")],
     [f.busiest, busiest ? `CPU ${busiest[0]}, ${percent(busiest[1])}` : ""],

@@ -1,13 +1,15 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
+import { families, hasFigures, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { palette } from "../palette";
 import { IOPS_PX, LATENCY_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { text } from "../text";
+import { fitsLoad, publishedPick } from "./published";
 
 /** More lines than these are a tangle. */
 const LINES_MAX = 8;
@@ -56,8 +58,18 @@ export function load(doc: Document): HTMLElement {
   const inSet = (): Line[] => inFamily().filter((l) => set === "" || setName(l) === set);
   const shown = (): Line[] => strongest(inSet(), LINES_MAX);
 
-  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w));
-  const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w));
+  const published = publishedPick(doc.references ?? [], fitsLoad(doc.steps), Math.max(...doc.steps.filter(hasFigures).map((s) => s.iops)), () => {
+    iops.update();
+    depth.update();
+  });
+  /** Published figures of what is drawn: the same operation, order and block size. */
+  const beside = (metric: string): Mark[] =>
+    marks(published.chosen(), metric, (p) => {
+      const first = inFamily()[0]?.steps[0];
+      return first !== undefined && fitsLoad([first], false)(p) && inFamily().some((l) => l.kind === kindOf(p)) && isRandom(p) === (first.pattern !== "sequential");
+    });
+  const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
+  const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));
   const stick = picture(`${t.latOverIops}, ${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
   const keys = legend();
   const capped = el("p.note");
@@ -117,10 +129,11 @@ export function load(doc: Document): HTMLElement {
     "load",
     text.sections.picture,
     single ? el("p.note", {}, t.single) : null,
-    el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null),
+    el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null, published.node),
     keys.node,
     iops.node,
     capped,
+    published.note,
     el("div.pair", {}, depth.node, stick.node),
   );
 }

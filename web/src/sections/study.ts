@@ -2,17 +2,19 @@
 
 import { engineSets, groupSets, median, predicted, scaleLines, settled, type ScaleLine } from "../cells";
 import { hasFigures, lines, logMarksOf, type Line } from "../curves";
-import type { Document, Quantile, StepView } from "../document";
+import type { Document, Quantile, ReferencePoint, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
 import { count3, figure, time } from "../format";
 import { cost as costOption, lineLooks } from "../options";
 import { palette } from "../palette";
 import { engines, errorText, foretold, groups, GROUPS_PX, percentilePanel, RUN_PX, scaling, SCALING_PX, settling, SETTLE_PX, stretches, trackedUnit, wholeRun } from "../pictures/study";
 import { opKind } from "../curves";
+import { marks, pairsOf } from "../published";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { comparison } from "./comparison";
 import { costLegend } from "./cost";
+import { fitsLoad, publishedPick } from "./published";
 
 /** More curves than these cannot be told apart. */
 const LINES_MAX = 6;
@@ -39,7 +41,12 @@ function groupBlock(doc: Document): HTMLElement | null {
   if (!start) return null;
   const t = text.study;
   let name: Quantile | "mean" = "mean";
-  const charts = sets.map((set) => ({ set, chart: picture(t.groupCurve(set.title, text.picture.mean), null, GROUPS_PX, (p, w) => groups(set, name, p, w)) }));
+  const fits = fitsLoad(sets.flatMap((s) => s.lines.flatMap((l) => l.steps)), true);
+  const published = publishedPick((doc.references ?? []).filter((r) => pairsOf([r], fits).length > 0), fits, Math.max(...sets.flatMap((s) => s.lines.flatMap((l) => l.steps.map((x) => x.iops)))), () => charts.forEach((c) => c.chart.update()));
+  const charts = sets.map((set) => {
+    const own = fitsLoad(set.lines.flatMap((l) => l.steps), true);
+    return { set, chart: picture(t.groupCurve(set.title, text.picture.mean), null, GROUPS_PX, (p, w) => groups(set, name, p, w, name === "mean" ? pairsOf(published.chosen(), own) : [])) };
+  });
   const pick = select(text.picture.quantile, ["mean", "p50", "p99", "p99.9"].map((q) => ({ value: q, label: q === "mean" ? text.picture.mean : q })), name, (v) => {
     name = v as Quantile | "mean";
     charts.forEach(({ set, chart }) => chart.update(t.groupCurve(set.title, v === "mean" ? text.picture.mean : v)));
@@ -51,9 +58,10 @@ function groupBlock(doc: Document): HTMLElement | null {
   );
   return block(
     t.groups,
-    el("div.picks", {}, pick),
+    el("div.picks", {}, pick, published.node),
     keys(start.lines),
     el("div", { class: sets.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)),
+    published.note,
     el("details", {}, el("summary", {}, t.groupTable), smallTable([text.picture.workload, t.group, t.load, "IOPS", word("bytes_per_s"), text.picture.mean, text.detail.stddev, "max"], rows, 3)),
   );
 }
@@ -88,7 +96,10 @@ function scaleBlock(doc: Document): HTMLElement | null {
       const last = l.steps[l.steps.length - 1] as StepView;
       return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round((100 * last.iops) / (l.perUnit * last[axis]))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
     });
-    return [el("div", {}, keys(named), picture(t.scaling(t.axes[axis]), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, p, w)).node, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, smallTable([t.line, t.axes[axis], t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
+    const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
+    const published = publishedPick(doc.references ?? [], fits, Math.max(...of.flatMap((l) => l.steps.map((s) => s.iops))), () => chart.update());
+    const chart = picture(t.scaling(t.axes[axis]), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, p, w, marks(published.chosen(), "iops", fits)));
+    return [el("div", {}, published.node ? el("div.picks", {}, published.node) : null, keys(named), chart.node, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, smallTable([t.line, t.axes[axis], t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
   });
   return block(t.scale, ...blocks);
 }

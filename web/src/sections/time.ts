@@ -2,9 +2,9 @@
 
 import { family, hasFigures, opKind } from "../curves";
 import type { Document, StepView } from "../document";
-import { el, section, select } from "../dom";
-import { percent } from "../format";
-import { heat, overTime } from "../options";
+import { el, section, select, smallTable } from "../dom";
+import { bytesDecimal, percent } from "../format";
+import { heat, overTime, temperatures } from "../options";
 import { picture } from "../stage";
 import { say, text } from "../text";
 
@@ -16,6 +16,21 @@ function steadiness(step: StepView): string {
   const head = s.reached ? t.steady(s.rounds) : t.notSteady(s.rounds);
   const drift = s.drift_ci95 ? t.drift(signed(s.drift_pct_per_minute), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(s.drift_pct_per_minute));
   return `${head}; ${drift}. ${t.p99Rule}`;
+}
+
+const celsius = (c: number | null): string => (c === null ? "–" : `${c.toFixed(0)} °C`);
+const bytes = (n: number | null): string => (n === null ? "–" : bytesDecimal(n));
+
+/** What the drives told of themselves over a step. */
+function health(step: StepView): HTMLElement | null {
+  const all = step.drive_health ?? [];
+  if (all.length === 0) return null;
+  const t = text.time;
+  const rows = all.map((d) => [
+    d.device, `${celsius(d.celsius_first)} → ${celsius(d.celsius_last)}`, celsius(d.celsius_max), celsius(d.warning_celsius), bytes(d.host_written_bytes), bytes(d.nand_written_bytes),
+    d.write_amplification === null ? "–" : d.write_amplification.toFixed(2), d.throttled === null ? "–" : el("b.bad", {}, t.signs[d.throttled] ?? d.throttled),
+  ]);
+  return el("div.block", {}, el("h3", {}, t.health), smallTable(t.healthColumns, rows, 1));
 }
 
 function heatHeight(step: StepView): number {
@@ -32,6 +47,8 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
   let step = first;
   const series = picture(say(step.label), null, 344, (p) => overTime(step, p.op[opKind(step)], p));
   const cpus = picture(text.cost.heat, null, () => heatHeight(step), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
+  const warmth = picture(text.time.temperature, null, 190, (p) => temperatures(step, p));
+  const drives = el("div");
   const said = el("p.note");
   const unsampled = el("p.note", {}, text.cost.heatNone);
   const pick = select(t.step, steps.map((s) => ({ value: String(s.index), label: say(s.label), group: family(s) })), String(step.index), (v) => show(Number(v)));
@@ -42,8 +59,11 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
     said.textContent = steadiness(step);
     cpus.node.hidden = step.series.cpu_busy.length === 0;
     unsampled.hidden = step.series.cpu_busy.length > 0;
+    warmth.node.hidden = !(step.drive_health ?? []).some((d) => d.samples.filter((s) => s.celsius !== null).length > 1);
+    drives.replaceChildren(health(step) ?? "");
     series.update(say(step.label));
     cpus.update();
+    warmth.update();
   };
   const move = (by: number): void => {
     const next = steps[steps.indexOf(step) + by];
@@ -61,5 +81,5 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
       el("button.quiet", { type: "button", "aria-label": t.next, title: t.next, onclick: () => move(1) }, "→"),
     ),
   );
-  return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, cpus.node, unsampled), show };
+  return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, cpus.node, unsampled, warmth.node, drives), show };
 }
