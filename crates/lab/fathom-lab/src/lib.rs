@@ -10,6 +10,7 @@ mod links;
 mod machine;
 mod names;
 mod proof;
+pub mod reproduce;
 mod references;
 #[cfg(test)]
 mod samples;

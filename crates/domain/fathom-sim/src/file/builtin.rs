@@ -11,7 +11,17 @@ use crate::machine::{Device, Machine};
 const DEVICES: &str = include_str!("../../machines/devices.toml");
 
 /// Name and file of each shipped machine.
-const MACHINES: &[(&str, &str)] = &[("speed", include_str!("../../machines/speed.toml"))];
+const MACHINES: &[(&str, &str)] = &[
+    ("r830-ws2016", include_str!("../../machines/r830-ws2016.toml")),
+    ("r830-ws2012r2", include_str!("../../machines/r830-ws2012r2.toml")),
+    ("r830-linux", include_str!("../../machines/r830-linux.toml")),
+    ("r740xd", include_str!("../../machines/r740xd.toml")),
+    ("intel-8380", include_str!("../../machines/intel-8380.toml")),
+    ("epyc-8004", include_str!("../../machines/epyc-8004.toml")),
+    ("r650-h755n", include_str!("../../machines/r650-h755n.toml")),
+    ("r640-h730p", include_str!("../../machines/r640-h730p.toml")),
+    ("speed", include_str!("../../machines/speed.toml")),
+];
 
 static SHIPPED_DEVICES: LazyLock<Vec<Device>> =
     LazyLock::new(|| parse_devices(DEVICES, "devices.toml").expect("a test reads the shipped devices"));

@@ -1,9 +1,9 @@
 //! Which step on which simulated machine stands for which published figures: `catalogue/reproduce.toml`.
 
-use std::fmt::Write as _;
+use fathom_plan::{KnobError, Knobs, Phase, Plan, Step, Target};
+use serde::{Deserialize, Serialize};
 
-use fathom_plan::{Overrides, Plan, SourceError, parse_study};
-use serde::Deserialize;
+use super::run::Window;
 
 /// The file in the source tree.
 pub(super) const FILE: &str = "catalogue/reproduce.toml";
@@ -16,6 +16,9 @@ pub struct Cells {
     /// Steps, in the order they run.
     #[serde(rename = "cell")]
     pub cells: Vec<Cell>,
+    /// Charts of the articles, drawn again.
+    #[serde(rename = "picture", default)]
+    pub pictures: Vec<PictureCells>,
     /// Parameters of machines and devices that were fitted to published figures.
     #[serde(rename = "parameter", default)]
     pub parameters: Vec<Parameter>,
@@ -33,7 +36,19 @@ pub struct Cells {
 pub struct Cell {
     /// Article the figures are from.
     pub article: String,
-    /// `sim:MACHINE/DRIVES`.
+    /// The step.
+    #[serde(flatten)]
+    pub load: LoadCell,
+    /// Conditions that the article does not state.
+    pub assumed: Option<String>,
+    /// Ids in the catalogue.
+    pub figures: Vec<String>,
+}
+
+/// A load on a part of a simulated machine.
+#[derive(Clone, Debug, Deserialize)]
+pub struct LoadCell {
+    /// `sim:MACHINE/PART`.
     pub target: String,
     /// fio's word.
     pub rw: String,
@@ -51,25 +66,61 @@ pub struct Cell {
     pub engine: String,
     /// Mode of the engine.
     pub mode: Option<String>,
-    /// Conditions that the article does not state.
-    pub assumed: Option<String>,
-    /// Ids in the catalogue.
+}
+
+/// A chart of an article.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PictureCells {
+    /// Article it is from.
+    pub article: String,
+    /// What it shows.
+    pub title: String,
+    /// Name of the x axis.
+    pub x: String,
+    /// Metrics drawn, the first as bars or the main line.
+    pub shows: Vec<String>,
+    /// Lines or groups of bars.
+    pub series: Vec<SeriesCells>,
+}
+
+/// One line of a chart.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesCells {
+    /// What tells it from the others.
+    pub name: String,
+    /// Its points, in order.
+    #[serde(rename = "point")]
+    pub points: Vec<PointCell>,
+}
+
+/// One point of a chart.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointCell {
+    /// Its place on the x axis.
+    pub x: String,
+    /// The step.
+    #[serde(flatten)]
+    pub load: LoadCell,
+    /// Published figures that belong to the point.
+    #[serde(default)]
     pub figures: Vec<String>,
 }
 
 /// A fitted parameter.
-#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
-    /// Where it is: `machine r830-ws2016: engine default, user`.
-    pub name: String,
+    /// Shipped machines that have it.
+    pub machines: Vec<String>,
+    /// Its place in the machine file: `engine default: user`.
+    pub parameter: String,
     /// Its value as the machine file has it.
     pub value: String,
-    /// Figures it was fitted to, by id.
+    /// Figures it was fitted to, by id; at least two.
     pub fitted_to: Vec<String>,
-    /// Figures it acts on beside those.
-    #[serde(default)]
-    pub acts_on: Vec<String>,
 }
 
 /// A sentence about a figure.
@@ -100,59 +151,58 @@ impl Cells {
         toml::from_str(TEXT).unwrap_or_else(|error| panic!("{FILE}: {error}"))
     }
 
-    /// Only those of one article.
+    /// Only what belongs to one article.
     #[must_use]
-    pub fn of(mut self, article: Option<&str>) -> Cells {
-        self.cells.retain(|cell| article.is_none_or(|a| a == cell.article));
+    pub fn of(mut self, article: &str) -> Cells {
+        self.cells.retain(|cell| cell.article == article);
+        self.pictures.retain(|picture| picture.article == article);
+        let machines: Vec<String> = self.cells.iter().filter_map(|c| c.load.machine()).map(str::to_owned).collect();
+        self.parameters.retain(|p| p.machines.iter().any(|m| machines.contains(m)));
         self
     }
 
     /// Names of the articles, in the order of their first cells.
     #[must_use]
-    pub fn articles(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    pub fn articles(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
         for cell in &self.cells {
-            if !names.contains(&cell.article) {
-                names.push(cell.article.clone());
+            if !names.contains(&cell.article.as_str()) {
+                names.push(&cell.article);
             }
         }
         names
     }
+}
 
-    /// The study that runs every cell once; step `i` is cell `i`.
-    ///
-    /// # Errors
-    /// [`SourceError`] when a cell says what no step can do.
-    pub fn plan(&self, name: &str, seed: u64) -> Result<Plan, SourceError> {
-        let text = self.study_text(name, seed);
-        let plan = parse_study(&text, FILE, &Overrides::default())?;
-        if plan.steps.len() == self.cells.len() {
-            return Ok(plan);
-        }
-        let message = format!("{} cells became {} steps", self.cells.len(), plan.steps.len());
-        Err(SourceError::without_place(FILE, message, None))
+impl LoadCell {
+    /// Name of the simulated machine.
+    pub(super) fn machine(&self) -> Option<&str> {
+        fathom_sim::target_name(&self.target).map(|name| name.machine)
     }
 
-    fn study_text(&self, name: &str, seed: u64) -> String {
-        let mut text = format!(
-            "[study]\nname = \"{name}\"\nquestion = \"Does the simulated platform give what was published?\"\n\n\
-             [defaults]\nramp_time = \"20ms\"\nruntime = \"100ms\"\nprecondition = \"none\"\nrandseed = {seed}\n"
-        );
-        for cell in &self.cells {
-            let placement = cell.placement.as_deref().unwrap_or("unpinned");
-            let _ = write!(
-                text,
-                "\n[[ladder]]\ntarget = \"{}\"\nrw = \"{}\"\nbs = \"{}\"\nload = \"{}\"\nengine = \"{}\"\nplacement = \
-                 \"{placement}\"\n",
-                cell.target, cell.rw, cell.bs, cell.load, cell.engine
-            );
-            if let Some(mode) = &cell.mode {
-                let _ = writeln!(text, "mode = \"{mode}\"");
-            }
-            if let Some(share) = cell.rwmixread {
-                let _ = writeln!(text, "rwmixread = {share}");
-            }
+    /// The step, on the drives `parts` of the machine.
+    pub(super) fn step(&self, parts: &[String], window: Window) -> Result<Step, KnobError> {
+        let machine = self.machine().unwrap_or_default();
+        let (threads, depth) = self.load.split_once('x').unwrap_or((&self.load, "1"));
+        let mut knobs = Knobs::new();
+        let mut set = vec![
+            ("rw", self.rw.clone()),
+            ("bs", self.bs.clone()),
+            ("numjobs", threads.to_owned()),
+            ("iodepth", depth.to_owned()),
+            ("engine", self.engine.clone()),
+            ("placement", self.placement.clone().unwrap_or_else(|| "unpinned".to_owned())),
+            ("ramp_time", format!("{}ms", window.ramp_ms)),
+            ("runtime", format!("{}ms", window.runtime_ms)),
+            ("randseed", window.seed.to_string()),
+        ];
+        set.extend(self.mode.clone().map(|mode| ("mode", mode)));
+        set.extend(self.rwmixread.map(|share| ("rwmixread", share.to_string())));
+        for (key, value) in set {
+            knobs.set(key, &value)?;
         }
-        text
+        let targets = parts.iter().map(|part| Target { path: format!("sim:{machine}/{part}") }).collect();
+        let plan = Plan::from_io(&knobs, targets, FILE)?;
+        Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
     }
 }

@@ -1,10 +1,99 @@
 //! The articles, redone: each published figure beside the same step on the simulated platform.
 //!
-//! The way is that of any run: cells -> plan -> conduct on `sim:` targets -> store -> document; the table is made from
-//! the document and the catalogue alone.
+//! `catalogue/reproduce.toml` (cells) -> step -> simulated machine -> metric -> [`FigureRow`]. The result is a
+//! [`Reproduction`], which `fathom reproduce --json` prints as it is and the report draws:
+//!
+//! ```text
+//! { "schema": 1, "articles": [ { "id", "title", "publisher", "url", "machines": [..] } ],
+//!   "window": { "ramp_ms", "runtime_ms", "seed" },
+//!   "figures": [ { "id", "article", "metric", "unit", "published", "published_max", "relation", "predicted",
+//!                  "error_pct", "fitted", "contradiction", "counted", "step", "target", "assumed", "reason" } ],
+//!   "pictures": [ { "article", "title", "x", "shows": ["iops", "latency_us_mean"],
+//!                   "series": [ { "name", "points": [ { "x", "step", "values": { "iops": 1.0, .. },
+//!                                 "published": [ { "id", "metric", "value", "value_max" } ] } ] } ] } ],
+//!   "parameters": [ { "machines": [..], "parameter", "value", "fitted_to": [..] } ],
+//!   "summary": { "figures", "within_10_pct", "beyond_25_pct", "unexplained", "held_out",
+//!                "held_out_within_15_pct", "without_prediction", "contradicted" } }
+//! ```
+//!
+//! `shows` names the metrics a picture draws: with one, bars or lines of it over `x`; with two, bars of the first and a
+//! line of the second; `x = "IOPS"` with `shows = ["latency_us_mean"]` is a curve of latency over IOPS. `values` always
+//! holds `iops`, `bandwidth_bytes_per_s`, `latency_us_mean`, `cpu_pct`, `cores_busy` and `iops_per_core`.
 
 mod cells;
+mod run;
 mod score;
 
-pub use cells::{Cell, Cells, Parameter, Remark};
-pub use score::{FigureRow, Reproduction, Summary, score};
+use std::sync::atomic::AtomicBool;
+
+use fathom_model::catalogue::Catalogue;
+
+pub use cells::{Cell, Cells, LoadCell, Parameter, PictureCells, PointCell, Remark, SeriesCells};
+pub use run::Window;
+pub use score::{Article, FigureRow, Picture, PicturePoint, PictureSeries, Published, Reproduction, Summary};
+
+/// Why there is no table.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// No article has that name.
+    #[error("no article is called `{name}`")]
+    UnknownArticle {
+        /// As asked.
+        name: String,
+        /// What to do.
+        help: String,
+    },
+    /// A cell names a figure that the catalogue lacks, or a step that cannot be run: a fault of the shipped files.
+    #[error("catalogue/reproduce.toml: {0}")]
+    Cell(String),
+    /// Asked to stop before the last step.
+    #[error("interrupted: the table needs every step")]
+    Interrupted,
+}
+
+/// The cells of one article, or of `all`.
+///
+/// # Errors
+/// [`ReproduceError::UnknownArticle`], with the nearest name.
+pub fn cells_of(article: &str) -> Result<Cells, ReproduceError> {
+    let all = Cells::embedded();
+    if article == "all" {
+        return Ok(all);
+    }
+    let names = all.articles();
+    if names.contains(&article) {
+        return Ok(all.of(article));
+    }
+    let help = fathom_units::nearest(article, names.iter().copied().chain(["all"]))
+        .map_or_else(|| format!("one of: all, {}", names.join(", ")), |word| format!("did you mean `{word}`?"));
+    Err(ReproduceError::UnknownArticle { name: article.to_owned(), help })
+}
+
+/// Runs every step of `cells` and sets the published figures beside what it gives. `on_step` hears how many of how many
+/// steps are done; nothing is run once `stop` is set.
+///
+/// # Errors
+/// [`ReproduceError::Cell`], [`ReproduceError::Interrupted`].
+pub fn reproduce(
+    cells: &Cells,
+    catalogue: &Catalogue,
+    window: Window,
+    stop: &AtomicBool,
+    on_step: &mut dyn FnMut(usize, usize),
+) -> Result<Reproduction, ReproduceError> {
+    let points = || cells.pictures.iter().flat_map(|p| &p.series).flat_map(|s| &s.points);
+    let loads: Vec<&LoadCell> = cells.cells.iter().map(|c| &c.load).chain(points().map(|p| &p.load)).collect();
+    let mut machines = run::Machines::default();
+    let mut outcomes = Vec::with_capacity(loads.len());
+    for (done, load) in loads.iter().enumerate() {
+        on_step(done, loads.len());
+        let outcome = machines.run(load, window, stop).map_err(ReproduceError::Cell)?;
+        outcomes.push(outcome.ok_or(ReproduceError::Interrupted)?);
+    }
+    on_step(loads.len(), loads.len());
+    let (of_cells, of_points) = outcomes.split_at(cells.cells.len());
+    score::score(cells, of_cells, of_points, catalogue, window).map_err(ReproduceError::Cell)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,12 @@
 //! Published figures beside predicted ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_model::catalogue::{Catalogue, Figure};
 use serde::Serialize;
 
-use super::cells::{Cell, Cells, Parameter};
-use crate::document::{Document, StepView};
+use super::cells::{Cell, Cells, Parameter, PictureCells};
+use super::run::{Outcome, Window};
 
 /// An error up to this share of the published value is a hit, for figures in general, percent.
 const NEAR_PCT: f64 = 10.0;
@@ -19,14 +19,37 @@ const METRICS: [&str; 6] =
     ["iops", "bandwidth_bytes_per_s", "latency_us_mean", "cpu_pct", "cores_busy", "iops_per_core"];
 
 /// The table and what it adds up to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
-    /// One row per published figure, in the order of the cells; those that no step stands for last.
+    /// Version of this form.
+    pub schema: u32,
+    /// The publications, in the order of their cells.
+    pub articles: Vec<Article>,
+    /// Virtual time of each step.
+    pub window: Window,
+    /// One row per published figure, in the order of the cells; those that no step stands for last in their article.
     pub figures: Vec<FigureRow>,
-    /// Counts.
-    pub summary: Summary,
+    /// Charts of the articles, drawn again.
+    pub pictures: Vec<Picture>,
     /// Every fitted parameter.
     pub parameters: Vec<Parameter>,
+    /// Counts.
+    pub summary: Summary,
+}
+
+/// A publication and the machines that stand for its platforms.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Article {
+    /// Name in the catalogue.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Who published it.
+    pub publisher: String,
+    /// Where it can be read, where known.
+    pub url: Option<String>,
+    /// Simulated machines: `r830-ws2016`.
+    pub machines: Vec<String>,
 }
 
 /// A published figure and what the simulated platform gives.
@@ -46,31 +69,85 @@ pub struct FigureRow {
     pub published_max: Option<f64>,
     /// `=`, `~`, `<`, `>`, `between`...
     pub relation: String,
-    /// By the simulated platform; `None` where no step stands for the figure or the step failed.
+    /// By the simulated platform; `None` where no step stands for the figure.
     pub predicted: Option<f64>,
     /// (predicted - published) / published, percent; 0 inside a published range.
     pub error_pct: Option<f64>,
     /// Whether a parameter was fitted to it.
     pub fitted: bool,
-    /// Whether arithmetic on the published figures contradicts it.
-    pub inconsistent: bool,
+    /// Arithmetic on the published figures that this one contradicts.
+    pub contradiction: Option<String>,
     /// Whether it counts: measured, and a rate, mean latency or use of the CPU.
     pub counted: bool,
-    /// The step: `4k random read T16 QD16 on sim:...`.
+    /// The step: `4k random read T16 QD2`.
     pub step: Option<String>,
+    /// `sim:MACHINE/PART`.
+    pub target: Option<String>,
     /// Conditions that the article does not state.
     pub assumed: Option<String>,
     /// Why it is far off, or why nothing stands for it.
     pub reason: Option<String>,
 }
 
+/// A chart of an article, drawn again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Picture {
+    /// Publication.
+    pub article: String,
+    /// What it shows.
+    pub title: String,
+    /// Name of the x axis.
+    pub x: String,
+    /// Metrics drawn.
+    pub shows: Vec<String>,
+    /// Lines or groups of bars.
+    pub series: Vec<PictureSeries>,
+}
+
+/// One line of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PictureSeries {
+    /// What tells it from the others.
+    pub name: String,
+    /// Its points, in order.
+    pub points: Vec<PicturePoint>,
+}
+
+/// One point of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PicturePoint {
+    /// Its place on the x axis.
+    pub x: String,
+    /// The step.
+    pub step: String,
+    /// Value by metric.
+    pub values: BTreeMap<&'static str, f64>,
+    /// Published figures that belong to the point.
+    pub published: Vec<Published>,
+}
+
+/// A published figure as a mark in a chart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Published {
+    /// Id in the catalogue.
+    pub id: String,
+    /// What is counted.
+    pub metric: String,
+    /// As published.
+    pub value: f64,
+    /// Upper end where a range is published.
+    pub value_max: Option<f64>,
+}
+
 /// Counts over the figures that count and do not contradict themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Figures with a prediction.
     pub figures: u32,
     /// Of them within 10 %.
     pub within_10_pct: u32,
+    /// Of them beyond 25 %.
+    pub beyond_25_pct: u32,
     /// Of them beyond 25 % without a reason.
     pub unexplained: u32,
     /// Figures that no parameter was fitted to.
@@ -79,37 +156,70 @@ pub struct Summary {
     pub held_out_within_15_pct: u32,
     /// Figures that count but have no prediction.
     pub without_prediction: u32,
-    /// Marked as contradicting themselves; not counted above.
-    pub inconsistent: u32,
+    /// Figures that contradict themselves; not counted above.
+    pub contradicted: u32,
 }
 
-/// Sets each figure of `cells` beside what `document`, a run of their plan, gives.
+/// Sets each figure of `cells` beside what its step gave; `of_cells` and `of_points` are in the order of the cells and
+/// of the points of the pictures.
 ///
 /// # Errors
-/// A sentence naming a figure that the catalogue lacks.
-pub fn score(cells: &Cells, document: &Document, catalogue: &Catalogue) -> Result<Reproduction, String> {
-    let fitted: BTreeSet<&str> = cells.parameters.iter().flat_map(|p| &p.fitted_to).map(String::as_str).collect();
+/// A sentence naming a figure or source that the catalogue lacks.
+pub(super) fn score(
+    cells: &Cells,
+    of_cells: &[Outcome],
+    of_points: &[Outcome],
+    catalogue: &Catalogue,
+    window: Window,
+) -> Result<Reproduction, String> {
     let mut figures = Vec::new();
-    for (cell, step) in cells.cells.iter().zip(&document.steps) {
-        for id in &cell.figures {
-            let figure = catalogue.figure(id).map_err(|e| e.to_string())?;
-            figures.push(row(figure, Some((cell, step)), cells, fitted.contains(id.as_str())));
+    let mut articles = Vec::new();
+    for name in cells.articles() {
+        articles.push(article(name, cells, catalogue)?);
+        for (cell, outcome) in cells.cells.iter().zip(of_cells).filter(|(cell, _)| cell.article == name) {
+            for id in &cell.figures {
+                figures.push(row(named(catalogue, id)?, Some((cell, outcome)), cells, catalogue));
+            }
+        }
+        for remark in &cells.left_out {
+            let figure = named(catalogue, &remark.figure)?;
+            if figure.source == name {
+                figures.push(row(figure, None, cells, catalogue));
+            }
         }
     }
-    for remark in &cells.left_out {
-        let figure = catalogue.figure(&remark.figure).map_err(|e| e.to_string())?;
-        if cells.cells.iter().any(|c| c.article == figure.source) {
-            figures.push(row(figure, None, cells, false));
-        }
-    }
+    let mut left = of_points;
+    let pictures =
+        cells.pictures.iter().map(|p| picture(p, &mut left, catalogue)).collect::<Result<Vec<_>, String>>()?;
     let summary = summary(&figures);
-    Ok(Reproduction { figures, summary, parameters: cells.parameters.clone() })
+    let parameters = cells.parameters.clone();
+    Ok(Reproduction { schema: 1, articles, window, figures, pictures, parameters, summary })
 }
 
-fn row(figure: &Figure, from: Option<(&Cell, &StepView)>, cells: &Cells, fitted: bool) -> FigureRow {
-    let predicted = from.and_then(|(_, step)| predicted(figure, step));
-    let reason = cells.reasons.iter().chain(&cells.left_out).find(|r| r.figure == figure.id).map(|r| r.why.clone());
-    let failure = from.and_then(|(_, step)| step.reason.clone());
+fn named<'a>(catalogue: &'a Catalogue, id: &str) -> Result<&'a Figure, String> {
+    catalogue.figure(id).map_err(|e| e.to_string())
+}
+
+fn article(name: &str, cells: &Cells, catalogue: &Catalogue) -> Result<Article, String> {
+    let source = catalogue.source(name).map_err(|e| e.to_string())?;
+    let mut machines: Vec<String> = Vec::new();
+    for machine in cells.cells.iter().filter(|c| c.article == name).filter_map(|c| c.load.machine()) {
+        if !machines.iter().any(|m| m == machine) {
+            machines.push(machine.to_owned());
+        }
+    }
+    Ok(Article {
+        id: source.id.clone(),
+        title: source.title.clone(),
+        publisher: source.publisher.clone(),
+        url: source.url.clone(),
+        machines,
+    })
+}
+
+fn row(figure: &Figure, from: Option<(&Cell, &Outcome)>, cells: &Cells, catalogue: &Catalogue) -> FigureRow {
+    let predicted = from.and_then(|(_, outcome)| outcome.metric(&figure.metric));
+    let fitted: BTreeSet<&String> = cells.parameters.iter().flat_map(|p| &p.fitted_to).collect();
     FigureRow {
         id: figure.id.clone(),
         article: figure.source.clone(),
@@ -120,38 +230,26 @@ fn row(figure: &Figure, from: Option<(&Cell, &StepView)>, cells: &Cells, fitted:
         relation: figure.relation.clone(),
         predicted,
         error_pct: predicted.map(|p| error_pct(figure, p)),
-        fitted,
-        inconsistent: !figure.self_consistent(),
-        counted: matches!(figure.kind.as_str(), "measured") && METRICS.contains(&figure.metric.as_str()),
-        step: from.map(|(_, step)| format!("{} on {}", step.label, step.targets.join(", "))),
+        fitted: fitted.contains(&figure.id),
+        contradiction: contradiction(figure, catalogue),
+        counted: figure.kind == "measured" && METRICS.contains(&figure.metric.as_str()),
+        step: from.map(|(_, outcome)| outcome.label.clone()),
+        target: from.map(|(cell, _)| cell.load.target.clone()),
         assumed: from.and_then(|(cell, _)| cell.assumed.clone()),
-        reason: reason.or(failure),
+        reason: cells.reasons.iter().chain(&cells.left_out).find(|r| r.figure == figure.id).map(|r| r.why.clone()),
     }
 }
 
-/// The step's value in the figure's metric; `None` for a metric that a step does not have, or a failed step.
-fn predicted(figure: &Figure, step: &StepView) -> Option<f64> {
-    if step.state != "measured" {
+/// Which law the figure breaks, and by how much.
+fn contradiction(figure: &Figure, catalogue: &Catalogue) -> Option<String> {
+    if figure.self_consistent() {
         return None;
     }
-    let cpu = step.cpu.as_ref();
-    match figure.metric.as_str() {
-        "iops" => Some(step.iops),
-        "bandwidth_bytes_per_s" => Some(step.bytes_per_s),
-        "latency_us_mean" => step.lat_ns.as_ref().map(|l| l.mean / 1e3),
-        // Task managers count logical CPUs.
-        "cpu_pct" => cpu.map(|c| 100.0 * c.busy_cores / f64::from(c.cpus_online)),
-        "cores_busy" => cpu.map(|c| c.busy_cores),
-        // The articles divide by the cores that were given to the load.
-        "iops_per_core" => Some(step.iops / cores_used(step)),
-        _ => None,
-    }
-}
-
-/// Physical cores that pinned threads occupied: siblings count once.
-fn cores_used(step: &StepView) -> f64 {
-    let threads = f64::from(step.threads * step.devices);
-    if step.placement == "smt" { (threads / 2.0).ceil() } else { threads }
+    let check = catalogue.checks().iter().find(|c| figure.doubted_by.contains(&c.id));
+    Some(check.map_or_else(
+        || format!("its text is {}", figure.kind),
+        |c| format!("{}: {} should give {}, the ratio is {:.3}", c.law, c.formula, c.expected, c.ratio),
+    ))
 }
 
 fn error_pct(figure: &Figure, predicted: f64) -> f64 {
@@ -161,11 +259,43 @@ fn error_pct(figure: &Figure, predicted: f64) -> f64 {
     100.0 * (predicted - nearest) / nearest
 }
 
+/// The picture with the next outcomes of `left`.
+fn picture(cells: &PictureCells, left: &mut &[Outcome], catalogue: &Catalogue) -> Result<Picture, String> {
+    let mut series = Vec::new();
+    for line in &cells.series {
+        let mut points = Vec::new();
+        for point in &line.points {
+            let (outcome, rest) = left.split_first().ok_or("a picture has more points than steps were run")?;
+            *left = rest;
+            let mut published = Vec::new();
+            for id in &point.figures {
+                let figure = named(catalogue, id)?;
+                published.push(Published {
+                    id: figure.id.clone(),
+                    metric: figure.metric.clone(),
+                    value: figure.value,
+                    value_max: figure.value_max,
+                });
+            }
+            let values = METRICS.into_iter().filter_map(|m| outcome.metric(m).map(|v| (m, v))).collect();
+            points.push(PicturePoint { x: point.x.clone(), step: outcome.label.clone(), values, published });
+        }
+        series.push(PictureSeries { name: line.name.clone(), points });
+    }
+    Ok(Picture {
+        article: cells.article.clone(),
+        title: cells.title.clone(),
+        x: cells.x.clone(),
+        shows: cells.shows.clone(),
+        series,
+    })
+}
+
 fn summary(figures: &[FigureRow]) -> Summary {
     let mut sum = Summary::default();
     for row in figures.iter().filter(|r| r.counted) {
-        if row.inconsistent {
-            sum.inconsistent += 1;
+        if row.contradiction.is_some() {
+            sum.contradicted += 1;
             continue;
         }
         let Some(error) = row.error_pct.map(f64::abs) else {
@@ -174,6 +304,7 @@ fn summary(figures: &[FigureRow]) -> Summary {
         };
         sum.figures += 1;
         sum.within_10_pct += u32::from(error <= NEAR_PCT);
+        sum.beyond_25_pct += u32::from(error > FAR_PCT);
         sum.unexplained += u32::from(error > FAR_PCT && row.reason.is_none());
         if !row.fitted {
             sum.held_out += 1;

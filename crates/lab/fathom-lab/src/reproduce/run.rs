@@ -1,0 +1,110 @@
+//! Runs the steps of the articles on their simulated machines.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_record::{RunControl, Runner, StepRecord};
+use fathom_sim::{Machine, SimRunner, builtin_machine};
+use serde::Serialize;
+
+use super::cells::LoadCell;
+
+/// Virtual time of each step, and the seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Window {
+    /// Warm-up that is not counted, ms.
+    pub ramp_ms: u32,
+    /// Measured, ms.
+    pub runtime_ms: u32,
+    /// Seed of addresses and service times.
+    pub seed: u64,
+}
+
+impl Default for Window {
+    /// 20 ms and 100 ms: the slowest step of the articles then ends 6,000 I/Os, its mean latency within 1 %.
+    fn default() -> Self {
+        Window { ramp_ms: 20, runtime_ms: 100, seed: 1 }
+    }
+}
+
+/// What a step gave.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Outcome {
+    /// `4k random read T16 QD2`.
+    pub(super) label: String,
+    pub(super) iops: f64,
+    pub(super) bytes_per_s: f64,
+    pub(super) latency_us_mean: f64,
+    /// Mean number of busy logical CPUs.
+    pub(super) cores_busy: f64,
+    /// Physical cores of the machine.
+    pub(super) cores: u32,
+    /// Physical cores that its threads were given, where they were pinned.
+    pub(super) cores_given: f64,
+}
+
+impl Outcome {
+    /// The value in a metric of the catalogue; `None` for one that a step does not have.
+    pub(super) fn metric(&self, name: &str) -> Option<f64> {
+        match name {
+            "iops" => Some(self.iops),
+            "bandwidth_bytes_per_s" => Some(self.bytes_per_s),
+            "latency_us_mean" => Some(self.latency_us_mean),
+            // The articles count physical cores as the whole: one of 40 is 2.5 %.
+            "cpu_pct" => Some(100.0 * self.cores_busy / f64::from(self.cores)),
+            "cores_busy" => Some(self.cores_busy),
+            "iops_per_core" => Some(self.iops / self.cores_given),
+            _ => None,
+        }
+    }
+}
+
+/// The simulated machines, each read once.
+#[derive(Debug, Default)]
+pub(super) struct Machines(BTreeMap<String, Machine>);
+
+impl Machines {
+    /// Runs one load; `Ok(None)` when `stop` was set.
+    ///
+    /// # Errors
+    /// A sentence: the machine, its part, a knob or the step itself is at fault.
+    pub(super) fn run(
+        &mut self,
+        load: &LoadCell,
+        window: Window,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, String> {
+        let name = fathom_sim::target_name(&load.target).ok_or_else(|| format!("{} is not simulated", load.target))?;
+        if !self.0.contains_key(name.machine) {
+            self.0.insert(name.machine.to_owned(), builtin_machine(name.machine).map_err(|e| e.to_string())?);
+        }
+        let machine = &self.0[name.machine];
+        let parts = machine.members_of(name.part)?;
+        let step = load.step(&parts, window).map_err(|e| e.message)?;
+        // Each step starts from the same drives: the order of steps must not matter.
+        let mut runner = SimRunner::new(machine.clone(), 0);
+        let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
+        let record = runner.run(&step, &mut control).map_err(|e| e.to_string())?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let threads = f64::from(step.load.threads) * parts.len() as f64;
+        let given = if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads };
+        Ok(Some(outcome(&step.label, &record, machine.host.cores(), given)))
+    }
+}
+
+fn outcome(label: &str, record: &StepRecord, cores: u32, cores_given: f64) -> Outcome {
+    let seconds = record.runtime_ns.max(1) as f64 / 1e9;
+    let busy_ns: u64 = record.host.iter().flat_map(|h| &h.cpus).map(|(_, cpu)| cpu.busy_ns()).sum();
+    let window_ns = record.host.as_ref().map_or(1, |h| h.window_ns.max(1));
+    Outcome {
+        label: label.to_owned(),
+        iops: record.ios() as f64 / seconds,
+        bytes_per_s: record.bytes() as f64 / seconds,
+        latency_us_mean: record.lat_merged().and_then(|h| h.mean_ns()).unwrap_or(0.0) / 1e3,
+        cores_busy: busy_ns as f64 / window_ns as f64,
+        cores,
+        cores_given,
+    }
+}
