@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from bed import images, packages, paths, suite
+from bed import images, packages, paths, suite, trees
 from bed.errors import NoTestbed
 from bed.guest import Guest, save
 from bed.machines import MACHINES
@@ -61,6 +61,8 @@ def arguments() -> argparse.Namespace:
     sub.add_argument("words", nargs="*", help="only tests whose name or machine holds one of these")
     with_binary(sub)
     verb("list", do_list, "name the tests")
+    sub = verb("trees", do_trees, "write the fixtures of `fathom inspect` that show these machines anew")
+    with_binary(sub)
     return parser.parse_args()
 
 
@@ -135,6 +137,21 @@ def do_down(_args: argparse.Namespace) -> int:
 def do_list(_args: argparse.Namespace) -> int:
     for test in suite.find():
         print(f"{test.machine.name}: {test.name}")
+    return 0
+
+
+def do_trees(args: argparse.Namespace) -> int:
+    prepare(args.binary)
+    for machine in MACHINES.values():
+        guest = Guest.boot(machine)
+        try:
+            guest.fathom("inspect --capture /run/capture.tar")
+            text = trees.manifest(guest.fetch("/run/capture.tar"), f"An emulated machine: {machine.told}.")
+        finally:
+            guest.down()
+        target = paths.FIXTURES / f"qemu-{machine.name}.tree"
+        target.write_text(text)
+        print(f"{target.relative_to(paths.PROJECT)}: {len(text) >> 10} KiB")
     return 0
 
 

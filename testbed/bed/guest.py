@@ -145,7 +145,7 @@ class Guest:
         if drive.iops_max is not None:
             limits = {"iops-total": drive.iops_max}
             qmp.command("object-add", qom_type="throttle-group", id=f"limit-{drive.serial}", limits=limits)
-        nodes = machines.block_node(drive, new_image(self.folder, drive))
+        nodes = machines.block_node(drive, image_of(self.folder, drive))
         for node in nodes:
             qmp.raw({"execute": "blockdev-add", "arguments": node})
         qmp.raw({"execute": "device_add", "arguments": machines.drive_device(drive, nodes[-1]["node-name"])})
@@ -176,6 +176,23 @@ class Guest:
         qmp.close()
         self.drives.append(drive)
 
+    def lose_power(self) -> None:
+        """Ends QEMU at once and boots the machine again with the drives it had and what was on them.
+
+        Writes that a drive had acknowledged are kept: the page cache of this host does not lose power.
+        """
+        if self.agent is not None:
+            self.agent.close()
+        self._kill()
+        again = _start(self.machine, [], tuple(self.drives), stays=False, folder=self.folder)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+        self.pid, self.process, self.sockets = again.pid, again.process, again.sockets
+        self.attach()
+
+    def passthrough(self, serial: str) -> str:
+        """Path of the character device of a drive."""
+        return self.device(serial).replace("/dev/nvme", "/dev/ng")
+
     def wait_for_drives(self, timeout_s: float = 60.0) -> None:
         """Until every drive has its block device."""
         script = (
@@ -199,20 +216,24 @@ class Guest:
         """Ends QEMU at once and removes what it left."""
         if self.agent is not None:
             self.agent.close()
+        self._kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+
+
+    def _kill(self) -> None:
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         if self.process is not None:
             self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(self.sockets, ignore_errors=True)
 
 
-def new_image(folder: Path, drive: Drive) -> Path:
-    """An empty image, whose blocks take room when they are written."""
+def image_of(folder: Path, drive: Drive) -> Path:
+    """The image of a drive; when there is none yet an empty one, whose blocks take room when they are written."""
     image = folder / f"{drive.serial}.raw"
-    with image.open("wb") as file:
+    with image.open("ab") as file:
         file.truncate(drive.size_bytes)
     return image
 
@@ -249,9 +270,11 @@ def save(machine: Machine) -> Path:
     return target
 
 
-def _start(machine: Machine, extra: list[str], drives: tuple[Drive, ...], stays: bool) -> Guest:
+def _start(
+    machine: Machine, extra: list[str], drives: tuple[Drive, ...], stays: bool, folder: Path | None = None
+) -> Guest:
     paths.RUNS.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{machine.name}-", dir=paths.RUNS))
+    folder = folder or Path(tempfile.mkdtemp(prefix=f"{machine.name}-", dir=paths.RUNS))
     # Names of sockets may be 107 bytes long, and the project may lie deep.
     sockets = Path(tempfile.mkdtemp(prefix="fathom-testbed-"))
     host = packages.tree("host") / "usr"
@@ -304,7 +327,7 @@ def _drive_arguments(drive: Drive, folder: Path) -> list[str]:
     if drive.iops_max is not None:
         limit = {"qom-type": "throttle-group", "id": f"limit-{drive.serial}", "limits": {"iops-total": drive.iops_max}}
         out += ["-object", json.dumps(limit)]
-    nodes = machines.block_node(drive, new_image(folder, drive))
+    nodes = machines.block_node(drive, image_of(folder, drive))
     for node in nodes:
         out += ["-blockdev", json.dumps(node)]
     return [*out, "-device", json.dumps(machines.drive_device(drive, nodes[-1]["node-name"]))]

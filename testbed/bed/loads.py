@@ -22,8 +22,8 @@ def refused_io(guest: Guest, target: str, words: str, status: int = 3) -> str:
 
 
 def queue_interrupts(guest: Guest, device: str) -> int:
-    """Interrupts since boot of the I/O queues of the drive behind `/dev/nvmeXnY`; the admin queue apart."""
-    controller = device.removeprefix("/dev/").partition("n1")[0]
+    """Interrupts since boot of the I/O queues of the drive behind `/dev/nvmeXn1` or `/dev/ngXn1`; the admin queue apart."""
+    controller = device.removeprefix("/dev/").replace("ng", "nvme").removesuffix("n1")
     total = 0
     for line in guest.ok("cat /proc/interrupts").splitlines():
         words = line.split()
@@ -31,6 +31,11 @@ def queue_interrupts(guest: Guest, device: str) -> int:
         if name.startswith(f"{controller}q") and name != f"{controller}q0":
             total += sum(int(word) for word in words[1 : 1 + guest.machine.cpus])
     return total
+
+
+def damage(step: dict) -> int:
+    """Blocks that a step with verification found damaged in any way."""
+    return sum(step["verify"][kind] for kind in ("torn", "misplaced", "stale", "corrupt", "foreign"))
 
 
 def checks_hold(step: dict) -> None:

@@ -48,9 +48,10 @@ class Drive:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine; CPUs are dealt to `nodes` NUMA nodes evenly and in order."""
+    """A machine, told in a sentence; CPUs are dealt to `nodes` NUMA nodes evenly and in order."""
 
     name: str
+    told: str
     sockets: int
     cores: int
     threads: int
@@ -150,10 +151,11 @@ def drive_device(drive: Drive, node: str) -> dict:
     return device
 
 
-# The machine most tests share: two sockets of two cores with two threads, a node per socket; two drives on ports of
-# node 0, three behind a switch of node 1.
+# The machine most tests share.
 TWO_SOCKETS = Machine(
     name="two-sockets",
+    told="two sockets of two cores with two threads, a node per socket; two drives on ports of node 0, three behind a "
+    "switch of node 1; two poll queues",
     sockets=2,
     cores=2,
     threads=2,
@@ -170,10 +172,10 @@ TWO_SOCKETS = Machine(
     kernel_options=("nvme_core.multipath=N",),
 )
 
-# One socket without SMT, no nodes, no poll queues, drives under the native multipath layer of Linux, one with fewer
-# queues than there are CPUs.
 ONE_SOCKET = Machine(
     name="one-socket",
+    told="one socket without SMT, no nodes, no poll queues; drives under the native multipath layer of Linux, one with "
+    "fewer queues than there are CPUs",
     sockets=1,
     cores=3,
     threads=1,
@@ -184,9 +186,10 @@ ONE_SOCKET = Machine(
     kernel_options=("nvme_core.multipath=Y",),
 )
 
-# Three nodes, SMT, two switches on two nodes, one poll queue.
 THREE_NODES = Machine(
     name="three-nodes",
+    told="three sockets of one core with two threads, three nodes; switches on two of them, a drive on a port of the third; one "
+    "poll queue",
     sockets=3,
     cores=1,
     threads=2,

@@ -6,6 +6,8 @@ TESTBED = Path(__file__).resolve().parent.parent
 PROJECT = TESTBED.parent
 GUEST = TESTBED / "guest"
 TESTS = TESTBED / "tests"
+# Captured machines as text, for the tests of the crate that reads them.
+FIXTURES = PROJECT / "crates/system/fathom-host/fixtures"
 
 WORK = TESTBED / "work"
 PACKAGES = WORK / "packages"

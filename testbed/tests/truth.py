@@ -2,7 +2,7 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import checks_hold, io, refused_io
+from bed.loads import checks_hold, damage, io, refused_io
 from bed.machines import TWO_SOCKETS
 from bed.suite import on
 
@@ -39,8 +39,8 @@ def a_delay_of_20_ms_is_found_in_the_latency(guest: Guest) -> None:
     )
     try:
         step = io(guest, "/dev/mapper/slow", "", runtime_s=3)
-        # Timers of the guest's kernel fire on ticks of 4 ms, and two of them are involved.
-        assert 20e6 <= step["lat_ns"]["min"] <= step["lat_ns"]["mean"] <= 45e6, step["lat_ns"]
+        # The delay counts in ticks of 4 ms from the one that has begun, and timers fire on ticks.
+        assert 16e6 <= step["lat_ns"]["min"] <= step["lat_ns"]["mean"] <= 45e6, step["lat_ns"]
         inventory = guest.fathom_json("inspect --json")["inventory"]
         array = next(a for a in inventory["arrays"] if a["kind"] != "part")
         expect.equal([m["name"] for m in array["members"]], [device.removeprefix("/dev/")], "what is below")
@@ -93,9 +93,8 @@ def a_null_block_device_is_read_polled_and_written_with_consent(guest: Guest) ->
         expect.contains(refused_io(guest, "/dev/fathom0", "--rw randwrite"), "--destroy fathom0", "refusal")
         step = io(guest, "/dev/fathom0", "--rw randrw --verify crc32c --destroy fathom0 --iodepth 4 --size 16m")
         expect.equal(step["errors"], 0, "errors")
-        verified = step["verify"]
-        assert verified["blocks_checked"] > 0, verified
-        expect.equal([verified[k] for k in ("torn", "misplaced", "stale", "corrupt", "foreign")], [0] * 5, "damage")
+        assert step["verify"]["blocks_checked"] > 0, step["verify"]
+        expect.equal(damage(step), 0, "damaged blocks")
     finally:
         end_null_blk(guest)
 

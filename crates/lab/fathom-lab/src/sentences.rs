@@ -55,7 +55,7 @@ pub(crate) fn warning_text(warning: &Warning) -> String {
             format_iops(*achieved_iops)
         ),
         Warning::IoErrors { count, errno } => {
-            format!("{count} I/Os failed; the first: {}.", std::io::Error::from_raw_os_error(*errno))
+            format!("{count} I/Os failed; the first: {}.", cause_of(*errno))
         }
         Warning::NoisyHost { steal_pct, baseline_busy_cores } => format!(
             "The host was noisy: {steal_pct:.1} % of the CPU time was stolen by the hypervisor and {baseline_busy_cores:.2} cores were busy before the run."
@@ -74,5 +74,27 @@ pub(crate) fn warning_text(warning: &Warning) -> String {
         ),
         Warning::Interrupted => "Stopped before its length: the figures cover what ran.".to_owned(),
         Warning::Note { text } => text.clone(),
+    }
+}
+
+/// An errno in words; 0 is that of a transfer that met the end of its target.
+fn cause_of(errno: i32) -> String {
+    if errno == 0 {
+        return "less was moved than asked, as at the end of a target; a drive that was pulled has no bytes left"
+            .to_owned();
+    }
+    std::io::Error::from_raw_os_error(errno).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_without_an_errno_is_not_called_a_success() {
+        let text = warning_text(&Warning::IoErrors { count: 3, errno: 0 });
+        assert!(text.contains("3 I/Os failed") && text.contains("end of a target"), "{text}");
+        let text = warning_text(&Warning::IoErrors { count: 1, errno: 5 });
+        assert!(text.contains("(os error 5)"), "{text}");
     }
 }

@@ -9,7 +9,7 @@ use crate::root::tree::Tree;
 
 /// Expands a manifest into a tree. Lines are `path = value`, `path -> target of a link`, `path/` for a folder, `#` for
 /// a comment; `path <<` starts several lines that end with `>>`; `{0..7}` in a path stands for eight lines, and `{}` in
-/// the value for the number; a value `zeros:64` is that many zero bytes.
+/// the value for the number; a value `zeros:64` is that many zero bytes, `bytes:64 4:0a0b 9:ff` as many with some set.
 fn expand(manifest: &str) -> Tree {
     let tree = Tree::new();
     let mut lines = manifest.lines();
@@ -24,8 +24,9 @@ fn expand(manifest: &str) -> Tree {
             tree.link(link, target);
         } else if let Some((path, value)) = line.split_once(" = ") {
             for (path, value) in numbered(path, value) {
-                match value.strip_prefix("zeros:") {
-                    Some(count) => tree.file(&path, vec![0; count.parse().expect("a number of zeros")]),
+                let zeros = value.strip_prefix("zeros:").map(|n| vec![0; n.parse().expect("a number of zeros")]);
+                match zeros.or_else(|| value.strip_prefix("bytes:").map(sparse)) {
+                    Some(bytes) => tree.file(&path, bytes),
                     None => tree.file(&path, value + "\n"),
                 };
             }
@@ -34,6 +35,21 @@ fn expand(manifest: &str) -> Tree {
         }
     }
     tree
+}
+
+/// `64 4:0a0b 9:ff`: 64 bytes, all zero but those at 4, 5 and 9.
+fn sparse(text: &str) -> Vec<u8> {
+    let mut words = text.split(' ');
+    let mut bytes = vec![0; words.next().and_then(|n| n.parse().ok()).expect("a number of bytes")];
+    for word in words {
+        let (at, digits) = word.split_once(':').expect("an offset and digits");
+        let at: usize = at.parse().expect("an offset");
+        for (index, pair) in digits.as_bytes().chunks(2).enumerate() {
+            let pair = std::str::from_utf8(pair).expect("digits");
+            bytes[at + index] = u8::from_str_radix(pair, 16).expect("two digits");
+        }
+    }
+    bytes
 }
 
 fn numbered(path: &str, value: &str) -> Vec<(String, String)> {
@@ -65,6 +81,9 @@ golden! {
     a_laptop_seen_without_root_reads_well: expand(include_str!("../../fixtures/laptop.tree"));
     a_container_on_a_multipath_array_reads_well: expand(include_str!("../../fixtures/container-multipath.tree"));
     a_drive_trained_down_reads_well: expand(include_str!("../../fixtures/trained-down.tree"));
+    an_emulated_machine_of_two_sockets_reads_well: expand(include_str!("../../fixtures/qemu-two-sockets.tree"));
+    an_emulated_machine_under_multipath_reads_well: expand(include_str!("../../fixtures/qemu-one-socket.tree"));
+    an_emulated_machine_of_three_nodes_reads_well: expand(include_str!("../../fixtures/qemu-three-nodes.tree"));
     the_r740xd_of_the_article_reads_well: machines::r740xd();
     the_epyc_with_sixteen_drives_reads_well: machines::epyc_sixteen_drives();
     smt_off_and_other_troubles_read_well: machines::smt_off_with_troubles();

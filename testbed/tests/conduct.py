@@ -1,0 +1,79 @@
+"""Whole runs: purged drives, power cuts, captures."""
+
+import time
+
+from bed import expect
+from bed.guest import Guest
+from bed.loads import io
+from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
+from bed.suite import on, restored
+
+
+def plan(guest: Guest, path: str, *lines: str) -> None:
+    """Writes a study into the guest."""
+    text = "\n".join(['[study]\nname = "own"\nquestion = "What happens?"', "[[ladder]]", *lines])
+    guest.ok(f"cat > {path} <<'END'\n{text}\nEND")
+
+
+@restored(TWO_SOCKETS, "TB1")
+def a_drive_is_purged_before_it_is_measured(guest: Guest) -> None:
+    io(guest, guest.device("TB1"), "--rw write --bs 64k --size 8m --iodepth 4 --destroy TB1")
+    image = guest.image("TB1")
+    filled = image.stat().st_blocks
+    assert filled * 512 >= 1 << 20, f"{filled} sectors were written"
+    plan(guest, "/run/own.toml", "purge = true", 'rw = "randread"', 'runtime = "500ms"')
+    said = guest.fathom("run /run/own.toml --target serial:TB1 --quiet --json", status=3).err
+    expect.contains(said, "--destroy TB1", "refusal")
+    expect.equal(image.stat().st_blocks, filled, "sectors of the image after the refusal")
+    document = guest.fathom_json("run /run/own.toml --target serial:TB1 --destroy TB1 --quiet --json")
+    purged, measured = document["steps"]
+    expect.equal((purged["phase"], measured["phase"]), ("purge", "measure"), "phases")
+    expect.equal(purged["warning_texts"], [], "warnings of the purge")
+    # QEMU gives discarded blocks back to this host.
+    expect.equal(image.stat().st_blocks, 0, "sectors of the image after the purge")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB2")
+def a_run_cut_by_a_power_loss_goes_on_where_it_was(guest: Guest) -> None:
+    lab = guest.device("TB0")
+    guest.ok(f"/sbin/mke2fs -q -t ext4 {lab} && mount -t ext4 {lab} /mnt", timeout_s=300)
+    plan(guest, "/mnt/own.toml", 'rw = "randread"', "iodepth = [1, 2, 3, 4]", 'runtime = "2s"')
+    fathom = "fathom --lab /mnt/lab.db"
+    guest.ok(f"{fathom} run /mnt/own.toml --target serial:TB2 --quiet > /run/log 2>&1 &")
+    end = time.monotonic() + 120
+    while True:
+        answer = guest.run(f"{fathom} show last --json")
+        done = guest.fathom_json("--lab /mnt/lab.db show last --json")["steps"] if answer.status == 0 else []
+        if len(done) >= 2:
+            break
+        assert time.monotonic() < end, answer
+        time.sleep(0.3)
+    guest.lose_power()
+    guest.ok(f"mount -t ext4 {guest.device('TB0')} /mnt")
+    before = guest.fathom_json("--lab /mnt/lab.db show last --json")
+    assert 2 <= len(before["steps"]) < 4, len(before["steps"])
+    assert before["run"]["state"] != "finished", before["run"]["state"]
+    # Numbers of drives differ from boot to boot, serial numbers do not.
+    after = guest.fathom_json("--lab /mnt/lab.db run --resume last --quiet --json")
+    expect.equal((after["run"]["id"], after["run"]["state"]), (before["run"]["id"], "finished"), "run")
+    expect.equal([step["queue_depth"] for step in after["steps"]], [1, 2, 3, 4], "depths")
+    expect.equal([step["ios"] for step in after["steps"]][: len(before["steps"])], [s["ios"] for s in before["steps"]], "steps kept")
+    expect.equal([step["errors"] for step in after["steps"]], [0] * 4, "errors")
+
+
+@on(TWO_SOCKETS, ONE_SOCKET, THREE_NODES)
+def a_capture_shows_the_same_machine_elsewhere(guest: Guest) -> None:
+    guest.ok("rm -f /run/capture.tar")
+    guest.fathom("inspect --capture /run/capture.tar --with-serials")
+    there, here = (guest.fathom_json(f"inspect --json {words}") for words in ("--root /run/capture.tar", ""))
+    for part in ("processors", "pcie", "lanes", "arrays", "kernel"):
+        expect.equal(there["inventory"][part], here["inventory"][part], part)
+    for name in ("serial", "controllers", "hw_queue_cpus", "numa_node"):
+        seen = [{d["name"]: d[name] for d in document["inventory"]["drives"]} for document in (there, here)]
+        expect.equal(seen[0], seen[1], name)
+    expect.equal([a["id"] for a in there["advice"]], [a["id"] for a in here["advice"]], "advice")
+    guest.ok("rm /run/capture.tar; fathom inspect --capture /run/capture.tar > /dev/null")
+    content = guest.fetch("/run/capture.tar")
+    for drive in guest.machine.drives:
+        assert drive.serial.encode() not in content, f"{drive.serial} is in a capture without serial numbers"
+    guest.ok("rm /run/capture.tar")

@@ -1,0 +1,123 @@
+"""NVMe commands handed to the driver past the block layer, and what drives say of themselves."""
+
+from bed import expect
+from bed.guest import Guest
+from bed.loads import checks_hold, damage, io, queue_interrupts, refused_io
+from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
+from bed.suite import on, restored
+
+# Small enough to be written and read several times over within a second of emulation.
+REGION = "--bs 16k --size 2m --verify crc32c"
+BLOCKS = (2 << 20) // (16 << 10)
+
+
+@restored(TWO_SOCKETS, "TB0")
+def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_round(guest: Guest) -> None:
+    block, character = guest.device("TB0"), guest.passthrough("TB0")
+    through = "--engine io_uring_cmd --iodepth 4"
+    written = io(guest, block, f"--rw write {REGION} --iodepth 4 --destroy TB0", runtime_s=2)
+    assert written["ios"] >= BLOCKS, f"only {written['ios']} of {BLOCKS} blocks were written"
+    for mode in ("interrupt", "iopoll"):
+        # Each block names the byte it belongs to, and carries a checksum.
+        step = io(guest, character, f"--rw read {REGION} {through} --mode {mode}")
+        expect.equal((step["engine"], step["mode"], step["errors"]), ("io_uring_cmd", mode, 0), "step")
+        # The blocks of the ramp and of the last moment are checked, but not counted as I/Os.
+        assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
+        expect.equal(damage(step), 0, f"damaged blocks, mode {mode}")
+        checks_hold(step)
+    # The proof that damage would have been seen.
+    guest.ok(f"dd if=/dev/zero of={block} bs=512 seek=40 count=1 oflag=direct conv=notrunc 2>/dev/null")
+    # Damage ends no read: the step is done, and says so.
+    step = io(guest, character, f"--rw read {REGION} {through}")
+    assert step["verify"]["torn"] + step["verify"]["corrupt"] > 0, step["verify"]
+    expect.equal(damage(step), step["verify"]["torn"] + step["verify"]["corrupt"], "damaged blocks")
+
+    expect.contains(refused_io(guest, character, f"--rw write {REGION} {through}"), "--destroy TB0", "refusal")
+    written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0", runtime_s=2)
+    assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
+    step = io(guest, block, f"--rw read {REGION} --iodepth 4")
+    assert step["verify"]["blocks_checked"] >= BLOCKS, step["verify"]
+    expect.equal(damage(step), 0, "damaged blocks")
+    # A file system keeps its drive from being written through the other door as well.
+    guest.ok(f"/sbin/mke2fs -q -t ext4 {block} && mount -t ext4 {block} /mnt", timeout_s=300)
+    expect.contains(refused_io(guest, character, f"--rw write {REGION} {through} --destroy TB0"), "/mnt", "refusal")
+
+
+@on(TWO_SOCKETS, THREE_NODES)
+def polled_passthrough_raises_no_interrupt_and_other_passthrough_does(guest: Guest) -> None:
+    device = guest.passthrough("TB1")
+    before = queue_interrupts(guest, device)
+    polled = io(guest, device, "--engine io_uring_cmd --mode iopoll --iodepth 4")
+    between = queue_interrupts(guest, device)
+    driven = io(guest, device, "--engine io_uring_cmd --iodepth 4")
+    after = queue_interrupts(guest, device)
+    assert polled["ios"] > 100 and driven["ios"] > 100, (polled["ios"], driven["ios"])
+    # The engine reads one block beforehand, to learn what the kernel takes; that too was polled.
+    expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled commands")
+    assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} commands"
+    for step in (polled, driven):
+        checks_hold(step)
+
+
+@on(ONE_SOCKET)
+def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_queues(guest: Guest) -> None:
+    device = guest.passthrough("TB0")
+    expect.equal(io(guest, device, "--engine io_uring_cmd --iodepth 4")["errors"], 0, "errors")
+    step = io(guest, device, "--engine io_uring_cmd --mode iopoll", status=1)
+    expect.equal(step["state"], "refused", "state")
+    expect.contains(step["reason"], "poll queues", "reason")
+    expect.contains(step["help"], "poll_queues", "remedy")
+
+
+@on(TWO_SOCKETS)
+def passthrough_asks_for_the_right_kind_of_device(guest: Guest) -> None:
+    block, character = guest.device("TB0"), guest.passthrough("TB0")
+    for device, engine, other in ((block, "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
+        step = io(guest, device, f"--engine {engine}", status=1)
+        expect.equal(step["state"], "refused", f"{engine} on {device}")
+        expect.contains(f"{step['reason']} {step['help']}", other, f"{engine} on {device}")
+
+
+def controller(guest: Guest, serial: str) -> dict:
+    """What the drive's controller said of itself over its admin queue."""
+    drives = guest.fathom_json("inspect --json")["inventory"]["drives"]
+    return next(d for d in drives if d["serial"] == serial)["controllers"][0]["admin"]
+
+
+@on(TWO_SOCKETS, ONE_SOCKET, THREE_NODES)
+def drives_say_of_themselves_what_was_configured(guest: Guest) -> None:
+    for drive in guest.machine.drives:
+        admin = controller(guest, drive.serial)
+        namespace = admin["namespaces"][0]
+        block_bytes = namespace["formats"][namespace["format"]]["data_bytes"]
+        expect.equal(block_bytes * namespace["size_blocks"], drive.size_bytes, f"size of {drive.serial}")
+        queues = drive.queue_pairs or 64
+        expect.equal(admin["queues"], [queues, queues], f"queues granted by {drive.serial}")
+        # QEMU 7.2: NVMe 1.4, transfers of up to 2^7 pages, a write cache that is on, 50 degrees at all times.
+        expect.equal(admin["version"], [1, 4, 0], f"version of {drive.serial}")
+        expect.equal(admin["max_transfer_bytes"], 4096 << 7, f"longest transfer of {drive.serial}")
+        expect.equal((admin["has_write_cache"], admin["write_cache_on"]), (True, True), f"cache of {drive.serial}")
+        expect.equal((admin["has_trim"], admin["can_format"]), (True, True), f"abilities of {drive.serial}")
+        smart = admin["smart"]
+        expect.equal((smart["celsius"], smart["critical_warning"]), (50, 0), f"health of {drive.serial}")
+
+
+@on(TWO_SOCKETS)
+def health_pages_follow_the_drive(guest: Guest) -> None:
+    before = controller(guest, "TB2")["smart"]
+    step = io(guest, guest.device("TB2"), "--iodepth 4")
+    qmp = guest.qmp()
+    warning = {"path": "/machine/peripheral/nv-TB2", "property": "smart_critical_warning"}
+    # Bit 2: the drive has become unreliable.
+    qmp.command("qom-set", **warning, value=4)
+    try:
+        after = controller(guest, "TB2")["smart"]
+        expect.equal(after["critical_warning"], 4, "warning")
+        advice = guest.fathom_json("inspect --json")["advice"]
+        name = guest.device("TB2").removeprefix("/dev/")
+        assert any(a["id"] == "drive.worn" and name in a["subjects"] for a in advice), advice
+    finally:
+        qmp.command("qom-set", **warning, value=0)
+        qmp.close()
+    reads = after["host_reads"] - before["host_reads"]
+    assert step["ios"] <= reads <= step["ios"] + 100, f"{reads} reads counted by the drive, {step['ios']} by Fathom"
