@@ -267,6 +267,9 @@ pub struct StepView {
     /// Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drive_health: Vec<DriveHealthView>,
+    /// Each target for itself, when there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_target: Vec<TargetView>,
     /// What failed.
     pub failures: Vec<IoFailure>,
     /// Verification.
@@ -277,6 +280,23 @@ pub struct StepView {
     pub warnings: Vec<Warning>,
     /// The same as sentences, same order.
     pub warning_texts: Vec<String>,
+}
+
+/// What one target of several gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetView {
+    /// As named by the user.
+    pub target: String,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// Mean latency; `None` without a completed I/O.
+    pub lat_mean_ns: Option<f64>,
 }
 
 /// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.

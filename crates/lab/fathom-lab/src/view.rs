@@ -224,6 +224,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         overhead: None,
         clock: None,
         drive_health: Vec::new(),
+        by_target: Vec::new(),
         failures: Vec::new(),
         verify: None,
         open_loop: None,
@@ -263,7 +264,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     cpus.sort_unstable();
     cpus.dedup();
     StepView {
-        state: if record.intervals.is_empty() && record.clock.is_none() {
+        state: if record.intervals.is_empty() && record.clock.is_none() && record.purges.is_empty() {
             "imported".into()
         } else {
             "measured".into()
@@ -299,6 +300,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         overhead: record.overhead.clone(),
         clock: record.clock.clone(),
         drive_health: drive_health(record),
+        by_target: by_target(record),
         failures: record.failures.clone(),
         verify: record.verify.clone(),
         open_loop: record.open_loop.clone(),
@@ -306,6 +308,24 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
     }
+}
+
+/// One target alone is the step itself.
+fn by_target(record: &StepRecord) -> Vec<crate::document::TargetView> {
+    if record.targets.len() < 2 {
+        return Vec::new();
+    }
+    let seconds = record.runtime_ns as f64 / 1e9;
+    let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+    let view = |target: &fathom_record::TargetRecord| crate::document::TargetView {
+        target: target.target.clone(),
+        ios: target.ios,
+        iops: per_s(target.ios),
+        bytes_per_s: per_s(target.bytes),
+        errors: target.errors,
+        lat_mean_ns: target.lat.as_ref().map(|lat| lat.mean_ns),
+    };
+    record.targets.iter().map(view).collect()
 }
 
 fn direction_view(record: &StepRecord, op: Op, runtime_s: f64, unsustainable: bool) -> Option<DirectionView> {

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_plan::{BlockSize, EngineName, EngineSpec, Load, Region, RunLength, Step, Target};
-use fathom_record::{PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning};
+use fathom_record::{
+    FeatureUse, Progress, PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning,
+};
+use fathom_units::format_bytes;
 
 /// Most bytes that one discard takes: a drive answers each within a moment, so that the run can be stopped.
 const DISCARD_BYTES: u32 = 64 << 20;
@@ -16,6 +19,7 @@ const DISCARD_BYTES: u32 = 64 << 20;
 pub(crate) fn purge(step: &Step, control: &mut RunControl<'_>, now_unix_ns: u64) -> Result<StepRecord, StepFailure> {
     let begun = std::time::Instant::now();
     let mut purges = Vec::new();
+    let mut features = Vec::new();
     let mut warnings = Vec::new();
     for target in &step.targets {
         if control.stopped() {
@@ -27,11 +31,17 @@ pub(crate) fn purge(step: &Step, control: &mut RunControl<'_>, now_unix_ns: u64)
             let text = format!("{} was not purged: {}", target.path, report.detail);
             warnings.push(Warning::Note { text });
         }
+        features.push(FeatureUse {
+            name: format!("purge of {}", target.path),
+            used: report.method != PurgeMethod::Absent,
+            detail: report.detail.clone(),
+        });
         purges.push(report);
     }
     Ok(StepRecord {
         started_unix_ns: now_unix_ns,
         runtime_ns: begun.elapsed().as_nanos() as u64,
+        features,
         purges,
         warnings,
         ..StepRecord::default()
@@ -43,7 +53,20 @@ fn purge_one(step: &Step, target: &Target, control: &mut RunControl<'_>) -> Purg
     let absent = |why: String| report(PurgeMethod::Absent, 0, why);
     let mut bytes = 0;
     for part in discard_steps(step, target) {
-        let record = match HostRunner::new(HostRunnerOptions::default()).run(&part, control) {
+        let (total_bytes, before_bytes) = (step.workload.region.size_bytes, bytes);
+        let on_progress = &mut *control.on_progress;
+        let mut in_bytes = |p: &Progress| {
+            let done = format_bytes(before_bytes + p.bytes_done);
+            let of = total_bytes.map_or_else(String::new, |total| format!(" of {}", format_bytes(total)));
+            let left_ns = total_bytes.filter(|_| p.bytes_per_s > 0.0).map_or(p.remaining_ns, |total| {
+                (total.saturating_sub(before_bytes + p.bytes_done) as f64 / p.bytes_per_s * 1e9) as u64
+            });
+            let activity = Some(format!("{done}{of} discarded on {}", target.path));
+            on_progress(&Progress { activity, remaining_ns: left_ns, ..p.clone() });
+        };
+        let mut control =
+            RunControl { stop: control.stop, on_progress: &mut in_bytes, precise_enough: control.precise_enough };
+        let record = match HostRunner::new(HostRunnerOptions::default()).run(&part, &mut control) {
             Ok(record) => record,
             Err(StepFailure::Refused { what, why, .. }) => return absent(format!("{what}: {why}")),
             Err(StepFailure::Failed { what, source, .. }) => return absent(format!("{what}: {source}")),

@@ -27,6 +27,10 @@ use crate::proof::{disproof, refuse_unpollable};
 use crate::targets::{Prepared, devices_of};
 use crate::view::{limit_view, step_view};
 
+/// Most that a step is stretched to use time that others left.
+const STRETCH_MAX: f64 = 2.0;
+/// Wall time that a step is taken to need beside its length until steps have told.
+const EXTRA_GUESS: Duration = Duration::from_millis(100);
 /// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
 const BASELINE: Duration = Duration::from_millis(500);
 
@@ -140,23 +144,28 @@ impl<'a> Conductor<'a> {
         self.done.contains(&step.index) || self.loops.is_over(step)
     }
 
-    /// The step, shortened when the steps from it on would take longer than there is time.
+    /// The step, shortened when the steps from it on would take longer than there is time; longer, up to twice, when
+    /// steps before it were refused or ended early. Rounds of a loop stay as long as each other.
     fn within_budget(&self, step: &Step, from_here: &[Step]) -> Step {
         let mut step = step.clone();
         let Some(deadline) = self.deadline else { return step };
         let left_ns = deadline.saturating_duration_since(Instant::now()).as_nanos() as f64;
         let (extra, steps) = self.extra;
-        let extra_ns = extra.as_nanos() as f64 / f64::from(steps.max(1));
+        // Before the first steps told, each is taken to need a little beside its length.
+        let extra_ns = (extra + EXTRA_GUESS).as_nanos() as f64 / f64::from(steps + 1);
         let rest = from_here.iter().filter(|s| !self.is_over(s));
         let (needed_ns, count) =
             rest.fold((0.0, 0.0), |(ns, n), s| (ns + (s.length.ramp_ns as f64) + s.length.budget_ns as f64, n + 1.0));
-        let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, 1.0);
+        let most = if step.phase == Phase::Measure && step.role.round.is_none() { STRETCH_MAX } else { 1.0 };
+        let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, most);
         let l = &mut step.length;
         let part = |ns: u64| (ns as f64 * share) as u64;
+        let is_fixed = l.floor_ns == l.budget_ns;
         l.ramp_ns = part(l.ramp_ns);
         let least_ns = l.budget_ns.min(STEP_NS_MIN);
         l.budget_ns = part(l.budget_ns).max(least_ns);
-        l.floor_ns = part(l.floor_ns).clamp(least_ns.min(l.floor_ns), l.budget_ns);
+        let floor_ns = if is_fixed { l.budget_ns } else { part(l.floor_ns).min(l.floor_ns) };
+        l.floor_ns = floor_ns.clamp(least_ns.min(l.floor_ns), l.budget_ns);
         step
     }
 
@@ -414,4 +423,27 @@ fn take_baseline() -> Result<HostDelta, ProbeError> {
     sampler.take_baseline(BASELINE)?;
     sampler.begin()?;
     sampler.finish(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_of_a_pass_is_in_bytes_and_the_time_left_follows_from_the_rate() {
+        let progress = Progress {
+            elapsed_ns: 2_000_000_000,
+            remaining_ns: u64::MAX,
+            iops: 256.0,
+            bytes_per_s: f64::from(256 << 20),
+            bytes_done: 512 << 20,
+            p99_ns: None,
+            activity: None,
+        };
+        let shown = in_bytes(&progress, 2 << 30);
+        assert_eq!(shown.activity.as_deref(), Some("512 MiB of 2 GiB written"));
+        assert_eq!(shown.remaining_ns, 6_000_000_000);
+        let still = in_bytes(&Progress { bytes_per_s: 0.0, bytes_done: 3 << 30, ..progress }, 2 << 30);
+        assert_eq!((still.activity.as_deref(), still.remaining_ns), (Some("2 GiB of 2 GiB written"), u64::MAX));
+    }
 }
