@@ -46,6 +46,7 @@ browser:
 
 # Emulated machines with NVMe drives, switches and NUMA nodes, from Debian's QEMU; see docs/TESTBED.md.
 testbed: viewer
+	python3 -m unittest discover -q -s testbed/unit -t testbed
 	$(CARGO) build -p fathom
 	testbed/testbed.py test --binary $${CARGO_TARGET_DIR:-target}/debug/fathom
 

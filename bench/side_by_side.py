@@ -257,6 +257,21 @@ def bench_start(table: Table, work: Path, rounds: int) -> None:
     table.value("start of a step to its first I/O", "ms, worst of the runs", max(setups), 100)
 
 
+def bench_sampler(table: Table, work: Path) -> None:
+    """The cost of looking at a large machine, replayed from a tree of files that a test of the host crate builds."""
+    name, tree = "256 CPUs, 24 drives, 128 threads, replayed", work / "machine"
+    built = subprocess.run(
+        ["cargo", "test", "--release", "--quiet", "--package", "fathom-host", "--lib", "large_machine"], cwd=ROOT,
+        env=os.environ | {"FATHOM_KEEP_MACHINE": str(tree.resolve())}, capture_output=True, text=True, check=False)
+    if built.returncode != 0 or not tree.is_dir():
+        table.left_out(name, f"its tree could not be built: {built.stderr.strip()[-200:]}")
+        return
+    text, *_ = run([FATHOM, "bench-sampler", "--root", str(tree), "--seconds", "5"])
+    table.value(name, "sampler once a second, % of one core", json.loads(text)["share_of_core_pct"], 1)
+    walls = [run([FATHOM, "inspect", "--root", str(tree), "--json"])[3] for _ in range(5)]
+    table.value(name, "inspect, s, worst of 5", max(walls), 1)
+
+
 def bench_report(table: Table, work: Path) -> None:
     plan = work / "thousand.toml"
     plan.write_text(
@@ -350,7 +365,7 @@ def main() -> None:
     parser.add_argument("--fathom", default=str(ROOT / "target" / "release" / "fathom"))
     parser.add_argument("--rounds", type=int, default=6, help="pairs per row, 2 to 16")
     parser.add_argument("--seconds", type=float, default=3.0, help="measured time of each run")
-    parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,report")
+    parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,sampler,report")
     parser.add_argument("--dir", default=str(ROOT / "bench" / "work"), help="directory on the disk to measure")
     options = parser.parse_args()
     FATHOM, CPU, WORK = options.fathom, (os.cpu_count() or 1) - 1, Path(options.dir)
@@ -384,6 +399,8 @@ def main() -> None:
         if wanted("footprint"):
             bench_footprint(table, WORK)
             bench_start(table, WORK, options.rounds)
+        if wanted("sampler"):
+            bench_sampler(table, WORK)
         if wanted("report"):
             bench_report(table, WORK)
     finally:

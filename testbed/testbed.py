@@ -5,11 +5,10 @@ import argparse
 import json
 import os
 import sys
-import time
 from pathlib import Path
 
 from bed import images, packages, paths, suite, trees
-from bed.errors import NoTestbed
+from bed.errors import NoTestbed, Skipped
 from bed.guest import Guest, save
 from bed.machines import MACHINES
 
@@ -20,7 +19,7 @@ def main() -> int:
     args = arguments()
     try:
         return args.verb(args)
-    except NoTestbed as reason:
+    except (NoTestbed, Skipped) as reason:
         print(f"testbed: {reason}", file=sys.stderr)
         return 1
 
@@ -156,25 +155,10 @@ def do_trees(args: argparse.Namespace) -> int:
 
 
 def do_test(args: argparse.Namespace) -> int:
-    start = time.monotonic()
     tests = suite.find(args.words)
     if not tests:
         raise SystemExit(f"testbed: no test holds {' or '.join(args.words)}")
-    try:
-        prepare(args.binary)
-    except NoTestbed as reason:
-        outcomes = [suite.Outcome(t.name, t.machine.name, "skipped", 0.0, str(reason)) for t in tests]
-        suite.write(outcomes)
-        print(f"testbed: no testbed here: {reason}")
-        print(suite.summary(outcomes, time.monotonic() - start))
-        return 0
-    runner = suite.Runner()
-    try:
-        runner.run(tests)
-    finally:
-        suite.write(runner.outcomes)
-    print(suite.summary(runner.outcomes, time.monotonic() - start))
-    return 1 if any(o.state == "failed" for o in runner.outcomes) else 0
+    return suite.run(tests, lambda: prepare(args.binary))
 
 
 def remember(guest: Guest) -> None:

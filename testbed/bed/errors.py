@@ -6,7 +6,7 @@ class NoTestbed(Exception):
 
 
 class Skipped(Exception):
-    """One test cannot run; says why. A failure where FATHOM_NO_SKIPS is set."""
+    """A test cannot run for any other reason, or none can; says why. A failure where FATHOM_NO_SKIPS is set."""
 
 
 class GuestLost(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import packages, paths
-from .errors import NoTestbed
+from .errors import Skipped
 
 # Needed to see the disk with the tools, in the order of insmod.
 BOOT_MODULES = ["virtio_pci", "virtio_blk"]
@@ -80,7 +80,7 @@ def make_ext4(image: Path, size_bytes: int, folder: Path) -> None:
     image.unlink(missing_ok=True)
     program = shutil.which("mke2fs") or shutil.which("mke2fs", path="/usr/sbin:/sbin")
     if program is None:
-        raise NoTestbed("mke2fs is not here: install e2fsprogs")
+        raise Skipped("mke2fs is not here: install e2fsprogs")
     command = [program, "-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", folder, image, f"{size_bytes >> 10}k"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 

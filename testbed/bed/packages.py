@@ -37,8 +37,15 @@ def fetch(fresh: bool = False) -> None:
     if not shutil.which("apt-get") or not shutil.which("dpkg"):
         raise NoTestbed("apt-get and dpkg are not here: the testbed takes QEMU and its kernel from Debian")
     shutil.rmtree(paths.PACKAGES / "apt", ignore_errors=True)
-    _apt("update", "-q")
-    chosen = {tree: _resolve(names) for tree, names in TREES.items()}
+    # apt goes on with what it has when a list cannot be had, and then knows no package.
+    unreachable = re.findall(r"^(?:Err:|[WE]: ).*", _apt("update", "-q"), re.MULTILINE)
+    try:
+        chosen = {tree: _resolve(names) for tree, names in TREES.items()}
+    except NoTestbed:
+        if unreachable:
+            raise NoTestbed(f"apt-get update failed: {unreachable[-1]}") from None
+        # The mirror answers, so the names above are wrong: nothing to skip tests for.
+        raise RuntimeError(f"Debian {RELEASE} lacks one of the packages {TREES}") from None
     for tree, packages in chosen.items():
         _download(packages)
         _unpack(tree, packages)
@@ -79,7 +86,7 @@ def _apt(*words: str, cwd: Path | None = None) -> str:
     if done.returncode != 0:
         last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
         raise NoTestbed(f"apt-get {words[0]} failed: {' '.join(last)}")
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 def _host_release() -> str:

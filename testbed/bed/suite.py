@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 from . import paths
-from .errors import GuestLost, Skipped
+from .errors import GuestLost, NoTestbed, Skipped
 from .guest import Guest
 from .machines import Drive, Machine
 
@@ -83,6 +83,31 @@ def find(words: Iterable[str] = ()) -> list[Test]:
     return sorted(chosen, key=lambda t: (t.restored is not None, order[t.machine.name]))
 
 
+def run(tests: list[Test], prepare: Callable[[], None]) -> int:
+    """Runs the tests once `prepare` has made everything guests start from; returns the exit status.
+
+    Where QEMU or its packages cannot be had all tests are skipped, which is no failure anywhere. A skip for any other
+    reason is one where FATHOM_NO_SKIPS is set.
+    """
+    start = time.monotonic()
+    runner = Runner()
+    try:
+        prepare()
+        runner.run(tests)
+    except NoTestbed as reason:
+        runner.none_of(tests, "skipped", str(reason))
+    except Skipped as reason:
+        runner.none_of(tests, "failed" if no_skips() else "skipped", str(reason))
+    finally:
+        write(runner.outcomes)
+    print(summary(runner.outcomes, time.monotonic() - start))
+    return 1 if any(o.state == "failed" for o in runner.outcomes) else 0
+
+
+def no_skips() -> bool:
+    return bool(os.environ.get(NO_SKIPS))
+
+
 class Runner:
     """Runs tests in order and keeps the shared guest between them."""
 
@@ -99,6 +124,11 @@ class Runner:
         finally:
             self._end_shared()
 
+    def none_of(self, tests: list[Test], state: str, reason: str) -> None:
+        """No test could be started."""
+        self.outcomes = [Outcome(test.name, test.machine.name, state, 0.0, reason) for test in tests]
+        print(f"testbed: no test was started: {reason}", flush=True)
+
     def _one(self, test: Test) -> Outcome:
         start = time.monotonic()
         state, reason = "passed", ""
@@ -111,9 +141,7 @@ class Runner:
                 guest = own = Guest.restore(test.machine, test.restored)
             test.body(guest)
         except Skipped as skipped:
-            state, reason = "skipped", str(skipped)
-            if os.environ.get(NO_SKIPS):
-                state = "failed"
+            state, reason = "failed" if no_skips() else "skipped", str(skipped)
         except GuestLost as lost:
             state, reason = "failed", str(lost)
             self._end_shared()

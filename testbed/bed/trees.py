@@ -61,14 +61,17 @@ def _gathered(files: dict[str, Value]) -> dict[str, Value]:
     """Files whose paths differ by one number, and that hold the same or that number, become one line."""
     out: dict[str, Value] = {}
     left = dict(files)
-    for place in range(max(len(_numbers(path)) for path in files)):
-        families: dict[tuple[str, str, Value], list[int]] = {}
+    places = range(max(len(_numbers(path)) for path in files))
+    for place, is_counting in [(place, is_counting) for place in places for is_counting in (False, True)]:
+        families: dict[tuple[str, str, str], list[int]] = {}
         for path, value in left.items():
             numbers = _numbers(path)
             if place < len(numbers) and isinstance(value, str) and "\n" not in value and value:
                 number = numbers[place]
-                told = "{}" if value == number[0] else value
-                families.setdefault((path[: number.start()], path[number.end() :], told), []).append(int(number[0]))
+                if is_counting and value != number[0]:
+                    continue
+                key = (path[: number.start()], path[number.end() :], "{}" if is_counting else value)
+                families.setdefault(key, []).append(int(number[0]))
         for (head, tail, value), members in families.items():
             for first, last in _runs(members):
                 if last - first + 1 >= RUN_MIN:

@@ -1,6 +1,6 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { family, hasFigures, opKind, opWord, patternWord, type Line, type OpKind } from "./curves";
+import { family, hasFigures, opKind, opWord, patternWord, representatives, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, StepView } from "./document";
 import { blockSize } from "./format";
 import { word } from "./text";
@@ -56,7 +56,7 @@ export interface GroupSet {
 
 /** Workloads that were measured on several groups. */
 export function groupSets(steps: readonly StepView[]): GroupSet[] {
-  const usable = steps.filter((s) => hasFigures(s) && s.lat_ns !== null);
+  const usable = representatives(steps).filter((s) => s.lat_ns !== null);
   if (new Set(usable.map((s) => s.group)).size < 2) return [];
   const workload = (s: StepView): string => `${family(s)} ${opWord(s)}`;
   return [...gathered(usable, workload)]
@@ -82,7 +82,7 @@ export interface EngineSet {
 
 /** Loads that were issued through several engines, those with the most engines first. */
 export function engineSets(steps: readonly StepView[]): EngineSet[] {
-  const usable = steps.filter((s) => hasFigures(s) && s.rate_iops === null);
+  const usable = representatives(steps).filter((s) => s.rate_iops === null);
   const load = (s: StepView): string => `${family(s)} ${opWord(s)} T${s.threads} QD${s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   return [...gathered(usable, load)]
     .map(([title, of]) => ({ title, steps: [...gathered(of, engineWord).values()].map((list) => list[0] as StepView) }))
@@ -104,7 +104,7 @@ export interface ScaleLine {
 
 /** Lines along which only the number of drives or of threads grows. */
 export function scaleLines(steps: readonly StepView[]): ScaleLine[] {
-  const usable = steps.filter((s) => hasFigures(s) && s.rate_iops === null);
+  const usable = representatives(steps).filter((s) => s.rate_iops === null);
   const out: ScaleLine[] = [];
   for (const axis of ["devices", "threads"] as const) {
     const other = axis === "devices" ? "threads" : "devices";

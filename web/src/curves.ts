@@ -57,6 +57,7 @@ const DIMENSIONS: readonly Dimension[] = [
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
   { name: "loop", of: (s) => (s.rate_iops === null ? text.line.closed : text.line.open) },
+  { name: "settings", of: (s) => (s.role?.settings ?? []).map((x) => `${String(x["name"] ?? "")}=${String(x["value"] ?? "")}`).join(" ") },
   { name: "footprint", of: (s) => String(s.footprint_bytes ?? "") },
   { name: "targets", of: (s) => s.targets.join(",") },
 ];
@@ -69,9 +70,31 @@ export function family(step: StepView): string {
   return `${blockSize(step.block_size_bytes)} ${patternWord(step.pattern)}`;
 }
 
+/** What a step did, in full: steps with the same text are repetitions of one load. */
+function loadKey(s: StepView): string {
+  return [family(s), ...DIMENSIONS.map((d) => d.of(s)), s.queue_depth, s.rate_iops ?? ""].join("|");
+}
+
+/**
+ * One step for each load: of rounds the last, which the conditioning ends with; of the blocks of a comparison the one
+ * with the median IOPS. The table has all of them.
+ */
+export function representatives(steps: readonly StepView[]): StepView[] {
+  const found = new Map<string, StepView[]>();
+  for (const step of steps.filter(hasFigures)) {
+    const list = found.get(loadKey(step));
+    if (list) list.push(step);
+    else found.set(loadKey(step), [step]);
+  }
+  return [...found.values()].map((list) => {
+    if (list.some((s) => s.role?.round)) return list[list.length - 1] as StepView;
+    return [...list].sort((a, b) => a.iops - b.iops)[(list.length - 1) >> 1] as StepView;
+  });
+}
+
 /** The lines of a run, in the order of their first step. */
 export function lines(steps: readonly StepView[]): Line[] {
-  const usable = steps.filter(hasFigures);
+  const usable = representatives(steps);
   const varying = DIMENSIONS.filter((d) => !SILENT.has(d.name) && new Set(usable.map(d.of)).size > 1);
   const naming = varying.length > 0 ? varying : DIMENSIONS.filter((d) => d.name === "op" || d.name === "threads");
   const named = naming.some((d) => d.name === "op") ? naming : [...DIMENSIONS.filter((d) => d.name === "op"), ...naming];
@@ -83,7 +106,7 @@ export function lines(steps: readonly StepView[]): Line[] {
     else {
       found.set(key, {
         key,
-        label: named.map((d) => d.of(step)).join(" "),
+        label: named.map((d) => d.of(step)).filter((x) => x !== "").join(" "),
         family: family(step),
         kind: opKind(step),
         threads: step.threads,

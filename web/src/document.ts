@@ -209,6 +209,13 @@ export interface StepView {
   label: string;
   phase: string;
   group: string;
+  /** Ties to the rest of the plan; absent where there are none. */
+  role?: {
+    test?: string;
+    round?: { loop_id: number; index: number; max: number };
+    block?: { set_id?: number };
+    settings?: { [name: string]: Json }[];
+  };
   targets: string[];
   state: string;
   reason: string | null;

@@ -96,7 +96,8 @@ export function bytesDecimal(bytes: Maybe): string {
 /** Half width of an interval as a share of the value: `±0.4 %`. */
 export function plusMinus(interval: readonly [number, number] | null | undefined, value: Maybe): string {
   if (!interval || !known(value) || value === 0) return "";
-  return `±${percent((interval[1] - interval[0]) / 2 / value)}`;
+  const share = (interval[1] - interval[0]) / 2 / value;
+  return share > 1 ? "±>100 %" : `±${percent(share)}`;
 }
 
 /** A share as percent: 0.0041 -> `0.41 %`, 0.123 -> `12 %`. Two digits: more would pretend. */

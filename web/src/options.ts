@@ -111,7 +111,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   const direct = width >= DIRECT_LABEL_MIN_PX;
   const looks = lineLooks(all, p);
   const series: object[] = [];
-  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, s.iops_ci95?.[1] ?? 0, s.predicted?.iops ?? 0)))));
+  const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
   const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: s?.queue_depth ?? 0, share: (s?.iops ?? 0) / scale.max }));
   const shifts = apartLabels(ends, plotPx(IOPS_PX));
   const named = new Set<string>();
@@ -142,7 +142,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
       emphasis: { disabled: true },
       ...endLabel(line.label, look.color, direct, shifts[i] ?? 0, p),
     });
-    series.push(errorBars(line, look.color));
+    series.push(errorBars(line, look.color, scale.max));
     const told = line.steps.filter((s) => s.predicted);
     if (told.length > 0) {
       series.push({
@@ -161,14 +161,14 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   } as EChartsOption;
 }
 
-/** The interval of each point as a bar. */
-function errorBars(line: Line, color: string): object {
+/** The interval of each point as a bar, within the plot. */
+function errorBars(line: Line, color: string, top: number): object {
   return {
     type: "custom",
     name: line.label,
     silent: true,
     tooltip: { show: false },
-    data: line.steps.filter((s) => s.iops_ci95).map((s) => [s.queue_depth, s.iops_ci95?.[0], s.iops_ci95?.[1]]),
+    data: line.steps.filter((s) => s.iops_ci95).map((s) => [s.queue_depth, Math.max(0, s.iops_ci95?.[0] ?? 0), Math.min(top, s.iops_ci95?.[1] ?? 0)]),
     renderItem: (_: unknown, api: { value: (i: number) => number; coord: (p: [number, number]) => [number, number] }) => {
       const [x, y1] = api.coord([api.value(0), api.value(1)]);
       const [, y2] = api.coord([api.value(0), api.value(2)]);

@@ -67,7 +67,12 @@ function ratioMarks([low, high]: [number, number]): number[] {
   const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find((s) => span / s <= 4) ?? 1;
   const marks = [1];
   for (let i = 1; i <= 8; i++) for (const at of [1 + i * step, 1 - i * step]) if (at >= low && at <= high && at > 0) marks.push(Number(at.toFixed(6)));
-  return marks.sort((a, b) => a - b);
+  // On a logarithmic axis equal steps crowd at one end: those too near to their neighbour towards 1 are left out.
+  const gap = Math.log(high / low) / 7;
+  const up = marks.filter((m) => m >= 1).sort((a, b) => a - b);
+  const down = marks.filter((m) => m <= 1).sort((a, b) => b - a);
+  const kept = [up, down].flatMap((side) => side.reduce<number[]>((out, m) => (out.length === 0 || Math.abs(Math.log(m / (out[out.length - 1] ?? m))) >= gap ? [...out, m] : out), []));
+  return [...new Set(kept)].sort((a, b) => a - b);
 }
 
 /** Colour and fill by verdict: what is known is filled, what cannot be told is hollow. */

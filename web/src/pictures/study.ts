@@ -17,6 +17,9 @@ export const SCALING_PX = 380;
 export const SETTLE_PX = 300;
 export const RUN_PX = 300;
 
+/** More loads than these on one curve are a matrix of threads and depths. */
+const MATRIX_MIN = 9;
+
 const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0] : raw) as Params | undefined;
 
 /** Latency over IOPS, one curve per group; points are loads (threads x queue depth), in the order of what is asked. */
@@ -54,7 +57,8 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
         label: k === 0 || k === line.steps.length - 1 ? { show: true, position: k === 0 ? "bottom" : "top", formatter: load(s), color: p.muted, fontSize: 11 } : undefined,
       })),
       labelLayout: { hideOverlap: true },
-      lineStyle: { color: looks[i]?.color, width: 2, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
+      // A matrix of threads and depths is no curve: its line only leads from load to load.
+      lineStyle: { color: looks[i]?.color, width: line.steps.length > MATRIX_MIN ? 0.8 : 2, opacity: line.steps.length > MATRIX_MIN ? 0.45 : 1, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
       ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, 0, p),
     }))],
   } as EChartsOption;

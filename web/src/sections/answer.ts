@@ -3,7 +3,7 @@
 import { hasFigures } from "../curves";
 import type { Document, Json, StepView, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
-import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, percent, plusMinus } from "../format";
+import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, plusMinus } from "../format";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -70,7 +70,7 @@ export function trust(steps: readonly StepView[]): string[] {
   if (failed > 0) parts.push(t.failed(failed));
   const widths = usable.flatMap((s) => (s.iops_ci95 && s.iops > 0 ? [(s.iops_ci95[1] - s.iops_ci95[0]) / 2 / s.iops] : [])).sort((a, b) => a - b);
   const [low, high] = [widths[0], widths[widths.length - 1]];
-  if (low !== undefined && high !== undefined) parts.push(t.intervals(`±${percent(low)}`, `±${percent(high)}`));
+  if (low !== undefined && high !== undefined) parts.push(t.intervals(plusMinus([-low, low], 1), plusMinus([-high, high], 1)));
   const checks = steps.flatMap((s) => s.checks).filter((c) => c.ok !== null);
   if (checks.length > 0) parts.push(t.checks(checks.filter((c) => c.ok).length, checks.length));
   parts.push(t.warnings(steps.reduce((n, s) => n + s.warnings.length, 0)));

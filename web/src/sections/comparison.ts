@@ -36,7 +36,7 @@ function environment(c: Comparison): HTMLElement {
     t.environment,
     c.environment.length === 0
       ? el("p.note", {}, t.noDifference)
-      : smallTable([t.area, t.what, ...c.sides.map((s) => s.title)], c.environment.map((d) => [word(d.area), d.what, ...d.values.map((v) => v ?? t.notSaid)]), 9),
+      : smallTable([t.area, t.what, ...c.sides.map((s) => s.title)], c.environment.map((d) => [word(d.area), say(d.what), ...d.values.map((v) => v ?? t.notSaid)]), 9),
   );
 }
 

@@ -1,6 +1,6 @@
 /** What each I/O costs the CPU. */
 
-import { families, family, hasFigures, spread, lines } from "../curves";
+import { families, family, lines, representatives, spread } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select } from "../dom";
 import { cost as costOption } from "../options";
@@ -32,7 +32,7 @@ export function costLegend(): HTMLElement {
 /** Section 5. */
 export function cost(doc: Document): HTMLElement {
   const t = text.cost;
-  const counted = doc.steps.filter((s) => hasFigures(s) && s.cpu !== null);
+  const counted = representatives(doc.steps).filter((s) => s.cpu !== null);
   if (counted.length === 0) return section("cost", text.sections.cost, el("p.note", {}, t.none));
   const names = families(lines(counted));
   let chosen = counted.length <= BARS_MAX ? "" : (names[0] ?? "");

@@ -1,6 +1,6 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, hasFigures, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
+import { families, hasFigures, latency, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
@@ -51,7 +51,9 @@ export function load(doc: Document): HTMLElement {
   if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.none));
 
   let chosen = first;
-  let name: Quantile | "mean" = "p99";
+  // A quantile that most steps are too short for would leave the picture empty.
+  const told = (q: Quantile | "mean"): boolean => 2 * main.steps.filter((s) => latency(s.lat_ns, q) !== null).length > main.steps.length;
+  let name: Quantile | "mean" = (["p99", "p50"] as const).find(told) ?? "mean";
   let ladder = main;
   let set = "";
   const inFamily = (): Line[] => all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null));
@@ -129,6 +131,7 @@ export function load(doc: Document): HTMLElement {
     "load",
     text.sections.picture,
     single ? el("p.note", {}, t.single) : null,
+    all.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
     el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null, published.node),
     keys.node,
     iops.node,

@@ -36,9 +36,11 @@ function block(title: string, ...children: (Node | string | null)[]): HTMLElemen
 
 /** Curves and table of the groups. */
 function groupBlock(doc: Document): HTMLElement | null {
-  const sets = groupSets(doc.steps);
-  const [start] = sets;
+  const every = groupSets(doc.steps);
+  const [start] = every;
   if (!start) return null;
+  // One load makes no curve: such workloads stand in the table, which is then open.
+  const sets = every.filter((s) => s.lines.some((l) => l.steps.length > 1));
   const t = text.study;
   let name: Quantile | "mean" = "mean";
   const fits = fitsLoad(sets.flatMap((s) => s.lines.flatMap((l) => l.steps)), true);
@@ -51,7 +53,7 @@ function groupBlock(doc: Document): HTMLElement | null {
     name = v as Quantile | "mean";
     charts.forEach(({ set, chart }) => chart.update(t.groupCurve(set.title, v === "mean" ? text.picture.mean : v)));
   });
-  const rows = sets.flatMap((set) =>
+  const rows = every.flatMap((set) =>
     set.lines.flatMap((l) =>
       l.steps.map((s) => [set.title, l.label, `${s.threads}x${s.queue_depth}`, count3(s.iops), figure(s.bytes_per_s, "bytes_per_s"), time(s.lat_ns?.mean), time(s.lat_ns?.stddev), time(s.lat_ns?.max)]),
     ),
@@ -62,7 +64,7 @@ function groupBlock(doc: Document): HTMLElement | null {
     keys(start.lines),
     el("div", { class: sets.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)),
     published.note,
-    el("details", {}, el("summary", {}, t.groupTable), smallTable([text.picture.workload, t.group, t.load, "IOPS", word("bytes_per_s"), text.picture.mean, text.detail.stddev, "max"], rows, 3)),
+    el("details", { open: sets.length < every.length }, el("summary", {}, t.groupTable), smallTable([text.picture.workload, t.group, t.load, "IOPS", word("bytes_per_s"), text.picture.mean, text.detail.stddev, "max"], rows, 3)),
   );
 }
 
@@ -85,7 +87,8 @@ function engineBlock(doc: Document): HTMLElement | null {
 
 function scaleBlock(doc: Document): HTMLElement | null {
   const all = scaleLines(doc.steps);
-  if (all.length === 0) return null;
+  // Groups under a matrix of threads and depths have their own curves.
+  if (all.length === 0 || groupSets(doc.steps).length > 0) return null;
   const t = text.study;
   const blocks = (["devices", "threads"] as const).flatMap((axis) => {
     const of = all.filter((l) => l.axis === axis);
@@ -104,6 +107,11 @@ function scaleBlock(doc: Document): HTMLElement | null {
   return block(t.scale, ...blocks);
 }
 
+/** Label of a loop: that of its step without the number of the round. */
+function unnumbered(step: StepView): string {
+  return say(step.label.replace(/ round \d+$/, ""));
+}
+
 /** How the tracked figure came to rest, with the determination table. */
 function settleBlock(doc: Document): HTMLElement | null {
   const all = settled(doc.steps);
@@ -111,7 +119,7 @@ function settleBlock(doc: Document): HTMLElement | null {
   if (!start) return null;
   const t = text.study;
   let step = start;
-  const chart = picture(say(step.label), null, SETTLE_PX, (p) => (step.steady?.pts ? settling(step.steady.series ?? [], step.steady.pts, p.op[opKind(step)], p) : null));
+  const chart = picture(unnumbered(step), null, SETTLE_PX, (p) => (step.steady?.pts ? settling(step.steady.series ?? [], step.steady.pts, p.op[opKind(step)], p) : null));
   const table = el("div");
   const show = (): void => {
     const pts = step.steady?.pts;
@@ -129,10 +137,10 @@ function settleBlock(doc: Document): HTMLElement | null {
       el("p.note", {}, [t.window(pts.window ? `${pts.window[0]}–${pts.window[1]}` : "–", v(pts.average)), pts.line, say(pts.determination), t.driftRound(errorText(pts.drift_pct_per_round))].join(" · ")),
       step.steady?.own ? el("p.note", {}, `${t.own}${text.colon}${say(step.steady.own.sentence)}`) : "",
     );
-    chart.update(say(step.label));
+    chart.update(unnumbered(step));
   };
   show();
-  const pick = all.length > 1 ? select(text.time.step, all.map((s) => ({ value: String(s.index), label: say(s.label) })), String(step.index), (v) => { step = all.find((s) => s.index === Number(v)) ?? step; show(); }) : null;
+  const pick = all.length > 1 ? select(text.time.step, all.map((s) => ({ value: String(s.index), label: unnumbered(s) })), String(step.index), (v) => { step = all.find((s) => s.index === Number(v)) ?? step; show(); }) : null;
   return block(t.settling, pick ? el("div.picks", {}, pick) : null, chart.node, table);
 }
 
@@ -179,7 +187,6 @@ export function study(doc: Document): HTMLElement | null {
   const blocks = [groupBlock(doc), engineBlock(doc), scaleBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
-  const own = section("study", text.sections.study, ...blocks);
-  if (sides[0]) own.append(...[...sides[0].children].filter((c) => c.tagName !== "H2"));
-  return own;
+  const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];
+  return section("study", text.sections.study, ...compared, ...blocks);
 }

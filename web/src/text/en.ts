@@ -99,6 +99,7 @@ export const english = {
     single: "One load per workload was measured, so there is no curve to draw; the table below has its figures.",
     predicted: "predicted",
     mean: "mean",
+    repeats: "Loads that ran several times are drawn once: of a comparison the run with the median IOPS, of rounds the last.",
   },
   tails: {
     title: "Latency by percentile",

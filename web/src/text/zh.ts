@@ -96,6 +96,7 @@ export const chinese: Text = {
     single: "每种工作负载只测了一个负载点，因此没有曲线；数据见下方表格。",
     predicted: "预测",
     mean: "平均值",
+    repeats: "多次运行的负载只画一次：比较实验取 IOPS 居中的一次，多轮取最后一轮。",
   },
   tails: {
     title: "各百分位的延时",

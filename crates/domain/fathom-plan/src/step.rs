@@ -19,6 +19,8 @@ pub enum Phase {
     Settle,
     /// The figures.
     Measure,
+    /// A step beside the plan that relieves one part of the system, to see whether that part was the limit.
+    Probe,
 }
 
 /// Where I/O goes, as the user named it: a file path, a block device, `/dev/ng*`, `null`, `sim:NAME`.

@@ -89,6 +89,9 @@ pub struct ThreadRecord {
     pub cpus_allowed: Vec<u32>,
     /// CPUs it was seen on at interval ends, ascending.
     pub cpus_seen: Vec<u32>,
+    /// How often the scheduler moved it to another CPU while it worked; `None` where the kernel does not tell.
+    #[serde(default)]
+    pub migrations: Option<u64>,
     /// Completed I/Os.
     pub ios: u64,
     /// Full passes over its blocks.

@@ -128,6 +128,7 @@ fn thread_records(step: &Step, targets: &[Resolved], world: &World) -> Vec<Threa
             target: targets[t.target as usize].path.clone(),
             cpus_allowed: if t.floating { Vec::new() } else { vec![t.cpu] },
             cpus_seen,
+            migrations: None,
             ios: t.ios,
             passes: if step.length.passes.is_some() { passes(t) } else { 0 },
             in_flight_max: t.in_flight_max,

@@ -114,17 +114,7 @@ impl Builder<'_> {
 
     /// User capacity of a place.
     pub(crate) fn capacity_of(&self, place: Place) -> u64 {
-        match place {
-            Place::Drive(d) => self.machine.drives[d as usize].device.capacity_bytes,
-            Place::Array(a) => {
-                let array = &self.machine.arrays[a as usize];
-                let smallest = array.members.iter().map(|m| self.machine.drives[*m].device.capacity_bytes).min();
-                let chunks = smallest.unwrap_or(0) / array.chunk_bytes;
-                let n = array.members.len();
-                chunks * array.chunk_bytes * (n - array.level.redundant(n)) as u64
-            }
-            Place::Nowhere => 1 << 40,
-        }
+        self.machine.capacity_of(place)
     }
 
     /// Share of a place that the step touches.

@@ -37,7 +37,7 @@ mod validation;
 mod world;
 
 pub use amplification::write_amplification;
-pub use file::{builtin_devices, builtin_machine, builtin_machines, parse_devices, parse_machine};
+pub use file::{builtin_devices, builtin_machine, builtin_machines, parse_devices, parse_machine, self_contained};
 pub use laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
 pub use machine::{
     Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Ftl, Host, InterruptPolicy, Level,

@@ -62,6 +62,12 @@ impl SimRunner {
         &mut self.machine
     }
 
+    /// Whether a drive was purged and is not preconditioned since: then what it gives depends on the steps before.
+    #[must_use]
+    pub fn has_fresh_drives(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
     /// What is known of the last run; `None` before the first.
     #[must_use]
     pub fn truth(&self) -> Option<&Truth> {
@@ -96,7 +102,7 @@ impl SimRunner {
     }
 
     /// Marks drives as purged; no I/O is needed for that.
-    fn purge(&mut self, step: &Step, targets: &[Resolved]) -> StepRecord {
+    fn purge(&mut self, targets: &[Resolved]) -> StepRecord {
         let mut purges = Vec::new();
         for target in targets {
             let drives = drives_of(&self.machine, target.place);
@@ -111,27 +117,7 @@ impl SimRunner {
                 detail: "simulated format: the mapping is empty".to_owned(),
             });
         }
-        let _ = step;
-        StepRecord {
-            started_unix_ns: self.started_unix_ns,
-            runtime_ns: 0,
-            setup_ns: 0,
-            directions: Vec::new(),
-            intervals: Vec::new(),
-            threads: Vec::new(),
-            failures: Vec::new(),
-            host: None,
-            features: Vec::new(),
-            clock: None,
-            overhead: None,
-            in_flight_mean: None,
-            in_flight_age_ns: None,
-            verify: None,
-            open_loop: None,
-            targets: Vec::new(),
-            purges,
-            warnings: Vec::new(),
-        }
+        StepRecord { started_unix_ns: self.started_unix_ns, purges, ..StepRecord::default() }
     }
 }
 
@@ -152,7 +138,7 @@ impl Runner for SimRunner {
     fn run(&mut self, step: &Step, control: &mut RunControl<'_>) -> Result<StepRecord, StepFailure> {
         let targets = self.resolve(step)?;
         if step.phase == Phase::Purge {
-            return Ok(self.purge(step, &targets));
+            return Ok(self.purge(&targets));
         }
         let mut step = step.clone();
         let conditioning = Builder::is_conditioning(&step);
@@ -203,7 +189,8 @@ impl SimRunner {
                 Phase::Precondition | Phase::Settle => {
                     self.fresh.remove(name);
                 }
-                Phase::Purge | Phase::Measure => {}
+                // Purges have their own way, and what a measurement writes is counted while it runs.
+                _ => {}
             }
         }
     }

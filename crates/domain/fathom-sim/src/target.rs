@@ -70,6 +70,27 @@ impl Machine {
         Ok(drives)
     }
 
+    /// User capacity of a drive or array by its name; `None` when there is no such.
+    #[must_use]
+    pub fn capacity_bytes_of(&self, name: &str) -> Option<u64> {
+        self.place_of(name).map(|place| self.capacity_of(place))
+    }
+
+    /// User capacity of a place.
+    pub(crate) fn capacity_of(&self, place: Place) -> u64 {
+        match place {
+            Place::Drive(d) => self.drives[d as usize].device.capacity_bytes,
+            Place::Array(a) => {
+                let array = &self.arrays[a as usize];
+                let smallest = array.members.iter().map(|m| self.drives[*m].device.capacity_bytes).min();
+                let chunks = smallest.unwrap_or(0) / array.chunk_bytes;
+                let n = array.members.len();
+                chunks * array.chunk_bytes * (n - array.level.redundant(n)) as u64
+            }
+            Place::Nowhere => 1 << 40,
+        }
+    }
+
     pub(crate) fn place_of(&self, name: &str) -> Option<Place> {
         if let Some(array) = self.arrays.iter().position(|a| a.name == name) {
             return Some(Place::Array(array as u16));

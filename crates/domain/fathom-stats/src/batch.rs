@@ -80,6 +80,16 @@ impl Batches {
     }
 }
 
+/// Mean of a few rounds, each long enough to be independent of the others, with its 95 % interval by Student's t;
+/// `None` for no round. One round has no interval.
+#[must_use]
+pub fn mean_of_rounds(rounds: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
+    let n = rounds.len() as f64;
+    let value = (!rounds.is_empty()).then(|| mean(rounds))?;
+    let half = (rounds.len() > 1).then(|| t95(n - 1.0) * (variance(rounds) / n).sqrt());
+    Some((value, half.map(|half| (value - half, value + half))))
+}
+
 /// Mean of a correlated series with its 95 % interval by batch means.
 ///
 /// 20 to 30 batches where the series allows (as many as points below 30), grown until neighbours correlate less than
@@ -225,6 +235,15 @@ mod tests {
             })
             .count();
         assert!(hits < 300, "{hits}");
+    }
+
+    #[test]
+    fn a_few_rounds_have_the_interval_of_the_textbook() {
+        let (mean, ci95) = mean_of_rounds(&[98.0, 99.0, 100.0, 101.0, 102.0]).unwrap();
+        let (low, high) = ci95.unwrap();
+        assert!((mean, (low - 98.0368).abs() < 1e-3, (high - 101.9632).abs() < 1e-3) == (100.0, true, true));
+        assert_eq!(mean_of_rounds(&[7.0]), Some((7.0, None)));
+        assert_eq!(mean_of_rounds(&[]), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod batch;
 mod compare;
 mod laws;
 mod quantile;
+mod scaling;
 mod steady;
 mod student;
 #[cfg(test)]
@@ -16,13 +17,14 @@ mod testing;
 mod throughput;
 
 pub use adaptive::{AdaptiveStop, precise_enough};
-pub use batch::{Estimate, POINTS_MIN, mean_ci};
+pub use batch::{Estimate, POINTS_MIN, mean_ci, mean_of_rounds};
 pub use compare::{
     CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, adjusted_p_values,
     ratio_ci, relation, run_to_run_spread,
 };
 pub use laws::{LawCheck, littles_law};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
+pub use scaling::ScalingFit;
 pub use steady::{
     DRIFT_MARGIN_PCT, Drift, LEVEL_MARGIN_PCT, OwnVerdict, POINTS_TO_JUDGE, SNIA_ROUNDS_MAX, SniaDetermination,
     SniaWindow, SteadyVerdict, Unsteady, level_changes, mser_cut, own_verdict, snia_determination, snia_window,

@@ -9,11 +9,12 @@ use std::io;
 
 use fathom_lab::compare::Comparison;
 use fathom_lab::document::Document;
+use fathom_lab::reproduce::Reproduction;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::language::{Language, comparison_sentences, document_sentences, translations};
-use still::{Words, static_comparison, static_page};
+use crate::language::{Language, comparison_sentences, document_sentences, reproduction_sentences, translations};
+use still::{Words, static_comparison, static_page, static_reproduction};
 
 /// The viewer with its three slots; `build.rs` has checked that each is there once.
 const VIEWER: &str = include_str!(env!("FATHOM_VIEWER"));
@@ -27,9 +28,10 @@ const DOCUMENT: &str = "<!--fathom-document-->";
 /// # Errors
 /// Whatever `out` fails with.
 pub fn render_html(doc: &Document, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
-    let title = format!("Fathom run {}: {}", doc.run.id, doc.run.study);
     let sentences = translations(document_sentences(doc).into_iter());
-    let page = static_page(doc, &Words::of(language, &sentences));
+    let words = Words::of(language, &sentences);
+    let title = words.own(&format!("Fathom run {}: {}", doc.run.id, doc.run.study));
+    let page = static_page(doc, &words);
     write_page(&title, &page, &Spoken { document: doc, lang: language.code(), sentences }, out)
 }
 
@@ -39,10 +41,23 @@ pub fn render_html(doc: &Document, language: Language, out: &mut dyn io::Write) 
 /// Whatever `out` fails with.
 pub fn render_comparison(comparison: &Comparison, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
     let sides: Vec<&str> = comparison.sides.iter().map(|s| s.title.as_str()).collect();
-    let title = format!("Fathom comparison: {}", sides.join(", "));
     let sentences = translations(comparison_sentences(comparison).into_iter());
-    let page = static_comparison(comparison, &Words::of(language, &sentences));
+    let words = Words::of(language, &sentences);
+    let title = words.own(&format!("Fathom comparison: {}", sides.join(", ")));
+    let page = static_comparison(comparison, &words);
     write_page(&title, &page, &Spoken { document: comparison, lang: language.code(), sentences }, out)
+}
+
+/// Writes the report of the articles redone, as [`render_html`] does that of a run.
+///
+/// # Errors
+/// Whatever `out` fails with.
+pub fn render_reproduction(reproduction: &Reproduction, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
+    let sentences = translations(reproduction_sentences(reproduction).into_iter());
+    let words = Words::of(language, &sentences);
+    let page = static_reproduction(reproduction, &words);
+    let title = words.own("Fathom: the articles, redone");
+    write_page(&title, &page, &Spoken { document: reproduction, lang: language.code(), sentences }, out)
 }
 
 /// A document with its sentences in other languages.

@@ -70,6 +70,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Set runs against the first one step by step, or the sides that one run measured in turns (run --versus)
+    Compare(CompareArgs),
     /// Write a run as one offline HTML file
     Report {
         /// Number of the run, or `last`
@@ -92,6 +94,10 @@ pub(crate) enum Command {
     Catalogue(crate::model_args::CatalogueArgs),
     /// Ceilings and curves of a described, catalogued or inspected system, without any I/O
     Predict(Box<crate::model_args::PredictArgs>),
+    /// Simulated machines for sim: targets and --machine
+    Machines(MachinesArgs),
+    /// The articles on simulated platforms: published figures beside predicted ones
+    Reproduce(crate::model_args::ReproduceArgs),
     /// Fit a device file to a run, for `predict --device FILE`
     Fit(crate::model_args::FitArgs),
     /// Remove runs from the lab
@@ -115,6 +121,16 @@ pub(crate) enum Command {
         /// Seconds
         #[arg(long, default_value_t = 1.0)]
         seconds: f64,
+    },
+    /// What sampling a machine once a second costs, for `make bench`
+    #[command(hide = true)]
+    BenchSampler {
+        /// Folder with proc and sys of a machine; the running one when left out
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+        /// Seconds
+        #[arg(long, default_value_t = 5)]
+        seconds: u32,
     },
     /// The limits of the loop and of the kernel's ring, for `make bench`
     #[command(hide = true)]
@@ -162,13 +178,17 @@ pub(crate) struct SourceArgs {
     /// Go on with this run after a crash, a reboot or Ctrl-C: its number, or `last`
     #[arg(long, value_name = "RUN", conflicts_with_all = ["study", "like", "target", "group", "set", "only", "versus"])]
     pub(crate) resume: Option<String>,
-    /// File, directory, block device, pattern ('/dev/nvme[0-3]n1') or serial:NUMBER; may be given several times [default:
-    /// the current directory]
+    /// File, directory, block device, pattern ('/dev/nvme[0-3]n1'), serial:NUMBER or sim:MACHINE/PART; may be given
+    /// several times [default: the current directory]
     #[arg(long, short, value_name = "TARGET")]
     pub(crate) target: Vec<String>,
     /// Targets judged as one subject: NAME=TARGET,TARGET
     #[arg(long, value_name = "NAME=T,T")]
     pub(crate) group: Vec<String>,
+    /// Run on this simulated machine, in virtual time: a shipped one (fathom machines) or a file; --target then names its
+    /// drives, groups of drives or arrays
+    #[arg(long, value_name = "sim:NAME|FILE.toml", conflicts_with = "resume")]
+    pub(crate) machine: Option<String>,
     /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
@@ -192,6 +212,28 @@ pub(crate) struct RunArgs {
     pub(crate) common: RunCommon,
 }
 
+/// `fathom machines`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct MachinesArgs {
+    #[command(subcommand)]
+    pub(crate) action: Option<MachinesAction>,
+    /// Print JSON alone
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the machines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MachinesAction {
+    /// Names of the machines that ship with the program (also without a word)
+    List,
+    /// CPUs, links, drives and arrays of one
+    Show {
+        /// A shipped machine, or a file (.toml)
+        name: String,
+    },
+}
+
 /// `fathom plan`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlanArgs {
@@ -200,6 +242,26 @@ pub(crate) struct PlanArgs {
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `fathom compare`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompareArgs {
+    /// Numbers of the runs, or `last`; the first is the reference. One run alone: its own sides
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    /// Differences up to this share count as the same
+    #[arg(long, value_name = "PERCENT", default_value = "2%")]
+    pub(crate) margin: String,
+    /// End with exit code 1 when a step is slower than in the reference by more than this, e.g. 3%, or was lost
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) fail_if_slower: Option<String>,
+    /// Print the comparison as JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the comparison as one offline HTML file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// `fathom inspect`.
@@ -262,9 +324,13 @@ pub(crate) enum ExportFormat {
 /// `fathom io`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct IoArgs {
-    /// File, directory or block device (several: one set of threads each); `null` with --engine null
-    #[arg(long, short, required = true, value_name = "TARGET", visible_alias = "filename")]
+    /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null` with --engine null
+    #[arg(long, short, required_unless_present = "machine", value_name = "TARGET", visible_alias = "filename")]
     pub(crate) target: Vec<String>,
+    /// Run on this simulated machine, in virtual time: a shipped one (fathom machines) or a file; --target then names its
+    /// drives, groups of drives or arrays
+    #[arg(long, value_name = "sim:NAME|FILE.toml")]
+    pub(crate) machine: Option<String>,
     /// read, write, randread, randwrite, rw, randrw, trim, randtrim [default: randread]
     #[arg(long, visible_alias = "readwrite")]
     rw: Option<String>,

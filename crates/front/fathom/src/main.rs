@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod comparison;
 mod exit;
 mod model_args;
 mod progress;

@@ -1,4 +1,4 @@
-//! The words of `catalogue`, `predict` and `fit` as typed.
+//! The words of `catalogue`, `predict`, `fit` and `reproduce` as typed.
 
 use std::path::PathBuf;
 
@@ -87,4 +87,24 @@ pub(crate) struct FitArgs {
     /// Name of the device in the file [default: the file's]
     #[arg(long)]
     pub(crate) name: Option<String>,
+}
+
+/// `fathom reproduce`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReproduceArgs {
+    /// Name of an article, or `all`
+    #[arg(default_value = "all")]
+    pub(crate) article: String,
+    /// Seed of addresses and service times
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Also list every fitted parameter with the figures it was fitted to
+    #[arg(long)]
+    pub(crate) parameters: bool,
+    /// Print JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No word on stderr
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }

@@ -8,6 +8,7 @@ use fathom_lab::Event;
 use fathom_lab::document::StepView;
 use fathom_plan::{Round, Step};
 use fathom_record::Progress as StepProgress;
+use fathom_store::StoredPrediction;
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -90,6 +91,11 @@ impl Shown {
                 self.show(&format!("> {}", step.label));
             }
             Event::StepProgress(step, p) => self.step_progress(step, p),
+            Event::Predicted(steps, prediction) => {
+                for line in foretold(steps, prediction) {
+                    self.line(&line);
+                }
+            }
             Event::Steady(step) => {
                 self.steady.extend(step.role.round.map(|r| r.loop_id));
                 let rounds = step.role.round.map_or(0, |r| r.index + 1);
@@ -182,6 +188,17 @@ impl Shown {
             None => talk(text),
         }
     }
+}
+
+/// A prediction, a line for each step.
+fn foretold(steps: &[Step], prediction: &StoredPrediction) -> Vec<String> {
+    let mut lines = vec![format!(" {:<32} {:>14} {:>12}", "predicted", "IOPS", "mean")];
+    for told in &prediction.steps {
+        let label = steps.iter().find(|s| s.index == told.index).map_or("", |s| &s.label);
+        let (iops, lat) = (format_iops(told.iops), format_ns(told.lat_mean_ns));
+        lines.push(format!(" {label:<32} {iops:>14} {lat:>12}"));
+    }
+    lines
 }
 
 /// Most that a step can take; a pass over its region ends long before its bound, so that counts as nothing.

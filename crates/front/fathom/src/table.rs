@@ -1,8 +1,10 @@
 //! The table of steps, for progress (stderr) and `show` (stdout). Numbers are aligned on their right edge.
 
-use fathom_lab::document::{LatencyView, StepView};
+use std::collections::BTreeMap;
+
+use fathom_lab::document::{CpuView, LatencyView, StepView};
 use fathom_lab::is_unsteady;
-use fathom_units::{format_iops, format_ns, format_rate};
+use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
 
 /// From this width on a line of the table fits whole.
 const WIDE_COLUMNS: u16 = 104;
@@ -124,12 +126,64 @@ fn cpu(step: &StepView) -> String {
     })
 }
 
-fn shorten(text: &str, width: usize) -> String {
+/// A text of at most `width` characters; `…` stands for what was cut.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
     let kept: String = text.chars().take(width - 1).collect();
     format!("{kept}…")
+}
+
+/// I/Os per core, with what they were divided by.
+fn per_core(c: &CpuView) -> String {
+    let rate = |iops: Option<f64>| iops.map_or("-".into(), format_iops);
+    format!(
+        "IOPS per busy CPU {} (by {:.2} of {} CPUs) · per busy physical core {} (by {:.2})",
+        rate(c.iops_per_core),
+        c.busy_cores,
+        c.cpus_online,
+        rate(c.iops_per_physical_core),
+        c.busy_physical_cores
+    )
+}
+
+/// I/Os per core of each measured step, for `show`; empty when none was sampled.
+pub(crate) fn cores(layout: Layout, steps: &[StepView]) -> String {
+    let rows: Vec<String> = steps
+        .iter()
+        .filter(|s| s.ios > 0)
+        .filter_map(|s| {
+            let text = per_core(s.cpu.as_ref()?);
+            Some(format!(" {:<width$} {text}\n", label(layout, s), width = label_width(layout)))
+        })
+        .collect();
+    rows.concat()
+}
+
+/// Where threads ran and who took the interrupts of the drives.
+fn ran_on(step: &StepView) -> Option<String> {
+    let mut cpus: Vec<u32> = step.workers.iter().flat_map(|w| w.cpus_seen.iter().copied()).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    if cpus.is_empty() {
+        return None;
+    }
+    let mut text = format!("threads ran on CPU {}", format_cpu_list(&cpus));
+    let migrations: Option<u64> = step.workers.iter().map(|w| w.migrations).sum();
+    if let Some(times) = migrations {
+        text.push_str(&format!(" with {times} migrations"));
+    }
+    let vectors = step.host_delta.iter().flat_map(|h| &h.vectors);
+    let mut by_cpu: BTreeMap<u32, u64> = BTreeMap::new();
+    for (cpu, count) in vectors.flat_map(|v| &v.by_cpu) {
+        *by_cpu.entry(*cpu).or_default() += count;
+    }
+    let most: Vec<String> = by_cpu.iter().map(|(cpu, count)| format!("CPU {cpu} {count}")).collect();
+    if !most.is_empty() {
+        text.push_str(&format!(" · interrupts of the drives: {}", most.join(", ")));
+    }
+    Some(text)
 }
 
 /// All figures of one step, for `fathom io`.
@@ -173,6 +227,10 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
             c.interrupts_per_io,
             c.context_switches_per_io
         ));
+        line(format!("  {}", per_core(c)));
+    }
+    if let Some(text) = ran_on(step) {
+        line(format!("  {text}"));
     }
     if let Some(o) = &step.overhead {
         line(format!(

@@ -53,3 +53,36 @@ pub(crate) fn print_problem(problem: &Problem) {
         talk(&format!("  help: {help}"));
     }
 }
+
+/// Breaks a sentence into lines of 80 characters; following lines are indented.
+pub(crate) fn fill(sentence: &str, indent: &str) -> String {
+    const WIDTH: usize = 80;
+    let mut out = String::new();
+    let mut line = indent.to_owned();
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + word.chars().count() + 1 > WIDTH && line.trim() != "" {
+            out.push_str(line.trim_end());
+            out.push('\n');
+            line = format!("{indent}  ");
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    out.push_str(line.trim_end());
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fill;
+
+    #[test]
+    fn long_sentences_are_broken_and_indented() {
+        let text = fill(&"word ".repeat(30), "  ");
+        assert!(text.lines().all(|l| l.chars().count() <= 80));
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("    word")));
+        assert_eq!(text.split_whitespace().count(), 30);
+    }
+}

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use cli::Place;
-use cli::machine::{LoopDevice, Mounted, tool};
+use cli::machine::{LoopDevice, Mounted, Partition, SwapFile, tool};
+use cli::skipped;
 
 const MIB: usize = 1 << 20;
 
@@ -57,6 +58,118 @@ fn a_mounted_device_is_refused_under_every_name_and_whatever_is_destroyed() {
     tool("mount", &["-o", "remount,ro", at]);
     refused(&place, &device, &device.path.clone(), &destroy, &words);
     refused(&place, &device, alias.to_str().expect("UTF-8"), &destroy, &words);
+}
+
+#[test]
+fn what_a_device_carries_is_named_and_must_be_destroyed_by_its_name() {
+    for (word, what, program, args) in [
+        ("ext", "an ext2/3/4 file system", "mkfs.ext4", &["-q", "-F"][..]),
+        ("xfs", "an XFS file system", "mkfs.xfs", &["-q", "-f", "--unsupported"]),
+        ("btrfs", "a btrfs file system", "mkfs.btrfs", &["-q", "-f", "--mixed"]),
+        ("swap", "swap space", "mkswap", &["-q"]),
+    ] {
+        let place = Place::new();
+        let Some(device) = LoopDevice::new(&place, &vec![0; 32 * MIB]) else { return };
+        let name = device.name().to_owned();
+        if tool(program, &[args, &[&device.path]].concat()).is_none() {
+            continue;
+        }
+        let carries = format!("{} carries {what}", device.path);
+        let help = format!("--destroy {name}:{word}");
+        refused(&place, &device, &device.path.clone(), &format!("--destroy {name}"), &[&carries, &help]);
+        refused(&place, &device, &device.path.clone(), &format!("--destroy {name}:zfs"), &[&carries, &help]);
+    }
+}
+
+#[test]
+fn a_device_with_partitions_is_refused_for_what_is_in_them() {
+    let place = Place::new();
+    let mut content = vec![0; 24 * MIB];
+    content[..512].copy_from_slice(&Partition::table(16 * MIB));
+    let Some(device) = LoopDevice::new(&place, &content) else { return };
+    let (path, name) = (device.path.clone(), device.name().to_owned());
+    let table = [&*format!("{path} carries an MBR partition table"), &*format!("--destroy {name}:mbr")];
+    refused(&place, &device, &path, &format!("--destroy {name}"), &table);
+    let Some(partition) = Partition::of(&device) else { return };
+    let quiet = ["-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0", &partition.path];
+    if tool("mkfs.ext4", &quiet).is_none() {
+        return;
+    }
+    let inside = ["an ext2/3/4 file system", &*format!("{name}p1"), &*format!("--destroy {name}:")];
+    refused(&place, &device, &path, &format!("--destroy {name}:mbr"), &inside);
+    refused(&place, &device, &partition.path, &format!("--destroy {name}"), &inside[..1]);
+
+    let Some(mounted) = Mounted::new(&place, "data", &["-o", "ro", &partition.path]) else { return };
+    let destroy = format!("--destroy {name} --destroy {name}:mbr+ext");
+    let at = format!("{name}p1 on {}", mounted.path.to_str().expect("UTF-8"));
+    refused(&place, &device, &path, &destroy, &["holds a mounted file system", &at]);
+    refused(&place, &device, &partition.path, &destroy, &["holds a mounted file system", &at]);
+    let alias = place.beside("by-name");
+    std::os::unix::fs::symlink(&partition.path, &alias).expect("a link");
+    refused(&place, &device, alias.to_str().expect("UTF-8"), &destroy, &["holds a mounted file system", &at]);
+}
+
+#[test]
+fn the_device_of_a_swap_file_in_use_is_refused() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 32 * MIB]) else { return };
+    let (path, name) = (device.path.clone(), device.name().to_owned());
+    if tool("mkfs.ext4", &["-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0", &path]).is_none() {
+        return;
+    }
+    let Some(mounted) = Mounted::new(&place, "data", &["-o", "noatime", &path]) else { return };
+    let canary = mounted.path.join("canary");
+    fs::write(&canary, vec![0xA5; MIB]).expect("a file");
+    let Some(_swap) = SwapFile::new(&mounted.path.join("swap file"), 4 * MIB) else { return };
+    let line =
+        format!("io --target {path} --rw randwrite --runtime 100ms --quiet --destroy {name}:ext --destroy {name}");
+    place.run(&line).expect(3, &[&format!("{path} holds a"), "/data"]);
+    // A device in use may change under the test; what nobody else writes to may not.
+    tool("sync", &[]);
+    let image = fs::read(&device.image).expect("the image");
+    let untouched = image.chunks_exact(4096).filter(|block| block.iter().all(|b| *b == 0xA5)).count();
+    assert_eq!(untouched, MIB / 4096, "blocks of the canary");
+}
+
+#[test]
+fn a_device_that_others_are_built_on_is_refused() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 16 * MIB]) else { return };
+    let (path, name) = (device.path.clone(), device.name().to_owned());
+    let destroy = format!("--destroy {name}");
+    if let Some(upper) = tool("losetup", &["-f", "--show", &path]) {
+        let held = format!("{path} is in use as the loop device {}", upper.trim_start_matches("/dev/"));
+        refused(&place, &device, &path, &destroy, &[&held, &format!("losetup -d {upper}")]);
+        tool("losetup", &["-d", &upper]);
+    }
+    if !fs::read_to_string("/proc/misc").is_ok_and(|m| m.contains("device-mapper")) {
+        return skipped("this kernel has no device mapper");
+    }
+    let upper = format!("fathom-guard-{}", std::process::id());
+    let table = format!("0 {} linear {path} 0", 16 * MIB / 512);
+    if tool("dmsetup", &["create", &upper, "--table", &table]).is_some() {
+        refused(&place, &device, &path, &destroy, &[&format!("{path} is in use by dm-"), "take"]);
+        tool("dmsetup", &["remove", &upper]);
+    }
+}
+
+#[test]
+fn a_member_of_an_array_is_refused_while_it_runs_and_after() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 16 * MIB]) else { return };
+    if !Path::new("/proc/mdstat").exists() {
+        return skipped("this kernel has no md arrays");
+    }
+    let (path, name) = (device.path.clone(), device.name().to_owned());
+    let array = format!("/dev/md/fathom-{}", std::process::id());
+    let create = ["--create", &array, "--run", "--force", "--level=0", "--raid-devices=1", &path];
+    if tool("mdadm", &create).is_none() {
+        return;
+    }
+    refused(&place, &device, &path, &format!("--destroy {name}"), &[&format!("{path} is in use by md")]);
+    tool("mdadm", &["--stop", &array]);
+    let carries = [&*format!("{path} carries a Linux RAID (md) member"), &*format!("--destroy {name}:md")];
+    refused(&place, &device, &path, &format!("--destroy {name}"), &carries);
 }
 
 fn read_ahead(device: &LoopDevice) -> String {
@@ -111,6 +224,30 @@ fn restore_brings_back_what_a_killed_run_left_changed() {
     assert_eq!((read_ahead(&device), journals(&place)), (before, 0));
     assert_eq!(place.run("restore").out, "Nothing to restore.\n");
     assert_eq!(place.json("restore", 0)["restored"], serde_json::json!([]));
+}
+
+#[test]
+fn restore_brings_back_what_a_run_changed_that_was_killed_while_it_measured() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![0; 4 * MIB]) else { return };
+    let before = read_ahead(&device);
+    let other = if before == "64" { "32" } else { "64" };
+    let plan = "[study]\nname = \"turns\"\nquestion = \"Does it help?\"\n\n[defaults]\nengine = \"psync\"\n\
+                runtime = \"300ms\"\n\n[[ladder]]\nrw = [\"randread\"]\n";
+    fs::write(place.file("turns.toml"), plan).expect("a plan");
+    let words = format!("run turns.toml --target {} --versus read_ahead_kb={other}", device.path);
+    let mut running = place.start(&words);
+    running.until("the change", |_| read_ahead(&device) == other);
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None, "killed");
+    // Nobody was left to put it back.
+    assert_eq!((read_ahead(&device).as_str(), journals(&place)), (other, 1));
+    let restored = place.run("restore");
+    restored.expect(0, &[]);
+    assert_eq!(restored.out, format!("read_ahead_kb of {}: {other} -> {before}\n", device.name()));
+    assert_eq!((read_ahead(&device), journals(&place)), (before, 0));
+    // What was measured before is kept.
+    assert!(place.json("list", 0)["runs"].as_array().is_some_and(|runs| runs.len() == 1));
 }
 
 #[test]

@@ -163,3 +163,35 @@ fn bad_input_is_refused_with_a_way_out() {
     place.run("inspect --root tree --capture words.tar").expect(1, &["cannot write words.tar"]);
     assert_eq!(fs::read_to_string(place.file("words.tar")).expect("untouched"), "these are words");
 }
+
+#[test]
+fn who_is_not_root_is_told_what_root_would_add() {
+    if !cli::machine::is_root("becoming an ordinary user") {
+        return;
+    }
+    // Somewhere that an ordinary user reaches.
+    let dir = tempfile::Builder::new().prefix("fathom-user").tempdir().expect("a folder");
+    let program = dir.path().join("fathom");
+    fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).expect("a copy");
+    for path in [dir.path(), &program] {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("permissions");
+    }
+    let run = |words: &[&str]| {
+        let mut command = std::process::Command::new(&program);
+        std::os::unix::process::CommandExt::uid(&mut command, 65_534);
+        command.args(words).env("HOME", dir.path()).env("FATHOM_JOURNAL", dir.path().join("journal"));
+        command.output().expect("fathom starts")
+    };
+    let document: Value = serde_json::from_slice(&run(&["inspect", "--json"]).stdout).expect("JSON");
+    let missing = document["inventory"]["missing"].as_array().expect("a list");
+    let text = String::from_utf8(run(&["inspect"]).stdout).expect("UTF-8");
+    assert!(text.contains("\nAdvice"), "{text}");
+    if missing.iter().any(|m| m["why"] == "needs_root") {
+        assert!(text.contains("root would add it"), "{text}");
+    } else {
+        cli::skipped("nothing on this machine needs root to be seen");
+    }
+    // A kernel that shows its drives' identity pages to root alone is the usual case where there are NVMe drives.
+    let hidden = Path::new("/sys/class/nvme").read_dir().is_ok_and(|mut all| all.next().is_some());
+    assert!(!hidden || text.contains("root would add it"), "{text}");
+}

@@ -1,10 +1,13 @@
 //! Conducts a run: prepares targets, runs each step, commits it, and rebuilds the answer from the store.
 
+mod explain;
+mod foretell;
 mod loops;
 mod purge;
 mod runners;
 mod same_host;
 mod settings;
+mod simulation;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +18,7 @@ use fathom_host::settings::SettingError;
 use fathom_host::{HostFacts, ProbeError, Root};
 use fathom_plan::{Phase, Plan, Step};
 use fathom_record::Progress;
-use fathom_store::{Lab, NewRun, RunId, RunState, StoreError};
+use fathom_store::{Lab, NewRun, RunId, RunState, StoreError, StoredPrediction};
 
 use crate::document::{Document, StepView};
 use crate::machine::host_json;
@@ -39,6 +42,10 @@ pub struct ConductOptions {
     pub journal_dir: PathBuf,
     /// Wall time for all steps together: a step that would end later is shortened.
     pub time_budget_ns: Option<u64>,
+    /// Screen each ladder for some seconds and predict it before it is measured.
+    pub predict: bool,
+    /// After the plan, run the probes that limits lack for being confirmed.
+    pub explain: bool,
 }
 
 /// What happens, for whoever shows it.
@@ -61,6 +68,8 @@ pub enum Event<'a> {
     StepProgress(&'a Step, &'a Progress),
     /// The loop of this step has become steady with it: its later rounds are not run.
     Steady(&'a Step),
+    /// These steps were predicted; the prediction is stored.
+    Predicted(&'a [Step], &'a StoredPrediction),
     /// A step was committed.
     StepEnded(&'a StepView),
 }
@@ -134,8 +143,11 @@ pub fn conduct(
 ) -> Result<RunOutcome, ConductError> {
     let mut prepared = prepare(plan, &permission(options, false))?;
     let plan = &prepared.executed(plan)?;
-    let facts = facts_of(plan)?;
-    let host_json = host_json(&Root::live(), &facts);
+    let facts = facts_of(plan, &prepared)?;
+    let host_json = match &prepared.simulated {
+        Some(simulated) => simulated.host_json(&facts),
+        None => host_json(&Root::live(), &facts),
+    };
     let run = lab.begin_run(&NewRun {
         study: &plan.study.name,
         question: &plan.study.question,
@@ -174,8 +186,11 @@ pub fn resume(
     let mut allowed = permission(options, false);
     allowed.made = &plan.files;
     let mut prepared = prepare(plan, &allowed)?;
-    let facts = facts_of(plan)?;
-    if let Ok(then) = serde_json::from_str::<HostFacts>(&head.host_json) {
+    let facts = facts_of(plan, &prepared)?;
+    // A simulated machine is the one that the run kept.
+    if prepared.simulated.is_none()
+        && let Ok(then) = serde_json::from_str::<HostFacts>(&head.host_json)
+    {
         let differences = same_host::differences(&then, &facts);
         if !differences.is_empty() {
             return Err(ConductError::OtherHost { run, differences });
@@ -222,7 +237,10 @@ fn carry_out(
 }
 
 /// The machine and what is behind the targets of the plan.
-fn facts_of(plan: &Plan) -> Result<HostFacts, ProbeError> {
+fn facts_of(plan: &Plan, prepared: &Prepared) -> Result<HostFacts, ProbeError> {
+    if let Some(simulated) = &prepared.simulated {
+        return Ok(simulated.facts(plan));
+    }
     let mut targets: Vec<&Path> =
         plan.steps.iter().flat_map(|s| &s.targets).map(|t| Path::new(&t.path)).filter(|p| p.exists()).collect();
     targets.sort();

@@ -36,6 +36,37 @@ pub struct Document {
     /// Published results of the same study, for marks beside the measured points.
     #[serde(default)]
     pub references: Vec<Reference>,
+    /// What was predicted before it was measured, over all steps; `None` for runs without.
+    #[serde(default)]
+    pub prediction: Option<PredictionView>,
+}
+
+/// A prediction as a whole; the figures stand with their steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictionView {
+    /// When it was made, RFC 3339: before the first predicted step began.
+    pub made: String,
+    /// The short steps it was made from.
+    pub screens: Vec<ScreenView>,
+    /// Steps that were predicted and measured.
+    pub steps: u32,
+    /// Median size of the error of predicted IOPS over these steps, percent.
+    pub iops_error_pct_median: Option<f64>,
+    /// The same of the mean latency.
+    pub lat_error_pct_median: Option<f64>,
+}
+
+/// A short step that a prediction was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScreenView {
+    /// For people.
+    pub label: String,
+    /// I/Os in flight over all threads and targets.
+    pub in_flight: u32,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Mean latency.
+    pub lat_ns_mean: f64,
 }
 
 /// A published result that the catalogue holds.
@@ -158,7 +189,7 @@ pub struct StepView {
     pub index: u32,
     /// For people.
     pub label: String,
-    /// `measure`, `fill`...
+    /// `measure`, `fill`... `probe`: beside the plan, to explain a measured step.
     pub phase: String,
     /// Group of the targets.
     pub group: String,
@@ -246,7 +277,7 @@ pub struct StepView {
     pub links: Vec<LinkLoad>,
     /// Steadiness over the window; `None` with too few intervals.
     pub steady: Option<SteadyView>,
-    /// Made beforehand; filled from issue "the explanation" on.
+    /// Made beforehand.
     pub predicted: Option<PredictedView>,
     /// Latency over the quantile, as points for an axis of nines, cut where samples end.
     pub percentile_curve: Vec<CurvePoint>,
@@ -378,8 +409,14 @@ pub struct CpuView {
     pub interrupts_per_io: f64,
     /// Context switches per I/O.
     pub context_switches_per_io: f64,
-    /// IOPS / busy cores; `None` when hardly any CPU was used.
+    /// IOPS / `busy_cores`; `None` when hardly any CPU was used.
     pub iops_per_core: Option<f64>,
+    /// Busy physical cores, baseline subtracted: a core is as busy as its busiest sibling. `busy_cores` without SMT.
+    #[serde(default)]
+    pub busy_physical_cores: f64,
+    /// IOPS / `busy_physical_cores`; `None` when hardly any CPU was used.
+    #[serde(default)]
+    pub iops_per_physical_core: Option<f64>,
     /// Idle baseline, busy cores.
     pub baseline_busy_cores: f64,
     /// Share of the window stolen by the hypervisor, percent of all CPUs.
@@ -542,6 +579,9 @@ pub struct PredictedView {
     /// The same for the mean latency.
     #[serde(default)]
     pub lat_error_pct: Option<f64>,
+    /// When it was made, RFC 3339.
+    #[serde(default)]
+    pub made: Option<String>,
 }
 
 /// A point of the percentile curve.
@@ -566,12 +606,17 @@ pub struct SeriesView {
     pub p99_ns: Vec<Option<u64>>,
     /// Busy share in [0, 1]. `[interval][cpu]`; empty when not sampled.
     pub cpu_busy: Vec<Vec<f32>>,
+    /// Whether a drive showed itself hot or slowed down by heat: mark the interval. Drives are looked at once a second,
+    /// so a mark reaches from the look before to the look after. Empty where no drive tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hot: Vec<bool>,
 }
 
 /// A law that must hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckView {
-    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`.
+    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`,
+    /// `fixed_buffers`; of the placement: `pinned`.
     pub name: String,
     /// Whether it held; `None`: could not be checked (the sentence says why).
     pub ok: Option<bool>,

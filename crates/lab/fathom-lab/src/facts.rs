@@ -7,30 +7,48 @@ use fathom_host::inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
     DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, StepFacts, UplinkModel,
 };
-use fathom_plan::Step;
+use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
 use fathom_store::{Lab, RunId, StoreError};
 use fathom_units::parse_cpu_list;
 use serde::Deserialize;
+
+use crate::simulated::SimulatedMachine;
 
 /// Gain of the second hardware thread of a core, where it was not measured (catalogue: t1-smt-gain).
 const SMT_GAIN: f64 = 1.64;
 
 /// Facts by the devices of a step: most steps of a run share them.
 pub(crate) struct FactsOfRun<'a> {
-    inventory: &'a Inventory,
+    machine: MachineOfRun<'a>,
     made: BTreeMap<Vec<String>, Arc<StepFacts>>,
 }
 
+/// What a run was conducted on.
+enum MachineOfRun<'a> {
+    Real(&'a Inventory),
+    Simulated(Box<SimulatedMachine>),
+}
+
 impl<'a> FactsOfRun<'a> {
-    pub(crate) fn new(inventory: &'a Inventory) -> Self {
-        FactsOfRun { inventory, made: BTreeMap::new() }
+    /// Of the machine that the run keeps, or of the inventory of a real one; `None` when it keeps neither.
+    pub(crate) fn of_run(plan: &Plan, inventory: Option<&'a Inventory>) -> Option<Self> {
+        let simulated = plan.machine.as_ref().and_then(|kept| SimulatedMachine::kept(kept).ok());
+        let machine = match simulated {
+            Some(simulated) => MachineOfRun::Simulated(Box::new(simulated)),
+            None => MachineOfRun::Real(inventory?),
+        };
+        Some(FactsOfRun { machine, made: BTreeMap::new() })
     }
 
     /// The facts for a step on these devices, given by kernel name.
     pub(crate) fn of(&mut self, devices: &[String]) -> Arc<StepFacts> {
         let key = devices.to_vec();
-        self.made.entry(key).or_insert_with(|| Arc::new(step_facts(self.inventory, devices))).clone()
+        let made = || match &self.machine {
+            MachineOfRun::Real(inventory) => step_facts(inventory, devices),
+            MachineOfRun::Simulated(machine) => machine.step_facts(devices),
+        };
+        self.made.entry(key).or_insert_with(|| Arc::new(made())).clone()
     }
 }
 
@@ -158,7 +176,7 @@ pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreE
     let head = lab.load_head(run)?;
     let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
     let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
-    let mut facts = inventory.as_ref().map(FactsOfRun::new);
+    let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;

@@ -1,7 +1,7 @@
 //! Health of the drives over a step: figures and series for the report, and the warning when heat was in play.
 
 use fathom_nvme::CriticalWarning;
-use fathom_record::{DriveSeries, HealthSource, StepRecord, ThrottleSign, Warning};
+use fathom_record::{DriveSeries, HealthSource, Interval, StepRecord, ThrottleSign, Warning};
 use serde::{Deserialize, Serialize};
 
 /// One drive over one step.
@@ -83,6 +83,23 @@ fn drive_view(series: &DriveSeries) -> Option<DriveHealthView> {
     })
 }
 
+/// Which intervals to mark as hot: those that a hot look at one of the drives may speak for, from the look before it
+/// (since when it may have been so) to the look after it. Empty without any look.
+pub(crate) fn hot_intervals(drives: &[DriveSeries], intervals: &[Interval]) -> Vec<bool> {
+    if drives.iter().all(|d| d.samples.is_empty()) {
+        return Vec::new();
+    }
+    let spans: Vec<(u64, u64)> = drives.iter().flat_map(hot_spans).collect();
+    let is_hot = |i: &Interval| spans.iter().any(|(from, to)| *from < i.start_ns + i.length_ns && i.start_ns < *to);
+    intervals.iter().map(is_hot).collect()
+}
+
+fn hot_spans(series: &DriveSeries) -> Vec<(u64, u64)> {
+    let at = |i: usize| series.samples.get(i).map(|s| s.at_ns);
+    let hot = series.hot_samples().into_iter().enumerate().filter(|(_, hot)| *hot);
+    hot.map(|(i, _)| (i.checked_sub(1).and_then(at).unwrap_or(0), at(i + 1).unwrap_or(u64::MAX))).collect()
+}
+
 /// A warning for each drive that heat slowed down, or that said it would.
 pub(crate) fn heat_warnings(record: &StepRecord) -> Vec<Warning> {
     let warning = |series: &DriveSeries| {
@@ -109,6 +126,8 @@ mod tests {
     use fathom_record::DriveSample;
 
     use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
 
     fn sample(at_ns: u64, celsius: f64, host_written_bytes: u64) -> DriveSample {
         DriveSample {
@@ -142,6 +161,27 @@ mod tests {
         assert_eq!(view.samples[1].nand_written_bytes, Some(600 << 20));
         assert_eq!(view.critical_warnings, ["reliability is degraded by media or internal errors"]);
         assert_eq!(view.throttled, Some(ThrottleSign::WarningTemperature));
+    }
+
+    #[test]
+    fn intervals_are_marked_from_the_look_before_a_hot_one_to_the_look_after() {
+        let looks = |celsius: [f64; 5]| series((0..).zip(celsius).map(|(s, c)| sample(s * SECOND_NS, c, 0)).collect());
+        let interval =
+            |tenth: u64| Interval { start_ns: tenth * SECOND_NS / 2, length_ns: SECOND_NS / 2, directions: Vec::new() };
+        let intervals: Vec<Interval> = (0..10).map(interval).collect();
+        let cool = looks([40.0, 41.0, 42.0, 41.0, 40.0]);
+        assert_eq!(hot_intervals(std::slice::from_ref(&cool), &intervals), [false; 10]);
+        // Hot at second 2: from second 1 to second 3.
+        let hot = looks([40.0, 60.0, 75.0, 60.0, 40.0]);
+        let marked: Vec<usize> = hot_intervals(&[cool.clone(), hot], &intervals)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(i, hot)| hot.then_some(i))
+            .collect();
+        assert_eq!(marked, [2, 3, 4, 5]);
+        // Hot at the last look: to the end.
+        assert!(hot_intervals(&[looks([40.0, 40.0, 40.0, 40.0, 80.0])], &intervals)[9]);
+        assert_eq!(hot_intervals(&[], &intervals), Vec::<bool>::new());
     }
 
     #[test]

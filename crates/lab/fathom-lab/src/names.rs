@@ -5,18 +5,23 @@ use std::path::{Path, PathBuf};
 use fathom_host::Root;
 use fathom_host::inspect::Inventory;
 
+use crate::simulated::expand_simulated;
 use crate::targets::TargetError;
 
 /// The targets that one name stands for: `/dev/nvme[0-3]n1` and `disk*` those that are there, in the order of their
-/// numbers; `serial:S64GNE0R` the drive with that serial number; anything else itself.
+/// numbers; `serial:S64GNE0R` the drive with that serial number; `sim:MACHINE` and `sim:MACHINE/PART` the simulated
+/// drives or the array that it means; anything else itself.
 ///
 /// # Errors
-/// [`TargetError::NoMatch`] when nothing matches.
+/// [`TargetError::NoMatch`] when nothing matches; [`TargetError::Machine`] for a simulated machine that cannot be had.
 pub fn expand_target(root: &Root, name: &str) -> Result<Vec<String>, TargetError> {
     if let Some(serial) = name.strip_prefix("serial:") {
         return by_serial(root, name, serial);
     }
-    if !name.contains(['*', '?', '[']) || Path::new(name).exists() || name.starts_with("sim:") {
+    if let Some(simulated) = expand_simulated(name)? {
+        return Ok(simulated);
+    }
+    if !name.contains(['*', '?', '[']) || Path::new(name).exists() {
         return Ok(vec![name.to_owned()]);
     }
     let mut found = matches(Path::new(name));

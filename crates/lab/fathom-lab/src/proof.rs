@@ -1,13 +1,17 @@
-//! Whether a mode was real: what cannot be polled is refused beforehand, and what was not polled fails afterwards.
+//! Whether mode, placement and O_DIRECT were real: what cannot be had is refused beforehand, and what the counters
+//! disprove fails afterwards.
 
 use fathom_host::{BlockDevice, Root, poll_obstacle};
-use fathom_plan::{Mode, Step};
-use fathom_record::{HostDelta, StepFailure, StepRecord};
+use fathom_plan::{Mode, Placement, Step};
+use fathom_record::{HostDelta, StepFailure, StepRecord, ThreadRecord};
+use fathom_units::{format_bytes, format_cpu_list};
 
 use crate::document::CheckView;
 
 /// Interrupts above this share of the polled I/Os are more than stray ones.
 const STRAY_SHARE: f64 = 0.01;
+/// Pages of a file that O_DIRECT leaves in the cache at most, beside a hundredth of what was moved.
+const STRAY_CACHE_BYTES: u64 = 1 << 20;
 /// A kernel thread's time is counted in ticks of up to 10 ms; a shorter window may have none of them.
 const SQPOLL_WINDOW_MIN_NS: u64 = 200_000_000;
 
@@ -30,27 +34,106 @@ pub(crate) fn refuse_unpollable(step: &Step, devices: &[BlockDevice]) -> Result<
     }
 }
 
-/// The failure of a step whose mode was not what it claims to be.
-pub(crate) fn disproof(step: &Step, record: &StepRecord) -> Option<StepFailure> {
-    let failed = proofs(step, record).into_iter().find(|p| p.ok == Some(false))?;
-    let help = match step.engine.mode {
-        Mode::Iopoll => "use mode interrupt, or a target the kernel polls: the drive itself, or a file on ext4 or xfs",
-        _ => "use mode interrupt or iopoll",
+/// The failure of a step whose mode, placement or O_DIRECT was not what it claims to be; `cached_before_bytes` is what
+/// the page cache held of its files before it, where that is known.
+pub(crate) fn disproof(step: &Step, record: &StepRecord, cached_before_bytes: Option<u64>) -> Option<StepFailure> {
+    let disproved = |proof: &CheckView| proof.ok == Some(false);
+    let mode = || {
+        let help = match step.engine.mode {
+            Mode::Iopoll => {
+                "use mode interrupt, or a target the kernel polls: the drive itself, or a file on ext4 or xfs"
+            }
+            _ => "use mode interrupt or iopoll",
+        };
+        let failed = mode_proof(step, record).filter(disproved)?;
+        Some((format!("mode {} on {}", step.engine.mode.as_str(), names(step)), failed.sentence, help))
     };
+    let placement = || {
+        let help = "keep tools that move threads (taskset, cpusets, CPU hot-unplug) away from the run, or run unpinned";
+        let failed = pinned(step, record).filter(disproved)?;
+        Some((format!("placement {} of {}", placement_text(&step.placement), step.label), failed.sentence, help))
+    };
+    let direct = || {
+        let help = "the file system serves such I/O through memory: use ext4 or xfs, or ask for buffered I/O with \
+                    `--direct 0`";
+        let sentence = went_through_the_cache(step, record, cached_before_bytes?)?;
+        Some((format!("O_DIRECT on {}", names(step)), sentence, help))
+    };
+    let (what, why, help) = mode().or_else(placement).or_else(direct)?;
     Some(StepFailure::Failed {
-        what: format!("mode {} on {} was not in force", step.engine.mode.as_str(), names(step)),
-        source: std::io::Error::other(failed.sentence),
+        what: format!("{what} was not in force"),
+        source: std::io::Error::other(why),
         help: help.to_owned(),
     })
 }
 
-/// What the kernel's counters say about the mode; nothing for mode interrupt.
+/// What the counters say about the mode, the registered buffers and the placement, where the step asks for any.
 pub(crate) fn proofs(step: &Step, record: &StepRecord) -> Vec<CheckView> {
-    let Some(host) = &record.host else { return Vec::new() };
+    [mode_proof(step, record), fixed_buffers(record), pinned(step, record)].into_iter().flatten().collect()
+}
+
+fn mode_proof(step: &Step, record: &StepRecord) -> Option<CheckView> {
+    let host = record.host.as_ref()?;
     match step.engine.mode {
-        Mode::Interrupt => Vec::new(),
-        Mode::Iopoll => vec![polled(host, record.ios())],
-        Mode::Sqpoll => vec![submitted_by_poller(host)],
+        Mode::Interrupt => None,
+        Mode::Iopoll => Some(polled(host, record.ios())),
+        Mode::Sqpoll => Some(submitted_by_poller(host)),
+    }
+}
+
+/// Whether the kernel took the buffers. When it did not the step goes on without them, as with every feature of the
+/// ring, and says so: most machines let an ordinary user register little memory.
+fn fixed_buffers(record: &StepRecord) -> Option<CheckView> {
+    let feature = record.features.iter().find(|f| f.name == "fixed_buffers" && (f.used || f.detail != "not asked"))?;
+    let sentence = match feature.used {
+        true => format!("the kernel accepted the buffers: {}", feature.detail),
+        false => format!("the kernel did not take the buffers: {}", feature.detail),
+    };
+    Some(CheckView { name: "fixed_buffers".to_owned(), ok: Some(feature.used), sentence })
+}
+
+/// Whether bound threads stayed where they were bound.
+fn pinned(step: &Step, record: &StepRecord) -> Option<CheckView> {
+    if step.placement == Placement::Unpinned || record.threads.is_empty() {
+        return None;
+    }
+    let strayed = |t: &&ThreadRecord| t.cpus_seen.iter().any(|cpu| !t.cpus_allowed.contains(cpu));
+    let moved: Option<u64> = record.threads.iter().map(|t| t.migrations).sum();
+    let seen = record.threads.iter().any(|t| !t.cpus_seen.is_empty());
+    let mut cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_seen.iter().copied()).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let ran = format!("threads ran on CPUs {}", format_cpu_list(&cpus));
+    let moves = match moved {
+        Some(times) => format!("the kernel counts {times} migrations"),
+        None => "this kernel counts no migrations".to_owned(),
+    };
+    let (ok, sentence) = match record.threads.iter().find(strayed) {
+        Some(t) => {
+            let (at, bound) = (format_cpu_list(&t.cpus_seen), format_cpu_list(&t.cpus_allowed));
+            (Some(false), format!("thread {} was bound to CPU {bound} and seen on CPU {at}", t.index))
+        }
+        None if !seen => (None, "no thread was seen on any CPU".to_owned()),
+        None => (Some(moved.unwrap_or(0) == 0), format!("{ran}, where they were bound; {moves}")),
+    };
+    Some(CheckView { name: "pinned".to_owned(), ok, sentence })
+}
+
+/// Why O_DIRECT was not in force: the page cache took up what the step moved. Pages that were there before, and a stray
+/// one (readers of metadata, the end of a file), prove nothing.
+fn went_through_the_cache(step: &Step, record: &StepRecord, before_bytes: u64) -> Option<String> {
+    let after_bytes = record.host.as_ref()?.page_cache_bytes.filter(|_| step.workload.direct)?;
+    let grown_bytes = after_bytes.saturating_sub(before_bytes);
+    (grown_bytes > record.bytes() / 100 + STRAY_CACHE_BYTES).then(|| {
+        let (moved, grown) = (format_bytes(record.bytes()), format_bytes(grown_bytes));
+        format!("the page cache took up {grown} of the target while {moved} were moved past it")
+    })
+}
+
+fn placement_text(placement: &Placement) -> String {
+    match placement {
+        Placement::Cpus(cpus) => format!("on CPUs {}", format_cpu_list(cpus)),
+        other => format!("{other:?}").to_lowercase(),
     }
 }
 
@@ -129,6 +212,76 @@ mod tests {
         let shared = polled(&host(vec![vector(Some(1), 900)], 2000), 1000);
         assert_eq!(shared.ok, Some(true), "{}", shared.sentence);
         assert!(shared.sentence.contains("others did 1000 I/Os"), "{}", shared.sentence);
+    }
+
+    fn bound(cpus_seen: &[u32], migrations: Option<u64>) -> (Step, StepRecord) {
+        let mut step = crate::samples::step();
+        step.placement = Placement::Cpus(vec![1]);
+        let mut record = crate::samples::record(&[1000]);
+        record.threads = vec![ThreadRecord {
+            index: 0,
+            target: "file".into(),
+            cpus_allowed: vec![1],
+            cpus_seen: cpus_seen.to_vec(),
+            migrations,
+            ios: 1000,
+            passes: 0,
+            in_flight_max: 1,
+        }];
+        (step, record)
+    }
+
+    #[test]
+    fn a_bound_thread_that_moved_fails_its_step() {
+        let judge = |seen: &[u32], migrations| {
+            let (step, record) = bound(seen, migrations);
+            let ok = pinned(&step, &record).expect("it is bound").ok;
+            (ok, disproof(&step, &record, None).map(|f| f.to_string()))
+        };
+        assert_eq!(judge(&[1], Some(0)), (Some(true), None));
+        assert_eq!(judge(&[1], None), (Some(true), None));
+        assert_eq!(judge(&[], None).0, None);
+        for (seen, migrations, word) in
+            [(&[1][..], Some(2), "2 migrations"), (&[0, 1], Some(0), "bound to CPU 1 and seen on CPU 0-1")]
+        {
+            let (ok, failure) = judge(seen, migrations);
+            assert_eq!(ok, Some(false));
+            assert!(failure.is_some_and(|f| f.contains("placement on CPUs 1") && f.contains(word)), "{word}");
+        }
+        let (mut step, record) = bound(&[0, 1], Some(9));
+        step.placement = Placement::Unpinned;
+        assert_eq!(pinned(&step, &record), None);
+    }
+
+    #[test]
+    fn o_direct_is_disproved_by_a_page_cache_that_took_up_what_was_moved() {
+        let step = crate::samples::step();
+        let mut record = crate::samples::record(&[10_000]);
+        let moved = record.bytes();
+        let mut cached = |before: u64, after: u64| {
+            record.host = Some(HostDelta { page_cache_bytes: Some(after), ..HostDelta::default() });
+            disproof(&step, &record, Some(before)).map(|f| f.to_string())
+        };
+        assert_eq!(cached(0, 4096), None, "a stray page");
+        assert_eq!(cached(moved, moved), None, "what was there before");
+        assert!(cached(0, moved).is_some_and(|f| f.contains("O_DIRECT on file was not in force")));
+        assert_eq!(disproof(&step, &record, None).map(|f| f.to_string()), None, "nothing known of before");
+        let mut buffered = step.clone();
+        buffered.workload.direct = false;
+        assert_eq!(disproof(&buffered, &record, Some(0)).map(|f| f.to_string()), None);
+    }
+
+    #[test]
+    fn registered_buffers_are_proved_by_the_kernels_answer() {
+        let mut record = crate::samples::record(&[1]);
+        let mut judge = |used, detail: &str| {
+            let feature = fathom_record::FeatureUse { name: "fixed_buffers".into(), used, detail: detail.into() };
+            record.features = vec![feature];
+            fixed_buffers(&record).map(|c| c.ok)
+        };
+        assert_eq!(judge(true, "one piece of contiguous memory"), Some(Some(true)));
+        assert_eq!(judge(false, "Cannot allocate memory"), Some(Some(false)));
+        assert_eq!(judge(false, "not asked"), None);
     }
 
     #[test]

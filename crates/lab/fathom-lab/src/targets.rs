@@ -10,7 +10,9 @@ use fathom_host::{
     BlockDevice, OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, Root, WriteConsent, check_write_target, free_bytes,
 };
 use fathom_host::{is_own_file_name, mount_of, whole_device_of};
-use fathom_plan::{EngineName, MadeFile, Phase, Plan, Step};
+use fathom_plan::{EngineName, MadeFile, Phase, Plan, SourceError, Step};
+
+use crate::simulated::SimulatedMachine;
 
 /// Size of a file Fathom creates when neither plan nor user says one.
 pub const FILE_BYTES_DEFAULT: u64 = 1 << 30;
@@ -79,6 +81,17 @@ pub enum TargetError {
     /// The guard said no.
     #[error("{0}")]
     Guard(Refusal),
+    /// A simulated machine, or a part of one, that cannot be had.
+    #[error(transparent)]
+    Machine(Box<SourceError>),
+    /// What a run has is on one machine.
+    #[error("{simulated} and {other} are not on the same machine")]
+    Mixed {
+        /// The simulated machine.
+        simulated: String,
+        /// The other one, or a real target.
+        other: String,
+    },
     /// A name that only one engine understands.
     #[error("target `null` has no data: it goes with engine null, not {engine}")]
     NullTarget {
@@ -101,6 +114,9 @@ impl TargetError {
                 let fits = free_bytes.saturating_sub(SPARE_BYTES) / (1 << 20);
                 format!("free some space, or ask for less: --size {fits}m")
             }
+            TargetError::TooSmall { path, have_bytes, .. } if path.starts_with("sim:") => {
+                format!("ask for less: --size {have_bytes}")
+            }
             TargetError::TooSmall { have_bytes, .. } => {
                 format!("ask for less: --size {have_bytes}, or let Fathom create a new file")
             }
@@ -112,6 +128,11 @@ impl TargetError {
             }
             TargetError::Io { .. } => "check that you may write there".into(),
             TargetError::Guard(refusal) => refusal.help.clone(),
+            // Its text carries the remedy.
+            TargetError::Machine(_) => String::new(),
+            TargetError::Mixed { .. } => {
+                "give each its own run, and put them side by side with: fathom compare RUN RUN".into()
+            }
             TargetError::NullTarget { .. } => "name a file or device with --target, or use --engine null".into(),
         }
     }
@@ -162,6 +183,8 @@ pub(crate) struct Prepared {
     pub(crate) to_fill: Vec<(PathBuf, u64)>,
     /// Remarks for the user.
     pub(crate) notes: Vec<String>,
+    /// The machine whose parts the targets are, if they are simulated: then there is nothing else here.
+    pub(crate) simulated: Option<SimulatedMachine>,
 }
 
 /// What the caller allows.
@@ -197,6 +220,10 @@ struct Use {
 /// # Errors
 /// [`TargetError`], before anything was written.
 pub(crate) fn prepare(plan: &Plan, permission: &Permission<'_>) -> Result<Prepared, TargetError> {
+    if let Some(simulated) = SimulatedMachine::of_plan(plan)? {
+        simulated.check_regions(plan)?;
+        return Ok(Prepared { simulated: Some(simulated), ..Prepared::default() });
+    }
     let mut uses: BTreeMap<&str, Use> = BTreeMap::new();
     for step in &plan.steps {
         for target in &step.targets {
@@ -230,6 +257,9 @@ impl Prepared {
     pub(crate) fn executed(&self, plan: &Plan) -> Result<Plan, TargetError> {
         let mut out = plan.clone();
         for step in &mut out.steps {
+            if let Some(simulated) = &self.simulated {
+                step.targets = simulated.expanded(step)?;
+            }
             self.resolve_region(step)?;
             for target in &mut step.targets {
                 let Some(opened) = self.names.get(&target.path) else { continue };
@@ -239,6 +269,7 @@ impl Prepared {
         let made = |opened: &Opened| {
             Some(MadeFile { path: opened.path.to_string_lossy().into_owned(), bytes: opened.made_bytes? })
         };
+        out.machine = self.simulated.as_ref().map(SimulatedMachine::to_kept);
         out.files = self.names.values().filter_map(made).collect();
         Ok(out)
     }
@@ -249,7 +280,10 @@ impl Prepared {
         let made = opened.iter().filter_map(|o| o.made_bytes).min();
         let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
         if step.workload.region.size_bytes.is_none() && (conditions || step.role.footprint_pct.is_some()) {
-            let capacities = opened.iter().map(|o| o.capacity_bytes()).collect::<Result<Vec<u64>, _>>()?;
+            let capacities = match &self.simulated {
+                Some(simulated) => simulated.capacities_bytes(step),
+                None => opened.iter().map(|o| o.capacity_bytes()).collect::<Result<Vec<u64>, _>>()?,
+            };
             // Targets of one step share one region, so the smallest decides. A file made here is the footprint itself.
             let pct = step.role.footprint_pct.filter(|_| made.is_none());
             let share = |bytes: u64| match pct {

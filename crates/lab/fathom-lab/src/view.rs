@@ -13,17 +13,19 @@ use fathom_store::{Lab, RunHead, RunId, StepOutcome, StoreError};
 use serde::Deserialize;
 
 use crate::checks::checks;
-use crate::compare::compare_arms;
+use crate::compare::{MARGIN_PCT, compare_arms};
 use crate::document::{
     CeilingView, CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView,
     NeedView, RunInfo, SCHEMA, SeriesView, StepView,
 };
 use crate::facts::{FactsOfRun, observation};
-use crate::health::drive_health;
+use crate::foresight::foresee;
+use crate::health::{drive_health, hot_intervals};
 use crate::links::link_loads;
 use crate::proof::proofs;
 use crate::references::references;
 use crate::sentences::warning_text;
+use crate::simulated::simulated_caveat;
 use crate::steadiness::{Loops, window_view};
 use crate::verdict::verdicts;
 
@@ -45,7 +47,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut steps = Vec::new();
     let mut seen = Vec::new();
     let mut loops = Loops::default();
-    let mut facts = inventory.as_ref().map(FactsOfRun::new);
+    let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
         let mut view = step_view(&stored.step, &stored.outcome);
@@ -58,6 +60,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     }
     loops.judge(&mut steps);
     set_limits(&mut steps, &seen);
+    let prediction = foresee(&mut steps, &lab.predictions(run)?);
     let mut document = Document {
         fathom: head.summary.fathom_version.clone(),
         schema: SCHEMA,
@@ -67,10 +70,14 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         steps,
         comparison: None,
         references: references(&head.summary.study),
+        prediction,
     };
-    document.comparison = compare_arms(&document);
+    document.comparison = compare_arms(&document, MARGIN_PCT);
     document.verdict =
         verdicts(&head.summary.study, &head.summary.question, &document.steps, document.comparison.as_ref());
+    if let (Some(machine), Some(first)) = (&head.plan.machine, document.verdict.first_mut()) {
+        first.caveats.insert(0, simulated_caveat(machine));
+    }
     Ok(document)
 }
 
@@ -458,6 +465,8 @@ fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
         interrupts_per_io: cost.interrupts_per_io,
         context_switches_per_io: cost.context_switches_per_io,
         iops_per_core: cost.iops_per_core(iops),
+        busy_physical_cores: cost.busy_physical_cores,
+        iops_per_physical_core: cost.iops_per_physical_core(iops),
         baseline_busy_cores: cost.baseline_busy_cores,
         steal_pct: cost.steal_share * 100.0,
         busiest_cpu: cost.busiest_cpu,
@@ -498,6 +507,7 @@ fn series(record: &StepRecord) -> SeriesView {
     }
     if let Some(host) = &record.host {
         out.cpu_busy.clone_from(&host.cpu_busy_by_interval);
+        out.hot = hot_intervals(&host.drives, &record.intervals);
     }
     out
 }

@@ -7,6 +7,7 @@ mod error;
 mod lab;
 mod owner;
 mod pack;
+mod prediction;
 mod read;
 mod schema;
 mod types;
@@ -14,5 +15,6 @@ mod write;
 
 pub use error::StoreError;
 pub use lab::Lab;
+pub use prediction::{PredictedStep, ScreenedStep, StoredPrediction};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use types::{NewRun, Run, RunHead, RunId, RunState, RunSummary, StepOutcome, StoredStep};

@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i64 = 0x4641_544D;
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` brings a lab of version `i` to version `i + 1`. Released ones are never edited, only followed.
-pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1];
+pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 /// Histograms of intervals are packed, all of a step in one blob: 50,000 rows of blobs (1,000 steps of 50 intervals)
 /// cost several times the time of 1,000, because SQLite chases an overflow chain for each, and nobody asks for one
@@ -103,4 +103,24 @@ CREATE TABLE interval_histograms (
     step_id     INTEGER PRIMARY KEY REFERENCES step (id) ON DELETE CASCADE,
     lat_samples BLOB NOT NULL
 ) STRICT;
+";
+
+/// Predictions. A run has one for each ladder that was screened; a step is predicted at most once.
+const VERSION_2: &str = "
+CREATE TABLE prediction (
+    id           INTEGER PRIMARY KEY,
+    run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    made_unix_ns INTEGER NOT NULL,
+    screens_json TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX prediction_of_run ON prediction (run_id);
+
+CREATE TABLE predicted_step (
+    prediction_id INTEGER NOT NULL REFERENCES prediction (id) ON DELETE CASCADE,
+    step_index    INTEGER NOT NULL,
+    iops          REAL NOT NULL,
+    lat_mean_ns   REAL NOT NULL,
+    PRIMARY KEY (prediction_id, step_index)
+) STRICT, WITHOUT ROWID;
 ";

@@ -144,7 +144,7 @@ impl Lab {
     }
 
     /// A closed run is immutable, and a running one belongs to one process.
-    fn require_running(&self, run: RunId) -> Result<(), StoreError> {
+    pub(crate) fn require_running(&self, run: RunId) -> Result<(), StoreError> {
         match self.owner_if_running(run)? {
             Some(owner) if owner == Owner::this() => Ok(()),
             Some(owner) if owner.is_alive() => {

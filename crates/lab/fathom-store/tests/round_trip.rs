@@ -226,3 +226,26 @@ fn deleting_gives_the_space_back_and_the_number_is_not_used_again() {
     let next = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     assert!(next > small);
 }
+
+#[test]
+fn a_prediction_comes_back_and_cannot_be_made_of_a_step_that_has_ended() {
+    let (_dir, mut lab) = lab();
+    let plan = samples::plan(2);
+    let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
+    let prediction = |index| StoredPrediction {
+        made_unix_ns: 7_000,
+        screens: vec![ScreenedStep { label: "QD1 (screen)".into(), in_flight: 1, iops: 1e4, lat_mean_ns: 1e5 }],
+        steps: vec![PredictedStep { index, iops: 0.1 + 0.2, lat_mean_ns: 1e5 }],
+    };
+    assert_eq!(lab.predictions(run).expect("reads"), []);
+    lab.store_prediction(run, &prediction(1)).expect("is stored");
+    assert_eq!(lab.predictions(run).expect("reads"), [prediction(1)]);
+    let refused = StepOutcome::Refused { what: "w".into(), why: "y".into(), help: String::new() };
+    lab.commit_step(run, &plan.steps[0], &refused).expect("commits");
+    let late = lab.store_prediction(run, &prediction(0)).expect_err("is known");
+    assert!(matches!(late, StoreError::StepExists { index: 0, .. }), "{late}");
+    lab.finish_run(run, RunState::Finished, 9_000).expect("ends");
+    assert!(matches!(lab.store_prediction(run, &prediction(1)), Err(StoreError::RunClosed { .. })));
+    lab.delete_run(run).expect("is deleted");
+    assert!(matches!(lab.predictions(run), Err(StoreError::RunNotFound { .. })));
+}

@@ -151,6 +151,7 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
             target: plan.target.path.clone(),
             cpus_allowed: plan.cpus.clone(),
             cpus_seen: summary.map_or_else(Vec::new, |s| s.cpus_seen.clone()),
+            migrations: summary.and_then(|s| s.migrations),
             ios: summary.map_or(0, |s| s.ios),
             passes: summary.map_or(0, |s| s.passes),
             in_flight_max: summary.map_or(0, |s| s.in_flight_max),

@@ -108,6 +108,7 @@ pub(crate) struct WorkerSummary {
     pub(crate) in_flight_area: u128,
     pub(crate) in_flight_age_ns: [u64; 2],
     pub(crate) cpus_seen: Vec<u32>,
+    pub(crate) migrations: Option<u64>,
     pub(crate) failures: Vec<IoFailure>,
     /// Sum and number of measured batch stamp errors.
     pub(crate) stamp_error_ns: (u64, u64),

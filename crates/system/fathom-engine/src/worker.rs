@@ -152,6 +152,8 @@ fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<Hot, StepFailure> {
 }
 
 fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result<(), StepFailure> {
+    // Before the start, which must find the thread waiting.
+    let migrations_before = migrations();
     let ready = Message::Ready { features: features_of(plan, &backend) };
     if hot.to_collector.send(ready).is_err() {
         return Ok(());
@@ -164,7 +166,8 @@ fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result
     let Some(window) = window else { return Ok(()) };
     let ran = run_loop(plan, &mut hot, &mut backend, window);
     let to_collector = hot.to_collector.clone();
-    let summary = summarise(&mut hot, ran.err());
+    let mut summary = summarise(&mut hot, ran.err());
+    summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(Message::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
         Stage::Prepare | Stage::Run(_) => None,
@@ -179,6 +182,13 @@ fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result
     drop(backend);
     drop(hot);
     Ok(())
+}
+
+/// How often the scheduler moved the calling thread to another CPU (`se.nr_migrations` of its `sched` file); `None` on
+/// kernels built without that file.
+fn migrations() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/sched").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("se.nr_migrations")?.split_once(':')?.1.trim().parse().ok())
 }
 
 fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
@@ -222,6 +232,7 @@ fn summarise(hot: &mut Hot, engine_error: Option<std::io::Error>) -> WorkerSumma
         in_flight_area: outcome.in_flight_area,
         in_flight_age_ns: outcome.in_flight_age_ns,
         cpus_seen: outcome.cpus_seen,
+        migrations: None,
         failures: outcome.failures,
         stamp_error_ns: outcome.stamp_error_ns,
         submitted: (outcome.submitted_ios, outcome.submit_calls),

@@ -10,6 +10,8 @@ mod extents;
 mod facts;
 mod health;
 pub mod inspect;
+#[cfg(test)]
+mod large_machine;
 mod mount;
 mod placement;
 mod polling;

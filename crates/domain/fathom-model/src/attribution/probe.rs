@@ -1,6 +1,6 @@
 //! Neighbouring steps as probes, and the probes that a plan lacks.
 
-use fathom_plan::{EngineName, Mode, Placement, Step};
+use fathom_plan::{EngineName, Mode, Phase, Placement, Role, Step};
 
 use super::{Confidence, LimitName, Observation, attribute};
 
@@ -29,8 +29,10 @@ fn same_but_load(a: &Step, b: &Step) -> bool {
     same_work(a, b) && a.engine == b.engine && a.placement == b.placement && a.targets == b.targets
 }
 
+/// Steps that condition a target are no neighbours, nor are steps under other settings of the host.
 fn same_work(a: &Step, b: &Step) -> bool {
-    a.workload == b.workload && a.load.rate.is_none() && b.load.rate.is_none()
+    let judged = |s: &Step| matches!(s.phase, Phase::Measure | Phase::Probe) && s.load.rate.is_none();
+    a.workload == b.workload && a.role.settings == b.role.settings && judged(a) && judged(b)
 }
 
 /// Nearest step that differs in I/Os in flight only.
@@ -86,6 +88,24 @@ pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<
         .min_by_key(|(bs, _)| bs.abs_diff(block))
 }
 
+/// The label of the step that is explained, and what the probe changes.
+fn label(this: &Step, probe: &Step) -> String {
+    let mut changes = Vec::new();
+    if probe.load.queue_depth != this.load.queue_depth {
+        changes.push(format!("QD{}", probe.load.queue_depth));
+    }
+    if probe.load.threads != this.load.threads {
+        changes.push(format!("T{}", probe.load.threads));
+    }
+    if probe.engine != this.engine {
+        changes.push(probe.engine.name.as_str().to_owned());
+    }
+    if probe.targets.len() != this.targets.len() {
+        changes.push(format!("{} drives", probe.targets.len()));
+    }
+    format!("{} (probe: {})", this.label, changes.join(", "))
+}
+
 /// A step that would tell whether a part is the limit, because it relieves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
@@ -95,6 +115,8 @@ pub struct Probe {
     pub relieves: LimitName,
 }
 
+/// Deepest queue of a probe.
+const DEPTH_MAX: u32 = 4096;
 /// Most probes of one step.
 const PROBES_MAX: usize = 3;
 
@@ -115,7 +137,7 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
         change(&mut step);
         out.push(Probe { step, relieves });
     };
-    if depth(all, this, true).is_none() {
+    if depth(all, this, true).is_none() && this.step.load.queue_depth <= DEPTH_MAX / 2 {
         if this.step.engine.name.is_synchronous() {
             add(LimitName::QueueDepth, &|s| s.load.threads *= 2);
         } else {
@@ -143,7 +165,9 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
             // Threads that share the listed CPUs relieve no core.
             probe.step.placement = Placement::Cores;
         }
-        probe.step.label = format!("{} (probe)", probe.step.label);
+        probe.step.label = label(&this.step, &probe.step);
+        probe.step.phase = Phase::Probe;
+        probe.step.role = Role { settings: this.step.role.settings.clone(), ..Role::default() };
     }
     out
 }

@@ -56,12 +56,8 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
         clat: None,
         service: None,
     };
-    let record = StepRecord {
-        runtime_ns: SECOND_NS,
-        directions: vec![read],
-        host: Some(host),
-        ..StepRecord::default()
-    };
+    let record =
+        StepRecord { runtime_ns: SECOND_NS, directions: vec![read], host: Some(host), ..StepRecord::default() };
     (step, record)
 }
 
@@ -251,6 +247,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
             target: "/dev/some".into(),
             cpus_allowed: vec![i],
             cpus_seen: vec![i],
+            migrations: None,
             ios: 1,
             passes: 0,
             in_flight_max: 1,

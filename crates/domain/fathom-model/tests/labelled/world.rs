@@ -170,7 +170,7 @@ impl World {
                 backlog_end_ios: 0,
                 unsustainable: false,
             }),
-            ..empty_record()
+            ..StepRecord::default()
         }
     }
 
@@ -254,27 +254,3 @@ fn step(load: Load) -> Step {
     let targets = (0..load.drives).map(|i| Target { path: format!("/dev/some{i}") }).collect();
     knobs.build(0, "A", targets, &mut Vec::new()).expect("a valid step")
 }
-
-/// A record without anything in it.
-fn empty_record() -> StepRecord {
-    StepRecord {
-        started_unix_ns: 0,
-        runtime_ns: 0,
-        setup_ns: 0,
-        directions: Vec::new(),
-        intervals: Vec::new(),
-        threads: Vec::new(),
-        failures: Vec::new(),
-        host: None,
-        features: Vec::new(),
-        clock: None,
-        overhead: None,
-        in_flight_mean: None,
-        in_flight_age_ns: None,
-        verify: None,
-        open_loop: None,
-        warnings: Vec::new(),
-        purges: Vec::new(),
-        targets: Vec::new(),
-    }
-    ..StepRecord::default()

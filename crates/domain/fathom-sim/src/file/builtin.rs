@@ -8,7 +8,7 @@ use fathom_units::nearest;
 use super::{parse_devices, read_machine};
 use crate::machine::{Device, Machine};
 
-const DEVICES: &str = include_str!("../../machines/devices.toml");
+pub(super) const DEVICES: &str = include_str!("../../machines/devices.toml");
 
 /// Name and file of each shipped machine.
 const MACHINES: &[(&str, &str)] = &[

@@ -4,6 +4,7 @@ mod builtin;
 mod device;
 mod quantity;
 mod table;
+mod text;
 
 use std::ops::Range;
 
@@ -20,6 +21,7 @@ use device::{read_coalesce, read_device};
 use table::{Source, Table, Value};
 
 pub use builtin::{builtin_devices, builtin_machine, builtin_machines};
+pub use text::self_contained;
 
 /// Most drives that a machine may have.
 const DRIVES_MAX: usize = 1_024;

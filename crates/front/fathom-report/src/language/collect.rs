@@ -2,6 +2,7 @@
 
 use fathom_lab::compare::Comparison;
 use fathom_lab::document::{Document, StepView, Verdict};
+use fathom_lab::reproduce::Reproduction;
 
 /// Every sentence of a run, with repetitions.
 pub(crate) fn document_sentences(doc: &Document) -> Vec<&str> {
@@ -18,10 +19,20 @@ pub(crate) fn document_sentences(doc: &Document) -> Vec<&str> {
     out
 }
 
+/// Every sentence of the articles redone, with repetitions.
+pub(crate) fn reproduction_sentences(r: &Reproduction) -> Vec<&str> {
+    let mut out: Vec<&str> = r.pictures.iter().map(|p| p.title.as_str()).collect();
+    for row in &r.figures {
+        let texts = [&row.step, &row.assumed, &row.reason, &row.contradiction];
+        out.extend(texts.into_iter().flatten().map(String::as_str));
+    }
+    out
+}
+
 /// Every sentence of a comparison, with repetitions.
 pub(crate) fn comparison_sentences(c: &Comparison) -> Vec<&str> {
     let mut out = vec![c.answer.as_str()];
-    out.extend(c.caveats.iter().map(String::as_str));
+    out.extend(c.caveats.iter().chain(c.environment.iter().map(|d| &d.what)).map(String::as_str));
     for step in &c.steps {
         out.push(&step.label);
         out.extend(step.notes.iter().map(String::as_str));
@@ -40,6 +51,8 @@ fn verdict<'a>(v: &'a Verdict, out: &mut Vec<&'a str>) {
 
 fn step<'a>(s: &'a StepView, out: &mut Vec<&'a str>) {
     out.push(&s.label);
+    // Loops are named by their step without the number of the round.
+    out.extend(s.label.rsplit_once(" round ").map(|(loop_name, _)| loop_name));
     out.extend(s.reason.iter().chain(&s.help).map(String::as_str));
     out.push(&s.limit.sentence);
     out.extend(s.limit.evidence.iter().map(|e| e.name.as_str()));

@@ -4,13 +4,13 @@
 mod collect;
 mod phrasebook;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use collect::{comparison_sentences, document_sentences};
+pub(crate) use collect::{comparison_sentences, document_sentences, reproduction_sentences};
 pub use phrasebook::Phrasebook;
 
 /// A language of the report.
@@ -73,7 +73,8 @@ pub(crate) fn translations<'a>(
     sentences: impl Iterator<Item = &'a str>,
 ) -> BTreeMap<&'static str, BTreeMap<&'a str, String>> {
     let mut out = BTreeMap::new();
-    let all: Vec<&str> = sentences.filter(|s| !s.is_empty()).collect();
+    // Sorted and each once: a run of many steps repeats itself.
+    let all: BTreeSet<&str> = sentences.filter(|s| !s.is_empty()).collect();
     for language in Language::ALL {
         let Some(book) = language.phrasebook() else { continue };
         let known = all.iter().filter_map(|s| book.translate(s).map(|t| (*s, t))).collect();

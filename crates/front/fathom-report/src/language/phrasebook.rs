@@ -1,8 +1,9 @@
 //! A phrasebook: English sentences with holes, and the same in another language.
 //!
 //! An entry `"{a} was {b}: {c}" = "{a} {b}：{c}"` fits every sentence that has its fixed words in their order. What a hole
-//! holds is translated in turn, as a sentence or word of its own; names and numbers stand as they are. Of all entries that
-//! fit, the one with the most fixed words is taken.
+//! holds is translated in turn, as a sentence or word of its own; names and numbers stand as they are. A hole whose name
+//! ends in `_` holds one word. Of all entries that fit, the one with the most fixed words is taken. A text of several
+//! sentences is translated sentence by sentence; a text that no entry fits, item by item where it is a list.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -22,9 +23,14 @@ enum Piece {
 struct Entry {
     from: Vec<Piece>,
     to: Vec<Piece>,
-    /// Characters of fixed words: the more, the surer the fit.
+    /// Bytes of fixed words: the more, the surer the fit.
     weight: usize,
+    /// The longest of them: a text without it cannot fit.
+    longest: String,
 }
+
+/// What stands between the items of a list, and between those of the translation.
+const LISTS: [(&str, &str); 4] = [("; it ", "；"), ("; ", "；"), (", ", "，"), (" and ", " 和 ")];
 
 /// Entries from English into one language.
 #[derive(Clone, Debug, Default)]
@@ -93,11 +99,13 @@ impl Phrasebook {
             return Err(PhraseError::Holes { from: from.to_owned(), to: to.to_owned() });
         }
         let touching = source.windows(2).any(|w| matches!(w, [Piece::Hole(_), Piece::Hole(_)]));
-        let weight = source.iter().map(|p| if let Piece::Fixed(t) = p { t.chars().count() } else { 0 }).sum();
+        let fixed = || source.iter().filter_map(|p| if let Piece::Fixed(t) = p { Some(t.as_str()) } else { None });
+        let weight = fixed().map(str::len).sum();
+        let longest = fixed().max_by_key(|t| t.len()).unwrap_or_default().to_owned();
         if touching || weight == 0 {
             return Err(PhraseError::Loose(from.to_owned()));
         }
-        self.entries.push(Entry { from: source, to: target, weight });
+        self.entries.push(Entry { from: source, to: target, weight, longest });
         Ok(())
     }
 
@@ -107,16 +115,46 @@ impl Phrasebook {
         self.find(sentence, 0)
     }
 
-    fn find(&self, sentence: &str, depth: usize) -> Option<String> {
-        if let Some(known) = self.whole.get(sentence) {
+    fn find(&self, text: &str, depth: usize) -> Option<String> {
+        if let Some(known) = self.whole.get(text) {
             return Some(known.clone());
         }
         if depth == DEPTH_MAX {
             return None;
         }
-        self.entries.iter().find_map(|entry| {
+        let sentences = sentences(text);
+        if sentences.len() > 1 {
+            return self.each(&sentences, "", depth);
+        }
+        self.fitting(text, depth)
+            .or_else(|| self.fitting(&upper_first(text)?, depth))
+            .or_else(|| self.list(text, depth))
+    }
+
+    /// The translation by the surest entry that fits.
+    fn fitting(&self, text: &str, depth: usize) -> Option<String> {
+        if let Some(known) = self.whole.get(text) {
+            return Some(known.clone());
+        }
+        self.entries.iter().filter(|e| e.weight < text.len() && text.contains(&e.longest)).find_map(|entry| {
             let mut held = Vec::new();
-            fits(&entry.from, sentence, &mut held).then(|| self.fill(entry, &held, depth))
+            fits(&entry.from, text, &mut held).then(|| self.fill(entry, &held, depth))
+        })
+    }
+
+    /// A list item by item, when at least one of them is known.
+    fn list(&self, text: &str, depth: usize) -> Option<String> {
+        LISTS.iter().find_map(|(between, joined)| {
+            let items: Vec<&str> = text.split(between).collect();
+            if items.len() > 1 { self.each(&items, joined, depth) } else { None }
+        })
+    }
+
+    fn each(&self, parts: &[&str], joined: &str, depth: usize) -> Option<String> {
+        let found: Vec<Option<String>> = parts.iter().map(|part| self.find(part, depth + 1)).collect();
+        found.iter().any(Option::is_some).then(|| {
+            let words = found.into_iter().zip(parts).map(|(known, own)| known.unwrap_or_else(|| (*own).to_owned()));
+            words.collect::<Vec<_>>().join(joined)
         })
     }
 
@@ -133,6 +171,32 @@ impl Phrasebook {
         }
         out
     }
+}
+
+/// Cuts a text after each full stop that another sentence follows.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut from = 0;
+    for (at, _) in text.match_indices(". ") {
+        let next = text[at + 2..].chars().next();
+        if next.is_some_and(|c| c.is_uppercase() || c == '`') {
+            out.push(&text[from..=at]);
+            from = at + 2;
+        }
+    }
+    out.push(&text[from..]);
+    out
+}
+
+/// The text as it stands at the beginning of a sentence; `None` where it does already.
+fn upper_first(text: &str) -> Option<String> {
+    let first = text.chars().next().filter(|c| c.is_ascii_lowercase())?;
+    Some(format!("{}{}", first.to_ascii_uppercase(), &text[1..]))
+}
+
+/// Whether a hole may hold this text.
+fn holds(name: &str, text: &str) -> bool {
+    !text.is_empty() && !(name.ends_with('_') && text.contains(' '))
 }
 
 /// Cuts `a {b} c` into its pieces.
@@ -169,11 +233,11 @@ fn fits<'a>(pieces: &'a [Piece], text: &'a str, held: &mut Vec<(&'a str, &'a str
         [Piece::Fixed(fixed), rest @ ..] => text.strip_prefix(fixed.as_str()).is_some_and(|t| fits(rest, t, held)),
         [Piece::Hole(name)] => {
             held.push((name, text));
-            !text.is_empty()
+            holds(name, text)
         }
         [Piece::Hole(name), rest @ ..] => {
             let Some(Piece::Fixed(next)) = rest.first() else { return false };
-            for (at, _) in text.match_indices(next.as_str()).filter(|(at, _)| *at > 0) {
+            for (at, _) in text.match_indices(next.as_str()).filter(|(at, _)| holds(name, &text[..*at])) {
                 let kept = held.len();
                 held.push((name, &text[..at]));
                 if fits(rest, &text[at..], held) {
@@ -213,6 +277,15 @@ mod tests {
     fn a_hole_may_hold_the_words_that_follow_it() {
         let book = book("\"{a} at {b} in all\" = \"{b}/{a}\"");
         assert_eq!(book.translate("x at y at z in all").as_deref(), Some("y at z/x"));
+    }
+
+    #[test]
+    fn several_sentences_are_translated_one_by_one_and_lists_item_by_item() {
+        let book = book("\"One core is the limit.\" = \"瓶颈是单个核心。\"\n\"{n_} threads\" = \"{n_} 个线程\"");
+        assert_eq!(book.translate("It ran. One core is the limit.").as_deref(), Some("It ran.瓶颈是单个核心。"));
+        assert_eq!(book.translate("one core is the limit.").as_deref(), Some("瓶颈是单个核心。"));
+        assert_eq!(book.translate("2 threads, 4 threads and more").as_deref(), Some("2 个线程，4 个线程 和 more"));
+        assert_eq!(book.translate("many more threads"), None, "a hole of one word holds one word");
     }
 
     #[test]

@@ -277,6 +277,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         verdict: Vec::new(),
         steps: steps.iter().map(|(step, record)| view(step, record)).collect(),
         comparison: None,
+        prediction: None,
         references: Vec::new(),
     }
 }

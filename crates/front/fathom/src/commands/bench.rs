@@ -1,7 +1,10 @@
-//! `bench-nop` and `bench-bare`: what the kernel can do, with and without our recording.
+//! `bench-nop` and `bench-bare`: what the kernel can do, with and without our recording. `bench-sampler`: our own cost.
 
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
+use fathom_host::inspect::Inventory;
+use fathom_host::{HostSampler, ProbeError, Root};
 use fathom_plan::{KnobError, Knobs, Target};
 
 use super::to_json;
@@ -40,6 +43,29 @@ pub(crate) fn bare(target: &str, engine: &str, iodepth: &str, seconds: f64) -> R
     let rate = fathom_engine::bench_bare_reads(&step, duration_of(seconds)?)
         .map_err(|e| Problem::new(Exit::Failed, e.to_string(), "see fathom io with the same target and engine"))?;
     result(&to_json(&serde_json::json!({ "iops": rate.iops() })));
+    Ok(Exit::Done)
+}
+
+/// Samples all drives of the machine below `root` once a second and prints the CPU time that took as JSON.
+pub(crate) fn sampler(root: Option<&Path>, seconds: u32) -> Result<Exit, Problem> {
+    let failed = |e: ProbeError| Problem::new(Exit::Failed, e.to_string(), "--root names a folder with proc and sys");
+    let root = root.map_or_else(Root::live, Root::new);
+    let drives: Vec<String> = Inventory::read(&root).drives.into_iter().map(|d| d.device.name).collect();
+    let mut sampler = HostSampler::new(&root, drives).map_err(failed)?;
+    let begun = Instant::now();
+    sampler.begin().map_err(failed)?;
+    for _ in 0..seconds.max(1) {
+        std::thread::sleep(Duration::from_secs(1));
+        sampler.interval().map_err(failed)?;
+    }
+    let window_ns = begun.elapsed().as_nanos() as u64;
+    let delta = sampler.finish(window_ns).map_err(failed)?;
+    result(&to_json(&serde_json::json!({
+        "cpus": delta.cpus.len(), "drives": delta.disks.len(), "vectors": delta.vectors.len(),
+        "threads": delta.threads.len(), "drives_watched": delta.drives.len(),
+        "window_ns": window_ns, "sampler_ns": delta.sampler_ns,
+        "share_of_core_pct": delta.sampler_ns as f64 / window_ns as f64 * 100.0,
+    })));
     Ok(Exit::Done)
 }
 

@@ -5,9 +5,10 @@ use fathom_store::RunId;
 
 use super::{existing_lab, load, to_json};
 use crate::args::Args;
+use crate::comparison;
 use crate::exit::{Exit, Problem};
 use crate::table::{self, Layout};
-use crate::terminal::{result, talk};
+use crate::terminal::{fill, result, talk};
 
 /// Runs in the lab, newest last.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
@@ -39,7 +40,13 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
 pub(crate) fn show(args: &Args, run: &str, json: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let document = load(&lab, run)?;
-    result(&if json { to_json(&document) } else { shown(&document) });
+    if json {
+        result(&to_json(&document));
+        return Ok(Exit::Done);
+    }
+    let cores = table::cores(Layout::of(&console::Term::stdout()), &document.steps);
+    let separator = if cores.is_empty() { "" } else { "\n" };
+    result(&format!("{}{separator}{cores}", shown(&document)));
     Ok(Exit::Done)
 }
 
@@ -56,14 +63,19 @@ pub(crate) fn rm(args: &Args, runs: &[i64]) -> Result<Exit, Problem> {
 /// The whole run as text: verdict, then the table.
 pub(crate) fn shown(document: &Document) -> String {
     let mut text = format!(
-        "run {} · {} · {} · {}\n\n{}",
+        "run {} · {}{} · {} · {}\n\n{}",
         document.run.id,
         document.run.study,
+        if document.run.plan.machine.is_some() { " · SIMULATED" } else { "" },
         document.run.state,
         document.run.started,
         verdict(document)
     );
     text.push('\n');
+    if let Some(comparison) = &document.comparison {
+        text.push_str(&comparison::steps(comparison));
+        text.push('\n');
+    }
     let layout = Layout::of(&console::Term::stdout());
     text.push_str(&table::head(layout));
     text.push('\n');
@@ -91,37 +103,4 @@ pub(crate) fn verdict(document: &Document) -> String {
         }
     }
     text
-}
-
-/// Breaks a sentence into lines of 80 characters; following lines are indented.
-fn fill(sentence: &str, indent: &str) -> String {
-    const WIDTH: usize = 80;
-    let mut out = String::new();
-    let mut line = indent.to_owned();
-    for word in sentence.split_whitespace() {
-        if line.chars().count() + word.chars().count() + 1 > WIDTH && line.trim() != "" {
-            out.push_str(line.trim_end());
-            out.push('\n');
-            line = format!("{indent}  ");
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    out.push_str(line.trim_end());
-    out.push('\n');
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fill;
-
-    #[test]
-    fn long_sentences_are_broken_and_indented() {
-        let text = fill(&"word ".repeat(30), "  ");
-        assert!(text.lines().all(|l| l.chars().count() <= 80));
-        assert_eq!(text.lines().count(), 2);
-        assert!(text.lines().nth(1).is_some_and(|l| l.starts_with("    word")));
-        assert_eq!(text.split_whitespace().count(), 30);
-    }
 }

@@ -2,13 +2,16 @@
 
 mod bench;
 mod catalogue;
+mod compare;
 mod fit;
 mod import;
 mod inspect;
 mod lab;
+mod machines;
 mod output;
 mod plan;
 mod predict;
+mod reproduce;
 mod restore;
 mod run;
 mod source;
@@ -41,12 +44,16 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Show { run, json } => lab::show(args, run, *json),
         Command::Catalogue(options) => catalogue::catalogue(options),
         Command::Predict(options) => predict::predict(args, options),
+        Command::Machines(options) => machines::machines(options),
+        Command::Reproduce(options) => reproduce::reproduce_articles(args, options),
         Command::Fit(options) => fit::fit(args, options),
+        Command::Compare(options) => compare::compare(args, options),
         Command::Rm { runs } => lab::rm(args, runs),
         Command::Report { run, output } => output::report(args, run, output.as_deref()),
         Command::Export(options) => output::export(args, options),
         Command::Import { file, json } => import::import(args, file, *json),
         Command::BenchBare { target, engine, iodepth, seconds } => bench::bare(target, engine, iodepth, *seconds),
+        Command::BenchSampler { root, seconds } => bench::sampler(root.as_deref(), *seconds),
         Command::BenchNop { iodepth, batch, seconds } => bench::nop(*iodepth, *batch, *seconds),
     }
 }

@@ -76,6 +76,7 @@ fn fate(plan: &Plan, target: &str) -> String {
             Ok(_) => "its content is destroyed".into(),
             Err(refusal) => format!("would be refused: {refusal} ({})", refusal.help),
         },
+        Err(_) if target.starts_with("sim:") => "simulated: no real device is read or written".into(),
         Err(_) if target == "null" => "no I/O at all".into(),
         Err(_) => "this file is made and removed at the end".into(),
     }

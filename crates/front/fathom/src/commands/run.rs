@@ -43,12 +43,20 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     for (key, value) in [("runtime", "5s")].into_iter().chain(io.knobs()).chain(extra) {
         knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
     }
-    let targets = io.target.iter().map(|path| Target { path: path.clone() }).collect();
+    let targets = source::targets(io.machine.as_deref(), &io.target)?;
+    let targets = targets.into_iter().map(|path| Target { path }).collect();
     let plan = Plan::from_io(&knobs, targets, &command_line())
         .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
     conduct_and_show(args, &What::Begin(&plan), &io.common, &options(&io.common, true), &|document| {
-        document.steps.iter().map(|s| table::details(s, io.explain)).collect()
+        let steps = document.steps.iter().map(|s| table::details(s, io.explain));
+        simulated_line(document).into_iter().chain(steps).collect()
     })
+}
+
+/// Said above the figures of a simulated step.
+fn simulated_line(document: &fathom_lab::document::Document) -> Option<String> {
+    let machine = document.run.plan.machine.as_ref()?;
+    Some(format!("SIMULATED on machine {}, in virtual time: no real device was read or written\n", machine.name))
 }
 
 /// What is to be conducted.
@@ -65,6 +73,8 @@ fn options(common: &RunCommon, overwrite_files: bool) -> ConductOptions {
         command_line: command_line(),
         journal_dir: journal_dir(),
         time_budget_ns: None,
+        predict: false,
+        explain: false,
     }
 }
 
@@ -113,7 +123,7 @@ fn command_line() -> String {
 }
 
 /// First SIGINT or SIGTERM: finish tidily. Second: the kernel's default, at once.
-fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
+pub(super) fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))

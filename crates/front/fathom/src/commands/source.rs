@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
-use fathom_lab::expand_target;
+use fathom_lab::{expand_target, simulated_machine};
 use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
@@ -44,7 +44,7 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem>
     let lab = existing_lab(all)?;
     let plan = lab.load_head(run_number(&lab, run)?)?.plan;
     let by_user = builtin_studies().iter().all(|(name, _)| *name != plan.study.name);
-    let overrides = Overrides { targets: expanded(&args.target)?, ..Overrides::default() };
+    let overrides = Overrides { targets: targets(args.machine.as_deref(), &args.target)?, ..Overrides::default() };
     Ok(Source { plan: with_targets(plan, &overrides)?, by_user })
 }
 
@@ -92,14 +92,18 @@ fn with_targets(mut plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> 
 }
 
 fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
-    let mut targets = expanded(&args.target)?;
+    let mut targets = if args.machine.is_some() && args.target.is_empty() && !args.group.is_empty() {
+        Vec::new()
+    } else {
+        targets(args.machine.as_deref(), &args.target)?
+    };
     let groups = args
         .group
         .iter()
         .map(|g| match pair("--group", g)? {
             (name, list) if !name.is_empty() && !list.is_empty() => {
                 let list: Vec<String> = list.split(',').map(str::to_owned).collect();
-                Ok((name.to_owned(), expanded(&list)?))
+                Ok((name.to_owned(), self::targets(args.machine.as_deref(), &list)?))
             }
             _ => Err(Problem::usage(format!("--group {g} names no targets"), "write NAME=TARGET,TARGET")),
         })
@@ -123,6 +127,24 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
         host_settings: SETTING_WORDS.iter().map(|word| (*word).to_owned()).collect(),
         describe: false,
     })
+}
+
+/// Targets as typed; with a simulated machine they are its parts, and without any its default.
+pub(crate) fn targets(machine: Option<&str>, typed: &[String]) -> Result<Vec<String>, Problem> {
+    let Some(machine) = machine else { return expanded(typed) };
+    // Here, so that a bad file is told before a bad part.
+    let machine = simulated_machine(machine)?.name;
+    let part = |typed: &String| {
+        let rest = typed.strip_prefix("sim:").unwrap_or(typed);
+        match rest.strip_prefix(machine.as_str()) {
+            Some(part) if part.is_empty() || part.starts_with('/') => format!("sim:{machine}{part}"),
+            _ => format!("sim:{machine}/{rest}"),
+        }
+    };
+    match typed {
+        [] => expanded(&[format!("sim:{machine}")]),
+        some => expanded(&some.iter().map(part).collect::<Vec<_>>()),
+    }
 }
 
 /// Patterns and serial numbers as the targets that they name.

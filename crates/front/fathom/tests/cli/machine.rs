@@ -107,6 +107,63 @@ impl Drop for LoopDevice {
     }
 }
 
+/// Partition 1 of a loop device; taken from the kernel when dropped. Declare it after its device.
+pub(crate) struct Partition {
+    /// `/dev/loopNp1`.
+    pub(crate) path: String,
+    device: String,
+}
+
+impl Partition {
+    /// An MBR partition table with one Linux partition from 1 MiB on, `size_bytes` long.
+    pub(crate) fn table(size_bytes: usize) -> [u8; 512] {
+        let mut sector = [0; 512];
+        sector[450] = 0x83;
+        sector[454..458].copy_from_slice(&2048_u32.to_le_bytes());
+        sector[458..462].copy_from_slice(&((size_bytes / 512) as u32).to_le_bytes());
+        (sector[510], sector[511]) = (0x55, 0xAA);
+        sector
+    }
+
+    /// Makes the kernel know the partitions of a device that carries a table.
+    pub(crate) fn of(device: &LoopDevice) -> Option<Partition> {
+        tool("partx", &["-a", &device.path])?;
+        let partition = Partition { path: format!("{}p1", device.path), device: device.path.clone() };
+        if !Path::new(&partition.path).exists() {
+            skipped(&format!("{} did not appear", partition.path));
+            return None;
+        }
+        Some(partition)
+    }
+}
+
+impl Drop for Partition {
+    fn drop(&mut self) {
+        tool("partx", &["-d", &self.device]);
+    }
+}
+
+/// A swap file in use; switched off when dropped.
+pub(crate) struct SwapFile(PathBuf);
+
+impl SwapFile {
+    pub(crate) fn new(path: &Path, size_bytes: usize) -> Option<SwapFile> {
+        fs::write(path, vec![0; size_bytes]).expect("a file");
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("permissions");
+        let text = path.to_str().expect("UTF-8");
+        tool("mkswap", &[text])?;
+        // Of the lowest priority: nothing is swapped to it but in need.
+        tool("swapon", &["-p", "0", text])?;
+        Some(SwapFile(path.to_owned()))
+    }
+}
+
+impl Drop for SwapFile {
+    fn drop(&mut self) {
+        tool("swapoff", &[self.0.to_str().expect("UTF-8")]);
+    }
+}
+
 /// A fresh zram device; removed when dropped.
 pub(crate) struct Zram {
     number: String,

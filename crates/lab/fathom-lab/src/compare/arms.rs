@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::cell::Cell;
+use super::concluded;
 use super::document::{Comparison, Side, Unmatched};
-use super::{MARGIN_PCT, concluded};
 use crate::document::{Document, StepView};
 
 /// Blocks of one cell: by arm and pass.
 type Arms<'a> = BTreeMap<u32, BTreeMap<u32, &'a StepView>>;
 
 /// The sides of a run whose steps were measured in interleaved blocks, the first arm being the reference; `None` for
-/// other runs.
+/// other runs. Differences up to `margin_pct` percent either way count as the same.
 #[must_use]
-pub fn compare_arms(document: &Document) -> Option<Comparison> {
+pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> {
     let mut cells: BTreeMap<u32, Arms<'_>> = BTreeMap::new();
     let mut names: BTreeMap<u32, String> = BTreeMap::new();
     for step in &document.steps {
@@ -28,21 +28,21 @@ pub fn compare_arms(document: &Document) -> Option<Comparison> {
         return None;
     }
     let (mut compared, mut unmatched) = (Vec::new(), Vec::new());
-    for arms in cells.values() {
+    for (cell, arms) in &cells {
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
                 Some((a, b)) => compared.push(Cell::of(&cell_label(a[0], &names), &side_name(*index), &a, &b, true)),
-                None => unmatched.push(alone(arms, document, *index)),
+                None => unmatched.push(alone(*cell, arms, document, *index)),
             }
         }
     }
     let sides = names.iter().map(|(index, name)| side(document, *index, name)).collect();
-    Some(concluded(sides, Vec::new(), compared, unmatched, MARGIN_PCT))
+    Some(concluded(sides, Vec::new(), compared, unmatched, margin_pct))
 }
 
 /// The complete pairs of the reference and another arm, by pass.
 fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a StepView>)> {
-    let (a, b) = (arms.first_key_value()?.1, arms.get(&other)?);
+    let (a, b) = (arms.get(&0)?, arms.get(&other)?);
     let both: (Vec<_>, Vec<_>) = a.iter().filter_map(|(pass, step)| Some((*step, *b.get(pass)?))).unzip();
     (!both.0.is_empty()).then_some(both)
 }
@@ -61,14 +61,19 @@ fn cell_label(step: &StepView, names: &BTreeMap<u32, String>) -> String {
     label
 }
 
-fn alone(arms: &Arms<'_>, document: &Document, other: u32) -> Unmatched {
-    let any = arms.values().flat_map(|passes| passes.values()).next();
-    let label = any.map_or_else(|| "a cell".to_owned(), |s| s.label.clone());
-    let refused = document.steps.iter().find(|s| {
-        s.reason.is_some() && s.role.block.as_ref().is_some_and(|b| b.arm_index == other || b.arm_index == 0)
-    });
+/// A cell without a complete pair of the reference and `other`.
+fn alone(cell: u32, arms: &Arms<'_>, document: &Document, other: u32) -> Unmatched {
+    let of_cell = |arm: u32| {
+        document.steps.iter().filter(move |s| {
+            s.role.block.as_ref().is_some_and(|b| b.cell == cell && b.arm_index == arm) && s.reason.is_some()
+        })
+    };
+    let any = arms.values().flat_map(|passes| passes.values()).next().copied();
+    let refused = of_cell(other).chain(of_cell(0)).next();
+    let label = any.or(refused).map_or_else(|| "a cell".to_owned(), |s| s.label.clone());
     let why = refused.and_then(|s| s.reason.clone()).unwrap_or_else(|| "no pair was measured completely".to_owned());
-    Unmatched { side: side_name(other), label, why }
+    let lost = arms.get(&0).is_some_and(|a| !a.is_empty()) && of_cell(other).next().is_some();
+    Unmatched { side: side_name(other), label, why, lost }
 }
 
 fn side(document: &Document, index: u32, arm: &str) -> Side {

@@ -173,7 +173,7 @@ fn known(name: &str, step: &StepView) -> Option<(f64, Option<(f64, f64)>)> {
         "iops" => (step.iops, step.iops_ci95.map(|[lo, hi]| (lo, hi))),
         "lat_mean" => (lat?.mean, of_quantile("mean").or_else(|| by_littles_law(step, lat?.mean))),
         "lat_p99" => (lat?.p99? as f64, of_quantile("p99")),
-        _ => (crate::verdict::cpu_ns_per_io(step)?, None),
+        _ => (crate::verdict::cpu_ns_per_io(step)?, crate::verdict::cpu_per_io_ci95(step)),
     };
     (value > 0.0 && value.is_finite()).then_some((value, ci95))
 }

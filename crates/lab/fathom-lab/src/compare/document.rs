@@ -166,4 +166,7 @@ pub struct Unmatched {
     pub label: String,
     /// Why it was not compared.
     pub why: String,
+    /// Whether the reference measured it and the other side tried and could not: refused or failed.
+    #[serde(default)]
+    pub lost: bool,
 }

@@ -26,6 +26,11 @@ impl Comparison {
         let limit = 1.0 - share;
         self.steps.iter().filter(move |s| s.verdict == "slower" && s.ratio.is_some_and(|r| r < limit))
     }
+
+    /// Steps that the reference measured and another side tried and could not.
+    pub fn lost(&self) -> impl Iterator<Item = &Unmatched> {
+        self.unmatched.iter().filter(|u| u.lost)
+    }
 }
 
 /// What is left to do once the cells are known: verdicts over all of them, and the words.

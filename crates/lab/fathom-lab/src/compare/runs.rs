@@ -51,8 +51,8 @@ pub fn compare_runs(runs: &[&Document], margin_pct: f64) -> Result<Comparison, C
         if found.is_empty() {
             return Err(CompareRunsError::NothingMatches { a: title(reference), b: title(other) });
         }
-        unmatched.extend(left_over(reference, &found, "A", |m| &m.a));
-        unmatched.extend(left_over(other, &found, &side, |m| &m.b));
+        unmatched.extend(left_over((reference, "A"), (other, &side), &found, |m| &m.a));
+        unmatched.extend(left_over((other, &side), (reference, "A"), &found, |m| &m.b));
         for one in found {
             let mut cell = Cell::of(&one.a[0].label, &side, &one.a, &one.b, false);
             if let Some(note) = &one.note {
@@ -160,20 +160,30 @@ fn measured(run: &Document) -> Vec<&StepView> {
     run.steps.iter().filter(|s| s.phase == "measure" && s.ios > 0).collect()
 }
 
+/// Steps of `run` that were not compared with any of `other`; each a document and the name of its side.
 fn left_over<'a>(
-    run: &'a Document,
+    (run, side): (&'a Document, &str),
+    (other, other_side): (&'a Document, &str),
     found: &[Match<'a>],
-    side: &str,
     of: impl for<'m> Fn(&'m Match<'a>) -> &'m Vec<&'a StepView>,
 ) -> Vec<Unmatched> {
     let is_matched = |step: &StepView| found.iter().any(|m| of(m).iter().any(|s| s.index == step.index));
-    run.steps
-        .iter()
-        .filter(|s| s.phase == "measure" && !is_matched(s))
-        .map(|s| Unmatched {
-            side: side.to_owned(),
-            label: s.label.clone(),
-            why: s.reason.clone().unwrap_or_else(|| "the other side has no such step".to_owned()),
+    let groups = several_groups(run) && several_groups(other);
+    let alone = run.steps.iter().filter(|s| s.phase == "measure" && !is_matched(s));
+    alone
+        .map(|step| {
+            let key = likeness(step, groups, 1);
+            let tried = other.steps.iter().find(|s| s.reason.is_some() && likeness(s, groups, 1) == key);
+            let there = match (tried, &step.reason) {
+                (_, Some(reason)) => format!("{}: {reason}", step.state),
+                (Some(tried), None) => {
+                    let reason = tried.reason.as_deref().unwrap_or_default();
+                    format!("{} on {other_side}: {reason}", tried.state)
+                }
+                (None, None) => format!("{other_side} has no such step"),
+            };
+            let lost = side == "A" && tried.is_some() && step.ios > 0;
+            Unmatched { side: side.to_owned(), label: step.label.clone(), why: there, lost }
         })
         .collect()
 }

@@ -36,6 +36,7 @@ fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Document 
         steps,
         comparison: None,
         references: Vec::new(),
+        prediction: None,
     }
 }
 
@@ -105,13 +106,15 @@ fn what_has_no_partner_is_listed_with_the_reason() {
     let a = ladder(1, json!({}), &[10e3, 20e3, 40e3]);
     let mut b = ladder(2, json!({}), &[10e3, 20e3]);
     b.steps[1].ios = 0;
+    b.steps[1].state = "refused".into();
     b.steps[1].reason = Some("no such engine".into());
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
     let alone: Vec<(&str, &str)> = c.unmatched.iter().map(|u| (u.side.as_str(), u.why.as_str())).collect();
     assert_eq!(
         alone,
-        [("A", "the other side has no such step"), ("A", "the other side has no such step"), ("B", "no such engine")]
+        [("A", "refused on B: no such engine"), ("A", "B has no such step"), ("B", "refused: no such engine")]
     );
+    assert_eq!(c.unmatched.iter().map(|u| u.lost).collect::<Vec<_>>(), [true, false, false]);
     assert_eq!(compare_runs(&[&a], MARGIN_PCT).unwrap_err(), CompareRunsError::TooFew(1));
 }
 
@@ -167,7 +170,7 @@ fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
 
 #[test]
 fn the_sides_of_one_run_are_compared_in_pairs_so_that_drift_cancels() {
-    let c = compare_arms(&in_turns([1.26, 1.0], 6)).unwrap();
+    let c = compare_arms(&in_turns([1.26, 1.0], 6), MARGIN_PCT).unwrap();
     assert_eq!(c.sides.iter().map(|s| s.title.as_str()).collect::<Vec<_>>(), ["placement=unpinned", "placement=cores"]);
     assert_eq!(c.steps.len(), 2);
     let (one, deep) = (&c.steps[0], &c.steps[1]);
@@ -178,11 +181,11 @@ fn the_sides_of_one_run_are_compared_in_pairs_so_that_drift_cancels() {
     assert!((one.ratio.unwrap() - 1.26).abs() < 0.01);
     assert_eq!((one.metrics[0].pairs.len(), one.steps_a.len()), (6, 6));
     assert_eq!(deep.verdict, "same");
-    assert!(compare_arms(&ladder(1, json!({}), &[1.0, 2.0])).is_none());
+    assert!(compare_arms(&ladder(1, json!({}), &[1.0, 2.0]), MARGIN_PCT).is_none());
 }
 
 #[test]
 fn a_cell_with_too_few_pairs_falls_back_to_the_intervals_of_its_steps() {
-    let c = compare_arms(&in_turns([1.26, 1.0], 2)).unwrap();
+    let c = compare_arms(&in_turns([1.26, 1.0], 2), MARGIN_PCT).unwrap();
     assert_eq!((c.steps[0].design.as_str(), c.steps[0].verdict.as_str()), ("unpaired", "faster"));
 }

@@ -21,6 +21,7 @@ use fathom_units::format_bytes;
 use super::loops::Loops;
 use super::runners::{probe_failure, runner_for};
 use super::settings::Settings;
+use super::simulation::Simulation;
 use super::{ConductError, ConductOptions, Event, is_cut, purge, unix_ns};
 use crate::checks::{derived_warnings, slow_members};
 use crate::proof::{disproof, refuse_unpollable};
@@ -36,8 +37,8 @@ const BASELINE: Duration = Duration::from_millis(500);
 
 /// Conducts the steps of one run.
 pub(super) struct Conductor<'a> {
-    lab: &'a mut Lab,
-    run: RunId,
+    pub(super) lab: &'a mut Lab,
+    pub(super) run: RunId,
     stop: &'a AtomicBool,
     to_fill: Vec<(PathBuf, u64)>,
     topology: &'a Topology,
@@ -49,7 +50,13 @@ pub(super) struct Conductor<'a> {
     /// Steps that ended before this process took over.
     done: BTreeSet<u32>,
     settings: Settings,
-    deadline: Option<Instant>,
+    /// The simulated machine that takes the steps instead of this one.
+    simulation: Option<Simulation>,
+    pub(super) deadline: Option<Instant>,
+    predict: bool,
+    explain: bool,
+    /// Steps that were predicted.
+    pub(super) foretold: BTreeSet<u32>,
     /// Time the steps so far took beyond their lengths, and their number.
     extra: (Duration, u32),
 }
@@ -67,6 +74,10 @@ impl<'a> Conductor<'a> {
         topology: &'a Topology,
         options: &ConductOptions,
     ) -> Result<Self, ConductError> {
+        let started_unix_ns = lab.load_head(run)?.summary.started_unix_ns;
+        let simulation = prepared.simulated.as_ref().map(|machine| Simulation::new(machine, started_unix_ns));
+        // Wall time says nothing about virtual time; the plan was scaled to the budget before.
+        let is_real = simulation.is_none();
         let mut conductor = Conductor {
             lab,
             run,
@@ -78,14 +89,19 @@ impl<'a> Conductor<'a> {
             loops: Loops::default(),
             done: BTreeSet::new(),
             settings: Settings::new(&options.journal_dir, &options.command_line),
-            deadline: options.time_budget_ns.map(|ns| Instant::now() + Duration::from_nanos(ns)),
+            simulation,
+            deadline: options.time_budget_ns.filter(|_| is_real).map(|ns| Instant::now() + Duration::from_nanos(ns)),
             extra: (Duration::ZERO, 0),
+            predict: options.predict,
+            explain: options.explain,
+            foretold: BTreeSet::new(),
         };
         conductor.recall()?;
         Ok(conductor)
     }
 
     fn recall(&mut self) -> Result<(), ConductError> {
+        self.foretold = self.lab.predictions(self.run)?.iter().flat_map(|p| &p.steps).map(|s| s.index).collect();
         for index in self.lab.step_indexes(self.run)? {
             let stored = self.lab.load_step(self.run, index)?;
             let record = stored.outcome.record();
@@ -93,6 +109,9 @@ impl<'a> Conductor<'a> {
                 // Half a step is none: it is measured again, and must not be counted twice.
                 self.lab.drop_step(self.run, index)?;
                 continue;
+            }
+            if let (Some(simulation), Some(record)) = (&mut self.simulation, record) {
+                simulation.recall(&stored.step, record, self.stop);
             }
             self.loops.take(&stored.step, record);
             if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure) {
@@ -108,7 +127,10 @@ impl<'a> Conductor<'a> {
     /// # Errors
     /// [`ConductError`]; settings that were changed are put back first.
     pub(super) fn steps(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Result<u32, ConductError> {
-        let result = self.all_steps(plan, on_event);
+        let mut result = self.all_steps(plan, on_event);
+        if self.explain && !self.stopped() {
+            result = result.and_then(|bad| Ok(bad + self.explain(plan, on_event)?));
+        }
         self.settings.restore()?;
         result
     }
@@ -121,7 +143,7 @@ impl<'a> Conductor<'a> {
             }
         }
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
-        if plan.steps.len() > 1 && !self.stopped() {
+        if plan.steps.len() > 1 && self.simulation.is_none() && !self.stopped() {
             self.baseline = Some(take_baseline()?);
         }
         let mut bad = 0;
@@ -131,6 +153,9 @@ impl<'a> Conductor<'a> {
             }
             if self.is_over(step) {
                 continue;
+            }
+            if self.predict && step.phase == Phase::Measure {
+                self.foretell(&plan.steps[at..], on_event)?;
             }
             let step = &self.within_budget(step, &plan.steps[at..]);
             on_event(Event::StepStarted(step));
@@ -180,12 +205,12 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn stopped(&self) -> bool {
+    pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// Runs and commits one step; true when it went wrong.
-    fn step(&mut self, step: &Step, on_event: &mut dyn FnMut(Event<'_>)) -> Result<bool, ConductError> {
+    pub(super) fn step(&mut self, step: &Step, on_event: &mut dyn FnMut(Event<'_>)) -> Result<bool, ConductError> {
         let begun = Instant::now();
         let result = self.under_settings(step, &mut |p| on_event(Event::StepProgress(step, p)))?;
         let outcome = match &result {
@@ -218,11 +243,14 @@ impl<'a> Conductor<'a> {
     }
 
     /// Runs the step with the settings that it wants in force.
-    fn under_settings(
+    pub(super) fn under_settings(
         &mut self,
         step: &Step,
         on_progress: &mut dyn FnMut(&Progress),
     ) -> Result<Result<StepRecord, StepFailure>, ConductError> {
+        if let Some(simulation) = &mut self.simulation {
+            return Ok(refuse_missing_drives(step).and_then(|()| simulation.run(step, self.stop, on_progress)));
+        }
         let devices: Vec<String> = match step.role.settings.is_empty() {
             true => Vec::new(),
             false => devices_of(step).into_iter().map(|d| d.name).collect(),
@@ -260,13 +288,14 @@ impl<'a> Conductor<'a> {
             StepFailure::Refused { what: step.label.clone(), why: e.to_string(), help: e.help().to_owned() }
         })?;
         refuse_unpollable(step, &devices)?;
+        let cached_before = cached_bytes(&open_files(step));
         let mut runner = runner_for(cpus, devices.into_iter().map(|d| d.name).collect())?;
         let stopper = AdaptiveStop::new();
         let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
         let mut control = RunControl { stop: self.stop, on_progress, precise_enough: &precise_enough };
         let mut record = runner.run(step, &mut control)?;
         self.complete(step, &mut record).map_err(|e| probe_failure(&e))?;
-        disproof(step, &record).map_or(Ok(record), Err)
+        disproof(step, &record, cached_before).map_or(Ok(record), Err)
     }
 
     /// Adds what only the conductor knows: baseline, cache state, and the warnings that follow.
@@ -281,8 +310,7 @@ impl<'a> Conductor<'a> {
                 host.idle_baseline = baseline.idle_baseline;
                 host.idle_baseline_window_ns = baseline.idle_baseline_window_ns;
             }
-            let cached: Option<u64> = files.iter().map(|(f, len)| page_cache_bytes(f, *len).ok()).sum();
-            host.page_cache_bytes = cached.filter(|_| !files.is_empty());
+            host.page_cache_bytes = cached_bytes(&files);
         }
         let files_bytes: u64 = files.iter().map(|(_, len)| len).sum();
         let footprint = match region.size_bytes {
@@ -373,6 +401,12 @@ fn in_bytes(progress: &Progress, total_bytes: u64) -> Progress {
         format_bytes(total_bytes)
     ));
     shown
+}
+
+/// What the page cache holds of the files; `None` without files, or where the kernel does not tell.
+fn cached_bytes(files: &[(File, u64)]) -> Option<u64> {
+    let cached: Option<u64> = files.iter().map(|(f, len)| page_cache_bytes(f, *len).ok()).sum();
+    cached.filter(|_| !files.is_empty())
 }
 
 /// The step's regular files with their lengths; devices have neither page cache of ours nor extents.

@@ -1,20 +1,41 @@
 //! The answer first: from the judged steps to one or two sentences with their evidence, one file per study.
 
 mod parts;
+mod pinning;
 mod quick;
+mod sides;
+mod tune;
 
 use crate::compare::Comparison;
 use crate::document::{StepView, Verdict};
 
+pub(crate) use parts::cpu_per_io_ci95;
+
 /// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run
-/// that measured in turns.
+/// that measured in turns. Where the study does not ask for them itself, they are answered first.
 pub(crate) fn verdicts(
     study: &str,
     question: &str,
     steps: &[StepView],
     comparison: Option<&Comparison>,
 ) -> Vec<Verdict> {
-    let _ = (study, comparison);
+    match (study, comparison) {
+        ("pinning", Some(sides)) => pinning::verdicts(question, steps, sides),
+        ("tune", Some(sides)) => tune::verdicts(question, steps, sides),
+        (_, Some(sides)) => {
+            let mut out = tune::verdicts("Is one side faster than the other?", steps, sides);
+            // The study's own question is answered from the reference alone.
+            let of_reference = |s: &&StepView| s.role.block.as_ref().is_none_or(|b| b.arm_index == 0);
+            let reference: Vec<StepView> = steps.iter().filter(of_reference).cloned().collect();
+            out.extend(of_study(study, question, &reference));
+            out
+        }
+        (_, None) => of_study(study, question, steps),
+    }
+}
+
+/// Answers a study that compares no sides.
+fn of_study(_study: &str, question: &str, steps: &[StepView]) -> Vec<Verdict> {
     quick::verdicts(question, steps)
 }
 

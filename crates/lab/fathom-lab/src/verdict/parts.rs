@@ -1,9 +1,18 @@
 //! What all verdicts are made of: loads, figures, caveats.
 
-use fathom_units::format_iops;
+use fathom_stats::mean_ci;
+use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
 use crate::document::{Figure, StepView, Verdict};
 use crate::view::is_unsteady;
+
+/// From this block size on bandwidth is the figure, not IOPS.
+const BANDWIDTH_BLOCK_BYTES: u32 = 64 << 10;
+
+/// Measured steps that completed I/Os, in the order of the plan.
+pub(super) fn measured(steps: &[StepView]) -> Vec<&StepView> {
+    steps.iter().filter(|s| s.phase == "measure" && s.ios > 0).collect()
+}
 
 /// The answer when no step completed an I/O.
 pub(super) fn nothing_measured(question: &str, steps: &[StepView]) -> Verdict {
@@ -83,4 +92,98 @@ pub(super) fn listed(names: &[&str]) -> String {
 /// A headline figure of a step.
 pub(super) fn figure(name: &str, value: f64, unit: &str, ci95: Option<[f64; 2]>, step: &StepView) -> Figure {
     Figure { name: name.to_owned(), value, unit: unit.to_owned(), ci95, load: step.label.clone(), step: step.index }
+}
+
+/// `4k random reads`.
+pub(super) fn kind_name(step: &StepView) -> String {
+    let what = match (step.read.is_some(), step.write.is_some(), step.trim.is_some()) {
+        (true, false, false) => "reads".to_owned(),
+        (false, true, false) => "writes".to_owned(),
+        (false, false, true) => "trims".to_owned(),
+        _ => return load_name(&step.pattern, step.read_pct, step.block_size_bytes),
+    };
+    format!("{} {} {what}", format_block(u64::from(step.block_size_bytes)), order_word(&step.pattern))
+}
+
+/// The same from what was asked for: `4k random reads`, `8k random 70 % reads`.
+pub(super) fn load_name(pattern: &str, read_pct: u8, block_size_bytes: u32) -> String {
+    let what = match read_pct {
+        100 => "reads".to_owned(),
+        0 => "writes".to_owned(),
+        share => format!("{share} % reads"),
+    };
+    format!("{} {} {what}", format_block(u64::from(block_size_bytes)), order_word(pattern))
+}
+
+fn order_word(pattern: &str) -> &'static str {
+    if pattern == "sequential" { "sequential" } else { "random" }
+}
+
+/// Whether bandwidth is the figure of the step.
+pub(super) fn is_bandwidth(step: &StepView) -> bool {
+    step.block_size_bytes >= BANDWIDTH_BLOCK_BYTES
+}
+
+/// `183k IOPS`, or `3.10 GB/s (2.89 GiB/s)` with large blocks.
+pub(super) fn rate_words(step: &StepView) -> String {
+    if is_bandwidth(step) { format_rate(step.bytes_per_s) } else { format!("{} IOPS", format_iops(step.iops)) }
+}
+
+/// `+26.1 %`.
+pub(super) fn change(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
+/// `+26.1 % (95 % interval +24.0 to +28.2 %)`.
+pub(super) fn change_with_interval(ratio: f64, ci95: Option<[f64; 2]>) -> String {
+    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
+    match ci95 {
+        Some([low, high]) => format!("{} (95 % interval {:+.1} to {:+.1} %)", change(ratio), pct(low), pct(high)),
+        None => format!("{} (no interval)", change(ratio)),
+    }
+}
+
+/// `96.0 us (95 % interval 94.0 to 98.0 us)`; without the brackets where there is no interval.
+pub(super) fn ns_with_interval(ns: f64, ci95: Option<&[u64; 2]>) -> String {
+    match ci95 {
+        Some([low, high]) => {
+            format!("{} (95 % interval {} to {})", format_ns(ns), format_ns(*low as f64), format_ns(*high as f64))
+        }
+        None => format_ns(ns),
+    }
+}
+
+/// 95 % interval of the CPU time per I/O, from its values interval by interval; `None` with too few of them.
+pub(crate) fn cpu_per_io_ci95(step: &StepView) -> Option<(f64, f64)> {
+    let cpu = step.cpu.as_ref()?;
+    let busy = step.series.cpu_busy.iter().map(|cpus| cpus.iter().map(|busy| f64::from(*busy)).sum::<f64>());
+    let costs: Vec<f64> = busy
+        .zip(&step.series.iops)
+        .filter(|(_, iops)| **iops > 0.0)
+        .map(|(busy, iops)| (busy - cpu.baseline_busy_cores).max(0.0) / iops)
+        .collect();
+    let estimate = mean_ci(&costs);
+    let (value, half) = (super::cpu_ns_per_io(step)?, estimate.rel_half_width()?);
+    Some((value * (1.0 - half), value * (1.0 + half)))
+}
+
+/// The limit in a few words; its sentence with the numbers stands with the evidence.
+pub(super) fn limit_words(step: &StepView) -> String {
+    let what = match step.limit.name.as_str() {
+        "device" => "the device itself",
+        "core" if step.threads * step.devices == 1 => "one core",
+        "core" => "the cores of its threads",
+        "all_cores" => "the CPUs of this machine",
+        "queue_depth" => "the queue depth",
+        "page_cache" => return "That is the page cache, not the drive.".to_owned(),
+        "rate" => "the rate that was asked for",
+        "link" => "the link of the drive",
+        "uplink" => "a link that the drives share",
+        "irq_core" => "the core that takes the interrupts",
+        "raid" => "the RAID level",
+        "memory" => "the memory",
+        _ => return "What limits it is not known.".to_owned(),
+    };
+    let sure = if step.limit.confidence == "confirmed" { "is" } else { "is likely" };
+    format!("The limit {sure} {what}.")
 }

@@ -3,14 +3,13 @@
 //! One way for every plan: the steps are sorted into kinds of load (random read, sequential write...), the best step of
 //! each kind is named with what limited it, and the shallowest random step tells the latency.
 
-use fathom_units::{format_block, format_iops, format_ns, format_rate};
+use fathom_units::{format_iops, format_ns};
 
-use super::parts::{caveats, figure, load, lower_first, nothing_measured, plus_minus};
+use super::parts::{
+    caveats, figure, is_bandwidth, kind_name, limit_words, load, lower_first, nothing_measured, plus_minus, rate_words,
+};
 use crate::document::{Figure, StepView, Verdict};
 use crate::view::is_real;
-
-/// From this block size on bandwidth is the figure, not IOPS.
-const BANDWIDTH_BLOCK_BYTES: u32 = 64 << 10;
 
 /// A kind of load and its steps, in the order of the plan.
 struct Kind<'a> {
@@ -24,10 +23,6 @@ struct Kind<'a> {
 impl<'a> Kind<'a> {
     fn best(&self) -> &'a StepView {
         self.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a kind has at least one step")
-    }
-
-    fn rate_text(&self, step: &StepView) -> String {
-        if self.bandwidth { format_rate(step.bytes_per_s) } else { format!("{} IOPS", format_iops(step.iops)) }
     }
 }
 
@@ -59,7 +54,7 @@ fn kinds(steps: &[StepView]) -> Vec<Kind<'_>> {
         match out.iter_mut().find(|k| k.name == name) {
             Some(kind) => kind.steps.push(step),
             None => {
-                out.push(Kind { name, bandwidth: step.block_size_bytes >= BANDWIDTH_BLOCK_BYTES, steps: vec![step] });
+                out.push(Kind { name, bandwidth: is_bandwidth(step), steps: vec![step] });
             }
         }
     }
@@ -67,22 +62,11 @@ fn kinds(steps: &[StepView]) -> Vec<Kind<'_>> {
     out
 }
 
-fn kind_name(step: &StepView) -> String {
-    let order = if step.pattern == "sequential" { "sequential" } else { "random" };
-    let what = match (step.read.is_some(), step.write.is_some(), step.trim.is_some()) {
-        (true, false, false) => "reads".to_owned(),
-        (false, true, false) => "writes".to_owned(),
-        (false, false, true) => "trims".to_owned(),
-        _ => format!("{} % reads", step.read_pct),
-    };
-    format!("{} {order} {what}", format_block(u64::from(step.block_size_bytes)))
-}
-
 fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
     let subject = if is_real(best) { "This storage gives" } else { "The loop without I/O gives" };
     let mut text = format!(
         "{subject} {} of {} at {}{}. {}",
-        main.rate_text(best),
+        rate_words(best),
         main.name,
         load(best),
         plus_minus(best),
@@ -97,22 +81,6 @@ fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
     text
 }
 
-/// The limit in a few words; its sentence with the numbers stands with the evidence.
-fn limit_words(step: &StepView) -> String {
-    let what = match step.limit.name.as_str() {
-        "device" => "the device itself",
-        "core" if step.threads * step.devices == 1 => "one core",
-        "core" => "the cores of its threads",
-        "all_cores" => "the CPUs of this machine",
-        "queue_depth" => "the queue depth",
-        "page_cache" => return "That is the page cache, not the drive.".to_owned(),
-        "rate" => "the rate that was asked for",
-        _ => return "What limits it is not known.".to_owned(),
-    };
-    let sure = if step.limit.confidence == "confirmed" { "is" } else { "is likely" };
-    format!("The limit {sure} {what}.")
-}
-
 fn kind_sentence(kind: &Kind<'_>) -> String {
     let best = kind.best();
     let latency = best.lat_ns.as_ref().map_or_else(String::new, |l| {
@@ -122,7 +90,7 @@ fn kind_sentence(kind: &Kind<'_>) -> String {
     format!(
         "{}: {}{} at {}{latency}; {}",
         kind.name,
-        kind.rate_text(best),
+        rate_words(best),
         plus_minus(best),
         load(best),
         lower_first(&best.limit.sentence)

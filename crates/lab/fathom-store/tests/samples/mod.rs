@@ -108,6 +108,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             target: "/data/file".to_owned(),
             cpus_allowed: vec![],
             cpus_seen: vec![0, 1],
+            migrations: Some(4),
             ios: intervals * samples,
             passes: 3,
             in_flight_max: 32,

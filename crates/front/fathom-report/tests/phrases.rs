@@ -1,0 +1,196 @@
+//! No sentence of the report may be missing in another language: every text that the crates below put into a document is
+//! looked for in the phrasebook, by the words between its holes, and whole documents are translated.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fathom_report::language::{Language, Phrasebook};
+
+/// Files and folders whose texts reach the report.
+const WRITERS: [&str; 15] = [
+    "crates/lab/fathom-lab/src/verdict",
+    "crates/domain/fathom-model/src/attribution",
+    "crates/system/fathom-host/src/inspect/advice",
+    "crates/lab/fathom-lab/src/sentences.rs",
+    "crates/lab/fathom-lab/src/checks.rs",
+    "crates/lab/fathom-lab/src/proof.rs",
+    "crates/lab/fathom-lab/src/health.rs",
+    "crates/lab/fathom-lab/src/steadiness.rs",
+    "crates/lab/fathom-lab/src/compare/words.rs",
+    "crates/lab/fathom-lab/src/compare/cell.rs",
+    "crates/lab/fathom-lab/src/compare/arms.rs",
+    "crates/lab/fathom-lab/src/compare/environment.rs",
+    "crates/domain/fathom-model/src/ceilings.rs",
+    "crates/domain/fathom-plan/src/label.rs",
+    "studies",
+];
+
+/// Texts that look like sentences and are none: words of the kernel, and beginnings that a whole entry has another way.
+const NO_SENTENCES: [&str; 5] = ["write back", "reads at", "writes at", "it has", "not asked"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// English sides of the shipped phrasebook, each hole a single mark.
+fn keys() -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/language/zh.toml")).expect("shipped");
+    let table: toml::Table = text.parse().expect("a table");
+    let mut out = Vec::new();
+    for section in table.values().filter_map(toml::Value::as_table) {
+        out.extend(section.keys().map(|key| between_holes(key).join("\u{0}")));
+    }
+    out
+}
+
+/// The words between the holes of a format string.
+fn between_holes(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push(before.to_owned());
+        rest = after.split_once('}').map_or("", |(_, tail)| tail);
+    }
+    out.push(rest.to_owned());
+    out
+}
+
+/// String literals of a source file, without its tests, comments and messages of panics.
+fn literals(source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let told = |line: &&str| {
+        let line = line.trim_start();
+        !line.starts_with("//")
+            && ![".expect(", "panic!", "assert", "#[", "unreachable"].iter().any(|word| line.contains(word))
+    };
+    let code: String = code.lines().filter(told).collect::<Vec<_>>().join("\n");
+    let mut out = Vec::new();
+    let mut chars = code.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            // A character literal may hold a quote.
+            '\'' => {
+                let mut ahead = chars.clone();
+                if (ahead.next(), ahead.next()) == (Some('"'), Some('\'')) {
+                    chars = ahead;
+                }
+            }
+            '"' => out.push(literal(&mut chars)),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The rest of a string literal, its escapes undone.
+fn literal(chars: &mut std::str::Chars<'_>) -> String {
+    let mut out = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => break,
+            '\\' => match chars.next() {
+                Some('\n') => {
+                    let skipped = chars.as_str().trim_start();
+                    *chars = skipped.chars();
+                }
+                Some('u') => {
+                    let (code, rest) = chars.as_str()[1..].split_once('}').expect("an escape ends");
+                    out.extend(u32::from_str_radix(code, 16).ok().and_then(char::from_u32));
+                    *chars = rest.chars();
+                }
+                Some(other) => out.push(other),
+                None => break,
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Pieces of a text that a reader would see as words: at least two of them.
+fn phrases(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for piece in between_holes(text) {
+        for sentence in piece.replace(". ", ".\n").lines() {
+            let words = sentence.split(|c: char| !c.is_ascii_alphabetic()).filter(|w| w.len() > 1).count();
+            let sentence = sentence.trim();
+            if words >= 2 && sentence.contains(' ') && !NO_SENTENCES.contains(&sentence) {
+                out.push(sentence.to_owned());
+            }
+        }
+    }
+    out
+}
+
+fn files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let entries = fs::read_dir(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut out: Vec<PathBuf> = entries.map(|e| e.expect("readable").path()).collect();
+    out.retain(|p| p.file_name().is_some_and(|n| !n.to_string_lossy().contains("test")));
+    out.sort();
+    out.iter().filter(|p| p.is_file()).cloned().collect()
+}
+
+/// Questions of a study file.
+fn questions(text: &str) -> Vec<String> {
+    text.lines().filter_map(|l| l.strip_prefix("question = ")).map(|q| q.trim_matches('"').to_owned()).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+#[test]
+fn every_text_of_the_crates_below_is_in_the_phrasebook() {
+    let keys = keys();
+    let mut missing = Vec::new();
+    let mut seen = 0;
+    for writer in WRITERS {
+        for file in files(&root().join(writer)) {
+            let source = fs::read_to_string(&file).expect("readable");
+            let texts = if writer == "studies" { questions(&source) } else { literals(&source) };
+            for phrase in texts.iter().flat_map(|t| phrases(t)) {
+                seen += 1;
+                let upper = capital(&phrase);
+                if !keys.iter().any(|k| k.contains(&phrase) || k.contains(&upper)) {
+                    missing.push(format!("{}: {phrase}", file.file_name().unwrap_or_default().to_string_lossy()));
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen} texts were found: the test looks at the wrong files");
+    assert!(
+        missing.is_empty(),
+        "not in crates/front/fathom-report/src/language/zh.toml, where each takes a line `\"English {{hole}}\" = \"中文 {{hole}}\"`:\n  {}",
+        missing.join("\n  ")
+    );
+}
+
+#[test]
+fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures() {
+    let book: &Phrasebook = Language::Chinese.phrasebook().expect("Chinese has a phrasebook");
+    for (english, chinese) in [
+        ("4k random read T1 QD32 pinned", "4k 随机读 T1 QD32 绑物理核"),
+        (
+            "This storage gives 95.7k IOPS ±7.0 % of 4k random reads at T1 QD128. The limit is likely one core.",
+            "该存储在 T1 QD128 时4k 随机读达到 95.7k IOPS ±7.0 %。瓶颈很可能是单个核心。",
+        ),
+        (
+            "4k random reads: 95.7k IOPS at T1 QD128, mean latency 1.22 ms, p99 2.25 ms; one core is the limit: 97 % busy, 3.39 us of CPU per I/O.",
+            "4k 随机读：T1 QD128 时 95.7k IOPS，平均延时 1.22 ms，p99 2.25 ms；瓶颈是单个核心：繁忙 97 %，每 I/O 耗 CPU 3.39 us。",
+        ),
+        (
+            "The host was noisy: 0.2 % of the CPU time was stolen by the hypervisor and 2.03 cores were busy before the run.",
+            "主机有干扰：0.2 % 的 CPU 时间被虚拟机监控程序占用，运行前已有 2.03 个核繁忙。",
+        ),
+        (
+            "more threads on cores of their own: up to 369k IOPS (5.1 x), where all_cores is next",
+            "在各自的核上增加线程：最多到 369k IOPS（5.1 倍），其后的瓶颈是全部核心",
+        ),
+    ] {
+        assert_eq!(book.translate(english).as_deref(), Some(chinese), "{english}");
+    }
+}

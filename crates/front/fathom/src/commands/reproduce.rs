@@ -1,0 +1,148 @@
+//! `reproduce`: the articles' studies on their simulated platforms, published figures beside predicted ones.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use fathom_lab::reproduce::{FigureRow, Parameter, ReproduceError, Reproduction, Summary, Window, cells_of, reproduce};
+use fathom_model::Catalogue;
+use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+
+use super::{run, to_json};
+use crate::args::Args;
+use crate::exit::{Exit, Problem};
+use crate::model_args::ReproduceArgs;
+use crate::terminal::{result, talk};
+
+/// `fathom reproduce`.
+pub(crate) fn reproduce_articles(_args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
+    let cells = cells_of(&options.article)?;
+    let stop = run::stop_on_signals()?;
+    let window = Window { seed: options.seed, ..Window::default() };
+    let begun = Instant::now();
+    let table = reproduce(&cells, &Catalogue::embedded(), window, &stop, &mut |_, _| {})?;
+    result(&if options.json { to_json(&table) } else { text(&table, options.parameters) });
+    if !options.quiet {
+        let steps =
+            cells.cells.len() + cells.pictures.iter().flat_map(|p| &p.series).map(|s| s.points.len()).sum::<usize>();
+        talk(&format!("{steps} simulated steps in {:.1} s", begun.elapsed().as_secs_f64()));
+    }
+    Ok(if table.summary.unexplained == 0 { Exit::Done } else { Exit::Failed })
+}
+
+impl From<ReproduceError> for Problem {
+    fn from(error: ReproduceError) -> Self {
+        let message = error.to_string();
+        match error {
+            ReproduceError::UnknownArticle { help, .. } => Problem::usage(message, help),
+            ReproduceError::Cell(_) => {
+                Problem::new(Exit::Failed, message, "a shipped file is at fault: please report it")
+            }
+            ReproduceError::Interrupted => Problem::new(Exit::Interrupted, message, "run it again"),
+        }
+    }
+}
+
+fn text(table: &Reproduction, parameters: bool) -> String {
+    let mut out = String::new();
+    for article in &table.articles {
+        let _ = writeln!(out, "{} · {}: {}", article.id, article.publisher, article.title);
+        let _ =
+            writeln!(out, "on {}", article.machines.iter().map(|m| format!("sim:{m}")).collect::<Vec<_>>().join(", "));
+        let _ = writeln!(out, "   {:<44} {:>20} {:>11} {:>9}", "figure", "published", "predicted", "error");
+        for row in table.figures.iter().filter(|r| r.article == article.id) {
+            let _ = writeln!(out, "{}", line(row));
+        }
+        out.push('\n');
+    }
+    out.push_str(
+        "   f fitted to (a parameter was fitted to a figure of this step) · ! contradicts the article's own figures\n   \
+         . not counted: not a measured rate, mean latency or CPU use · a condition was assumed: +\n",
+    );
+    out.push_str(&remarks(table));
+    out.push_str(&summary(&table.summary));
+    out.push_str(&if parameters { fitted(&table.parameters) } else { String::new() });
+    if !parameters {
+        let _ = writeln!(out, "{} fitted parameters: fathom reproduce --parameters", table.parameters.len());
+    }
+    out
+}
+
+fn line(row: &FigureRow) -> String {
+    let mark = match row {
+        r if r.contradiction.is_some() => '!',
+        r if !r.counted => '.',
+        r if r.fitted => 'f',
+        _ => ' ',
+    };
+    let assumed = if row.assumed.is_some() { '+' } else { ' ' };
+    let published = match (row.published_max, row.relation.as_str()) {
+        (Some(max), _) => format!("{} to {}", shown(row, row.published), shown(row, max)),
+        (None, "=") => shown(row, row.published),
+        (None, relation) => format!("{relation} {}", shown(row, row.published)),
+    };
+    let predicted = row.predicted.map_or_else(|| "-".to_owned(), |p| shown(row, p));
+    let error = row.error_pct.map_or_else(|| "-".to_owned(), |e| format!("{e:+.1} %"));
+    format!(" {mark}{assumed}{:<44} {published:>20} {predicted:>11} {error:>9}", row.id)
+}
+
+fn shown(row: &FigureRow, value: f64) -> String {
+    match row.unit.as_str() {
+        "us" => format_ns(value * 1e3),
+        "B/s" => format_rate(value).split(" (").next().unwrap_or_default().to_owned(),
+        "1/s" => format_iops(value),
+        unit => format!("{} {unit}", format_significant(value)).trim_end().to_owned(),
+    }
+}
+
+/// Contradictions, reasons and assumptions, one line a figure; one a step for assumptions.
+fn remarks(table: &Reproduction) -> String {
+    let mut sections =
+        [("Figures that contradict the article's own", Vec::new()), ("Reasons", Vec::new()), ("Assumed", Vec::new())];
+    for row in &table.figures {
+        if let Some(law) = &row.contradiction {
+            sections[0].1.push(format!("{}: {law}", row.id));
+        }
+        if let Some(why) = &row.reason {
+            sections[1].1.push(format!("{}: {why}", row.id));
+        }
+        if let Some(what) = &row.assumed {
+            sections[2].1.push(format!("{}: {what}", row.id));
+        }
+    }
+    let mut out = String::new();
+    for (title, lines) in sections.iter().filter(|(_, lines)| !lines.is_empty()) {
+        let _ = writeln!(out, "\n{title}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(out, "   {line}");
+        });
+    }
+    out
+}
+
+fn summary(s: &Summary) -> String {
+    let share = |part: u32, of: u32| if of == 0 { 0.0 } else { 100.0 * f64::from(part) / f64::from(of) };
+    format!(
+        "\n{} of {} measured, self-consistent figures are within 10 % ({:.1} %); {} beyond 25 %, {} of them without a \
+         reason.\n{} of {} that nothing was fitted to are within 15 % ({:.1} %).\n{} contradict themselves and {} have no \
+         step: not counted.\n",
+        s.within_10_pct,
+        s.figures,
+        share(s.within_10_pct, s.figures),
+        s.beyond_25_pct,
+        s.unexplained,
+        s.held_out_within_15_pct,
+        s.held_out,
+        share(s.held_out_within_15_pct, s.held_out),
+        s.contradicted,
+        s.without_prediction,
+    )
+}
+
+fn fitted(parameters: &[Parameter]) -> String {
+    let mut out = "\nFitted parameters\n".to_owned();
+    for p in parameters {
+        let _ = writeln!(out, "   {}: {} = {}", p.machines.join(", "), p.parameter, p.value);
+        let _ = writeln!(out, "      fitted to {}", p.fitted_to.join(", "));
+    }
+    out
+}

@@ -1,0 +1,145 @@
+//! A comparison as text: what differs besides the figures, the answer, then one line per step.
+
+use fathom_lab::compare::{ComparedMetric, ComparedStep, Comparison, Difference};
+use fathom_units::{format_iops, format_ns};
+
+use crate::table::shorten;
+use crate::terminal::fill;
+
+/// Columns of a step's label.
+const LABEL: usize = 24;
+/// Columns of a value in the table of what differs.
+const VALUE: usize = 22;
+
+/// The whole comparison for people.
+pub(crate) fn text(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    for side in &comparison.sides {
+        let run = format!("run {}", side.run);
+        let title = if side.title == run { run } else { format!("{} of {run}", side.title) };
+        out.push_str(&format!("{}  {title} · {} · {} · {}\n", side.name, side.study, side.started, side.state));
+    }
+    out.push('\n');
+    out.push_str(&environment(comparison));
+    out.push('\n');
+    out.push_str(&fill(&comparison.answer, ""));
+    for caveat in &comparison.caveats {
+        out.push_str(&fill(&format!("Mind: {caveat}"), ""));
+    }
+    out.push('\n');
+    out.push_str(&steps(comparison));
+    out
+}
+
+/// What differs between the sides besides their figures.
+fn environment(comparison: &Comparison) -> String {
+    let mut runs: Vec<i64> = comparison.sides.iter().map(|s| s.run).collect();
+    runs.dedup();
+    if runs.len() == 1 {
+        return "Both sides were measured in one run, in turns: the rest was the same.\n".to_owned();
+    }
+    if comparison.environment.is_empty() {
+        return "Nothing known differs between host, drives, program and plan.\n".to_owned();
+    }
+    let mut out = format!("{:<LABEL$}", "What else differs");
+    for side in &comparison.sides {
+        out.push_str(&format!("  {:<VALUE$}", side.name));
+    }
+    let mut out = format!("{}\n", out.trim_end());
+    for difference in &comparison.environment {
+        out.push_str(&difference_line(difference));
+    }
+    out
+}
+
+fn difference_line(difference: &Difference) -> String {
+    let mut line = format!(" {:<width$}", shorten(&difference.what, LABEL - 1), width = LABEL - 1);
+    for value in &difference.values {
+        line.push_str(&format!("  {:<VALUE$}", shorten(value.as_deref().unwrap_or("not known"), VALUE)));
+    }
+    format!("{}\n", line.trim_end())
+}
+
+/// The table of steps with what stands alone.
+pub(crate) fn steps(comparison: &Comparison) -> String {
+    let several = comparison.sides.len() > 2;
+    let mut out = format!(
+        " {:<LABEL$} {:>8} {:>8}  {:>8}  {:<18} {}\n",
+        "step",
+        "A",
+        if several { "other" } else { "B" },
+        "change",
+        "95 % interval",
+        "verdict"
+    );
+    for step in &comparison.steps {
+        out.push_str(&step_lines(step, several));
+    }
+    for alone in &comparison.unmatched {
+        out.push_str(&format!(" {:<LABEL$} {}: {}\n", shorten(&alone.label, LABEL), alone.side, alone.why));
+    }
+    out.push_str(&format!(
+        " change: of IOPS, or of speed (latency the other way round) where the rate was given; same: within {} %\n",
+        comparison.margin_pct
+    ));
+    out
+}
+
+fn step_lines(step: &ComparedStep, several: bool) -> String {
+    let headline = step.metrics.iter().find(|m| m.name == step.metric);
+    let value = |of: fn(&ComparedMetric) -> f64| headline.map_or_else(|| "-".to_owned(), |m| figure(m, of(m)));
+    let interval = step.ci95.map_or_else(|| "-".to_owned(), interval);
+    let verdict = if step.verdict == "unsure" { "cannot tell" } else { &step.verdict };
+    let label = if several { format!("{} {}", step.side, step.label) } else { step.label.clone() };
+    let mut out = format!(
+        " {:<LABEL$} {:>8} {:>8}  {:>8}  {interval:<18} {verdict}\n",
+        shorten(&label.replace("sequential", "seq").replace("random", "rand"), LABEL),
+        value(|m| m.a),
+        value(|m| m.b),
+        step.ratio.map_or_else(|| "-".to_owned(), percent_of)
+    );
+    let others: Vec<String> = step
+        .metrics
+        .iter()
+        .filter(|m| m.name != step.metric && ["better", "worse"].contains(&m.verdict.as_str()))
+        .map(|m| format!("{} {} {}", name(m), percent_of(m.ratio), m.verdict))
+        .collect();
+    if !others.is_empty() {
+        out.push_str(&fill(&others.join(" · "), "     "));
+    }
+    for note in &step.notes {
+        out.push_str(&fill(note, "     "));
+    }
+    out
+}
+
+/// `-12.4 %, 95 % interval -13.0 to -11.8 %`.
+pub(crate) fn change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> String {
+    match (ratio, ci95) {
+        (Some(ratio), Some(ci95)) => format!("{}, 95 % interval {}", percent_of(ratio), interval(ci95)),
+        (Some(ratio), None) => percent_of(ratio),
+        (None, _) => "no ratio".to_owned(),
+    }
+}
+
+fn interval([low, high]: [f64; 2]) -> String {
+    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
+    format!("{:+.1} to {:+.1} %", pct(low), pct(high))
+}
+
+fn percent_of(ratio: f64) -> String {
+    format!("{:+.1} %", (ratio - 1.0) * 100.0)
+}
+
+fn figure(metric: &ComparedMetric, value: f64) -> String {
+    if metric.name == "iops" { format_iops(value) } else { format_ns(value) }
+}
+
+fn name(metric: &ComparedMetric) -> &'static str {
+    match metric.name.as_str() {
+        "iops" => "IOPS",
+        "lat_mean" => "mean latency",
+        "lat_p99" => "p99",
+        _ => "CPU per I/O",
+    }
+}

@@ -1,0 +1,118 @@
+//! `fathom compare` with the real program: runs against each other, the sides of one run, and wrong words.
+
+mod cli;
+
+use std::fs;
+
+use cli::Place;
+use serde_json::Value;
+
+/// Loads of the loop without I/O: alike on every machine, with enough intervals for an interval of confidence.
+const PLAN: &str = r#"
+[study]
+name = "loop"
+question = "How fast is the loop?"
+
+[defaults]
+engine = "null"
+bs = "4k"
+rw = "randread"
+runtime = "1200ms"
+
+[[ladder]]
+iodepth = [1, 8]
+"#;
+
+fn with_plan() -> Place {
+    let place = Place::new();
+    fs::write(place.file("loop.toml"), PLAN).expect("written");
+    place
+}
+
+fn verdicts(comparison: &Value) -> Vec<&str> {
+    comparison["steps"].as_array().expect("steps").iter().map(|s| s["verdict"].as_str().expect("a word")).collect()
+}
+
+#[test]
+fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
+    let place = with_plan();
+    for _ in 0..2 {
+        place.run("run loop.toml --target null -q").expect(0, &[]);
+    }
+    // The same twice: how fast a shared machine is differs, but never to a quarter.
+    place.run("compare 1 2 --margin 5% --fail-if-slower 75%").expect(0, &[]);
+    let same = place.json("compare 1 2", 0);
+    assert_eq!((&same["kind"], &same["margin_pct"]), (&"comparison".into(), &2.0.into()));
+    assert_eq!(same["steps"].as_array().map(Vec::len), Some(2));
+    assert_eq!(same["environment"], Value::Array(Vec::new()), "one host, one plan");
+    for step in same["steps"].as_array().expect("steps") {
+        let ratio = step["ratio"].as_f64().expect("a ratio");
+        let ci95: Vec<f64> = step["ci95"].as_array().expect("an interval").iter().filter_map(Value::as_f64).collect();
+        assert!(ci95[0] <= ratio && ratio <= ci95[1] && ratio > 0.25, "{step}");
+        assert!(step["metrics"].as_array().is_some_and(|m| m.len() >= 2), "{step}");
+    }
+
+    // The same load through the page cache costs at least ten times as much as nothing at all.
+    place.run("run loop.toml --target . --set engine=psync --set iodepth=1 --set direct=0 --set size=4m -q");
+    let ended = place.run("compare 1 last --fail-if-slower 50% -o page.html");
+    ended.expect(1, &["error: ", "slower by more than 50 %: 4k random read T1 QD1 (-", "Report: page.html"]);
+    assert!(ended.out.starts_with("A  run 1 · loop"), "{}", ended.out);
+    let (differs, answer) = (ended.out.find("What else differs"), ended.out.find("run 3 against run 1: the step"));
+    assert!(differs.is_some() && differs < answer, "the environment comes first:\n{}", ended.out);
+    for words in [" engine                   null ", "page cache", "slower", "engine null against psync"] {
+        assert!(ended.out.contains(words), "no `{words}` in\n{}", ended.out);
+    }
+    let page = fs::read_to_string(place.file("page.html")).expect("the page");
+    assert!(page.contains("Fathom comparison: run 1, run 3") && !page.contains("src=\"http"), "offline");
+    // In the other direction it is faster, and all three at once have two sides beside the reference.
+    place.run("compare 3 1 --fail-if-slower 3%").expect(0, &[]);
+    let three = place.json("compare 1 2 3", 0);
+    assert_eq!(three["sides"].as_array().map(Vec::len), Some(3));
+    assert_eq!(three["steps"][2]["side"], "C");
+    assert_eq!(three["steps"][2]["verdict"], "slower");
+}
+
+#[test]
+fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
+    let place = with_plan();
+    let short = "--target null --set runtime=100ms --set iodepth=1";
+    let ended = place.run(&format!("run loop.toml {short} --versus rate_iops=2k -q"));
+    ended.expect(0, &[]);
+    assert!(ended.out.starts_with("`rate_iops=2k` is slower"), "the run's own verdict answers: {}", ended.out);
+    let ended = place.run("compare 1 --fail-if-slower 3%");
+    ended.expect(1, &["1 step is slower by more than 3 %: "]);
+    assert!(ended.out.contains("rate_iops=2k of run 1"), "{}", ended.out);
+    assert!(ended.out.contains("measured in one run, in turns"), "{}", ended.out);
+    let sides = place.json("compare last", 0);
+    assert_eq!((verdicts(&sides), &sides["steps"][0]["design"]), (vec!["slower"], &"paired".into()));
+    assert_eq!(sides["steps"][0]["metrics"][0]["pairs"].as_array().map(Vec::len), Some(6));
+    assert!(place.run("show 1").out.contains("rate_iops"), "the run shows its comparison");
+}
+
+#[test]
+fn wrong_words_say_what_to_do() {
+    let place = with_plan();
+    place.run("compare 1 2").expect(1, &["error: ", "lab.db"]);
+    place.run(&format!("run loop.toml --target null --set runtime=100ms -q")).expect(0, &[]);
+    place.run("io --engine null --target null --bs 64k --rw write --runtime 100ms -q").expect(0, &[]);
+    let table: &[(&str, &[&str])] = &[
+        ("compare", &["RUN"]),
+        ("compare 1 7", &["no run 7", "help:"]),
+        ("compare 1 one", &["`one` is not a run", "fathom list"]),
+        ("compare 1 1", &["run 1 is named twice", "help:"]),
+        ("compare 2 last", &["run 2 is named twice"]),
+        ("compare 1", &["run 1 has one side only", "--versus KEY=VALUE"]),
+        ("compare 1 2", &["no step of run 2 does what a step of run 1 did", "--like"]),
+        ("compare 1 2 --margin wide", &["--margin", "`wide` is not a percentage", "for example 3%"]),
+        ("compare 1 2 --margin 2x", &["unknown unit `x`", "for example 3%"]),
+        ("compare 1 2 --margin 100%", &["--margin", "below 100"]),
+        ("compare 1 2 --fail-if-slower never", &["--fail-if-slower", "`never` is not a percentage"]),
+        ("compare 1 2 --fail-if-slower 1%", &["within the margin of 2%", "--margin 1%"]),
+        ("compare 1 2 --fail-if-slowr 1%", &["--fail-if-slowr", "'--fail-if-slower'"]),
+    ];
+    for (words, said) in table {
+        let ended = place.run(words);
+        ended.expect(2, said);
+        assert_eq!(ended.out, "", "{words}: nothing on stdout");
+    }
+}

@@ -1,0 +1,73 @@
+//! Probes after the plan: steps that relieve one part each, for every measured step whose limit is not confirmed yet.
+
+use std::time::{Duration, Instant};
+
+use fathom_host::inspect::Inventory;
+use fathom_model::{LimitName, missing_probes};
+use fathom_plan::{Phase, Plan, RunLength, Step};
+use serde::Deserialize;
+
+use super::steps::Conductor;
+use super::{ConductError, Event};
+use crate::facts::{FactsOfRun, observation, observations_of};
+
+/// Longest measured time of a probe: it need only tell a fifth more from as much.
+const PROBE_NS_MAX: u64 = 2_000_000_000;
+/// Shortest.
+const PROBE_NS_MIN: u64 = 500_000_000;
+/// Longest warm-up of a probe.
+const PROBE_RAMP_NS_MAX: u64 = 200_000_000;
+
+impl Conductor<'_> {
+    /// Runs the probes that the plan's own steps lack, each committed like a step of the plan but as [`Phase::Probe`];
+    /// the number of those that went wrong.
+    ///
+    /// # Errors
+    /// [`ConductError`]. A probe that is refused is not an error: it is stored with the reason.
+    pub(super) fn explain(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Result<u32, ConductError> {
+        let mut all = observations_of(self.lab, self.run)?;
+        let head = self.lab.load_head(self.run)?;
+        let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
+        let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
+        let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
+        let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
+        let mut index = last.max(plan.steps.len() as u32);
+        let mut bad = 0;
+        for at in 0..all.len() {
+            let mut tried: Vec<LimitName> = Vec::new();
+            while all[at].step().phase == Phase::Measure && !self.stopped() {
+                let probes = missing_probes(&all, at).into_iter();
+                let Some(probe) = probes.filter(|p| !tried.contains(&p.relieves)).map(|p| (p.relieves, p.step)).next()
+                else {
+                    break;
+                };
+                tried.push(probe.0);
+                let step = short(probe.1, index);
+                if !self.has_time_for(&step) {
+                    return Ok(bad);
+                }
+                on_event(Event::StepStarted(&step));
+                bad += u32::from(self.step(&step, on_event)?);
+                let stored = self.lab.load_step(self.run, index)?;
+                if let Some(record) = stored.outcome.record() {
+                    all.push(observation(&stored.step, record, facts.as_mut()));
+                }
+                index += 1;
+            }
+        }
+        Ok(bad)
+    }
+
+    fn has_time_for(&self, step: &Step) -> bool {
+        let needed = Duration::from_nanos(step.length.ramp_ns + step.length.budget_ns);
+        self.deadline.is_none_or(|deadline| Instant::now() + needed <= deadline)
+    }
+}
+
+/// A probe with its place in the run, of a fixed and short length.
+fn short(mut step: Step, index: u32) -> Step {
+    step.index = index;
+    let ramp_ns = step.length.ramp_ns.min(PROBE_RAMP_NS_MAX);
+    step.length = RunLength::fixed(ramp_ns, step.length.budget_ns.clamp(PROBE_NS_MIN, PROBE_NS_MAX));
+    step
+}

@@ -1,0 +1,65 @@
+//! Predictions before measurement: a ladder is screened for a few seconds, predicted, and only then measured.
+
+use fathom_model::{Observation, predict_steps, screen_steps};
+use fathom_plan::{Phase, Step};
+use fathom_store::{PredictedStep, ScreenedStep, StoredPrediction};
+
+use super::steps::Conductor;
+use super::{ConductError, Event, is_cut, unix_ns};
+
+impl Conductor<'_> {
+    /// Predicts the measured steps that follow, up to the next step that conditions the targets, unless they were
+    /// predicted before. The prediction is on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`ConductError`]. A screen that fails is not an error: what it would have told is not predicted.
+    pub(super) fn foretell(
+        &mut self,
+        from_here: &[Step],
+        on_event: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), ConductError> {
+        let measured = from_here.iter().take_while(|s| s.phase == Phase::Measure);
+        let segment: Vec<Step> = measured.filter(|s| !self.foretold.contains(&s.index)).cloned().collect();
+        if segment.is_empty() {
+            return Ok(());
+        }
+        self.foretold.extend(segment.iter().map(|s| s.index));
+        let screens = screen_steps(&segment);
+        on_event(Event::Note(&format!("screening {} short steps, to predict {}", screens.len(), segment.len())));
+        let mut seen: Vec<Observation> = Vec::new();
+        for screen in &screens {
+            if self.stopped() {
+                return Ok(());
+            }
+            let settings = self.under_settings(screen, &mut |_| ())?;
+            match settings {
+                Ok(record) if is_cut(&record) => return Ok(()),
+                Ok(record) => seen.push(Observation::of(screen, &record)),
+                Err(failure) => on_event(Event::Note(&format!("{} gave nothing: {failure}", screen.label))),
+            }
+        }
+        let prediction = prediction_of(&seen, &segment);
+        if prediction.steps.is_empty() {
+            on_event(Event::Note("nothing could be predicted of these steps"));
+            return Ok(());
+        }
+        self.lab.store_prediction(self.run, &prediction)?;
+        on_event(Event::Predicted(&segment, &prediction));
+        Ok(())
+    }
+}
+
+fn prediction_of(seen: &[Observation], segment: &[Step]) -> StoredPrediction {
+    let told = segment.iter().zip(predict_steps(seen, segment));
+    let steps = told.filter_map(|(step, told)| {
+        let told = told.filter(|t| t.iops.is_finite() && t.lat_ns_mean.is_finite())?;
+        Some(PredictedStep { index: step.index, iops: told.iops, lat_mean_ns: told.lat_ns_mean })
+    });
+    let screens = seen.iter().filter(|o| o.iops() > 0.0).map(|o| ScreenedStep {
+        label: o.step().label.clone(),
+        in_flight: o.in_flight(),
+        iops: o.iops(),
+        lat_mean_ns: f64::from(o.in_flight()) * 1e9 / o.iops(),
+    });
+    StoredPrediction { made_unix_ns: unix_ns(), screens: screens.collect(), steps: steps.collect() }
+}

@@ -1,0 +1,154 @@
+//! The split of the CPU cost of real steps adds up to what /proc/stat says of the same window, and pollers are charged.
+
+#![allow(clippy::print_stderr)] // Skipped parts say why.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
+use fathom_host::{HostSampler, Root};
+use fathom_model::cpu_cost;
+use fathom_plan::{Knobs, Step, Target};
+use fathom_record::{HostDelta, RunControl, Runner, StepRecord};
+
+/// What user programs are told CPU time in.
+const TICK_NS: u64 = 10_000_000;
+const FILE_BYTES: usize = 64 << 20;
+
+/// Busy time of all CPUs by the first line of /proc/stat, which the sampler does not look at.
+fn busy_ns() -> u64 {
+    let text = fs::read_to_string("/proc/stat").expect("/proc/stat");
+    let all = text.lines().next().and_then(|l| l.strip_prefix("cpu ")).expect("the line of all CPUs");
+    let ticks: Vec<u64> = all.split_ascii_whitespace().map(|n| n.parse().expect("ticks")).collect();
+    // user, nice, system, (idle, iowait), irq, softirq.
+    [0, 1, 2, 5, 6].iter().map(|kind| ticks[*kind]).sum::<u64>() * TICK_NS
+}
+
+/// Fathom's sampler with a reading of our own at both ends of its window.
+struct Both {
+    sampler: HostSampler,
+    first_ns: u64,
+    busy_ns: Arc<Mutex<u64>>,
+}
+
+impl HostProbe for Both {
+    fn begin(&mut self) {
+        self.sampler.begin().expect("begins");
+        self.first_ns = busy_ns();
+    }
+
+    fn interval(&mut self) {
+        self.sampler.interval().expect("an interval");
+    }
+
+    fn finish(&mut self, window_ns: u64) -> Option<HostDelta> {
+        *self.busy_ns.lock().expect("no panic") = busy_ns() - self.first_ns;
+        Some(self.sampler.finish(window_ns).expect("finishes"))
+    }
+}
+
+fn step(target: &Path, engine: &str, mode: &str) -> Step {
+    let mut knobs = Knobs::new();
+    let settings = [
+        ("rw", "randread"),
+        ("bs", "4k"),
+        ("ioengine", engine),
+        ("mode", mode),
+        ("iodepth", "8"),
+        ("size", "64m"),
+        ("runtime", "700ms"),
+        ("ramp_time", "100ms"),
+    ];
+    for (key, value) in settings {
+        knobs.set(key, value).unwrap_or_else(|e| panic!("{key}={value}: {e:?}"));
+    }
+    let target = Target { path: target.to_str().expect("UTF-8").to_owned() };
+    knobs.build(0, engine, vec![target], &mut Vec::new()).expect("a step")
+}
+
+/// The record, and the busy time of the same window by our own reading.
+fn measured(step: &Step) -> (StepRecord, u64) {
+    let busy = Arc::new(Mutex::new(0));
+    let sampler = HostSampler::new(&Root::live(), Vec::new()).expect("a sampler");
+    let probe = Both { sampler, first_ns: 0, busy_ns: busy.clone() };
+    let mut runner = HostRunner::new(HostRunnerOptions { cpus: Vec::new(), probe: Some(Box::new(probe)) });
+    let stop = AtomicBool::new(false);
+    let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
+    let record = runner.run(step, &mut control).expect("a record");
+    let busy_ns = *busy.lock().expect("no panic");
+    (record, busy_ns)
+}
+
+fn check_split(target: &Path, place: &str) {
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    for (engine, mode) in
+        [("psync", "interrupt"), ("libaio", "interrupt"), ("io_uring", "interrupt"), ("io_uring", "sqpoll")]
+    {
+        let (record, busy_ns) = measured(&step(target, engine, mode));
+        let host = record.host.as_ref().expect("sampled");
+        let cost = cpu_cost(host, record.ios()).expect("I/Os");
+        let per_io = cost.user_ns_per_io + cost.system_ns_per_io + cost.irq_ns_per_io + cost.kernel_worker_ns_per_io;
+        let sum_ns = per_io * record.ios() as f64;
+        // A tick a CPU: the two readings of an end are not the same instant.
+        let allowed_ns = busy_ns as f64 * 0.05 + (TICK_NS * cpus) as f64;
+        let name = format!("{engine} {mode} on {place}");
+        eprintln!("{name}: split {:.0} ms, /proc/stat {} ms", sum_ns / 1e6, busy_ns / 1_000_000);
+        assert!(busy_ns > 0 && (sum_ns - busy_ns as f64).abs() <= allowed_ns, "{name}: {sum_ns} ns of {busy_ns} ns");
+        let poller_ns: u64 = host
+            .threads
+            .iter()
+            .filter(|t| t.name.starts_with("iou-sqp"))
+            .map(|t| {
+                assert!(t.kernel, "{t:?}");
+                t.user_ns + t.system_ns
+            })
+            .sum();
+        if mode == "sqpoll" {
+            assert!(poller_ns >= TICK_NS, "{name}: the poller ran {poller_ns} ns");
+            assert!(cost.kernel_worker_ns_per_io * record.ios() as f64 >= poller_ns as f64 * 0.99, "{name}: {cost:?}");
+        } else {
+            assert_eq!(poller_ns, 0, "{name}");
+        }
+    }
+}
+
+/// A zram device of this test's own; removed when dropped.
+struct Zram(String);
+
+impl Zram {
+    fn new() -> Result<Zram, std::io::Error> {
+        let zram = Zram(fs::read_to_string("/sys/class/zram-control/hot_add")?.trim().to_owned());
+        fs::write(format!("/sys/block/zram{}/disksize", zram.0), "64M")?;
+        Ok(zram)
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        // The kernel says "busy" for a moment after the last close.
+        for _ in 0..200 {
+            if fs::write("/sys/class/zram-control/hot_remove", &self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        eprintln!("zram{} could not be removed", self.0);
+    }
+}
+
+// One test, because the sampler counts the pollers of the whole process.
+#[test]
+fn the_split_adds_up_on_a_file_on_the_disk_and_on_a_device_in_memory() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder on a disk");
+    let file = dir.path().join("fathom-cost.data");
+    fs::write(&file, vec![7; FILE_BYTES]).expect("a file");
+    fs::File::open(&file).and_then(|f| f.sync_all()).expect("synced");
+    check_split(&file, "a file");
+    match Zram::new() {
+        Ok(zram) => check_split(&PathBuf::from(format!("/dev/zram{}", zram.0)), "zram"),
+        Err(error) => eprintln!("skipped: no zram device can be made here: {error}"),
+    }
+}

@@ -1,0 +1,1 @@
+"""Tests of the testbed itself. They start no guest."""
