@@ -1,6 +1,6 @@
 //! A comparison as text: what differs besides the figures, the answer, then one line per step.
 
-use fathom_lab::compare::{ComparedMetric, ComparedStep, Comparison, Difference};
+use fathom_lab::compare::{ComparedMetric, ComparedStep, Comparison, Difference, change_words, interval_words};
 use fathom_units::{format_iops, format_ns};
 
 use crate::table::shorten;
@@ -88,7 +88,7 @@ pub(crate) fn steps(comparison: &Comparison) -> String {
 fn step_lines(step: &ComparedStep, several: bool) -> String {
     let headline = step.metrics.iter().find(|m| m.name == step.metric);
     let value = |of: fn(&ComparedMetric) -> f64| headline.map_or_else(|| "-".to_owned(), |m| figure(m, of(m)));
-    let interval = step.ci95.map_or_else(|| "-".to_owned(), interval);
+    let interval = step.ci95.map_or_else(|| "-".to_owned(), interval_words);
     let verdict = if step.verdict == "unsure" { "cannot tell" } else { &step.verdict };
     let label = if several { format!("{} {}", step.side, step.label) } else { step.label.clone() };
     let mut out = format!(
@@ -96,13 +96,13 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
         shorten(&label.replace("sequential", "seq").replace("random", "rand"), LABEL),
         value(|m| m.a),
         value(|m| m.b),
-        step.ratio.map_or_else(|| "-".to_owned(), percent_of)
+        step.ratio.map_or_else(|| "-".to_owned(), change_words)
     );
     let others: Vec<String> = step
         .metrics
         .iter()
         .filter(|m| m.name != step.metric && ["better", "worse"].contains(&m.verdict.as_str()))
-        .map(|m| format!("{} {} {}", name(m), percent_of(m.ratio), m.verdict))
+        .map(|m| format!("{} {} {}", name(m), change_words(m.ratio), m.verdict))
         .collect();
     if !others.is_empty() {
         out.push_str(&fill(&others.join(" · "), "     "));
@@ -116,19 +116,10 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
 /// `-12.4 %, 95 % interval -13.0 to -11.8 %`.
 pub(crate) fn change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> String {
     match (ratio, ci95) {
-        (Some(ratio), Some(ci95)) => format!("{}, 95 % interval {}", percent_of(ratio), interval(ci95)),
-        (Some(ratio), None) => percent_of(ratio),
+        (Some(ratio), Some(ci95)) => format!("{}, 95 % interval {}", change_words(ratio), interval_words(ci95)),
+        (Some(ratio), None) => change_words(ratio),
         (None, _) => "no ratio".to_owned(),
     }
-}
-
-fn interval([low, high]: [f64; 2]) -> String {
-    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
-    format!("{:+.1} to {:+.1} %", pct(low), pct(high))
-}
-
-fn percent_of(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }
 
 fn figure(metric: &ComparedMetric, value: f64) -> String {

@@ -78,7 +78,11 @@ fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
     let short = "--target null --set runtime=100ms --set iodepth=1";
     let ended = place.run(&format!("run loop.toml {short} --versus rate_iops=2k -q"));
     ended.expect(0, &[]);
-    assert!(ended.out.starts_with("`rate_iops=2k` is slower"), "the run's own verdict answers: {}", ended.out);
+    assert!(
+        ended.out.starts_with("No: `rate_iops=2k` against `rate_iops as in the study` is slower, by"),
+        "the run's own verdict answers: {}",
+        ended.out
+    );
     let ended = place.run("compare 1 --fail-if-slower 3%");
     ended.expect(1, &["1 step is slower by more than 3 %: "]);
     assert!(ended.out.contains("rate_iops=2k of run 1"), "{}", ended.out);
@@ -93,7 +97,7 @@ fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
 fn wrong_words_say_what_to_do() {
     let place = with_plan();
     place.run("compare 1 2").expect(1, &["error: ", "lab.db"]);
-    place.run(&format!("run loop.toml --target null --set runtime=100ms -q")).expect(0, &[]);
+    place.run("run loop.toml --target null --set runtime=100ms -q").expect(0, &[]);
     place.run("io --engine null --target null --bs 64k --rw write --runtime 100ms -q").expect(0, &[]);
     let table: &[(&str, &[&str])] = &[
         ("compare", &["RUN"]),

@@ -2,12 +2,12 @@
 
 use fathom_hist::Histogram;
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Region, Role, RunLength, Step,
-    Target, Workload,
+    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Plan, Region, Role, RunLength,
+    Step, StudyHead, Target, Workload,
 };
 use fathom_record::{Direction, DirectionInterval, Interval, Latency, StepRecord};
 
-use crate::document::{LatencyView, StepView};
+use crate::document::{Document, LatencyView, RunInfo, SCHEMA, StepView};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -111,5 +111,39 @@ pub(crate) fn latency(samples: u64, mean_us: f64) -> LatencyView {
         p99_999: None,
         ci95: [("p99".to_owned(), [ns(1.95), ns(2.05)])].into(),
         needs: std::collections::BTreeMap::new(),
+    }
+}
+
+/// A run of these steps on a host with these facts.
+pub(crate) fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Document {
+    let study = StudyHead { name: "quick".into(), question: "How fast?".into() };
+    Document {
+        fathom: "0.1.0".into(),
+        schema: SCHEMA,
+        run: RunInfo {
+            id,
+            study: "quick".into(),
+            question: "How fast?".into(),
+            state: "finished".into(),
+            started: "2026-11-21T02:03:04Z".into(),
+            finished: None,
+            elapsed_s: None,
+            command: "fathom run quick".into(),
+            plan: Plan {
+                study,
+                source: String::new(),
+                steps: Vec::new(),
+                notes: Vec::new(),
+                files: Vec::new(),
+                machine: None,
+            },
+            fio_commands: Vec::new(),
+        },
+        host,
+        verdict: Vec::new(),
+        steps,
+        comparison: None,
+        references: Vec::new(),
+        prediction: None,
     }
 }

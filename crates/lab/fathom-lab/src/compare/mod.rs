@@ -17,6 +17,7 @@ pub use document::{
 };
 pub use fathom_stats::MARGIN_PCT;
 pub use runs::{CompareRunsError, compare_runs};
+pub use words::{change_words, interval_words};
 
 use cell::Cell;
 

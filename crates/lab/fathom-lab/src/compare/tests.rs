@@ -1,44 +1,11 @@
 //! Comparisons of documents made by hand.
 
-use fathom_plan::{Block, Placement, Plan, RateProcess, Step, StudyHead};
+use fathom_plan::{Block, Placement, RateProcess, Step};
 use serde_json::json;
 
 use super::*;
-use crate::document::{Document, RunInfo, StepView};
-use crate::samples;
-
-fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Document {
-    let study = StudyHead { name: "quick".into(), question: "How fast?".into() };
-    Document {
-        fathom: "0.1.0".into(),
-        schema: crate::document::SCHEMA,
-        run: RunInfo {
-            id,
-            study: "quick".into(),
-            question: "How fast?".into(),
-            state: "finished".into(),
-            started: "2026-11-21T02:03:04Z".into(),
-            finished: None,
-            elapsed_s: None,
-            command: "fathom run quick".into(),
-            plan: Plan {
-                study,
-                source: String::new(),
-                steps: Vec::new(),
-                notes: Vec::new(),
-                files: Vec::new(),
-                machine: None,
-            },
-            fio_commands: Vec::new(),
-        },
-        host,
-        verdict: Vec::new(),
-        steps,
-        comparison: None,
-        references: Vec::new(),
-        prediction: None,
-    }
-}
+use crate::document::Document;
+use crate::samples::{self, document};
 
 fn at_depth(index: u32, queue_depth: u32) -> Step {
     let mut step = samples::step();

@@ -2,6 +2,9 @@
 
 use super::document::{ComparedStep, Comparison};
 
+/// From this ratio on a multiple says more than a percentage.
+const MANIFOLD: f64 = 10.0;
+
 /// One or two sentences per side.
 pub(super) fn answer(comparison: &Comparison) -> String {
     let reference = comparison.sides.first().map_or("A", |s| s.title.as_str());
@@ -52,14 +55,32 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> String {
     text
 }
 
-/// `-12.4 % (-13.0 to -11.8 %)`.
-fn ratio_words(step: &ComparedStep) -> String {
+/// A ratio as people say it: `+26.1 %`, `12.4-fold`, `below -99.9 %`.
+#[must_use]
+pub fn change_words(ratio: f64) -> String {
+    match ratio {
+        r if r >= MANIFOLD => format!("{r:.1}-fold"),
+        r if r < 0.001 => "below -99.9 %".to_owned(),
+        r => format!("{:+.1} %", (r - 1.0) * 100.0),
+    }
+}
+
+/// An interval of a ratio: `+24.0 to +28.2 %`, `11.9- to 13.0-fold`.
+#[must_use]
+pub fn interval_words([low, high]: [f64; 2]) -> String {
     let pct = |ratio: f64| (ratio - 1.0) * 100.0;
+    match (low, high) {
+        (low, high) if low >= MANIFOLD => format!("{low:.1}- to {high:.1}-fold"),
+        (_, high) if high < 0.001 => change_words(high),
+        _ => format!("{:+.1} to {:+.1} %", pct(low), pct(high)),
+    }
+}
+
+/// `-12.4 % (95 % interval -13.0 to -11.8 %)`.
+fn ratio_words(step: &ComparedStep) -> String {
     match (step.ratio, step.ci95) {
-        (Some(ratio), Some([low, high])) => {
-            format!("{:+.1} % (95 % interval {:+.1} to {:+.1} %)", pct(ratio), pct(low), pct(high))
-        }
-        (Some(ratio), None) => format!("{:+.1} %", pct(ratio)),
+        (Some(ratio), Some(ci95)) => format!("{} (95 % interval {})", change_words(ratio), interval_words(ci95)),
+        (Some(ratio), None) => change_words(ratio),
         (None, _) => "no ratio".to_owned(),
     }
 }

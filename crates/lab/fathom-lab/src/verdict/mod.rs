@@ -1,9 +1,15 @@
 //! The answer first: from the judged steps to one or two sentences with their evidence, one file per study.
 
+mod baseline;
+mod engines;
+mod groups;
 mod parts;
 mod pinning;
+mod qos;
 mod quick;
+mod scaling;
 mod sides;
+mod snia;
 mod tune;
 
 use crate::compare::Comparison;
@@ -35,8 +41,16 @@ pub(crate) fn verdicts(
 }
 
 /// Answers a study that compares no sides.
-fn of_study(_study: &str, question: &str, steps: &[StepView]) -> Vec<Verdict> {
-    quick::verdicts(question, steps)
+fn of_study(study: &str, question: &str, steps: &[StepView]) -> Vec<Verdict> {
+    match study {
+        "baseline" => baseline::verdicts(question, steps),
+        "engines" => engines::verdicts(question, steps),
+        "enterprise" => groups::verdicts(question, steps),
+        "qos" => qos::verdicts(question, steps),
+        "scaling" => scaling::verdicts(question, steps),
+        "snia" => snia::verdicts(question, steps),
+        _ => quick::verdicts(question, steps),
+    }
 }
 
 /// CPU time of the whole host per I/O, ns; `None` without host counters.

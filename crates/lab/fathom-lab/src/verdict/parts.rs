@@ -3,6 +3,7 @@
 use fathom_stats::mean_ci;
 use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
+use crate::compare::{change_words, interval_words};
 use crate::document::{Figure, StepView, Verdict};
 use crate::view::is_unsteady;
 
@@ -129,17 +130,11 @@ pub(super) fn rate_words(step: &StepView) -> String {
     if is_bandwidth(step) { format_rate(step.bytes_per_s) } else { format!("{} IOPS", format_iops(step.iops)) }
 }
 
-/// `+26.1 %`.
-pub(super) fn change(ratio: f64) -> String {
-    format!("{:+.1} %", (ratio - 1.0) * 100.0)
-}
-
 /// `+26.1 % (95 % interval +24.0 to +28.2 %)`.
 pub(super) fn change_with_interval(ratio: f64, ci95: Option<[f64; 2]>) -> String {
-    let pct = |ratio: f64| (ratio - 1.0) * 100.0;
     match ci95 {
-        Some([low, high]) => format!("{} (95 % interval {:+.1} to {:+.1} %)", change(ratio), pct(low), pct(high)),
-        None => format!("{} (no interval)", change(ratio)),
+        Some(ci95) => format!("{} (95 % interval {})", change_words(ratio), interval_words(ci95)),
+        None => format!("{} (no interval)", change_words(ratio)),
     }
 }
 
@@ -186,4 +181,36 @@ pub(super) fn limit_words(step: &StepView) -> String {
     };
     let sure = if step.limit.confidence == "confirmed" { "is" } else { "is likely" };
     format!("The limit {sure} {what}.")
+}
+
+/// Steps of one kind of load, in the order of the plan.
+pub(super) struct Loads<'a> {
+    /// `4k random reads`; with the group where there are several.
+    pub(super) name: String,
+    /// At least one.
+    pub(super) steps: Vec<&'a StepView>,
+}
+
+/// Measured steps by kind of load and group: random before sequential, reads before writes.
+pub(super) fn by_kind<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Vec<Loads<'a>> {
+    let steps: Vec<&StepView> = steps.into_iter().collect();
+    let several = steps.iter().any(|s| s.group != steps[0].group);
+    let mut out: Vec<Loads<'a>> = Vec::new();
+    for step in steps {
+        let name = if several { format!("{} of {}", kind_name(step), step.group) } else { kind_name(step) };
+        match out.iter_mut().find(|k| k.name == name) {
+            Some(kind) => kind.steps.push(step),
+            None => out.push(Loads { name, steps: vec![step] }),
+        }
+    }
+    out.sort_by_key(|k| (k.steps[0].pattern == "sequential", is_bandwidth(k.steps[0]), 100 - k.steps[0].read_pct));
+    out
+}
+
+/// `QD 8` with one thread, `16x2` with more.
+pub(super) fn depth_word(step: &StepView) -> String {
+    match step.threads {
+        1 => format!("QD {}", step.queue_depth),
+        n => format!("{n}x{}", step.queue_depth),
+    }
 }

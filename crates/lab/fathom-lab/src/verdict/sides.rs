@@ -2,8 +2,8 @@
 
 use fathom_units::{format_iops, format_ns};
 
-use super::parts::{change, change_with_interval, load_name};
-use crate::compare::{ComparedMetric, ComparedStep, Comparison};
+use super::parts::{change_with_interval, load_name};
+use crate::compare::{ComparedMetric, ComparedStep, Comparison, change_words};
 use crate::document::{Figure, StepView};
 
 /// The cells of one side against the reference that do the same at different loads, shallow to deep.
@@ -101,7 +101,13 @@ pub(super) fn figures_sentence(cell: &ComparedStep, steps: &[StepView]) -> Strin
     }
     for (name, word) in [("lat_mean", "mean latency"), ("lat_p99", "p99"), ("cpu_per_io", "CPU per I/O")] {
         if let Some(m) = figure(name) {
-            parts.push(format!("{word} {} to {} ({}{})", format_ns(m.a), format_ns(m.b), change(m.ratio), unsure(m)));
+            parts.push(format!(
+                "{word} {} to {} ({}{})",
+                format_ns(m.a),
+                format_ns(m.b),
+                change_words(m.ratio),
+                unsure(m)
+            ));
         }
     }
     let share = |indexes: &[u32]| mean_cpu_pct(steps, indexes);
@@ -126,7 +132,7 @@ fn mean_cpu_pct(steps: &[StepView], indexes: &[u32]) -> Option<f64> {
         .filter(|s| indexes.contains(&s.index))
         .filter_map(|s| s.cpu.as_ref())
         .filter(|c| c.cpus_online > 0)
-        .map(|c| c.busy_cores / f64::from(c.cpus_online) * 100.0)
+        .map(|c| (c.busy_cores / f64::from(c.cpus_online) * 100.0).min(100.0))
         .collect();
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
@@ -149,7 +155,7 @@ pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> String {
     let each: Vec<String> = row
         .cells
         .iter()
-        .map(|c| format!("{} {}", load_word(c), c.ratio.map_or_else(|| "no ratio".to_owned(), change)))
+        .map(|c| format!("{} {}", load_word(c), c.ratio.map_or_else(|| "no ratio".to_owned(), change_words)))
         .collect();
     format!("{}: {} ({}).", row.name, parts.join(", "), each.join(", "))
 }

@@ -46,9 +46,9 @@ fn extreme<'a>(cells: &[&'a ComparedStep], verdict: &str) -> Option<&'a Compared
 fn answer(cells: &[&ComparedStep], side: &str, reference: &str, margin_pct: f64) -> String {
     let count = |verdict: &str| cells.iter().filter(|c| c.verdict == verdict).count();
     let of = |n: usize| match (n == cells.len(), cells.len()) {
-        (true, 1) => "at the one load".to_owned(),
-        (true, all) => format!("at all {all} loads"),
-        (false, all) => format!("at {n} of {all} loads"),
+        (true, 1) => String::new(),
+        (true, all) => format!(" at all {all} loads"),
+        (false, all) => format!(" at {n} of {all} loads"),
     };
     let most = |verdict: &str| {
         extreme(cells, verdict).map_or_else(String::new, |c| {
@@ -59,19 +59,19 @@ fn answer(cells: &[&ComparedStep], side: &str, reference: &str, margin_pct: f64)
     let against = format!("`{side}` against `{reference}`");
     match (count("faster"), count("slower")) {
         (0, 0) if count("same") == cells.len() => {
-            format!("No: {against} makes no difference, the same within {margin_pct} % {}.", of(cells.len()))
+            format!("No: {against} makes no difference, the same within {margin_pct} %{}.", of(cells.len()))
         }
         (0, 0) if count("same") == 0 => {
-            format!("It cannot be told: {against} differs by less than the noise {}.", of(cells.len()))
+            format!("It cannot be told: {against} differs by less than the noise{}.", of(cells.len()))
         }
         (0, 0) => format!(
-            "No difference was found: {against} is the same within {margin_pct} % {}, and cannot be told at the others.",
+            "No difference was found: {against} is the same within {margin_pct} %{}, and cannot be told at the others.",
             of(count("same"))
         ),
-        (faster, 0) => format!("Yes: {against} is faster {}, by up to {}.", of(faster), most("faster")),
-        (0, slower) => format!("No: {against} is slower {}, by up to {}.", of(slower), most("slower")),
+        (faster, 0) => format!("Yes: {against} is faster{}, by up to {}.", of(faster), most("faster")),
+        (0, slower) => format!("No: {against} is slower{}, by up to {}.", of(slower), most("slower")),
         (faster, slower) => format!(
-            "It depends: {against} is faster {}, by up to {}, and slower {}, by up to {}.",
+            "It depends: {against} is faster{}, by up to {}, and slower{}, by up to {}.",
             of(faster),
             most("faster"),
             of(slower),
