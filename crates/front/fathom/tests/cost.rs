@@ -40,6 +40,15 @@ fn adds_up(step: &Value) {
     assert!(number(cpu, "busy_physical_cores") <= number(cpu, "busy_cores") * 1.000_001);
 }
 
+/// The step is refused in these words, with the way out.
+fn refused(place: &Place, line: &str, words: &[&str]) {
+    let ended = place.run(&format!("{line} --quiet"));
+    assert_eq!(ended.code, Some(1), "{line}: {}{}", ended.out, ended.err);
+    for word in words.iter().chain(&["help:"]) {
+        assert!(ended.out.contains(word), "{line}: no `{word}` in\n{}", ended.out);
+    }
+}
+
 #[test]
 fn the_cost_is_split_and_the_poller_charged() {
     let place = Place::new();
@@ -58,7 +67,7 @@ fn the_cost_is_split_and_the_poller_charged() {
     let shown = place.run("show last");
     assert!(shown.out.contains("per busy physical core") && shown.out.contains("CPUs)"), "{}", shown.out);
     // A device in memory has no poll queues.
-    place.run(&words("--engine io_uring --mode iopoll --quiet")).expect(1, &["no poll queues", "mode interrupt"]);
+    refused(&place, &words("--engine io_uring --mode iopoll"), &["no poll queues", "use mode interrupt"]);
 }
 
 #[test]
@@ -88,8 +97,7 @@ fn threads_run_where_they_are_bound_and_the_record_proves_it() {
 fn a_placement_the_machine_cannot_give_is_refused_by_name() {
     let place = Place::new();
     let refused = |placement: &str, words: &[&str]| {
-        let line = format!("io --target . --size 16m --runtime 100ms --quiet --placement {placement}");
-        place.run(&line).expect(1, words);
+        refused(&place, &format!("io --target . --size 16m --runtime 100ms --placement {placement}"), words);
     };
     refused("4095", &["CPU 4095 is not online", "usable CPUs are"]);
     let topology = |file: &str| fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/topology/{file}"));
