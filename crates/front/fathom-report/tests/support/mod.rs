@@ -182,6 +182,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         })
     };
     StepView {
+        by_target: Vec::new(),
         index: step.index,
         label: step.label.clone(),
         phase: "measure".to_owned(),
