@@ -16,6 +16,8 @@ mod build;
 mod cpu;
 mod drive;
 mod fault;
+#[cfg(test)]
+mod fault_tests;
 mod file;
 mod ftl;
 mod laws;

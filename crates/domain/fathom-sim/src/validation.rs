@@ -1,8 +1,9 @@
 //! Whole runs against what theory and data sheets say.
 
-use fathom_plan::{OpMix, Rate, RateProcess, Step};
+use fathom_plan::{OpMix, Pattern, Rate, RateProcess, Step};
 
-use crate::machine::{EngineCosts, Link, Service};
+use crate::amplification::write_amplification;
+use crate::machine::{EngineCosts, Ftl, Link, Media, Service};
 use crate::testing::{US, bare_device, host, iops, machine, mean_us, nand_device, run, step};
 
 const MS: u64 = 1_000_000;
@@ -112,4 +113,75 @@ fn a_link_gives_what_its_packets_leave() {
         let got = iops(&m, &step("d0", 8, 64, 100 * MS));
         assert!((got / expected - 1.0).abs() < 0.01, "gen{generation}x{lanes} mps {mps_bytes}: {got}");
     }
+}
+
+/// Random writes at a depth that keeps the buffer full, on a drive with this spare share, percent.
+fn written(spare_pct: f64, ftl: Ftl) -> (f64, f64) {
+    let mut device = nand_device();
+    device.capacity_bytes = 64 << 30;
+    let Media::Nand(nand) = &mut device.media else { unreachable!("it is flash") };
+    nand.spare_pct = spare_pct;
+    nand.ftl = ftl;
+    let mut s = step("d0", 4, 64, 2_000 * MS);
+    s.workload.mix = OpMix::WRITE;
+    s.length.ramp_ns = 500 * MS;
+    let m = machine(host(1, 8, 1), &device, 1);
+    let (record, truth) = run(&m, &s).unwrap();
+    (record.ios() as f64 / 2.0, truth.write_amplification[0].1)
+}
+
+#[test]
+fn write_amplification_of_whole_runs_is_that_of_the_closed_form_for_every_spare_space() {
+    let pages = Ftl::Pages { blocks: 512, pages_per_block: 256, greedy: false };
+    for (spare_pct, published) in [(7.0, 7.8), (12.5, 4.7), (28.0, 2.5), (50.0, 1.7), (100.0, 1.26)] {
+        let expected = write_amplification(spare_pct / 100.0);
+        assert!((expected / published - 1.0).abs() < 0.03, "{spare_pct} %: {expected} against {published}");
+        for ftl in [Ftl::MeanField, pages] {
+            let (rate, got) = written(spare_pct, ftl);
+            assert!((got / expected - 1.0).abs() < 0.04, "{ftl:?} {spare_pct} %: {got} against {expected}");
+            // 40 dies x 32 KiB per 1.3 ms, and an erase of 3 ms for each 8 MiB: what is left for the host is their rate
+            // over the amplification.
+            let programs = 40.0 * 32_768.0 / (1.3e-3 + 3e-3 * 32_768.0 / 8_388_608.0);
+            let bound = programs / 4096.0 / expected;
+            assert!((rate / bound - 1.0).abs() < 0.06, "{ftl:?} {spare_pct} %: {rate} against {bound}");
+        }
+    }
+}
+
+/// FNV-1a of the figures of a record: counts, every latency of every interval, times of CPUs and drives.
+fn fingerprint(record: &fathom_record::StepRecord) -> u64 {
+    let mut figures: Vec<u64> = vec![record.runtime_ns, record.in_flight_mean.unwrap().to_bits()];
+    for direction in record.intervals.iter().flat_map(|i| &i.directions) {
+        figures.extend([direction.ios, direction.bytes, direction.lat.count()]);
+        figures.extend((0..=1_000).filter_map(|q| direction.lat.quantile(f64::from(q) / 1e3)));
+    }
+    let host = record.host.as_ref().unwrap();
+    figures.extend(host.cpus.iter().flat_map(|(_, t)| [t.user_ns, t.system_ns, t.softirq_ns, t.idle_ns]));
+    figures.extend(host.cpu_busy_by_interval.iter().flatten().map(|share| u64::from(share.to_bits())));
+    figures.extend(host.disks.iter().flat_map(|d| [d.read_bytes, d.write_bytes, d.busy_ns, d.weighted_ns]));
+    figures.extend([host.interrupts, host.context_switches]);
+    let bytes = figures.iter().flat_map(|figure| figure.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[test]
+fn records_are_the_same_bytes_on_every_platform() {
+    // Logarithms and exponentials come from `libm`, never from the platform, and all else is exact arithmetic. These
+    // numbers change only when the model does.
+    let mut h = host(2, 4, 2);
+    h.engines[0].1 =
+        EngineCosts { user_ps: 300_000, submit_ps: 1_200_000, interrupt_ps: 800_000, ..EngineCosts::default() };
+    let mut device = nand_device();
+    device.read_tail = vec![(1_000_000, 900_000_000)];
+    let mut m = machine(h, &device, 2);
+    m.drives[0].link = Link::Pcie { generation: 3, lanes: 4, mps_bytes: 256 };
+    let mut zipf = step("d", 3, 8, 20 * MS);
+    zipf.workload.pattern = Pattern::Zipf { theta: 1.1 };
+    zipf.workload.mix = OpMix { read_pct: 70, write_pct: 30, trim_pct: 0 };
+    let mut poisson = step("d0", 2, 64, 20 * MS);
+    poisson.load.rate = Some(Rate { iops: 50_000.0, process: RateProcess::Poisson });
+    let exponential = machine(host(1, 4, 1), &bare_device(8, Service::exponential(50 * US)), 1);
+    let prints = [(&m, zipf), (&m, poisson), (&exponential, step("d0", 1, 16, 20 * MS))]
+        .map(|(machine, step)| fingerprint(&run(machine, &step).unwrap().0));
+    assert_eq!(prints, [0x66d7_ec6f_2651_b39e, 0xa735_d089_ca46_11e1, 0xa81d_f944_d329_2464], "{prints:#x?}");
 }

@@ -322,7 +322,9 @@ fn read_members(value: &Value<'_>, drives: &[Drive]) -> Result<Vec<usize>, Sourc
         let found: Vec<usize> =
             (0..drives.len()).filter(|i| drives[*i].name == wanted || drives[*i].group == wanted).collect();
         if found.is_empty() {
-            let names: Vec<String> = drives.iter().map(|d| d.name.clone()).collect();
+            let mut names: Vec<String> = drives.iter().map(|d| d.group.clone()).collect();
+            names.dedup();
+            names.extend(drives.iter().map(|d| d.name.clone()));
             return Err(item.error_with(format!("there is no drive `{wanted}`"), known_words(wanted, &names)));
         }
         members.extend(found);
