@@ -21,7 +21,7 @@ pub struct Window {
 }
 
 impl Default for Window {
-    /// 20 ms and 100 ms: the slowest step of the articles then ends 6,000 I/Os, its mean latency within 1 %.
+    /// 20 ms and 100 ms: the slowest step of the articles then ends 1,500 I/Os.
     fn default() -> Self {
         Window { ramp_ms: 20, runtime_ms: 100, seed: 1 }
     }

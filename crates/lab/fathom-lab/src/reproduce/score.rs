@@ -73,7 +73,7 @@ pub struct FigureRow {
     pub predicted: Option<f64>,
     /// (predicted - published) / published, percent; 0 inside a published range.
     pub error_pct: Option<f64>,
-    /// Whether a parameter was fitted to it.
+    /// Whether a parameter was fitted to it or to another figure of the same step.
     pub fitted: bool,
     /// Arithmetic on the published figures that this one contradicts.
     pub contradiction: Option<String>,
@@ -150,7 +150,7 @@ pub struct Summary {
     pub beyond_25_pct: u32,
     /// Of them beyond 25 % without a reason.
     pub unexplained: u32,
-    /// Figures that no parameter was fitted to.
+    /// Figures of steps that no parameter was fitted to.
     pub held_out: u32,
     /// Of them within 15 %.
     pub held_out_within_15_pct: u32,
@@ -220,6 +220,8 @@ fn article(name: &str, cells: &Cells, catalogue: &Catalogue) -> Result<Article, 
 fn row(figure: &Figure, from: Option<(&Cell, &Outcome)>, cells: &Cells, catalogue: &Catalogue) -> FigureRow {
     let predicted = from.and_then(|(_, outcome)| outcome.metric(&figure.metric));
     let fitted: BTreeSet<&String> = cells.parameters.iter().flat_map(|p| &p.fitted_to).collect();
+    // Little's law and the block size tie the figures of a step to each other: one that was fitted binds them all.
+    let of_step = from.map_or(&[][..], |(cell, _)| &cell.figures);
     FigureRow {
         id: figure.id.clone(),
         article: figure.source.clone(),
@@ -230,7 +232,7 @@ fn row(figure: &Figure, from: Option<(&Cell, &Outcome)>, cells: &Cells, catalogu
         relation: figure.relation.clone(),
         predicted,
         error_pct: predicted.map(|p| error_pct(figure, p)),
-        fitted: fitted.contains(&figure.id),
+        fitted: fitted.contains(&figure.id) || of_step.iter().any(|id| fitted.contains(id)),
         contradiction: contradiction(figure, catalogue),
         counted: figure.kind == "measured" && METRICS.contains(&figure.metric.as_str()),
         step: from.map(|(_, outcome)| outcome.label.clone()),
