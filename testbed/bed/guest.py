@@ -24,6 +24,10 @@ from .qmp import Qmp, QmpError
 BOOT_TIMEOUT_S = 240.0
 COMMAND_TIMEOUT_S = 180.0
 PR_SET_PDEATHSIG = 1
+BOOTS_MAX = 5
+CLOCK_ASKS = 3
+CLOCK_CHECK_S = 1.0
+CLOCK_TOLERANCE = 0.02
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Guest:
     @staticmethod
     def boot(machine: Machine, stays: bool = False) -> "Guest":
         """Starts a machine with its drives. `stays`: lives on when this program ends."""
-        guest = _start(machine, [], machine.drives, stays)
+        guest = _booted(machine, machine.drives, stays)
         guest.attach()
         return guest
 
@@ -74,11 +78,7 @@ class Guest:
 
     def attach(self) -> None:
         """Connects to the agent and gives the guest its time and the program under test."""
-        self.agent = Agent(self.sockets / "agent")
-        try:
-            self.agent.wait_until_ready(BOOT_TIMEOUT_S)
-        except GuestLost as lost:
-            raise GuestLost(f"{lost}; its console ends:\n{self.console_end()}") from lost
+        self.connect()
         self.ok(
             f"date -s @{int(time.time())} >/dev/null\n"
             "grep -q ' /fathom ' /proc/mounts && exit\n"
@@ -86,6 +86,34 @@ class Guest:
             "blockdev --flushbufs /dev/${disk%/serial} && mount -t ext4 -o ro /dev/${disk%/serial} /fathom"
         )
         self.wait_for_drives()
+
+    def connect(self) -> None:
+        """Waits until the agent answers."""
+        if self.agent is not None:
+            self.agent.close()
+        self.agent = Agent(self.sockets / "agent")
+        try:
+            self.agent.wait_until_ready(BOOT_TIMEOUT_S)
+        except GuestLost as lost:
+            raise GuestLost(f"{lost}; its console ends:\n{self.console_end()}") from lost
+
+    def clock_rates(self) -> tuple[float, float]:
+        """How fast the guest's clock runs, 1 being right: at least and at most, as far as a second of it tells."""
+        first_asked, first, first_told = self._uptime()
+        time.sleep(CLOCK_CHECK_S)
+        last_asked, last, last_told = self._uptime()
+        # The guest's own figure is cut to hundredths.
+        least, most = last - first - 0.01, last - first + 0.01
+        return least / (last_told - first_asked), most / (last_asked - first_told)
+
+    def _uptime(self) -> tuple[float, float, float]:
+        """This host's clock, the guest's, this host's again: of several answers the quickest."""
+        answers = []
+        for _ in range(CLOCK_ASKS):
+            asked = time.monotonic()
+            uptime = float(self.ok("cat /proc/uptime").split()[0])
+            answers.append((asked, uptime, time.monotonic()))
+        return min(answers, key=lambda answer: answer[2] - answer[0])
 
     def run(self, script: str, timeout_s: float = COMMAND_TIMEOUT_S) -> Answer:
         """Runs a shell script in the guest."""
@@ -184,7 +212,7 @@ class Guest:
         if self.agent is not None:
             self.agent.close()
         self._kill()
-        again = _start(self.machine, [], tuple(self.drives), stays=False, folder=self.folder)
+        again = _booted(self.machine, tuple(self.drives), stays=False, folder=self.folder)
         shutil.rmtree(self.sockets, ignore_errors=True)
         self.pid, self.process, self.sockets = again.pid, again.process, again.sockets
         self.attach()
@@ -251,11 +279,8 @@ def save(machine: Machine) -> Path:
     target = state_file(bare)
     for old in paths.IMAGES.glob(f"{machine.name}-*.state"):
         old.unlink()
-    guest = _start(bare, [], (), stays=False)
+    guest = _booted(bare, (), stays=False)
     try:
-        agent = Agent(guest.sockets / "agent")
-        agent.wait_until_ready(BOOT_TIMEOUT_S)
-        agent.close()
         qmp = guest.qmp()
         qmp.command("stop")
         part = target.with_suffix(".part")
@@ -268,6 +293,29 @@ def save(machine: Machine) -> Path:
     finally:
         guest.down()
     return target
+
+
+def _booted(machine: Machine, drives: tuple[Drive, ...], stays: bool, folder: Path | None = None) -> Guest:
+    """A guest that answers and whose clock is right.
+
+    Its kernel measures the TSC once, against a timer that this host emulates. On a host with more to do than it has
+    CPUs for, that goes wrong by any factor, and then every second in the guest is a lie.
+    """
+    for _ in range(BOOTS_MAX):
+        guest = _start(machine, [], drives, stays, folder)
+        guest.connect()
+        least, most = guest.clock_rates()
+        if least <= 1 + CLOCK_TOLERANCE and most >= 1 - CLOCK_TOLERANCE:
+            guest.agent.close()
+            guest.agent = None
+            return guest
+        print(f"        {machine.name} booted with a clock that runs {least:.2f} to {most:.2f} times as fast: again", flush=True)
+        if folder is None:
+            guest.down()
+        else:
+            guest.agent.close()
+            guest._kill()
+    raise GuestLost(f"{machine.name} got no right clock in {BOOTS_MAX} boots: this host has too much else to do")
 
 
 def _start(
