@@ -13,7 +13,7 @@ function steadiness(step: StepView): string {
   const s = step.steady;
   if (!s) return t.unjudged;
   const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
-  const head = s.reached ? t.steady(s.rounds) : t.notSteady(s.rounds);
+  const head = s.reached ? t.steady(s.rounds) : s.why === "cannot_tell" ? t.unsure(s.rounds) : t.notSteady(s.rounds);
   const drift = s.drift_ci95 ? t.drift(signed(s.drift_pct_per_minute), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(s.drift_pct_per_minute));
   return `${head}; ${drift}. ${t.p99Rule}`;
 }

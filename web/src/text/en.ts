@@ -139,6 +139,7 @@ export const english = {
     warmup: "warm-up",
     none: "This step holds no intervals.",
     steady: (rounds: number): string => `Steady over ${rounds} intervals`,
+    unsure: (rounds: number): string => `Too noisy to tell whether it was steady over ${rounds} intervals`,
     notSteady: (rounds: number): string => `Not steady over ${rounds} intervals`,
     drift: (pct: string, low: string, high: string): string => `drift ${pct} % per minute (95 %: ${low} to ${high})`,
     driftPlain: (pct: string): string => `drift ${pct} % per minute`,

@@ -136,6 +136,7 @@ export const chinese: Text = {
     warmup: "预热",
     none: "该步骤没有分段数据。",
     steady: (rounds) => `${rounds} 个时间段内处于稳态`,
+    unsure: (rounds) => `噪声太大，无法判断 ${rounds} 个时间段内是否处于稳态`,
     notSteady: (rounds) => `${rounds} 个时间段内未达稳态`,
     drift: (pct, low, high) => `每分钟漂移 ${pct} %（95 %：${low} 至 ${high}）`,
     driftPlain: (pct) => `每分钟漂移 ${pct} %`,

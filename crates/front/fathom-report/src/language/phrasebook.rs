@@ -30,7 +30,7 @@ struct Entry {
 }
 
 /// What stands between the items of a list, and between those of the translation.
-const LISTS: [(&str, &str); 4] = [("; it ", "；"), ("; ", "；"), (", ", "，"), (" and ", " 和 ")];
+const LISTS: [(&str, &str); 5] = [("; it ", "；"), ("; ", "；"), (" · ", " · "), (", ", "，"), (" and ", " 和 ")];
 
 /// Entries from English into one language.
 #[derive(Clone, Debug, Default)]
@@ -126,19 +126,26 @@ impl Phrasebook {
         if sentences.len() > 1 {
             return self.each(&sentences, "", depth);
         }
-        self.fitting(text, depth)
-            .or_else(|| self.fitting(&upper_first(text)?, depth))
-            .or_else(|| self.list(text, depth))
+        self.fitting(text, depth).or_else(|| self.list(text, depth))
     }
 
-    /// The translation by the surest entry that fits.
+    /// The translation by the surest entry that fits the text, or the text as it stands at the beginning of a sentence.
     fn fitting(&self, text: &str, depth: usize) -> Option<String> {
-        if let Some(known) = self.whole.get(text) {
+        let upper = upper_first(text);
+        if let Some(known) = upper.as_ref().and_then(|upper| self.whole.get(upper)) {
             return Some(known.clone());
         }
-        self.entries.iter().filter(|e| e.weight < text.len() && text.contains(&e.longest)).find_map(|entry| {
-            let mut held = Vec::new();
-            fits(&entry.from, text, &mut held).then(|| self.fill(entry, &held, depth))
+        // Only the first letter differs, so the rest tells which entries need a closer look.
+        let rest = text.get(1..).unwrap_or_default();
+        let may = |e: &&Entry| {
+            e.weight < text.len()
+                && (text.contains(&e.longest) || rest.contains(e.longest.get(1..).unwrap_or_default()))
+        };
+        self.entries.iter().filter(may).find_map(|entry| {
+            [Some(text), upper.as_deref()].into_iter().flatten().find_map(|text| {
+                let mut held = Vec::new();
+                fits(&entry.from, text, &mut held).then(|| self.fill(entry, &held, depth))
+            })
         })
     }
 
