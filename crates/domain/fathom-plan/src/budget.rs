@@ -13,12 +13,14 @@ pub const STEP_NS_MIN: u64 = 100_000_000;
 /// Wall time that a step is taken to need beside its length: buffers, counters of the host, its commit.
 const STEP_EXTRA_NS: u64 = 100_000_000;
 
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// A time budget too short for the number of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} are too short for {steps} steps\n  help: give at least {}, or run fewer steps",
     print_duration(*budget_ns),
-    print_duration(*needed_ns)
+    format_duration_ns(needed_ns.next_multiple_of(SECOND_NS))
 )]
 pub struct TimeBudgetError {
     /// Asked for.
@@ -230,7 +232,7 @@ fn step_bytes_written_max(step: &Step) -> Option<u64> {
     let targets = step.targets.len() as u128;
     let by_passes = step.length.passes.and_then(|passes| {
         let region = u128::from(step.workload.region.size_bytes?);
-        let region = step.role.part.map_or(region, |part| region / u128::from(part.of.max(1)));
+        let region = step.role.part.filter(|p| !p.is_cut).map_or(region, |part| region / u128::from(part.of.max(1)));
         Some(region * u128::from(passes) * u128::from(step.load.threads) * targets)
     });
     let by_rate = step.load.rate.map(|rate| {

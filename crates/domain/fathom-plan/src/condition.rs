@@ -174,7 +174,7 @@ impl Conditioner {
         for pass in 0..passes {
             for index in 0..PARTS {
                 let mut part = sequential_step(step, phase);
-                part.role.part = Some(Part { index, of: PARTS });
+                part.role.part = Some(Part { index, of: PARTS, is_cut: false });
                 let of_passes = if passes > 1 { format!(" pass {} of {passes},", pass + 1) } else { String::new() };
                 let what = if phase == Phase::Fill { "fill" } else { "precondition 128k sequential write" };
                 part.label = format!("{what},{of_passes} part {} of {PARTS}", index + 1);

@@ -109,6 +109,9 @@ pub struct Part {
     pub index: u32,
     /// How many.
     pub of: u32,
+    /// Whether the step's region is the part already, not the whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 impl Role {

@@ -239,6 +239,9 @@ pub(crate) enum MachinesAction {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+    /// As if writing to the block device with this serial number were allowed (once per device)
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) destroy: Vec<String>,
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,

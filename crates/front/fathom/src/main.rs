@@ -5,6 +5,7 @@ mod commands;
 mod comparison;
 mod exit;
 mod model_args;
+mod outlook;
 mod progress;
 mod table;
 mod terminal;

@@ -1,17 +1,18 @@
 //! Progress on stderr: one region redrawn on a terminal, plain lines elsewhere.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use fathom_lab::Event;
 use fathom_lab::document::StepView;
-use fathom_plan::{Round, Step};
-use fathom_record::Progress as StepProgress;
+use fathom_plan::{Plan, Round, Step};
+use fathom_record::{Progress as StepProgress, Warning};
 use fathom_store::StoredPrediction;
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::outlook;
 use crate::table::{self, Layout};
 use crate::terminal::talk;
 
@@ -36,6 +37,9 @@ pub(crate) struct Shown {
     steady: Vec<u32>,
     /// Most that the steps after this one can take.
     later_ns: u64,
+    /// Turns of a comparison still to come, by cell and arm, and those that ended.
+    turns_left: BTreeMap<(u32, u32), usize>,
+    turns: BTreeMap<(u32, u32), Vec<StepView>>,
     rates: VecDeque<f64>,
     last_plain: Instant,
 }
@@ -57,6 +61,8 @@ impl Shown {
             plan: Vec::new(),
             steady: Vec::new(),
             later_ns: 0,
+            turns_left: BTreeMap::new(),
+            turns: BTreeMap::new(),
             rates: VecDeque::new(),
             last_plain: Instant::now(),
         }
@@ -72,10 +78,15 @@ impl Shown {
                 self.steps = plan.steps.len();
                 self.plan = plan.steps.iter().map(|s| (most_ns(s), s.role.round)).collect();
                 self.later_ns = self.plan.iter().map(|(ns, _)| ns).sum();
-                let targets = plan.steps.first().map_or_else(String::new, |s| {
-                    s.targets.iter().map(|t| t.path.as_str()).collect::<Vec<_>>().join(", ")
-                });
-                self.line(&format!("{} · {} · {targets} · run {run}", plan.study.name, plan.study.question));
+                self.layout = self.layout.fitting(plan.steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
+                self.line(&format!("{} · {} · {} · run {run}", plan.study.name, plan.study.question, targets(plan)));
+                if self.steps > 1 {
+                    self.line(outlook::totals(plan).trim_end());
+                    for line in outlook::destroyed(plan) {
+                        self.line(&line);
+                    }
+                }
+                self.turns_left = turns(plan);
             }
             Event::Note(note) => self.line(&format!("note: {note}")),
             Event::Activity(p) => self.progress("", p),
@@ -105,11 +116,33 @@ impl Shown {
             Event::StepEnded(view) => {
                 self.done += 1;
                 if self.steps > 1 {
-                    self.line(&table::row(self.layout, view));
+                    self.measured(view);
                 }
                 for text in view.warning_texts.iter().filter(|_| self.steps == 1) {
                     self.line(&format!("{}: {text}", crate::terminal::warning_word()));
                 }
+            }
+        }
+    }
+
+    /// A measured step that ended. Of a loop only the cell that is looked at has a line, and the turns of a comparison
+    /// have one together.
+    fn measured(&mut self, view: &StepView) {
+        if view.role.round.is_some_and(|r| r.metric.is_none()) && view.reason.is_none() {
+            return;
+        }
+        let Some(block) = &view.role.block else { return self.line(&table::row(self.layout, view)) };
+        let arm = (block.cell, block.arm_index);
+        let left = self.turns_left.get_mut(&arm);
+        let over = left.is_none_or(|left| {
+            *left = left.saturating_sub(1);
+            *left == 0
+        });
+        self.turns.entry(arm).or_default().push(view.clone());
+        if over {
+            let views = self.turns.remove(&arm).unwrap_or_default();
+            if let Some(line) = table::median_row(self.layout, &views.iter().collect::<Vec<_>>()) {
+                self.line(&line);
             }
         }
     }
@@ -121,10 +154,15 @@ impl Shown {
                 self.line(&format!("not steady after {} rounds: {}", round.max, view.label));
             }
             Some(_) => {}
-            None => self.line(&format!("{} ({:.1} s)", view.label, view.runtime_s)),
+            None => {
+                let how: Vec<&str> =
+                    view.features.iter().filter(|_| view.phase == "purge").map(|f| &*f.detail).collect();
+                let how = if how.is_empty() { String::new() } else { format!(": {}", how.join("; ")) };
+                self.line(&format!("{} ({:.1} s){how}", view.label, view.runtime_s));
+            }
         }
-        for text in &view.warning_texts {
-            if view.role.round.is_none() {
+        for (warning, text) in view.warnings.iter().zip(&view.warning_texts) {
+            if spoils_conditioning(warning) {
                 self.line(&format!("{}: {text}", crate::terminal::warning_word()));
             }
         }
@@ -199,6 +237,37 @@ fn foretold(steps: &[Step], prediction: &StoredPrediction) -> Vec<String> {
         lines.push(format!(" {label:<32} {iops:>14} {lat:>12}"));
     }
     lines
+}
+
+/// The targets of the run, by group where there are several.
+fn targets(plan: &Plan) -> String {
+    let groups = outlook::groups(plan);
+    let named = |(name, targets): &(&str, Vec<&str>)| match groups.len() {
+        1 => targets.join(", "),
+        _ => format!("{name}: {}", targets.join(", ")),
+    };
+    groups.iter().map(named).collect::<Vec<_>>().join(" · ")
+}
+
+/// Turns of each arm of each comparison of the plan.
+fn turns(plan: &Plan) -> BTreeMap<(u32, u32), usize> {
+    let mut turns = BTreeMap::new();
+    for block in plan.steps.iter().filter_map(|s| s.role.block.as_ref()) {
+        *turns.entry((block.cell, block.arm_index)).or_default() += 1;
+    }
+    turns
+}
+
+/// What a figure may suffer from is no matter where none is taken: only what leaves the targets unconditioned.
+fn spoils_conditioning(warning: &Warning) -> bool {
+    matches!(
+        warning,
+        Warning::CutShort { .. }
+            | Warning::IoErrors { .. }
+            | Warning::Note { .. }
+            | Warning::SlowMember { .. }
+            | Warning::Interrupted
+    )
 }
 
 /// Most that a step can take; a pass over its region ends long before its bound, so that counts as nothing.

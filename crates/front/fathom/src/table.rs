@@ -9,22 +9,39 @@ use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
 /// From this width on a line of the table fits whole.
 const WIDE_COLUMNS: u16 = 104;
 
+/// Columns of a label, at least and at most, where a line fits whole.
+const LABEL_COLUMNS: (usize, usize) = (32, 48);
+
 /// How much a line may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Every column; also where nothing is known of the reader's width (a pipe, a file).
-    Wide,
-    /// At most 80 columns: shorter words, no p99.9.
-    Narrow,
+pub(crate) struct Layout {
+    /// Every column, also where nothing is known of the reader's width (a pipe, a file); else at most 80 columns:
+    /// shorter words, no p99.9.
+    wide: bool,
+    /// Columns of the label.
+    label: usize,
+    /// Whether each label begins with the name of its group.
+    groups: bool,
 }
 
 impl Layout {
     /// For lines written to `stream`.
     pub(crate) fn of(stream: &console::Term) -> Layout {
         match stream.size_checked() {
-            Some((_, columns)) if columns < WIDE_COLUMNS => Layout::Narrow,
-            _ => Layout::Wide,
+            Some((_, columns)) if columns < WIDE_COLUMNS => Layout { wide: false, label: 23, groups: false },
+            _ => Layout { wide: true, label: LABEL_COLUMNS.0, groups: false },
         }
+    }
+
+    /// Wide enough for the labels of these steps, given as group and label.
+    pub(crate) fn fitting<'a>(self, steps: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Layout {
+        let first = steps.clone().next().map(|(group, _)| group);
+        let groups = steps.clone().any(|(group, _)| Some(group) != first);
+        let columns =
+            |(group, label): (&str, &str)| label.chars().count() + if groups { group.chars().count() + 2 } else { 0 };
+        let longest = steps.map(columns).max().unwrap_or(0);
+        let label = if self.wide { longest.clamp(LABEL_COLUMNS.0, LABEL_COLUMNS.1) } else { self.label };
+        Layout { label, groups, ..self }
     }
 }
 
@@ -38,8 +55,22 @@ pub(crate) fn head(layout: Layout) -> String {
 pub(crate) fn row(layout: Layout, step: &StepView) -> String {
     if step.ios == 0 {
         let why = step.reason.as_deref().unwrap_or("no I/O completed");
-        return format!(" {:<width$} {:>7}  {why}", label(layout, step), step.state, width = label_width(layout));
+        return format!(" {:<width$} {:>7}  {why}", label(layout, step), step.state, width = layout.label);
     }
+    cells_row(layout, step, 1)
+}
+
+/// The step of these whose IOPS are their median, as a line that says how many there were.
+pub(crate) fn median_row(layout: Layout, steps: &[&StepView]) -> Option<String> {
+    let mut measured: Vec<&StepView> = steps.iter().copied().filter(|s| s.ios > 0).collect();
+    measured.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    match measured.get(measured.len() / 2) {
+        Some(median) => Some(cells_row(layout, median, measured.len())),
+        None => steps.first().map(|step| row(layout, step)),
+    }
+}
+
+fn cells_row(layout: Layout, step: &StepView, runs: usize) -> String {
     let lat = step.lat_ns.as_ref();
     let quantile = |pick: fn(&LatencyView) -> Option<u64>, name: &str| match lat {
         Some(l) => match (pick(l), l.needs.get(name)) {
@@ -50,7 +81,7 @@ pub(crate) fn row(layout: Layout, step: &StepView) -> String {
         None => "-".into(),
     };
     let cells = [
-        label(layout, step),
+        with_runs(layout, step, runs),
         format_iops(step.iops),
         half_width(step),
         quantile(|l| l.p50, "p50"),
@@ -63,28 +94,88 @@ pub(crate) fn row(layout: Layout, step: &StepView) -> String {
 }
 
 fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[String; 8]) -> String {
-    let width = label_width(layout);
-    match layout {
-        Layout::Wide => {
-            format!(" {step:<width$} {iops:>7} {half:>8} {p50:>9} {p99:>9} {p99_9:>9} {cpu:>9}  {limit}")
-        }
-        Layout::Narrow => format!(" {step:<width$} {iops:>6} {half:>7} {p50:>8} {p99:>8} {cpu:>7}  {limit}"),
-    }
-}
-
-fn label_width(layout: Layout) -> usize {
-    match layout {
-        Layout::Wide => 32,
-        Layout::Narrow => 23,
+    let width = layout.label;
+    if layout.wide {
+        format!(" {step:<width$} {iops:>7} {half:>8} {p50:>9} {p99:>9} {p99_9:>9} {cpu:>9}  {limit}")
+    } else {
+        format!(" {step:<width$} {iops:>6} {half:>7} {p50:>8} {p99:>8} {cpu:>7}  {limit}")
     }
 }
 
 fn label(layout: Layout, step: &StepView) -> String {
-    let text = match layout {
-        Layout::Wide => step.label.clone(),
-        Layout::Narrow => step.label.replace("sequential", "seq").replace("random", "rand"),
+    shorten(&full_label(layout, step), layout.label)
+}
+
+fn full_label(layout: Layout, step: &StepView) -> String {
+    let text = match layout.wide {
+        true => step.label.clone(),
+        false => step.label.replace("sequential", "seq").replace("random", "rand"),
     };
-    shorten(&text, label_width(layout))
+    if layout.groups { format!("{}: {text}", step.group) } else { text }
+}
+
+/// `4k random read T1 QD1 x6`: the median of six runs in turns.
+fn with_runs(layout: Layout, step: &StepView, runs: usize) -> String {
+    if runs < 2 {
+        return label(layout, step);
+    }
+    let tail = format!(" x{runs}");
+    shorten(&full_label(layout, step), layout.label.saturating_sub(tail.len())) + &tail
+}
+
+/// The table of a run: rounds of a loop by its last one, turns of a comparison by their median, conditioning in a line.
+pub(crate) fn rows(layout: Layout, steps: &[StepView]) -> String {
+    let layout = layout.fitting(steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
+    let mut lines = vec![head(layout)];
+    for (at, step) in steps.iter().enumerate() {
+        lines.extend(line_of(layout, steps, at, step));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn line_of(layout: Layout, steps: &[StepView], at: usize, step: &StepView) -> Option<String> {
+    let later = &steps[at + 1..];
+    if let Some(round) = step.role.round {
+        let of_loop = |s: &StepView| s.role.round.is_some_and(|r| r.loop_id == round.loop_id && r.index > round.index);
+        if later.iter().any(of_loop) {
+            return None;
+        }
+    }
+    if step.phase != "measure" {
+        return conditioning(layout, step);
+    }
+    let Some(block) = &step.role.block else { return Some(row(layout, step)) };
+    let of_arm =
+        |s: &&StepView| s.role.block.as_ref().is_some_and(|b| (b.cell, b.arm_index) == (block.cell, block.arm_index));
+    if steps[..at].iter().any(|s| of_arm(&s)) {
+        return None;
+    }
+    median_row(layout, &steps.iter().filter(of_arm).collect::<Vec<_>>())
+}
+
+/// What a conditioning step came to, when it is the last of its kind; passes say nothing beyond their end.
+pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
+    if step.state != "measured" {
+        return Some(format!(" {} was {}: {}", label(layout, step), step.state, step.reason.as_deref().unwrap_or("-")));
+    }
+    let group = if layout.groups { format!("{}: ", step.group) } else { String::new() };
+    if let Some(round) = step.role.round {
+        let name = step.label.rsplit_once(" round ").map_or(step.label.as_str(), |(name, _)| name);
+        let reached = step.steady.as_ref().and_then(|s| s.pts.as_ref()).is_some_and(|pts| pts.reached);
+        let what = if reached { "steady after" } else { "not steady after" };
+        return Some(format!(" {group}settled with {name}: {what} {} rounds", round.index + 1));
+    }
+    match step.role.part {
+        Some(part) if part.index + 1 < part.of => None,
+        Some(_) => {
+            let name = step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(name, _)| name);
+            Some(format!(" {group}{name}: done"))
+        }
+        None => {
+            let how: Vec<&str> = step.features.iter().map(|f| f.detail.as_str()).collect();
+            Some(format!(" {group}{}: {}", step.label, how.join("; ")))
+        }
+    }
 }
 
 /// Legend of what a row can hold besides numbers; empty when no row needs it.
@@ -95,6 +186,9 @@ pub(crate) fn legend(steps: &[StepView]) -> String {
         .any(|s| s.lat_ns.as_ref().is_some_and(|l| ["p50", "p99", "p99.9"].iter().any(|n| l.needs.contains_key(*n))));
     if missing {
         out.push_str(" +N s: the quantile needs N seconds more to have 100 I/Os beyond it\n");
+    }
+    if steps.iter().any(|s| s.role.block.is_some()) {
+        out.push_str(" xN: the median of N runs in turns\n");
     }
     if steps.iter().any(|s| !marks(s).is_empty()) {
         out.push_str(" ~ not steady over its window · ! has warnings (see the report)\n");
@@ -115,6 +209,8 @@ fn marks(step: &StepView) -> String {
 
 fn half_width(step: &StepView) -> String {
     match step.iops_ci95 {
+        // Too few intervals for a figure: wider than the mean itself says all.
+        Some([lo, hi]) if hi - lo > 2.0 * step.iops => ">100 %".into(),
         Some([lo, hi]) if step.iops > 0.0 => format!("{:.1} %", (hi - lo) / 2.0 / step.iops * 100.0),
         _ => "-".into(),
     }
@@ -152,10 +248,12 @@ fn per_core(c: &CpuView) -> String {
 pub(crate) fn cores(layout: Layout, steps: &[StepView]) -> String {
     let rows: Vec<String> = steps
         .iter()
-        .filter(|s| s.ios > 0)
+        .filter(|s| s.ios > 0 && s.phase == "measure")
+        // One of several turns or rounds stands for them.
+        .filter(|s| s.role.block.as_ref().is_none_or(|b| b.pass == 0) && s.role.round.is_none_or(|r| r.index == 0))
         .filter_map(|s| {
             let text = per_core(s.cpu.as_ref()?);
-            Some(format!(" {:<width$} {text}\n", label(layout, s), width = label_width(layout)))
+            Some(format!(" {:<width$} {text}\n", label(layout, s), width = layout.label))
         })
         .collect();
     rows.concat()

@@ -10,7 +10,7 @@ use fathom_host::{
     BlockDevice, OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, Root, WriteConsent, check_write_target, free_bytes,
 };
 use fathom_host::{is_own_file_name, mount_of, whole_device_of};
-use fathom_plan::{EngineName, MadeFile, Phase, Plan, SourceError, Step};
+use fathom_plan::{EngineName, MadeFile, Part, Phase, Plan, SourceError, Step};
 
 use crate::simulated::SimulatedMachine;
 
@@ -463,6 +463,11 @@ const FOOTPRINT_UNIT_BYTES: u64 = 1 << 20;
 /// Cuts the region of a step that writes a part of it, and fits the block of a fill to it.
 fn resolve_part(step: &mut Step) {
     let (Some(part), Some(size_bytes)) = (step.role.part, step.workload.region.size_bytes) else { return };
+    // The plan of a run that is done again has its parts cut already.
+    if part.is_cut {
+        return;
+    }
+    step.role.part = Some(Part { is_cut: true, ..part });
     if step.phase == Phase::Fill {
         // The largest block that divides the region: nothing must stay unwritten at its end.
         let block = step.workload.block_bytes_max().min(1 << size_bytes.trailing_zeros().clamp(9, 26));

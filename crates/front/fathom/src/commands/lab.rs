@@ -77,12 +77,7 @@ pub(crate) fn shown(document: &Document) -> String {
         text.push('\n');
     }
     let layout = Layout::of(&console::Term::stdout());
-    text.push_str(&table::head(layout));
-    text.push('\n');
-    for step in &document.steps {
-        text.push_str(&table::row(layout, step));
-        text.push('\n');
-    }
+    text.push_str(&table::rows(layout, &document.steps));
     text.push_str(&table::legend(&document.steps));
     text
 }

@@ -53,7 +53,8 @@ fn cell_label(step: &StepView, names: &BTreeMap<u32, String>) -> String {
     for name in names.values() {
         let value = name.split_once('=').map_or(name.as_str(), |(_, value)| value);
         for tail in [name.as_str(), value] {
-            if let Some(rest) = label.strip_suffix(tail) {
+            // A whole word, not the end of one: the 1 of `QD1` is no setting.
+            if let Some(rest) = label.strip_suffix(tail).filter(|rest| rest.ends_with(' ')) {
                 label = rest.trim_end().to_owned();
             }
         }

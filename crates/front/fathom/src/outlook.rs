@@ -1,0 +1,228 @@
+//! What a plan is about to do, in words: its steps without their repetitions, its time, its bytes, the fate of its targets.
+
+use std::path::Path;
+
+use fathom_host::{Root, check_write_target, whole_device_of};
+use fathom_plan::{MadeFile, Phase, Placement, Plan, Step};
+use fathom_units::{format_bytes, format_duration_ns};
+
+/// A bound on the time of a pass that is no estimate of it.
+const LONG_NS: u64 = 7 * 86_400_000_000_000;
+
+/// A step, or those that repeat it.
+struct Row<'a> {
+    first: &'a Step,
+    label: String,
+    count: usize,
+    floor_ns: u64,
+    budget_ns: u64,
+}
+
+/// A line for each step; rounds of a loop, turns of a comparison and parts of a pass are one line.
+pub(crate) fn steps(plan: &Plan) -> String {
+    let rows = rows(plan);
+    let groups = groups(plan).len() > 1;
+    let label = |row: &Row<'_>| match groups {
+        true => format!("{}: {}", row.first.group, row.label),
+        false => row.label.clone(),
+    };
+    let width = rows.iter().map(|r| label(r).chars().count()).max().unwrap_or(0).clamp(20, 56);
+    let mut text = format!(
+        " {:>4}  {:<width$} {:<16} {:<9} {:<9} {:>10} {:>10}\n",
+        "step", "load", "times", "engine", "placement", "at least", "at most"
+    );
+    for row in rows {
+        let time = |ns: u64| if ns >= LONG_NS { "its pass".to_owned() } else { format_duration_ns(ns) };
+        text.push_str(&format!(
+            " {:>4}  {:<width$} {:<16} {:<9} {:<9} {:>10} {:>10}\n",
+            row.first.index,
+            label(&row),
+            times(&row),
+            row.first.engine.name.as_str(),
+            placement(&row.first.placement),
+            time(row.floor_ns),
+            time(row.budget_ns),
+        ));
+    }
+    text
+}
+
+fn rows(plan: &Plan) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for step in &plan.steps {
+        let label = base_label(step);
+        let length = step.length;
+        let (floor_ns, budget_ns) = (length.ramp_ns + length.floor_ns, length.ramp_ns.saturating_add(length.budget_ns));
+        let same = |row: &Row<'_>| {
+            let (a, b) = (&row.first.role, &step.role);
+            let ties = |r: &fathom_plan::Role| {
+                (r.round.map(|r| r.loop_id), r.part.map(|p| p.of), r.block.as_ref().map(|b| (b.cell, b.arm_index)))
+            };
+            let repeats = b.round.is_some() || b.part.is_some() || b.block.is_some();
+            repeats
+                && ties(a) == ties(b)
+                && row.label == label
+                && row.first.group == step.group
+                && row.first.phase == step.phase
+        };
+        // A part belongs to the pass before it, not to an earlier one.
+        let adjoining = step.role.part.is_some_and(|p| p.index > 0);
+        let found = match adjoining {
+            true => rows.last_mut().filter(|r| same(r)),
+            false if step.role.part.is_some() => None,
+            false => rows.iter_mut().find(|r| same(r)),
+        };
+        match found {
+            Some(row) => {
+                row.count += 1;
+                row.budget_ns = row.budget_ns.saturating_add(budget_ns);
+                let spared = step.role.round.is_some_and(|r| r.index >= ROUNDS_JUDGED);
+                row.floor_ns = row.floor_ns.saturating_add(if spared { 0 } else { floor_ns });
+            }
+            None => rows.push(Row { first: step, label, count: 1, floor_ns, budget_ns }),
+        }
+    }
+    rows
+}
+
+/// Rounds before a loop can be called steady.
+const ROUNDS_JUDGED: u32 = 5;
+
+/// The label without the number of its round or part.
+fn base_label(step: &Step) -> String {
+    let label = match step.role.part {
+        Some(_) => step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(base, _)| base),
+        None => &step.label,
+    };
+    match step.role.round {
+        Some(_) => label.rsplit_once(" round ").map_or(label, |(base, _)| base).to_owned(),
+        None => label.to_owned(),
+    }
+}
+
+fn times(row: &Row<'_>) -> String {
+    let role = &row.first.role;
+    match (role.round, role.part, &role.block) {
+        (Some(round), _, _) if row.count as u32 > ROUNDS_JUDGED => format!("{ROUNDS_JUDGED} to {} rounds", round.max),
+        (Some(_), _, _) => format!("{} rounds", row.count),
+        (_, Some(_), _) => format!("{} parts", row.count),
+        (_, _, Some(_)) => format!("{} in turns", row.count),
+        _ => String::new(),
+    }
+}
+
+fn placement(placement: &Placement) -> &'static str {
+    match placement {
+        Placement::Unpinned => "unpinned",
+        Placement::Cores => "cores",
+        Placement::Smt => "smt",
+        Placement::Local => "local",
+        Placement::Remote => "remote",
+        Placement::Cpus(_) => "cpus",
+    }
+}
+
+/// The groups of the plan with their targets, in order.
+pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for step in &plan.steps {
+        let paths = step.targets.iter().map(|t| t.path.as_str());
+        match groups.iter_mut().find(|(name, _)| *name == step.group) {
+            Some((_, known)) => {
+                for path in paths {
+                    if !known.contains(&path) {
+                        known.push(path);
+                    }
+                }
+            }
+            None => groups.push((&step.group, paths.collect())),
+        }
+    }
+    groups
+}
+
+/// Number of steps, time, and bytes to be written, in a line. `plan` as executed says more than as read.
+pub(crate) fn totals(plan: &Plan) -> String {
+    let timed = |s: &&Step| s.length.budget_ns < LONG_NS;
+    let time_ns = plan.steps.iter().filter(timed).map(|s| s.length.ramp_ns + s.length.budget_ns).sum();
+    let passes = plan.steps.iter().any(|s| !timed(&s));
+    let writes = plan.writes();
+    let mut written = Vec::new();
+    let filled = plan.files.iter().map(|f| f.bytes).sum::<u64>();
+    let by_steps = plan.steps.iter().any(|s| matches!(s.phase, Phase::Fill | Phase::Precondition));
+    let bytes = writes.bytes_max + if by_steps { 0 } else { filled };
+    if bytes > 0 {
+        written.push(format_bytes(bytes));
+    }
+    if writes.passes_over_unknown {
+        written.push("whole passes over the targets".to_owned());
+    }
+    if writes.open_ns > 0 {
+        written.push(format!("as much as the targets take in {}", format_duration_ns(writes.open_ns)));
+    }
+    format!(
+        "{} steps · {} at most{} · written: {}\n",
+        plan.steps.len(),
+        format_duration_ns(time_ns),
+        if passes { " beside the passes that fill" } else { "" },
+        if written.is_empty() { "nothing".to_owned() } else { written.join(", and ") },
+    )
+}
+
+/// Whether a step of the plan writes to, trims or purges the target.
+fn is_written(plan: &Plan, target: &str) -> bool {
+    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && s.targets.iter().any(|t| t.path == target))
+}
+
+/// The block devices whose content the run destroys, a line for each.
+pub(crate) fn destroyed(plan: &Plan) -> Vec<String> {
+    let all = groups(plan).into_iter().flat_map(|(_, targets)| targets);
+    let mut devices: Vec<&str> = all.filter(|t| is_device(t) && is_written(plan, t)).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    devices.into_iter().map(|target| format!("{target}: its content is destroyed{}", identity(target))).collect()
+}
+
+fn is_device(target: &str) -> bool {
+    std::fs::metadata(target).is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
+/// What kind of drive it is: model, serial number, size.
+fn identity(target: &str) -> String {
+    let Ok(device) = whole_device_of(&Root::live(), Path::new(target)) else { return String::new() };
+    let model = device.model.map(|m| format!("{m}, "));
+    let serial = device.serial.map(|s| format!("serial {s}, "));
+    let (model, serial) = (model.unwrap_or_default(), serial.unwrap_or_default());
+    format!(" ({model}{serial}{})", format_bytes(device.size_bytes))
+}
+
+/// What happens to each target as named, a line for each. `files`: those that would be made, by the plan as executed.
+pub(crate) fn fates(plan: &Plan, files: &[MadeFile], destroy: &[String]) -> String {
+    let mut targets: Vec<&str> = groups(plan).into_iter().flat_map(|(_, targets)| targets).collect();
+    targets.sort_unstable();
+    targets.dedup();
+    targets.iter().map(|target| format!(" {target}: {}\n", fate(plan, files, target, destroy))).collect()
+}
+
+fn fate(plan: &Plan, files: &[MadeFile], target: &str, destroy: &[String]) -> String {
+    let writes = is_written(plan, target);
+    let path = Path::new(target);
+    let made = |inside: bool| {
+        let parent = |f: &&MadeFile| Path::new(&f.path).parent() == Some(path);
+        let file = files.iter().find(|f| if inside { parent(f) } else { f.path == target });
+        file.map_or_else(String::new, |f| format!(" of {}", format_bytes(f.bytes)))
+    };
+    match std::fs::metadata(path) {
+        Ok(m) if m.is_dir() => format!("a file{} is made in this directory and removed at the end", made(true)),
+        Ok(m) if m.is_file() && writes => "this existing file is overwritten in place".into(),
+        Ok(_) if !writes => "read only".into(),
+        Ok(m) if m.is_file() => "read only".into(),
+        Ok(_) => match check_write_target(&Root::live(), path, destroy) {
+            Ok(_) => format!("its content is destroyed{}", identity(target)),
+            Err(refusal) => format!("would be refused: {refusal} ({})", refusal.help),
+        },
+        Err(_) if target.starts_with("sim:") => "simulated: no real device is read or written".into(),
+        Err(_) if target == "null" => "no I/O at all".into(),
+        Err(_) => format!("this file{} is made and removed at the end", made(false)),
+    }
+}
