@@ -104,6 +104,9 @@ pub(crate) struct ReproduceArgs {
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also write the HTML report with the articles' pictures to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// No word on stderr
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use fathom_lab::compare::Comparison;
 use fathom_lab::document::Document;
 use fathom_lab::document_of;
+use fathom_lab::reproduce::Reproduction;
 use fathom_plan::Step;
 use fathom_record::StepRecord;
-use fathom_report::html::{render_comparison, render_html};
+use fathom_report::html::{render_comparison, render_html, render_reproduction};
 use fathom_report::language::Language;
 use fathom_report::{csv, fio_json_files, fio_json_text, fio_logs, hlog};
 use fathom_store::{Lab, RunId, StepOutcome};
@@ -37,6 +38,11 @@ pub(crate) fn write_report(document: &Document, language: Language, path: &Path)
 /// Writes the report of a comparison to `path`.
 pub(crate) fn write_comparison(comparison: &Comparison, language: Language, path: &Path) -> Result<(), Problem> {
     write_page(path, |out| render_comparison(comparison, language, out))
+}
+
+/// Writes the report of the articles redone to `path`.
+pub(crate) fn write_reproduction(table: &Reproduction, language: Language, path: &Path) -> Result<(), Problem> {
+    write_page(path, |out| render_reproduction(table, language, out))
 }
 
 fn write_page(path: &Path, render: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Problem> {

@@ -7,6 +7,7 @@ use fathom_lab::reproduce::{FigureRow, Parameter, ReproduceError, Reproduction, 
 use fathom_model::Catalogue;
 use fathom_units::{format_iops, format_ns, format_rate, format_significant};
 
+use super::output::write_reproduction;
 use super::{run, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
@@ -14,13 +15,21 @@ use crate::model_args::ReproduceArgs;
 use crate::terminal::{result, talk};
 
 /// `fathom reproduce`.
-pub(crate) fn reproduce_articles(_args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
-    let cells = cells_of(&options.article)?;
+pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
+    let mut cells = cells_of(&options.article)?;
+    if options.output.is_none() && !options.json {
+        // The table needs none of the pictures, which are two steps in three.
+        cells.pictures.clear();
+    }
     let stop = run::stop_on_signals()?;
     let window = Window { seed: options.seed, ..Window::default() };
     let begun = Instant::now();
     let table = reproduce(&cells, &Catalogue::embedded(), window, &stop, &mut |_, _| {})?;
     result(&if options.json { to_json(&table) } else { text(&table, options.parameters) });
+    if let Some(path) = &options.output {
+        write_reproduction(&table, args.lang, path)?;
+        talk(&format!("Report: {}", path.display()));
+    }
     if !options.quiet {
         let steps =
             cells.cells.len() + cells.pictures.iter().flat_map(|p| &p.series).map(|s| s.points.len()).sum::<usize>();
@@ -48,15 +57,15 @@ fn text(table: &Reproduction, parameters: bool) -> String {
         let _ = writeln!(out, "{} · {}: {}", article.id, article.publisher, article.title);
         let _ =
             writeln!(out, "on {}", article.machines.iter().map(|m| format!("sim:{m}")).collect::<Vec<_>>().join(", "));
-        let _ = writeln!(out, "   {:<44} {:>20} {:>11} {:>9}", "figure", "published", "predicted", "error");
+        let _ = writeln!(out, "    {:<44} {:>20} {:>11} {:>9}", "figure", "published", "predicted", "error");
         for row in table.figures.iter().filter(|r| r.article == article.id) {
             let _ = writeln!(out, "{}", line(row));
         }
         out.push('\n');
     }
     out.push_str(
-        "   f fitted to (a parameter was fitted to a figure of this step) · ! contradicts the article's own figures\n   \
-         . not counted: not a measured rate, mean latency or CPU use · a condition was assumed: +\n",
+        "   f a parameter was fitted to a figure of this step · ! contradicts the article's own figures\n   \
+         . not counted: not a measured rate, mean latency or CPU use · + a condition is assumed\n",
     );
     out.push_str(&remarks(table));
     out.push_str(&summary(&table.summary));
@@ -82,7 +91,7 @@ fn line(row: &FigureRow) -> String {
     };
     let predicted = row.predicted.map_or_else(|| "-".to_owned(), |p| shown(row, p));
     let error = row.error_pct.map_or_else(|| "-".to_owned(), |e| format!("{e:+.1} %"));
-    format!(" {mark}{assumed}{:<44} {published:>20} {predicted:>11} {error:>9}", row.id)
+    format!(" {mark}{assumed} {:<44} {published:>20} {predicted:>11} {error:>9}", row.id)
 }
 
 fn shown(row: &FigureRow, value: f64) -> String {
@@ -94,27 +103,30 @@ fn shown(row: &FigureRow, value: f64) -> String {
     }
 }
 
-/// Contradictions, reasons and assumptions, one line a figure; one a step for assumptions.
+/// Contradictions, reasons and assumptions; a text that several figures share stands once.
 fn remarks(table: &Reproduction) -> String {
-    let mut sections =
-        [("Figures that contradict the article's own", Vec::new()), ("Reasons", Vec::new()), ("Assumed", Vec::new())];
-    for row in &table.figures {
-        if let Some(law) = &row.contradiction {
-            sections[0].1.push(format!("{}: {law}", row.id));
-        }
-        if let Some(why) = &row.reason {
-            sections[1].1.push(format!("{}: {why}", row.id));
-        }
-        if let Some(what) = &row.assumed {
-            sections[2].1.push(format!("{}: {what}", row.id));
+    let contradictions = table.figures.iter().filter_map(|r| r.contradiction.as_ref().map(|text| (&r.id, text)));
+    let reasons = table.figures.iter().filter_map(|r| r.reason.as_ref().map(|text| (&r.id, text)));
+    let assumptions = table.figures.iter().filter_map(|r| r.assumed.as_ref().map(|text| (&r.id, text)));
+    section("Contradict the article's own figures", contradictions)
+        + &section("Reasons", reasons)
+        + &section("Assumed, as the article does not say", assumptions)
+}
+
+fn section<'a>(title: &str, rows: impl Iterator<Item = (&'a String, &'a String)>) -> String {
+    let mut texts: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (id, text) in rows {
+        match texts.iter_mut().find(|(known, _)| known == text) {
+            Some((_, ids)) => ids.push(id),
+            None => texts.push((text, vec![id])),
         }
     }
-    let mut out = String::new();
-    for (title, lines) in sections.iter().filter(|(_, lines)| !lines.is_empty()) {
-        let _ = writeln!(out, "\n{title}");
-        lines.iter().for_each(|line| {
-            let _ = writeln!(out, "   {line}");
-        });
+    if texts.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{title}\n");
+    for (text, ids) in texts {
+        let _ = writeln!(out, "   {}\n      {text}", ids.join(", "));
     }
     out
 }
