@@ -1,12 +1,12 @@
 /** Reports to look at: the one named in FATHOM_REPORT, and the fixtures as the binary writes them. */
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
-import type { Document } from "../src/document";
+import type { Comparison, Document, Shown } from "../src/document";
 import { toJson } from "../tests/fixture";
 
 /** Debian's Chromium unless CHROMIUM names another. */
@@ -21,21 +21,30 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 }
 
-/** URL of the given report. */
-export function given(): string | null {
-  const path = process.env["FATHOM_REPORT"];
-  return path === undefined || path === "" ? null : pathToFileURL(resolve(path)).href;
+/** URLs of the given reports: the paths in FATHOM_REPORT, apart by colons. */
+export function given(): string[] {
+  const paths = (process.env["FATHOM_REPORT"] ?? "").split(":").filter((p) => p !== "");
+  return paths.map((p) => pathToFileURL(resolve(p)).href);
 }
 
 /**
  * Writes a fixture as a report, through the same code as the binary, so that the test also proves that the types here
  * and there are the same. FATHOM_RENDER may name the built example; otherwise cargo builds it.
  */
-export function written(doc: Document, name: string): string {
+export function written(doc: Document | Comparison, name: string, language = "en"): string {
   const [command, ...rest] = (process.env["FATHOM_RENDER"] ?? "cargo run --quiet --release -p fathom-report --example report_from_json").split(" ");
-  const html = execFileSync(command ?? "cargo", rest, { input: toJson(doc), maxBuffer: 2 ** 30, cwd: resolve(import.meta.dirname, "../..") });
+  const html = execFileSync(command ?? "cargo", [...rest, ...(command === "cargo" ? ["--"] : []), language], { input: toJson(doc), maxBuffer: 2 ** 30, cwd: resolve(import.meta.dirname, "../..") });
   const path = join(mkdtempSync(join(tmpdir(), "fathom-e2e-")), `${name}.html`);
   writeFileSync(path, html);
+  return pathToFileURL(path).href;
+}
+
+/** Puts a document that has no reader on the Rust side into the built viewer, at the slot the binary fills. */
+export function assembled(doc: Shown, name: string): string {
+  const viewer = readFileSync(resolve(import.meta.dirname, "../dist/viewer.html"), "utf8");
+  const json = JSON.stringify(doc).replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
+  const path = join(mkdtempSync(join(tmpdir(), "fathom-e2e-")), `${name}.html`);
+  writeFileSync(path, viewer.replace("<!--fathom-document-->", () => json));
   return pathToFileURL(path).href;
 }
 

@@ -1,0 +1,168 @@
+/** Pages of the studies, of a comparison and of the articles redone, in a real browser: both languages, themes, widths. */
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { articles } from "../tests/articles";
+import { comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun } from "../tests/studies";
+import type { Document, Reference } from "../src/document";
+import { assembled, given, launch, open, scrollThrough, written } from "./report";
+
+let browser: Browser;
+const urls = new Map<string, string>();
+
+/** Published figures that belong to reads of 4k at the depths of the fixture. */
+const REFERENCE: Reference = {
+  id: "magazine", subject: "Another drive", source: "A magazine, 2017", url: null,
+  points: [1, 8, 32].flatMap((depth) => [
+    { metric: "iops", value: 20_000 * depth ** 0.6, op: "randread", read_pct: 100, block_size_bytes: 4096, threads: 1, queue_depth: depth, outstanding: depth, devices: 1, placement: null, group: null, doubt: depth === 8 ? "a round figure" : "" },
+  ]),
+};
+
+/** A drive that got hot in the middle of the first step. */
+function hot(doc: Document): Document {
+  const [first, ...rest] = doc.steps;
+  if (!first) throw new Error("the fixture has steps");
+  const samples = first.series.start_s.map((at_s, i) => ({ at_s, celsius: 60 + 3 * i, hot: i > 2, host_written_bytes: null, nand_written_bytes: null }));
+  const drive = { device: "nvme0n1", source: "nvme", celsius_first: 60, celsius_last: 81, celsius_max: 81, warning_celsius: 70, critical_celsius: 85, host_written_bytes: 1e9, nand_written_bytes: 2.1e9, write_amplification: 2.1, throttled: "level", critical_warnings: [], samples };
+  return { ...doc, steps: [{ ...first, series: { ...first.series, hot: samples.map((s) => s.hot) }, drive_health: [drive] }, ...rest], verdict: [] };
+}
+
+beforeAll(async () => {
+  browser = await launch();
+  const simulated = (doc: Document): Document => ({ ...doc, run: { ...doc.run, plan: { ...doc.run.plan, machine: { name: "bench", text: "" } } }, references: [REFERENCE] });
+  const side = pinning();
+  urls.set("pinning", written(side, "pinning"));
+  urls.set("enterprise", written(enterprise(), "enterprise"));
+  urls.set("scaling", written(simulated(scaling()), "scaling"));
+  urls.set("engines", written(hot(engines()), "engines"));
+  urls.set("settled", written(settledRun(), "settled"));
+  urls.set("qos", written({ ...qos(), references: [REFERENCE] }, "qos"));
+  urls.set("machine", written(onMachine("r740xd", scaling()), "machine"));
+  urls.set("comparison", written(comparisonOf(side.steps.filter((s) => s.placement === "unpinned"), ["run 6", "run 7"], [{ area: "host", what: "kernel", values: ["6.1", "6.12"] }]), "comparison"));
+  urls.set("articles", assembled(articles(), "articles"));
+  given().forEach((url, i) => urls.set(`given ${i}`, url));
+});
+
+afterAll(async () => {
+  await browser.close();
+});
+
+const at = (name: string): string => urls.get(name) ?? "";
+const NAMES = ["pinning", "enterprise", "scaling", "engines", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
+
+describe.each(NAMES)("the page of %s", (name) => {
+  it.each([[1400, "light"], [390, "dark"]] as const)("is drawn in full at %i pixels, %s, in both languages, without a complaint or a request", async (width, colorScheme) => {
+    const { page, complaints, requests } = await open(browser, at(name), { viewport: { width, height: 900 }, colorScheme });
+    for (const language of ["English", "简体中文"]) {
+      await page.getByRole("button", { name: language, exact: true }).click();
+      await scrollThrough(page);
+      const charts = await page.$$eval("figure:not([hidden])", (all) =>
+        all.filter((f) => f.checkVisibility()).map((f) => ({ title: f.querySelector("figcaption b")?.textContent ?? "", marks: f.querySelectorAll("svg path").length + f.querySelectorAll("canvas").length })),
+      );
+      expect(charts.length).toBeGreaterThan(0);
+      for (const chart of charts) expect(chart.marks, chart.title).toBeGreaterThan(0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
+      expect(await page.locator("h1").count()).toBe(1);
+    }
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+    expect(complaints).toEqual([]);
+    expect(requests).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("what the studies show", () => {
+  it("the two placements stand beside each other: rate, latency, CPU, each with its ratio", async () => {
+    const { page } = await open(browser, at("pinning"));
+    const titles = await page.locator("main figure figcaption b").allInnerTexts();
+    for (const words of ["4k random read: IOPS", "4k random read: mean latency", "4k random read: CPU time per I/O", "4k random write: IOPS"]) expect(titles).toContain(words);
+    await page.context().close();
+  });
+
+  it("steady state stands with its determination table", async () => {
+    const { page } = await open(browser, at("settled"));
+    const said = await page.locator("#study").innerText();
+    for (const words of ["Steady state determination", "rounds 5..9", "y = 88220 + 80 x"]) expect(said).toContain(words);
+    await page.context().close();
+  });
+
+  it("published figures can be switched off and on", async () => {
+    const { page } = await open(browser, at("qos"));
+    const pick = page.locator("#load label.published select");
+    const note = page.locator("#load p.note", { hasText: "Open diamonds" });
+    expect(await note.innerText()).toContain("A magazine, 2017");
+    await pick.selectOption("none");
+    expect(await note.isVisible()).toBe(false);
+    await pick.selectOption("Another drive");
+    expect(await note.isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it("a hot drive is marked on the time chart and named in the table below", async () => {
+    const { page } = await open(browser, at("engines"));
+    const time = page.locator("#time");
+    await time.scrollIntoViewIfNeeded();
+    await time.locator("svg").first().waitFor();
+    expect(await time.innerText()).toContain("says it is slowed down");
+    expect(await time.locator("svg text", { hasText: "slowed by heat" }).count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  it("a simulated run says so before its answer, in both languages", async () => {
+    const { page } = await open(browser, at("scaling"));
+    expect(await page.locator("#answer .simulated").innerText()).toContain("SIMULATED");
+    await page.getByRole("button", { name: "简体中文" }).click();
+    expect(await page.locator("#answer .simulated").innerText()).toContain("仿真");
+    await page.context().close();
+  });
+
+  it("links are coloured by what they carried", async () => {
+    const { page } = await open(browser, at("machine"));
+    const tones = await page.$$eval("#machine i.wire", (wires) => new Set(wires.map((w) => getComputedStyle(w).backgroundColor)).size);
+    expect(tones).toBeGreaterThan(2);
+    await page.context().close();
+  });
+});
+
+describe("Chinese", () => {
+  it("reaches the answer, the steps and what limits them", async () => {
+    const { page } = await open(browser, written(pinning(), "zh", "zh"));
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+    expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("4k 随机读");
+    expect(await page.locator("#load h2").innerText()).toBe("负载");
+    await page.getByRole("button", { name: "English" }).click();
+    expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("4k random read");
+    await page.context().close();
+  });
+
+  it("is on the page without scripts too", async () => {
+    const { page } = await open(browser, written(pinning(), "zh-still", "zh"), { javaScriptEnabled: false });
+    expect(await page.locator("h2").first().innerText()).toBe("全部步骤");
+    expect(await page.locator("tbody th").first().innerText()).toContain("4k 随机读");
+    await page.context().close();
+  });
+});
+
+describe("the articles redone", () => {
+  it("count, mark and explain", async () => {
+    const { page } = await open(browser, at("articles"));
+    expect(await page.locator("h1").innerText()).toContain("4 of 5 published figures come out within 10 %");
+    const table = await page.locator("#steps").innerText();
+    for (const words of ["contradicts itself", "fitted", "off by more than 25 %", "−32 %", "No step stands for a database.", "assumed: one worker"]) expect(table).toContain(words);
+    await page.context().close();
+  });
+
+  it("tell both values of a point that is pointed at", async () => {
+    const { page } = await open(browser, at("articles"));
+    const chart = page.locator("#pictures .chart").first();
+    await chart.scrollIntoViewIfNeeded();
+    await chart.locator("svg").waitFor();
+    const box = await chart.boundingBox();
+    if (!box) throw new Error("the chart has no place");
+    await page.mouse.move(box.x + box.width / 2, box.y + 130);
+    const said = await chart.locator(".tip-in").innerText();
+    expect(said).toContain("unpinned");
+    expect(said).toContain("published");
+    await page.context().close();
+  });
+});
