@@ -11,7 +11,15 @@ trap 'rm -rf "$work"' EXIT
 "$target/debug/fathom" run quick --quiet --lab "$work/lab.db" --target "$work" \
     --set size=256m --time-budget 15s --output "$work/report.html" >"$work/summary.txt"
 cat "$work/summary.txt"
+# Studies on simulated machines, in virtual time: quick to make, and their pages have everything but this machine.
+simulated() {
+    "$target/debug/fathom" run "$1" --quiet --lab "$work/lab.db" --output "$work/$1-sim.html" "${@:2}" >/dev/null
+}
+drives=(--target sim:r740xd/pm1725-0 --target sim:r740xd/pm1725-1 --target sim:r740xd/pm1725-2 --target sim:r740xd/pm1725-3)
+simulated scaling --time-budget 20s --set 'devices=[1, 2, 4]' "${drives[@]}"
+simulated tune --time-budget 20s --versus engine=libaio --target sim:r740xd/pm1725-0 --lang zh
 cargo build -p fathom-report --example report_from_json
-export FATHOM_REPORT="$work/report.html" FATHOM_RENDER="$target/debug/examples/report_from_json"
+export FATHOM_REPORT="$work/report.html:$work/scaling-sim.html:$work/tune-sim.html"
+export FATHOM_RENDER="$target/debug/examples/report_from_json"
 cd web
 npm run e2e
