@@ -3,7 +3,7 @@
 import { family, hasFigures, opKind, opWord, patternWord, representatives, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, StepView } from "./document";
 import { blockSize } from "./format";
-import { word } from "./text";
+import { joined, word } from "./text";
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
@@ -38,7 +38,7 @@ export function pairSets(c: Comparison): PairSet[] {
   const usable = c.steps.filter((s) => s.metrics.length > 0);
   const groups = new Set(usable.map((s) => s.group));
   const titleOf = (s: ComparedStep): string =>
-    [groups.size > 1 ? s.group : "", blockSize(s.load.block_size_bytes), patternWord(s.load.pattern), opWord(s.load), s.load.devices > 1 ? `D${s.load.devices}` : ""].filter((x) => x !== "").join(" ");
+    [groups.size > 1 ? s.group : "", blockSize(s.load.block_size_bytes), patternWord(s.load.pattern), opWord(s.load), s.load.devices > 1 ? `D${s.load.devices}` : ""].reduce((a, b) => joined(a, b), "");
   return [...gathered(usable, titleOf)].map(([title, steps]) => {
     const oneThread = new Set(steps.map((s) => s.load.threads)).size === 1;
     const name = (s: ComparedStep): string => (oneThread ? `QD${s.load.queue_depth}` : `${s.load.threads}x${s.load.queue_depth}`);
@@ -58,7 +58,7 @@ export interface GroupSet {
 export function groupSets(steps: readonly StepView[]): GroupSet[] {
   const usable = representatives(steps).filter((s) => s.lat_ns !== null);
   if (new Set(usable.map((s) => s.group)).size < 2) return [];
-  const workload = (s: StepView): string => `${family(s)} ${opWord(s)}`;
+  const workload = (s: StepView): string => joined(family(s), opWord(s));
   return [...gathered(usable, workload)]
     .map(([title, of]) => ({
       title,
@@ -83,7 +83,7 @@ export interface EngineSet {
 /** Loads that were issued through several engines, those with the most engines first. */
 export function engineSets(steps: readonly StepView[]): EngineSet[] {
   const usable = representatives(steps).filter((s) => s.rate_iops === null);
-  const load = (s: StepView): string => `${family(s)} ${opWord(s)} T${s.threads} QD${s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
+  const load = (s: StepView): string => `${joined(family(s), opWord(s))} T${s.threads} QD${s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   return [...gathered(usable, load)]
     .map(([title, of]) => ({ title, steps: [...gathered(of, engineWord).values()].map((list) => list[0] as StepView) }))
     .filter((set) => set.steps.length > 1)
@@ -109,7 +109,7 @@ export function scaleLines(steps: readonly StepView[]): ScaleLine[] {
   for (const axis of ["devices", "threads"] as const) {
     const other = axis === "devices" ? "threads" : "devices";
     const name = (s: StepView): string =>
-      [family(s), opWord(s), `QD${s.queue_depth}`, axis === "threads" ? "" : `T${s.threads}`, s.placement === "unpinned" ? "" : word(s.placement), axis === "threads" && s.devices > 1 ? `D${s.devices}` : ""].filter((x) => x !== "").join(" ");
+      [family(s), opWord(s), `QD${s.queue_depth}`, axis === "threads" ? "" : `T${s.threads}`, s.placement === "unpinned" ? "" : word(s.placement), axis === "threads" && s.devices > 1 ? `D${s.devices}` : ""].reduce((a, b) => joined(a, b), "");
     for (const [label, of] of gathered(usable, (s) => `${name(s)}|${s[other]}|${engineWord(s)}|${axis === "threads" ? `${s.group}|${s.targets.join(",")}` : ""}`)) {
       const line = [...gathered(of, (s) => String(s[axis])).values()].map((list) => list[0] as StepView).sort((a, b) => a[axis] - b[axis]);
       const first = line[0];

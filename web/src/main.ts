@@ -13,7 +13,7 @@ import { steps } from "./sections/steps";
 import { study } from "./sections/study";
 import { time } from "./sections/time";
 import { clearStage } from "./stage";
-import { LANGUAGES, language, speak, text, type Language } from "./text";
+import { LANGUAGES, language, say, speak, text, type Language } from "./text";
 import { themeSwitch } from "./theme";
 
 function sideList(sections: readonly HTMLElement[]): HTMLElement {
@@ -58,7 +58,7 @@ function languageSwitch(doc: Shown): HTMLElement {
 function content(doc: Shown): { head: string; sections: (HTMLElement | null)[] } {
   if ("run" in doc) return { head: text.runHead(doc.run.id, doc.run.study), sections: runSections(doc) };
   if ("articles" in doc) return { head: text.reproduction.head, sections: reproduction(doc) };
-  return { head: text.comparison.head(doc.sides.map((s) => s.title).join(text.comparison.versus)), sections: [comparisonAnswer(doc), ...comparison(doc, null)] };
+  return { head: text.comparison.head(doc.sides.map((s) => say(s.title)).join(text.comparison.versus)), sections: [comparisonAnswer(doc), ...comparison(doc, null)] };
 }
 
 function page(doc: Shown): void {

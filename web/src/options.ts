@@ -21,9 +21,14 @@ const BOTTOM_PX = 46;
 export const IOPS_PX = 330;
 export const LATENCY_PX = 300;
 
+/** About how wide a text of 12 pixels is: Chinese characters are as wide as they are high. */
+export function textPx(words: string): number {
+  return [...words].reduce((sum, c) => sum + (c > "\u2e80" ? 12.5 : 7), 0);
+}
+
 /** Room for the labels beside the lines. */
 export function labelRoom(all: readonly Line[]): number {
-  return Math.min(190, 26 + 7 * Math.max(0, ...all.map((l) => l.label.length)));
+  return Math.min(210, 26 + Math.max(0, ...all.map((l) => textPx(l.label))));
 }
 
 export const SYMBOLS = ["circle", "rect", "triangle", "diamond"];

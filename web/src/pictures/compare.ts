@@ -98,7 +98,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
   return {
     grid: { left, right: small ? 62 : 226, top: 8, bottom: 40 },
     xAxis: {
-      ...axisStyle(p), type: "log", min: range[0], max: range[1], name: text.comparison.ratioAxis(word(name), c.sides[0]?.title ?? "A"), nameLocation: "middle", nameGap: 26,
+      ...axisStyle(p), type: "log", min: range[0], max: range[1], name: text.comparison.ratioAxis(word(name), say(c.sides[0]?.title ?? "A")), nameLocation: "middle", nameGap: 26,
       axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
       axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: (v: number) => (Math.abs(v - 1) < 1e-6 ? text.comparison.even : change(v)) },
     },
@@ -191,10 +191,10 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
         const cell = set.cells[i];
         const rows = others.flatMap((side, k) => {
           const m = all[k]?.[i];
-          return m ? [row(tones[k + 1] ?? p.ink, c.sides[k + 1]?.title ?? side, `${figure(m.b, m.unit)} <em>${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""}</em>`)] : [];
+          return m ? [row(tones[k + 1] ?? p.ink, say(c.sides[k + 1]?.title ?? side), `${figure(m.b, m.unit)} <em>${change(m.ratio)}${m.ci95 ? ` [${change(m.ci95[0])}, ${change(m.ci95[1])}]` : ""}</em>`)] : [];
         });
         const ref = reference[i];
-        return cell ? tip(`${set.title} ${cell.load}`, [row(tones[0] ?? p.ink, c.sides[0]?.title ?? "A", ref === null || ref === undefined ? "–" : figure(ref, unit)), ...rows]) : "";
+        return cell ? tip(`${set.title} ${cell.load}`, [row(tones[0] ?? p.ink, say(c.sides[0]?.title ?? "A"), ref === null || ref === undefined ? "–" : figure(ref, unit)), ...rows]) : "";
       },
     },
     series: [

@@ -105,7 +105,7 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number, pu
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: text.study.axes[axis], nameLocation: "middle", nameGap: 28 } : {}),
   });
-  const right = direct ? Math.min(230, labelRoom(all.map((l) => ({ key: "", label: l.label, family: "", kind: l.kind, threads: 0, steps: [] })))) : 14;
+  const right = direct ? Math.min(250, 14 + labelRoom(all.map((l) => ({ key: "", label: l.label, family: "", kind: l.kind, threads: 0, steps: [] })))) : 14;
   return {
     grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 244, height: 84 }],
     axisPointer: { link: [{ xAxisIndex: "all" }] },

@@ -21,10 +21,10 @@ export function comparisonAnswer(c: Comparison): HTMLElement {
   return el(
     "section",
     { id: "answer", "aria-label": text.sections.answer },
-    el("p.question", {}, text.comparison.question(c.sides.map((s) => s.title).join(text.comparison.versus))),
+    el("p.question", {}, text.comparison.question(c.sides.map((s) => say(s.title)).join(text.comparison.versus))),
     el("h1", {}, rich(say(c.answer))),
     c.caveats.length > 0 ? el("div.caveats", {}, el("h3", {}, text.answer.caveats), el("ul", {}, ...c.caveats.map((x) => el("li", {}, rich(say(x)))))) : null,
-    facts(c.sides.map((s) => [`${s.name}${text.colon.trim()} ${s.title}`, [s.study, date(s.started), text.answer.state[s.state] ?? s.state].filter((x) => x !== "").join(" · ")])),
+    facts(c.sides.map((s) => [`${s.name}${text.colon}${say(s.title)}`, [s.study, date(s.started), text.answer.state[s.state] ?? s.state].filter((x) => x !== "").join(" · ")])),
     smallTable([text.comparison.sideColumn, text.repeat.command], c.sides.map((s) => [s.name, el("code", {}, s.command)]), 9),
   );
 }
@@ -36,7 +36,7 @@ function environment(c: Comparison): HTMLElement {
     t.environment,
     c.environment.length === 0
       ? el("p.note", {}, t.noDifference)
-      : smallTable([t.area, t.what, ...c.sides.map((s) => s.title)], c.environment.map((d) => [word(d.area), say(d.what), ...d.values.map((v) => v ?? t.notSaid)]), 9),
+      : smallTable([t.area, t.what, ...c.sides.map((s) => say(s.title))], c.environment.map((d) => [word(d.area), say(d.what), ...d.values.map((v) => v ?? t.notSaid)]), 9),
   );
 }
 
@@ -46,14 +46,14 @@ function legend(c: Comparison, set: PairSet): HTMLElement {
     const mark = el("i.block");
     mark.style.setProperty("--day", day[i] ?? "");
     mark.style.setProperty("--night", night[i] ?? "");
-    return el("li", {}, mark, `${s.name}${text.colon.trim()} ${s.title}`);
+    return el("li", {}, mark, `${s.name}${text.colon}${say(s.title)}`);
   }));
 }
 
 /** The pairs of one workload: rate, latency and CPU beside each other. */
 function pairPictures(c: Comparison, set: PairSet): HTMLElement {
   const names = BESIDE.filter((n) => set.cells.some((cell) => [...cell.sides.values()].some((s) => metricOf(s, n))));
-  return el("div.block", {}, el("h3", {}, set.title), legend(c, set), el("div.triple", {}, ...names.map((n) => picture(`${set.title}: ${word(n)}`, null, PAIR_PX, (p, w) => pairs(c, set, n, p, w)).node)));
+  return el("div.block", {}, el("h3", {}, set.title), legend(c, set), el("div.triple", {}, ...names.map((n) => picture(`${set.title}${text.colon}${word(n)}`, null, PAIR_PX, (p, w) => pairs(c, set, n, p, w)).node)));
 }
 
 function table(c: Comparison): HTMLElement {
@@ -67,7 +67,7 @@ function table(c: Comparison): HTMLElement {
     };
     return [
       el("span", {}, el("i", { class: `op ${opKind(s.load)}` }), " ", say(s.label), s.notes.length > 0 ? el("small.warned", { title: s.notes.map(say).join(" ") }, ` ${s.notes.map(say).join(" ")}`) : null),
-      c.sides.find((x) => x.name === s.side)?.title ?? s.side,
+      say(c.sides.find((x) => x.name === s.side)?.title ?? s.side),
       m ? figure(m.a, m.unit) : "–",
       m ? figure(m.b, m.unit) : "–",
       s.ratio === null ? "–" : change(s.ratio),
@@ -77,7 +77,7 @@ function table(c: Comparison): HTMLElement {
       cell("lat_mean"), cell("lat_p99"), cell("cpu_per_io"),
     ];
   };
-  return smallTable([t.step, t.sideColumn, a?.title ?? "A", t.other, t.change, t.interval, t.verdict, t.p, word("lat_mean"), word("lat_p99"), word("cpu_per_io")], c.steps.map(row), 2);
+  return smallTable([t.step, t.sideColumn, say(a?.title ?? "A"), t.other, t.change, t.interval, t.verdict, t.p, word("lat_mean"), word("lat_p99"), word("cpu_per_io")], c.steps.map(row), 2);
 }
 
 /** Sections of a comparison. On the page of a run (`run`), what surrounds it is told elsewhere. */
@@ -100,7 +100,7 @@ export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   const sections = [
     section(
       "compared",
-      run ? t.inRun(c.sides.map((s) => s.title).join(t.versus)) : t.ratios,
+      run ? t.inRun(c.sides.map((s) => say(s.title)).join(t.versus)) : t.ratios,
       run ? el("p", {}, rich(say(c.answer))) : null,
       run && many.length > 0 ? el("div", {}, ...many.map((set) => pairPictures(c, set))) : null,
       picks,

@@ -8,7 +8,7 @@ import { palette } from "../palette";
 import { IOPS_PX, LATENCY_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
-import { text } from "../text";
+import { joined, text } from "../text";
 import { fitsLoad, publishedPick } from "./published";
 
 /** More lines than these are a tangle. */
@@ -19,7 +19,7 @@ const CURVES_MAX = 8;
 
 /** Choices of a ladder, grouped by workload. */
 function lineOptions(all: readonly Line[]): { value: string; label: string; group: string }[] {
-  return [...all].sort((a, b) => a.family.localeCompare(b.family)).map((l) => ({ value: l.key, label: `${l.family} ${l.label}`, group: l.family }));
+  return [...all].sort((a, b) => a.family.localeCompare(b.family)).map((l) => ({ value: l.key, label: joined(l.family, l.label), group: l.family }));
 }
 
 /** Names of the lines with their colours, for narrow windows where labels have no room. */
@@ -72,7 +72,7 @@ export function load(doc: Document): HTMLElement {
     });
   const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
   const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));
-  const stick = picture(`${t.latOverIops}, ${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
+  const stick = picture(`${t.latOverIops}${text.comma}${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
   const keys = legend();
   const capped = el("p.note");
 
@@ -100,7 +100,7 @@ export function load(doc: Document): HTMLElement {
   };
   const pickLadder = (line: Line): void => {
     ladder = line;
-    stick.update(`${t.latOverIops}, ${line.family} ${line.label}`);
+    stick.update(`${t.latOverIops}${text.comma}${joined(line.family, line.label)}`);
   };
   const ladderPick = select(t.line, lineOptions(all), ladder.key, (key) => {
     const line = all.find((l) => l.key === key);
@@ -169,7 +169,7 @@ export function tail(doc: Document): HTMLElement {
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
-  const caption = (): string => `${t.title}, ${line.family} ${line.label}`;
+  const caption = (): string => `${t.title}${text.comma}${joined(line.family, line.label)}`;
   const chart = picture(caption(), null, 340, (p) => tails(shown(), line.kind, p, within));
   const notes = el("div");
   const show = (): void => {

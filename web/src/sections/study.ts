@@ -11,7 +11,7 @@ import { engines, errorText, foretold, groups, GROUPS_PX, percentilePanel, RUN_P
 import { opKind } from "../curves";
 import { marks, pairsOf } from "../published";
 import { picture } from "../stage";
-import { say, text, word } from "../text";
+import { joined, say, text, word } from "../text";
 import { comparison } from "./comparison";
 import { costLegend } from "./cost";
 import { fitsLoad, publishedPick } from "./published";
@@ -148,7 +148,7 @@ function settleBlock(doc: Document): HTMLElement | null {
 function percentileBlock(doc: Document): HTMLElement | null {
   const all = lines(doc.steps).filter((l) => l.steps.length >= 3 && l.steps.every((s) => s.rate_iops === null));
   if (doc.run.study !== "qos" || all.length === 0) return null;
-  const shown = all.slice(0, LINES_MAX).map((l) => ({ label: `${l.family} ${l.label}`, kind: l.kind, steps: l.steps, key: l.key, family: l.family, threads: l.threads }));
+  const shown = all.slice(0, LINES_MAX).map((l) => ({ label: joined(l.family, l.label), kind: l.kind, steps: l.steps, key: l.key, family: l.family, threads: l.threads }));
   const names: Quantile[] = ["p95", "p99", "p99.9", "p99.99", "p99.999"];
   const usable = names.filter((n) => shown.some((l) => l.steps.some((s) => s.lat_ns?.[n] !== null && s.lat_ns?.[n] !== undefined)));
   const marks = logMarksOf(shown.flatMap((l) => l.steps.flatMap((s) => usable.map((n) => s.lat_ns?.[n] ?? null))));

@@ -33,3 +33,8 @@ export function say(sentence: string): string {
 export function word(name: string): string {
   return text.words[name] ?? name.replace(/_/g, " ");
 }
+
+/** Words put together: between two Chinese ones stands no space. */
+export function joined(...words: string[]): string {
+  return words.filter((w) => w !== "").join(" ").replace(/([\u4e00-\u9fff]) (?=[\u4e00-\u9fff])/g, "$1");
+}

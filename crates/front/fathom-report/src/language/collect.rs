@@ -32,6 +32,7 @@ pub(crate) fn reproduction_sentences(r: &Reproduction) -> Vec<&str> {
 /// Every sentence of a comparison, with repetitions.
 pub(crate) fn comparison_sentences(c: &Comparison) -> Vec<&str> {
     let mut out = vec![c.answer.as_str()];
+    out.extend(c.sides.iter().map(|side| side.title.as_str()));
     out.extend(c.caveats.iter().chain(c.environment.iter().map(|d| &d.what)).map(String::as_str));
     for step in &c.steps {
         out.push(&step.label);
