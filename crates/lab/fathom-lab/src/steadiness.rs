@@ -110,11 +110,12 @@ fn with_loop(window: Option<SteadyView>, of_loop: &SteadyView, quick: bool) -> S
 
 fn value_of(metric: Metric, record: &StepRecord) -> Option<f64> {
     let seconds = record.runtime_ns as f64 / 1e9;
-    let per_s = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
+    let per_s = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
     match metric {
         Metric::Iops => per_s(record.ios()),
         Metric::BytesPerS => per_s(record.bytes()),
-        Metric::LatMean => record.lat_merged()?.mean_ns(),
+        // No latency where nothing completed: such a round breaks the window, as for the loop that was run.
+        Metric::LatMean => Some(record.lat_merged().and_then(|lat| lat.mean_ns()).unwrap_or(0.0)),
     }
 }
 

@@ -72,9 +72,14 @@ pub fn interval_words([low, high]: [f64; 2]) -> String {
     match (low, high) {
         (low, high) if low >= MANIFOLD => format!("{low:.1}- to {high:.1}-fold"),
         (_, high) if high < 0.001 => change_words(high),
+        // Two pairs that disagree bound nothing from above.
+        (low, high) if high > UNBOUNDED => format!("{:+.1} to >{:+.0} %", pct(low), pct(UNBOUNDED)),
         _ => format!("{:+.1} to {:+.1} %", pct(low), pct(high)),
     }
 }
+
+/// From this ratio on the end of an interval says only that there are too few figures.
+const UNBOUNDED: f64 = 100.0;
 
 /// `-12.4 % (95 % interval -13.0 to -11.8 %)`.
 fn ratio_words(step: &ComparedStep) -> String {
@@ -94,7 +99,7 @@ pub(super) fn caveats(comparison: &Comparison, spread: f64) -> Vec<String> {
             "The ratios scatter by {:.1} % beyond their own errors: that is taken for the spread from run to run and widens each interval.",
             spread * 100.0
         ));
-    } else if unpaired > 0 {
+    } else if unpaired > 0 && comparison.sides.windows(2).any(|s| s[0].run != s[1].run) {
         out.push(
             "Each side was measured at another time, so what changes from run to run is not in the intervals; `fathom run --versus` measures both in turns."
                 .to_owned(),

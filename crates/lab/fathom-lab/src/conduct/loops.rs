@@ -56,11 +56,12 @@ pub(crate) fn is_cut(record: &StepRecord) -> bool {
 
 fn figure(record: &StepRecord, metric: Metric) -> Option<f64> {
     let seconds = record.runtime_ns as f64 / 1e9;
-    let per_s = |n: u64| (seconds > 0.0 && n > 0).then(|| n as f64 / seconds);
+    // A round in which nothing completed is a figure too, if not a steady one: the loop goes on.
+    let per_s = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
     match metric {
         Metric::Iops => per_s(record.ios()),
         Metric::BytesPerS => per_s(record.bytes()),
-        Metric::LatMean => record.lat_merged()?.mean_ns(),
+        Metric::LatMean => Some(record.lat_merged().and_then(|lat| lat.mean_ns()).unwrap_or(0.0)),
     }
 }
 
@@ -89,6 +90,16 @@ mod tests {
         let mut other = round(9, true);
         other.role.round.as_mut().expect("a round").loop_id = 5;
         assert!(!loops.is_over(&other));
+    }
+
+    #[test]
+    fn a_round_without_a_completed_io_is_not_steady_and_does_not_end_the_loop() {
+        let mut loops = Loops::default();
+        for (index, ios) in [1000, 1000, 0, 1000, 1000, 1000, 1000].into_iter().enumerate() {
+            assert!(!loops.take(&round(index as u32, true), Some(&record(&[ios]))), "round {index}");
+            assert!(!loops.is_over(&round(index as u32 + 1, true)));
+        }
+        assert!(loops.take(&round(7, true), Some(&record(&[1000]))), "five whole rounds");
     }
 
     #[test]
