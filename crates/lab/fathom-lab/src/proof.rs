@@ -105,8 +105,8 @@ fn pinned(step: &Step, record: &StepRecord) -> Option<CheckView> {
     cpus.dedup();
     let ran = format!("threads ran on CPUs {}", format_cpu_list(&cpus));
     let moves = match moved {
-        Some(times) => format!("the kernel counts {times} migrations"),
-        None => "this kernel counts no migrations".to_owned(),
+        Some(times) => format!("; the scheduler counts {times} migrations"),
+        None => String::new(),
     };
     let (ok, sentence) = match record.threads.iter().find(strayed) {
         Some(t) => {
@@ -114,7 +114,7 @@ fn pinned(step: &Step, record: &StepRecord) -> Option<CheckView> {
             (Some(false), format!("thread {} was bound to CPU {bound} and seen on CPU {at}", t.index))
         }
         None if !seen => (None, "no thread was seen on any CPU".to_owned()),
-        None => (Some(moved.unwrap_or(0) == 0), format!("{ran}, where they were bound; {moves}")),
+        None => (Some(moved.unwrap_or(0) == 0), format!("{ran}, where they were bound{moves}")),
     };
     Some(CheckView { name: "pinned".to_owned(), ok, sentence })
 }

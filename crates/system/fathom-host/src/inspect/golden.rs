@@ -194,6 +194,33 @@ fn any_part_of_a_machine_may_be_missing() {
     }
 }
 
+#[test]
+fn a_machine_that_vanishes_while_it_is_looked_at_leaves_what_was_seen() {
+    let mut machine = Machine::server(2, 4, 2);
+    (0..4).for_each(|_| machine.drive_on_port("0000:10", 0, (4, 4), (4, 4), (4, 4)));
+    let root = machine.root();
+    let (sys, proc) = (root.join("sys"), root.join("proc"));
+    let whole = Inventory::read(&root).drives.len();
+    let gone = std::thread::spawn(move || {
+        // Folder by folder, while the looks go on.
+        for folder in ["block", "class/nvme", "devices/system", "bus/pci", "devices", "class", ""] {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::fs::remove_dir_all(sys.join(folder)).expect("removed");
+        }
+        std::fs::remove_dir_all(proc).expect("removed");
+    });
+    let mut seen = Vec::new();
+    while !gone.is_finished() {
+        let inventory = Inventory::read(&root);
+        let text = render_text(&inventory, &advise(&inventory, &Subject::default()), 80);
+        assert!(text.contains("Advice"), "{text}");
+        seen.push(inventory.drives.len());
+    }
+    gone.join().expect("all is gone");
+    assert!(seen.iter().all(|drives| *drives <= whole), "{seen:?}");
+    assert_eq!(Inventory::read(&root).drives, []);
+}
+
 /// The report's browser tests draw these machines. `FATHOM_BLESS=1` writes them anew after the inventory changed.
 #[test]
 fn the_machines_that_the_viewer_is_tested_with_are_these() {
