@@ -197,13 +197,14 @@ fn sentences(text: &str) -> Vec<&str> {
 
 /// The text as it stands at the beginning of a sentence; `None` where it does already.
 fn upper_first(text: &str) -> Option<String> {
-    let first = text.chars().next().filter(|c| c.is_ascii_lowercase())?;
+    let first = text.chars().next().filter(char::is_ascii_lowercase)?;
     Some(format!("{}{}", first.to_ascii_uppercase(), &text[1..]))
 }
 
 /// Whether a hole may hold this text.
 fn holds(name: &str, text: &str) -> bool {
-    !text.is_empty() && !(name.ends_with('_') && text.contains(' '))
+    let one_word = name.ends_with('_');
+    !text.is_empty() && (!one_word || !text.contains(' '))
 }
 
 /// Cuts `a {b} c` into its pieces.
