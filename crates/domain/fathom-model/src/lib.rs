@@ -33,4 +33,4 @@ pub use fit_device::{FittedDevice, fit_device};
 pub use machine::{CostModel, MachineModel, RaidLevel, RaidModel, Shape, UplinkModel};
 pub use pcie::PcieLink;
 pub use predict::{Answer, Forbidden, Goal, Prediction, meet, predict};
-pub use screen::{Predicted, predict_steps, screen_steps};
+pub use screen::{Predicted, predict_steps, same_ladder, screen_steps};

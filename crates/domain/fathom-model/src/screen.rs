@@ -31,8 +31,10 @@ fn in_flight(step: &Step) -> u32 {
 }
 
 /// Whether steps differ in their load only, which is what one model predicts.
-fn same_ladder(a: &Step, b: &Step) -> bool {
-    a.workload == b.workload && a.engine == b.engine && a.placement == b.placement && a.targets == b.targets
+#[must_use]
+pub fn same_ladder(a: &Step, b: &Step) -> bool {
+    let same_work = a.workload == b.workload && a.engine == b.engine && a.role.settings == b.role.settings;
+    same_work && a.placement == b.placement && a.targets == b.targets
 }
 
 fn predictable(step: &Step) -> bool {

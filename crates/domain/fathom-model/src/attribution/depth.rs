@@ -9,7 +9,12 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let lat = this.mean_lat_ns?;
     let mut numbers = base_evidence(this);
     let n = this.in_flight();
-    if let Some(deeper) = probe::depth(all, this, true) {
+    let near = probe::depth(all, this, true);
+    // One doubling that leaves it open is blurred by noise, or lies near the knee: a much deeper step tells.
+    // That it grew less over all these doublings than one must to help leaves nothing to gain from depth.
+    let tells = |f: &Neighbour| f.gain <= DEPTH_HELPS_PER_DOUBLING || f.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING;
+    let far = near.filter(|d| d.is_open(n)).and_then(|_| probe::far_depth(all, this)).filter(tells);
+    if let Some(deeper) = far.or(near) {
         numbers.push(evidence(&format!("IOPS at {} in flight against this", deeper.count), deeper.gain, "x"));
         let per_doubling = deeper.per_doubling(n);
         if per_doubling >= DEPTH_HELPS_PER_DOUBLING {

@@ -2,13 +2,28 @@
 
 use fathom_units::{format_iops, format_rate};
 
-use super::probe::{self, DEPTH_USELESS_PER_DOUBLING};
+use super::probe;
 use super::{Limit, LimitName, Observation, base_evidence, evidence, found};
 
 /// Share of our bytes that must reach the device before its figures are called the device's.
 const DEVICE_SHARE_MIN: f64 = 0.5;
 /// A held rate is met within this: token buckets start full and let a burst through.
 const HELD_RATE: std::ops::RangeInclusive<f64> = 0.94..=1.10;
+
+/// On a busy device a held rate is not quite met; then the wait above the device shows who held it.
+const NEAR_RATE: std::ops::RangeInclusive<f64> = 0.5..=1.10;
+/// Latency over the device's own time from which I/Os wait above the device.
+const WAITS_ABOVE: f64 = 3.0;
+
+/// Mean latency over the time that the kernel says an I/O spent in the device and its queue. What a control group holds
+/// back has not come so far yet. `None` without counters.
+fn waits_above_device(this: &Observation) -> Option<f64> {
+    let disks = &this.host.as_ref()?.disks;
+    let ios: u64 = disks.iter().map(|d| d.read_ios + d.write_ios).sum();
+    let weighted_ns: u64 = disks.iter().map(|d| d.weighted_ns).sum();
+    let own_ns = weighted_ns as f64 / ios as f64;
+    this.mean_lat_ns.map(|lat| lat / own_ns).filter(|w| w.is_finite())
+}
 
 /// An open loop that was kept.
 pub(super) fn rate_asked(this: &Observation) -> Option<Limit> {
@@ -66,15 +81,33 @@ pub(super) fn rate_allowed(all: &[Observation], this: &Observation) -> Option<Li
             (limit.write_bytes_per_s, this.bytes_per_s() * write, true),
         ];
         for (allowed, got, in_bytes) in held {
-            let Some(allowed) = allowed.filter(|a| HELD_RATE.contains(&(got / a))) else { continue };
+            let Some(allowed) = allowed.filter(|a| *a > 0.0) else { continue };
+            let share = got / allowed;
+            let waits = waits_above_device(this).filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share));
+            if !HELD_RATE.contains(&share) && waits.is_none() {
+                continue;
+            }
+            // A deeper queue that stays below the allowed rate as well is held by it.
             let deeper = probe::depth(all, this, true);
-            let flat = deeper.is_some_and(|d| d.per_doubling(this.in_flight()) <= DEPTH_USELESS_PER_DOUBLING);
+            let flat = deeper.is_some_and(|d| d.gain * share <= *HELD_RATE.end());
             let mut numbers = base_evidence(this);
+            if let Some(waits) = waits {
+                numbers.push(evidence("latency over the device's own time", waits, "x"));
+            }
             let (text, unit) =
                 if in_bytes { (format_rate(allowed), "bytes/s") } else { (format_iops(allowed), "iops") };
             numbers.push(evidence("allowed rate", allowed, unit));
             let per = if in_bytes { "" } else { " IOPS" };
-            let sentence = format!("The rate allowed by {} is the limit: {text}{per}, and it was met.", limit.name);
+            let met = match waits {
+                Some(w) if share < *HELD_RATE.start() => {
+                    format!(
+                        "{:.0} % of it came, each I/O waiting {w:.0} times as long as the device took",
+                        share * 100.0
+                    )
+                }
+                _ => "and it was met".to_owned(),
+            };
+            let sentence = format!("The rate allowed by {} is the limit: {text}{per}, {met}.", limit.name);
             let mut out = found(LimitName::Rate, flat, sentence, numbers);
             out.would_help = vec![format!("a higher rate in {}", limit.name)];
             return Some(out);

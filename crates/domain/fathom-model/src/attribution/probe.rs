@@ -23,6 +23,11 @@ impl Neighbour {
     pub(super) fn per_doubling(&self, from: u32) -> f64 {
         self.gain.powf(1.0 / (f64::from(self.count) / f64::from(from)).log2())
     }
+
+    /// Whether depth neither helped clearly nor was clearly useless.
+    pub(super) fn is_open(&self, from: u32) -> bool {
+        (DEPTH_USELESS_PER_DOUBLING..DEPTH_HELPS_PER_DOUBLING).contains(&self.per_doubling(from))
+    }
 }
 
 fn same_but_load(a: &Step, b: &Step) -> bool {
@@ -46,10 +51,27 @@ pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Op
         .map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
 }
 
-/// Step with more threads at no less depth per thread.
-pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+/// Nearest step at least [`FAR_DEPTH`] times as deep: noise that blurs one doubling does not blur three.
+pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let n = this.in_flight();
     all.iter()
-        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0 && o.in_flight() >= FAR_DEPTH * n)
+        .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight()))
+        .map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+}
+
+/// Step with more threads at no less depth per thread. Threads that were held to listed CPUs may have cores of their own
+/// there: only that relieves the core.
+pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let freed = |o: &Observation| {
+        matches!(this.step.placement, Placement::Cpus(_))
+            && o.step.placement == Placement::Cores
+            && same_work(&o.step, &this.step)
+            && o.step.engine == this.step.engine
+            && o.step.targets == this.step.targets
+    };
+    all.iter()
+        .filter(|o| (same_but_load(&o.step, &this.step) || freed(o)) && o.ios > 0)
         .filter(|o| {
             o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth
         })
@@ -115,6 +137,8 @@ pub struct Probe {
     pub relieves: LimitName,
 }
 
+/// How much deeper a second probe is.
+const FAR_DEPTH: u32 = 8;
 /// Deepest queue of a probe.
 const DEPTH_MAX: u32 = 4096;
 /// Most probes of one step.
@@ -137,11 +161,18 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
         change(&mut step);
         out.push(Probe { step, relieves });
     };
-    if depth(all, this, true).is_none() && this.step.load.queue_depth <= DEPTH_MAX / 2 {
+    // Twice the depth tells most; where that leaves it open, eight times.
+    let factor = match depth(all, this, true) {
+        None => Some(2),
+        Some(near) if near.is_open(this.in_flight()) && far_depth(all, this).is_none() => Some(FAR_DEPTH),
+        Some(_) => None,
+    };
+    if let Some(factor) = factor.filter(|f| this.step.load.queue_depth <= DEPTH_MAX / f) {
+        let relieves = if factor == FAR_DEPTH { LimitName::Device } else { LimitName::QueueDepth };
         if this.step.engine.name.is_synchronous() {
-            add(LimitName::QueueDepth, &|s| s.load.threads *= 2);
+            add(relieves, &|s| s.load.threads *= factor);
         } else {
-            add(LimitName::QueueDepth, &|s| s.load.queue_depth *= 2);
+            add(relieves, &|s| s.load.queue_depth *= factor);
         }
     }
     if threads(all, this).is_none() && !this.step.engine.name.is_synchronous() {

@@ -189,6 +189,39 @@ fn a_rate_that_the_host_allows_and_that_is_met_is_the_limit() {
     assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence);
 }
 
+/// Others use the disk, so that not all of the allowed rate comes: I/Os still wait in front of the device, not in it.
+#[test]
+fn a_rate_that_is_not_quite_met_is_the_limit_where_ios_wait_above_the_device() {
+    let held = |ios: u64, device_ns: u64| {
+        let mut f = facts();
+        f.rate_limits = vec![RateLimit {
+            name: "cgroup io.max".into(),
+            read_iops: Some(400.0),
+            write_iops: None,
+            read_bytes_per_s: None,
+            write_bytes_per_s: None,
+        }];
+        let (step, mut record) = observed(1, 8, ios, 0.1);
+        record.host.as_mut().expect("has a host").disks[0].weighted_ns = ios * device_ns;
+        attribute(&on(f, &[(step, record), observed(1, 16, 400, 0.1)]), 0)
+    };
+    let limit = held(308, 500_000);
+    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence);
+    assert_ne!(held(308, 25_000_000).name, LimitName::Rate, "the device itself took the time");
+}
+
+#[test]
+fn where_one_doubling_leaves_it_open_eight_times_the_depth_decides() {
+    let ladder =
+        |far: u64| limits(&[observed(1, 8, 64_500, 0.3), observed(1, 16, 74_500, 0.3), observed(1, 64, far, 0.3)])[0];
+    assert_eq!(ladder(77_000), (LimitName::Device, Confidence::Confirmed));
+    assert_eq!(ladder(150_000), (LimitName::QueueDepth, Confidence::Confirmed));
+    assert_eq!(ladder(95_000).0, LimitName::Unknown);
+    let open = [observed(1, 8, 64_500, 0.3), observed(1, 16, 74_500, 0.3)];
+    let all: Vec<Observation> = open.iter().map(|(s, r)| Observation::of(s, r)).collect();
+    assert_eq!(missing_probes(&all, 0)[0].step.load.queue_depth, 64);
+}
+
 #[test]
 fn a_cpu_full_of_interrupts_is_the_irq_core() {
     let (step, mut record) = observed(1, 32, 300_000, 0.5);

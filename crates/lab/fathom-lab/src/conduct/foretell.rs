@@ -1,6 +1,8 @@
 //! Predictions before measurement: a ladder is screened for a few seconds, predicted, and only then measured.
+//!
+//! Each ladder is screened right before its first step and not all at the start: what a shared host gives changes.
 
-use fathom_model::{Observation, predict_steps, screen_steps};
+use fathom_model::{Observation, predict_steps, same_ladder, screen_steps};
 use fathom_plan::{Phase, Step};
 use fathom_store::{PredictedStep, ScreenedStep, StoredPrediction};
 
@@ -8,8 +10,8 @@ use super::steps::Conductor;
 use super::{ConductError, Event, is_cut, unix_ns};
 
 impl Conductor<'_> {
-    /// Predicts the measured steps that follow, up to the next step that conditions the targets, unless they were
-    /// predicted before. The prediction is on the disk when this returns.
+    /// Predicts the ladder of the first step: all that differ from it in their load only, up to the next step that
+    /// conditions the targets, unless they were predicted before. The prediction is on the disk when this returns.
     ///
     /// # Errors
     /// [`ConductError`]. A screen that fails is not an error: what it would have told is not predicted.
@@ -18,11 +20,9 @@ impl Conductor<'_> {
         from_here: &[Step],
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), ConductError> {
-        let measured = from_here.iter().take_while(|s| s.phase == Phase::Measure);
+        let Some(first) = from_here.first().filter(|s| !self.foretold.contains(&s.index)) else { return Ok(()) };
+        let measured = from_here.iter().take_while(|s| s.phase == Phase::Measure).filter(|s| same_ladder(s, first));
         let segment: Vec<Step> = measured.filter(|s| !self.foretold.contains(&s.index)).cloned().collect();
-        if segment.is_empty() {
-            return Ok(());
-        }
         self.foretold.extend(segment.iter().map(|s| s.index));
         let screens = screen_steps(&segment);
         on_event(Event::Note(&format!("screening {} short steps, to predict {}", screens.len(), segment.len())));
