@@ -139,6 +139,11 @@ class Table:
         self.rows.append(row)
         print(line(row), flush=True)
 
+    def least(self, name, figure, value, goal_min):
+        row = {"work": name, "figure": figure, "value": value, "goal": [goal_min, None], "met": value >= goal_min}
+        self.rows.append(row)
+        print(line(row), flush=True)
+
     def left_out(self, name, why):
         row = {"work": name, "figure": "left out", "why": why}
         self.rows.append(row)
@@ -272,6 +277,15 @@ def bench_sampler(table: Table, work: Path) -> None:
     table.value(name, "inspect, s, worst of 5", max(walls), 1)
 
 
+def bench_simulator(table: Table, rounds: int) -> None:
+    """The simulator alone: see simulator.py. A second of the large case, scaled up."""
+    sys.dont_write_bytecode = True  # It would leave a folder in the sources.
+    import simulator
+    plain, large = simulator.rows(FATHOM, min(rounds, 3), 1.0)
+    table.least("simulated drive, T1 QD32", "simulated I/Os per CPU s", plain[1], simulator.SPEED_MIN)
+    table.value("24 simulated drives", "CPU s for 30 s at full load", large[1], simulator.LARGE_MAX_S)
+
+
 def bench_report(table: Table, work: Path) -> None:
     plan = work / "thousand.toml"
     plan.write_text(
@@ -365,7 +379,7 @@ def main() -> None:
     parser.add_argument("--fathom", default=str(ROOT / "target" / "release" / "fathom"))
     parser.add_argument("--rounds", type=int, default=6, help="pairs per row, 2 to 16")
     parser.add_argument("--seconds", type=float, default=3.0, help="measured time of each run")
-    parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,sampler,report")
+    parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,sampler,report,simulator")
     parser.add_argument("--dir", default=str(ROOT / "bench" / "work"), help="directory on the disk to measure")
     options = parser.parse_args()
     FATHOM, CPU, WORK = options.fathom, (os.cpu_count() or 1) - 1, Path(options.dir)
@@ -401,6 +415,8 @@ def main() -> None:
             bench_start(table, WORK, options.rounds)
         if wanted("sampler"):
             bench_sampler(table, WORK)
+        if wanted("simulator"):
+            bench_simulator(table, options.rounds)
         if wanted("report"):
             bench_report(table, WORK)
     finally:
