@@ -42,3 +42,9 @@ def checks_hold(step: dict) -> None:
     """Every law that could be checked held."""
     broken = [check["sentence"] for check in step["checks"] if check["ok"] is False]
     assert not broken, broken
+
+
+def is_proved(step: dict, name: str) -> None:
+    """The check `name` was made, and held."""
+    found = {check["name"]: check for check in step["checks"]}
+    assert name in found and found[name]["ok"] is True, found.get(name, sorted(found))

@@ -2,7 +2,7 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import checks_hold, io, queue_interrupts
+from bed.loads import checks_hold, io, is_proved, queue_interrupts
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
 from bed.suite import on
 
@@ -15,12 +15,14 @@ def polled_reads_raise_no_interrupt_and_others_do(guest: Guest) -> None:
     between = queue_interrupts(guest, device)
     driven = io(guest, device, "--mode interrupt --iodepth 4")
     after = queue_interrupts(guest, device)
-    assert polled["ios"] > 100 and driven["ios"] > 100, (polled["ios"], driven["ios"])
+    assert polled["ios"] > 20 and driven["ios"] > 20, (polled["ios"], driven["ios"])
     expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled reads")
     # Under emulation one interrupt may bring several completions.
     assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} reads"
     for step in (polled, driven):
         checks_hold(step)
+    # Fathom proves the same by itself, from its own samples.
+    is_proved(polled, "polled")
 
 
 @on(ONE_SOCKET)
@@ -40,6 +42,7 @@ def a_polling_kernel_thread_is_seen_and_charged(guest: Guest) -> None:
     busiest_ns = max(t["user_ns"] + t["system_ns"] for t in pollers)
     assert busiest_ns > step["host_delta"]["window_ns"] / 2, pollers
     checks_hold(step)
+    is_proved(step, "submitted_by_poller")
 
 
 @on(TWO_SOCKETS)

@@ -2,13 +2,14 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import checks_hold, damage, io, queue_interrupts, refused_io
+from bed.loads import checks_hold, damage, io, is_proved, queue_interrupts, refused_io
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
 from bed.suite import on, restored
 
-# Small enough to be written and read several times over within a second of emulation.
-REGION = "--bs 16k --size 2m --verify crc32c"
-BLOCKS = (2 << 20) // (16 << 10)
+# Small enough to be written and read whole in two seconds, on the busiest host.
+REGION = "--bs 16k --size 512k --verify crc32c"
+BLOCKS = (512 << 10) // (16 << 10)
+READ_S = 2.0
 
 
 @restored(TWO_SOCKETS, "TB0")
@@ -19,7 +20,7 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
     assert written["ios"] >= BLOCKS, f"only {written['ios']} of {BLOCKS} blocks were written"
     for mode in ("interrupt", "iopoll"):
         # Each block names the byte it belongs to, and carries a checksum.
-        step = io(guest, character, f"--rw read {REGION} {through} --mode {mode}")
+        step = io(guest, character, f"--rw read {REGION} {through} --mode {mode}", runtime_s=READ_S)
         expect.equal((step["engine"], step["mode"], step["errors"]), ("io_uring_cmd", mode, 0), "step")
         # The blocks of the ramp and of the last moment are checked, but not counted as I/Os.
         assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
@@ -27,14 +28,14 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
         checks_hold(step)
     # The proof that damage would have been seen.
     guest.ok(f"dd if=/dev/zero of={block} bs=512 seek=40 count=1 oflag=direct conv=notrunc 2>/dev/null")
-    step = io(guest, character, f"--rw read {REGION} {through}", status=1)
+    step = io(guest, character, f"--rw read {REGION} {through}", status=1, runtime_s=READ_S)
     assert step["verify"]["torn"] + step["verify"]["corrupt"] > 0, step["verify"]
     expect.equal(damage(step), step["verify"]["torn"] + step["verify"]["corrupt"], "damaged blocks")
 
     expect.contains(refused_io(guest, character, f"--rw write {REGION} {through}"), "--destroy TB0", "refusal")
     written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0", runtime_s=2)
     assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
-    step = io(guest, block, f"--rw read {REGION} --iodepth 4")
+    step = io(guest, block, f"--rw read {REGION} --iodepth 4", runtime_s=READ_S)
     assert step["verify"]["blocks_checked"] >= BLOCKS, step["verify"]
     expect.equal(damage(step), 0, "damaged blocks")
     # A file system keeps its drive from being written through the other door as well.
@@ -50,12 +51,14 @@ def polled_passthrough_raises_no_interrupt_and_other_passthrough_does(guest: Gue
     between = queue_interrupts(guest, device)
     driven = io(guest, device, "--engine io_uring_cmd --iodepth 4")
     after = queue_interrupts(guest, device)
-    assert polled["ios"] > 100 and driven["ios"] > 100, (polled["ios"], driven["ios"])
+    assert polled["ios"] > 20 and driven["ios"] > 20, (polled["ios"], driven["ios"])
     # The engine reads one block beforehand, to learn what the kernel takes; that too was polled.
     expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled commands")
     assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} commands"
     for step in (polled, driven):
         checks_hold(step)
+    # Fathom proves the same by itself, from its own samples.
+    is_proved(polled, "polled")
 
 
 @on(ONE_SOCKET)
