@@ -208,6 +208,13 @@ pub(crate) struct SourceArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
+    /// Screen each ladder for some seconds, predict it, then measure: the result shows both with the error
+    #[arg(long)]
+    pub(crate) predict: bool,
+    /// After the plan, run short probes for every limit that is not confirmed (a deeper queue, more threads, another
+    /// engine, fewer drives), and print the evidence
+    #[arg(long)]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) common: RunCommon,
 }
@@ -406,7 +413,7 @@ pub(crate) struct IoArgs {
     /// Any other knob, e.g. --set iodepth_batch_submit=8
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print the evidence behind the limit
+    /// Run short probes until the limit is confirmed, and print the evidence behind it
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]

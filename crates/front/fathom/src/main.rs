@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod comparison;
 mod exit;
+mod explanation;
 mod model_args;
 mod outlook;
 mod progress;

@@ -347,10 +347,13 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
             line(format!("    {example}"));
         }
     }
-    line(format!("  {}", step.limit.sentence));
+    line(format!("  {} ({})", step.limit.sentence, step.limit.confidence));
     if explain {
-        for e in &step.limit.evidence {
-            line(format!("    {}: {:.2} {}", e.name, e.value, e.unit));
+        for text in crate::explanation::evidence(step).lines() {
+            line(text.to_owned());
+        }
+        for help in &step.limit.would_help {
+            line(format!("    would help: {help}"));
         }
         for check in &step.checks {
             let mark = match check.ok {

@@ -7,6 +7,7 @@ use super::{existing_lab, load, to_json};
 use crate::args::Args;
 use crate::comparison;
 use crate::exit::{Exit, Problem};
+use crate::explanation;
 use crate::table::{self, Layout};
 use crate::terminal::{fill, result, talk};
 
@@ -79,6 +80,7 @@ pub(crate) fn shown(document: &Document) -> String {
     let layout = Layout::of(&console::Term::stdout());
     text.push_str(&table::rows(layout, &document.steps));
     text.push_str(&table::legend(&document.steps));
+    text.push_str(&explanation::foretold(document));
     text
 }
 

@@ -11,6 +11,7 @@ use super::restore::journal_dir;
 use super::{existing_lab, lab::verdict, lab_path, output::write_report, run_number, source, to_json};
 use crate::args::{Args, IoArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
+use crate::explanation;
 use crate::progress::Shown;
 use crate::table;
 use crate::terminal::{result, talk};
@@ -19,7 +20,12 @@ use crate::terminal::{result, talk};
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     let source = source::read(args, &run.source)?;
     let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
-    let options = ConductOptions { time_budget_ns, ..options(&run.common, source.by_user) };
+    let options = ConductOptions {
+        time_budget_ns,
+        predict: run.predict,
+        explain: run.explain,
+        ..options(&run.common, source.by_user)
+    };
     let what = match &run.source.resume {
         Some(number) => What::GoOn(run_number(&existing_lab(args)?, number)?),
         None => What::Begin(&source.plan),
@@ -27,6 +33,10 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     conduct_and_show(args, &what, &run.common, &options, &|document| {
         let last = document.run.id;
         let mut text = verdict(document);
+        if run.explain {
+            text.push_str(&explanation::reasons(document));
+        }
+        text.push_str(&explanation::foretold(document));
         text.push_str(&table::legend(&document.steps));
         text.push_str(&format!(
             "Table: fathom show {last}    again: fathom run --like {last}    report: fathom report {last}\n"
@@ -47,8 +57,9 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     let targets = targets.into_iter().map(|path| Target { path }).collect();
     let plan = Plan::from_io(&knobs, targets, &command_line())
         .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
-    conduct_and_show(args, &What::Begin(&plan), &io.common, &options(&io.common, true), &|document| {
-        let steps = document.steps.iter().map(|s| table::details(s, io.explain));
+    let options = ConductOptions { explain: io.explain, ..options(&io.common, true) };
+    conduct_and_show(args, &What::Begin(&plan), &io.common, &options, &|document| {
+        let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
         simulated_line(document).into_iter().chain(steps).collect()
     })
 }

@@ -1,0 +1,98 @@
+//! Limits with their evidence, and predictions beside what was measured, as text.
+
+use fathom_lab::document::{Document, StepView};
+use fathom_units::{format_bytes, format_iops, format_ns, format_rate};
+
+use crate::table;
+
+/// Every measured step with its limit, what would help, and the numbers; then the probes.
+pub(crate) fn reasons(document: &Document) -> String {
+    let mut out = String::from("\nWhy\n");
+    for step in document.steps.iter().filter(|s| s.phase == "measure" && s.ios > 0) {
+        out.push_str(&format!(" {}: {} ({})\n", step.label, step.limit.sentence, step.limit.confidence));
+        out.push_str(&evidence(step));
+        for help in &step.limit.would_help {
+            out.push_str(&format!("    would help: {help}\n"));
+        }
+    }
+    let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == "probe").collect();
+    if !probes.is_empty() {
+        out.push_str("Probes\n");
+    }
+    for probe in probes {
+        out.push_str(&format!(" {}\n", figures(probe)));
+    }
+    out.push('\n');
+    out
+}
+
+/// One step by hand: all its figures; of a probe one line.
+pub(crate) fn step(step: &StepView, explain: bool) -> String {
+    if step.phase == "probe" { format!("  {}\n", figures(step)) } else { table::details(step, explain) }
+}
+
+fn figures(step: &StepView) -> String {
+    match &step.reason {
+        Some(reason) => format!("{}: {reason}", step.label),
+        None => {
+            let mean = step.lat_ns.as_ref().map_or(String::new(), |l| format!(", mean {}", format_ns(l.mean)));
+            format!("{}: {} IOPS{mean}", step.label, format_iops(step.iops))
+        }
+    }
+}
+
+/// The numbers behind a limit, a line each.
+pub(crate) fn evidence(step: &StepView) -> String {
+    step.limit.evidence.iter().map(|e| format!("    {}: {}\n", e.name, value(e.value, &e.unit))).collect()
+}
+
+fn value(value: f64, unit: &str) -> String {
+    match unit {
+        "iops" => format!("{} IOPS", format_iops(value)),
+        "ns" => format_ns(value),
+        "bytes" => format_bytes(value as u64),
+        "bytes/s" => format_rate(value),
+        "%" => format!("{value:.0} %"),
+        _ => format!("{value:.2} {unit}"),
+    }
+}
+
+/// Predicted and measured side by side with the error of each step, and the median; empty without a prediction.
+pub(crate) fn foretold(document: &Document) -> String {
+    let Some(prediction) = &document.prediction else { return String::new() };
+    let mut out = format!(
+        "\nPredicted at {} from {} short steps, then measured\n {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
+        prediction.made,
+        prediction.screens.len(),
+        "step",
+        "predicted",
+        "measured",
+        "error",
+        "pred. mean",
+        "mean",
+        "error"
+    );
+    let error = |pct: Option<f64>| pct.map_or("-".to_owned(), |p| format!("{p:+.1} %"));
+    for step in &document.steps {
+        let Some(told) = &step.predicted else { continue };
+        out.push_str(&format!(
+            " {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
+            step.label,
+            format_iops(told.iops),
+            format_iops(step.iops),
+            error(told.iops_error_pct),
+            format_ns(told.lat_ns_mean),
+            step.lat_ns.as_ref().map_or("-".to_owned(), |l| format_ns(l.mean)),
+            error(told.lat_error_pct)
+        ));
+    }
+    match prediction.iops_error_pct_median {
+        Some(median) => out.push_str(&format!(
+            "Median error of predicted IOPS over {} steps: {median:.1} %; of mean latency: {}\n",
+            prediction.steps,
+            prediction.lat_error_pct_median.map_or("-".to_owned(), |m| format!("{m:.1} %"))
+        )),
+        None => out.push_str("No predicted step was measured.\n"),
+    }
+    out
+}

@@ -1,0 +1,142 @@
+//! `catalogue`, `predict`, `fit`, `run --predict`: what is known before measuring, and how near it came.
+
+mod cli;
+
+use cli::Place;
+use serde_json::Value;
+
+/// A short ladder on a file of its own.
+const LADDER: &str = "[study]\nname = \"ladder\"\nquestion = \"How does it grow?\"\n\
+    [defaults]\nsize = \"64m\"\nruntime = \"400ms\"\nramp_time = \"100ms\"\n\
+    [[ladder]]\nrw = \"randread\"\nbs = \"4k\"\niodepth = [1, 2, 4, 8, 16]\n";
+
+fn rows(document: &Value) -> &Vec<Value> {
+    document["steps"].as_array().expect("steps")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+}
+
+#[test]
+fn the_catalogue_shows_every_entry_with_its_source_and_names_the_nearest() {
+    let place = Place::new();
+    let list = place.run("catalogue list");
+    assert_eq!(list.code, Some(0), "{}", list.err);
+    for name in ["p4800x-375", "h755n", "epyc-8004-64", "io_uring", "r740xd", "published results"] {
+        assert!(list.out.contains(name), "no {name} in\n{}", list.out);
+    }
+    let shown = place.run("catalogue show p4800x-375");
+    assert!(shown.out.contains("source: ") && shown.out.contains("550000\n"), "{}", shown.out);
+    let entry = place.json("catalogue show gen4x4", 0);
+    assert!(entry["sources"].as_array().is_some_and(|s| !s.is_empty()), "{entry}");
+    place.run("catalogue show p48x0-375").expect(2, &["did you mean `p4800x-375`?"]);
+}
+
+#[test]
+fn a_ladder_of_a_catalogued_drive_obeys_little_and_its_ceilings() {
+    let place = Place::new();
+    let document = place.json("predict --device p5510-3840 --count 2 --set numjobs=4", 0);
+    let mut last = 0.0;
+    for row in rows(&document) {
+        let (iops, lat_ns) = (number(&row["iops"]), number(&row["lat_ns_mean"]));
+        let in_flight = number(&row["threads"]) * number(&row["queue_depth"]) * number(&row["devices"]);
+        assert!((iops * lat_ns / 1e9 / in_flight - 1.0).abs() < 1e-9, "Little's law: {row}");
+        assert!(iops >= last, "more depth gives no less: {row}");
+        last = iops;
+        let ceilings: Vec<f64> =
+            row["ceilings"].as_array().expect("ceilings").iter().map(|c| number(&c["iops"])).collect();
+        assert!(ceilings.is_sorted() && iops <= ceilings[0] * (1.0 + 1e-9), "{row}");
+    }
+    assert!((last / 1.4e6 - 1.0).abs() < 1e-6, "two drives of 700 000: {last}");
+    let text = place.run("predict quick --device p5510-3840").out;
+    for part in ["4k random read T1 QD64", "ceilings at", "knee:", "cores needed", "assumed:"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let array = place.json("predict --device p5510-3840 --count 8 --raid 5 --set rw=randwrite", 0);
+    let deepest = rows(&array).last().expect("steps");
+    assert_eq!((&deepest["limit"], &deepest["devices"]), (&"core".into(), &8.into()), "one array is one target");
+}
+
+#[test]
+fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it() {
+    let place = Place::new();
+    let asked = |goal: &str, more: &str, code: i32| {
+        // The goal holds no blanks, since words are separated by them.
+        place.json(&format!("predict --device p5510-3840 --goal {goal} {more}"), code)
+    };
+    let met = asked("iops>=10M,p99<=500us", "", 0);
+    let answer = &met["answer"];
+    assert_eq!((&answer["drives"], &answer["cores"], &answer["lanes"]), (&15.into(), &24.into(), &60.into()), "{met}");
+    assert!(number(&answer["prediction"]["iops"]) >= 10e6);
+    assert!(number(&answer["prediction"]["lat_ns_p99"]) <= 500_000.0);
+    for (goal, more, ceiling) in [
+        ("iops>=10M", "--cores 8", "all_cores"),
+        ("p99<=50us", "", "device"),
+        ("iops>=10M", "--count 4", "device"),
+        ("iops>=10M", "--uplink gen3x16", "uplink"),
+    ] {
+        let forbidden = asked(goal, more, 1);
+        assert_eq!(forbidden["forbidden"]["limit"], ceiling, "{goal} {more}: {forbidden}");
+        let told = place.run(&format!("predict --device p5510-3840 --goal {goal} {more}"));
+        told.expect(1, &["cannot be met", ceiling]);
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_the_place_and_the_remedy() {
+    let place = Place::new();
+    let own = place.file("own.toml");
+    std::fs::write(&own, "[[device]]\nid = \"x\"\nmodel = \"m\"\nrand_read_4k_iops = 1000\n").expect("a file");
+    for (words, parts) in [
+        ("predict", &["nothing is known of the drive", "--device"][..]),
+        ("predict --device p5510-3841", &["did you mean `p5510-3840`?"]),
+        ("predict --device p5510-3840 --engine iouring", &["did you mean `io_uring`?"]),
+        ("predict --device p5510-3840 --goal p99<=500", &["has no unit", "--goal:1:6"]),
+        ("predict --device p5510-3840 --goal ipos>=1M", &["did you mean `iops`?"]),
+        ("predict --device p5510-3840 --link gen9x4", &["generation 9"]),
+        ("predict --device p5510-3840 --link gen4x0", &["no lanes"]),
+        ("predict --device p5510-3840 --raid 7", &["is not a RAID level"]),
+        ("predict --device p5510-3840 --raid 5 --count 2", &["--count 3"]),
+        ("predict --device p5510-3840 --count 0", &["at least 1"]),
+        ("predict --device missing.toml", &["cannot read missing.toml", "fathom fit"]),
+        ("predict --device own.toml", &["own.toml", "source"]),
+        ("predict quik --device p5510-3840", &["did you mean `quick`?"]),
+    ] {
+        place.run(words).expect(2, parts);
+    }
+    place.run("fit last").expect(1, &["there is no lab"]);
+}
+
+/// One run serves them all: it was predicted before it was measured, and a drive is fitted to it.
+#[test]
+fn a_run_is_predicted_before_it_is_measured_and_a_drive_is_fitted_to_it() {
+    let place = Place::new();
+    std::fs::write(place.file("ladder.toml"), LADDER).expect("a file");
+    let document = place.json("run ladder.toml --target . --predict", 0);
+    cli::contract::holds(&document);
+    assert_eq!(rows(&document).len(), 5, "screens are no steps of the run");
+    let mut errors = Vec::new();
+    for step in rows(&document) {
+        let told = &step["predicted"];
+        let error = (number(&told["iops"]) / number(&step["iops"]) - 1.0) * 100.0;
+        assert!((number(&told["iops_error_pct"]) - error).abs() < 1e-9, "{told}");
+        assert!(told["made"].as_str() <= step["started"].as_str(), "{told} before {}", step["started"]);
+        errors.push(error.abs());
+    }
+    errors.sort_by(f64::total_cmp);
+    let prediction = &document["prediction"];
+    assert!((number(&prediction["iops_error_pct_median"]) - errors[2]).abs() < 1e-9, "{prediction}");
+    assert!(prediction["screens"].as_array().is_some_and(|s| (2..=3).contains(&s.len())), "{prediction}");
+    let shown = place.run("show last").out;
+    assert!(shown.contains("Median error of predicted IOPS over 5 steps"), "{shown}");
+
+    place.run("fit last -o my-ssd.toml").expect(0, &["fathom predict --device my-ssd.toml"]);
+    let predicted = place.json("predict ladder.toml --device my-ssd.toml", 0);
+    for (told, measured) in rows(&predicted).iter().zip(rows(&document)) {
+        let ratio = number(&told["iops"]) / number(&measured["iops"]);
+        // The fit met these very points; what is left is the noise of a ladder of a few tenths of a second.
+        assert!((0.33..3.0).contains(&ratio), "{}: {ratio}", told["label"]);
+    }
+    place.run("fit last --name other").expect(0, &[]);
+}
