@@ -52,7 +52,8 @@ export function scatter(rows: readonly FigureRow[], metric: string, p: Palette):
     ...axisStyle(p), type: "log", min: low, max: high, name, nameLocation: "middle", nameGap: gap, minorTick: { show: false },
     axisTick: { lineStyle: { color: p.muted }, customValues: shown }, splitLine: { lineStyle: { color: p.hairline }, customValues: shown }, axisLabel: { color: p.muted, fontSize: 11.5, hideOverlap: true, customValues: shown, formatter: tick },
   });
-  const edge = (factor: number): object[] => [{ coord: [low, low * factor], lineStyle: { color: p.muted, width: 1, type: "dashed" } }, { coord: [high, high * factor] }];
+  // Both ends lie on the frame: a line that begins outside of it is not drawn.
+  const edge = (factor: number): object[] => [{ coord: [Math.max(low, low / factor), Math.max(low, low * factor)], lineStyle: { color: p.muted, width: 1, type: "dashed" } }, { coord: [Math.min(high, high / factor), Math.min(high, high * factor)] }];
   const color = metric.startsWith("iops") ? p.op.read : metric.startsWith("latency") ? p.op.write : metric.startsWith("band") ? p.op.mixed : p.op.trim;
   return {
     grid: { left: 62, right: 14, top: 12, bottom: 42 },
