@@ -31,7 +31,7 @@ pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> 
     for (cell, arms) in &cells {
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
-                Some((a, b)) => compared.push(Cell::of(&cell_label(a[0], &names), &side_name(*index), &a, &b, true)),
+                Some((a, b)) => compared.push(Cell::of(&cell_label(a[0], b[0]), &side_name(*index), &a, &b, true)),
                 None => unmatched.push(alone(*cell, arms, document, *index)),
             }
         }
@@ -47,19 +47,11 @@ fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a 
     (!both.0.is_empty()).then_some(both)
 }
 
-/// The label without what tells the arms apart.
-fn cell_label(step: &StepView, names: &BTreeMap<u32, String>) -> String {
-    let mut label = step.label.clone();
-    for name in names.values() {
-        let value = name.split_once('=').map_or(name.as_str(), |(_, value)| value);
-        for tail in [name.as_str(), value] {
-            // A whole word, not the end of one: the 1 of `QD1` is no setting.
-            if let Some(rest) = label.strip_suffix(tail).filter(|rest| rest.ends_with(' ')) {
-                label = rest.trim_end().to_owned();
-            }
-        }
-    }
-    label
+/// What the labels of both arms begin with: without what tells them apart.
+fn cell_label(a: &StepView, b: &StepView) -> String {
+    let shared = a.label.split(' ').zip(b.label.split(' ')).take_while(|(a, b)| a == b).map(|(a, _)| a);
+    let words: Vec<&str> = shared.collect();
+    if words.is_empty() { a.label.clone() } else { words.join(" ") }
 }
 
 /// A cell without a complete pair of the reference and `other`.

@@ -10,6 +10,8 @@ mod quick;
 mod scaling;
 mod sides;
 mod snia;
+#[cfg(test)]
+mod tests;
 mod tune;
 
 use crate::compare::Comparison;

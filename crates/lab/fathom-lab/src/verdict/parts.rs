@@ -61,10 +61,16 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<String> {
     if bad.len() > REASONS_MAX {
         out.push(format!("{} more steps were refused or failed; the table names each.", bad.len() - REASONS_MAX));
     }
-    let unsteady: Vec<&str> =
-        steps.iter().filter(|s| s.phase == "measure" && is_unsteady(s)).map(|s| s.label.as_str()).collect();
-    if !unsteady.is_empty() {
-        out.push(format!("Not steady over their window: {}.", listed(&unsteady)));
+    // Steady when it was conditioned, but not while it was measured.
+    let left = |s: &&StepView| s.steady.as_ref().is_some_and(|s| s.pts.as_ref().is_some_and(|p| p.reached));
+    let (left, never): (Vec<&StepView>, Vec<&StepView>) =
+        steps.iter().filter(|s| s.phase == "measure" && is_unsteady(s)).partition(left);
+    for (what, steps) in [("Not steady over their window", never), ("Left the steady state again while measured", left)]
+    {
+        let labels: Vec<&str> = steps.iter().map(|s| s.label.as_str()).collect();
+        if !labels.is_empty() {
+            out.push(format!("{what}: {}.", listed(&labels)));
+        }
     }
     let broken: Vec<&str> =
         steps.iter().filter(|s| s.checks.iter().any(|c| c.ok == Some(false))).map(|s| s.label.as_str()).collect();
@@ -82,12 +88,18 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<String> {
 /// Most reasons of refused steps, and most labels in a row, in a verdict.
 const REASONS_MAX: usize = 6;
 
-/// `a, b, c`, or the first few and how many more.
+/// `a, b, c`, or the first few and how many more; each once.
 pub(super) fn listed(names: &[&str]) -> String {
-    if names.len() <= REASONS_MAX {
-        return names.join(", ");
+    let mut once: Vec<&str> = Vec::new();
+    for name in names {
+        if !once.contains(name) {
+            once.push(name);
+        }
     }
-    format!("{} and {} more", names[..REASONS_MAX].join(", "), names.len() - REASONS_MAX)
+    if once.len() <= REASONS_MAX {
+        return once.join(", ");
+    }
+    format!("{} and {} more", once[..REASONS_MAX].join(", "), once.len() - REASONS_MAX)
 }
 
 /// A headline figure of a step.

@@ -11,6 +11,8 @@ use crate::document::{Figure, StepView, Verdict};
 
 /// Below this share of linear growth a ladder has bent.
 const LINEAR: f64 = 0.9;
+/// Points farther than this from the fitted law, as a share, make it a rough one.
+const ROUGH: f64 = 0.05;
 
 /// A ladder over drives or over threads.
 struct Ladder<'a> {
@@ -188,14 +190,15 @@ fn fit_sentence(ladder: &Ladder<'_>) -> Option<String> {
         _ => "no bound in sight".to_owned(),
     };
     Some(format!(
-        "{} by {}, fitted to the universal scalability law over {} to {}: contention {:.2} %, coherence {:.3} %, {end}; the points lie {:.1} % off it.",
+        "{} by {}, fitted to the universal scalability law over {} to {}: contention {:.2} %, coherence {:.3} %, {end}; the points lie {:.1} % off it{}.",
         ladder.name,
         ladder.word,
         first.0,
         last.0,
         fit.sigma * 100.0,
         fit.kappa * 100.0,
-        fit.residual * 100.0
+        fit.residual * 100.0,
+        if fit.residual > ROUGH { ", so take it as a rough one" } else { "" }
     ))
 }
 
@@ -226,9 +229,9 @@ fn siblings(steps: &[&StepView]) -> Vec<String> {
             Relation::Unsure => "not told apart from",
         };
         out.push(format!(
-            "{} threads on both siblings of {} cores give {words} on cores of their own: {}.",
+            "{} threads on both siblings of {} give {words} on cores of their own: {}.",
             cores.threads,
-            cores.threads / 2,
+            if cores.threads == 2 { "1 core".to_owned() } else { format!("{} cores", cores.threads / 2) },
             change_with_interval(effect.ratio(), Some(effect.ci95().into()))
         ));
     }
