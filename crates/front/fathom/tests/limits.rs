@@ -165,7 +165,7 @@ impl Throttled {
         } else {
             fs::write(made.group.join("blkio.throttle.read_iops_device"), format!("{device} {ALLOWED_IOPS}"))
         };
-        set.map_err(|e| format!("{} cannot be held to a rate: {e}", device))?;
+        set.map_err(|e| format!("{device} cannot be held to a rate: {e}"))?;
         Ok(made)
     }
 
