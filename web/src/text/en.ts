@@ -394,6 +394,8 @@ export const english = {
       page_cache: "page cache stayed cold",
       polled: "polling was real",
       submitted_by_poller: "the polling thread submitted",
+      fixed_buffers: "the kernel took the fixed buffers",
+      pinned: "threads stayed where they were bound",
     } as Record<string, string>,
     noChecks: "No check was made in this run.",
     violated: "Violated",

@@ -377,6 +377,8 @@ export const chinese: Text = {
       page_cache: "页缓存保持为空",
       polled: "轮询模式属实",
       submitted_by_poller: "由轮询线程提交",
+      fixed_buffers: "内核接受了固定缓冲区",
+      pinned: "线程停留在所绑定的 CPU",
     },
     noChecks: "本次运行没有做校验。",
     violated: "不符之处",
