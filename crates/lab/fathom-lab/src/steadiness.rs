@@ -99,7 +99,9 @@ fn with_loop(window: Option<SteadyView>, of_loop: &SteadyView, quick: bool) -> S
         view.warmup_intervals = window.warmup_intervals;
         view.drift_pct_per_minute = window.drift_pct_per_minute;
         view.drift_ci95 = window.drift_ci95;
-        let left = window.why.as_deref().filter(|why| ["drifts", "level_changes"].contains(why));
+        // What looks like warm-up over more than half of the window came after a state that was steady.
+        let ends_it = ["drifts", "level_changes", "warm_up_too_long"];
+        let left = window.why.as_deref().filter(|why| ends_it.contains(why));
         if let Some(why) = left.filter(|_| view.reached) {
             view.reached = false;
             view.why = Some(why.to_owned());
@@ -220,6 +222,10 @@ mod tests {
     }
 
     fn measured_after(rounds: &[u64], method: Precondition) -> SteadyView {
+        then_measured(rounds, method, &[1000; 30])
+    }
+
+    fn then_measured(rounds: &[u64], method: Precondition, window: &[u64]) -> SteadyView {
         let mut loops = Loops::default();
         for (index, ios) in (0..).zip(rounds) {
             let (step, record) = round(index, *ios);
@@ -227,7 +233,7 @@ mod tests {
         }
         let mut step = samples::step();
         step.role.conditioning = Some(Conditioning { method, loop_id: Some(3) });
-        let mut views = vec![step_view(&step, &StepOutcome::Measured(samples::record(&[1000; 30])))];
+        let mut views = vec![step_view(&step, &StepOutcome::Measured(samples::record(window)))];
         loops.judge(&mut views);
         views.remove(0).steady.expect("the loop gives it one")
     }
@@ -241,6 +247,19 @@ mod tests {
         assert_eq!((pts.window, pts.determination.as_str()), (Some([3, 7]), "rounds 3..7"));
         assert_eq!((pts.average, pts.range, pts.range_allowed.round()), (1004.0, 30.0, 201.0));
         assert_eq!(view.own.unwrap().points, 70);
+    }
+
+    #[test]
+    fn a_window_that_leaves_the_steady_state_again_takes_it_back() {
+        let rounds = [2000, 1000, 1010, 1000, 990, 1000];
+        let window: Vec<u64> = (0..200).map(|i| if i < 140 { 1000 } else { 600 } + i % 3).collect();
+        let view = then_measured(&rounds, Precondition::Same, &window);
+        assert!(!view.reached && view.why.as_deref().is_some_and(|why| why != "not_achieved"), "{view:?}");
+        assert!(view.pts.is_some_and(|p| p.reached), "it had been steady when it was conditioned");
+        let sinking: Vec<u64> = (0..60).map(|i| 1000 - 5 * i + i % 3).collect();
+        let view = then_measured(&rounds, Precondition::Same, &sinking);
+        assert!(!view.reached && view.why.is_some(), "{view:?}");
+        assert!(then_measured(&rounds, Precondition::Same, &[1000; 40]).reached);
     }
 
     #[test]
