@@ -55,7 +55,7 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     // The same load through the page cache costs at least ten times as much as nothing at all.
     place.run("run loop.toml --target . --set engine=psync --set iodepth=1 --set direct=0 --set size=4m -q");
     let ended = place.run("compare 1 last --fail-if-slower 50% -o page.html");
-    ended.expect(1, &["error: ", "slower by more than 50 %: 4k random read T1 QD1 (-", "Report: page.html"]);
+    ended.expect(1, &["error: ", "slower by more than 50 %: 4k random read T1 QD1 (", "Report: page.html"]);
     assert!(ended.out.starts_with("A  run 1 · loop"), "{}", ended.out);
     let (differs, answer) = (ended.out.find("What else differs"), ended.out.find("run 3 against run 1: the step"));
     assert!(differs.is_some() && differs < answer, "the environment comes first:\n{}", ended.out);
