@@ -54,12 +54,18 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
 
     // The same load through the page cache costs at least ten times as much as nothing at all.
     place.run("run loop.toml --target . --set engine=psync --set iodepth=1 --set direct=0 --set size=4m -q");
+    // On a host whose noise leaves a figure without a bound it cannot be told, and then nothing may fail.
+    let told = place.json("compare 1 3", 0)["steps"][0].clone();
+    assert!(told["ratio"].as_f64().is_some_and(|r| r < 0.5), "{told}");
+    let slower = told["verdict"] == "slower";
+    assert!(slower || told["verdict"] == "unsure", "{told}");
     let ended = place.run("compare 1 last --fail-if-slower 50% -o page.html");
-    ended.expect(1, &["error: ", "slower by more than 50 %: 4k random read T1 QD1 (", "Report: page.html"]);
+    ended.expect(i32::from(slower), &["Report: page.html"]);
+    assert_eq!(ended.err.contains("slower by more than 50 %: 4k random read T1 QD1 ("), slower, "{}", ended.err);
     assert!(ended.out.starts_with("A  run 1 · loop"), "{}", ended.out);
     let (differs, answer) = (ended.out.find("What else differs"), ended.out.find("run 3 against run 1: the step"));
     assert!(differs.is_some() && differs < answer, "the environment comes first:\n{}", ended.out);
-    for words in [" engine                   null ", "page cache", "slower", "engine null against psync"] {
+    for words in [" engine                   null ", "page cache", "engine null against psync"] {
         assert!(ended.out.contains(words), "no `{words}` in\n{}", ended.out);
     }
     let page = fs::read_to_string(place.file("page.html")).expect("the page");
@@ -69,7 +75,7 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     let three = place.json("compare 1 2 3", 0);
     assert_eq!(three["sides"].as_array().map(Vec::len), Some(3));
     assert_eq!(three["steps"][2]["side"], "C");
-    assert_eq!(three["steps"][2]["verdict"], "slower");
+    assert_eq!(three["steps"][2]["ratio"], told["ratio"]);
 }
 
 #[test]
