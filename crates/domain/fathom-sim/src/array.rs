@@ -392,7 +392,7 @@ impl World {
     }
 }
 
-/// Second rounds of I/Os under parity: [slot].
+/// Second rounds of I/Os under parity: `[slot]`.
 pub(crate) type SecondRounds = std::collections::BTreeMap<u32, Vec<Part>>;
 
 #[cfg(test)]

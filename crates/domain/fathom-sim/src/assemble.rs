@@ -24,7 +24,7 @@ pub(crate) struct Ended {
     pub(crate) world: World,
     pub(crate) before: Snapshot,
     pub(crate) after: Snapshot,
-    /// [interval][cpu]
+    /// `[interval][cpu]`
     pub(crate) cpu_busy: Vec<Vec<f32>>,
     pub(crate) interrupted: bool,
 }

@@ -83,7 +83,7 @@ pub(crate) struct Arrivals {
     /// All slots were taken when the last one fell due.
     starved: bool,
     rng: Rng,
-    /// Sum and number of submit delays: [interval].
+    /// Sum and number of submit delays: `[interval]`.
     pub(crate) delays: Vec<(u64, u64)>,
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct DriveState {
     pub(crate) media: MediaState,
     device: Device,
     link: Link,
-    /// [class][op]
+    /// `[class][op]`
     costs: Vec<[StageCosts; OPS]>,
     down: Pipe,
     up: Pipe,

@@ -20,7 +20,7 @@ pub(crate) enum Alarm {
 }
 
 impl World {
-    /// Alarms of the threads come first: [thread] for arrivals, then [thread] for coalescing.
+    /// Alarms of the threads come first: `[thread]` for arrivals, then `[thread]` for coalescing.
     pub(crate) fn thread_alarms(threads: u32) -> Vec<Alarm> {
         (0..threads).map(Alarm::Due).chain((0..threads).map(Alarm::Coalesced)).collect()
     }

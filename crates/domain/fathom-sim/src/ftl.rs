@@ -18,11 +18,11 @@ const NONE: u32 = u32::MAX;
 /// Where every page lives.
 #[derive(Clone, Debug)]
 pub(crate) struct PageMap {
-    /// Physical page of each logical one: [logical].
+    /// Physical page of each logical one: `[logical]`.
     physical: Vec<u32>,
-    /// Logical page of each physical one, or [`NONE`]: [physical].
+    /// Logical page of each physical one, or [`NONE`]: `[physical]`.
     logical: Vec<u32>,
-    /// Valid pages: [block].
+    /// Valid pages: `[block]`.
     valid: Vec<u32>,
     /// Full blocks, oldest first.
     full: VecDeque<u32>,

@@ -38,7 +38,7 @@ pub(crate) struct Span {
 pub(crate) struct Draw {
     mix: OpMix,
     only_op: Option<u8>,
-    /// Upper ends of the shares, percent: [class].
+    /// Upper ends of the shares, percent: `[class]`.
     size_ends: Vec<u8>,
     block_bytes: u64,
     base_bytes: u64,

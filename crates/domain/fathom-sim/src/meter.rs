@@ -55,7 +55,7 @@ pub(crate) struct Meter {
     pub(crate) interval_ns: u64,
     /// End of the interval that is open.
     interval_end_ns: u64,
-    /// The open interval and the next: [2][op]. Completions come up to one job's time out of order.
+    /// The open interval and the next: `[2][op]`. Completions come up to one job's time out of order.
     open: [Vec<Tally>; 2],
     active_ops: [bool; OPS],
     pub(crate) intervals: Vec<Interval>,

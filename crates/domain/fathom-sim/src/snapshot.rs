@@ -28,7 +28,7 @@ pub(crate) struct Snapshot {
     pub(crate) drives: Vec<DriveCount>,
     pub(crate) md_threads_ps: Vec<u64>,
     pub(crate) counters: Counters,
-    /// [drive, nowhere, array][cpu]
+    /// `[drive, nowhere, array][cpu]`
     pub(crate) vectors: Vec<Vec<u64>>,
 }
 

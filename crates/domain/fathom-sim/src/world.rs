@@ -142,7 +142,7 @@ pub(crate) struct World {
     pub(crate) sizes: Vec<u32>,
     pub(crate) meter: Meter,
     pub(crate) counters: Counters,
-    /// Interrupts: [drive, nowhere, array][cpu].
+    /// Interrupts: `[drive, nowhere, array][cpu]`.
     pub(crate) vectors: Vec<Vec<u64>>,
     /// Longest time a job went on after its completion was stamped: how far events can be out of order.
     pub(crate) stamp_slack_ps: u64,

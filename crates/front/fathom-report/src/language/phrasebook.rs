@@ -62,7 +62,7 @@ impl Phrasebook {
     /// Reads a TOML table `"English" = "other language"`, in sections or not.
     ///
     /// # Errors
-    /// [`PhraseError`] names the first entry that cannot work.
+    /// An error that names the first entry that cannot work.
     pub fn parse(text: &str) -> Result<Phrasebook, PhraseError> {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| PhraseError::Toml(e.to_string()))?;
         let mut book = Phrasebook::default();

@@ -99,7 +99,7 @@ pub struct ComparedStep {
     pub notes: Vec<String>,
 }
 
-/// The load of a compared step, as in its [`StepView`](crate::document::StepView).
+/// The load of a compared step, as in its [`StepView`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComparedLoad {
     /// fio's word: `randread`.

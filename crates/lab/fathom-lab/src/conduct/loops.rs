@@ -13,6 +13,8 @@ struct Rounds {
     values: Vec<f64>,
     /// Round after which no other is run.
     last: Option<u32>,
+    /// The latest round that began.
+    begun: Option<u32>,
 }
 
 /// All loops of a run.
@@ -26,6 +28,23 @@ impl Loops {
     pub(crate) fn is_over(&self, step: &Step) -> bool {
         let Some(round) = step.role.round else { return false };
         self.rounds.get(&round.loop_id).and_then(|r| r.last).is_some_and(|last| round.index > last)
+    }
+
+    /// Takes note that the time is used up as `step` is due. True: it would have begun another round of its loop, and
+    /// that and all later rounds are now over. A round that began is finished, so that it has all its cells.
+    pub(crate) fn out_of_time(&mut self, step: &Step) -> bool {
+        let Some(round) = step.role.round else { return false };
+        let rounds = self.rounds.entry(round.loop_id).or_default();
+        let Some(begun) = rounds.begun.filter(|begun| *begun < round.index) else { return false };
+        rounds.last.get_or_insert(begun);
+        true
+    }
+
+    /// Takes note of a step that begins.
+    pub(crate) fn begin(&mut self, step: &Step) {
+        let Some(round) = step.role.round else { return };
+        let rounds = self.rounds.entry(round.loop_id).or_default();
+        rounds.begun = rounds.begun.max(Some(round.index));
     }
 
     /// Takes note of a step that ended; `record` is `None` for one that was refused or failed. True: its loop has just
@@ -90,6 +109,18 @@ mod tests {
         let mut other = round(9, true);
         other.role.round.as_mut().expect("a round").loop_id = 5;
         assert!(!loops.is_over(&other));
+    }
+
+    #[test]
+    fn when_time_is_up_the_round_that_began_is_finished_and_no_other_begins() {
+        let mut loops = Loops::default();
+        assert!(!loops.out_of_time(&round(0, true)), "one round is always run");
+        loops.begin(&round(0, true));
+        loops.begin(&round(1, true));
+        assert!(!loops.out_of_time(&round(1, false)));
+        assert!(loops.out_of_time(&round(2, true)));
+        assert!(loops.is_over(&round(2, true)) && loops.is_over(&round(3, false)) && !loops.is_over(&round(1, false)));
+        assert!(!loops.out_of_time(&step()), "a step outside of loops is run");
     }
 
     #[test]

@@ -113,6 +113,7 @@ impl<'a> Conductor<'a> {
             if let (Some(simulation), Some(record)) = (&mut self.simulation, record) {
                 simulation.recall(&stored.step, record, self.stop);
             }
+            self.loops.begin(&stored.step);
             self.loops.take(&stored.step, record);
             if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure) {
                 self.seen.push(Observation::of(&stored.step, record));
@@ -154,6 +155,11 @@ impl<'a> Conductor<'a> {
             if self.is_over(step) {
                 continue;
             }
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) && self.loops.out_of_time(step) {
+                on_event(Event::Note("the time budget is used up: no further rounds of this loop"));
+                continue;
+            }
+            self.loops.begin(step);
             if self.predict && step.phase == Phase::Measure {
                 self.foretell(&plan.steps[at..], on_event)?;
             }
