@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fathom_plan::{EngineName, Mode, Placement, Step};
-use fathom_record::{HostDelta, OpenLoop, StepRecord};
+use fathom_record::{HostDelta, OpenLoop, StepRecord, ThreadRecord};
 
 use super::facts::StepFacts;
 use crate::ceilings::{Ceiling, ceilings};
@@ -20,18 +20,24 @@ pub struct Observation {
     pub(super) in_flight_mean: Option<f64>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) host: Option<HostDelta>,
-    /// CPUs that workers were pinned to.
+    /// CPUs that workers were pinned to, or never left.
     pub(super) worker_cpus: Vec<u32>,
     /// Engine features that were in force or not.
     pub(super) features: Vec<(String, bool)>,
     pub(super) facts: Option<Arc<StepFacts>>,
 }
 
+/// CPUs that the worker was bound to, or the one that it never left; none for one that the scheduler moved about.
+fn home_cpus(thread: &ThreadRecord) -> &[u32] {
+    let stayed = thread.cpus_seen.len() == 1 && thread.migrations.unwrap_or(0) == 0;
+    if thread.cpus_allowed.is_empty() && stayed { &thread.cpus_seen } else { &thread.cpus_allowed }
+}
+
 impl Observation {
     /// What counts of a record.
     #[must_use]
     pub fn of(step: &Step, record: &StepRecord) -> Observation {
-        let mut worker_cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_allowed.iter().copied()).collect();
+        let mut worker_cpus: Vec<u32> = record.threads.iter().flat_map(|t| home_cpus(t).iter().copied()).collect();
         worker_cpus.sort_unstable();
         worker_cpus.dedup();
         Observation {

@@ -108,6 +108,29 @@ fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {
     assert_eq!(limits(&waits(0.5, 0.2))[0].0, LimitName::Unknown);
 }
 
+/// Interrupts take time from the worker whose CPU they come to, and no account charges it to the worker.
+#[test]
+fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_unless_it_was_moved() {
+    let with_interrupts = |migrations: u64| {
+        let (step, mut record) = observed(1, 32, 400_000, 0.75);
+        let host = record.host.as_mut().expect("has a host");
+        host.cpus[0].1.softirq_ns = SECOND_NS / 4;
+        record.threads = vec![fathom_record::ThreadRecord {
+            index: 0,
+            target: "/dev/some".into(),
+            cpus_allowed: Vec::new(),
+            cpus_seen: vec![0],
+            migrations: Some(migrations),
+            ios: 400_000,
+            passes: 0,
+            in_flight_max: 32,
+        }];
+        [(step, record)]
+    };
+    assert_eq!(limits(&with_interrupts(0))[0], (LimitName::Core, Confidence::Likely));
+    assert_eq!(limits(&with_interrupts(9))[0].0, LimitName::Unknown);
+}
+
 #[test]
 fn all_cpus_busy_is_all_cores() {
     assert_eq!(limits(&[observed(2, 32, 200_000, 0.99)])[0].0, LimitName::AllCores);
