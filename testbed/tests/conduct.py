@@ -15,22 +15,73 @@ def plan(guest: Guest, path: str, *lines: str) -> None:
     guest.ok(f"cat > {path} <<'END'\n{text}\nEND")
 
 
-@restored(TWO_SOCKETS, "TB1")
-def a_drive_is_purged_before_it_is_measured(guest: Guest) -> None:
-    io(guest, guest.device("TB1"), "--rw write --bs 64k --size 8m --iodepth 4 --destroy TB1")
+def purged(guest: Guest, device: str, means: str, *, empties: bool) -> dict:
+    """Runs a study that purges TB1 by `means` and reads after; the report of the purge."""
+    engine = "io_uring_cmd" if "/ng" in device else "io_uring"
+    io(guest, device, f"--rw write --bs 64k --size 8m --iodepth 4 --engine {engine} --destroy TB1")
     image = guest.image("TB1")
-    filled = image.stat().st_blocks
-    assert filled * 512 >= 1 << 20, f"{filled} sectors were written"
-    plan(guest, "/run/own.toml", "purge = true", 'rw = "randread"', 'runtime = "500ms"')
+    before = image.stat().st_blocks
+    assert before * 512 >= 1 << 20, f"{before} sectors were written"
+    lines = (f"purge = {means}", f'engine = "{engine}"', 'rw = "randread"', 'runtime = "500ms"')
+    plan(guest, "/run/own.toml", *lines)
     said = guest.fathom("run /run/own.toml --target serial:TB1 --quiet --json", status=3).err
     expect.contains(said, "--destroy TB1", "refusal")
-    expect.equal(image.stat().st_blocks, filled, "sectors of the image after the refusal")
-    document = guest.fathom_json("run /run/own.toml --target serial:TB1 --destroy TB1 --quiet --json")
-    purged, measured = document["steps"]
-    expect.equal((purged["phase"], measured["phase"]), ("purge", "measure"), "phases")
-    expect.equal(purged["warning_texts"], [], "warnings of the purge")
-    # QEMU gives discarded blocks back to this host.
-    expect.equal(image.stat().st_blocks, 0, "sectors of the image after the purge")
+    expect.equal(image.stat().st_blocks, before, "sectors of the image after the refusal")
+    document = guest.fathom_json(f"run /run/own.toml --target {device} --destroy TB1 --quiet --json")
+    purge, measured = document["steps"]
+    expect.equal((purge["phase"], measured["phase"]), ("purge", "measure"), "phases")
+    # QEMU gives discarded and formatted blocks back to this host.
+    expect.equal(image.stat().st_blocks, 0 if empties else before, "sectors of the image after the purge")
+    expect.equal(measured["errors"], 0, "errors of the reads after the purge")
+    [report] = purge["purges"]
+    expect.equal(len(purge["warning_texts"]), 1 if report["method"] == "absent" else 0, "warnings of the purge")
+    return report
+
+
+@restored(TWO_SOCKETS, "TB1")
+def a_drive_is_formatted_before_it_is_measured_and_discarded_on_demand(guest: Guest) -> None:
+    block, character = guest.device("TB1"), guest.passthrough("TB1")
+    size = 256 << 20
+    for device, means, method, words in (
+        (block, "true", "nvme_format", "in the format that it had (512 B blocks)"),
+        (character, '"format"', "nvme_format", "erasure of user data"),
+        (block, '"discard"', "discard", "every block discarded"),
+        (character, '"discard"', "discard", "every block discarded"),
+    ):
+        report = purged(guest, device, means, empties=True)
+        expect.equal((report["method"], report["bytes"]), (method, size), f"purge {means} of {device}")
+        expect.contains(report["detail"], words, f"purge {means} of {device}")
+
+
+@restored(TWO_SOCKETS, "TB1")
+def a_drive_is_conditioned_through_passthrough(guest: Guest) -> None:
+    settle = ("settle_rounds = 5", 'settle_time = "200ms"', 'settle_load = "1x4"')
+    load = ('engine = "io_uring_cmd"', 'rw = "randwrite"', 'size = "4m"', 'runtime = "500ms"')
+    plan(guest, "/run/own.toml", 'precondition = "snia"', *settle, *load)
+    device = guest.passthrough("TB1")
+    document = guest.fathom_json(f"run /run/own.toml --target {device} --destroy TB1 --quiet --json")
+    phases = [step["phase"] for step in document["steps"]]
+    expect.equal(phases, ["purge"] + ["precondition"] * 8 + ["settle"] * 5 + ["measure"], "phases")
+    expect.equal({step["engine"] for step in document["steps"][1:]}, {"io_uring_cmd"}, "engines")
+    expect.equal([step["errors"] for step in document["steps"]], [0] * 15, "errors")
+    written = sum(step["ios"] * step["block_size_bytes"] for step in document["steps"] if step["phase"] == "precondition")
+    expect.equal(written, 2 * (4 << 20), "bytes written before: the region twice over")
+
+
+@restored(TWO_SOCKETS, "TB1")
+def a_drive_that_cannot_sanitize_is_left_as_it_was_and_says_so(guest: Guest) -> None:
+    report = purged(guest, guest.device("TB1"), '"sanitize"', empties=False)
+    expect.equal((report["method"], report["bytes"]), ("absent", 0), "purge")
+    expect.contains(report["detail"], "the drive has no Sanitize", "purge")
+
+
+@restored(ONE_SOCKET, "TB0")
+def a_drive_under_multipath_is_formatted_by_its_head(guest: Guest) -> None:
+    plan(guest, "/run/own.toml", "purge = true", 'rw = "randread"', 'runtime = "500ms"')
+    io(guest, guest.device("TB0"), "--rw write --bs 64k --size 8m --iodepth 4 --destroy TB0")
+    document = guest.fathom_json("run /run/own.toml --target serial:TB0 --destroy TB0 --quiet --json")
+    expect.equal(document["steps"][0]["purges"][0]["method"], "nvme_format", "purge")
+    expect.equal(guest.image("TB0").stat().st_blocks, 0, "sectors of the image after the purge")
 
 
 @restored(TWO_SOCKETS, "TB0")

@@ -260,6 +260,7 @@ export interface StepView {
   series: SeriesView;
   checks: CheckView[];
   features: FeatureUse[];
+  purges?: PurgeReport[];
   workers: ThreadRecord[];
   host_delta: HostDelta | null;
   overhead: Overhead | null;
@@ -417,6 +418,13 @@ export interface CheckView {
 export interface FeatureUse {
   name: string;
   used: boolean;
+  detail: string;
+}
+
+export interface PurgeReport {
+  target: string;
+  method: "nvme_format" | "nvme_sanitize" | "discard" | "punch_hole" | "absent";
+  bytes: number;
   detail: string;
 }
 

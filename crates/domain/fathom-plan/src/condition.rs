@@ -3,7 +3,7 @@
 use crate::knobs::RUNTIME_MAX_NS;
 use crate::label::label;
 use crate::plan::RunLength;
-use crate::role::{Conditioning, Metric, Part, Precondition, Role, Round};
+use crate::role::{Conditioning, Metric, Part, Precondition, PurgeMeans, Role, Round};
 use crate::step::{BlockSize, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Step, Target};
 
 /// Fewest rounds that can be judged: SNIA PTS looks at five.
@@ -23,7 +23,8 @@ const SNIA_PASSES: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conditions {
     pub(crate) method: Precondition,
-    pub(crate) purge: bool,
+    /// `None`: no purge, unless the method has one.
+    pub(crate) purge: Option<PurgeMeans>,
     /// Threads and queue depth of the settle rounds.
     pub(crate) load: (u32, u32),
     pub(crate) rounds_max: u32,
@@ -34,7 +35,7 @@ impl Default for Conditions {
     fn default() -> Self {
         Conditions {
             method: Precondition::None,
-            purge: false,
+            purge: None,
             load: (16, 16),
             rounds_max: ROUNDS_DEFAULT,
             round_ns: ROUND_NS_DEFAULT,
@@ -87,7 +88,8 @@ struct Conditioner {
 impl Conditioner {
     fn add(&mut self, planned: Planned) {
         let Planned { mut step, conditions, group_targets } = planned;
-        if conditions.method == Precondition::None && !conditions.purge || step.engine.name == EngineName::Null {
+        if conditions.method == Precondition::None && conditions.purge.is_none() || step.engine.name == EngineName::Null
+        {
             if step.workload.mix.is_destructive() {
                 self.forget(&step.targets);
             }
@@ -130,9 +132,9 @@ impl Conditioner {
         let method = conditions.method;
         let whole =
             Step { targets: targets.to_vec(), role: Role { devices: None, ..step.role.clone() }, ..step.clone() };
-        let purge = conditions.purge || method == Precondition::Snia;
-        if purge {
-            self.steps.push(purge_step(&whole));
+        let by_method = (method == Precondition::Snia).then_some(PurgeMeans::Best);
+        if let Some(means) = conditions.purge.or(by_method) {
+            self.steps.push(purge_step(&whole, means));
             self.set_filled(targets, false);
         }
         match method {
@@ -232,19 +234,27 @@ fn conditioning_step(step: &Step, phase: Phase) -> Step {
     Step { phase, role, placement: Placement::Unpinned, ..step.clone() }
 }
 
-fn purge_step(step: &Step) -> Step {
+fn purge_step(step: &Step, means: PurgeMeans) -> Step {
     let mut purge = conditioning_step(step, Phase::Purge);
+    purge.role.purge = Some(means);
     purge.workload.mix = OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 };
     purge.workload.pattern = Pattern::Sequential;
     purge.workload.verify = None;
-    purge.label = "purge".to_owned();
+    purge.label = match means {
+        PurgeMeans::Best => "purge".to_owned(),
+        named => format!("purge by {}", named.as_str()),
+    };
     purge.length = RunLength::fixed(0, 0);
     purge
 }
 
-/// libaio needs no privilege and has no modes: what conditions a drive must run wherever the study may be read.
+/// libaio needs no privilege and has no modes: what conditions a drive must run wherever the study may be read. Only the
+/// target of passthrough, a character device, takes nothing else.
 fn plain_engine(engine: EngineSpec) -> EngineSpec {
-    let name = if engine.name == EngineName::IoUring { EngineName::IoUring } else { EngineName::Libaio };
+    let name = match engine.name {
+        own @ (EngineName::IoUring | EngineName::IoUringCmd) => own,
+        _ => EngineName::Libaio,
+    };
     EngineSpec { name, mode: Mode::Interrupt, sqpoll_cpu: None, paranoid: false, ..EngineSpec::default() }
 }
 

@@ -23,7 +23,7 @@ pub use knobs::{
     QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
 };
 pub use plan::{MachineText, MadeFile, Plan, RunLength, StudyHead};
-pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, Role, Round};
+pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, PurgeMeans, Role, Round};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
     RateProcess, Region, Step, Target, Verify, Workload,

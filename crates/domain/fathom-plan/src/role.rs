@@ -30,6 +30,9 @@ pub struct Role {
     /// Part of the region, of so many equal ones, that a conditioning step writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+    /// Means of a purge; `None`: discard, as every purge did before there was a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purge: Option<PurgeMeans>,
 }
 
 /// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.
@@ -69,6 +72,20 @@ pub enum Precondition {
     Snia,
     /// Filled once, then at most five rounds of the own workload: short, and labelled so.
     Quick,
+}
+
+/// By which means targets are given back to the state of new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PurgeMeans {
+    /// NVMe Format where the drive has it, else Sanitize, else discard; the record says which and why.
+    Best,
+    /// NVMe Format with erasure of user data, in the format that the namespace has: the whole namespace.
+    Format,
+    /// NVMe Sanitize: the whole drive.
+    Sanitize,
+    /// Discard of the step's region; a hole in a file.
+    Discard,
 }
 
 /// What a measured step stands on.
@@ -130,6 +147,22 @@ impl Metric {
             Metric::Iops => "iops",
             Metric::BytesPerS => "bytes_per_s",
             Metric::LatMean => "lat_mean_ns",
+        }
+    }
+}
+
+impl PurgeMeans {
+    /// All, as help texts list them.
+    pub const ALL: [PurgeMeans; 4] = [PurgeMeans::Best, PurgeMeans::Format, PurgeMeans::Sanitize, PurgeMeans::Discard];
+
+    /// The word of study files and the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PurgeMeans::Best => "best",
+            PurgeMeans::Format => "format",
+            PurgeMeans::Sanitize => "sanitize",
+            PurgeMeans::Discard => "discard",
         }
     }
 }

@@ -185,9 +185,28 @@ fn purges(place: &Place, path: &str, name: &str) {
     let planned = place.run(&format!("plan purged.toml --target {path}"));
     assert!(planned.out.contains(path) && planned.out.contains("would be refused"), "{}", planned.out);
     let ended = place.run(&format!("{words} --destroy {name}"));
-    ended.expect(0, &["purge", "every block discarded"]);
+    ended.expect(0, &["purge", "every block discarded", "(it is no NVMe drive)"]);
     assert!(ended.err.contains(&format!("{path}: its content is destroyed")), "{}", ended.err);
     assert_eq!(nonzero(path), 0, "{path} is empty");
+    let document = place.json("show last", 0);
+    let purge = &document["steps"][0]["purges"][0];
+    assert_eq!((purge["method"].as_str(), purge["bytes"].as_u64()), (Some("discard"), Some(32 << 20)), "{purge}");
+}
+
+#[test]
+fn a_purge_by_a_means_that_the_target_lacks_is_declared_absent_and_changes_nothing() {
+    let place = Place::new();
+    let Some(device) = LoopDevice::new(&place, &vec![7_u8; 32 << 20]) else { return };
+    for means in ["format", "sanitize"] {
+        fs::write(place.file("by.toml"), PURGED.replace("true", &format!("\"{means}\""))).expect("written");
+        let document = place.json(&format!("run by.toml --target {} --destroy {}", device.path, device.name()), 0);
+        let purge = &document["steps"][0];
+        assert_eq!(purge["label"], format!("purge by {means}"));
+        assert_eq!(purge["purges"][0]["method"], "absent", "{purge}");
+        let said = purge["warning_texts"].to_string();
+        assert!(said.contains("was not purged: it is no NVMe drive"), "{said}");
+        assert_eq!(nonzero(&device.path), 32 << 20, "{means}: nothing was changed");
+    }
 }
 
 #[test]

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use fathom_plan::Plan;
-use fathom_record::{FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, ThreadRecord, VerifyReport, Warning};
+use fathom_record::{
+    FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Comparison;
@@ -287,6 +289,9 @@ pub struct StepView {
     pub checks: Vec<CheckView>,
     /// Engine features.
     pub features: Vec<FeatureUse>,
+    /// How each target was purged, by a step that purges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub purges: Vec<PurgeReport>,
     /// Workers.
     pub workers: Vec<ThreadRecord>,
     /// Kernel's counters over the window.

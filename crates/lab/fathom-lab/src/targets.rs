@@ -299,6 +299,11 @@ impl Prepared {
         Ok(())
     }
 
+    /// What the guard lets be written while the run lasts.
+    pub(crate) fn consents(&self) -> &[WriteConsent] {
+        &self.consents
+    }
+
     /// Leaves the files that were made in place when the run ends.
     pub(crate) fn keep_files(&mut self) {
         for file in &mut self.own {
@@ -453,6 +458,11 @@ impl Opened {
             return Ok(bytes);
         }
         let io = |source| TargetError::Io { path: self.path.display().to_string(), source };
+        // The character device of a namespace has no end to seek to; the block device that it stands for tells its size.
+        if std::fs::metadata(&self.path).is_ok_and(|m| m.file_type().is_char_device()) {
+            let device = whole_device_of(&Root::live(), &self.path);
+            return device.map(|d| d.size_bytes).map_err(|error| io(std::io::Error::other(error.to_string())));
+        }
         File::open(&self.path).and_then(|mut f| f.seek(SeekFrom::End(0))).map_err(io)
     }
 }

@@ -1,11 +1,13 @@
 //! This machine: CPUs, block devices, file systems, the guard before writes, and samplers while a step runs.
 //!
 //! Every reader of `/proc` and `/sys` takes a [`Root`], so that a captured tree is a test; `Root::live()` is this host.
-//! Nothing here opens a target for writing; settings change only through [`settings::Journal`].
+//! Nothing here opens a target for writing; settings change only through [`settings::Journal`], and a drive erases itself
+//! only with a [`WriteConsent`].
 
 mod consent;
 mod cpu;
 mod disk;
+mod erase;
 mod extents;
 mod facts;
 mod health;
@@ -31,6 +33,7 @@ pub use consent::{
 };
 pub use cpu::{Cpu, Topology};
 pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
+pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
 pub use facts::{HostFacts, TargetFacts};
 pub use mount::{Mount, free_bytes, mount_of, mounts};

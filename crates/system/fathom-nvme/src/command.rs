@@ -1,6 +1,8 @@
 //! Commands as the kernel's passthrough takes them.
 
+use crate::bytes::ShortPage;
 use crate::features::FeatureId;
+use crate::identify::Namespace;
 
 /// Get Log Page pages.
 const LOG_ERROR: u8 = 0x01;
@@ -55,10 +57,40 @@ pub struct FormatRequest {
     pub namespace: u32,
     /// Index of the LBA format.
     pub format: u8,
+    /// Metadata behind each block's data rather than in a buffer of its own (Base, MSET).
+    pub metadata_inline: bool,
+    /// Type of end-to-end protection; 0: none (Base, PI).
+    pub protection_type: u8,
+    /// Protection information in the first bytes of the metadata rather than the last (Base, PIL).
+    pub protection_first: bool,
     /// Erase.
     pub erase: SecureErase,
     /// Patience; formats of large drives take minutes.
     pub timeout_ms: u32,
+}
+
+impl FormatRequest {
+    /// The request that leaves the namespace in the format it has, by its Identify Namespace page.
+    ///
+    /// # Errors
+    /// [`ShortPage`] below 4096 bytes.
+    pub fn unchanged(
+        namespace: u32,
+        page: &[u8],
+        erase: SecureErase,
+        timeout_ms: u32,
+    ) -> Result<FormatRequest, ShortPage> {
+        let described = Namespace::decode(page)?;
+        Ok(FormatRequest {
+            namespace,
+            format: described.format as u8,
+            metadata_inline: described.metadata_inline,
+            protection_type: described.protection_type,
+            protection_first: described.protection_first,
+            erase,
+            timeout_ms,
+        })
+    }
 }
 
 /// How to sanitize (Base, SANACT).
@@ -99,6 +131,14 @@ impl AdminCommand {
         command
     }
 
+    /// Numbers of the namespaces that exist, attached to this controller or not; as [`Self::active_namespaces`].
+    #[must_use]
+    pub fn allocated_namespaces() -> Self {
+        let mut command = Self::new("Allocated Namespace List", 0x06, 0, Transfer::FromDrive(4096));
+        command.dwords[0] = 0x10;
+        command
+    }
+
     fn log_page(name: &'static str, page: u8, bytes: u32) -> Self {
         let mut command = Self::new(name, 0x02, ALL_NAMESPACES, Transfer::FromDrive(bytes));
         let dwords_below_top = bytes / 4 - 1; // The count of dwords is one less than meant.
@@ -125,7 +165,7 @@ impl AdminCommand {
         Self::log_page("OCP SMART log", LOG_OCP_SMART, 512)
     }
 
-    /// Sanitize Status: bytes 1:0 progress in 65536ths, byte 2 bits 2:0 state.
+    /// Sanitize Status, for [`SanitizeStatus`](crate::SanitizeStatus).
     #[must_use]
     pub fn sanitize_status() -> Self {
         Self::log_page("Sanitize Status log", LOG_SANITIZE, 512)
@@ -147,16 +187,23 @@ impl AdminCommand {
     pub fn format(request: FormatRequest) -> Self {
         let mut command = Self::new("Format NVM", 0x80, request.namespace, Transfer::None);
         let index = u32::from(request.format);
-        command.dwords[0] = (index & 0xf) | (request.erase as u32) << 9 | (index >> 4 & 0b11) << 12;
+        command.dwords[0] = (index & 0xf)
+            | u32::from(request.metadata_inline) << 4
+            | u32::from(request.protection_type & 0b111) << 5
+            | u32::from(request.protection_first) << 8
+            | (request.erase as u32) << 9
+            | (index >> 4 & 0b11) << 12;
         command.timeout_ms = request.timeout_ms;
         command
     }
 
-    /// Sanitize. Destroys all data of the whole drive, and goes on after power loss; returns when it has begun.
+    /// Sanitize. Destroys all data of the whole drive, and goes on after power loss; returns when it has begun. A drive
+    /// that fails at it may be made to answer again by [`SanitizeAction::ExitFailure`] (Base, AUSE).
     #[must_use]
     pub fn sanitize(action: SanitizeAction) -> Self {
+        const UNRESTRICTED_EXIT: u32 = 1 << 3;
         let mut command = Self::new("Sanitize", 0x84, 0, Transfer::None);
-        command.dwords[0] = action as u32;
+        command.dwords[0] = action as u32 | if action == SanitizeAction::ExitFailure { 0 } else { UNRESTRICTED_EXIT };
         command
     }
 }
@@ -234,12 +281,20 @@ mod tests {
         // The list begins above the number given.
         let list = AdminCommand::active_namespaces();
         assert_eq!((list.dwords[0], list.namespace), (2, 0));
+        assert_eq!(AdminCommand::allocated_namespaces().dwords[0], 0x10);
     }
 
     #[test]
     fn a_format_splits_its_index_and_names_its_erase() {
-        let request =
-            FormatRequest { namespace: 1, format: 0x21, erase: SecureErase::Cryptographic, timeout_ms: 600_000 };
+        let request = FormatRequest {
+            namespace: 1,
+            format: 0x21,
+            metadata_inline: false,
+            protection_type: 0,
+            protection_first: false,
+            erase: SecureErase::Cryptographic,
+            timeout_ms: 600_000,
+        };
         let command = AdminCommand::format(request);
         // Format index bits 3:0 = 1, erase 2 in bits 11:9, index bits 5:4 = 2 in bits 13:12.
         assert_eq!((command.opcode, command.dwords[0]), (0x80, 1 | 2 << 9 | 2 << 12));
@@ -247,9 +302,21 @@ mod tests {
     }
 
     #[test]
-    fn sanitize_and_features_carry_their_number_alone() {
+    fn an_unchanged_format_is_the_one_that_the_page_tells() {
+        let mut page = crate::identify::tests::namespace_page();
+        page[29] = 0b1010; // type 2, in the first bytes
+        let request = FormatRequest::unchanged(3, &page, SecureErase::UserData, 9).expect("a whole page");
+        // Format 1, metadata inline in bit 4, protection 2 in bits 7:5, first in bit 8, erase 1 in bits 11:9.
+        let command = AdminCommand::format(request);
+        assert_eq!((command.namespace, command.dwords[0]), (3, 1 | 1 << 4 | 2 << 5 | 1 << 8 | 1 << 9));
+        assert!(FormatRequest::unchanged(3, &page[..100], SecureErase::UserData, 9).is_err());
+    }
+
+    #[test]
+    fn sanitize_and_features_carry_their_number() {
         let sanitize = AdminCommand::sanitize(SanitizeAction::BlockErase);
-        assert_eq!((sanitize.opcode, sanitize.dwords[0], sanitize.transfer), (0x84, 2, Transfer::None));
+        assert_eq!((sanitize.opcode, sanitize.dwords[0], sanitize.transfer), (0x84, 2 | 1 << 3, Transfer::None));
+        assert_eq!(AdminCommand::sanitize(SanitizeAction::ExitFailure).dwords[0], 1);
         let feature = AdminCommand::get_feature(FeatureId::Coalescing);
         assert_eq!((feature.opcode, feature.dwords[0], feature.transfer), (0x0a, 8, Transfer::None));
         let table = AdminCommand::get_feature(FeatureId::AutonomousTransition);

@@ -187,6 +187,12 @@ pub struct Namespace {
     pub metadata_inline: bool,
     /// Type of end-to-end protection; 0: none.
     pub protection_type: u8,
+    /// Protection information lies in the first bytes of the metadata rather than the last.
+    #[serde(default)]
+    pub protection_first: bool,
+    /// Percent of a format under way that are left; `None` when the drive does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format_remaining_pct: Option<u8>,
     /// Preferred write granularity in logical blocks; `None` when not told.
     pub write_granularity_blocks: Option<u32>,
     /// I/O that crosses a multiple of this many logical blocks is slower; `None` when not told.
@@ -213,6 +219,8 @@ impl Namespace {
             format: high | usize::from(formatted & 0xf),
             metadata_inline: formatted & 1 << 4 != 0,
             protection_type: page.u8(29) & 0b111,
+            protection_first: page.u8(29) & 1 << 3 != 0,
+            format_remaining_pct: (page.u8(32) & 1 << 7 != 0).then_some(page.u8(32) & 0x7f),
             // Byte 24 bit 4 says that the field is meant.
             write_granularity_blocks: (page.u8(24) & 1 << 4 != 0).then(|| u32::from(granularity) + 1),
             optimal_boundary_blocks: (boundary != 0).then_some(boundary),

@@ -13,6 +13,7 @@ mod features;
 mod identify;
 mod ocp;
 mod pages;
+mod sanitize;
 mod smart;
 mod status;
 
@@ -26,6 +27,7 @@ pub use features::{
 };
 pub use identify::{Controller, LbaFormat, Namespace, PowerState, SanitizeSupport};
 pub use ocp::OcpSmartLog;
-pub use pages::{AdminPages, PageFiles};
+pub use pages::{AdminPages, PageFiles, namespace_ids};
+pub use sanitize::{SanitizeState, SanitizeStatus};
 pub use smart::{CriticalWarning, SmartLog};
 pub use status::Status;

@@ -183,8 +183,9 @@ impl AdminPages {
     }
 }
 
-/// Numbers in a list of namespaces, up to its end (Base 2.0, Identify CNS 02h).
-fn namespace_ids(list: &[u8]) -> Vec<u32> {
+/// Numbers in a list of namespaces, up to its end (Base 2.0, Identify CNS 02h and 10h).
+#[must_use]
+pub fn namespace_ids(list: &[u8]) -> Vec<u32> {
     let numbers = list.chunks_exact(4).filter_map(|bytes| bytes.first_chunk().copied().map(u32::from_le_bytes));
     numbers.take_while(|id| *id != 0).collect()
 }

@@ -1,8 +1,8 @@
 //! Knobs whose value has a grammar of its own.
 
-use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, percent, shorten, size_bytes};
+use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes};
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
-use crate::role::Precondition;
+use crate::role::{Precondition, PurgeMeans};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 use crate::word::advice;
 
@@ -276,6 +276,17 @@ pub(crate) fn parse_precondition(text: &str) -> Result<Precondition, Fault> {
         .into_iter()
         .find(|p| p.as_str() == text.trim())
         .ok_or_else(|| fault_help(format!("unknown way to condition `{}`", shorten(text)), advice(text, &words)))
+}
+
+/// A means of purging; yes stands for the best one, no for none.
+pub(crate) fn parse_purge(text: &str) -> Result<Option<PurgeMeans>, Fault> {
+    if let Ok(wanted) = flag(text) {
+        return Ok(wanted.then_some(PurgeMeans::Best));
+    }
+    let words = PurgeMeans::ALL.map(PurgeMeans::as_str);
+    let found = PurgeMeans::ALL.into_iter().find(|m| m.as_str() == text.trim());
+    let unknown = || fault_help(format!("unknown way to purge `{}`", shorten(text)), advice(text, &words));
+    found.map(Some).ok_or_else(unknown)
 }
 
 pub(crate) fn parse_verify(text: &str) -> Result<Option<Verify>, Fault> {

@@ -272,10 +272,16 @@ pub const KNOBS: &[KnobSpec] = &[
             Ok(())
         }
     ),
-    knob!("purge", [], "1", "purge the targets before they are conditioned (snia always does)", |k, v| {
-        k.conditions.purge = value::flag(v)?;
-        Ok(())
-    }),
+    knob!(
+        "purge",
+        [],
+        "1",
+        "purge the targets first (snia always does): 1 (the best way there is), format, sanitize, discard, 0",
+        |k, v| {
+            k.conditions.purge = parse::parse_purge(v)?;
+            Ok(())
+        }
+    ),
     knob!("settle_load", [], "16x16", "threads x queue depth of the rounds that settle", |k, v| {
         k.conditions.load = parse::parse_load(v)?;
         Ok(())

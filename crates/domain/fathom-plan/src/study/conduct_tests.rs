@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::role::Precondition;
+use crate::role::{Precondition, PurgeMeans};
 use crate::step::Phase;
 
 fn plan_on(text: &str, targets: &[&str]) -> Plan {
@@ -95,6 +95,25 @@ fn snia_purges_and_writes_twice_over_and_quick_says_that_it_is() {
     ");
     assert_eq!(of("quick").steps.last().unwrap().role.conditioning.unwrap().method, Precondition::Quick);
     assert_eq!(of("none").steps.len(), 1);
+}
+
+#[test]
+fn a_purge_names_its_means_and_a_misspelt_one_is_refused() {
+    let means = |value: &str| {
+        let plan = plan_on(&format!("[[ladder]]\npurge={value}\n"), &["f"]);
+        plan.steps.first().filter(|s| s.phase == Phase::Purge).map(|s| (s.role.purge, s.label.clone()))
+    };
+    let of = |means: PurgeMeans, label: &str| Some((Some(means), label.to_owned()));
+    assert_eq!(means("true"), of(PurgeMeans::Best, "purge"));
+    assert_eq!(means("\"best\""), of(PurgeMeans::Best, "purge"));
+    assert_eq!(means("\"format\""), of(PurgeMeans::Format, "purge by format"));
+    assert_eq!(means("\"discard\""), of(PurgeMeans::Discard, "purge by discard"));
+    assert_eq!(means("false"), None);
+    let own = plan_on("[[ladder]]\nprecondition=\"snia\"\npurge=\"sanitize\"\nsettle_rounds=5\n", &["f"]);
+    assert_eq!(own.steps[0].role.purge, Some(PurgeMeans::Sanitize), "said in so many words");
+    let wrong = parse_study("[[ladder]]\npurge=\"formt\"\n", "p.toml", &Overrides::default()).unwrap_err();
+    assert!(wrong.message.contains("unknown way to purge `formt`"), "{}", wrong.message);
+    assert!(wrong.help.as_deref().unwrap_or_default().contains("format"), "{:?}", wrong.help);
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
-use fathom_host::{HostSampler, ProbeError, Root, Topology, page_cache_bytes, resolve_placement, unwritten_share};
+use fathom_host::{
+    HostSampler, ProbeError, Root, Topology, WriteConsent, page_cache_bytes, resolve_placement, unwritten_share,
+};
 use fathom_model::{Observation, attribute};
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Plan, Region, Role,
@@ -30,6 +32,8 @@ use crate::view::{limit_view, step_view};
 
 /// Most that a step is stretched to use time that others left.
 const STRETCH_MAX: f64 = 2.0;
+/// Share of a time budget that the steps may use: preparing comes before them, and the answer after them.
+const STEPS_SHARE: f64 = 0.99;
 /// Wall time that a step is taken to need beside its length until steps have told.
 const EXTRA_GUESS: Duration = Duration::from_millis(100);
 /// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
@@ -50,6 +54,8 @@ pub(super) struct Conductor<'a> {
     /// Steps that ended before this process took over.
     done: BTreeSet<u32>,
     settings: Settings,
+    /// What the guard lets be written.
+    consents: &'a [WriteConsent],
     /// The simulated machine that takes the steps instead of this one.
     simulation: Option<Simulation>,
     pub(super) deadline: Option<Instant>,
@@ -70,7 +76,7 @@ impl<'a> Conductor<'a> {
         lab: &'a mut Lab,
         run: RunId,
         stop: &'a AtomicBool,
-        prepared: &Prepared,
+        prepared: &'a Prepared,
         topology: &'a Topology,
         options: &ConductOptions,
     ) -> Result<Self, ConductError> {
@@ -89,8 +95,12 @@ impl<'a> Conductor<'a> {
             loops: Loops::default(),
             done: BTreeSet::new(),
             settings: Settings::new(&options.journal_dir, &options.command_line),
+            consents: prepared.consents(),
             simulation,
-            deadline: options.time_budget_ns.filter(|_| is_real).map(|ns| Instant::now() + Duration::from_nanos(ns)),
+            deadline: options.time_budget_ns.filter(|_| is_real).map(|ns| {
+                let for_steps = Duration::from_nanos(ns).mul_f64(STEPS_SHARE);
+                Instant::now() + for_steps
+            }),
             extra: (Duration::ZERO, 0),
             predict: options.predict,
             explain: options.explain,
@@ -275,7 +285,7 @@ impl<'a> Conductor<'a> {
         refuse_missing_drives(step)?;
         if step.phase == Phase::Purge {
             let mut control = RunControl { stop: self.stop, on_progress, precise_enough: &|_, _| false };
-            return purge::purge(step, &mut control, unix_ns());
+            return purge::purge(step, self.consents, &mut control, unix_ns());
         }
         let Some(total_bytes) = bytes_to_write(step) else { return self.measure(step, on_progress) };
         let mut record = self.measure(step, &mut |p| on_progress(&in_bytes(p, total_bytes)))?;
