@@ -238,6 +238,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         series: SeriesView::default(),
         checks: Vec::new(),
         features: Vec::new(),
+        purges: Vec::new(),
         workers: Vec::new(),
         host_delta: record.host.clone(),
         overhead: None,
