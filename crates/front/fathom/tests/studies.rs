@@ -174,6 +174,9 @@ fn a_purge_empties_a_device_that_can_discard() {
     }
     if let Some(device) = LoopDevice::new(&place, &vec![7_u8; 32 << 20]) {
         purges(&place, &device.path, device.name());
+        let read = &place.json("show last", 0)["steps"][1];
+        let said = read["warning_texts"].to_string();
+        assert!(said.contains("100 % of the region was never written"), "the file behind it is a hole now: {said}");
     }
 }
 

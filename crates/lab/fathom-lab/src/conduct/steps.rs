@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_host::{
-    HostSampler, ProbeError, Root, Topology, WriteConsent, page_cache_bytes, resolve_placement, unwritten_share,
+    DeviceKind, HostSampler, ProbeError, Root, Topology, WriteConsent, page_cache_bytes, resolve_placement,
+    unwritten_share, whole_device_of,
 };
 use fathom_model::{Observation, attribute};
 use fathom_plan::{
@@ -333,8 +335,10 @@ impl<'a> Conductor<'a> {
             Some(size) => Some(size * step.targets.len() as u64),
             None => (files_bytes > 0).then_some(files_bytes),
         };
+        let shown_by_loops = files_shown_by_loops(step);
         let unwritten_pct = files
             .iter()
+            .chain(&shown_by_loops)
             .filter_map(|(f, len)| unwritten_share(f, region.offset_bytes, region.size_bytes.unwrap_or(*len)).ok())
             .map(|u| u.pct())
             .reduce(f64::max);
@@ -434,6 +438,21 @@ fn open_files(step: &Step) -> Vec<(File, u64)> {
             Some((File::open(&t.path).ok()?, meta.len()))
         })
         .collect()
+}
+
+/// The files that the step's loop devices show from start to end: space that was never written in them is read without
+/// touching a drive, just as in a file that is a target itself.
+fn files_shown_by_loops(step: &Step) -> Vec<(File, u64)> {
+    let shown = |target: &Target| {
+        let device = whole_device_of(&Root::live(), Path::new(&target.path)).ok()?;
+        let is_device = std::fs::metadata(&target.path).is_ok_and(|m| m.file_type().is_block_device());
+        let path = device.slaves.first().filter(|_| is_device && device.kind == DeviceKind::Loop)?;
+        let file = File::open(path).ok()?;
+        let len = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+        // A partition, or a window into the file, has other offsets than the file.
+        (device.partition.is_none() && len == device.size_bytes).then_some((file, len))
+    };
+    step.targets.iter().filter_map(shown).collect()
 }
 
 fn fill_step(path: &Path, size_bytes: u64, direct: bool, plan: &Plan) -> Step {
