@@ -112,6 +112,29 @@ fn irq_core(all: &[Observation], this: &Observation, host: &HostDelta, numbers: 
     Some(found(LimitName::IrqCore, !text.is_empty(), sentence, numbers.clone()))
 }
 
+/// How much of the time the workers' cores had nothing left to give; `None` without workers.
+fn saturated_share(this: &Observation, host: &HostDelta) -> Option<f64> {
+    let shares = thread_busy_shares(host);
+    let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
+    // A thread that others keep off its CPU wants the CPU no less; one that hardly ran was only slow to be woken.
+    let wanted = if mean >= OWN_TIME_MIN { (mean + thread_waited_share(host)).min(1.0) } else { mean };
+    let pinned: Vec<f64> = host
+        .cpus
+        .iter()
+        .filter(|(c, _)| this.worker_cpus.contains(c) && this.worker_cpus.len() <= shares.len())
+        .map(|(_, t)| busy_share(t, host.window_ns))
+        .collect();
+    // Interrupts on a worker's own CPU take time from it that is not charged to it.
+    let mean_cpu = pinned.iter().sum::<f64>() / pinned.len().max(1) as f64;
+    (!shares.is_empty()).then_some(wanted.max(mean_cpu))
+}
+
+/// Whether the cores of the workers held a step: then more of them may bring what a deeper queue seems to.
+pub(super) fn is_held_by_threads(this: &Observation) -> bool {
+    let share = this.host.as_ref().and_then(|host| saturated_share(this, host));
+    share.is_some_and(|share| share >= THREAD_SATURATED)
+}
+
 fn core(
     all: &[Observation],
     this: &Observation,
@@ -122,20 +145,7 @@ fn core(
     let shares = thread_busy_shares(host);
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let waited = thread_waited_share(host);
-    // A thread that others keep off its CPU wants the CPU no less; one that hardly ran was only slow to be woken.
-    let wanted = if mean >= OWN_TIME_MIN { (mean + waited).min(1.0) } else { mean };
-    let pinned: Vec<f64> = host
-        .cpus
-        .iter()
-        .filter(|(c, _)| this.worker_cpus.contains(c) && this.worker_cpus.len() <= shares.len())
-        .map(|(_, t)| busy_share(t, host.window_ns))
-        .collect();
-    // Interrupts on a worker's own CPU take time from it that is not charged to it.
-    let mean_cpu = pinned.iter().sum::<f64>() / pinned.len().max(1) as f64;
-    let saturated = wanted.max(mean_cpu);
-    if shares.is_empty() || saturated < THREAD_SATURATED {
-        return None;
-    }
+    let saturated = saturated_share(this, host).filter(|share| *share >= THREAD_SATURATED)?;
     numbers.push(evidence("mean busy share of the worker threads", mean * 100.0, "%"));
     numbers.push(evidence("share of the time they waited for a CPU", waited * 100.0, "%"));
     let more = probe::threads(all, this);

@@ -31,7 +31,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
         }
     }
     if let Some(shallower) = probe::depth(all, this, false) {
-        return Some(by_shallower(n, shallower, lat, numbers));
+        let by_threads = probe::is_shallower_held_by_threads(all, this);
+        return Some(by_shallower(n, shallower, by_threads, lat, numbers));
     }
     if n == 1 {
         let sentence = format!("Queue depth is the likely limit: one I/O at a time, {} each.", format_ns(lat));
@@ -41,12 +42,17 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
 }
 
 /// The deepest step has no deeper neighbour: a flat last rung is the device's signature, without a probe beyond it.
-fn by_shallower(n: u32, shallower: Neighbour, lat: f64, mut numbers: Vec<Evidence>) -> Limit {
+/// `by_threads`: the shallower step was held by its threads, so that what was gained since may be all theirs.
+fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat: f64, mut numbers: Vec<Evidence>) -> Limit {
     let growth = 1.0 / shallower.gain;
     numbers.push(evidence(&format!("IOPS here against {} in flight", shallower.count), growth, "x"));
     let per_doubling = growth.powf(1.0 / (f64::from(n) / f64::from(shallower.count)).log2());
     if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
         return device(false, n, None, lat, numbers);
+    }
+    if by_threads {
+        let why = "the step with fewer in flight was held by its threads, so that what was gained since says nothing of depth";
+        return unknown(why, numbers);
     }
     if per_doubling >= DEPTH_HELPS_PER_DOUBLING {
         let sentence = format!(

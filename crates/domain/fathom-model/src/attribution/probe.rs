@@ -2,7 +2,7 @@
 
 use fathom_plan::{EngineName, Mode, Phase, Placement, Role, Step};
 
-use super::{Confidence, LimitName, Observation, attribute};
+use super::{Confidence, LimitName, Observation, attribute, cpu};
 
 /// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
 pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
@@ -42,13 +42,23 @@ fn same_work(a: &Step, b: &Step) -> bool {
 
 /// Nearest step that differs in I/Os in flight only.
 pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Option<Neighbour> {
+    nearest_depth(all, this, deeper).map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+}
+
+fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -> Option<&'a Observation> {
     let n = this.in_flight();
     all.iter()
         .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
         .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
         // With equal depth change prefer the same number of threads, so that one knob moved.
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
-        .map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+}
+
+/// Whether the nearest shallower step had other threads, whose cores held it: then its distance from this step says what
+/// threads bring, and nothing of depth.
+pub(super) fn is_shallower_held_by_threads(all: &[Observation], this: &Observation) -> bool {
+    nearest_depth(all, this, false)
+        .is_some_and(|o| o.step.load.threads != this.step.load.threads && cpu::is_held_by_threads(o))
 }
 
 /// Nearest step at least [`FAR_DEPTH`] times as deep: noise that blurs one doubling does not blur three.

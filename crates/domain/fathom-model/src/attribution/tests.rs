@@ -95,6 +95,19 @@ fn a_saturated_thread_is_the_core_and_more_threads_confirm_it() {
     assert_eq!(limits(&steps[..1])[0], (LimitName::Core, Confidence::Likely));
 }
 
+/// From four full cores to eight that are not, IOPS grow by the threads: that they were twice as deep as well tells
+/// nothing. From four that were idle the same growth is the depth's.
+#[test]
+fn growth_from_a_step_that_its_threads_held_is_not_taken_for_depth() {
+    let steps = |busy: f64| [observed(4, 32, 794_000, busy), observed(8, 32, 1_100_000, 0.7)];
+    assert_eq!(limits(&steps(1.0))[1].0, LimitName::Unknown);
+    assert_eq!(limits(&steps(0.5))[1], (LimitName::QueueDepth, Confidence::Likely));
+    let mut same_threads = [observed(8, 16, 794_000, 1.0), observed(8, 32, 1_100_000, 0.7)];
+    assert_eq!(limits(&same_threads)[1].0, LimitName::QueueDepth, "only the depth differs");
+    same_threads[1] = observed(8, 32, 810_000, 0.7);
+    assert_eq!(limits(&same_threads)[1].0, LimitName::Device);
+}
+
 /// On a busy host the worker gets half of its CPU and waits for the other half; one that mostly sleeps is only woken late.
 #[test]
 fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {

@@ -235,11 +235,18 @@ fn find<'a, T>(what: &str, id: &str, all: &'a [T], name: impl Fn(&T) -> &str) ->
     all.iter().find(|e| name(e) == id).ok_or_else(|| missing(what, id, all.iter().map(name)))
 }
 
-/// "no device is called `p3701`", with the nearest name.
+/// Most names that a remedy lists.
+const NAMES_LISTED_MAX: usize = 4;
+
+/// "no device is called `p3701`", with the names that it is a part of, else with the nearest one.
 fn missing<'a>(what: &str, id: &str, names: impl Iterator<Item = &'a str>) -> SourceError {
-    let help = match fathom_units::nearest(id, names) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "fathom catalogue list prints all names".to_owned(),
+    let names: Vec<&str> = names.collect();
+    let longer: Vec<String> =
+        names.iter().filter(|name| !id.is_empty() && name.contains(id)).map(|name| format!("`{name}`")).collect();
+    let help = match (&longer[..], fathom_units::nearest(id, names)) {
+        ([_, ..], _) if longer.len() <= NAMES_LISTED_MAX => format!("did you mean {}?", longer.join(" or ")),
+        (_, Some(near)) => format!("did you mean `{near}`?"),
+        _ => "fathom catalogue list prints all names".to_owned(),
     };
     SourceError::without_place("", format!("no {what} is called `{id}`"), Some(help))
 }

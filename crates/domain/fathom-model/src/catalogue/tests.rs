@@ -87,6 +87,8 @@ fn a_misspelled_key_or_name_names_the_nearest() {
     assert!(refusal(&text).contains("did you mean `model`?"), "{}", refusal(&text));
     let message = Catalogue::embedded().device("p4800x-37").expect_err("is unknown").to_string();
     assert!(message.contains("no device is called `p4800x-37`") && message.contains("p4800x-375"), "{message}");
+    let message = Catalogue::embedded().device("p4800x").expect_err("there are two sizes").to_string();
+    assert!(message.contains("did you mean `p4800x-375` or `p4800x-750`?"), "{message}");
 }
 
 #[test]
