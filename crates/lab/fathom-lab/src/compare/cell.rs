@@ -150,6 +150,12 @@ fn metric(figure: &Figure, p_adjusted: f64, margin_pct: f64) -> ComparedMetric {
     }
 }
 
+/// How the IOPS of `b` stand to those of `a`, each one load with its repeats that were not measured in turns; `None` when
+/// a side has no usable figure.
+pub(crate) fn iops_effect(a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
+    figure("iops", a, b, false)?.effect
+}
+
 /// `None` when a side does not have the figure.
 fn figure(name: &'static str, a: &[&StepView], b: &[&StepView], paired: bool) -> Option<Figure> {
     let values = |steps: &[&StepView]| steps.iter().map(|s| Some(known(name, s)?.0)).collect::<Option<Vec<f64>>>();

@@ -1,10 +1,12 @@
 //! Does binding threads to cores help, and until which queue depth? Reads and writes apart, with the crossovers.
 
+use fathom_stats::{Effect, Relation, adjusted_p_values, relation};
+
 use super::parts::{caveats, change_with_interval, nothing_measured};
 use super::sides::{
     Row, change_figure, crossovers, figures_sentence, joined, load_word, loads_words, row_sentence, rows,
 };
-use crate::compare::Comparison;
+use crate::compare::{ComparedStep, Comparison, iops_effect};
 use crate::document::{Figure, StepView, Verdict};
 
 /// Answers from the sides of the run; the first side is the reference, `unpinned` in the shipped study.
@@ -18,7 +20,7 @@ pub(super) fn verdicts(question: &str, steps: &[StepView], comparison: &Comparis
         let mut evidence: Vec<String> = rows.iter().filter_map(|r| best_sentence(r, steps)).collect();
         evidence.extend(rows.iter().map(|r| row_sentence(r, comparison.margin_pct)));
         evidence.extend(rows.iter().filter_map(crossover_sentence));
-        evidence.extend(overtakes(steps, &comparison.sides[0].title));
+        evidence.extend(overtakes(&rows, steps, &comparison.sides[0].title, comparison.margin_pct));
         let mut mind = caveats(steps);
         mind.extend(comparison.caveats.iter().cloned());
         out.push(Verdict {
@@ -94,42 +96,59 @@ fn crossover_sentence(row: &Row<'_>) -> Option<String> {
     (!places.is_empty()).then(|| format!("Crossover for {}: {}.", row.name, joined(&places)))
 }
 
-/// Where reads overtake writes, or the other way round, on the reference side with one thread.
-fn overtakes(steps: &[StepView], reference: &str) -> Vec<String> {
-    let of = |read_pct: u8| {
-        let mut points: Vec<(u32, f64)> = Vec::new();
-        let chosen = steps.iter().filter(|s| {
-            s.ios > 0
-                && s.threads == 1
-                && s.read_pct == read_pct
-                && s.pattern == "random"
-                && s.role.block.as_ref().is_some_and(|b| b.arm == reference)
-        });
-        for step in chosen {
-            match points.iter_mut().find(|(depth, _)| *depth == step.queue_depth) {
-                // Repeats of a cell count together.
-                Some((_, iops)) => *iops = (*iops + step.iops) / 2.0,
-                None => points.push((step.queue_depth, step.iops)),
-            }
-        }
-        points.sort_unstable_by_key(|p| p.0);
-        points
-    };
-    let (reads, writes) = (of(100), of(0));
-    let both: Vec<(u32, bool)> = reads
-        .iter()
-        .filter_map(|(depth, iops)| Some((*depth, *iops > writes.iter().find(|(d, _)| d == depth)?.1)))
-        .collect();
-    both.windows(2)
-        .filter(|w| w[0].1 != w[1].1)
-        .map(|w| {
-            let (ahead, behind) = if w[1].1 { ("reads", "writes") } else { ("writes", "reads") };
-            format!(
-                "With `{reference}`, random {ahead} overtake random {behind} between QD {} and QD {}.",
-                w[0].0, w[1].0
-            )
+/// Where reads overtake writes of the same size, or the other way round, on the reference side with one thread.
+///
+/// Claimed only between depths at which the intervals are apart; depths at which they are not lie in between.
+fn overtakes(rows: &[Row<'_>], steps: &[StepView], reference: &str, margin_pct: f64) -> Vec<String> {
+    let random = |read_pct: u8| {
+        rows.iter().filter(move |r| {
+            let load = &r.cells[0].load;
+            load.pattern == "random" && load.read_pct == read_pct
         })
-        .collect()
+    };
+    let mut out = Vec::new();
+    for reads in random(100) {
+        let alike = |w: &&Row<'_>| {
+            let (r, w) = (reads.cells[0], w.cells[0]);
+            (r.load.block_size_bytes, &r.group) == (w.load.block_size_bytes, &w.group)
+        };
+        for writes in random(0).filter(alike) {
+            let told = reads_ahead(reads, writes, steps, margin_pct);
+            out.extend(told.windows(2).filter(|w| w[0].1 != w[1].1).map(|w| {
+                let (ahead, behind) = if w[1].1 { (reads, writes) } else { (writes, reads) };
+                format!(
+                    "With `{reference}`, {} overtake {} between QD {} and QD {}.",
+                    ahead.name, behind.name, w[0].0, w[1].0
+                )
+            }));
+        }
+    }
+    out
+}
+
+/// Queue depths at which reads and writes of the reference with one thread are told apart, and whether reads are ahead.
+fn reads_ahead(reads: &Row<'_>, writes: &Row<'_>, steps: &[StepView], margin_pct: f64) -> Vec<(u32, bool)> {
+    let repeats =
+        |cell: &ComparedStep| -> Vec<&StepView> { steps.iter().filter(|s| cell.steps_a.contains(&s.index)).collect() };
+    let effects: Vec<(u32, Effect)> = reads
+        .cells
+        .iter()
+        .filter(|c| c.load.threads == 1)
+        .filter_map(|read| {
+            let write =
+                writes.cells.iter().find(|w| w.load.threads == 1 && w.load.queue_depth == read.load.queue_depth)?;
+            Some((read.load.queue_depth, iops_effect(&repeats(write), &repeats(read))?))
+        })
+        .collect();
+    let p: Vec<f64> = effects.iter().map(|(_, e)| e.p_value()).collect();
+    let told = effects.iter().zip(adjusted_p_values(&p)).filter_map(|((depth, effect), p)| {
+        match relation(effect, p, margin_pct) {
+            Relation::Higher => Some((*depth, true)),
+            Relation::Lower => Some((*depth, false)),
+            Relation::Same | Relation::Unsure => None,
+        }
+    });
+    told.collect()
 }
 
 fn advice(rows: &[Row<'_>], side: &str) -> Vec<String> {

@@ -150,9 +150,51 @@ fn pinning_names_the_depths_that_gain_for_reads_and_writes_apart() {
         "4k random writes: faster at QD 1, slower at QD 4 to 8, the same within 2 % at QD 2 (QD 1 +20.1 %, QD 2 +0.0 %, QD 4 -5.0 %, QD 8 -10.0 %).",
     );
     holds(&verdict, "Crossover for 4k random writes: between QD 1 (faster) and QD 4 (slower).");
-    holds(&verdict, "With `placement=unpinned`, random reads overtake random writes between QD 1 and QD 2.");
+    holds(&verdict, "With `placement=unpinned`, 4k random reads overtake 4k random writes between QD 1 and QD 2.");
     assert_eq!(verdict.figures.len(), 2);
     assert!((verdict.figures[0].value - 25.6).abs() < 0.5, "{:?}", verdict.figures[0]);
+}
+
+#[test]
+fn reads_overtake_writes_only_where_their_intervals_are_apart() {
+    let overtaking = |reads_at_4: f64, last_repeat: f64| {
+        let mut steps = in_turns(
+            PLACED,
+            &[
+                (100, 1, 1, 50e3, 1.0),
+                (100, 1, 2, 76e3, 1.0),
+                (100, 1, 4, reads_at_4, 1.0),
+                (0, 1, 1, 55e3, 1.0),
+                (0, 1, 2, 80e3, 1.0),
+                (0, 1, 4, 100e3, 1.0),
+            ],
+        );
+        // The last repeat of the reads at QD 2 is an outlier far above the writes.
+        steps.iter_mut().filter(|s| s.index == 22).for_each(|s| s.iops = last_repeat);
+        let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+        let evidence = one("pinning", &steps, Some(&sides)).evidence;
+        evidence.into_iter().filter(|e| e.contains("overtake")).collect::<Vec<_>>()
+    };
+    assert_eq!(overtaking(95e3, 76e3), [""; 0]);
+    assert_eq!(overtaking(95e3, 92e3), [""; 0], "one repeat of six decides nothing");
+    assert_eq!(overtaking(100e3, 76e3), [""; 0], "the same within the margin is not ahead");
+    let between = |low| {
+        [format!("With `placement=unpinned`, 4k random reads overtake 4k random writes between QD {low} and QD 4.")]
+    };
+    assert_eq!(overtaking(110e3, 76e3), between(2));
+    assert_eq!(overtaking(110e3, 92e3), between(1), "QD 2 is not told and lies in between");
+}
+
+#[test]
+fn overtakings_are_told_by_block_size_and_group() {
+    let mut steps =
+        in_turns(PLACED, &[(100, 1, 1, 50e3, 1.0), (100, 1, 2, 90e3, 1.0), (0, 1, 1, 60e3, 1.0), (0, 1, 2, 80e3, 1.0)]);
+    // Other writes at one of the depths are neither repeats nor rivals of these reads.
+    let other_size = |s: &&mut StepView| s.read_pct == 0 && s.queue_depth == 2;
+    steps.iter_mut().filter(other_size).for_each(|s| s.block_size_bytes = 8192);
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let verdict = one("pinning", &steps, Some(&sides));
+    assert!(!verdict.evidence.iter().any(|e| e.contains("overtake")), "{:#?}", verdict.evidence);
 }
 
 #[test]
