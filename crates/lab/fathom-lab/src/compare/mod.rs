@@ -93,6 +93,15 @@ fn judged(cells: Vec<Cell>, spread: f64, margin_pct: f64) -> Vec<ComparedStep> {
     cells.into_iter().zip(adjusted).map(|(cell, p)| cell.conclude(&p, margin_pct)).collect()
 }
 
+/// The step whose ratio is farthest from 1 among those with this verdict.
+pub(crate) fn farthest<'a>(
+    steps: impl IntoIterator<Item = &'a ComparedStep>,
+    verdict: &str,
+) -> Option<&'a ComparedStep> {
+    let far = |s: &ComparedStep| s.ratio.map_or(0.0, |r| r.ln().abs());
+    steps.into_iter().filter(|s| s.verdict == verdict).max_by(|a, b| far(a).total_cmp(&far(b)))
+}
+
 /// The word of a verdict on speed.
 fn speed_word(relation: Relation) -> &'static str {
     match relation {

@@ -1,6 +1,7 @@
 //! The answer of a comparison in words.
 
 use super::document::{ComparedStep, Comparison};
+use super::farthest;
 
 /// From this ratio on a multiple says more than a percentage.
 const MANIFOLD: f64 = 10.0;
@@ -35,10 +36,6 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> String {
     .filter(|(verdict, _)| count(verdict) > 0)
     .map(|(verdict, words)| format!("{} {words}", count(verdict)))
     .collect();
-    let extreme = |verdict: &str| {
-        let far = |s: &ComparedStep| s.ratio.map_or(0.0, |r| r.ln().abs());
-        steps.iter().copied().filter(|s| s.verdict == verdict).max_by(|a, b| far(a).total_cmp(&far(b)))
-    };
     let mut text = match steps.len() {
         1 => match steps[0].verdict.as_str() {
             "same" => format!("the step is the same within {margin_pct} %."),
@@ -48,7 +45,7 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> String {
         n => format!("of {n} steps {}.", parts.join(", ")),
     };
     for verdict in ["slower", "faster"] {
-        if let Some(step) = extreme(verdict) {
+        if let Some(step) = farthest(steps.iter().copied(), verdict) {
             text.push_str(&format!(" Most {verdict}: {}, {}.", step.label, ratio_words(step)));
         }
     }

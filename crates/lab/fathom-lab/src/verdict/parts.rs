@@ -220,9 +220,9 @@ pub(super) fn by_kind<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Vec<
 }
 
 /// `QD 8` with one thread, `16x2` with more.
-pub(super) fn depth_word(step: &StepView) -> String {
-    match step.threads {
-        1 => format!("QD {}", step.queue_depth),
-        n => format!("{n}x{}", step.queue_depth),
+pub(super) fn depth_word(threads: u32, queue_depth: u32) -> String {
+    match threads {
+        1 => format!("QD {queue_depth}"),
+        n => format!("{n}x{queue_depth}"),
     }
 }

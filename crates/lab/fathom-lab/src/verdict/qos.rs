@@ -2,7 +2,7 @@
 
 use fathom_units::{format_iops, format_ns};
 
-use super::parts::{Loads, by_kind, caveats, depth_word, figure, measured, nothing_measured, ns_with_interval};
+use super::parts::{self, Loads, by_kind, caveats, figure, measured, nothing_measured, ns_with_interval};
 use crate::document::{Figure, LatencyView, StepView, Verdict};
 
 /// A tail has grown when its p99 is this many times that of the shallowest load.
@@ -44,6 +44,10 @@ fn p99_words(step: &StepView) -> String {
         (Some(lat), Some(ns)) => ns_with_interval(ns, lat.ci95.get("p99")),
         _ => "not known".to_owned(),
     }
+}
+
+fn depth_word(step: &StepView) -> String {
+    parts::depth_word(step.threads, step.queue_depth)
 }
 
 fn depth_answer(kind: &Loads<'_>) -> String {

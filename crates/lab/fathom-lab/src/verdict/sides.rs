@@ -2,8 +2,8 @@
 
 use fathom_units::{format_iops, format_ns};
 
-use super::parts::{change_with_interval, load_name};
-use crate::compare::{ComparedMetric, ComparedStep, Comparison, change_words};
+use super::parts::{change_with_interval, depth_word, load_name};
+use crate::compare::{ComparedMetric, ComparedStep, Comparison, change_words, farthest};
 use crate::document::{Figure, StepView};
 
 /// The cells of one side against the reference that do the same at different loads, shallow to deep.
@@ -21,8 +21,7 @@ impl<'a> Row<'a> {
 
     /// The cell whose ratio is farthest from 1 among those with this verdict.
     pub(super) fn extreme(&self, verdict: &str) -> Option<&'a ComparedStep> {
-        let far = |c: &ComparedStep| c.ratio.map_or(0.0, |r| r.ln().abs());
-        self.with(verdict).into_iter().max_by(|a, b| far(a).total_cmp(&far(b)))
+        farthest(self.cells.iter().copied(), verdict)
     }
 }
 
@@ -46,12 +45,9 @@ pub(super) fn rows<'a>(comparison: &'a Comparison, side: &str) -> Vec<Row<'a>> {
     out
 }
 
-/// `QD 8` with one thread, `16x2` with more.
+/// The load of a cell in a word, as [`depth_word`].
 pub(super) fn load_word(cell: &ComparedStep) -> String {
-    match cell.load.threads {
-        1 => format!("QD {}", cell.load.queue_depth),
-        n => format!("{n}x{}", cell.load.queue_depth),
-    }
+    depth_word(cell.load.threads, cell.load.queue_depth)
 }
 
 /// Loads with the same verdict side by side: `QD 1 to 8`, `QD 4 and 16x2`.

@@ -2,7 +2,7 @@
 
 use super::parts::{caveats, change_with_interval, nothing_measured};
 use super::sides::{Row, change_figure, figures_sentence, row_sentence, rows};
-use crate::compare::{ComparedStep, Comparison};
+use crate::compare::{ComparedStep, Comparison, farthest};
 use crate::document::{Figure, StepView, Verdict};
 
 /// One answer per side against the reference.
@@ -34,13 +34,9 @@ pub(super) fn verdicts(question: &str, steps: &[StepView], comparison: &Comparis
 
 /// The cells worth their figures: the farthest of those that changed, or the first.
 fn told<'a>(cells: &[&'a ComparedStep]) -> Vec<&'a ComparedStep> {
-    let chosen: Vec<&ComparedStep> = ["faster", "slower"].iter().filter_map(|v| extreme(cells, v)).collect();
+    let chosen: Vec<&ComparedStep> =
+        ["faster", "slower"].iter().filter_map(|v| farthest(cells.iter().copied(), v)).collect();
     if chosen.is_empty() { cells.iter().copied().take(1).collect() } else { chosen }
-}
-
-fn extreme<'a>(cells: &[&'a ComparedStep], verdict: &str) -> Option<&'a ComparedStep> {
-    let far = |c: &ComparedStep| c.ratio.map_or(0.0, |r| r.ln().abs());
-    cells.iter().copied().filter(|c| c.verdict == verdict).max_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
 fn answer(cells: &[&ComparedStep], side: &str, reference: &str, margin_pct: f64) -> String {
@@ -51,7 +47,7 @@ fn answer(cells: &[&ComparedStep], side: &str, reference: &str, margin_pct: f64)
         (false, all) => format!(" at {n} of {all} loads"),
     };
     let most = |verdict: &str| {
-        extreme(cells, verdict).map_or_else(String::new, |c| {
+        farthest(cells.iter().copied(), verdict).map_or_else(String::new, |c| {
             let ratio = c.ratio.expect("a cell with a verdict has a ratio");
             format!("{} for {}", change_with_interval(ratio, c.ci95), c.label)
         })
