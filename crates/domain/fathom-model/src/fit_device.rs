@@ -82,9 +82,9 @@ fn per_target_bytes(o: &Observation) -> f64 {
 }
 
 impl FittedDevice {
-    /// The device as a file in the catalogue's form.
+    /// The device as a file in the catalogue's form; without `year` its source has none.
     #[must_use]
-    pub fn to_toml(&self, id: &str, model: &str, source_id: &str, source_title: &str, year: u16) -> String {
+    pub fn to_toml(&self, id: &str, model: &str, source_id: &str, source_title: &str, year: Option<u16>) -> String {
         let mut out = String::new();
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let residual = |f: &Fit| format!("{:.1} %", f.residual * 100.0);
@@ -93,9 +93,10 @@ impl FittedDevice {
         let _ = write!(
             out,
             "# A device fitted by `fathom fit`; use it with --device FILE.\n\n[[source]]\nid = {}\ntitle = {}\n\
-             publisher = \"Fathom\"\nyear = {year}\n\n[[device]]\nid = {}\nmodel = {}\nsource = [{0}]\n",
+             publisher = \"Fathom\"\n{}\n[[device]]\nid = {}\nmodel = {}\nsource = [{0}]\n",
             quoted(source_id),
             quoted(source_title),
+            year.map_or_else(String::new, |y| format!("year = {y}\n")),
             quoted(id),
             quoted(model)
         );
@@ -150,7 +151,7 @@ mod tests {
             seq_write_bytes_per_s: None,
             host_ns: 2_000.0,
         };
-        let text = fitted.to_toml("my-ssd", "a \"quoted\" model", "run-7", "run 7 of quick", 2026);
+        let text = fitted.to_toml("my-ssd", "a \"quoted\" model", "run-7", "run 7 of quick", Some(2026));
         let all = Catalogue::parse(&[("my-ssd.toml", &text)]).expect("is sound");
         let device = DeviceModel::of(all.device("my-ssd").expect("is there")).expect("is known");
         for n in [1, 4, 16, 64] {
@@ -159,5 +160,9 @@ mod tests {
             assert!((read.at(n).iops / model.at(n).iops - 1.0).abs() < 0.01, "N {n}");
         }
         assert_eq!(device.write.map(|w| w.units), Some(3.0));
+        assert_eq!(all.source("run-7").expect("is there").year, Some(2026));
+        let undated = fitted.to_toml("my-ssd", "a model", "run-7", "run 7 of quick", None);
+        let all = Catalogue::parse(&[("my-ssd.toml", &undated)]).expect("is sound");
+        assert_eq!(all.source("run-7").expect("is there").year, None, "no year is made up");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     let stem = options.output.as_deref().and_then(|p| p.file_stem()).map(|s| s.to_string_lossy().into_owned());
     let id = options.name.clone().or(stem).unwrap_or_else(|| format!("run-{}-drive", run.0));
     let title = format!("run {} of {} on {started}", run.0, head.summary.study);
-    let year = started.get(..4).and_then(|y| y.parse().ok()).unwrap_or(1970);
+    let year = started.get(..4).and_then(|y| y.parse().ok());
     let text = fitted.to_toml(&id, &model, &format!("{id}-run"), &title, year);
     let Some(path) = &options.output else {
         result(&text);
