@@ -19,6 +19,7 @@ use fathom_host::{HostFacts, ProbeError, Root};
 use fathom_plan::{Phase, Plan, Step};
 use fathom_record::Progress;
 use fathom_store::{Lab, NewRun, RunId, RunState, StoreError, StoredPrediction};
+use serde::Deserialize;
 
 use crate::document::{Document, StepView};
 use crate::machine::host_json;
@@ -188,10 +189,11 @@ pub fn resume(
     let mut prepared = prepare(plan, &allowed)?;
     let facts = facts_of(plan, &prepared)?;
     // A simulated machine is the one that the run kept.
-    if prepared.simulated.is_none()
-        && let Ok(then) = serde_json::from_str::<HostFacts>(&head.host_json)
-    {
-        let differences = same_host::differences(&then, &facts);
+    if prepared.simulated.is_none() {
+        let differences = match HostFacts::deserialize(&lab.host_of(&head)?) {
+            Ok(then) => same_host::differences(&then, &facts),
+            Err(e) => vec![format!("what it knows of its machine cannot be read ({e})")],
+        };
         if !differences.is_empty() {
             return Err(ConductError::OtherHost { run, differences });
         }

@@ -168,14 +168,18 @@ fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
         .collect()
 }
 
+/// The inventory that a run keeps; `None`: runs of other machines and of other versions may hold none that can be read.
+pub(crate) fn inventory_of(host: &serde_json::Value) -> Option<Inventory> {
+    host.get("inventory").and_then(|i| Inventory::deserialize(i).ok())
+}
+
 /// The measured steps of a run as attribution and fits see them, with what its inventory knows.
 ///
 /// # Errors
 /// [`StoreError`] when the run is not in the lab or cannot be read.
 pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreError> {
     let head = lab.load_head(run)?;
-    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
-    let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
+    let inventory = inventory_of(&lab.host_of(&head)?);
     let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
@@ -194,5 +198,40 @@ pub(crate) fn observation(step: &Step, record: &StepRecord, facts: Option<&mut F
     match facts {
         Some(facts) => seen.on(facts.of(&devices)),
         None => seen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_store::NewRun;
+
+    use super::*;
+    use crate::samples;
+    use crate::view::document_of;
+
+    #[test]
+    fn a_run_that_lost_its_host_keeps_its_figures_and_says_so_and_nothing_is_fitted_to_it() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let mut lab = Lab::open(&dir.path().join("lab.db")).expect("made");
+        let plan = samples::document(1, serde_json::Value::Null, Vec::new()).run.plan;
+        let mut begin = |host_json: &str| {
+            let new = NewRun {
+                study: "quick",
+                question: "How fast?",
+                plan: &plan,
+                host_json,
+                fathom_version: "0.1.0",
+                started_unix_ns: 0,
+                command_line: "fathom run quick",
+            };
+            lab.begin_run(&new).expect("begins")
+        };
+        let (sound, lost) = (begin("{}"), begin("{\"kernel\":"));
+        let caveats = |run| document_of(&lab, run).expect("has its figures").verdict[0].caveats.clone();
+        assert_eq!(caveats(sound), [""; 0]);
+        assert!(caveats(lost)[0].contains("is damaged"), "{:?}", caveats(lost));
+        assert!(observations_of(&lab, sound).is_ok());
+        let error = observations_of(&lab, lost).expect_err("cannot be judged");
+        assert!(error.to_string().contains("host of run 2"), "{error}");
     }
 }

@@ -10,7 +10,6 @@ use fathom_plan::{EngineName, Op, Pattern, Placement, Step, fio_command};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
 use fathom_stats::{iops_estimate, mean_latency_ci95, quantile_estimate};
 use fathom_store::{Lab, RunHead, RunId, StepOutcome, StoreError};
-use serde::Deserialize;
 
 use crate::checks::checks;
 use crate::compare::{MARGIN_PCT, compare_arms};
@@ -18,7 +17,7 @@ use crate::document::{
     CeilingView, CpuView, CurvePoint, DirectionView, Document, EvidenceView, FioCommand, LatencyView, LimitView,
     NeedView, RunInfo, SCHEMA, SeriesView, StepView,
 };
-use crate::facts::{FactsOfRun, observation};
+use crate::facts::{FactsOfRun, inventory_of, observation};
 use crate::foresight::foresee;
 use crate::health::{drive_health, hot_intervals};
 use crate::links::link_loads;
@@ -34,16 +33,21 @@ const CURVE_DECADES: i32 = 7;
 /// Samples that must lie beyond a point of the curve; fewer would draw single I/Os as a tail.
 const CURVE_BEYOND_MIN: u64 = 10;
 
+/// What an answer must say when nothing is known of the machine any more.
+const HOST_IS_LOST: &str =
+    "What the lab held of this machine is damaged: its drives and links, and what follows from them, are left out.";
+
 /// Builds the document of a stored run, one step at a time: a thousand records would not fit small machines.
 ///
 /// # Errors
 /// [`StoreError`] when the run is not in the lab or cannot be read.
 pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let head = lab.load_head(run)?;
-    // A lab that lost its host facts still has its figures.
-    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
-    // Runs of other machines and older runs may hold no inventory.
-    let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
+    // A lab that lost its host facts still has its figures; the answer says so.
+    let known = lab.host_of(&head);
+    let host_is_lost = known.is_err();
+    let host = known.unwrap_or_default();
+    let inventory = inventory_of(&host);
     let mut steps = Vec::new();
     let mut seen = Vec::new();
     let mut loops = Loops::default();
@@ -77,6 +81,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         verdicts(&head.summary.study, &head.summary.question, &document.steps, document.comparison.as_ref());
     if let (Some(machine), Some(first)) = (&head.plan.machine, document.verdict.first_mut()) {
         first.caveats.insert(0, simulated_caveat(machine));
+    }
+    if let Some(first) = document.verdict.first_mut().filter(|_| host_is_lost) {
+        first.caveats.insert(0, HOST_IS_LOST.to_owned());
     }
     Ok(document)
 }

@@ -60,6 +60,14 @@ impl Lab {
         Ok(RunHead { summary, plan, host_json })
     }
 
+    /// What a run knows of its host.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn host_of(&self, head: &RunHead) -> Result<serde_json::Value, StoreError> {
+        serde_json::from_str(&head.host_json).map_err(|e| self.damaged(format!("host of run {}: {e}", head.summary.id)))
+    }
+
     /// Indexes, in the plan, of the steps that ended; ascending.
     ///
     /// # Errors

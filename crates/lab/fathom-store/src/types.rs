@@ -138,7 +138,7 @@ pub struct RunHead {
     pub summary: RunSummary,
     /// The plan as executed.
     pub plan: Plan,
-    /// Facts about the host, as JSON.
+    /// Facts about the host, as JSON; read by [`crate::Lab::host_of`].
     pub host_json: String,
 }
 

@@ -160,6 +160,10 @@ fn a_run_is_listed_with_its_counts_and_states() {
 
     let loaded = lab.load_run(run).expect("loads");
     assert_eq!(loaded.head.host_json, "{\"kernel\":\"6.1\"}");
+    assert_eq!(lab.host_of(&loaded.head).expect("reads")["kernel"], "6.1");
+    let cut = RunHead { host_json: "{\"kernel\":".to_owned(), ..loaded.head.clone() };
+    let error = lab.host_of(&cut).expect_err("is damaged");
+    assert!(matches!(&error, StoreError::Damaged { detail, .. } if detail.contains("host of run 1")), "{error}");
     let owned = |o: &StoredStep| o.outcome.clone();
     assert_eq!(loaded.steps.iter().map(|s| s.step.index).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(owned(&loaded.steps[0]), StepOutcome::Measured(record));

@@ -21,7 +21,7 @@ pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     };
     let head = lab.load_head(run)?;
     let started = rfc3339(head.summary.started_unix_ns);
-    let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
+    let host = lab.host_of(&head)?;
     let device = &host["targets"][0]["device"];
     let model = device["model"].as_str().or(device["name"].as_str()).unwrap_or("unknown drive").to_owned();
     let stem = options.output.as_deref().and_then(|p| p.file_stem()).map(|s| s.to_string_lossy().into_owned());

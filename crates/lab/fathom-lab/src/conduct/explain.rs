@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use fathom_host::inspect::Inventory;
 use fathom_model::{LimitName, missing_probes};
 use fathom_plan::{Phase, Plan, RunLength, Step};
-use serde::Deserialize;
 
 use super::steps::Conductor;
 use super::{ConductError, Event};
-use crate::facts::{FactsOfRun, observation, observations_of};
+use crate::facts::{FactsOfRun, inventory_of, observation, observations_of};
 
 /// Longest measured time of a probe: it need only tell a fifth more from as much.
 const PROBE_NS_MAX: u64 = 2_000_000_000;
@@ -27,8 +25,7 @@ impl Conductor<'_> {
     pub(super) fn explain(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Result<u32, ConductError> {
         let mut all = observations_of(self.lab, self.run)?;
         let head = self.lab.load_head(self.run)?;
-        let host: serde_json::Value = serde_json::from_str(&head.host_json).unwrap_or(serde_json::Value::Null);
-        let inventory: Option<Inventory> = host.get("inventory").and_then(|i| Inventory::deserialize(i).ok());
+        let inventory = inventory_of(&self.lab.host_of(&head)?);
         let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
         let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
         let mut index = last.max(plan.steps.len() as u32);
