@@ -86,7 +86,7 @@ impl From<ConductError> for Problem {
             ConductError::Target(e) => e.into(),
             ConductError::Store(e) => e.into(),
             ConductError::Setting(e) => e.into(),
-            ConductError::OtherHost { .. } | ConductError::Gone { .. } => {
+            ConductError::OtherHost { .. } | ConductError::Gone { .. } | ConductError::NotAgain { .. } => {
                 Problem::new(Exit::Refused, error.to_string(), "begin a new run: fathom run --like RUN")
             }
             ConductError::Host(_) => Problem::new(Exit::Failed, error.to_string(), "mount /proc and /sys"),

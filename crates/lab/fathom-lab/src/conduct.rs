@@ -103,6 +103,17 @@ pub enum ConductError {
         /// Which file.
         path: String,
     },
+    /// The simulated run that is to go on holds a step that its machine cannot do again, so that its drives would not be
+    /// in the state they were in.
+    #[error("run {run} cannot go on: {step}, which ended before, cannot be simulated again: {why}")]
+    NotAgain {
+        /// Which run.
+        run: RunId,
+        /// Label of the step.
+        step: String,
+        /// Why.
+        why: String,
+    },
     /// A setting could not be changed or brought back.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -165,8 +176,8 @@ pub fn conduct(
 /// stopped in its middle is measured again.
 ///
 /// # Errors
-/// [`ConductError::OtherHost`] and [`ConductError::Gone`] when what is stored and what would follow could not stand in
-/// one run; else as [`conduct`].
+/// [`ConductError::OtherHost`], [`ConductError::Gone`] and [`ConductError::NotAgain`] when what is stored and what would
+/// follow could not stand in one run; else as [`conduct`].
 pub fn resume(
     lab: &mut Lab,
     run: RunId,

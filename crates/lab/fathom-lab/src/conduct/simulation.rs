@@ -47,16 +47,20 @@ impl Simulation {
 
     /// Takes note of a step that ended before this process took over. It is run again where its end decides how the
     /// drives answer from then on.
-    pub(super) fn recall(&mut self, step: &Step, record: &StepRecord, stop: &AtomicBool) {
+    ///
+    /// # Errors
+    /// [`StepFailure`] when the machine cannot do now what it did then: its drives are not in the state they were in.
+    pub(super) fn recall(&mut self, step: &Step, record: &StepRecord, stop: &AtomicBool) -> Result<(), StepFailure> {
         if step.phase != Phase::Measure || self.runner.has_fresh_drives() {
             let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
             // It ran before with the same result.
             let mut step = step.clone();
             step.length.floor_ns = record.runtime_ns;
             step.length.budget_ns = record.runtime_ns;
-            let _ = self.runner.run(&step, &mut control);
+            self.runner.run(&step, &mut control)?;
         }
         self.pass(step, record);
+        Ok(())
     }
 
     fn pass(&mut self, step: &Step, record: &StepRecord) {
@@ -74,4 +78,28 @@ fn refuse_settings(step: &Step) -> Result<(), StepFailure> {
         why: format!("a simulated machine has no setting {}", names.join(", ")),
         help: "change the machine file instead and compare the two runs, or name a real target".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use crate::simulated::simulated_machine;
+
+    #[test]
+    fn a_step_that_cannot_be_run_again_is_an_error_and_not_forgotten() {
+        let machine = simulated_machine("speed").expect("is shipped");
+        let mut simulation = Simulation::new(&machine, 0);
+        let stop = AtomicBool::new(false);
+        let mut step = samples::step();
+        step.phase = Phase::Precondition;
+        step.length.budget_ns = 1_000_000;
+        step.length.floor_ns = 1_000_000;
+        step.targets[0].path = "sim:speed/nvme-0".to_owned();
+        let mut record = simulation.run(&step, &stop, &mut |_| {}).expect("runs");
+        record.runtime_ns = 1_000_000;
+        simulation.recall(&step, &record, &stop).expect("runs again");
+        step.targets[0].path = "sim:speed/no-such-drive".to_owned();
+        simulation.recall(&step, &record, &stop).expect_err("the drive is gone");
+    }
 }

@@ -123,7 +123,11 @@ impl<'a> Conductor<'a> {
                 continue;
             }
             if let (Some(simulation), Some(record)) = (&mut self.simulation, record) {
-                simulation.recall(&stored.step, record, self.stop);
+                simulation.recall(&stored.step, record, self.stop).map_err(|e| ConductError::NotAgain {
+                    run: self.run,
+                    step: stored.step.label.clone(),
+                    why: e.to_string(),
+                })?;
             }
             self.loops.begin(&stored.step);
             self.loops.take(&stored.step, record);
