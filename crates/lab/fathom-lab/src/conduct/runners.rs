@@ -1,4 +1,6 @@
-//! Who runs a step: the engine on this host. The one place that looks at the kind of its targets.
+//! Who runs a step on this machine: the engine, watched by a sampler of the host's counters.
+//!
+//! Steps on a simulated machine never come here: [`super::simulation`] takes them as they are.
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
 use fathom_host::{HostSampler, ProbeError, Root};
