@@ -62,6 +62,7 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     let ended = place.run("compare 1 last --fail-if-slower 50% -o page.html");
     ended.expect(i32::from(slower), &["Report: page.html"]);
     assert_eq!(ended.err.contains("slower by more than 50 %: 4k random read T1 QD1 ("), slower, "{}", ended.err);
+    assert_eq!(ended.err.contains("measure both sides in turns: fathom run"), slower, "{}", ended.err);
     assert!(ended.out.starts_with("A  run 1 · loop"), "{}", ended.out);
     let (differs, answer) = (ended.out.find("What else differs"), ended.out.find("run 3 against run 1: the step"));
     assert!(differs.is_some() && differs < answer, "the environment comes first:\n{}", ended.out);
@@ -90,7 +91,7 @@ fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
         ended.out
     );
     let ended = place.run("compare 1 --fail-if-slower 3%");
-    ended.expect(1, &["1 step is slower by more than 3 %: "]);
+    ended.expect(1, &["1 step is slower by more than 3 %: ", "help: measured in turns", "fathom show 1"]);
     assert!(ended.out.contains("rate_iops=2k of run 1"), "{}", ended.out);
     assert!(ended.out.contains("measured in one run, in turns"), "{}", ended.out);
     let sides = place.json("compare last", 0);

@@ -159,7 +159,7 @@ fn bad_input_is_refused_with_a_way_out() {
     place.run("inspect --root words.tar").expect(1, &["words.tar", "fathom inspect --capture"]);
     place.run("inspect --root tree --target sdq").expect(2, &["there is no drive sdq", "nvme0n1"]);
     place.run("inspect --root tree --cpus 9").expect(2, &["CPU 9 is not online", "0-3"]);
-    place.run("inspect --root tree --cpus 3-1").expect(2, &["descends"]);
+    place.run("inspect --root tree --cpus 3-1").expect(2, &["descends", "help: "]);
     place.run("inspect --root tree --capture words.tar").expect(1, &["cannot write words.tar"]);
     assert_eq!(fs::read_to_string(place.file("words.tar")).expect("untouched"), "these are words");
 }

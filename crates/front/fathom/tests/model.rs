@@ -70,16 +70,17 @@ fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it
     assert_eq!((&answer["drives"], &answer["cores"], &answer["lanes"]), (&15.into(), &24.into(), &60.into()), "{met}");
     assert!(number(&answer["prediction"]["iops"]) >= 10e6);
     assert!(number(&answer["prediction"]["lat_ns_p99"]) <= 500_000.0);
-    for (goal, more, ceiling) in [
-        ("iops>=10M", "--cores 8", "all_cores"),
-        ("p99<=50us", "", "device"),
-        ("iops>=10M", "--count 4", "device"),
-        ("iops>=10M", "--uplink gen3x16", "uplink"),
+    for (goal, more, ceiling, help) in [
+        ("iops>=10M", "--cores 8", "all_cores", "help: more --cores"),
+        ("p99<=50us", "", "device", "help: another --device"),
+        ("p99<=50us", "--count 4", "device", "help: another --device"),
+        ("iops>=10M", "--count 4", "device", "help: another number of drives meets it"),
+        ("iops>=10M", "--uplink gen3x16", "uplink", "help: a faster or wider --uplink"),
     ] {
         let forbidden = asked(goal, more, 1);
         assert_eq!(forbidden["forbidden"]["limit"], ceiling, "{goal} {more}: {forbidden}");
         let told = place.run(&format!("predict --device p5510-3840 --goal {goal} {more}"));
-        told.expect(1, &["cannot be met", ceiling]);
+        told.expect(1, &["cannot be met", ceiling, help]);
     }
 }
 
@@ -94,9 +95,9 @@ fn bad_input_is_refused_with_the_place_and_the_remedy() {
         ("predict --device p5510-3840 --engine iouring", &["did you mean `io_uring`?"]),
         ("predict --device p5510-3840 --goal p99<=500", &["has no unit", "--goal:1:6"]),
         ("predict --device p5510-3840 --goal ipos>=1M", &["did you mean `iops`?"]),
-        ("predict --device p5510-3840 --link gen9x4", &["generation 9"]),
+        ("predict --device p5510-3840 --link gen9x4", &["generation 9", "help: ", "--link gen4x4"]),
         ("predict --device p5510-3840 --link gen4x0", &["no lanes"]),
-        ("predict --device p5510-3840 --raid 7", &["is not a RAID level"]),
+        ("predict --device p5510-3840 --raid 7", &["is not a RAID level", "help: ", "--raid 10"]),
         ("predict --device p5510-3840 --raid 5 --count 2", &["--count 3"]),
         ("predict --device p5510-3840 --count 0", &["at least 1"]),
         ("predict --device missing.toml", &["cannot read missing.toml", "fathom fit"]),

@@ -134,7 +134,7 @@ impl Target {
         let failed = |source| StepFailure::Failed {
             what: format!("reading the size of {}", self.path),
             source,
-            help: String::new(),
+            help: "look whether the drive still answers: `fathom inspect` and the kernel's log (dmesg)".to_owned(),
         };
         if self.kind == TargetKind::File {
             let size = file.metadata().map_err(failed)?.len();
@@ -188,6 +188,9 @@ fn fits_engine(path: &str, kind: TargetKind, engine: EngineName) -> Result<(), S
     }
 }
 
+/// The way around what a character device cannot do.
+const BY_BLOCK_DEVICE: &str = "name the block device (/dev/nvme0n1) and use `--engine io_uring`";
+
 /// What Fathom must know of the namespace behind a character device, and its size in blocks.
 fn namespace_of(path: &str, meta: &std::fs::Metadata, file: &File) -> Result<(Namespace, u64), StepFailure> {
     let what = format!("target {path}");
@@ -196,7 +199,8 @@ fn namespace_of(path: &str, meta: &std::fs::Metadata, file: &File) -> Result<(Na
     })?;
     let asked = Device::open(Path::new(path)).and_then(|device| device.admin(&AdminCommand::identify_namespace(id)));
     let (page, _) = asked.map_err(|e| refused(&what, e.to_string(), "run as root"))?;
-    let described = fathom_nvme::Namespace::decode(&page).map_err(|e| refused(&what, e.to_string(), ""))?;
+    let described =
+        fathom_nvme::Namespace::decode(&page).map_err(|e| refused(&what, e.to_string(), BY_BLOCK_DEVICE))?;
     let Some(block_bytes) = described.block_bytes() else {
         return Err(refused(what, "the drive describes its format in a way that contradicts itself", "use io_uring"));
     };
@@ -332,7 +336,9 @@ impl Trimmer {
             TargetKind::Device => Trimmer::Device(target.open()?),
             TargetKind::Generic => match target.namespace {
                 Some(namespace) => Trimmer::Generic(target.open()?, namespace),
-                None => return Err(refused(format!("trims on {}", target.path), "it was not identified", "")),
+                None => {
+                    return Err(refused(format!("trims on {}", target.path), "it was not identified", BY_BLOCK_DEVICE));
+                }
             },
         })
     }

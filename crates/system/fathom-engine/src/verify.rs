@@ -204,7 +204,7 @@ impl Ledger {
         let mut buffer = Area::new(1, (call_units * unit_bytes) as usize).map_err(|source| StepFailure::Failed {
             what: "allocating the buffer for reading back".to_owned(),
             source,
-            help: String::new(),
+            help: "free some memory, or raise the limit of the control group or of ulimit -v".to_owned(),
         })?;
         if !plan.step.workload.direct && self.writes {
             self.leave_page_cache();

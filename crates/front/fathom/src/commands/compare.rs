@@ -34,8 +34,8 @@ pub(crate) fn compare(args: &Args, options: &CompareArgs) -> Result<Exit, Proble
         write_comparison(&comparison, args.lang, path)?;
         talk(&format!("Report: {}", path.display()));
     }
-    match limit_pct.and_then(|limit| fault(&comparison, limit)) {
-        Some(message) => Err(Problem::new(Exit::Failed, message, "")),
+    match limit_pct.and_then(|limit| Some((fault(&comparison, limit)?, limit))) {
+        Some((message, limit)) => Err(Problem::new(Exit::Failed, message, fault_help(&comparison, limit))),
         None => Ok(Exit::Done),
     }
 }
@@ -83,6 +83,28 @@ fn fault(comparison: &Comparison, limit_pct: f64) -> Option<String> {
         parts.push(format!("{} could not be measured again: {}", counted(lost.len()), listed(&lost)));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// What to do about it.
+fn fault_help(comparison: &Comparison, limit_pct: f64) -> String {
+    let run = match &comparison.sides[..] {
+        [_, other] => other.run.to_string(),
+        _ => "RUN".to_owned(),
+    };
+    let slower: Vec<&str> = comparison.slower_by(limit_pct / 100.0).map(|s| s.design.as_str()).collect();
+    let mut parts = Vec::new();
+    if slower.contains(&"unpaired") {
+        parts.push(
+            "to rule out what changes from run to run, measure both sides in turns: fathom run STUDY --versus KEY=VALUE"
+                .to_owned(),
+        );
+    } else if !slower.is_empty() {
+        parts.push(format!("measured in turns, so not by drift; each figure of it: fathom show {run}"));
+    }
+    if comparison.lost().next().is_some() {
+        parts.push(format!("what to do about a step that was refused or failed stands with it: fathom show {run}"));
+    }
+    parts.join("; ")
 }
 
 fn counted(steps: usize) -> String {

@@ -34,7 +34,7 @@ const WIDTH: usize = 80;
 /// Shows or captures the machine.
 pub(crate) fn inspect(options: &InspectArgs) -> Result<Exit, Problem> {
     let cpus = options.cpus.as_deref().map(parse_cpu_list).transpose();
-    let cpus = cpus.map_err(|e| Problem::usage(format!("--cpus: {e}"), ""))?.unwrap_or_default();
+    let cpus = cpus.map_err(|e| Problem::usage(format!("--cpus: {e}"), e.help.clone()))?.unwrap_or_default();
     if let Some(path) = &options.root {
         if path.is_dir() {
             return show(&Root::new(path), options, cpus);

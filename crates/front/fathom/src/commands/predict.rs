@@ -6,8 +6,8 @@ use fathom_host::Root;
 use fathom_host::inspect::Inventory;
 use fathom_lab::step_facts;
 use fathom_model::{
-    Catalogue, Ceiling, Description, Goal, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape, described,
-    meet, predict as predict_load,
+    Catalogue, Ceiling, Description, Goal, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
+    described, meet, predict as predict_load,
 };
 use fathom_plan::{Knobs, Plan, Step, Target};
 use fathom_units::{format_iops, format_ns, format_rate};
@@ -150,11 +150,14 @@ fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Probl
 }
 
 fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
-    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {e}"), ""))
+    let help =
+        || format!("generation and lanes, as in {flag} gen4x4; `fathom inspect` shows the links of this machine");
+    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {e}"), help()))
 }
 
 fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
-    let level = text.map(RaidLevel::parse).transpose().map_err(|e| Problem::usage(format!("--raid: {e}"), ""))?;
+    let help = "the level alone, as in --raid 10; without --raid each drive is on its own";
+    let level = text.map(RaidLevel::parse).transpose().map_err(|e| Problem::usage(format!("--raid: {e}"), help))?;
     Ok(level.map(|level| RaidModel { level, card_iops: None, card_link: None }))
 }
 
@@ -260,7 +263,7 @@ fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], tex
         Problem::new(
             Exit::Failed,
             format!("{text} cannot be met: {} forbids it\n  {}", why.limit.as_str(), why.sentence),
-            "",
+            goal_help(options, machine, &shape, &goal, why.limit),
         )
     })?;
     if options.json {
@@ -287,6 +290,28 @@ fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], tex
     out.push_str(&ceilings(&p.ceilings));
     result(&out);
     Ok(Exit::Done)
+}
+
+/// What to change for a goal that `limit` forbids.
+fn goal_help(
+    options: &PredictArgs,
+    machine: &MachineModel,
+    shape: &Shape,
+    goal: &Goal,
+    limit: LimitName,
+) -> &'static str {
+    if options.count.is_some() && meet(machine, shape, goal, None).is_ok() {
+        return "another number of drives meets it: leave --count out to be told how many";
+    }
+    match limit {
+        LimitName::Uplink => "a faster or wider --uplink, larger blocks (--set bs=...), or a lower goal",
+        LimitName::Link => "a faster or wider --link, larger blocks (--set bs=...), or a lower goal",
+        LimitName::Core | LimitName::AllCores | LimitName::IrqCore => {
+            "more --cores, an --engine or --cpu that takes less time per I/O, or a lower goal"
+        }
+        LimitName::Raid => "another level (--raid), drives on their own, or a lower goal",
+        _ => "another --device (fathom catalogue list), or a lower goal",
+    }
 }
 
 /// One step of the goal's load, on one drive.
