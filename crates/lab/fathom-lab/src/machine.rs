@@ -22,12 +22,9 @@ struct HostSeen<'a> {
 pub(crate) fn host_json(root: &Root, facts: &HostFacts) -> String {
     let mut inventory = Inventory::read(root);
     let devices = facts.targets.iter().filter_map(|t| t.device.as_ref());
-    let targets: Vec<String> = devices.map(|d| d.name.clone()).collect();
     // Advice on other drives would not be about this run: with no device behind the targets, none on drives is given.
-    let mut advice = advise(&inventory, &Subject { targets: targets.clone(), cpus: Vec::new() });
-    if targets.is_empty() {
-        advice.retain(|a| a.subjects.iter().all(|s| inventory.drive(s).is_none()));
-    }
+    let targets = Some(devices.map(|d| d.name.clone()).collect());
+    let advice = advise(&inventory, &Subject { targets, cpus: Vec::new() });
     let drives = inventory.drives.iter_mut().map(|d| &mut d.device);
     for device in drives.chain(inventory.arrays.iter_mut().map(|a| &mut a.device)) {
         device.serial = device.serial.as_deref().map(end_of);

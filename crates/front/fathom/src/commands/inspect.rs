@@ -66,7 +66,7 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
     }
     let targets = targets(&inventory, &options.target)?;
     check_cpus(&inventory, &cpus)?;
-    let advice = advise(&inventory, &Subject { targets, cpus });
+    let advice = advise(&inventory, &Subject { targets: Some(targets).filter(|t| !t.is_empty()), cpus });
     if let Some(rules) = &options.fix {
         return fix(root, &inventory, &advice, rules, options.json);
     }

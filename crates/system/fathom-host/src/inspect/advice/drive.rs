@@ -27,7 +27,8 @@ pub(super) fn cgroup_io(context: &Context<'_>) -> Vec<Advice> {
         .into_iter()
         .flatten()
         .collect();
-        if parts.is_empty() {
+        // A device that is known by its number alone may be below any target.
+        if parts.is_empty() || !limit.device.as_deref().is_none_or(|name| context.concerns(name)) {
             return None;
         }
         let name = limit.device.clone().unwrap_or_else(|| limit.number.clone());
@@ -192,7 +193,8 @@ pub(super) fn state(context: &Context<'_>) -> Vec<Advice> {
 
 /// An array that is incomplete or busy with itself.
 pub(super) fn array(context: &Context<'_>) -> Vec<Advice> {
-    let found = context.inventory.arrays.iter().filter_map(|array| {
+    let arrays = context.inventory.arrays.iter().filter(|a| context.concerns(&a.device.name));
+    let found = arrays.filter_map(|array| {
         let degraded = array.degraded.filter(|n| *n > 0);
         let missing = degraded.map(|n| if n == 1 { "a member is missing".to_owned() } else { format!("{n} members are missing") });
         let busy = array.sync_action.as_deref().filter(|a| !matches!(*a, "idle" | "frozen"));
@@ -211,7 +213,8 @@ pub(super) fn array(context: &Context<'_>) -> Vec<Advice> {
 #[cfg(test)]
 mod tests {
     use crate::inspect::admin::tests::{give_pages, set_page};
-    use crate::inspect::advice::testing::{ids, the};
+    use crate::inspect::advice::Subject;
+    use crate::inspect::advice::testing::{ids, ids_for, the};
     use crate::inspect::machines::Machine;
 
     fn has(machine: &Machine, id: &str) -> bool {
@@ -317,5 +320,23 @@ mod tests {
         assert!(!has(&machine, "array.not-whole"));
         machine.file("sys/block/md0/md/degraded", "1\n").file("sys/block/md0/md/sync_action", "recover\n");
         assert!(the(&machine, "array.not-whole").reason.contains("busy with recover"));
+    }
+
+    #[test]
+    fn limits_and_arrays_of_other_drives_are_no_advice_for_a_named_one() {
+        let mut machine = with_drive();
+        machine.drive_on_port("0000:10", 0, (4, 4), (4, 4), (4, 4));
+        machine.file("proc/self/cgroup", "0::/x\n").file("proc/self/mountinfo", "31 1 0:28 / /cg rw - cgroup2 c rw\n");
+        machine.file("cg/x/io.max", "259:0 riops=300\n");
+        machine.array("md0", "raid1", &["nvme0n1"]);
+        machine.file("sys/block/md0/md/degraded", "1\n");
+        let said = |target: &str| {
+            let subject = Subject { targets: Some(vec![target.to_owned()]), cpus: Vec::new() };
+            let ids = ids_for(&machine, &subject);
+            ["limit.cgroup-io", "array.not-whole"].map(|id| ids.iter().any(|i| i == id))
+        };
+        assert_eq!(said("nvme0n1"), [true, true], "a rebuild shares the member with the load");
+        assert_eq!(said("md0"), [true, true]);
+        assert_eq!(said("nvme1n1"), [false, false]);
     }
 }

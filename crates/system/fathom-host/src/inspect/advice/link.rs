@@ -3,8 +3,8 @@
 use fathom_units::format_significant;
 
 use super::{Advice, Context, by_words, note, warning};
-use crate::inspect::LinkRate;
 use crate::inspect::pcie::{Hop, PciFunction, PciKind};
+use crate::inspect::{Drive, LinkRate};
 
 /// Above this the sum of the drives is more than the uplink's by more than rounding.
 const OVERSUBSCRIBED: f64 = 1.05;
@@ -86,9 +86,18 @@ pub(super) fn slot_limits(context: &Context<'_>) -> Vec<Advice> {
     by_words(found)
 }
 
-/// A switch promises more below than it has above.
+/// A switch above a drive promises more below than it has above.
 pub(super) fn uplink(context: &Context<'_>) -> Vec<Advice> {
-    let over = context.inventory.lanes.uplinks.iter().filter(|u| u.oversubscription > OVERSUBSCRIBED);
+    let pcie = &context.inventory.pcie;
+    let leads_to = |switch: &str, drive: &Drive| {
+        drive.pci_address.as_deref().is_some_and(|a| pcie.path_to(a).iter().any(|f| f.address == switch))
+    };
+    let over = context
+        .inventory
+        .lanes
+        .uplinks
+        .iter()
+        .filter(|u| u.oversubscription > OVERSUBSCRIBED && context.drives.iter().any(|d| leads_to(&u.switch, d)));
     let found = over.map(|u| {
         let reason = format!(
             "{} links below carry {} together, the uplink {}: {} to 1",
@@ -106,7 +115,8 @@ pub(super) fn uplink(context: &Context<'_>) -> Vec<Advice> {
 
 #[cfg(test)]
 mod tests {
-    use crate::inspect::advice::testing::{ids, the};
+    use crate::inspect::advice::Subject;
+    use crate::inspect::advice::testing::{ids, ids_for, the};
     use crate::inspect::machines::{Link, Machine};
 
     fn one_drive(current: Link, drive: Link, port: Link) -> Machine {
@@ -162,5 +172,20 @@ mod tests {
         let mut machine = Machine::server(1, 4, 1);
         machine.switch_with_drives("0000:10", 0, (4, 16), (4, 4), 4);
         assert!(!ids(&machine).contains(&"pcie.uplink-oversubscribed".to_owned()));
+    }
+
+    #[test]
+    fn the_uplink_of_a_switch_is_no_matter_of_a_drive_that_is_not_behind_it() {
+        let mut machine = Machine::server(1, 4, 1);
+        machine.switch_with_drives("0000:10", 0, (4, 16), (4, 4), 6);
+        machine.drive_on_port("0000:10", 0, (4, 4), (4, 4), (4, 4));
+        let is_said = |targets: Option<Vec<String>>| {
+            let ids = ids_for(&machine, &Subject { targets, cpus: Vec::new() });
+            ids.contains(&"pcie.uplink-oversubscribed".to_owned())
+        };
+        assert!(is_said(None) && is_said(Some(vec!["nvme0n1".into()])), "behind the switch");
+        assert!(is_said(Some(vec!["nvme6n1".into(), "nvme5n1".into()])), "one of them is behind it");
+        assert!(!is_said(Some(vec!["nvme6n1".into()])), "on a port of its own");
+        assert!(!is_said(Some(Vec::new())), "no drive at all");
     }
 }

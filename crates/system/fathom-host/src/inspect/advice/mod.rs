@@ -39,8 +39,8 @@ pub struct Advice {
 /// What the advice is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// Kernel names of devices that will be measured; empty: all drives.
-    pub targets: Vec<String>,
+    /// Kernel names of devices that will be measured; `None`: all drives.
+    pub targets: Option<Vec<String>>,
     /// CPUs the load will run on; empty: all this process may use.
     pub cpus: Vec<u32>,
 }
@@ -88,24 +88,34 @@ type Rule = fn(&Context<'_>) -> Vec<Advice>;
 struct Context<'a> {
     inventory: &'a Inventory,
     drives: Vec<&'a super::Drive>,
-    /// Drives were named, so that advice on a choice of CPUs makes sense.
-    named: bool,
+    /// Devices that were named, so that advice on a choice of CPUs makes sense; `None`: all drives are looked at.
+    targets: Option<&'a [String]>,
     cpus: Vec<u32>,
 }
 
 impl<'a> Context<'a> {
-    fn new(inventory: &'a Inventory, subject: &Subject) -> Self {
+    fn new(inventory: &'a Inventory, subject: &'a Subject) -> Self {
+        let targets = subject.targets.as_deref();
         let mut drives: Vec<&super::Drive> = Vec::new();
-        for drive in subject.targets.iter().flat_map(|t| inventory.drives_below(t)) {
-            if !drives.iter().any(|d| d.device.name == drive.device.name) {
-                drives.push(drive);
+        match targets {
+            None => drives.extend(&inventory.drives),
+            Some(targets) => {
+                for drive in targets.iter().flat_map(|t| inventory.drives_below(t)) {
+                    if !drives.iter().any(|d| d.device.name == drive.device.name) {
+                        drives.push(drive);
+                    }
+                }
             }
         }
-        if subject.targets.is_empty() {
-            drives = inventory.drives.iter().collect();
-        }
         let cpus = if subject.cpus.is_empty() { inventory.processors.allowed() } else { subject.cpus.clone() };
-        Context { inventory, drives, named: !subject.targets.is_empty(), cpus }
+        Context { inventory, drives, targets, cpus }
+    }
+
+    /// Whether what happens to the device `name` bears on the drives looked at: it is one of them, or shares one.
+    fn concerns(&self, name: &str) -> bool {
+        let is_looked_at = |drive: &&super::Drive| self.drives.iter().any(|d| d.device.name == drive.device.name);
+        self.targets.is_none_or(|targets| targets.iter().any(|t| t == name))
+            || self.inventory.drives_below(name).iter().any(is_looked_at)
     }
 
     fn local_nvme(&self) -> impl Iterator<Item = &'a super::Drive> {

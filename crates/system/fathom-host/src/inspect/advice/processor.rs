@@ -26,7 +26,7 @@ pub(super) fn remote_node(context: &Context<'_>) -> Vec<Advice> {
             let reason = format!("it hangs on node {node}; the load may run on node {} only", format_cpu_list(&load));
             let effect = "each I/O crosses the link between the nodes: longer latency, and all remote I/O shares that link; local and remote placement measure by how much";
             warning("numa.remote-drive", reason, effect)
-        } else if load.len() > 1 && context.named {
+        } else if load.len() > 1 && context.targets.is_some() {
             let reason = format!("it hangs on node {node}, and the load may run on nodes {}", format_cpu_list(&load));
             note("numa.unbound", reason, "runs differ by the node the scheduler picks; bound to its node they repeat")
         } else {
@@ -183,7 +183,7 @@ mod tests {
     fn a_drive_is_remote_when_the_load_is_on_the_other_node() {
         let machine = with_drive(2, 1);
         let on = |cpus: &[u32]| {
-            let subject = Subject { targets: vec!["nvme0n1".into()], cpus: cpus.to_vec() };
+            let subject = Subject { targets: Some(vec!["nvme0n1".into()]), cpus: cpus.to_vec() };
             ids_for(&machine, &subject).into_iter().filter(|i| i.starts_with("numa")).collect::<Vec<_>>()
         };
         assert_eq!(on(&[0, 1]), ["numa.remote-drive"]);
