@@ -101,6 +101,8 @@ const COLUMNS: &[Column] = &[
     ("interrupts_per_io", |s| cpu(s, |c| c.interrupts_per_io)),
     ("context_switches_per_io", |s| cpu(s, |c| c.context_switches_per_io)),
     ("iops_per_core", |s| or_empty(s.cpu.as_ref().and_then(|c| c.iops_per_core))),
+    ("busy_physical_cores", |s| cpu(s, |c| c.busy_physical_cores)),
+    ("iops_per_physical_core", |s| or_empty(s.cpu.as_ref().and_then(|c| c.iops_per_physical_core))),
     ("limit", |s| s.limit.name.clone()),
     ("limit_confidence", |s| s.limit.confidence.clone()),
     ("steady", |s| or_empty(s.steady.as_ref().map(|v| v.reached))),

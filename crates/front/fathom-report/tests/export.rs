@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use fathom_lab::document::CpuView;
 use fathom_plan::OpMix;
 use fathom_record::OpenLoop;
 use fathom_report::{FIO_BINS, csv, fio_json, fio_json_files, fio_json_text, fio_logs, hlog, json};
@@ -260,6 +261,22 @@ fn decode_base64(text: &str) -> Vec<u8> {
 fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
     let (mut doc, steps) = run();
     doc.steps[0].label = "line\nbreak, and \"quotes\"".to_owned();
+    doc.steps[1].cpu = Some(CpuView {
+        busy_cores: 0.5,
+        cpus_online: 4,
+        user_ns_per_io: 1000.0,
+        system_ns_per_io: 2000.0,
+        irq_ns_per_io: 250.0,
+        kernel_worker_ns_per_io: 0.0,
+        interrupts_per_io: 1.0,
+        context_switches_per_io: 1.0,
+        iops_per_core: Some(40_000.5),
+        busy_physical_cores: 0.25,
+        iops_per_physical_core: Some(80_001.0),
+        baseline_busy_cores: 0.0,
+        steal_pct: 0.0,
+        busiest_cpu: None,
+    });
     let table = csv(&doc);
     let header = table.split("\r\n").next().expect("a header");
     let columns = header.split(',').count();
@@ -275,6 +292,15 @@ fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
     assert_eq!(rows[2][at("lat_p99.9_ns")], "", "not supported by the samples");
     assert_eq!(rows[1][at("warnings")], "one, \"quoted\"");
     assert_eq!(rows[1][at("write_iops")], "");
+    // Of a CPU and of a physical core, with the names of the document; empty where the CPU time is not known.
+    for (name, value) in [
+        ("busy_cores", "0.5"),
+        ("iops_per_core", "40000.5"),
+        ("busy_physical_cores", "0.25"),
+        ("iops_per_physical_core", "80001"),
+    ] {
+        assert_eq!((rows[2][at(name)].as_str(), rows[1][at(name)].as_str()), (value, ""), "{name}");
+    }
 }
 
 /// RFC 4180, read the slow way.
