@@ -413,6 +413,8 @@ export interface CheckView {
   name: string;
   ok: boolean | null;
   sentence: string;
+  /** What likely broke it: `other_load`; missing where that cannot be told. */
+  cause?: string;
 }
 
 export interface FeatureUse {

@@ -18,6 +18,9 @@ const SMALL_FOOTPRINT_BYTES: u64 = 256 << 20;
 /// Own loop above this share of the mean latency is worth a word.
 const OVERHEAD_MAX_PCT: f64 = 5.0;
 
+/// The cause of a check that failed because something else used the device too.
+pub(crate) const OTHER_LOAD: &str = "other_load";
+
 /// Little's law, bytes, diskstats and page cache of one step.
 pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
     let mut out = Vec::new();
@@ -29,6 +32,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
                 "IOPS x mean latency (and the ends of the window) = {:.3}, mean in flight = {:.3} ({:+.2} %)",
                 law.computed, law.in_flight, law.error_pct
             ),
+            cause: None,
         });
     }
     if let [only] = step.workload.block_sizes[..] {
@@ -38,6 +42,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
             name: "bytes".into(),
             ok: Some(record.bytes() == expected || short > 0),
             sentence: format!("{} bytes moved, I/Os x block = {expected}, {short} short", record.bytes()),
+            cause: None,
         });
     }
     out.extend(disk_check(step, record));
@@ -46,6 +51,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
             name: "page_cache".into(),
             ok: Some(cached <= record.bytes() / 100 + (1 << 20)),
             sentence: format!("{} of the target in the page cache after the step", scaled(cached as f64, "bytes")),
+            cause: None,
         });
     }
     out
@@ -71,16 +77,27 @@ fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     let edge_bytes = f64::from(step.load.queue_depth * step.load.threads) * f64::from(step.workload.block_bytes_max());
     let allowed_pct = DISK_ERROR_MAX_PCT + 200.0 * edge_bytes / our_bytes as f64;
     let devices: Vec<&str> = host.disks.iter().map(|d| d.device.as_str()).collect();
+    let ok = step.workload.direct.then_some(error_pct.abs() <= allowed_pct);
+    // More than was asked for cannot be ours; what never reached the device is another matter.
+    let is_excess = ok == Some(false) && kernel_bytes > our_bytes;
+    let remark = match ok {
+        None => "; buffered I/O need not reach the device".to_owned(),
+        Some(false) if is_excess => format!(
+            "; the device moved {} more than this step asked for: another program likely uses it; stop that program, or measure a device that nothing else uses",
+            scaled((kernel_bytes - our_bytes) as f64, "bytes")
+        ),
+        Some(_) => String::new(),
+    };
     Some(CheckView {
         name: "diskstats".into(),
-        ok: step.workload.direct.then_some(error_pct.abs() <= allowed_pct),
+        ok,
         sentence: format!(
-            "the kernel counted {} on {}, Fathom {} ({error_pct:+.2} %){}",
+            "the kernel counted {} on {}, Fathom {} ({error_pct:+.2} %){remark}",
             scaled(kernel_bytes as f64, "bytes"),
             devices.join(", "),
             scaled(our_bytes as f64, "bytes"),
-            if step.workload.direct { "" } else { "; buffered I/O need not reach the device" }
         ),
+        cause: is_excess.then(|| OTHER_LOAD.to_owned()),
     })
 }
 
@@ -165,4 +182,60 @@ fn host_warning(record: &StepRecord) -> Option<Warning> {
     // Without our own threads in the sample the host's work cannot be told from ours.
     (noisy && !thread_busy_shares(host).is_empty())
         .then_some(Warning::NoisyHost { steal_pct, baseline_busy_cores: cost.baseline_busy_cores })
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_record::{DiskDelta, HostDelta};
+
+    use super::*;
+    use crate::samples;
+
+    /// A step of 10,000 reads of 4 KiB, of which the device counted so many bytes.
+    fn counted(read_bytes: u64, direct: bool) -> (Step, StepRecord) {
+        let mut step = samples::step();
+        step.workload.direct = direct;
+        let mut record = samples::record(&[10_000]);
+        let disk = DiskDelta {
+            device: "vda".to_owned(),
+            read_ios: 10_000,
+            read_bytes,
+            read_merges: 0,
+            write_ios: 0,
+            write_bytes: 0,
+            write_merges: 0,
+            discard_ios: 0,
+            busy_ns: 0,
+            weighted_ns: 0,
+        };
+        record.host = Some(HostDelta { disks: vec![disk], ..HostDelta::default() });
+        (step, record)
+    }
+
+    fn diskstats(read_bytes: u64, direct: bool) -> CheckView {
+        let (step, record) = counted(read_bytes, direct);
+        checks(&step, &record).into_iter().find(|c| c.name == "diskstats").expect("is checked")
+    }
+
+    #[test]
+    fn an_excess_of_the_device_names_its_likely_cause_and_remedy_and_a_deficit_does_not() {
+        const OURS: u64 = 10_000 * 4096;
+        let excess = diskstats(OURS + (8 << 20), true);
+        assert_eq!((excess.ok, excess.cause.as_deref()), (Some(false), Some(OTHER_LOAD)));
+        assert!(excess.sentence.contains("moved 8 MiB more than this step asked for"), "{}", excess.sentence);
+        let deficit = diskstats(OURS - (8 << 20), true);
+        assert_eq!((deficit.ok, deficit.cause), (Some(false), None));
+        assert!(deficit.sentence.ends_with(" %)"), "{}", deficit.sentence);
+        for (bytes, direct, ok) in [(OURS, true, Some(true)), (OURS + (8 << 20), false, None)] {
+            let check = diskstats(bytes, direct);
+            assert_eq!((check.ok, check.cause), (ok, None));
+            assert!(!check.sentence.contains("more than"), "{}", check.sentence);
+        }
+    }
+
+    #[test]
+    fn the_device_may_differ_by_two_percent_and_the_ends_of_the_window_and_no_more() {
+        let ok = |pct: f64| diskstats((f64::from(10_000 * 4096) * (1.0 + pct / 100.0)) as u64, true).ok;
+        assert_eq!([-2.1, -1.9, 1.9, 2.1].map(ok), [Some(false), Some(true), Some(true), Some(false)]);
+    }
 }

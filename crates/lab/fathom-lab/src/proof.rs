@@ -89,7 +89,7 @@ fn fixed_buffers(record: &StepRecord) -> Option<CheckView> {
         true => format!("the kernel accepted the buffers: {}", feature.detail),
         false => format!("the kernel did not take the buffers: {}", feature.detail),
     };
-    Some(CheckView { name: "fixed_buffers".to_owned(), ok: Some(feature.used), sentence })
+    Some(CheckView { name: "fixed_buffers".to_owned(), ok: Some(feature.used), sentence, cause: None })
 }
 
 /// Whether bound threads stayed where they were bound.
@@ -116,7 +116,7 @@ fn pinned(step: &Step, record: &StepRecord) -> Option<CheckView> {
         None if !seen => (None, "no thread was seen on any CPU".to_owned()),
         None => (Some(moved.unwrap_or(0) == 0), format!("{ran}, where they were bound{moves}")),
     };
-    Some(CheckView { name: "pinned".to_owned(), ok, sentence })
+    Some(CheckView { name: "pinned".to_owned(), ok, sentence, cause: None })
 }
 
 /// Why O_DIRECT was not in force: the page cache took up what the step moved. Pages that were there before, and a stray
@@ -142,7 +142,7 @@ fn polled(host: &HostDelta, ios: u64) -> CheckView {
     let queues: Vec<_> = host.vectors.iter().filter(|v| v.queue.is_some()).collect();
     if queues.is_empty() {
         let sentence = "the kernel shows no interrupts of the drive's queues, so polling is not proved".to_owned();
-        return CheckView { name, ok: None, sentence };
+        return CheckView { name, ok: None, sentence, cause: None };
     }
     let interrupts: u64 = queues.iter().map(|v| v.count).sum();
     let by_kernel: u64 = host.disks.iter().map(|d| d.read_ios + d.write_ios + d.discard_ios).sum();
@@ -151,7 +151,7 @@ fn polled(host: &HostDelta, ios: u64) -> CheckView {
     let ok = interrupts as f64 <= foreign as f64 + ios as f64 * STRAY_SHARE;
     let others = if foreign > 0 { format!(", and others did {foreign} I/Os on the drive") } else { String::new() };
     let sentence = format!("{interrupts} interrupts of the drive's queues for {ios} polled I/Os{others}");
-    CheckView { name, ok: Some(ok), sentence }
+    CheckView { name, ok: Some(ok), sentence, cause: None }
 }
 
 fn submitted_by_poller(host: &HostDelta) -> CheckView {
@@ -164,7 +164,7 @@ fn submitted_by_poller(host: &HostDelta) -> CheckView {
         (false, false) => "the window is too short to see the polling thread's time".to_owned(),
         (false, true) => format!("the kernel's polling threads (iou-sqp) ran for {} ms", busy_ns / 1_000_000),
     };
-    CheckView { name, ok: can_tell.then_some(busy_ns > 0), sentence }
+    CheckView { name, ok: can_tell.then_some(busy_ns > 0), sentence, cause: None }
 }
 
 fn names(step: &Step) -> String {

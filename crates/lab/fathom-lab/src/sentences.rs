@@ -27,6 +27,9 @@ pub(crate) fn warning_text(warning: &Warning) -> String {
             "Little's law is violated: IOPS x mean latency = {computed:.2}, but {in_flight:.2} I/Os were in flight. \
              Do not trust the latencies of this step."
         ),
+        Warning::DiskstatsDisagree { device, ours, kernel } if kernel > ours => format!(
+            "The kernel counted {kernel} I/Os on {device}, Fathom {ours}: another program used the device, or I/Os were split; stop that program, or measure a device that nothing else uses."
+        ),
         Warning::DiskstatsDisagree { device, ours, kernel } => format!(
             "The kernel counted {kernel} I/Os on {device}, Fathom {ours}: another program used the device, or I/Os were split or merged."
         ),

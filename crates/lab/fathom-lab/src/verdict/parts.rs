@@ -3,8 +3,9 @@
 use fathom_stats::mean_ci;
 use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
+use crate::checks::OTHER_LOAD;
 use crate::compare::{change_words, interval_words};
-use crate::document::{Figure, StepView, Verdict};
+use crate::document::{CheckView, Figure, StepView, Verdict};
 use crate::view::is_unsteady;
 
 /// From this block size on bandwidth is the figure, not IOPS.
@@ -72,10 +73,19 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<String> {
             out.push(format!("{what}: {}.", listed(&labels)));
         }
     }
-    let broken: Vec<&str> =
-        steps.iter().filter(|s| s.checks.iter().any(|c| c.ok == Some(false))).map(|s| s.label.as_str()).collect();
-    if !broken.is_empty() {
-        out.push(format!("A law was violated in: {}; see its checks.", listed(&broken)));
+    let broken = |by_others: bool| -> Vec<&str> {
+        let is_meant = |c: &CheckView| c.ok == Some(false) && (c.cause.as_deref() == Some(OTHER_LOAD)) == by_others;
+        steps.iter().filter(|s| s.checks.iter().any(is_meant)).map(|s| s.label.as_str()).collect()
+    };
+    let (laws, others) = (broken(false), broken(true));
+    if !laws.is_empty() {
+        out.push(format!("A law was violated in: {}; see its checks.", listed(&laws)));
+    }
+    if !others.is_empty() {
+        out.push(format!(
+            "The device moved more than was asked for in: {}; another program likely uses it: stop that program, or measure a device that nothing else uses.",
+            listed(&others)
+        ));
     }
     match steps.iter().map(|s| s.warnings.len()).sum::<usize>() {
         0 => {}

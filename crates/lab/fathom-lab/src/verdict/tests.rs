@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::verdicts;
 use crate::compare::{Comparison, MARGIN_PCT, compare_arms};
-use crate::document::{CpuView, DirectionView, LimitView, PtsView, SteadyView, StepView, Verdict};
+use crate::document::{CheckView, CpuView, DirectionView, LimitView, PtsView, SteadyView, StepView, Verdict};
 use crate::samples;
 
 const QUESTION: &str = "Does it?";
@@ -498,6 +498,32 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
     holds(&verdict, "4k random reads: 8 threads against 1: QD 1 7.8x, QD 32 3.0x.");
     steps[0].placement = "cores".into();
     assert!(one("baseline", &steps, None).answer.starts_with("Not the plain path any more"));
+}
+
+#[test]
+fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
+    let with = |index: u32, name: &str, cause: Option<&str>| {
+        let mut view = seen(&step(index, 100, 1, 1 << index), 10e3, 100.0);
+        let check = |name: &str, ok, cause: Option<&str>| CheckView {
+            name: name.into(),
+            ok: Some(ok),
+            sentence: String::new(),
+            cause: cause.map(str::to_owned),
+        };
+        view.checks = vec![check("bytes", true, None), check(name, false, cause)];
+        view
+    };
+    let other = with(0, "diskstats", Some("other_load"));
+    let (deficit, law) = (with(1, "diskstats", None), with(2, "littles_law", None));
+    let told = one("quick", &[other.clone(), deficit, law], None).caveats;
+    assert_eq!(
+        told,
+        [
+            "A law was violated in: 4k random read T1 QD2, 4k random read T1 QD4; see its checks.",
+            "The device moved more than was asked for in: 4k random read T1 QD1; another program likely uses it: stop that program, or measure a device that nothing else uses.",
+        ]
+    );
+    assert_eq!(one("quick", &[other], None).caveats.len(), 1, "no law is called broken for it");
 }
 
 #[test]
