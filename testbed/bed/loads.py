@@ -1,5 +1,6 @@
 """Loads by Fathom in the guest, and the kernel's own counts around them."""
 
+from . import expect
 from .guest import Guest
 
 
@@ -48,3 +49,19 @@ def is_proved(step: dict, name: str) -> None:
     """The check `name` was made, and held."""
     found = {check["name"]: check for check in step["checks"]}
     assert name in found and found[name]["ok"] is True, found.get(name, sorted(found))
+
+
+def polling_spares_interrupts(guest: Guest, device: str, engine: str) -> None:
+    """Polled reads through `engine` raise no interrupt and others do, by the kernel's count and by Fathom's own proof."""
+    before = queue_interrupts(guest, device)
+    polled = io(guest, device, f"{engine} --mode iopoll --iodepth 4")
+    between = queue_interrupts(guest, device)
+    driven = io(guest, device, f"{engine} --mode interrupt --iodepth 4")
+    after = queue_interrupts(guest, device)
+    assert polled["ios"] > 20 and driven["ios"] > 20, (polled["ios"], driven["ios"])
+    expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled reads")
+    # Under emulation one interrupt may bring several completions.
+    assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} reads"
+    for step in (polled, driven):
+        checks_hold(step)
+    is_proved(polled, "polled")

@@ -2,27 +2,14 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import checks_hold, io, is_proved, queue_interrupts
+from bed.loads import checks_hold, io, is_proved, polling_spares_interrupts
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
 from bed.suite import on
 
 
 @on(TWO_SOCKETS, THREE_NODES)
 def polled_reads_raise_no_interrupt_and_others_do(guest: Guest) -> None:
-    device = guest.device("TB2")
-    before = queue_interrupts(guest, device)
-    polled = io(guest, device, "--mode iopoll --iodepth 4")
-    between = queue_interrupts(guest, device)
-    driven = io(guest, device, "--mode interrupt --iodepth 4")
-    after = queue_interrupts(guest, device)
-    assert polled["ios"] > 20 and driven["ios"] > 20, (polled["ios"], driven["ios"])
-    expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled reads")
-    # Under emulation one interrupt may bring several completions.
-    assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} reads"
-    for step in (polled, driven):
-        checks_hold(step)
-    # Fathom proves the same by itself, from its own samples.
-    is_proved(polled, "polled")
+    polling_spares_interrupts(guest, guest.device("TB2"), "--engine io_uring")
 
 
 @on(ONE_SOCKET)
