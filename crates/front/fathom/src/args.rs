@@ -156,7 +156,14 @@ pub(crate) struct RunCommon {
     /// Leave files that Fathom created in place
     #[arg(long)]
     pub(crate) keep: bool,
-    /// Print the run as JSON alone
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+}
+
+/// What becomes of the result of something that takes its time.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ShownArgs {
+    /// Print the result as JSON alone
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the HTML report to this file

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::args::ShownArgs;
+
 /// `fathom catalogue`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CatalogueArgs {
@@ -101,13 +103,6 @@ pub(crate) struct ReproduceArgs {
     /// Also list every fitted parameter with the figures it was fitted to
     #[arg(long)]
     pub(crate) parameters: bool,
-    /// Print JSON alone
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also write the HTML report with the articles' pictures to this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// No word on stderr
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) shown: ShownArgs,
 }

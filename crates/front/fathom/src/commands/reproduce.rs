@@ -17,7 +17,7 @@ use crate::terminal::{result, talk};
 /// `fathom reproduce`.
 pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
     let mut cells = cells_of(&options.article)?;
-    if options.output.is_none() && !options.json {
+    if options.shown.output.is_none() && !options.shown.json {
         // The table needs none of the pictures, which are two steps in three.
         cells.pictures.clear();
     }
@@ -25,12 +25,12 @@ pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result
     let window = Window { seed: options.seed, ..Window::default() };
     let begun = Instant::now();
     let table = reproduce(&cells, &Catalogue::embedded(), window, &stop, &mut |_, _| {})?;
-    result(&if options.json { to_json(&table) } else { text(&table, options.parameters) });
-    if let Some(path) = &options.output {
+    result(&if options.shown.json { to_json(&table) } else { text(&table, options.parameters) });
+    if let Some(path) = &options.shown.output {
         write_reproduction(&table, args.lang, path)?;
         talk(&format!("Report: {}", path.display()));
     }
-    if !options.quiet {
+    if !options.shown.quiet {
         let steps =
             cells.cells.len() + cells.pictures.iter().flat_map(|p| &p.series).map(|s| s.points.len()).sum::<usize>();
         talk(&format!("{steps} simulated steps in {:.1} s", begun.elapsed().as_secs_f64()));

@@ -102,7 +102,7 @@ fn conduct_and_show(
     }
     let mut lab = Lab::open(&lab_path(args)?)?;
     let stop = stop_on_signals()?;
-    let mut shown = Shown::new(common.quiet);
+    let mut shown = Shown::new(common.shown.quiet);
     let mut on_event = |event: Event<'_>| shown.event(&event);
     let outcome = match what {
         What::Begin(plan) => conduct(&mut lab, plan, options, &stop, &mut on_event),
@@ -110,8 +110,8 @@ fn conduct_and_show(
     };
     shown.finish();
     let outcome = outcome?;
-    result(&if common.json { to_json(&outcome.document) } else { show(&outcome.document) });
-    if let Some(path) = &common.output {
+    result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
+    if let Some(path) = &common.shown.output {
         write_report(&outcome.document, args.lang, path)?;
         talk(&format!("Report: {}", path.display()));
     }
