@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_plan::{EngineName, Mode, Pattern, Phase, Step};
+use fathom_random::Rng;
 use fathom_record::StepFailure;
 
 use crate::agenda::Heap;
@@ -19,7 +20,6 @@ use crate::meter::Meter;
 use crate::nand::NandState;
 use crate::pipe::Pipe;
 use crate::placement::cpus_for;
-use crate::rng::Rng;
 use crate::target::Resolved;
 use crate::world::{Counters, Io, NS, Place, Uplink, World};
 

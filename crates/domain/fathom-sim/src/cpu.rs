@@ -1,11 +1,12 @@
 //! CPUs and the threads on them: each CPU is a server of jobs, first in first out, shared by its threads and interrupts.
 
 use fathom_plan::RateProcess;
+use fathom_random::Rng;
 
+use crate::exponential::exponential;
 use crate::load::{READ, Span};
 use crate::machine::EngineCosts;
 use crate::pipe::transfer_ps;
-use crate::rng::Rng;
 use crate::world::{NONE, NS, Place, Stage, World};
 
 /// What a CPU does for an I/O.
@@ -96,7 +97,7 @@ impl Arrivals {
         let due = self.next_due_ps;
         self.next_due_ps += match self.process {
             RateProcess::Fixed => self.gap_ps,
-            RateProcess::Poisson => self.rng.exponential(self.gap_ps),
+            RateProcess::Poisson => exponential(&mut self.rng, self.gap_ps),
         };
         due
     }

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 
+use fathom_random::Rng;
+
 use crate::amplification::write_amplification;
-use crate::rng::Rng;
 
 /// Blocks kept free, beyond the spare space that the formula knows.
 const RESERVE_BLOCKS: u32 = 2;

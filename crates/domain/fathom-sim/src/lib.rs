@@ -15,6 +15,7 @@ mod assemble;
 mod build;
 mod cpu;
 mod drive;
+mod exponential;
 mod fault;
 #[cfg(test)]
 mod fault_tests;
@@ -28,7 +29,6 @@ mod nand;
 mod pcie;
 mod pipe;
 mod placement;
-mod rng;
 mod runner;
 mod snapshot;
 mod target;

@@ -1,8 +1,7 @@
 //! What each thread asks for: operation, size and address of the next I/O.
 
 use fathom_plan::{OpMix, Pattern, Workload};
-
-use crate::rng::{Rng, splitmix64};
+use fathom_random::{Rng, splitmix64};
 
 /// Operations as indices: read, write, trim.
 pub(crate) const READ: u8 = 0;

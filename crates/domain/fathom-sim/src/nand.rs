@@ -1,8 +1,10 @@
 //! Flash at work: dies, write buffer and the programs that writes and cleaning cause.
 
+use fathom_random::Rng;
+
+use crate::exponential::exponential;
 use crate::ftl::PageMap;
 use crate::machine::{Nand, Service};
-use crate::rng::Rng;
 
 /// Factors in 1/65536.
 pub(crate) const ONE_Q16: u64 = 1 << 16;
@@ -12,7 +14,7 @@ pub(crate) const ONE_Q16: u64 = 1 << 16;
 pub(crate) fn draw(service: Service, slow_q16: u64, rng: &mut Rng) -> u64 {
     let mean = (service.mean_ps * slow_q16) >> 16;
     if service.exponential {
-        rng.exponential(mean)
+        exponential(rng, mean)
     } else if service.spread_pct == 0 {
         mean
     } else {

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use fathom_plan::{BlockSize, DataPattern, EngineName, EngineSpec, Op, OpMix, Pattern, Step};
+use fathom_random::Rng;
 use fathom_record::StepFailure;
 use io_uring::opcode;
 
@@ -19,7 +20,6 @@ use crate::data::Content;
 use crate::draw::Draw;
 use crate::hot::{Hot, Limits, State};
 use crate::offsets::{Offsets, Span};
-use crate::rng::Rng;
 use crate::shared::{Message, Shared, Window};
 use crate::tally::ops_of;
 use crate::target::Target;

@@ -1,9 +1,9 @@
 //! Content of written blocks: incompressible and unique unless asked otherwise.
 
 use fathom_plan::DataPattern;
+use fathom_random::Rng;
 
 use crate::buffer::Area;
-use crate::rng::Rng;
 
 /// Unit of the compressibility and dedupe shares.
 pub(crate) const CHUNK_BYTES: usize = 4096;

@@ -1,8 +1,7 @@
 //! Which operation and which size the next I/O has.
 
 use fathom_plan::{BlockSize, Op, OpMix};
-
-use crate::rng::Rng;
+use fathom_random::Rng;
 
 /// Draws operation and size by their shares; draws nothing where there is no choice.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use fathom_plan::Op;
+use fathom_random::Rng;
 
 use crate::backend::{Backend, Io, SubmitStamp};
 use crate::buffer::Area;
@@ -13,7 +14,6 @@ use crate::data::Content;
 use crate::draw::Draw;
 use crate::offsets::Offsets;
 use crate::open_loop::Arrivals;
-use crate::rng::Rng;
 use crate::shared::{Message, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, Tally, op_index};
 use crate::target::Trimmer;

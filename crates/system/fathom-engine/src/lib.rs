@@ -27,7 +27,6 @@ mod overhead;
 mod permutation;
 mod probe;
 mod raw_call;
-mod rng;
 mod runner;
 mod shared;
 mod tally;

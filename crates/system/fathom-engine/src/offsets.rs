@@ -1,10 +1,10 @@
 //! Which block comes next.
 
 use fathom_plan::Pattern;
+use fathom_random::{Rng, splitmix64};
 use rand_distr::{Distribution as _, Zipf};
 
 use crate::permutation::{Mixer, Permutation};
-use crate::rng::{Rng, splitmix64};
 
 /// Blocks a worker works on: `count` units of the largest block size, from `first_offset_bytes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

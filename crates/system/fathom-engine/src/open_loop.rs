@@ -1,9 +1,9 @@
 //! Arrivals of an open loop: when each I/O is due, whether or not the target keeps up.
 
 use fathom_plan::RateProcess;
+use fathom_random::Rng;
 
 use crate::clock::Clock;
-use crate::rng::Rng;
 use crate::shared::OpenSummary;
 
 /// A sleep ends so early; the rest is spun, because a wake-up takes about this long.
@@ -54,7 +54,7 @@ impl Arrivals {
         }
         self.next_due_ns += match self.process {
             RateProcess::Fixed => self.gap_ns,
-            RateProcess::Poisson => self.gap_ns * rng.exponential(),
+            RateProcess::Poisson => self.gap_ns * exponential(rng),
         };
     }
 
@@ -109,9 +109,23 @@ pub(crate) fn sharpen_timers() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 
+/// Exponential with mean 1.
+fn exponential(rng: &mut Rng) -> f64 {
+    // 53 bits into (0, 1]: the logarithm of zero must not happen.
+    let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    -uniform.ln()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exponential_draws_have_mean_one() {
+        let mut rng = Rng::new(1, 0);
+        let mean = (0..200_000).map(|_| exponential(&mut rng)).sum::<f64>() / 200_000.0;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+    }
 
     #[test]
     fn both_processes_keep_the_rate() {

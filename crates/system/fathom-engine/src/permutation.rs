@@ -4,7 +4,7 @@
 //! [0, n) are skipped. Since the bijection hits every value of the power of two once, every value below n comes once.
 //! At most half of the images are skipped.
 
-use crate::rng::splitmix64;
+use fathom_random::splitmix64;
 
 /// A keyed bijection of `bits` bits: odd multiplications and right xor-shifts, all invertible modulo 2^bits.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use fathom_plan::{EngineName, Step};
+use fathom_random::Rng;
 use fathom_record::{FeatureUse, StepFailure};
 
 use crate::backend::libaio::Libaio;
@@ -20,7 +21,6 @@ use crate::draw::Draw;
 use crate::hot::{Hot, Limits, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
-use crate::rng::Rng;
 use crate::shared::{Message, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tally, ops_of};
 use crate::target::{Target, Trimmer};
