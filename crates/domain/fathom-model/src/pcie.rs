@@ -1,21 +1,7 @@
 //! What a PCI Express link carries of an NVMe drive's payload.
 
+use fathom_pcie::{LINK_LAYER_SHARE, lane_rate, read_wire, write_wire};
 use serde::{Deserialize, Serialize};
-
-/// Header, sequence number, check sums and framing of a packet that carries data or a request towards the host.
-const PACKET_BYTES: f64 = 24.0;
-/// The same of a completion, which is how written data reaches the drive.
-const COMPLETION_BYTES: f64 = 20.0;
-/// Entry of a submission queue.
-const SUBMISSION_BYTES: f64 = 64.0;
-/// Entry of a completion queue.
-const COMPLETION_QUEUE_BYTES: f64 = 16.0;
-/// Data of an interrupt message.
-const INTERRUPT_BYTES: f64 = 4.0;
-/// Share that flow control, acknowledgements and clock compensation leave.
-const LEFT_BY_CONTROL: f64 = 0.97;
-/// Most bytes a drive asks of the host at once.
-const READ_REQUEST_BYTES: f64 = 512.0;
 
 /// A PCI Express link as trained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,49 +38,26 @@ impl PcieLink {
         }
     }
 
-    /// Bytes per second of one direction after line coding: 8b/10b up to generation 2, 128b/130b up to 5, flits (236 of
-    /// 256 bytes) in 6. Source: PCI Express Base Specification, physical layer.
+    /// Bytes per second of one direction after line coding.
     #[must_use]
     pub fn coded_bytes_per_s(self) -> f64 {
-        let giga_transfers = match self.generation {
-            1 => 2.5,
-            2 => 5.0,
-            3 => 8.0,
-            4 => 16.0,
-            5 => 32.0,
-            _ => 64.0,
-        };
-        let coding = match self.generation {
-            1 | 2 => 8.0 / 10.0,
-            3..=5 => 128.0 / 130.0,
-            _ => 236.0 / 256.0,
-        };
-        giga_transfers * 1e9 * coding / 8.0 * f64::from(self.lanes)
+        // A generation newer than those that are known is taken for the newest.
+        let lane = lane_rate(u32::from(self.generation).clamp(1, 6)).expect("generations 1 to 6 are known");
+        lane * f64::from(self.lanes)
     }
 
     /// Most reads of `block_bytes` per second: payload, completion entry, interrupt and command fetch go towards the host.
     #[must_use]
     pub fn read_iops(self, block_bytes: f64) -> f64 {
-        let packets = (block_bytes / f64::from(self.max_payload_bytes)).ceil();
-        let wire = block_bytes
-            + packets * PACKET_BYTES
-            + COMPLETION_QUEUE_BYTES
-            + PACKET_BYTES
-            + INTERRUPT_BYTES
-            + PACKET_BYTES
-            + PACKET_BYTES;
-        self.usable() / wire
+        self.usable() / read_wire(block_bytes.round() as u64, u64::from(self.max_payload_bytes)).up as f64
     }
 
-    /// Most writes of `block_bytes` per second: payload and command go towards the drive as completions; the requests
-    /// for them, the completion entry and the interrupt go the other way and never limit.
+    /// Most writes of `block_bytes` per second: payload, command and doorbells go towards the drive; the requests for
+    /// them, the completion entry and the interrupt go the other way and never limit.
     #[must_use]
     pub fn write_iops(self, block_bytes: f64) -> f64 {
-        let packets = (block_bytes / f64::from(self.max_payload_bytes)).ceil();
-        let down = block_bytes + packets * COMPLETION_BYTES + SUBMISSION_BYTES + COMPLETION_BYTES;
-        let requests = (block_bytes / READ_REQUEST_BYTES).ceil() + 1.0;
-        let up = requests * PACKET_BYTES + COMPLETION_QUEUE_BYTES + INTERRUPT_BYTES + 2.0 * PACKET_BYTES;
-        self.usable() / down.max(up)
+        let wire = write_wire(block_bytes.round() as u64, u64::from(self.max_payload_bytes));
+        self.usable() / wire.down.max(wire.up) as f64
     }
 
     /// Most I/Os per second of a mix; the directions are apart, so each is held to its own share.
@@ -105,7 +68,7 @@ impl PcieLink {
     }
 
     fn usable(self) -> f64 {
-        self.coded_bytes_per_s() * LEFT_BY_CONTROL
+        self.coded_bytes_per_s() * LINK_LAYER_SHARE
     }
 }
 
@@ -153,6 +116,13 @@ mod tests {
             let link = PcieLink::parse(&entry.id).expect("a link");
             assert!((link.coded_bytes_per_s() / entry.raw_bytes_per_s - 1.0).abs() < 1e-6, "{}", entry.id);
         }
+    }
+
+    #[test]
+    fn writes_are_held_by_what_goes_towards_the_drive() {
+        // By hand: 0.97 x 7.877e9 / 4556.
+        let writes = PcieLink::new(4, 4).write_iops(4096.0);
+        assert!((writes / 1.677e6 - 1.0).abs() < 0.001, "{writes}");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use fathom_pcie::{WireBytes, packet_bytes_per_s, read_wire, write_wire};
 use fathom_random::Rng;
 
 use crate::load::{OPS, READ, TRIM, WRITE};
 use crate::machine::{Device, Drive, Link, Memory, Xpoint};
 use crate::nand::{NandState, ONE_Q16, draw};
-use crate::pcie::{WireBytes, packet_bytes_per_s, read_wire, write_wire};
 use crate::pipe::{PartWork, Pipe, transfer_ps};
 
 /// What one command of a size and operation costs at each stage. Computed once per step.

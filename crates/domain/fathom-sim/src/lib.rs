@@ -26,7 +26,6 @@ mod load;
 mod machine;
 mod meter;
 mod nand;
-mod pcie;
 mod pipe;
 mod placement;
 mod runner;

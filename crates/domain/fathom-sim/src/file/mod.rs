@@ -8,6 +8,7 @@ mod text;
 
 use std::ops::Range;
 
+use fathom_pcie::lane_bytes_per_s;
 use fathom_plan::SourceError;
 use fathom_units::nearest;
 use toml::de::DeTable;
@@ -16,7 +17,6 @@ use crate::machine::{
     Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Host, InterruptPolicy, Level, Link,
     Machine, Md, SharedLink,
 };
-use crate::pcie::lane_bytes_per_s;
 use device::{read_coalesce, read_device};
 use table::{Source, Table, Value};
 

@@ -2,14 +2,9 @@
 
 use std::fmt;
 
+use fathom_pcie::{LINK_LAYER_SHARE, lane_rate, read_wire};
 use serde::{Deserialize, Serialize};
 
-/// Bytes of framing, sequence, header and check around each packet that carries data (Intel AN 829, Gen3 and later).
-const PACKET_OVERHEAD_BYTES: f64 = 24.0;
-/// Per I/O: completion entry (16 + 24), interrupt message (4 + 24), request for the submission entry (24).
-const PER_IO_BYTES: f64 = 16.0 + 24.0 + 4.0 + 24.0 + 24.0;
-/// Share left after flow control and clock compensation (DLLP, SKP).
-const LINK_LAYER_SHARE: f64 = 0.97;
 /// The size that `usable` means: large reads.
 const LARGE_READ_BYTES: u32 = 128 << 10;
 /// What nearly all hosts settle on, used where the configuration space is closed to us.
@@ -52,18 +47,11 @@ impl LinkRate {
         self.generation < other.generation || self.width < other.width
     }
 
-    /// Bytes per second and direction after line coding: 8b/10b up to Gen2, 128b/130b up to Gen5, flits from Gen6
-    /// (PCI Express Base Specification; methods 3.5).
+    /// Bytes per second and direction after line coding (docs/METHODS.md, section 8).
     #[must_use]
     pub fn coded_bytes_per_s(self) -> f64 {
-        let lane = match self.generation {
-            0 | 1 => 250e6,
-            2 => 500e6,
-            3 => 8e9 * 128.0 / 130.0 / 8.0,
-            4 => 16e9 * 128.0 / 130.0 / 8.0,
-            5 => 32e9 * 128.0 / 130.0 / 8.0,
-            _ => 64e9 * 236.0 / 256.0 / 8.0,
-        };
+        // A generation newer than those that are known is taken for the newest.
+        let lane = lane_rate(u32::from(self.generation).clamp(1, 6)).expect("generations 1 to 6 are known");
         lane * f64::from(self.width)
     }
 
@@ -71,10 +59,8 @@ impl LinkRate {
     /// `max_payload_bytes`: coded rate x data / (data + packets + the I/O's own messages), less 3 % for the link layer.
     #[must_use]
     pub fn read_bytes_per_s(self, max_payload_bytes: u32, io_bytes: u32) -> f64 {
-        let data = f64::from(io_bytes);
-        let packets = f64::from(io_bytes.div_ceil(max_payload_bytes.max(1)));
-        let wire = data + packets * PACKET_OVERHEAD_BYTES + PER_IO_BYTES;
-        self.coded_bytes_per_s() * data / wire * LINK_LAYER_SHARE
+        let wire = read_wire(u64::from(io_bytes), u64::from(max_payload_bytes)).up;
+        self.coded_bytes_per_s() * f64::from(io_bytes) / wire as f64 * LINK_LAYER_SHARE
     }
 
     /// Bytes of data per second for large reads (128 KiB).
