@@ -150,10 +150,10 @@ fn metric(figure: &Figure, p_adjusted: f64, margin_pct: f64) -> ComparedMetric {
     }
 }
 
-/// How the IOPS of `b` stand to those of `a`, each one load with its repeats that were not measured in turns; `None` when
-/// a side has no usable figure.
-pub(crate) fn iops_effect(a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
-    figure("iops", a, b, false)?.effect
+/// How the figure `name` (one of [`NAMES`]) of `b` stands to that of `a`, each one load with its repeats that were not
+/// measured in turns; `None` when a side has no usable figure.
+pub(crate) fn effect(name: &'static str, a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
+    figure(name, a, b, false)?.effect
 }
 
 /// `None` when a side does not have the figure.

@@ -19,7 +19,7 @@ pub use fathom_stats::MARGIN_PCT;
 pub use runs::{CompareRunsError, compare_runs};
 pub use words::{change_words, interval_words};
 
-pub(crate) use cell::iops_effect;
+pub(crate) use cell::effect;
 
 use cell::Cell;
 

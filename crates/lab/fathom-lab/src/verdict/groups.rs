@@ -4,11 +4,11 @@ use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 use fathom_units::format_ns;
 
 use super::parts::{
-    caveats, change_with_interval, figure, is_bandwidth, kind_name, listed, load, measured, nothing_measured,
-    plus_minus, rate_words,
+    caveats, change_with_interval, figure, is_bandwidth, kind_name, listed, load, mean_with_interval, measured,
+    nothing_measured, plus_minus, rate_words,
 };
 use super::sides::joined;
-use crate::compare::change_words;
+use crate::compare::{change_words, effect};
 use crate::document::{Figure, LatencyView, StepView, Verdict};
 use crate::view::is_unsteady;
 
@@ -23,7 +23,7 @@ struct Point<'a> {
     winner: Option<usize>,
     /// Speed of the best over the second, with its interval.
     lead: Option<(f64, [f64; 2])>,
-    /// Which step has the lowest mean latency, when it is not told apart from none.
+    /// Which step has the lowest mean latency; `None`: not told apart.
     quickest: Option<usize>,
 }
 
@@ -75,28 +75,38 @@ fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {
 
 /// Winners at every point, corrected for the number of points.
 fn judged(mut points: Vec<Point<'_>>) -> Vec<Point<'_>> {
-    let ranked: Vec<Option<(usize, Effect)>> = points.iter().map(|p| best_of(&p.steps)).collect();
-    let p: Vec<f64> = ranked.iter().map(|r| r.as_ref().map_or(1.0, |(_, e)| e.p_value())).collect();
-    for ((point, ranked), p) in points.iter_mut().zip(ranked).zip(adjusted_p_values(&p)) {
-        let Some((best, effect)) = ranked else { continue };
-        point.lead = Some((effect.ratio(), effect.ci95().into()));
-        point.winner = (relation(&effect, p, MARGIN_PCT) == Relation::Higher).then_some(best);
-        let mean = |s: &StepView| s.lat_ns.as_ref().map_or(f64::INFINITY, |l| l.mean);
-        point.quickest = (0..point.steps.len())
-            .min_by(|a, b| mean(point.steps[*a]).total_cmp(&mean(point.steps[*b])))
-            .filter(|i| mean(point.steps[*i]).is_finite());
+    let ranked: Vec<Option<(usize, Effect)>> = points.iter().map(|p| first_of(&p.steps, "iops")).collect();
+    let soonest: Vec<Option<(usize, Effect)>> = points.iter().map(|p| first_of(&p.steps, "lat_mean")).collect();
+    for (point, (told, lead)) in points.iter_mut().zip(told(&ranked, Relation::Higher).into_iter().zip(&ranked)) {
+        point.lead = lead.as_ref().map(|(_, effect)| (effect.ratio(), effect.ci95().into()));
+        point.winner = told;
+    }
+    for (point, told) in points.iter_mut().zip(told(&soonest, Relation::Lower)) {
+        point.quickest = told;
     }
     points
 }
 
-/// The fastest of several with the effect of it over the second; `None` with one, or without intervals.
-fn best_of(steps: &[&StepView]) -> Option<(usize, Effect)> {
+/// The first of each point where it is told apart from the second, corrected for the number of points.
+fn told(ranked: &[Option<(usize, Effect)>], wanted: Relation) -> Vec<Option<usize>> {
+    let p: Vec<f64> = ranked.iter().map(|r| r.as_ref().map_or(1.0, |(_, e)| e.p_value())).collect();
+    let pairs = ranked.iter().zip(adjusted_p_values(&p));
+    pairs
+        .map(|(r, p)| r.as_ref().filter(|(_, e)| relation(e, p, MARGIN_PCT) == wanted).map(|(first, _)| *first))
+        .collect()
+}
+
+/// The step with most IOPS or the lowest mean latency, and how it stands to the second; `None` with one, or without
+/// intervals.
+fn first_of(steps: &[&StepView], figure: &'static str) -> Option<(usize, Effect)> {
+    let value = |i: usize| match figure {
+        "iops" => -steps[i].iops,
+        _ => steps[i].lat_ns.as_ref().map_or(f64::INFINITY, |l| l.mean),
+    };
     let mut order: Vec<usize> = (0..steps.len()).collect();
-    order.sort_by(|a, b| steps[*b].iops.total_cmp(&steps[*a].iops));
-    let (best, second) = (steps[*order.first()?], steps[*order.get(1)?]);
-    let (of_best, of_second) = (best.iops_ci95?, second.iops_ci95?);
-    let effect = Effect::of_figures(second.iops, of_second.into(), best.iops, of_best.into())?;
-    Some((order[0], effect))
+    order.sort_by(|a, b| value(*a).total_cmp(&value(*b)));
+    let (first, second) = (*order.first()?, *order.get(1)?);
+    Some((first, effect(figure, &[steps[second]], &[steps[first]])?))
 }
 
 fn of_groups(groups: &[&str], points: &[Point<'_>]) -> String {
@@ -147,7 +157,7 @@ fn of_one(points: &[Point<'_>]) -> String {
         .map(|p| {
             let step = p.steps[0];
             let mean =
-                step.lat_ns.as_ref().map_or_else(String::new, |l| format!(", mean latency {}", format_ns(l.mean)));
+                step.lat_ns.as_ref().map_or_else(String::new, |l| format!(", mean latency {}", mean_with_interval(l)));
             format!("{}{} for {}{mean}", rate_words(step), plus_minus(step), p.name)
         })
         .collect();

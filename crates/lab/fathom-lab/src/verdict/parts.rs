@@ -5,7 +5,7 @@ use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
 use crate::checks::OTHER_LOAD;
 use crate::compare::{change_words, interval_words};
-use crate::document::{CheckView, Figure, StepView, Verdict};
+use crate::document::{CheckView, Figure, LatencyView, StepView, Verdict};
 use crate::view::is_unsteady;
 
 /// From this block size on bandwidth is the figure, not IOPS.
@@ -168,6 +168,11 @@ pub(super) fn ns_with_interval(ns: f64, ci95: Option<&[u64; 2]>) -> String {
         }
         None => format_ns(ns),
     }
+}
+
+/// The mean of a latency with its interval, where there is one.
+pub(super) fn mean_with_interval(latency: &LatencyView) -> String {
+    ns_with_interval(latency.mean, latency.ci95.get("mean"))
 }
 
 /// 95 % interval of the CPU time per I/O, from its values interval by interval; `None` with too few of them.

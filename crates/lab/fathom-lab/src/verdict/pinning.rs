@@ -6,7 +6,7 @@ use super::parts::{caveats, change_with_interval, nothing_measured};
 use super::sides::{
     Row, change_figure, crossovers, figures_sentence, joined, load_word, loads_words, row_sentence, rows,
 };
-use crate::compare::{ComparedStep, Comparison, iops_effect};
+use crate::compare::{ComparedStep, Comparison, effect};
 use crate::document::{Figure, StepView, Verdict};
 
 /// Answers from the sides of the run; the first side is the reference, `unpinned` in the shipped study.
@@ -137,7 +137,7 @@ fn reads_ahead(reads: &Row<'_>, writes: &Row<'_>, steps: &[StepView], margin_pct
         .filter_map(|read| {
             let write =
                 writes.cells.iter().find(|w| w.load.threads == 1 && w.load.queue_depth == read.load.queue_depth)?;
-            Some((read.load.queue_depth, iops_effect(&repeats(write), &repeats(read))?))
+            Some((read.load.queue_depth, effect("iops", &repeats(write), &repeats(read))?))
         })
         .collect();
     let p: Vec<f64> = effects.iter().map(|(_, e)| e.p_value()).collect();

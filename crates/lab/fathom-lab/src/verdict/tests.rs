@@ -321,6 +321,25 @@ fn enterprise_names_the_winner_at_each_load() {
     );
 }
 
+#[test]
+fn the_lowest_latency_is_named_only_where_it_is_told_apart() {
+    let mut steps = Vec::new();
+    // At the first load alike within their intervals, at the second apart, at the third without any.
+    for (group, lat_us) in [("one", [100.0, 200.0, 300.0]), ("two", [100.2, 150.0, 400.0])] {
+        for (depth, lat_us) in [1, 2, 4].into_iter().zip(lat_us) {
+            let mut step = step(steps.len() as u32, 100, 1, depth);
+            step.group = group.into();
+            let mut view = seen(&step, 1e6 * f64::from(depth) / lat_us, lat_us);
+            if depth == 4 {
+                view.iops_ci95 = None;
+            }
+            steps.push(view);
+        }
+    }
+    let answer = one("enterprise", &steps, None).answer;
+    assert!(answer.contains(" Lowest mean latency: two at 1. "), "{answer}");
+}
+
 fn steadiness(reached: bool) -> SteadyView {
     SteadyView {
         reached,
