@@ -6,7 +6,7 @@ use fathom_units::format_ns;
 use super::parts::{
     caveats, change_with_interval, cpu_per_io_ci95, figure, measured, nothing_measured, plus_minus, rate_words,
 };
-use crate::compare::change_words;
+use crate::compare::{change_words, effect};
 use crate::document::{Figure, StepView, Verdict};
 
 /// The paths at one number of I/Os in flight.
@@ -132,25 +132,30 @@ fn bout_answer(bout: &Bout<'_>) -> String {
                 _ => format!("{best} is ahead with {rate}, not told apart from {next}: {ratio}"),
             }
         }
-        None => format!("{best} gives {rate}, {} over {next}", change_words(fastest.iops / second.iops)),
+        None => format!("{best} gives {rate}, {} over {next}", change_with_interval(fastest.iops / second.iops, None)),
     };
+    format!("{load} {lead}; {}.", cheapest_words(bout))
+}
+
+/// The path that costs least CPU per I/O, or the two that are not told apart.
+fn cheapest_words(bout: &Bout<'_>) -> String {
     let costs = by_cost(bout);
-    let cheap = match &costs[..] {
-        [(cheapest, least), .., (dearest, most)] => {
-            let next = costs[1];
-            format!(
-                "the cheapest is {} with {} of CPU per I/O, {:.0} % less than {} and {:.1} times less than {}",
-                path(cheapest),
-                cost_words(cheapest, *least),
-                (1.0 - least / next.1) * 100.0,
-                path(next.0),
-                most / least,
-                path(dearest)
-            )
-        }
-        _ => "what each costs in CPU is not known".to_owned(),
+    let [(cheapest, least), (next, second), ..] = costs[..] else {
+        return "what each costs in CPU is not known".to_owned();
     };
-    format!("{load} {lead}; {cheap}.")
+    let (dearest, most) = costs[costs.len() - 1];
+    let words = format!("{} with {} of CPU per I/O", path(cheapest), cost_words(cheapest, least));
+    let less = effect("cpu_per_io", &[next], &[cheapest]);
+    match less.map(|e| relation(&e, e.p_value(), MARGIN_PCT)) {
+        Some(Relation::Lower) => format!(
+            "the cheapest is {words}, {:.0} % less than {} and {:.1} times less than {}",
+            (1.0 - least / second) * 100.0,
+            path(next),
+            most / least,
+            path(dearest)
+        ),
+        _ => format!("{words} is not told apart from {} with {}", path(next), cost_words(next, second)),
+    }
 }
 
 /// Latency decides where one I/O is in flight.
@@ -159,14 +164,21 @@ fn one_answer(bout: &Bout<'_>) -> Option<String> {
         bout.steps.iter().filter_map(|s| Some((*s, s.lat_ns.as_ref()?.mean))).collect();
     known.sort_by(|a, b| a.1.total_cmp(&b.1));
     let [(first, least), (second, next), ..] = known[..] else { return None };
-    Some(format!(
-        "One at a time, {} answers soonest: mean {} against {} of {} ({}).",
-        path(first),
-        format_ns(least),
-        format_ns(next),
-        path(second),
-        change_words(least / next)
-    ))
+    let effect = effect("lat_mean", &[second], &[first]);
+    let change = change_with_interval(least / next, effect.map(|e| e.ci95().into()));
+    let (best, other) = (path(first), path(second));
+    Some(match effect.map(|e| relation(&e, e.p_value(), MARGIN_PCT)) {
+        Some(Relation::Lower) => format!(
+            "One at a time, {best} answers soonest: mean {} against {} of {other}, {change}.",
+            format_ns(least),
+            format_ns(next)
+        ),
+        _ => format!(
+            "One at a time, {best} with a mean of {} is not told apart from {other} with {}: {change}.",
+            format_ns(least),
+            format_ns(next)
+        ),
+    })
 }
 
 /// Every path at this number in flight against the slowest of them.
