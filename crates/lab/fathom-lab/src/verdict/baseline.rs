@@ -27,8 +27,12 @@ pub(super) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
 fn path_words(steps: &[&StepView]) -> String {
     let plain = steps.iter().all(|s| s.mode == "interrupt" && s.placement == "unpinned");
     let settings = steps.iter().any(|s| !s.role.settings.is_empty());
-    let mut engines: Vec<&str> = steps.iter().map(|s| s.engine.as_str()).collect();
-    engines.dedup();
+    let mut engines: Vec<&str> = Vec::new();
+    for step in steps {
+        if !engines.contains(&step.engine.as_str()) {
+            engines.push(&step.engine);
+        }
+    }
     match plain && !settings {
         true => format!("The plain path ({}, interrupts, nothing pinned or tuned):", engines.join(", ")),
         false => format!("Not the plain path any more ({}, changed on the command line):", engines.join(", ")),

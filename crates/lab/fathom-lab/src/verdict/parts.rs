@@ -189,6 +189,15 @@ pub(crate) fn cpu_per_io_ci95(step: &StepView) -> Option<(f64, f64)> {
     Some((value * (1.0 - half), value * (1.0 + half)))
 }
 
+/// IOPS per busy core as a headline figure; `None` where the CPU time is not known.
+pub(super) fn per_core_figure(step: &StepView) -> Option<Figure> {
+    let per_core = step.cpu.as_ref()?.iops_per_core?;
+    let interval = super::cpu_ns_per_io(step).zip(cpu_per_io_ci95(step));
+    let ci95 = interval.filter(|(_, (low, _))| *low > 0.0);
+    let ci95 = ci95.map(|(cost, (low, high))| [per_core * cost / high, per_core * cost / low]);
+    Some(figure("IOPS per busy core", per_core, "iops_per_core", ci95, step))
+}
+
 /// The limit in a few words; its sentence with the numbers stands with the evidence.
 pub(super) fn limit_words(step: &StepView) -> String {
     let what = match step.limit.name.as_str() {

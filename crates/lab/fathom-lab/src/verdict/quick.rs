@@ -6,7 +6,8 @@
 use fathom_units::{format_iops, format_ns};
 
 use super::parts::{
-    caveats, figure, is_bandwidth, kind_name, limit_words, load, lower_first, nothing_measured, plus_minus, rate_words,
+    caveats, figure, is_bandwidth, kind_name, limit_words, load, lower_first, nothing_measured, ns_with_interval,
+    per_core_figure, plus_minus, rate_words,
 };
 use crate::document::{Figure, StepView, Verdict};
 use crate::view::is_real;
@@ -75,8 +76,11 @@ fn answer(main: &Kind<'_>, best: &StepView, kinds: &[Kind<'_>]) -> String {
     let several = kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1;
     let shallow =
         main.steps.iter().min_by_key(|s| s.threads * s.queue_depth).filter(|s| several && s.index != best.index);
-    if let Some((shallow, p50)) = shallow.and_then(|s| s.lat_ns.as_ref()?.p50.map(|p50| (s, p50))) {
-        text.push_str(&format!(" Median latency at {}: {}.", load(shallow), format_ns(p50 as f64)));
+    if let Some((shallow, lat)) = shallow.and_then(|s| Some((s, s.lat_ns.as_ref()?)))
+        && let Some(p50) = lat.p50
+    {
+        let p50 = ns_with_interval(p50 as f64, lat.ci95.get("p50"));
+        text.push_str(&format!(" Median latency at {}: {p50}.", load(shallow)));
     }
     text
 }
@@ -171,10 +175,6 @@ fn figures(kinds: &[Kind<'_>]) -> Vec<Figure> {
         let ci95 = lat.ci95.get("p50").map(|[lo, hi]| [*lo as f64, *hi as f64]);
         out.push(figure(&format!("Median latency, {}", kind.name), p50 as f64, "ns", ci95, step));
     }
-    if let Some(best) = kinds.first().map(Kind::best)
-        && let Some(per_core) = best.cpu.as_ref().and_then(|c| c.iops_per_core)
-    {
-        out.push(figure("IOPS per busy core", per_core, "iops_per_core", None, best));
-    }
+    out.extend(kinds.first().and_then(|kind| per_core_figure(kind.best())));
     out
 }

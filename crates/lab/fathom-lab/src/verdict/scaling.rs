@@ -1,12 +1,13 @@
 //! Does it grow with drives and with threads, and what stops it? Linearity, the knee and its cause, IOPS per core.
 
-use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, relation};
+use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, adjusted_p_values, relation};
 use fathom_units::format_iops;
 
 use super::parts::{
     Loads, by_kind, caveats, change_with_interval, figure, limit_words, lower_first, measured, nothing_measured,
-    plus_minus, rate_words,
+    per_core_figure, plus_minus, rate_words,
 };
+use crate::compare::effect;
 use crate::document::{Figure, StepView, Verdict};
 
 /// Below this share of linear growth a ladder has bent.
@@ -33,9 +34,35 @@ impl Ladder<'_> {
         step.iops / (one.iops * f64::from(n) / f64::from(first))
     }
 
-    /// The first point below [`LINEAR`].
+    /// 95 % interval of it; `None` for the first point, which is its measure, and without intervals of the rates.
+    fn share_ci95(&self, at: usize) -> Option<[f64; 2]> {
+        let ((first, one), (n, step)) = (self.points[0], self.points[at]);
+        let (low, high) = effect("iops", &[one], &[step]).filter(|_| at > 0)?.ci95();
+        let scale = f64::from(first) / f64::from(n);
+        Some([low * scale, high * scale])
+    }
+
+    /// The first point below [`LINEAR`], with its whole interval where it has one.
     fn knee(&self) -> Option<usize> {
-        (1..self.points.len()).find(|at| self.share_of_linear(*at) < LINEAR)
+        let most = |at: usize| self.share_ci95(at).map_or(self.share_of_linear(at), |[_, high]| high);
+        (1..self.points.len()).find(|at| most(*at) < LINEAR)
+    }
+
+    /// Whether the last point may lie below [`LINEAR`] although no point is below it for sure.
+    fn may_bend(&self) -> bool {
+        let last = self.points.len() - 1;
+        self.knee().is_none() && self.share_ci95(last).is_some_and(|[low, _]| low < LINEAR)
+    }
+
+    /// `99 % (95 % interval 98 to 100 %)`.
+    fn share_words(&self, at: usize) -> String {
+        let pct = self.share_of_linear(at) * 100.0;
+        match self.share_ci95(at) {
+            Some([low, high]) => {
+                format!("{pct:.0} % (95 % interval {:.0} to {:.0} %)", low * 100.0, high * 100.0)
+            }
+            None => format!("{pct:.0} %"),
+        }
     }
 }
 
@@ -135,15 +162,18 @@ fn end<'a>(ladder: &Ladder<'a>) -> &'a StepView {
 
 fn answer(ladder: &Ladder<'_>) -> String {
     let last = ladder.points.len() - 1;
-    let pct = |at: usize| ladder.share_of_linear(at) * 100.0;
     let (word, name) = (ladder.word, &ladder.name);
     let (n, top) = ladder.points[last];
     let Some(knee) = ladder.knee() else {
+        let begin = match ladder.may_bend() {
+            true => format!("With {word}, whether {name} grow in a straight line to {n} cannot be told"),
+            false => format!("With {word}, {name} grow in a straight line to {n}"),
+        };
         return format!(
-            "With {word}, {name} grow in a straight line to {n}: {}{}, {:.0} % of {n} times the first.",
+            "{begin}: {}{}, {} of {n} times the first.",
             rate_words(top),
             plus_minus(top),
-            pct(last)
+            ladder.share_words(last)
         );
     };
     let (at, step) = ladder.points[knee];
@@ -155,8 +185,8 @@ fn answer(ladder: &Ladder<'_>) -> String {
     };
     let best = ladder.points.iter().max_by(|a, b| a.1.iops.total_cmp(&b.1.iops)).expect("two points at least");
     format!(
-        "With {word}, {name} {before}; {at} give {:.0} % of the ideal ({}{}), and {} at most, with {}. {}",
-        pct(knee),
+        "With {word}, {name} {before}; {at} give {} of the ideal ({}{}), and {} at most, with {}. {}",
+        ladder.share_words(knee),
         rate_words(step),
         plus_minus(step),
         rate_words(best.1),
@@ -204,9 +234,9 @@ fn fit_sentence(ladder: &Ladder<'_>) -> Option<String> {
 
 /// Cores of their own against both siblings of half as many, at the same number of threads.
 fn siblings(steps: &[&StepView]) -> Vec<String> {
-    let mut out = Vec::new();
-    for cores in steps.iter().filter(|s| s.placement == "cores" && s.threads > 1) {
-        let alike = |s: &&&StepView| {
+    let mut found: Vec<(&StepView, Effect)> = Vec::new();
+    for cores in steps.iter().copied().filter(|s| s.placement == "cores" && s.threads > 1) {
+        let alike = |s: &&StepView| {
             s.placement == "smt"
                 && (s.threads, s.queue_depth, s.devices, &s.op, s.block_size_bytes, &s.group)
                     == (
@@ -218,24 +248,25 @@ fn siblings(steps: &[&StepView]) -> Vec<String> {
                         &cores.group,
                     )
         };
-        let Some(smt) = steps.iter().find(alike) else { continue };
-        let intervals = smt.iops_ci95.zip(cores.iops_ci95);
-        let effect = intervals.and_then(|(b, a)| Effect::of_figures(cores.iops, a.into(), smt.iops, b.into()));
-        let Some(effect) = effect else { continue };
-        let words = match relation(&effect, effect.p_value(), MARGIN_PCT) {
+        let Some(smt) = steps.iter().copied().find(alike) else { continue };
+        found.extend(effect("iops", &[cores], &[smt]).map(|effect| (cores, effect)));
+    }
+    let p: Vec<f64> = found.iter().map(|(_, effect)| effect.p_value()).collect();
+    let told = found.iter().zip(adjusted_p_values(&p)).map(|((cores, effect), p)| {
+        let words = match relation(effect, p, MARGIN_PCT) {
             Relation::Higher => "more than",
             Relation::Lower => "less than",
             Relation::Same => "the same as",
             Relation::Unsure => "not told apart from",
         };
-        out.push(format!(
+        format!(
             "{} threads on both siblings of {} give {words} on cores of their own: {}.",
             cores.threads,
             if cores.threads == 2 { "1 core".to_owned() } else { format!("{} cores", cores.threads / 2) },
             change_with_interval(effect.ratio(), Some(effect.ci95().into()))
-        ));
-    }
-    out
+        )
+    });
+    told.collect()
 }
 
 fn cause_sentence(ladder: &Ladder<'_>) -> String {
@@ -251,10 +282,9 @@ fn figures(ladders: &[Ladder<'_>]) -> Vec<Figure> {
         let (n, top) = ladder.points[last];
         out.push(figure(&format!("{} with {n} {}", ladder.name, ladder.word), top.iops, "iops", top.iops_ci95, top));
         let share = ladder.share_of_linear(last) * 100.0;
-        out.push(figure(&format!("Of linear growth, {n} {}", ladder.word), share, "%", None, top));
-        if let Some(per_core) = top.cpu.as_ref().and_then(|c| c.iops_per_core) {
-            out.push(figure("IOPS per busy core", per_core, "iops_per_core", None, top));
-        }
+        let share_ci95 = ladder.share_ci95(last).map(|ci| ci.map(|share| share * 100.0));
+        out.push(figure(&format!("Of linear growth, {n} {}", ladder.word), share, "%", share_ci95, top));
+        out.extend(per_core_figure(top));
     }
     out
 }

@@ -366,7 +366,7 @@ fn scaling_names_the_knee_its_cause_and_the_law() {
     let verdict = one("scaling", &steps, None);
     assert_eq!(
         verdict.answer,
-        "With drives, 4k random reads grow in a straight line to 4; 8 give 60 % of the ideal (2.00M IOPS ±0.5 %), and 2.01M IOPS at most, with 16. The limit is a link that the drives share."
+        "With drives, 4k random reads grow in a straight line to 4; 8 give 60 % (95 % interval 59 to 60 %) of the ideal (2.00M IOPS ±0.5 %), and 2.01M IOPS at most, with 16. The limit is a link that the drives share."
     );
     holds(
         &verdict,
@@ -380,8 +380,25 @@ fn scaling_names_the_knee_its_cause_and_the_law() {
     let straight = one("scaling", &steps[..3], None);
     assert_eq!(
         straight.answer,
-        "With drives, 4k random reads grow in a straight line to 4: 1.67M IOPS ±0.5 %, 99 % of 4 times the first."
+        "With drives, 4k random reads grow in a straight line to 4: 1.67M IOPS ±0.5 %, 99 % (95 % interval 99 to 100 %) of 4 times the first."
     );
+}
+
+#[test]
+fn a_ladder_bends_only_where_its_interval_says_so() {
+    let answer = |second: f64, half: f64| {
+        let mut steps: Vec<StepView> = Vec::new();
+        for (threads, iops) in [(1, 100e3), (2, second)] {
+            steps.push(with_cpu(seen(&step(steps.len() as u32, 100, threads, 32), iops, 100.0), 4_000.0, 64));
+        }
+        steps[1].iops_ci95 = Some([second * (1.0 - half), second * (1.0 + half)]);
+        one("scaling", &steps, None).answer
+    };
+    assert!(answer(170e3, 0.005).contains("bend from the start; 2 give 85 % (95 % interval 84 to 86 %)"));
+    assert!(answer(195e3, 0.005).contains("grow in a straight line to 2: "));
+    for unsure in [answer(178e3, 0.05), answer(182e3, 0.05)] {
+        assert!(unsure.contains("whether 4k random reads grow in a straight line to 2 cannot be told: "), "{unsure}");
+    }
 }
 
 #[test]
