@@ -110,13 +110,15 @@ fn with_loop(window: Option<SteadyView>, of_loop: &SteadyView, quick: bool) -> S
     view
 }
 
-fn value_of(metric: Metric, record: &StepRecord) -> Option<f64> {
+/// What a round contributes to its loop; `None` for one without any time.
+pub(crate) fn value_of(metric: Metric, record: &StepRecord) -> Option<f64> {
     let seconds = record.runtime_ns as f64 / 1e9;
+    // A round in which nothing completed is a figure too, if not a steady one: the loop goes on.
     let per_s = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
     match metric {
         Metric::Iops => per_s(record.ios()),
         Metric::BytesPerS => per_s(record.bytes()),
-        // No latency where nothing completed: such a round breaks the window, as for the loop that was run.
+        // No latency where nothing completed: such a round breaks the window.
         Metric::LatMean => Some(record.lat_merged().and_then(|lat| lat.mean_ns()).unwrap_or(0.0)),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fathom_plan::{Metric, Step};
+use fathom_plan::Step;
 use fathom_record::{StepRecord, Warning};
 use fathom_stats::snia_window;
+
+use crate::steadiness::value_of;
 
 /// The rounds of one loop so far.
 #[derive(Debug, Default)]
@@ -53,7 +55,7 @@ impl Loops {
         let Some(round) = step.role.round else { return false };
         let Some(metric) = round.metric else { return false };
         let rounds = self.rounds.entry(round.loop_id).or_default();
-        let value = record.filter(|r| !is_cut(r)).and_then(|r| figure(r, metric));
+        let value = record.filter(|r| !is_cut(r)).and_then(|r| value_of(metric, r));
         let Some(value) = value else {
             // What cannot be run once cannot be run again: the loop ends without a steady state.
             rounds.last.get_or_insert(round.index);
@@ -73,20 +75,9 @@ pub(crate) fn is_cut(record: &StepRecord) -> bool {
     record.warnings.iter().any(|w| matches!(w, Warning::Interrupted))
 }
 
-fn figure(record: &StepRecord, metric: Metric) -> Option<f64> {
-    let seconds = record.runtime_ns as f64 / 1e9;
-    // A round in which nothing completed is a figure too, if not a steady one: the loop goes on.
-    let per_s = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
-    match metric {
-        Metric::Iops => per_s(record.ios()),
-        Metric::BytesPerS => per_s(record.bytes()),
-        Metric::LatMean => Some(record.lat_merged().and_then(|lat| lat.mean_ns()).unwrap_or(0.0)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use fathom_plan::Round;
+    use fathom_plan::{Metric, Round};
 
     use super::*;
     use crate::samples::{record, step};
