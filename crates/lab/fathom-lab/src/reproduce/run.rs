@@ -90,21 +90,43 @@ impl Machines {
         }
         let threads = f64::from(step.load.threads) * parts.len() as f64;
         let given = if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads };
-        Ok(Some(outcome(&step.label, &record, machine.host.cores(), given)))
+        let outcome = outcome(&step.label, &record, machine.host.cores(), given);
+        outcome.map(Some).ok_or_else(|| format!("{} on {}: no I/O ended in its window", step.label, load.target))
     }
 }
 
-fn outcome(label: &str, record: &StepRecord, cores: u32, cores_given: f64) -> Outcome {
-    let seconds = record.runtime_ns.max(1) as f64 / 1e9;
-    let busy_ns: u64 = record.host.iter().flat_map(|h| &h.cpus).map(|(_, cpu)| cpu.busy_ns()).sum();
-    let window_ns = record.host.as_ref().map_or(1, |h| h.window_ns.max(1));
-    Outcome {
+/// `None` when nothing was measured: a step without I/Os has neither a latency nor a rate to set beside a published one.
+fn outcome(label: &str, record: &StepRecord, cores: u32, cores_given: f64) -> Option<Outcome> {
+    let seconds = (record.runtime_ns > 0).then(|| record.runtime_ns as f64 / 1e9)?;
+    let host = record.host.as_ref().filter(|h| h.window_ns > 0)?;
+    let busy_ns: u64 = host.cpus.iter().map(|(_, cpu)| cpu.busy_ns()).sum();
+    Some(Outcome {
         label: label.to_owned(),
         iops: record.ios() as f64 / seconds,
         bytes_per_s: record.bytes() as f64 / seconds,
-        latency_us_mean: record.lat_merged().and_then(|h| h.mean_ns()).unwrap_or(0.0) / 1e3,
-        cores_busy: busy_ns as f64 / window_ns as f64,
+        latency_us_mean: record.lat_merged()?.mean_ns()? / 1e3,
+        cores_busy: busy_ns as f64 / host.window_ns as f64,
         cores,
         cores_given,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_record::HostDelta;
+
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_step_in_which_nothing_ended_has_no_figures_instead_of_a_latency_of_zero() {
+        let of = |ios: u64, window_ns: u64| {
+            let mut record = samples::record(&[ios]);
+            record.host = Some(HostDelta { window_ns, ..HostDelta::default() });
+            outcome("4k random read T1 QD1", &record, 4, 1.0).map(|o| (o.iops, o.latency_us_mean.round()))
+        };
+        assert_eq!(of(12_500, 1_000_000_000), Some((12_500.0, 80.0)));
+        assert_eq!(of(0, 1_000_000_000), None);
+        assert_eq!(of(12_500, 0), None, "without counters nothing is known of the CPUs");
     }
 }
