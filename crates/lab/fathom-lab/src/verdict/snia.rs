@@ -155,14 +155,12 @@ fn answer(test: &Test<'_>) -> String {
     let figures: Vec<String> =
         test.headline().iter().map(|c| format!("{} {}", kind_name(c.first), mean_words(test, c))).collect();
     let figures = figures.join(", ");
-    match test.pts {
-        Some(pts) if pts.reached => {
-            let [first, last] = pts.window.unwrap_or([0, 0]);
-            let sank = saturation(test).map_or_else(String::new, |text| format!(" {text}"));
+    let sank = saturation(test).map_or_else(String::new, |text| format!(" {text}"));
+    match test.pts.map(|pts| (pts.reached, pts.window)) {
+        Some((true, Some([first, last]))) => {
             format!("{title}: steady in round {last}; over rounds {first} to {last} {figures}.{sank}")
         }
         Some(_) => {
-            let sank = saturation(test).map_or_else(String::new, |text| format!(" {text}"));
             format!("{title}: not steady within {} rounds; the last five give {figures}.{sank}", test.rounds())
         }
         None => format!("{title}: too few rounds for a verdict ({}); they give {figures}.", test.rounds()),
