@@ -190,6 +190,10 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
             "more threads on cores of their own: up to 369k IOPS (5.1 x), where all_cores is next",
             "在各自的核上增加线程：最多到 369k IOPS（5.1 倍），其后的瓶颈是全部核心",
         ),
+        (
+            "mode iopoll on /dev/nvme1n1: nvme1n1 has no poll queues; /dev/nvme0n1 of the run is /dev/nvme1n1 now (serial …1234)",
+            "/dev/nvme1n1 上的 iopoll 模式：nvme1n1 没有轮询队列；本次运行的 /dev/nvme0n1 现在是 /dev/nvme1n1（序列号 …1234）",
+        ),
     ] {
         assert_eq!(book.translate(english).as_deref(), Some(chinese), "{english}");
     }

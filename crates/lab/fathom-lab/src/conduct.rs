@@ -4,6 +4,7 @@ mod explain;
 mod foretell;
 mod loops;
 mod purge;
+mod renumbered;
 mod runners;
 mod same_host;
 mod settings;
@@ -18,14 +19,14 @@ use fathom_host::settings::SettingError;
 use fathom_host::{HostFacts, ProbeError, Root};
 use fathom_plan::{Phase, Plan, Step};
 use fathom_record::Progress;
-use fathom_store::{Lab, NewRun, RunId, RunState, StoreError, StoredPrediction};
-use serde::Deserialize;
+use fathom_store::{Lab, NewRun, RunHead, RunId, RunState, StoreError, StoredPrediction};
 
 use crate::document::{Document, StepView};
 use crate::machine::host_json;
 use crate::targets::{Permission, Prepared, TargetError, prepare};
 use crate::view::document_of;
 use loops::is_cut;
+pub(crate) use renumbered::Renumbered;
 use steps::Conductor;
 
 /// How to conduct.
@@ -56,7 +57,7 @@ pub enum Event<'a> {
     RunStarted {
         /// Number in the lab.
         run: RunId,
-        /// What will be done.
+        /// What will be done, by the paths that are opened.
         plan: &'a Plan,
     },
     /// Something worth a line.
@@ -173,7 +174,8 @@ pub fn conduct(
 }
 
 /// Goes on with a run that was interrupted or whose process died: with the first step that did not end. A step that was
-/// stopped in its middle is measured again.
+/// stopped in its middle is measured again. Drives are the ones of before by their serial numbers, however the kernel
+/// numbers them by now; plan and steps keep the names that they had.
 ///
 /// # Errors
 /// [`ConductError::OtherHost`], [`ConductError::Gone`] and [`ConductError::NotAgain`] when what is stored and what would
@@ -195,23 +197,30 @@ pub fn resume(
     if let Some(file) = plan.files.iter().find(|f| begun && is_conditioned && !Path::new(&f.path).exists()) {
         return Err(ConductError::Gone { run, path: file.path.clone() });
     }
+    // Before anything is judged, claimed or opened by a name that may be another drive's by now.
+    let renumbered = renumbered(lab, &head)?;
+    let plan_now = renumbered.plan_now(plan);
     let mut allowed = permission(options, false);
     allowed.made = &plan.files;
-    let mut prepared = prepare(plan, &allowed)?;
-    let facts = facts_of(plan, &prepared)?;
-    // A simulated machine is the one that the run kept.
-    if prepared.simulated.is_none() {
-        let differences = match HostFacts::deserialize(&lab.host_of(&head)?) {
-            Ok(then) => same_host::differences(&then, &facts),
-            Err(e) => vec![format!("what it knows of its machine cannot be read ({e})")],
-        };
-        if !differences.is_empty() {
-            return Err(ConductError::OtherHost { run, differences });
-        }
-    }
+    let mut prepared = prepare(&plan_now, &allowed)?;
+    let facts = facts_of(&plan_now, &prepared)?;
+    prepared.notes.extend(renumbered.notes());
+    prepared.renumbered = renumbered;
     lab.resume_run(run)?;
     prepared.take_over(begun, options.keep_files);
     carry_out(lab, run, plan, &mut prepared, &facts, options, stop, on_event)
+}
+
+/// The drives of a run as they are numbered now.
+///
+/// # Errors
+/// [`ConductError::OtherHost`] when this is not the machine, with the drives, on which it began.
+fn renumbered(lab: &Lab, head: &RunHead) -> Result<Renumbered, ConductError> {
+    // A simulated machine is the one that the run kept.
+    if head.plan.machine.is_some() {
+        return Ok(Renumbered::default());
+    }
+    same_host::same_host(head.summary.id, &lab.host_of(head)?)
 }
 
 #[allow(clippy::too_many_arguments)] // The two entries above share all of it.
@@ -225,7 +234,7 @@ fn carry_out(
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<RunOutcome, ConductError> {
-    on_event(Event::RunStarted { run, plan });
+    on_event(Event::RunStarted { run, plan: &prepared.renumbered.plan_now(plan) });
     for note in plan.notes.iter().chain(&prepared.notes) {
         on_event(Event::Note(note));
     }

@@ -1,21 +1,31 @@
 //! The machine as a run stores it: facts about the targets, the whole inventory, and the advice on it.
 //!
-//! Reports are made to be passed on, so serial numbers keep only their end, as in [`HostFacts`].
+//! Reports are made to be passed on, so serial numbers keep only their end, as in [`HostFacts`]. The lab keeps them whole
+//! beside that, for a run that goes on after a restart: the ends of two drives of one make may be alike.
 
 use fathom_host::inspect::{Advice, Inventory, Subject, advise};
-use fathom_host::{HostFacts, Root};
-use serde::Serialize;
+use fathom_host::{DriveIdentity, HostFacts, Root, drive_identities};
+use serde::{Deserialize, Serialize};
 
 /// Characters of a serial number that are kept.
 const SERIAL_END_CHARS: usize = 4;
+/// Where the lab keeps what no document shows.
+const IDENTITIES: &str = "identities";
 
-/// What stands under `host` in the document.
+/// What stands under `host` in the document, and the identities.
 #[derive(Serialize)]
 struct HostSeen<'a> {
     #[serde(flatten)]
     facts: &'a HostFacts,
     inventory: Inventory,
     advice: Vec<Advice>,
+    identities: Vec<DriveIdentity>,
+}
+
+/// The part of a stored machine that says which drive is which.
+#[derive(Deserialize)]
+struct IdentitiesSeen {
+    identities: Vec<DriveIdentity>,
 }
 
 /// The machine below `root` as JSON, with advice for the devices of the targets.
@@ -29,10 +39,25 @@ pub(crate) fn host_json(root: &Root, facts: &HostFacts) -> String {
     for device in drives.chain(inventory.arrays.iter_mut().map(|a| &mut a.device)) {
         device.serial = device.serial.as_deref().map(end_of);
     }
-    serde_json::to_string(&HostSeen { facts, inventory, advice }).expect("facts are plain data")
+    let identities = drive_identities(root);
+    serde_json::to_string(&HostSeen { facts, inventory, advice, identities }).expect("facts are plain data")
 }
 
-fn end_of(serial: &str) -> String {
+/// The stored machine as documents show it.
+pub(crate) fn host_to_show(mut host: serde_json::Value) -> serde_json::Value {
+    if let Some(fields) = host.as_object_mut() {
+        fields.remove(IDENTITIES);
+    }
+    host
+}
+
+/// The drives of the stored machine with their serial numbers; `None` for runs that keep none.
+pub(crate) fn identities_in(host: &serde_json::Value) -> Option<Vec<DriveIdentity>> {
+    IdentitiesSeen::deserialize(host).ok().map(|seen| seen.identities)
+}
+
+/// A serial number shortened to its end.
+pub(crate) fn end_of(serial: &str) -> String {
     let skip = serial.chars().count().saturating_sub(SERIAL_END_CHARS);
     if skip == 0 { serial.to_owned() } else { format!("…{}", serial.chars().skip(skip).collect::<String>()) }
 }
@@ -49,6 +74,23 @@ mod tests {
         let inventory: Inventory = serde_json::from_value(host["inventory"].clone()).expect("an inventory");
         assert_eq!(inventory.processors.topology.cpus.len(), facts.topology.cpus.len());
         assert!(host["advice"].is_array());
+    }
+
+    #[test]
+    fn whole_serial_numbers_stay_in_the_lab() {
+        let facts = HostFacts::collect(&Root::live(), &[]).expect("this is a Linux machine");
+        let mut stored: serde_json::Value = serde_json::from_str(&host_json(&Root::live(), &facts)).expect("json");
+        assert!(stored[IDENTITIES].is_array(), "kept even where no drive tells a serial number");
+        let drive = serde_json::json!({
+            "name": "nvme0n1", "serial": "S64GNE0R123456", "model": null, "namespace": 1, "size_bytes": 4096,
+            "interrupt_device": "nvme0",
+        });
+        stored[IDENTITIES] = serde_json::json!([drive]);
+        assert_eq!(identities_in(&stored).map(|d| d[0].serial.clone()).as_deref(), Some("S64GNE0R123456"));
+        let shown = host_to_show(stored);
+        assert!(!shown.to_string().contains("S64GNE0R123456"), "{shown}");
+        assert_eq!(shown["cpu_model"], facts.cpu_model);
+        assert_eq!(identities_in(&serde_json::json!({})), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use fathom_host::{
 use fathom_host::{is_own_file_name, mount_of, whole_device_of};
 use fathom_plan::{EngineName, MadeFile, Part, Phase, Plan, SourceError, Step};
 
+use crate::conduct::Renumbered;
 use crate::simulated::SimulatedMachine;
 
 /// Size of a file Fathom creates when neither plan nor user says one.
@@ -185,6 +186,8 @@ pub(crate) struct Prepared {
     pub(crate) notes: Vec<String>,
     /// The machine whose parts the targets are, if they are simulated: then there is nothing else here.
     pub(crate) simulated: Option<SimulatedMachine>,
+    /// Targets that have other names now than in the plan of the run.
+    pub(crate) renumbered: Renumbered,
 }
 
 /// What the caller allows.

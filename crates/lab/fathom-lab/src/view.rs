@@ -21,6 +21,7 @@ use crate::facts::{FactsOfRun, inventory_of, observation};
 use crate::foresight::foresee;
 use crate::health::{drive_health, hot_intervals};
 use crate::links::link_loads;
+use crate::machine::host_to_show;
 use crate::proof::proofs;
 use crate::references::references;
 use crate::sentences::warning_text;
@@ -46,7 +47,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     // A lab that lost its host facts still has its figures; the answer says so.
     let known = lab.host_of(&head);
     let host_is_lost = known.is_err();
-    let host = known.unwrap_or_default();
+    let host = host_to_show(known.unwrap_or_default());
     let inventory = inventory_of(&host);
     let mut steps = Vec::new();
     let mut seen = Vec::new();

@@ -11,6 +11,7 @@ mod erase;
 mod extents;
 mod facts;
 mod health;
+mod identity;
 pub mod inspect;
 #[cfg(test)]
 mod large_machine;
@@ -36,6 +37,7 @@ pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_
 pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
 pub use facts::{HostFacts, TargetFacts};
+pub use identity::{DriveIdentity, drive_identities};
 pub use mount::{Mount, free_bytes, mount_of, mounts};
 pub use placement::{PlacementError, resolve_placement};
 pub use polling::{PollObstacle, poll_obstacle};

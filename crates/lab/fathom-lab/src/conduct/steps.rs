@@ -26,7 +26,7 @@ use super::loops::Loops;
 use super::runners::{probe_failure, runner_for};
 use super::settings::Settings;
 use super::simulation::Simulation;
-use super::{ConductError, ConductOptions, Event, is_cut, purge, unix_ns};
+use super::{ConductError, ConductOptions, Event, Renumbered, is_cut, purge, unix_ns};
 use crate::checks::{derived_warnings, slow_members};
 use crate::proof::{disproof, refuse_unpollable};
 use crate::targets::{Prepared, devices_of};
@@ -55,6 +55,8 @@ pub(super) struct Conductor<'a> {
     loops: Loops,
     /// Steps that ended before this process took over.
     done: BTreeSet<u32>,
+    /// Targets that have other names now than in the plan.
+    renumbered: Renumbered,
     settings: Settings,
     /// What the guard lets be written.
     consents: &'a [WriteConsent],
@@ -96,6 +98,7 @@ impl<'a> Conductor<'a> {
             seen: Vec::new(),
             loops: Loops::default(),
             done: BTreeSet::new(),
+            renumbered: prepared.renumbered.clone(),
             settings: Settings::new(&options.journal_dir, &options.command_line),
             consents: prepared.consents(),
             simulation,
@@ -264,7 +267,7 @@ impl<'a> Conductor<'a> {
         })
     }
 
-    /// Runs the step with the settings that it wants in force.
+    /// Runs the step with the settings that it wants in force; on the drives that it means, whatever they are called now.
     pub(super) fn under_settings(
         &mut self,
         step: &Step,
@@ -273,6 +276,22 @@ impl<'a> Conductor<'a> {
         if let Some(simulation) = &mut self.simulation {
             return Ok(refuse_missing_drives(step).and_then(|()| simulation.run(step, self.stop, on_progress)));
         }
+        let result = self.on_this_machine(&self.renumbered.step_now(step), on_progress)?;
+        Ok(match result {
+            Ok(mut record) => {
+                self.renumbered.name_as_then(step, &mut record);
+                Ok(record)
+            }
+            Err(failure) => Err(self.renumbered.explain(step, failure)),
+        })
+    }
+
+    /// Runs a step whose targets have the names of today.
+    fn on_this_machine(
+        &mut self,
+        step: &Step,
+        on_progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Result<StepRecord, StepFailure>, ConductError> {
         let devices: Vec<String> = match step.role.settings.is_empty() {
             true => Vec::new(),
             false => devices_of(step).into_iter().map(|d| d.name).collect(),
