@@ -6,9 +6,10 @@ mod cli;
 use std::fs;
 use std::time::Duration;
 
-use cli::machine::{LoopDevice, Zram, tool};
-use cli::{Place, contract};
-use serde_json::Value;
+use cli::machine::{LoopDevice, Mounted, Zram, tool};
+use cli::{Place, contract, listing_of};
+use rusqlite::Connection;
+use serde_json::{Value, json};
 
 /// All phases: a purge, two sequential passes, five rounds to settle, and four cells, for reads and then for writes.
 const PHASES: &str = r#"
@@ -173,6 +174,74 @@ fn another_drive_under_the_same_name_is_refused() {
     tool("losetup", &[&device.path, device.image.to_str().expect("UTF-8")]).expect("attached");
     place.run("run --resume 1").expect(0, &[]);
     assert_eq!(committed(&place), 4);
+}
+
+/// The machine that run 1 keeps, put in place of what it kept; what it kept.
+fn kept_machine(place: &Place, instead: Option<&Value>) -> Value {
+    let lab = Connection::open(place.lab()).expect("a lab");
+    let text: String = lab.query_row("SELECT host_json FROM run WHERE id = 1", [], |row| row.get(0)).expect("run 1");
+    if let Some(host) = instead {
+        lab.execute("UPDATE run SET host_json = ?1 WHERE id = 1", [host.to_string()]).expect("changed");
+    }
+    serde_json::from_str(&text).expect("json")
+}
+
+#[test]
+fn a_run_that_began_on_another_machine_is_refused_with_all_that_differs_and_loses_nothing() {
+    let place = Place::new();
+    fs::write(place.file("reads.toml"), "[defaults]\nruntime=\"300ms\"\nsize=\"32m\"\n[[ladder]]\niodepth=[1,2,4,8]\n")
+        .expect("written");
+    let mut running = place.start("run reads.toml --target data");
+    running.until("its first step", |talk| talk.contains("4k random read T1 QD1 "));
+    running.signal("KILL");
+    running.wait();
+    let before = steps(&place.json("show 1", 0));
+    let here = kept_machine(&place, None);
+    let mut elsewhere = here.clone();
+    elsewhere["cpu_model"] = json!("Slow CPU 1");
+    elsewhere["kernel"] = json!("2.6.32-1-other");
+    elsewhere["memory_bytes"] = json!(1 << 20);
+    elsewhere["topology"]["cpus"] = json!([]);
+    kept_machine(&place, Some(&elsewhere));
+    let kernel = format!("the kernel was 2.6.32-1-other and is {}", here["kernel"].as_str().expect("a release"));
+    let memory = format!("main memory in bytes was 1048576 and is {}", here["memory_bytes"]);
+    let cpus = format!("the number of CPUs was 0 and is {}", here["topology"]["cpus"].as_array().map_or(0, Vec::len));
+    let words = ["run 1 cannot go on here", "the processor was Slow CPU 1 and is ", &kernel, &memory, &cpus, "--like"];
+    place.run("run --resume 1").expect(3, &words);
+    let document = place.json("show 1", 0);
+    assert_eq!(document["run"]["state"], "interrupted", "it can still go on");
+    assert_eq!(steps(&document), before, "no step was lost or added");
+    assert!(place.file("data").exists(), "its file is kept");
+
+    kept_machine(&place, Some(&here));
+    place.run("run --resume 1").expect(0, &[]);
+    let document = place.json("show 1", 0);
+    let all = steps(&document);
+    assert_eq!(all.len(), 4);
+    assert!(all.iter().zip(&before).all(|(a, b)| a["ios"] == b["ios"]), "what was measured before stays");
+    // Serial numbers that the lab keeps for this are in no document.
+    assert!(here["identities"].is_array(), "{here}");
+    assert_eq!(document["host"]["identities"], Value::Null);
+}
+
+#[test]
+fn a_file_system_that_is_not_mounted_again_is_refused_and_nothing_is_made_in_its_place() {
+    let place = Place::new();
+    let Some(mounted) = Mounted::ext4(&place, "mnt", 192 << 20, "rw") else { return };
+    fs::write(place.file("reads.toml"), "[defaults]\nruntime=\"300ms\"\nsize=\"32m\"\n[[ladder]]\niodepth=[1,2,4,8]\n")
+        .expect("written");
+    let folder = mounted.path.clone();
+    let mut running = place.start(&format!("run reads.toml --target {}/data", folder.display()));
+    running.until("its first step", |talk| talk.contains("4k random read T1 QD1 "));
+    running.signal("KILL");
+    running.wait();
+    drop(mounted);
+    let before = committed(&place);
+    place
+        .run("run --resume 1")
+        .expect(3, &["run 1 cannot go on here", "the drive behind", "mnt/data was ", " and is "]);
+    assert_eq!(committed(&place), before, "nothing was added");
+    assert_eq!(listing_of(&folder), [], "no file was made on the drive that holds the empty folder");
 }
 
 /// Reads as found against a read-ahead of 64 KiB, in turns.
