@@ -211,6 +211,18 @@ pub fn resume(
     carry_out(lab, run, plan, &mut prepared, &facts, options, stop, on_event)
 }
 
+/// The plan of a run by the paths that its drives have today, noted in it where they are others. Touches nothing.
+///
+/// # Errors
+/// [`ConductError::OtherHost`] as [`resume`] would give it; the lab or this machine cannot be read.
+pub fn plan_now(lab: &Lab, run: RunId) -> Result<Plan, ConductError> {
+    let head = lab.load_head(run)?;
+    let renumbered = renumbered(&head)?;
+    let mut plan = renumbered.plan_now(&head.plan);
+    plan.notes.extend(renumbered.notes());
+    Ok(plan)
+}
+
 /// The drives of a run as they are numbered now.
 ///
 /// # Errors

@@ -22,7 +22,9 @@ mod targets;
 mod verdict;
 mod view;
 
-pub use conduct::{ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, resume};
+pub use conduct::{
+    ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, plan_now, resume,
+};
 pub use facts::{observations_of, step_facts};
 pub use health::{DriveHealthView, HealthSampleView};
 pub use names::expand_target;

@@ -1,10 +1,10 @@
 //! `plan` and `studies`: what would be done, without doing it.
 
-use fathom_lab::{ConductOptions, executed_plan};
+use fathom_lab::{ConductOptions, executed_plan, plan_now};
 use fathom_plan::{Overrides, builtin_studies, parse_study};
 use fathom_units::format_duration_ns;
 
-use super::{source, to_json};
+use super::{existing_lab, run_number, source, to_json};
 use crate::args::{Args, PlanArgs};
 use crate::exit::{Exit, Problem};
 use crate::outlook;
@@ -13,7 +13,14 @@ use crate::terminal::result;
 /// Steps, time, bytes written, and what would be destroyed or refused.
 pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
     let source = source::read(args, &options.source)?;
-    let plan = source.plan;
+    // A drive of the run may have another name by now, and another drive its name.
+    let plan = match &options.source.resume {
+        Some(number) => {
+            let lab = existing_lab(args)?;
+            plan_now(&lab, run_number(&lab, number)?)?
+        }
+        None => source.plan,
+    };
     if options.json {
         result(&to_json(&plan));
         return Ok(Exit::Done);
