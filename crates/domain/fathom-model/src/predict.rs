@@ -1,5 +1,6 @@
 //! What a load will give, before it runs: the closed network of one drive, times the drives, under all ceilings.
 
+use fathom_plan::Goal;
 use serde::Serialize;
 
 use crate::attribution::LimitName;
@@ -67,19 +68,6 @@ fn array_point(shape: &Shape, alone_ns: f64, cap: f64) -> Operating {
     let iops = (f64::from(shape.in_flight) * 1e9 / alone_ns).min(cap);
     let lat_ns_mean = f64::from(shape.in_flight) * 1e9 / iops;
     Operating { iops, lat_ns_mean, lat_ns_p99: lat_ns_mean * 1.5 }
-}
-
-/// What is wanted of a system. `None`: not asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Goal {
-    /// At least this many I/Os per second.
-    pub iops: Option<f64>,
-    /// At least this many bytes per second.
-    pub bytes_per_s: Option<f64>,
-    /// Mean latency at most.
-    pub lat_ns_mean: Option<f64>,
-    /// 99th percentile at most.
-    pub lat_ns_p99: Option<f64>,
 }
 
 /// What meets a goal.

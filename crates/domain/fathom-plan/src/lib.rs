@@ -6,6 +6,7 @@ mod budget;
 mod condition;
 mod error;
 mod fio_job;
+mod goal;
 mod knobs;
 mod label;
 mod plan;
@@ -18,6 +19,7 @@ pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use error::SourceError;
 pub use fio_job::{fio_command, fio_job_text, parse_fio_job};
+pub use goal::{Goal, LatencyGoal};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX,
     QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,

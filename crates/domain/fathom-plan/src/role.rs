@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::goal::LatencyGoal;
+
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,6 +35,9 @@ pub struct Role {
     /// Means of a purge; `None`: discard, as every purge did before there was a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeMeans>,
+    /// Latencies of which the verdict names the highest load that keeps them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_goal: Option<LatencyGoal>,
 }
 
 /// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.

@@ -60,7 +60,12 @@ impl Knobs {
             length: self.length(),
             // Each step of a plan draws other offsets, or a drive's cache would remember the step before.
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
-            role: Role { devices: self.devices, footprint_pct: self.footprint_pct, ..Role::default() },
+            role: Role {
+                devices: self.devices,
+                footprint_pct: self.footprint_pct,
+                latency_goal: self.latency_goal,
+                ..Role::default()
+            },
         };
         step.label = label(&step);
         Ok(step)

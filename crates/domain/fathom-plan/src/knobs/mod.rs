@@ -8,6 +8,7 @@ mod value;
 use std::fmt;
 
 use crate::condition::Conditions;
+use crate::goal::LatencyGoal;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 
 pub(crate) use build::push_note;
@@ -102,6 +103,7 @@ pub struct Knobs {
     paranoid: Option<bool>,
     devices: Option<u32>,
     footprint_pct: Option<u8>,
+    latency_goal: Option<LatencyGoal>,
     pub(crate) conditions: Conditions,
     iops_precision: Option<f64>,
     p99_precision: Option<f64>,

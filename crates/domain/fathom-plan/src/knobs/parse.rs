@@ -1,5 +1,6 @@
 //! Knobs whose value has a grammar of its own.
 
+use crate::goal::{Goal, LatencyGoal};
 use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes};
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
 use crate::role::{Precondition, PurgeMeans};
@@ -171,6 +172,17 @@ fn parse_hotspot(text: &str) -> Result<Pattern, Fault> {
     } else {
         Err(fault_help("both percents of a hotspot must be 1 to 99", example))
     }
+}
+
+/// `p99<=1ms`, `lat<=200us,p99<=1ms`: goals as everywhere, of latencies alone.
+pub(crate) fn parse_latency_goal(text: &str) -> Result<LatencyGoal, Fault> {
+    let goal = Goal::parse(text).map_err(|e| Fault { message: e.message, help: e.help })?;
+    LatencyGoal::of(&goal).ok_or_else(|| {
+        fault_help(
+            format!("`{}` asks for a rate, which is what the study looks for", shorten(text)),
+            "name latencies alone, e.g. p99<=1ms",
+        )
+    })
 }
 
 /// `TxQ`: threads x queue depth.

@@ -224,6 +224,16 @@ pub const KNOBS: &[KnobSpec] = &[
         k.rate_process = Some(parse::parse_rate_process(v)?);
         Ok(())
     }),
+    knob!(
+        "latency_goal",
+        [],
+        "p99<=1ms",
+        "the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)",
+        |k, v| {
+            k.latency_goal = Some(parse::parse_latency_goal(v)?);
+            Ok(())
+        }
+    ),
     knob!("placement", [], "cores", "where threads run: unpinned, cores, smt, local, remote or a CPU list", |k, v| {
         let placement = parse::parse_placement(v)?;
         k.place(placement);

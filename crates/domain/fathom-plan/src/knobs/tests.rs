@@ -43,6 +43,25 @@ fn no_knobs_make_fathoms_default_step() {
 }
 
 #[test]
+fn a_latency_goal_stands_with_the_step_and_in_no_step_without_one() {
+    let goal = step(&[("latency_goal", "lat<=200us, p99<=1ms")]).role.latency_goal.expect("a goal");
+    assert_eq!((goal.mean_ns, goal.p99_ns), (Some(200_000), Some(1_000_000)));
+    assert!(step(&[]).role.is_empty());
+    assert_snapshot!(error(&[("latency_goal", "p99<=1")]), @r"
+    latency_goal: `1` has no unit
+      help: write us, ms or s behind it
+    ");
+    assert_snapshot!(error(&[("latency_goal", "iops>=10k,p99<=1ms")]), @r"
+    latency_goal: `iops>=10k,p99<=1ms` asks for a rate, which is what the study looks for
+      help: name latencies alone, e.g. p99<=1ms
+    ");
+    assert_snapshot!(error(&[("latency_goal", "p9<=1ms")]), @r"
+    latency_goal: `p9` cannot be a goal
+      help: did you mean `p99`?
+    ");
+}
+
+#[test]
 fn fios_words_make_the_step_they_name() {
     let step = step(&[
         ("rw", "randrw"),

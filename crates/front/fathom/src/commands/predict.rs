@@ -6,10 +6,10 @@ use fathom_host::Root;
 use fathom_host::inspect::Inventory;
 use fathom_lab::step_facts;
 use fathom_model::{
-    Catalogue, Ceiling, Description, Goal, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
+    Catalogue, Ceiling, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
     described, meet, predict as predict_load,
 };
-use fathom_plan::{Knobs, Plan, Step, Target};
+use fathom_plan::{Goal, Knobs, Plan, Step, Target};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 

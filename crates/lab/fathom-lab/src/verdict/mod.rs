@@ -2,6 +2,7 @@
 
 mod baseline;
 mod engines;
+mod goal;
 mod groups;
 mod parts;
 mod pinning;
@@ -20,26 +21,28 @@ use crate::document::{StepView, Verdict};
 pub(crate) use parts::cpu_per_io_ci95;
 
 /// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run
-/// that measured in turns. Where the study does not ask for them itself, they are answered first.
+/// that measured in turns. Where the study does not ask for them itself, they are answered first, and before them the
+/// latencies that the user asked for.
 pub(crate) fn verdicts(
     study: &str,
     question: &str,
     steps: &[StepView],
     comparison: Option<&Comparison>,
 ) -> Vec<Verdict> {
-    match (study, comparison) {
+    let mut out = goal::verdicts(steps);
+    out.extend(match (study, comparison) {
         ("pinning", Some(sides)) => pinning::verdicts(question, steps, sides),
         ("tune", Some(sides)) => tune::verdicts(question, steps, sides),
         (_, Some(sides)) => {
             let mut out = tune::verdicts("Is one side faster than the other?", steps, sides);
             // The study's own question is answered from the reference alone.
-            let of_reference = |s: &&StepView| s.role.block.as_ref().is_none_or(|b| b.arm_index == 0);
-            let reference: Vec<StepView> = steps.iter().filter(of_reference).cloned().collect();
+            let reference: Vec<StepView> = steps.iter().filter(|s| is_of_reference(s)).cloned().collect();
             out.extend(of_study(study, question, &reference));
             out
         }
         (_, None) => of_study(study, question, steps),
-    }
+    });
+    out
 }
 
 /// Answers a study that compares no sides.
@@ -53,6 +56,11 @@ fn of_study(study: &str, question: &str, steps: &[StepView]) -> Vec<Verdict> {
         "snia" => snia::verdicts(question, steps),
         _ => quick::verdicts(question, steps),
     }
+}
+
+/// Whether the step is no part of a comparison, or of its reference.
+fn is_of_reference(step: &StepView) -> bool {
+    step.role.block.as_ref().is_none_or(|b| b.arm_index == 0)
 }
 
 /// CPU time of the whole host per I/O, ns; `None` without host counters.

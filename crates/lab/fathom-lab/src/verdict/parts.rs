@@ -250,3 +250,18 @@ pub(super) fn depth_word(threads: u32, queue_depth: u32) -> String {
         n => format!("{n}x{queue_depth}"),
     }
 }
+
+/// The depth of a step, in a word.
+pub(super) fn depth_of(step: &StepView) -> String {
+    depth_word(step.threads, step.queue_depth)
+}
+
+/// Whether the rate was sustained; a closed loop always is.
+pub(super) fn is_held(step: &StepView) -> bool {
+    step.open_loop.as_ref().is_none_or(|o| !o.unsustainable)
+}
+
+/// The rate asked for, or that of a closed loop.
+pub(super) fn rate_of(step: &StepView) -> f64 {
+    step.rate_iops.unwrap_or(step.iops)
+}

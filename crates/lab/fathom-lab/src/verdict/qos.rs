@@ -2,7 +2,9 @@
 
 use fathom_units::{format_iops, format_ns};
 
-use super::parts::{self, Loads, by_kind, caveats, figure, measured, nothing_measured, ns_with_interval};
+use super::parts::{
+    Loads, by_kind, caveats, depth_of, figure, is_held, measured, nothing_measured, ns_with_interval, rate_of,
+};
 use crate::document::{Figure, LatencyView, StepView, Verdict};
 
 /// A tail has grown when its p99 is this many times that of the shallowest load.
@@ -46,44 +48,32 @@ fn p99_words(step: &StepView) -> String {
     }
 }
 
-fn depth_word(step: &StepView) -> String {
-    parts::depth_word(step.threads, step.queue_depth)
-}
-
 fn depth_answer(kind: &Loads<'_>) -> String {
     let known: Vec<&StepView> = kind.steps.iter().copied().filter(|s| p99(s).is_some()).collect();
     let [first, .., last] = &known[..] else {
         return match &known[..] {
-            [only] => format!("{}: p99 {} at {}", kind.name, p99_words(only), depth_word(only)),
+            [only] => format!("{}: p99 {} at {}", kind.name, p99_words(only), depth_of(only)),
             _ => format!("{}: no p99 is known, the steps were too short", kind.name),
         };
     };
     let base = p99(first).expect("kept for it");
     let quiet = known.iter().take_while(|s| p99(s).is_some_and(|ns| ns < GROWN * base)).last().unwrap_or(first);
-    let begin = format!("{}: p99 {} at {}", kind.name, p99_words(first), depth_word(first));
+    let begin = format!("{}: p99 {} at {}", kind.name, p99_words(first), depth_of(first));
     if quiet.index == last.index {
-        return format!("{begin}, below twice that at every depth up to {} ({})", depth_word(last), p99_words(last));
+        return format!("{begin}, below twice that at every depth up to {} ({})", depth_of(last), p99_words(last));
     }
     let grown = known.iter().find(|s| p99(s).is_some_and(|ns| ns >= GROWN * base)).unwrap_or(last);
     let upto = if quiet.index == first.index {
         String::new()
     } else {
-        format!(", below twice that up to {} ({} IOPS)", depth_word(quiet), format_iops(quiet.iops))
+        format!(", below twice that up to {} ({} IOPS)", depth_of(quiet), format_iops(quiet.iops))
     };
     let end = if grown.index == last.index {
         String::new()
     } else {
-        format!(", and {} at {}", p99_words(last), depth_word(last))
+        format!(", and {} at {}", p99_words(last), depth_of(last))
     };
-    format!("{begin}{upto}; it grows to {} at {}{end}", p99_words(grown), depth_word(grown))
-}
-
-fn is_held(step: &StepView) -> bool {
-    step.open_loop.as_ref().is_none_or(|o| !o.unsustainable)
-}
-
-fn rate_of(step: &StepView) -> f64 {
-    step.rate_iops.unwrap_or(step.iops)
+    format!("{begin}{upto}; it grows to {} at {}{end}", p99_words(grown), depth_of(grown))
 }
 
 fn rate_answer(kind: &Loads<'_>) -> String {
@@ -138,7 +128,7 @@ fn tails_sentence(kind: &Loads<'_>) -> String {
     let of_step = |step: &&StepView| {
         let load = match step.rate_iops {
             Some(rate) => format!("{} IOPS", format_iops(rate)),
-            None => depth_word(step),
+            None => depth_of(step),
         };
         let Some(lat) = &step.lat_ns else { return format!("{load} not held") };
         let known: Vec<String> = NAMES
@@ -160,8 +150,8 @@ fn growth_sentence(kind: &Loads<'_>) -> Option<String> {
     Some(format!(
         "{}: from {} to {} IOPS change by {:+.0} % and p99 by {:+.0} %.",
         kind.name,
-        depth_word(from),
-        depth_word(to),
+        depth_of(from),
+        depth_of(to),
         (to.iops / from.iops - 1.0) * 100.0,
         (high / low - 1.0) * 100.0
     ))

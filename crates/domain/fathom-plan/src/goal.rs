@@ -2,12 +2,36 @@
 
 use std::ops::Range;
 
-use fathom_plan::SourceError;
 use fathom_units::{nearest, parse_duration_ns, parse_iops};
+use serde::{Deserialize, Serialize};
 
-use crate::predict::Goal;
+use crate::error::SourceError;
 
 const WORDS: [&str; 4] = ["iops", "bw", "lat", "p99"];
+
+/// What is wanted of a system. `None`: not asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Goal {
+    /// At least this many I/Os per second.
+    pub iops: Option<f64>,
+    /// At least this many bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Mean latency at most.
+    pub lat_ns_mean: Option<f64>,
+    /// 99th percentile at most.
+    pub lat_ns_p99: Option<f64>,
+}
+
+/// The latencies that a load must not exceed: a [`Goal`] of such terms alone. `None`: not asked; one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatencyGoal {
+    /// Mean at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_ns: Option<u64>,
+    /// 99th percentile at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<u64>,
+}
 
 impl Goal {
     /// Reads terms separated by commas: `iops>=`, `bw>=` (bytes per second, `20GB/s`), `lat<=` (mean), `p99<=`.
@@ -23,6 +47,18 @@ impl Goal {
             at += part.len() + 1;
         }
         Ok(goal)
+    }
+}
+
+impl LatencyGoal {
+    /// The latencies of `goal`; `None` when it asks for a rate, or for nothing.
+    #[must_use]
+    pub fn of(goal: &Goal) -> Option<LatencyGoal> {
+        // They were read from whole nanoseconds.
+        let whole = |ns: Option<f64>| ns.map(|ns| ns as u64);
+        let of = LatencyGoal { mean_ns: whole(goal.lat_ns_mean), p99_ns: whole(goal.lat_ns_p99) };
+        let asks_rate = goal.iops.is_some() || goal.bytes_per_s.is_some();
+        (!asks_rate && (of.mean_ns.is_some() || of.p99_ns.is_some())).then_some(of)
     }
 }
 
@@ -108,6 +144,14 @@ mod tests {
         assert_eq!((goal.iops, goal.lat_ns_p99), (Some(10e6), Some(500_000.0)));
         let goal = Goal::parse("bw >= 20GB/s,lat<=1ms").expect("a goal");
         assert_eq!((goal.bytes_per_s, goal.lat_ns_mean), (Some(20e9), Some(1e6)));
+    }
+
+    #[test]
+    fn a_latency_goal_has_latencies_and_no_rate() {
+        let of = |text| LatencyGoal::of(&Goal::parse(text).expect("a goal"));
+        assert_eq!(of("p99<=1ms"), Some(LatencyGoal { mean_ns: None, p99_ns: Some(1_000_000) }));
+        assert_eq!(of("lat<=200us, p99<=1ms").and_then(|g| g.mean_ns), Some(200_000));
+        assert_eq!((of("iops>=10k, p99<=1ms"), of("bw>=1GB/s")), (None, None));
     }
 
     #[test]
