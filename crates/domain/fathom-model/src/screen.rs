@@ -38,7 +38,7 @@ pub fn same_ladder(a: &Step, b: &Step) -> bool {
 }
 
 fn predictable(step: &Step) -> bool {
-    step.load.rate.is_none() && step.phase == fathom_plan::Phase::Measure
+    !step.is_open_loop() && step.phase == fathom_plan::Phase::Measure
 }
 
 /// The steps to screen: of each ladder the shallowest, the deepest with as many threads, and the middle of a long one.

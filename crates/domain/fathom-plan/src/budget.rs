@@ -63,6 +63,14 @@ impl Plan {
     pub fn from_io(knobs: &Knobs, targets: Vec<Target>, command_line: &str) -> Result<Plan, KnobError> {
         let mut notes = Vec::new();
         let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
+        if let Some(share) = step.missing_rate() {
+            return Err(KnobError {
+                key: "rate_iops".to_owned(),
+                unknown_key: false,
+                message: format!("rate_iops={}%: one step alone has no closed loop to be a share of", share.pct),
+                help: Some("give the rate in IOPS, e.g. 20k; a ladder may give shares".to_owned()),
+            });
+        }
         let one = Planned { step, conditions: knobs.conditions, group_targets: targets };
         let mut steps = with_conditioning(vec![one]);
         for (index, step) in (0u32..).zip(steps.iter_mut()) {

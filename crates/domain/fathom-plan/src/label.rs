@@ -8,8 +8,11 @@ use fathom_units::format_block;
 /// Workload and load in words.
 pub(crate) fn label(step: &Step) -> String {
     let mut text = format!("{} {} T{} QD{}", blocks(step), operations(step), step.load.threads, step.load.queue_depth);
-    if let Some(rate) = step.load.rate {
-        text += &format!(" at {}/s", rate.iops);
+    match (step.role.rate_share, step.load.rate) {
+        // A name that stays when the rate is known, so that runs can be set side by side.
+        (Some(share), _) => text += &format!(" at {} % of max", share.pct),
+        (None, Some(rate)) => text += &format!(" at {}/s", rate.iops),
+        (None, None) => {}
     }
     text
 }
@@ -157,5 +160,6 @@ fn settings(step: &Step) -> String {
 }
 
 fn process(step: &Step) -> String {
-    step.load.rate.map_or(String::new(), |r| format!("{:?}", r.process).to_lowercase())
+    let process = step.load.rate.map(|r| r.process).or(step.role.rate_share.map(|s| s.process));
+    process.map_or(String::new(), |p| format!("{p:?}").to_lowercase())
 }

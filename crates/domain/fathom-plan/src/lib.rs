@@ -11,6 +11,7 @@ mod knobs;
 mod label;
 mod plan;
 mod role;
+mod share;
 mod step;
 mod study;
 mod word;
@@ -22,10 +23,11 @@ pub use fio_job::{fio_command, fio_job_text, parse_fio_job};
 pub use goal::{Goal, LatencyGoal};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX,
-    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
+    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
 };
 pub use plan::{MachineText, MadeFile, Plan, RunLength, StudyHead};
-pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, PurgeMeans, Role, Round};
+pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, PurgeMeans, RateShare, Role, Round};
+pub use share::rate_base;
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
     RateProcess, Region, Step, Target, Verify, Workload,

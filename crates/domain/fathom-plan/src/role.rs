@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::goal::LatencyGoal;
+use crate::step::RateProcess;
 
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub struct Role {
     /// Means of a purge; `None`: discard, as every purge did before there was a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purge: Option<PurgeMeans>,
+    /// Rate as a share of the IOPS of a closed loop before it; `Load::rate` holds the rate once that is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_share: Option<RateShare>,
     /// Latencies of which the verdict names the highest load that keeps them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_goal: Option<LatencyGoal>,
@@ -122,6 +126,15 @@ pub struct HostSetting {
     pub name: String,
     /// As typed.
     pub value: String,
+}
+
+/// A rate relative to the highest IOPS that a closed loop with the same work gave before it in the same run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateShare {
+    /// In percent of these IOPS; above 100 the load is more than they.
+    pub pct: u16,
+    /// Distribution of the gaps.
+    pub process: RateProcess,
 }
 
 /// One of `of` equal parts of a region.

@@ -186,6 +186,7 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
             "For 4k random reads, the highest offered rate that meets it is 373k IOPS with p99 155 us (95 % interval 153 us to 159 us), the first that misses it 448k IOPS, which was not held. For 4k random reads, no closed loop was measured long enough to tell.",
             "4k 随机读：满足目标的最高给定速率为 373k IOPS（p99 155 us（95 % 区间 153 us 至 159 us）），首个不满足的为 448k IOPS（未能维持）。4k 随机读：闭环都太短，无法判断。",
         ),
+        ("4k random read T1 QD128 at 75 % of max poisson", "4k 随机读 T1 QD128 最高 IOPS 的 75 % poisson"),
         (
             "The host was noisy: 0.2 % of the CPU time was stolen by the hypervisor and 2.03 cores were busy before the run.",
             "主机有干扰：0.2 % 的 CPU 时间被虚拟机监控程序占用，运行前已有 2.03 个核繁忙。",

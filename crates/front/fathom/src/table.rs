@@ -103,7 +103,15 @@ fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[Strin
 }
 
 fn label(layout: Layout, step: &StepView) -> String {
-    shorten(&full_label(layout, step), layout.label)
+    let full = full_label(layout, step);
+    match step.role.rate_share {
+        // The share stands at the end, and is all that tells the steps of such a ladder apart.
+        Some(share) if full.chars().count() > layout.label => {
+            let share = format!(" {} %", share.pct);
+            shorten(&full, layout.label - share.len()) + &share
+        }
+        _ => shorten(&full, layout.label),
+    }
 }
 
 fn full_label(layout: Layout, step: &StepView) -> String {

@@ -43,7 +43,7 @@ const HOST_IS_LOST: &str =
 /// # Errors
 /// [`StoreError`] when the run is not in the lab or cannot be read.
 pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
-    let head = lab.load_head(run)?;
+    let mut head = lab.load_head(run)?;
     // A lab that lost its host facts still has its figures; the answer says so.
     let known = lab.host_of(&head);
     let host_is_lost = known.is_err();
@@ -52,6 +52,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut steps = Vec::new();
     let mut seen = Vec::new();
     let mut loops = Loops::default();
+    let mut rates = Vec::new();
     let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
@@ -60,10 +61,17 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
             loops.see(&stored.step, record);
             place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
         }
+        rates.extend(stored.step.load.rate.filter(|_| stored.step.role.rate_share.is_some()).map(|rate| (index, rate)));
         steps.push(view);
         seen.push(stored.outcome.record().map(|record| observation(&stored.step, record, facts.as_mut())));
     }
     loops.judge(&mut steps);
+    // The plan of the document says at which rate a share was run.
+    for (index, rate) in rates {
+        if let Some(step) = head.plan.steps.iter_mut().find(|s| s.index == index) {
+            step.load.rate = Some(rate);
+        }
+    }
     set_limits(&mut steps, &seen);
     let prediction = foresee(&mut steps, &lab.predictions(run)?);
     let mut document = Document {

@@ -221,6 +221,10 @@ fn without_equivalent(step: &Step) -> Option<String> {
     };
     let mut remarks: Vec<String> =
         placement.map(|p| format!("{p}: name the CPUs with cpus_allowed")).into_iter().collect();
+    if let Some(share) = step.missing_rate() {
+        let pct = share.pct;
+        remarks.push(format!("due at {pct} % of the IOPS that the closed loop gave before: name that with rate_iops"));
+    }
     if step.length.floor_ns < step.length.budget_ns {
         let floor = print_duration(step.length.floor_ns);
         remarks.push(format!("ended from {floor} on once its intervals were narrow"));

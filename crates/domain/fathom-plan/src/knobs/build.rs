@@ -6,7 +6,7 @@ use super::parse::{RUNTIME_AUTO, Rw};
 use super::{BUFFER_BYTES_MAX, KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::label::label;
 use crate::plan::RunLength;
-use crate::role::Role;
+use crate::role::{RateShare, Role};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
     Region, Step, Target, Workload,
@@ -63,6 +63,7 @@ impl Knobs {
             role: Role {
                 devices: self.devices,
                 footprint_pct: self.footprint_pct,
+                rate_share: self.rate_share_pct.map(|pct| RateShare { pct, process: self.rate_process() }),
                 latency_goal: self.latency_goal,
                 ..Role::default()
             },
@@ -193,7 +194,7 @@ impl Knobs {
                 "lower iodepth, numjobs or bs",
             ));
         }
-        if self.rate_process.is_some() && self.rate_iops.is_none() {
+        if self.rate_process.is_some() && self.rate_iops.is_none() && self.rate_share_pct.is_none() {
             return Err(conflict(
                 "rate_process",
                 "rate_process has no effect without rate_iops",
@@ -205,8 +206,12 @@ impl Knobs {
             queue_depth,
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
-            rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process.unwrap_or(RateProcess::Fixed) }),
+            rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process() }),
         })
+    }
+
+    fn rate_process(&self) -> RateProcess {
+        self.rate_process.unwrap_or(RateProcess::Fixed)
     }
 
     fn length(&self) -> RunLength {

@@ -32,6 +32,8 @@ pub const REGION_BYTES_MAX: u64 = 1 << 60;
 pub const RUNTIME_MAX_NS: u64 = 30 * 86_400 * 1_000_000_000;
 /// Highest arrival rate.
 pub const RATE_IOPS_MAX: f64 = 1e9;
+/// Largest rate relative to what a closed loop gave, in percent: enough to see what an overload does.
+pub const RATE_SHARE_PCT_MAX: u16 = 200;
 /// Highest CPU number that a list may name: the kernel's own bound.
 pub const CPU_MAX: u32 = 8_191;
 /// Most targets of a step.
@@ -92,6 +94,7 @@ pub struct Knobs {
     distribution: Option<Pattern>,
     seed: Option<u64>,
     rate_iops: Option<f64>,
+    rate_share_pct: Option<u16>,
     rate_process: Option<RateProcess>,
     placement: Option<Placement>,
     fixed_buffers: Option<bool>,

@@ -1,8 +1,10 @@
 //! Knobs whose value has a grammar of its own.
 
 use crate::goal::{Goal, LatencyGoal};
-use crate::knobs::value::{bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes};
-use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RUNTIME_MAX_NS, THREADS_MAX};
+use crate::knobs::value::{
+    bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes, whole,
+};
+use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, RUNTIME_MAX_NS, THREADS_MAX};
 use crate::role::{Precondition, PurgeMeans};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 use crate::word::advice;
@@ -172,6 +174,17 @@ fn parse_hotspot(text: &str) -> Result<Pattern, Fault> {
     } else {
         Err(fault_help("both percents of a hotspot must be 1 to 99", example))
     }
+}
+
+/// `75%` of what a closed loop gave: 1 to [`RATE_SHARE_PCT_MAX`].
+pub(crate) fn parse_rate_share(text: &str) -> Result<u16, Fault> {
+    let example = "a whole percentage of the highest IOPS in a closed loop, e.g. 75%";
+    let digits = text.trim().trim_end_matches('%').trim();
+    let pct = whole(digits).map_err(|f| Fault { help: Some(example.to_owned()), ..f })?;
+    let fits = u16::try_from(pct).ok().filter(|p| (1..=RATE_SHARE_PCT_MAX).contains(p));
+    fits.ok_or_else(|| {
+        fault_help(format!("{pct} percent is out of bounds; it must be 1 to {RATE_SHARE_PCT_MAX}"), example)
+    })
 }
 
 /// `p99<=1ms`, `lat<=200us,p99<=1ms`: goals as everywhere, of latencies alone.

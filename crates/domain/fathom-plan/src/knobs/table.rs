@@ -216,10 +216,18 @@ pub const KNOBS: &[KnobSpec] = &[
         k.seed = Some(value::whole(v)?);
         Ok(())
     }),
-    knob!("rate_iops", ["rate"], "20k", "open loop: I/Os per second over all threads and targets", |k, v| {
-        k.rate_iops = Some(value::rate_iops(v, RATE_IOPS_MAX)?);
-        Ok(())
-    }),
+    knob!(
+        "rate_iops",
+        ["rate"],
+        "20k",
+        "open loop: I/Os per second over all threads and targets; in a study 75% is a share of the most in a closed loop",
+        |k, v| {
+            let is_share = v.trim().ends_with('%');
+            k.rate_iops = if is_share { None } else { Some(value::rate_iops(v, RATE_IOPS_MAX)?) };
+            k.rate_share_pct = if is_share { Some(parse::parse_rate_share(v)?) } else { None };
+            Ok(())
+        }
+    ),
     knob!("rate_process", [], "poisson", "gaps between arrivals: fixed (fio: linear) or poisson", |k, v| {
         k.rate_process = Some(parse::parse_rate_process(v)?);
         Ok(())

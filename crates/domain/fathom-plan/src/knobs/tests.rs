@@ -62,6 +62,14 @@ fn a_latency_goal_stands_with_the_step_and_in_no_step_without_one() {
 }
 
 #[test]
+fn one_step_alone_has_nothing_to_be_a_share_of() {
+    assert_snapshot!(error(&[("rate_iops", "75%")]), @r"
+    rate_iops=75%: one step alone has no closed loop to be a share of
+      help: give the rate in IOPS, e.g. 20k; a ladder may give shares
+    ");
+}
+
+#[test]
 fn fios_words_make_the_step_they_name() {
     let step = step(&[
         ("rw", "randrw"),

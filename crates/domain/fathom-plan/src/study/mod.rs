@@ -10,6 +10,8 @@
 //! `precondition` and its fellows put conditioning steps before the steps that need them (see `condition`).
 //! `rounds = 25` with `track = { metric = "iops", read_pct = 0, bs = "4k" }` makes the whole ladder one round of a loop
 //! that is repeated until the tracked cell is steady. `name = "iops"` names a ladder so that `--only iops` can pick it.
+//! `rate_iops = "75%"` is a share of the highest IOPS that a closed loop of the same work gave before; where no ladder has
+//! one, it is put before the step (see `share`).
 
 mod builtin;
 mod cells;
@@ -26,6 +28,7 @@ use crate::knobs::{self, KnobError, Knobs};
 use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
 use crate::role::{Metric, Precondition};
+use crate::share::with_bases;
 use crate::step::{Step, Target};
 
 pub use builtin::{builtin_studies, study_by_name};
@@ -95,7 +98,7 @@ pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result
         let job = cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups };
         job.unfold(&ladder, &mut unfolded, &mut notes)?;
     }
-    let mut planned = unfolded.planned;
+    let mut planned = with_bases(&unfolded.planned, &mut notes);
     if planned.iter().any(|p| p.conditions.method == Precondition::Quick) {
         let note = "quick precondition: filled once and at most five short rounds; not a conditioning after SNIA PTS";
         knobs::push_note(&mut notes, note.to_owned());

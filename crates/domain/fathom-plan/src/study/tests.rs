@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::step::{Mode, Pattern, Placement};
+use crate::step::{Mode, Pattern, Phase, Placement, RateProcess};
 
 fn on_file() -> Overrides {
     Overrides { targets: vec!["f".to_owned()], ..Overrides::default() }
@@ -412,4 +412,77 @@ proptest! {
         let got: Vec<(u32, u32)> = steps.iter().map(|s| (s.load.threads, s.load.queue_depth)).collect();
         prop_assert_eq!(got, expected);
     }
+}
+
+/// Labels of the steps that measure, and the notes.
+fn measured(plan: &Plan) -> (Vec<&str>, Vec<&str>) {
+    let steps = plan.steps.iter().filter(|s| s.phase == Phase::Measure);
+    (steps.map(|s| s.label.as_str()).collect(), plan.notes.iter().map(String::as_str).collect())
+}
+
+#[test]
+fn a_share_of_the_most_takes_it_from_a_ladder_before_or_from_a_closed_loop_put_before_it() {
+    let depth = "[[ladder]]\nname = \"depth\"\niodepth = [1, 8]\n";
+    let rate = "[[ladder]]\nname = \"rate\"\niodepth = [4, 16]\nrate_iops = [\"50%\", \"120%\"]\n";
+    let whole = plan(&format!("{depth}{rate}"));
+    let (labels, notes) = measured(&whole);
+    assert_eq!(
+        labels,
+        [
+            "4k random read T1 QD1",
+            "4k random read T1 QD8",
+            "4k random read T1 QD4 at 50 % of max fixed",
+            "4k random read T1 QD4 at 120 % of max fixed",
+            "4k random read T1 QD16 at 50 % of max fixed",
+            "4k random read T1 QD16 at 120 % of max fixed",
+        ]
+    );
+    assert!(notes.is_empty(), "{notes:?}");
+    let share = whole.steps[3].role.rate_share.expect("a share");
+    assert_eq!((share.pct, share.process, whole.steps[3].load.rate), (120, RateProcess::Fixed, None));
+    assert!(whole.steps[..2].iter().all(|s| s.role.rate_share.is_none()));
+    // Alone it brings its base with it, at its own heaviest load.
+    for alone in [plan(rate), plan(&format!("{rate}{depth}"))] {
+        let (labels, notes) = measured(&alone);
+        assert_eq!(labels[0], "4k random read T1 QD16");
+        assert_eq!(labels[1], "4k random read T1 QD4 at 50 % of max fixed");
+        assert!(labels[1..5].iter().all(|l| l.contains("% of max")), "{labels:?}");
+        assert_eq!(notes, ["4k random read T1 QD16: measured first, because later rates are shares of its IOPS"]);
+    }
+    // Every group and every workload has its own.
+    let overrides = Overrides {
+        groups: vec![("a".into(), vec!["x".into()]), ("b".into(), vec!["y".into()])],
+        ..Overrides::default()
+    };
+    let text = "[[ladder]]\nrw = [\"randread\", \"randwrite\"]\nrate_iops = \"50%\"\n";
+    let plan = parse_study(text, "plan.toml", &overrides).expect("is sound");
+    assert_eq!(plan.steps.iter().filter(|s| !s.is_open_loop()).count(), 4);
+}
+
+#[test]
+fn shares_that_cannot_be_are_pointed_at() {
+    assert_snapshot!(error("[[ladder]]\nrate_iops = [\"50%\", \"0%\"]\n"), @r#"
+    error: rate_iops: 0 percent is out of bounds; it must be 1 to 200
+      plan.toml:2:21
+    2 | rate_iops = ["50%", "0%"]
+      |                     ^^^^ a whole percentage of the highest IOPS in a closed loop, e.g. 75%
+    "#);
+    for (value, message) in [
+        ("201%", "201 percent is out of bounds"),
+        ("7.5%", "`7.5` is not a whole number"),
+        ("-5%", "`-5` is negative"),
+        ("%", "`` is not a whole number"),
+        ("99999999999999999999999%", "does not fit in 64 bits"),
+    ] {
+        let said = error(&format!("[[ladder]]\nrate_iops = \"{value}\"\n"));
+        assert!(said.contains(message) && said.contains("e.g. 75%"), "{value}: {said}");
+    }
+    // The later value counts, whichever kind it is.
+    let of = |value| {
+        parse_study("[defaults]\nrate_iops = \"50%\"\n", "p.toml", &with_set(&[("rate_iops", value)]))
+            .expect("is sound")
+    };
+    assert_eq!(of("2k").steps[0].load.rate.map(|r| r.iops), Some(2_000.0));
+    assert_eq!(of("2k").steps[0].role.rate_share, None);
+    assert_eq!(of("20%").steps.last().and_then(|s| s.role.rate_share).map(|s| s.pct), Some(20));
 }

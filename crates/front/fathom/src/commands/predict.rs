@@ -9,7 +9,7 @@ use fathom_model::{
     Catalogue, Ceiling, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
     described, meet, predict as predict_load,
 };
-use fathom_plan::{Goal, Knobs, Plan, Step, Target};
+use fathom_plan::{Goal, Knobs, Phase, Plan, Step, Target};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
@@ -47,7 +47,10 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     let mut rows = Vec::new();
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
+    // A share is one of what was predicted of the closed loops before it.
+    let mut told: Vec<(Step, f64)> = Vec::new();
     for step in steps(all, options, targets)? {
+        let step = step.with_rate_of(told.iter().map(|(step, iops)| (step, *iops)));
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
         let Some(prediction) = predict_load(&machine, &shape) else {
@@ -57,6 +60,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
                 "name a device whose writes are rated or fitted: fathom catalogue list",
             ));
         };
+        told.push((step.clone(), prediction.iops));
         rows.push(Row {
             label: step.label.clone(),
             op: step.workload.fio_rw(),
@@ -172,7 +176,7 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
             ..SourceArgs::default()
         };
         let plan = source::read(all, &source)?.plan;
-        return Ok(plan.steps.into_iter().filter(|s| s.phase == fathom_plan::Phase::Measure).collect());
+        return Ok(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure).collect());
     }
     let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
     let named_depth = set.iter().any(|(k, _)| *k == "iodepth");
@@ -188,7 +192,7 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
         let targets = targets.iter().map(|path| Target { path: path.clone() }).collect();
         let plan = Plan::from_io(&knobs, targets, "predict")
             .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
-        steps.extend(plan.steps.into_iter().filter(|s| s.phase == fathom_plan::Phase::Measure));
+        steps.extend(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure));
     }
     Ok(steps)
 }
@@ -212,14 +216,15 @@ fn heading(machine: &MachineModel, assumed: &[String], count: u32) -> String {
 
 fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -> String {
     let mut text = heading(machine, assumed, count);
+    let width = rows.iter().map(|r| r.label.chars().count()).max().unwrap_or(0).max(30);
     text.push_str(&format!(
-        "\n {:<30} {:>8} {:>22} {:>9} {:>9} {:>6}  limit\n",
+        "\n {:<width$} {:>8} {:>22} {:>9} {:>9} {:>6}  limit\n",
         "load", "IOPS", "bandwidth", "mean", "p99 ~", "cores"
     ));
     for row in rows {
         let p = &row.prediction;
         text.push_str(&format!(
-            " {:<30} {:>8} {:>22} {:>9} {:>9} {:>6}  {}\n",
+            " {:<width$} {:>8} {:>22} {:>9} {:>9} {:>6}  {}\n",
             row.label,
             format_iops(p.iops),
             format_rate(p.bytes_per_s),
@@ -322,7 +327,7 @@ fn steps_of_goal(options: &PredictArgs) -> Result<Step, Problem> {
         knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
     }
     let targets = vec![Target { path: "drive".to_owned() }];
-    knobs
-        .build(0, "A", targets, &mut Vec::new())
-        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))
+    let plan = Plan::from_io(&knobs, targets, "predict")
+        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+    Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
 }

@@ -1,5 +1,7 @@
 //! Runs against each other: steps matched by what they were asked to do.
 
+use fathom_units::format_iops;
+
 use super::arms::side_name;
 use super::cell::Cell;
 use super::document::{Comparison, Side, Unmatched};
@@ -81,7 +83,7 @@ struct Match<'a> {
 fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
     let group = if groups { step.group.as_str() } else { "" };
     let load = format!(
-        "{group}|{:?}|{}|{}|{}|{}|{}|{}|{}|{:?}",
+        "{group}|{:?}|{}|{}|{}|{}|{}|{}|{}|{}",
         step.role.test,
         step.op,
         step.read_pct,
@@ -90,7 +92,7 @@ fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
         step.threads,
         step.queue_depth,
         step.devices,
-        step.rate_iops
+        rate_word(step)
     );
     match strictness {
         0 => {
@@ -102,6 +104,14 @@ fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
         }
         1 => format!("{load}|{}|{}|{}|{}", step.engine, step.mode, step.placement, step.direct),
         _ => load,
+    }
+}
+
+/// The rate asked for: the share where it is one, whatever that came to.
+fn rate_word(step: &StepView) -> String {
+    match step.role.rate_share {
+        Some(share) => format!("{} %", share.pct),
+        None => format!("{:?}", step.rate_iops),
     }
 }
 
@@ -140,12 +150,17 @@ fn uniform(steps: &[&StepView]) -> bool {
 }
 
 fn difference(a: &StepView, b: &StepView) -> Option<String> {
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         [("engine", &a.engine, &b.engine), ("mode", &a.mode, &b.mode), ("placement", &a.placement, &b.placement)]
             .iter()
             .filter(|(_, a, b)| a != b)
             .map(|(what, a, b)| format!("{what} {a} against {b}"))
             .collect();
+    if let (Some(of_a), Some(of_b)) = (a.rate_iops, b.rate_iops)
+        && of_a != of_b
+    {
+        parts.push(format!("rate {} against {}", format_iops(of_a), format_iops(of_b)));
+    }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -69,6 +69,26 @@ fn engines_are_compared_where_nothing_else_differs_and_the_note_says_so() {
 }
 
 #[test]
+fn rates_that_are_shares_pair_by_their_share_and_the_note_tells_the_rates() {
+    let run = |id, rates: [f64; 2]| {
+        let steps = (0..).zip([50, 75]).zip(rates).map(|((index, pct), iops)| {
+            let mut step = at_depth(index, 8);
+            let process = RateProcess::Poisson;
+            step.role.rate_share = Some(fathom_plan::RateShare { pct, process });
+            step.load.rate = Some(fathom_plan::Rate { iops, process });
+            step.label += &format!(" at {pct} % of max");
+            samples::view(&step, iops, 100.0)
+        });
+        document(id, json!({}), steps.collect())
+    };
+    let c = compare_runs(&[&run(1, [50e3, 75e3]), &run(2, [40e3, 75e3])], MARGIN_PCT).unwrap();
+    assert!(c.unmatched.is_empty(), "{:?}", c.unmatched);
+    assert_eq!(c.steps[0].notes, ["rate 50.0k against 40.0k"]);
+    assert!(c.steps[1].notes.is_empty(), "{:?}", c.steps[1].notes);
+    assert_eq!(c.steps[0].metric, "lat_mean");
+}
+
+#[test]
 fn what_has_no_partner_is_listed_with_the_reason() {
     let a = ladder(1, json!({}), &[10e3, 20e3, 40e3]);
     let mut b = ladder(2, json!({}), &[10e3, 20e3]);

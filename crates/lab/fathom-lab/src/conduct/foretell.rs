@@ -11,7 +11,8 @@ use super::{ConductError, Event, is_cut, unix_ns};
 
 impl Conductor<'_> {
     /// Predicts the ladder of the first step: all that differ from it in their load only, up to the next step that
-    /// conditions the targets, unless they were predicted before. The prediction is on the disk when this returns.
+    /// conditions the targets, unless they were predicted before. Open loops are not predicted: their rate is given, or
+    /// known only when they begin. The prediction is on the disk when this returns.
     ///
     /// # Errors
     /// [`ConductError`]. A screen that fails is not an error: what it would have told is not predicted.
@@ -20,9 +21,10 @@ impl Conductor<'_> {
         from_here: &[Step],
         on_event: &mut dyn FnMut(Event<'_>),
     ) -> Result<(), ConductError> {
-        let Some(first) = from_here.first().filter(|s| !self.foretold.contains(&s.index)) else { return Ok(()) };
+        let due = |s: &&Step| !s.is_open_loop() && !self.foretold.contains(&s.index);
+        let Some(first) = from_here.first().filter(due) else { return Ok(()) };
         let measured = from_here.iter().take_while(|s| s.phase == Phase::Measure).filter(|s| same_ladder(s, first));
-        let segment: Vec<Step> = measured.filter(|s| !self.foretold.contains(&s.index)).cloned().collect();
+        let segment: Vec<Step> = measured.filter(due).cloned().collect();
         self.foretold.extend(segment.iter().map(|s| s.index));
         let screens = screen_steps(&segment);
         on_event(Event::Note(&format!("screening {} short steps, to predict {}", screens.len(), segment.len())));

@@ -182,7 +182,8 @@ impl<'a> Conductor<'a> {
             if self.predict && step.phase == Phase::Measure {
                 self.foretell(&plan.steps[at..], on_event)?;
             }
-            let step = &self.within_budget(step, &plan.steps[at..]);
+            let measured = self.seen.iter().map(|o| (o.step(), o.iops()));
+            let step = &self.within_budget(step, &plan.steps[at..]).with_rate_of(measured);
             on_event(Event::StepStarted(step));
             bad += u32::from(self.step(step, on_event)?);
         }
@@ -273,6 +274,9 @@ impl<'a> Conductor<'a> {
         step: &Step,
         on_progress: &mut dyn FnMut(&Progress),
     ) -> Result<Result<StepRecord, StepFailure>, ConductError> {
+        if let Err(failure) = refuse_missing_rate(step) {
+            return Ok(Err(failure));
+        }
         if let Some(simulation) = &mut self.simulation {
             return Ok(refuse_missing_drives(step).and_then(|()| simulation.run(step, self.stop, on_progress)));
         }
@@ -423,6 +427,17 @@ fn refuse_missing_drives(step: &Step) -> Result<(), StepFailure> {
     })
 }
 
+/// A share of what was not measured is no rate; without one the step would be a closed loop under the name of another.
+fn refuse_missing_rate(step: &Step) -> Result<(), StepFailure> {
+    let Some(share) = step.missing_rate() else { return Ok(()) };
+    Err(StepFailure::Refused {
+        what: step.label.clone(),
+        why: format!("its rate is {} % of what a closed loop of the same load gave, and none was measured", share.pct),
+        help: "see why those steps were refused or failed, or give rates in IOPS: --only LADDER --set rate_iops=[20000, 40000]"
+            .to_owned(),
+    })
+}
+
 /// Bytes that a conditioning pass writes over all targets; `None` for other steps.
 fn bytes_to_write(step: &Step) -> Option<u64> {
     let conditions = matches!(step.phase, Phase::Fill | Phase::Precondition);
@@ -537,5 +552,19 @@ mod tests {
         assert_eq!(shown.remaining_ns, 6_000_000_000);
         let still = in_bytes(&Progress { bytes_per_s: 0.0, bytes_done: 3 << 30, ..progress }, 2 << 30);
         assert_eq!((still.activity.as_deref(), still.remaining_ns), (Some("2 GiB of 2 GiB written"), u64::MAX));
+    }
+
+    #[test]
+    fn a_step_without_the_rate_it_is_a_share_of_is_refused_by_name() {
+        let mut step = crate::samples::step();
+        assert!(refuse_missing_rate(&step).is_ok());
+        let process = fathom_plan::RateProcess::Poisson;
+        step.role.rate_share = Some(fathom_plan::RateShare { pct: 75, process });
+        let Err(StepFailure::Refused { what, why, help }) = refuse_missing_rate(&step) else { panic!("not refused") };
+        assert_eq!(what, step.label);
+        assert_eq!(why, "its rate is 75 % of what a closed loop of the same load gave, and none was measured");
+        assert!(help.contains("--set rate_iops="), "{help}");
+        step.load.rate = Some(fathom_plan::Rate { iops: 100.0, process });
+        assert!(refuse_missing_rate(&step).is_ok());
     }
 }
