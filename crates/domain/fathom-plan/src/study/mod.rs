@@ -4,6 +4,7 @@
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
+//! `outermost = "read_pct"` in `[study]` runs all ladders at the first value of that knob, then all at the second.
 //! `blocks = 3` repeats that A B B A three times. A table `runtime = { min = "2s", max = "10s" }` stops between the two
 //! once the interval is narrow.
 //!
@@ -15,6 +16,7 @@
 
 mod builtin;
 mod cells;
+mod outermost;
 mod text;
 
 use std::ops::Range;
@@ -33,6 +35,7 @@ use crate::step::{Step, Target};
 
 pub use builtin::{builtin_studies, study_by_name};
 use cells::{Axis, Ladder, LadderValue, Track, Versus};
+use outermost::Outermost;
 use text::{Source, scalar_text, sorted_entries, string_list};
 
 /// Most blocks of an interleaved ladder.
@@ -82,14 +85,20 @@ pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result
             return Err(source.unknown_key(key, ["study", "defaults", "ladder"]));
         }
     }
-    let study = read_head(&source, root, overrides)?;
+    let (study, outermost) = read_head(&source, root, overrides)?;
     let mut notes = Vec::new();
     let (defaults, default_targets) = read_defaults(&source, root)?;
     let (scalars, lists) = read_overrides(overrides, &mut notes)?;
     let versus = overrides.versus.as_ref().map(|v| read_versus(v, overrides)).transpose()?;
     let mut unfolded = cells::Unfolded::default();
-    for mut ladder in only(read_ladders(&source, root)?, overrides)? {
+    let mut ladders = only(read_ladders(&source, root)?, overrides)?;
+    for ladder in &mut ladders {
         ladder.override_axes(&scalars, &lists);
+    }
+    if let Some(outermost) = outermost {
+        ladders = outermost.arrange(&source, ladders)?;
+    }
+    for mut ladder in ladders {
         if let Some(versus) = &versus {
             ladder.add_versus(versus)?;
         }
@@ -168,11 +177,16 @@ fn read_versus((key, value): &(String, String), overrides: &Overrides) -> Result
     Ok(Versus { key: key.clone(), value: value.clone() })
 }
 
-fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> Result<StudyHead, SourceError> {
+fn read_head(
+    source: &Source<'_>,
+    root: &DeTable<'_>,
+    overrides: &Overrides,
+) -> Result<(StudyHead, Option<Outermost>), SourceError> {
     let stem = source.file.rsplit('/').next().unwrap_or(source.file);
     let mut head = StudyHead { name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(), question: String::new() };
+    let mut outermost = None;
     let Some(table) = source.table(root, "study")? else {
-        return Ok(head);
+        return Ok((head, outermost));
     };
     for (key, value) in sorted_entries(table) {
         let field = match key.get_ref().as_ref() {
@@ -182,12 +196,16 @@ fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> 
                 check_need(source, value, overrides)?;
                 continue;
             }
-            _ => return Err(source.unknown_key(key, ["name", "question", "needs"])),
+            "outermost" => {
+                outermost = Some(outermost::read(source, value)?);
+                continue;
+            }
+            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "outermost"])),
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), "a text is expected here", None))?.to_owned();
     }
-    Ok(head)
+    Ok((head, outermost))
 }
 
 /// `needs = "versus"`: the study compares what the user names.

@@ -486,3 +486,45 @@ fn shares_that_cannot_be_are_pointed_at() {
     assert_eq!(of("2k").steps[0].role.rate_share, None);
     assert_eq!(of("20%").steps.last().and_then(|s| s.role.rate_share).map(|s| s.pct), Some(20));
 }
+
+#[test]
+fn an_outermost_knob_runs_every_ladder_at_one_value_before_the_next() {
+    let text = "[study]\nname = \"two\"\noutermost = \"read_pct\"\n[defaults]\nrw = \"randrw\"\nprecondition = \"quick\"\n\
+                [[ladder]]\nname = \"a\"\nread_pct = [100, 0]\niodepth = [1, 2]\n\
+                [[ladder]]\nname = \"b\"\nread_pct = [0, 30, 100]\niodepth = 8\n";
+    let whole = plan(text);
+    assert_eq!(
+        measured(&whole).0,
+        [
+            "4k random read T1 QD1",
+            "4k random read T1 QD2",
+            "4k random read T1 QD8",
+            "4k random write T1 QD1",
+            "4k random write T1 QD2",
+            "4k random write T1 QD8",
+            "4k random 30/70 T1 QD8",
+        ]
+    );
+    let settled = |plan: &Plan| plan.steps.iter().filter(|s| s.role.round.is_some_and(|r| r.index == 0)).count();
+    assert_eq!(settled(&whole), 3, "each workload is conditioned once");
+    assert_eq!(settled(&plan(&text.replace("outermost = \"read_pct\"\n", ""))), 4, "reads twice");
+    let one = parse_study(text, "two.toml", &with_set(&[("read_pct", "0")])).expect("is sound");
+    assert_eq!(measured(&one).0, ["4k random write T1 QD1", "4k random write T1 QD2", "4k random write T1 QD8"]);
+    let only = Overrides { only: vec!["b".into()], ..on_file() };
+    assert_eq!(measured(&parse_study(text, "two.toml", &only).expect("is sound")).0.len(), 3);
+}
+
+#[test]
+fn an_outermost_knob_that_would_tear_a_ladder_apart_is_refused() {
+    let study = |ladder: &str| format!("[study]\noutermost = \"iodepth\"\n[[ladder]]\niodepth = [1, 2]\n{ladder}");
+    assert_snapshot!(error(&study("interleave = \"iodepth\"\n")), @r#"
+    error: `iodepth` cannot be outermost of a ladder with rounds, or that interleaves it
+      plan.toml:2:13
+    2 | outermost = "iodepth"
+      |             ^^^^^^^^^ leave `outermost` out
+    "#);
+    let rounds = error(&study("rounds = 5\ntrack = { metric = \"iops\" }\n"));
+    assert!(rounds.contains("cannot be outermost"), "{rounds}");
+    assert!(error("[study]\noutermost = \"io_depth\"\n").contains("did you mean `iodepth`?"));
+    assert!(error("[study]\noutermost = 3\n").contains("the name of a knob is expected here"));
+}
