@@ -59,6 +59,26 @@ fn count(document: &Value, phase: &str) -> usize {
     steps(document).iter().filter(|s| s["phase"] == phase).count()
 }
 
+/// Of each workload four rates, after its closed loops.
+fn rates_are_shares_of_the_closed_loops(qos: &Value) {
+    for read_pct in [100, 70, 0] {
+        let of = |test: &str| -> Vec<&Value> {
+            steps(qos)
+                .iter()
+                .filter(|s| s["read_pct"] == read_pct && s["phase"] == "measure" && s["role"]["test"] == test)
+                .collect()
+        };
+        let (depth, rate) = (of("depth"), of("rate"));
+        assert_eq!((depth.len(), rate.len()), (5, 4), "{read_pct} % reads");
+        assert!(depth.iter().all(|s| s["index"].as_u64() < rate[0]["index"].as_u64()));
+        let most = depth.iter().filter_map(|s| s["iops"].as_f64()).fold(0.0, f64::max);
+        for (step, pct) in rate.iter().zip([25.0, 50.0, 75.0, 90.0]) {
+            let iops = step["rate_iops"].as_f64().expect("a rate");
+            assert!((iops / most * 100.0 / pct - 1.0).abs() < 1e-9, "{}: {iops} of {most}", step["label"]);
+        }
+    }
+}
+
 #[test]
 fn baseline_engines_and_qos_end_with_a_verdict() {
     let place = Place::new();
@@ -67,8 +87,16 @@ fn baseline_engines_and_qos_end_with_a_verdict() {
     assert!(steps(&baseline).iter().all(|s| s["engine"] == "libaio" && s["placement"] == "unpinned"));
     let engines = study(&place, "engines --target . --set size=64m", 5);
     assert_eq!(count(&engines, "measure"), 18);
-    let qos = study(&place, "qos --target . --set size=64m", 8);
-    assert_eq!((count(&qos, "measure"), count(&qos, "fill"), count(&qos, "settle")), (15, 4, 15));
+    let qos = study(&place, "qos --target . --set size=64m --set latency_goal=p99<=1s", 12);
+    assert_eq!((count(&qos, "measure"), count(&qos, "fill"), count(&qos, "settle")), (27, 4, 15));
+    rates_are_shares_of_the_closed_loops(&qos);
+    let answers: Vec<&str> =
+        qos["verdict"].as_array().expect("verdicts").iter().filter_map(|v| v["answer"].as_str()).collect();
+    assert!(
+        answers.len() == 2 && answers[0].contains("offered rate") && answers[0].contains("closed loop"),
+        "{answers:?}"
+    );
+    assert!(answers[1].contains("highest rate held") || answers[1].contains("none of the rates"), "{answers:?}");
     assert!(place.listing().is_empty(), "{:?}", place.listing());
 }
 

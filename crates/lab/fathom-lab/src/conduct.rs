@@ -217,7 +217,7 @@ pub fn resume(
 /// [`ConductError::OtherHost`] as [`resume`] would give it; the lab or this machine cannot be read.
 pub fn plan_now(lab: &Lab, run: RunId) -> Result<Plan, ConductError> {
     let head = lab.load_head(run)?;
-    let renumbered = renumbered(&head)?;
+    let renumbered = renumbered(lab, &head)?;
     let mut plan = renumbered.plan_now(&head.plan);
     plan.notes.extend(renumbered.notes());
     Ok(plan)
