@@ -191,20 +191,49 @@ fn by_littles_law(step: &StepView, mean_ns: f64) -> Option<(f64, f64)> {
     Some((mean_ns - half, mean_ns + half))
 }
 
-/// The mean of one or two repeats, their half widths added as squares.
+/// The mean of one or two repeats, their half widths added as squares, and widened by Birge's ratio where the repeats lie
+/// further apart than their own intervals allow (R. T. Birge, Phys. Rev. 40, 1932; the scale factor of the Particle Data
+/// Group): between repeats the drive or the host may have changed more than it did within one.
 fn pooled(name: &str, steps: &[&StepView]) -> Option<(f64, (f64, f64))> {
-    let n = steps.len() as f64;
-    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut figures = Vec::with_capacity(steps.len());
     for step in steps {
         let (value, ci95) = known(name, step)?;
         let (low, high) = ci95?;
-        sum += value;
-        squares += ((high - low) / 2.0).powi(2);
+        figures.push((value, (high - low) / 2.0));
     }
-    let (value, half) = (sum / n, squares.sqrt() / n);
+    let n = figures.len() as f64;
+    let value = figures.iter().map(|(value, _)| value).sum::<f64>() / n;
+    let half = figures.iter().map(|(_, half)| half.powi(2)).sum::<f64>().sqrt() / n;
+    let half = half * birge_ratio(&figures, value);
     Some((value, (value - half, value + half)))
+}
+
+/// How much further figures, each with the half width of its 95 % interval, lie from their mean than chance would have
+/// them; at least 1.
+fn birge_ratio(figures: &[(f64, f64)], mean: f64) -> f64 {
+    const HALF_WIDTH_SDS: f64 = 1.96;
+    // A figure that did not vary at all has no width to measure its distance in.
+    if figures.len() < 2 || figures.iter().any(|(_, half)| *half <= 0.0) {
+        return 1.0;
+    }
+    let chi_square: f64 = figures.iter().map(|(value, half)| ((value - mean) / half * HALF_WIDTH_SDS).powi(2)).sum();
+    (chi_square / (figures.len() - 1) as f64).sqrt().max(1.0)
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_further_apart_than_their_intervals_allow_widen_the_interval() {
+        assert!((birge_ratio(&[(100.0, 2.0)], 100.0) - 1.0).abs() < 1e-12, "one has nothing to disagree with");
+        assert!((birge_ratio(&[(99.0, 2.0), (101.0, 2.0)], 100.0) - 1.386).abs() < 0.001);
+        assert!((birge_ratio(&[(99.9, 2.0), (100.1, 2.0)], 100.0) - 1.0).abs() < 1e-12, "never narrower");
+        // 10 % apart at ±2 %: each lies 4.9 standard deviations from the mean.
+        assert!((birge_ratio(&[(95.0, 2.0), (105.0, 2.0)], 100.0) - 6.93).abs() < 0.01);
+    }
 }
