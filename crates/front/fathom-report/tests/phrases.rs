@@ -192,6 +192,14 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
             "主机有干扰：0.2 % 的 CPU 时间被虚拟机监控程序占用，运行前已有 2.03 个核繁忙。",
         ),
         (
+            "With 32 I/Os in flight io_uring gives 250k IOPS, +4.2 % (no interval) over libaio; the cheapest two are not told apart: io_uring with 4.00 us (95 % interval 3.95 us to 4.05 us) of CPU per I/O and libaio with 4.02 us (95 % interval 3.97 us to 4.07 us).",
+            "在途 32 个 I/O 时io_uring 为 250k IOPS，比 libaio 高 +4.2 %（无区间）；开销最低的两者无法区分：io_uring 每 I/O 耗 CPU 4.00 us（95 % 区间 3.95 us 至 4.05 us），libaio 为 4.02 us（95 % 区间 3.97 us 至 4.07 us）。",
+        ),
+        (
+            "With drives, whether 4k random reads grow in a straight line to 2 cannot be told: 178k IOPS ±5.0 %, 89 % (95 % interval 84 to 94 %) of 2 times the first.",
+            "随驱动器数增加，无法判断4k 随机读直到 2 是否成直线增长：178k IOPS ±5.0 %，为第一个点 2 倍的 89 %（95 % 区间 84 至 94 %）。",
+        ),
+        (
             "more threads on cores of their own: up to 369k IOPS (5.1 x), where all_cores is next",
             "在各自的核上增加线程：最多到 369k IOPS（5.1 倍），其后的瓶颈是全部核心",
         ),

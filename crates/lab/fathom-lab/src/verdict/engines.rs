@@ -154,7 +154,9 @@ fn cheapest_words(bout: &Bout<'_>) -> String {
             most / least,
             path(dearest)
         ),
-        _ => format!("{words} is not told apart from {} with {}", path(next), cost_words(next, second)),
+        _ => {
+            format!("the cheapest two are not told apart: {words} and {} with {}", path(next), cost_words(next, second))
+        }
     }
 }
 
