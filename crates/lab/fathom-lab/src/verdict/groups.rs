@@ -4,7 +4,7 @@ use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 use fathom_units::format_ns;
 
 use super::parts::{
-    caveats, change_with_interval, figure, is_bandwidth, kind_name, listed, load, mean_with_interval, measured,
+    caveats, change_with_interval, figure, is_bandwidth, kind_name, load, mean_with_interval, measured,
     nothing_measured, plus_minus, rate_words,
 };
 use super::sides::joined;
@@ -232,10 +232,10 @@ fn steady_sentence(steps: &[&StepView]) -> String {
     if judged.is_empty() {
         return "Whether it was steady is not known: the steps were too short.".to_owned();
     }
-    let not: Vec<&str> = judged.iter().filter(|s| is_unsteady(s)).map(|s| s.label.as_str()).collect();
-    match not.len() {
+    match judged.iter().filter(|s| is_unsteady(s)).count() {
         0 => format!("All {} judged steps were steady.", judged.len()),
-        n => format!("{} of {} judged steps were steady; not: {}.", judged.len() - n, judged.len(), listed(&not)),
+        // Which ones is among the caveats, as for every study.
+        n => format!("{} of {} judged steps were steady.", judged.len() - n, judged.len()),
     }
 }
 

@@ -411,8 +411,9 @@ fn enterprise_names_the_winner_at_each_load() {
     let verdict = one("enterprise", &steps, None);
     assert_eq!(
         verdict.answer,
-        "pmem gives the most at 1 of 2 loads, by up to +131.7 % (95 % interval +130.1 to +133.4 %) for 4k random reads at T1 QD1; optane gives the most at 1 of 2 loads, by up to +89.9 % (95 % interval +88.6 to +91.2 %) for 4k random reads at T16 QD16. Lowest mean latency: pmem at 1 and optane at 1. 1 of 2 judged steps were steady; not: 4k random read T16 QD16 tlc."
+        "pmem gives the most at 1 of 2 loads, by up to +131.7 % (95 % interval +130.1 to +133.4 %) for 4k random reads at T1 QD1; optane gives the most at 1 of 2 loads, by up to +89.9 % (95 % interval +88.6 to +91.2 %) for 4k random reads at T16 QD16. Lowest mean latency: pmem at 1 and optane at 1. 1 of 2 judged steps were steady."
     );
+    assert!(verdict.caveats.iter().any(|c| c.contains("4k random read T16 QD16 tlc")), "{:?}", verdict.caveats);
     holds(&verdict, "4k random reads: T1 QD1 pmem +131.7 %, T16 QD16 optane +89.9 %.");
     assert!(verdict.evidence[1].starts_with(
         "4k random reads at T1 QD1: pmem 95.0k IOPS ±0.5 %, latency mean 10.5 us, max 211 us, standard deviation 3.16 us;"
