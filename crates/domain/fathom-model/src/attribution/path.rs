@@ -96,7 +96,8 @@ fn array(this: &Observation, term: Option<&Ceiling>, flat: bool) -> Option<Limit
     None
 }
 
-/// Drives that give less each the more of them run, while their sum stays: they share something that is not described.
+/// Targets that give less each the more of them run, while their sum stays: they share the device that they lie on, or
+/// something that is not described.
 fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
     let alone = probe::fewer_drives(all, this)?;
     let total_gain = alone.gain * f64::from(alone.count) / this.step.targets.len() as f64;
@@ -105,6 +106,15 @@ fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
     }
     let mut numbers = base_evidence(this);
     numbers.push(evidence(&format!("IOPS per drive with {} drives against this", alone.count), alone.gain, "x"));
+    // Files on one disk share that disk before they share any link to it.
+    if this.host.as_ref().is_some_and(|h| h.disks.len() == 1) {
+        let sentence = format!(
+            "The device is the limit: all {} targets lie on it, and {} of them give as much in sum.",
+            this.step.targets.len(),
+            alone.count
+        );
+        return Some(found(LimitName::Device, false, sentence, numbers));
+    }
     let sentence = format!(
         "Something the drives share is the limit: {} of them give {:.2} times as much each, and as much in sum.",
         alone.count, alone.gain

@@ -108,6 +108,22 @@ fn growth_from_a_step_that_its_threads_held_is_not_taken_for_depth() {
     assert_eq!(limits(&same_threads)[1].0, LimitName::Device);
 }
 
+/// Two files of one disk share the disk, not a link; two drives that each have counters of their own share more.
+#[test]
+fn files_that_share_a_disk_have_the_disk_as_their_limit_and_drives_what_they_share() {
+    let of = |targets: &[&str], disks: usize| {
+        let (mut step, mut record) = observed(8, 32, 90_000, 0.2);
+        step.targets = targets.iter().map(|path| Target { path: (*path).into() }).collect();
+        let host = record.host.as_mut().expect("has a host");
+        host.disks = vec![host.disks[0].clone(); disks];
+        (step, record)
+    };
+    let one = of(&["a.bin"], 1);
+    let limit = |disks: usize| limits(&[one.clone(), of(&["a.bin", "b.bin"], disks)])[1];
+    assert_eq!(limit(1), (LimitName::Device, Confidence::Likely));
+    assert_eq!(limit(2), (LimitName::Uplink, Confidence::Likely));
+}
+
 /// On a busy host the worker gets half of its CPU and waits for the other half; one that mostly sleeps is only woken late.
 #[test]
 fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {
