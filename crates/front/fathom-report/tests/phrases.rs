@@ -196,6 +196,14 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
             "在途 32 个 I/O 时io_uring 为 250k IOPS，比 libaio 高 +4.2 %（无区间）；开销最低的两者无法区分：io_uring 每 I/O 耗 CPU 4.00 us（95 % 区间 3.95 us 至 4.05 us），libaio 为 4.02 us（95 % 区间 3.97 us 至 4.07 us）。",
         ),
         (
+            "4k random reads: p99 200 us (95 % interval 195 us to 205 us) at QD 1, below twice that up to QD 16 (120k IOPS); it grows to 800 us (95 % interval 780 us to 820 us) at QD 64, and 1.60 ms (95 % interval 1.56 ms to 1.64 ms) at QD 128. 4k random reads: the highest rate held is 80.0k IOPS, with a response p99 of 1.20 ms (95 % interval 1.17 ms to 1.23 ms); at 100k requests pile up, so that no latency belongs to it.",
+            "4k 随机读：QD 1 时 p99 200 us（95 % 区间 195 us 至 205 us），到 QD 16（120k IOPS）为止低于其两倍；在 QD 64 时增至 800 us（95 % 区间 780 us 至 820 us），QD 128 时为 1.60 ms（95 % 区间 1.56 ms 至 1.64 ms）。4k 随机读：能维持的最高速率为 80.0k IOPS，响应 p99 为 1.20 ms（95 % 区间 1.17 ms 至 1.23 ms）；100k 时请求堆积，因此没有对应的延时。",
+        ),
+        (
+            "8.00k IOPS ±1.0 % for 4k random reads at T1 QD1, mean latency 124 us. 1.20 GB/s (1.12 GiB/s) ±2.0 % for 128k sequential writes at T16 QD16, mean latency 5.00 ms. 11 of 48 judged steps were steady.",
+            "4k 随机读（T1 QD1）8.00k IOPS ±1.0 %，平均延时 124 us。128k 顺序写（T16 QD16）1.20 GB/s (1.12 GiB/s) ±2.0 %，平均延时 5.00 ms。48 个可判断的步骤中 11 个处于稳态。",
+        ),
+        (
             "With drives, whether 4k random reads grow in a straight line to 2 cannot be told: 178k IOPS ±5.0 %, 89 % (95 % interval 84 to 94 %) of 2 times the first.",
             "随驱动器数增加，无法判断4k 随机读直到 2 是否成直线增长：178k IOPS ±5.0 %，为第一个点 2 倍的 89 %（95 % 区间 84 至 94 %）。",
         ),

@@ -186,7 +186,8 @@ fn sentences(text: &str) -> Vec<&str> {
     let mut from = 0;
     for (at, _) in text.match_indices(". ") {
         let next = text[at + 2..].chars().next();
-        if next.is_some_and(|c| c.is_uppercase() || c == '`') {
+        // Loads begin with their block size; a number's own point has no space behind it.
+        if next.is_some_and(|c| c.is_uppercase() || c.is_ascii_digit() || c == '`') {
             out.push(&text[from..=at]);
             from = at + 2;
         }

@@ -22,11 +22,11 @@ struct Term {
 enum Outcome {
     /// The upper ends of the intervals lie within it.
     Meets,
-    /// An interval reaches beyond it.
+    /// The lower end of an interval lies beyond it.
     Misses,
     /// The rate was not sustained, so that no latency belongs to it.
     NotHeld,
-    /// A latency, or its interval, is not known.
+    /// The goal lies inside an interval, or a latency or its interval is not known.
     Unknown,
 }
 
@@ -95,7 +95,7 @@ fn outcome(terms: &[Term], step: &StepView) -> Outcome {
     }
     let one = |term: &Term| match known(*term, step) {
         Some((_, Some([_, high]))) if *high <= term.most_ns => Outcome::Meets,
-        Some((value, ci95)) if ci95.is_some() || value > term.most_ns as f64 => Outcome::Misses,
+        Some((_, Some([low, _]))) if *low > term.most_ns => Outcome::Misses,
         _ => Outcome::Unknown,
     };
     let all: Vec<Outcome> = terms.iter().map(one).collect();
@@ -125,7 +125,7 @@ fn answer(terms: &[Term], kind: &Loads<'_>) -> String {
 fn up_to(terms: &[Term], what: &str, most: &str, sorted: &[&StepView]) -> String {
     let is = |step: &StepView, outcomes: &[Outcome]| outcomes.contains(&outcome(terms, step));
     let miss = sorted.iter().find(|s| is(s, &[Outcome::Misses, Outcome::NotHeld])).map(|s| load_words(terms, s));
-    let short = sorted.iter().filter(|s| is(s, &[Outcome::Unknown])).count();
+    let untold = sorted.iter().filter(|s| is(s, &[Outcome::Unknown])).count();
     let told = match (highest(terms, sorted), miss) {
         (Some(best), Some(miss)) => {
             format!("the {most} {what} that meets it is {}, the first that misses it {miss}", load_words(terms, best))
@@ -133,10 +133,10 @@ fn up_to(terms: &[Term], what: &str, most: &str, sorted: &[&StepView]) -> String
         (Some(best), None) => {
             format!("the {most} {what} that meets it is {}, and none misses it", load_words(terms, best))
         }
-        (None, Some(miss)) => format!("no {what} meets it, the first that misses it is {miss}"),
+        (None, Some(miss)) => format!("no {what} is known to meet it, the first that misses it is {miss}"),
         (None, None) => return format!("no {what} was measured long enough to tell"),
     };
-    if short == 0 { told } else { format!("{told}, and {short} of {} were too short to tell", sorted.len()) }
+    if untold == 0 { told } else { format!("{told}, and {untold} of {} cannot be told", sorted.len()) }
 }
 
 /// `69.0k IOPS with p99 800 us (95 % interval 780 us to 820 us)`.

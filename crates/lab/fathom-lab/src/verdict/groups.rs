@@ -161,7 +161,7 @@ fn of_one(points: &[Point<'_>]) -> String {
             format!("{}{} for {}{mean}", rate_words(step), plus_minus(step), p.name)
         })
         .collect();
-    format!("{}.", parts.join("; "))
+    format!("{}.", parts.join(". "))
 }
 
 /// Points of one kind, in the order of the plan.

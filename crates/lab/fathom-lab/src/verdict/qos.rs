@@ -29,7 +29,8 @@ pub(super) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
     evidence.extend(missing_sentence(&measured));
     vec![Verdict {
         question: question.to_owned(),
-        answer: format!("{}.", answers.join("; ")),
+        // A sentence for each kind: some hold a semicolon of their own.
+        answer: format!("{}.", answers.join(". ")),
         evidence,
         would_help: Vec::new(),
         caveats: caveats(steps),
@@ -93,23 +94,25 @@ fn rate_answer(kind: &Loads<'_>) -> String {
     }
 }
 
-/// The highest rate below every goal, as far as the upper end of the interval says.
+/// The highest rate below every goal, where it and every lower one keep the goal by the upper ends of their intervals.
 fn goals_sentence(kind: &Loads<'_>) -> String {
     let meets = |step: &StepView, goal: u64| {
-        let upper = step.lat_ns.as_ref().and_then(|l| l.ci95.get("p99").map(|ci| ci[1]).or(l.p99));
+        let upper = step.lat_ns.as_ref().and_then(|l| l.ci95.get("p99")).map(|ci95| ci95[1]);
         is_held(step) && upper.is_some_and(|ns| ns <= goal)
     };
+    let mut by_rate: Vec<&StepView> = kind.steps.clone();
+    by_rate.sort_by(|a, b| rate_of(a).total_cmp(&rate_of(b)));
     let mut parts = Vec::new();
     let mut before = 0.0;
     for goal in GOALS_NS {
-        let best = kind.steps.iter().filter(|s| meets(s, goal)).map(|s| rate_of(s)).fold(0.0, f64::max);
+        let best = by_rate.iter().take_while(|s| meets(s, goal)).last().map_or(0.0, |s| rate_of(s));
         if best > before {
             parts.push(format!("{} up to {} IOPS", format_ns(goal as f64), format_iops(best)));
             before = best;
         }
     }
     match parts.is_empty() {
-        true => format!("{}: no rate keeps p99 within {}.", kind.name, format_ns(100e6)),
+        true => format!("{}: no rate is known to keep p99 within {}.", kind.name, format_ns(100e6)),
         false => format!("{}: p99 stays within {}.", kind.name, parts.join(", within ")),
     }
 }

@@ -312,6 +312,18 @@ fn with_goal(index: u32, depth: u32, rate: Option<f64>, iops: f64, lat_us: Optio
     view
 }
 
+#[test]
+fn a_rate_keeps_a_goal_only_where_every_lower_one_is_known_to() {
+    let rates = [(20e3, 90.0), (40e3, 6_000.0), (80e3, 600.0)];
+    let mut steps: Vec<StepView> =
+        (0..).zip(rates).map(|(i, (iops, lat))| with_goal(i, 1, Some(iops), iops, Some(lat))).collect();
+    let [_, study] = on_goal(&steps);
+    holds(&study, "4k random reads: p99 stays within 200 us up to 20.0k IOPS, within 20.0 ms up to 80.0k IOPS.");
+    steps[0].lat_ns.as_mut().expect("a latency").ci95.clear();
+    let [_, study] = on_goal(&steps);
+    holds(&study, "4k random reads: no rate is known to keep p99 within 100 ms.");
+}
+
 /// The verdict on the goal and that of the study.
 fn on_goal(steps: &[StepView]) -> [Verdict; 2] {
     verdicts("qos", QUESTION, steps, None).try_into().expect("two verdicts")
@@ -332,7 +344,7 @@ fn a_latency_goal_is_answered_by_the_upper_ends_before_the_study() {
     assert_eq!(goal.question, "Which is the highest load with p99 <= 1.00 ms?");
     assert_eq!(
         goal.answer,
-        "For 4k random reads, the highest offered rate that meets it is 75.0k IOPS with p99 800 us (95 % interval 780 us to 820 us), the first that misses it 90.0k IOPS with p99 1.20 ms (95 % interval 1.17 ms to 1.23 ms). For 4k random reads, the deepest closed loop that meets it is QD 16 (80.0k IOPS) with p99 960 us (95 % interval 936 us to 984 us), the first that misses it QD 64 (100k IOPS) with p99 980 us (95 % interval 956 us to 1.00 ms)."
+        "For 4k random reads, the highest offered rate that meets it is 75.0k IOPS with p99 800 us (95 % interval 780 us to 820 us), the first that misses it 90.0k IOPS with p99 1.20 ms (95 % interval 1.17 ms to 1.23 ms). For 4k random reads, the deepest closed loop that meets it is QD 16 (80.0k IOPS) with p99 960 us (95 % interval 936 us to 984 us), and none misses it, and 1 of 3 cannot be told."
     );
     holds(
         &goal,
@@ -354,18 +366,16 @@ fn a_goal_is_missed_by_a_rate_that_is_not_held_and_unproved_without_an_interval(
     );
     assert_eq!(
         on_goal(&steps[1..])[0].answer,
-        "For 4k random reads, no offered rate meets it, the first that misses it is 90.0k IOPS, which was not held, and 1 of 2 were too short to tell."
+        "For 4k random reads, no offered rate is known to meet it, the first that misses it is 90.0k IOPS, which was not held, and 1 of 2 cannot be told."
     );
-    unproved.lat_ns.as_mut().expect("a latency").p99 = Some(1_200_000);
-    assert_eq!(
-        on_goal(&[unproved.clone()])[0].answer,
-        "For 4k random reads, no offered rate meets it, the first that misses it is 50.0k IOPS with p99 1.20 ms without an interval."
-    );
-    unproved.lat_ns.as_mut().expect("a latency").p99 = None;
-    assert_eq!(
-        on_goal(&[unproved])[0].answer,
-        "For 4k random reads, no offered rate was measured long enough to tell."
-    );
+    for p99 in [Some(1_200_000), None] {
+        unproved.lat_ns.as_mut().expect("a latency").p99 = p99;
+        assert_eq!(
+            on_goal(&[unproved.clone()])[0].answer,
+            "For 4k random reads, no offered rate was measured long enough to tell.",
+            "{p99:?} without an interval proves nothing"
+        );
+    }
     let all = on_goal(&steps[..1]);
     assert_eq!(
         all[0].answer,
@@ -421,7 +431,7 @@ fn enterprise_names_the_winner_at_each_load() {
     let alone: Vec<StepView> = steps[2..4].to_vec();
     assert_eq!(
         one("enterprise", &alone, None).answer,
-        "41.0k IOPS ±0.5 % for 4k random reads at T1 QD1, mean latency 24.4 us; 1.71M IOPS ±0.5 % for 4k random reads at T16 QD16, mean latency 150 us. Whether it was steady is not known: the steps were too short."
+        "41.0k IOPS ±0.5 % for 4k random reads at T1 QD1, mean latency 24.4 us. 1.71M IOPS ±0.5 % for 4k random reads at T16 QD16, mean latency 150 us. Whether it was steady is not known: the steps were too short."
     );
 }
 
