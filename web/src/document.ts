@@ -350,7 +350,7 @@ export interface SteadyView {
   why?: string | null;
   rounds: number;
   warmup_intervals: number;
-  drift_pct_per_minute: number;
+  drift_pct_per_minute: number | null;
   drift_ci95: [number, number] | null;
   pts?: PtsView | null;
   own?: OwnSteadyView | null;

@@ -14,7 +14,9 @@ function steadiness(step: StepView): string {
   if (!s) return t.unjudged;
   const signed = (x: number): string => `${x > 0 ? "+" : x < 0 ? "−" : ""}${percent(Math.abs(x) / 100).replace(" %", "")}`;
   const head = s.reached ? t.steady(s.rounds) : s.why === "cannot_tell" ? t.unsure(s.rounds) : t.notSteady(s.rounds);
-  const drift = s.drift_ci95 ? t.drift(signed(s.drift_pct_per_minute), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(s.drift_pct_per_minute));
+  const pct = s.drift_pct_per_minute;
+  if (pct === null) return `${head}. ${t.p99Rule}`;
+  const drift = s.drift_ci95 ? t.drift(signed(pct), signed(s.drift_ci95[0]), signed(s.drift_ci95[1])) : t.driftPlain(signed(pct));
   return `${head}; ${drift}. ${t.p99Rule}`;
 }
 

@@ -500,8 +500,9 @@ pub struct SteadyView {
     pub rounds: u32,
     /// Intervals that still look like warm-up.
     pub warmup_intervals: u32,
-    /// Drift, percent of the mean per minute.
-    pub drift_pct_per_minute: f64,
+    /// Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged.
+    #[serde(default)]
+    pub drift_pct_per_minute: Option<f64>,
     /// Its 95 % interval.
     pub drift_ci95: Option<[f64; 2]>,
     /// Steady state determination table after SNIA PTS; `None` without rounds.

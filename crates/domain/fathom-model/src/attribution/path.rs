@@ -109,7 +109,7 @@ fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
     // Files on one disk share that disk before they share any link to it.
     if this.host.as_ref().is_some_and(|h| h.disks.len() == 1) {
         let sentence = format!(
-            "The device is the limit: all {} targets lie on it, and {} of them give as much in sum.",
+            "The device is the limit: all {} targets lie on it, and it gives as much with {} of them.",
             this.step.targets.len(),
             alone.count
         );

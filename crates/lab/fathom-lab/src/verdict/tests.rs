@@ -460,7 +460,7 @@ fn steadiness(reached: bool) -> SteadyView {
         why: (!reached).then(|| "drifts".to_owned()),
         rounds: 30,
         warmup_intervals: 0,
-        drift_pct_per_minute: 0.0,
+        drift_pct_per_minute: Some(0.0),
         drift_ci95: None,
         pts: None,
         own: None,
