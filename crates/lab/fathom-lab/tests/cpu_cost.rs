@@ -108,7 +108,12 @@ fn check_split(target: &Path, place: &str) {
             .sum();
         if mode == "sqpoll" {
             assert!(poller_ns >= TICK_NS, "{name}: the poller ran {poller_ns} ns");
-            assert!(cost.kernel_worker_ns_per_io * record.ios() as f64 >= poller_ns as f64 * 0.99, "{name}: {cost:?}");
+            // The scheduler times the poller to the nanosecond; what it can be charged is whole ticks of busy CPUs.
+            let charged_ns = cost.kernel_worker_ns_per_io * record.ios() as f64;
+            assert!(
+                charged_ns + (2 * TICK_NS) as f64 >= poller_ns as f64 * 0.99,
+                "{name}: the poller ran {poller_ns} ns, {charged_ns} ns are charged: {cost:?}"
+            );
         } else {
             assert_eq!(poller_ns, 0, "{name}");
         }
