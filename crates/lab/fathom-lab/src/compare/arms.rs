@@ -47,11 +47,16 @@ fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a 
     (!both.0.is_empty()).then_some(both)
 }
 
-/// What the labels of both arms begin with: without what tells them apart.
+/// What the labels of both arms begin and end with: without what tells them apart in between, and with what tells cells
+/// apart behind it (`T8 QD32 pinned 4 drives`).
 fn cell_label(a: &StepView, b: &StepView) -> String {
-    let shared = a.label.split(' ').zip(b.label.split(' ')).take_while(|(a, b)| a == b).map(|(a, _)| a);
-    let words: Vec<&str> = shared.collect();
-    if words.is_empty() { a.label.clone() } else { words.join(" ") }
+    let (of_a, of_b): (Vec<&str>, Vec<&str>) = (a.label.split(' ').collect(), b.label.split(' ').collect());
+    let alike = |(a, b): &(&&str, &&str)| a == b;
+    let begin = of_a.iter().zip(&of_b).take_while(alike).count();
+    let behind = of_a.iter().rev().zip(of_b.iter().rev()).take_while(alike).count();
+    // A word of both ends is one word of the shorter label.
+    let behind = behind.min(of_a.len().min(of_b.len()) - begin);
+    if begin == 0 { a.label.clone() } else { [&of_a[..begin], &of_a[of_a.len() - behind..]].concat().join(" ") }
 }
 
 /// A cell without a complete pair of the reference and `other`.
@@ -84,4 +89,32 @@ fn side(document: &Document, index: u32, arm: &str) -> Side {
 /// `A`, `B`, `C`...
 pub(super) fn side_name(index: u32) -> String {
     char::from_u32(u32::from(b'A') + index).map_or_else(|| format!("side {}", index + 1), String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn a_cell_is_called_by_what_both_arms_are_called() {
+        let called = |a: &str, b: &str| {
+            let view = |label: &str| {
+                let mut step = samples::step();
+                label.clone_into(&mut step.label);
+                samples::view(&step, 1000.0, 100.0)
+            };
+            cell_label(&view(a), &view(b))
+        };
+        assert_eq!(called("4k random read T1 QD1 psync", "4k random read T1 QD1 libaio"), "4k random read T1 QD1");
+        assert_eq!(called("4k random read T1 QD1", "4k random read T1 QD1 pinned"), "4k random read T1 QD1");
+        let (free, bound) = ("4k random read T8 QD32 4 drives", "4k random read T8 QD32 pinned 4 drives");
+        assert_eq!(called(free, bound), free, "the number of drives tells the cells apart");
+        assert_eq!(
+            called("4k read T1 QD1 at 50 % of max", "4k read T1 QD8 at 50 % of max"),
+            "4k read T1 at 50 % of max"
+        );
+        assert_eq!(called("4k random read T1 QD1", "8k random read T1 QD1"), "4k random read T1 QD1");
+        assert_eq!(called("4k read read", "4k read"), "4k read", "no word counts twice");
+    }
 }
