@@ -63,7 +63,7 @@ fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
         caveats: Vec::new(),
         figures: figures
             .map(|(kind, step)| {
-                figure(&format!("highest load that meets the goal, {kind}"), step.iops, "iops", None, &step)
+                figure(&format!("highest load that meets the goal, {kind}"), step.iops, "iops", step.iops_ci95, &step)
             })
             .collect(),
     })
