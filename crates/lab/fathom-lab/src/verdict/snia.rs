@@ -160,7 +160,9 @@ fn answer(test: &Test<'_>) -> String {
         Some((true, Some([first, last]))) => {
             format!("{title}: steady in round {last}; over rounds {first} to {last} {figures}.{sank}")
         }
-        Some(_) => {
+        // Runs from elsewhere may keep the verdict without its window.
+        Some((true, None)) => format!("{title}: steady; {figures}.{sank}"),
+        Some((false, _)) => {
             format!("{title}: not steady within {} rounds; the last five give {figures}.{sank}", test.rounds())
         }
         None => format!("{title}: too few rounds for a verdict ({}); they give {figures}.", test.rounds()),
