@@ -91,7 +91,7 @@ pub struct ThreadCpu {
 }
 
 /// Kernel's own count for the whole device behind a target (/proc/diskstats) over the window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskDelta {
     /// Kernel name, e.g. `nvme0n1`.
     pub device: String,

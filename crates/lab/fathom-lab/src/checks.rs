@@ -196,18 +196,7 @@ mod tests {
         let mut step = samples::step();
         step.workload.direct = direct;
         let mut record = samples::record(&[10_000]);
-        let disk = DiskDelta {
-            device: "vda".to_owned(),
-            read_ios: 10_000,
-            read_bytes,
-            read_merges: 0,
-            write_ios: 0,
-            write_bytes: 0,
-            write_merges: 0,
-            discard_ios: 0,
-            busy_ns: 0,
-            weighted_ns: 0,
-        };
+        let disk = DiskDelta { device: "vda".to_owned(), read_ios: 10_000, read_bytes, ..DiskDelta::default() };
         record.host = Some(HostDelta { disks: vec![disk], ..HostDelta::default() });
         (step, record)
     }

@@ -67,18 +67,7 @@ mod tests {
     }
 
     fn disk(device: &str, read_bytes: u64, write_bytes: u64) -> DiskDelta {
-        DiskDelta {
-            device: device.into(),
-            read_ios: 0,
-            read_bytes,
-            read_merges: 0,
-            write_ios: 0,
-            write_bytes,
-            write_merges: 0,
-            discard_ios: 0,
-            busy_ns: 0,
-            weighted_ns: 0,
-        }
+        DiskDelta { device: device.into(), read_bytes, write_bytes, ..DiskDelta::default() }
     }
 
     /// Two drives behind a switch: the live inventory of this machine with a tree put in.

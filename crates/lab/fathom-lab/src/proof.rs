@@ -182,18 +182,7 @@ mod tests {
     }
 
     fn host(vectors: Vec<VectorDelta>, kernel_ios: u64) -> HostDelta {
-        let disk = DiskDelta {
-            device: "nvme0n1".to_owned(),
-            read_ios: kernel_ios,
-            read_bytes: 0,
-            read_merges: 0,
-            write_ios: 0,
-            write_bytes: 0,
-            write_merges: 0,
-            discard_ios: 0,
-            busy_ns: 0,
-            weighted_ns: 0,
-        };
+        let disk = DiskDelta { device: "nvme0n1".to_owned(), read_ios: kernel_ios, ..DiskDelta::default() };
         HostDelta { window_ns: 1_000_000_000, disks: vec![disk], vectors, ..HostDelta::default() }
     }
 

@@ -37,13 +37,9 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
         device: "some".into(),
         read_ios: ios,
         read_bytes: ios * 4096,
-        read_merges: 0,
-        write_ios: 0,
-        write_bytes: 0,
-        write_merges: 0,
-        discard_ios: 0,
         busy_ns: SECOND_NS,
         weighted_ns: SECOND_NS,
+        ..DiskDelta::default()
     };
     let host = HostDelta { window_ns: SECOND_NS, cpus, threads, disks: vec![disk], ..HostDelta::default() };
     let read = Direction {

@@ -216,13 +216,11 @@ impl World {
             device: "some".into(),
             read_ios,
             read_bytes: read_ios * 4096,
-            read_merges: 0,
             write_ios,
             write_bytes: write_ios * 4096,
-            write_merges: 0,
-            discard_ios: 0,
             busy_ns: WINDOW_NS,
             weighted_ns: WINDOW_NS,
+            ..DiskDelta::default()
         };
         HostDelta {
             window_ns: WINDOW_NS,

@@ -139,12 +139,9 @@ fn host() -> HostDelta {
             read_ios: 20_000,
             read_bytes: 20_000 * 4096,
             read_merges: 1,
-            write_ios: 0,
-            write_bytes: 0,
-            write_merges: 0,
-            discard_ios: 0,
             busy_ns: NS_PER_S,
             weighted_ns: 3 * NS_PER_S,
+            ..DiskDelta::default()
         }],
         ..HostDelta::default()
     }

@@ -266,18 +266,7 @@ fn a_step_runs_on_the_paths_of_today_and_is_recorded_under_its_own() {
     };
     assert_eq!(found.plan_now(&plan).steps[0].targets, found.step_now(&step).targets);
 
-    let disk = |name: &str, read_ios| DiskDelta {
-        device: name.to_owned(),
-        read_ios,
-        read_bytes: 0,
-        read_merges: 0,
-        write_ios: 0,
-        write_bytes: 0,
-        write_merges: 0,
-        discard_ios: 0,
-        busy_ns: 0,
-        weighted_ns: 0,
-    };
+    let disk = |name: &str, read_ios| DiskDelta { device: name.to_owned(), read_ios, ..DiskDelta::default() };
     let mut record = StepRecord {
         // In the order of the step, as an engine that was given today's paths says it.
         targets: today
