@@ -40,6 +40,8 @@ pub(crate) struct Shown {
     /// Turns of a comparison still to come, by cell and arm, and those that ended.
     turns_left: BTreeMap<(u32, u32), usize>,
     turns: BTreeMap<(u32, u32), Vec<StepView>>,
+    /// Limits as they were shown, by step: steps that come later may tell more.
+    limits: BTreeMap<u32, String>,
     rates: VecDeque<f64>,
     last_plain: Instant,
 }
@@ -63,6 +65,7 @@ impl Shown {
             later_ns: 0,
             turns_left: BTreeMap::new(),
             turns: BTreeMap::new(),
+            limits: BTreeMap::new(),
             rates: VecDeque::new(),
             last_plain: Instant::now(),
         }
@@ -131,7 +134,13 @@ impl Shown {
         if view.role.round.is_some_and(|r| r.metric.is_none()) && view.reason.is_none() {
             return;
         }
-        let Some(block) = &view.role.block else { return self.line(&table::row(self.layout, view)) };
+        let Some(block) = &view.role.block else {
+            // A probe has the number of the step that it explains.
+            if view.phase == "measure" {
+                self.limits.insert(view.index, view.limit.name.clone());
+            }
+            return self.line(&table::row(self.layout, view));
+        };
         let arm = (block.cell, block.arm_index);
         let left = self.turns_left.get_mut(&arm);
         let over = left.is_none_or(|left| {
@@ -172,6 +181,13 @@ impl Shown {
     fn after(&self, index: u32) -> u64 {
         let later = self.plan.iter().skip(index as usize + 1);
         later.filter(|(_, round)| round.is_none_or(|r| !self.steady.contains(&r.loop_id))).map(|(ns, _)| ns).sum()
+    }
+
+    /// Says which limits are others than the table showed, now that all steps are known.
+    pub(crate) fn settled(&self, steps: &[StepView]) {
+        if let Some(line) = settled_line(&self.limits, steps) {
+            self.line(&line);
+        }
     }
 
     /// Clears the region.
@@ -229,6 +245,29 @@ impl Shown {
 }
 
 /// A prediction, a line for each step.
+/// `limited by, with all steps known: device for 4k random read T1 QD16`; `None` when the table said the same.
+fn settled_line(shown: &BTreeMap<u32, String>, steps: &[StepView]) -> Option<String> {
+    let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let is_other =
+        |s: &&StepView| s.phase == "measure" && shown.get(&s.index).is_some_and(|name| *name != s.limit.name);
+    for step in steps.iter().filter(is_other) {
+        others.entry(&step.limit.name).or_default().push(&step.label);
+    }
+    let parts: Vec<String> = others
+        .iter()
+        .map(|(name, labels)| {
+            let more = labels.len().saturating_sub(SETTLED_MAX);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named = labels[..labels.len().min(SETTLED_MAX)].join(", ");
+            format!("{} for {named}{more}", name.replace('_', " "))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("limited by, with all steps known: {}", parts.join("; ")))
+}
+
+/// Most labels behind one limit.
+const SETTLED_MAX: usize = 4;
+
 fn foretold(steps: &[Step], prediction: &StoredPrediction) -> Vec<String> {
     let mut lines = vec![format!(" {:<32} {:>14} {:>12}", "predicted", "IOPS", "mean")];
     for told in &prediction.steps {

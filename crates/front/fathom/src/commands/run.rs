@@ -110,6 +110,7 @@ fn conduct_and_show(
     };
     shown.finish();
     let outcome = outcome?;
+    shown.settled(&outcome.document.steps);
     result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
     if let Some(path) = &common.shown.output {
         write_report(&outcome.document, args.lang, path)?;
