@@ -26,6 +26,10 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
             );
             return Some(found(LimitName::QueueDepth, true, sentence, numbers));
         }
+        if per_doubling <= DEPTH_USELESS_PER_DOUBLING && probe::is_deeper_held_by_threads(all, this) {
+            let why = "a deeper queue gave little more because the cores of its threads were full, which says nothing of the device";
+            return Some(unknown(why, numbers));
+        }
         if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
             return Some(device(true, n, Some(deeper), lat, numbers));
         }

@@ -54,6 +54,12 @@ fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
 }
 
+/// Whether the deeper steps that serve as probes were held by the cores of their threads, and this one was not: then that
+/// they gave little more says nothing of the device.
+pub(super) fn is_deeper_held_by_threads(all: &[Observation], this: &Observation) -> bool {
+    !cpu::is_held_by_threads(this) && nearest_depth(all, this, true).is_some_and(cpu::is_held_by_threads)
+}
+
 /// Whether the nearest shallower step had other threads, whose cores held it: then its distance from this step says what
 /// threads bring, and nothing of depth.
 pub(super) fn is_shallower_held_by_threads(all: &[Observation], this: &Observation) -> bool {

@@ -104,6 +104,14 @@ fn growth_from_a_step_that_its_threads_held_is_not_taken_for_depth() {
     assert_eq!(limits(&same_threads)[1].0, LimitName::Device);
 }
 
+/// 399k at depth 32 and 496k at 128, where the core was full: the device was not shown to be the limit of the first.
+#[test]
+fn a_deeper_queue_that_fills_the_core_does_not_show_the_device_as_the_limit() {
+    let steps = |busy: f64| [observed(1, 32, 399_000, 0.8), observed(1, 128, 496_000, busy)];
+    assert_eq!(limits(&steps(1.0)), [(LimitName::Unknown, Confidence::Unknown), (LimitName::Core, Confidence::Likely)]);
+    assert_eq!(limits(&steps(0.85))[0], (LimitName::Device, Confidence::Confirmed));
+}
+
 /// Two files of one disk share the disk, not a link; two drives that each have counters of their own share more.
 #[test]
 fn files_that_share_a_disk_have_the_disk_as_their_limit_and_drives_what_they_share() {
