@@ -183,7 +183,9 @@ def show(outcome: Outcome) -> None:
 def summary(outcomes: list[Outcome], seconds: float) -> str:
     counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "failed", "skipped")}
     told = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return f"testbed: {told} of {len(outcomes)} tests in {seconds:.0f} s"
+    # Named once more at the end: whoever has but the end of a long log still learns which.
+    failed = [f"testbed: failed: {o.machine}: {o.name}\n" for o in outcomes if o.state == "failed"]
+    return f"{''.join(failed)}testbed: {told} of {len(outcomes)} tests in {seconds:.0f} s"
 
 
 def write(outcomes: list[Outcome]) -> None:

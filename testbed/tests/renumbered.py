@@ -1,7 +1,5 @@
 """Runs that go on after the kernel has given two drives each other's number, as a restart may."""
 
-import time
-
 from bed import expect
 from bed.errors import Skipped
 from bed.guest import Guest
@@ -14,21 +12,20 @@ UNBIND, BIND = "/sys/bus/pci/drivers/nvme/unbind", "/sys/bus/pci/drivers/nvme/bi
 
 
 def cut(guest: Guest, words: str, *lines: str) -> dict:
-    """Runs a ladder on `words` and kills it once it has committed a step; what it had then."""
+    """Runs a ladder on `words` and kills it as soon as it has committed its first step; what it had then."""
     text = "\n".join(['[study]\nname = "own"\nquestion = "What happens?"', "[[ladder]]", *lines])
     guest.ok(f"rm -f /run/lab.db*; cat > /run/own.toml <<'END'\n{text}\nEND")
-    pid = guest.ok(f"fathom {LAB} run /run/own.toml {words} --quiet > /run/cut.log 2>&1 & echo $!")
-    end = time.monotonic() + 120
-    killed = False
-    while True:
-        answer = guest.run(f"fathom {LAB} show last --json")
-        document = guest.fathom_json(f"{LAB} show last --json") if answer.status == 0 else {"steps": []}
-        if killed and document["run"]["state"] == "interrupted":
-            return document
-        if document["steps"] and not killed:
-            killed = guest.run(f"kill -9 {pid}").status == 0
-        assert time.monotonic() < end, (answer, guest.ok("cat /run/cut.log"))
-        time.sleep(0.2)
+    # The guest itself looks for the step's row, which is printed once it is committed: asking from outside, or asking
+    # the lab, takes an emulated machine longer than a step.
+    start = f"fathom {LAB} run /run/own.toml {words} > /run/cut.log 2>&1 & pid=$!"
+    row = "for i in $(seq 1200); do grep -q 'T1 QD' /run/cut.log && break; sleep 0.1; done"
+    guest.ok(f"{start}; {row}; kill -9 $pid; wait $pid; true", timeout_s=180)
+    document = guest.fathom_json(f"{LAB} show last --json")
+    log = guest.ok("cat /run/cut.log")
+    expect.equal(document["run"]["state"], "interrupted", f"state after\n{log}\n")
+    kept, planned = len(document["steps"]), len(document["run"]["plan"]["steps"])
+    assert 0 < kept < planned, f"{kept} of {planned} steps were committed when the run was cut:\n{log}"
+    return document
 
 
 def goes_on(guest: Guest, before: dict, words: str = "") -> tuple[dict, str]:
@@ -38,7 +35,6 @@ def goes_on(guest: Guest, before: dict, words: str = "") -> tuple[dict, str]:
     expect.equal(after["run"]["state"], "finished", "state")
     expect.equal(len(after["steps"]), len(after["run"]["plan"]["steps"]), "steps")
     kept = len(before["steps"])
-    assert kept < len(after["steps"]), f"all {kept} steps were done before the run was cut"
     expect.equal([s["ios"] for s in after["steps"][:kept]], [s["ios"] for s in before["steps"]], "steps kept")
     expect.equal([s["errors"] for s in after["steps"]], [0] * len(after["steps"]), "errors")
     expect.equal({tuple(s["targets"]) for s in after["steps"]}, {tuple(before["steps"][0]["targets"])}, "targets")

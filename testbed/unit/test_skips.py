@@ -105,6 +105,9 @@ class Runs(unittest.TestCase):
         ran = Ran(tests)
         self.assertEqual((ran.status, ran.states), (1, ["failed", "passed"]))
         self.assertIn("7 instead of 8", ran.said)
+        last = ran.said.splitlines()[-2:]
+        self.assertEqual(last[0], f"testbed: failed: {TWO_SOCKETS.name}: one", "named again at the end of a long log")
+        self.assertTrue(last[1].startswith("testbed: 1 passed, 1 failed"), last[1])
         self.assertEqual(FakeGuest.started, 1)
 
     def test_a_lost_guest_fails_its_test_and_the_next_gets_a_new_one(self) -> None:
