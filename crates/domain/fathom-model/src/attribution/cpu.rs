@@ -191,5 +191,6 @@ fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: 
         more.count,
         more.gain
     );
-    Some(found(LimitName::Core, true, sentence, numbers))
+    let is_blurred = more.gain / (1.0 + more.gain_rel_half_width) <= 1.0;
+    Some(Limit { is_blurred, ..found(LimitName::Core, !is_blurred, sentence, numbers) })
 }

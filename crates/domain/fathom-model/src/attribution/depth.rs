@@ -2,7 +2,7 @@
 
 use fathom_units::format_ns;
 
-use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, Neighbour};
+use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, DepthSays, Neighbour};
 use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found, unknown};
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
@@ -14,24 +14,30 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     // That it grew less over all these doublings than one must to help leaves nothing to gain from depth.
     let tells = |f: &Neighbour| f.gain <= DEPTH_HELPS_PER_DOUBLING || f.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING;
     let far = near.filter(|d| d.is_open(n)).and_then(|_| probe::far_depth(all, this)).filter(tells);
-    if let Some(deeper) = far.or(near) {
+    // Noise that leaves room for two answers over one doubling may leave room for one over three.
+    let sharper = near
+        .filter(|d| d.is_blurred(n))
+        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_blurred(n)));
+    if let Some(deeper) = far.or(sharper).or(near) {
         numbers.push(evidence(&format!("IOPS at {} in flight against this", deeper.count), deeper.gain, "x"));
-        let per_doubling = deeper.per_doubling(n);
-        if per_doubling >= DEPTH_HELPS_PER_DOUBLING {
+        let (says, is_blurred) = (deeper.says(n), deeper.is_blurred(n));
+        if says == DepthSays::Helps {
             let sentence = format!(
-                "Queue depth is the limit: {n} in flight at {} each; {} in flight gave {:.2} times as much.",
+                "Queue depth is the {}limit: {n} in flight at {} each; {} in flight gave {}.",
+                if is_blurred { "likely " } else { "" },
                 format_ns(lat),
                 deeper.count,
-                deeper.gain
+                deeper.told(is_blurred)
             );
-            return Some(found(LimitName::QueueDepth, true, sentence, numbers));
+            return Some(Limit { is_blurred, ..found(LimitName::QueueDepth, !is_blurred, sentence, numbers) });
         }
-        if per_doubling <= DEPTH_USELESS_PER_DOUBLING && probe::is_deeper_held_by_threads(all, this) {
+        if says == DepthSays::Useless && probe::is_deeper_held_by_threads(all, this) {
             let why = "a deeper queue gave little more because the cores of its threads were full, which says nothing of the device";
             return Some(unknown(why, numbers));
         }
-        if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
-            return Some(device(true, n, Some(deeper), lat, numbers));
+        if says == DepthSays::Useless {
+            let told = format!("{} in flight gave {}", deeper.count, deeper.told(is_blurred));
+            return Some(Limit { is_blurred, ..device(!is_blurred, n, &told, lat, numbers) });
         }
     }
     if let Some(shallower) = probe::depth(all, this, false) {
@@ -52,7 +58,7 @@ fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat: f64, mut nu
     numbers.push(evidence(&format!("IOPS here against {} in flight", shallower.count), growth, "x"));
     let per_doubling = growth.powf(1.0 / (f64::from(n) / f64::from(shallower.count)).log2());
     if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
-        return device(false, n, None, lat, numbers);
+        return device(false, n, "the last doubling of the depth added under 12 %", lat, numbers);
     }
     if by_threads {
         let why = "the step with fewer in flight was held by its threads, so that what was gained since says nothing of depth";
@@ -69,13 +75,10 @@ fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat: f64, mut nu
     unknown("near the knee, more depth still helps a little, and nothing in the host is saturated", numbers)
 }
 
-fn device(confirmed: bool, n: u32, deeper: Option<Neighbour>, lat_ns: f64, numbers: Vec<Evidence>) -> Limit {
-    let tail = match deeper {
-        Some(d) => format!("{} in flight gave {:.2} times as much", d.count, d.gain),
-        None => "the last doubling of the depth added under 12 %".to_owned(),
-    };
+/// `proof`: what a deeper or the shallower queue showed.
+fn device(confirmed: bool, n: u32, proof: &str, lat_ns: f64, numbers: Vec<Evidence>) -> Limit {
     let sentence = format!(
-        "The device is the limit: {n} in flight take {} each, {tail}, and no core is saturated.",
+        "The device is the limit: {n} in flight take {} each, {proof}, and no core is saturated.",
         format_ns(lat_ns)
     );
     found(LimitName::Device, confirmed, sentence, numbers)

@@ -131,6 +131,8 @@ pub struct Limit {
     pub evidence: Vec<Evidence>,
     /// What would help, and by how much.
     pub would_help: Vec<String>,
+    /// Whether it is no more than likely because the intervals of the step and its probe leave room for another answer.
+    pub is_blurred: bool,
 }
 
 /// Names the limit of `all[index]`; the other observations serve as probes.
@@ -165,12 +167,13 @@ fn unknown(why: &str, evidence: Vec<Evidence>) -> Limit {
         sentence: format!("Limit unknown: {why}."),
         evidence,
         would_help: Vec::new(),
+        is_blurred: false,
     }
 }
 
 fn found(name: LimitName, confirmed: bool, sentence: String, evidence: Vec<Evidence>) -> Limit {
     let confidence = if confirmed { Confidence::Confirmed } else { Confidence::Likely };
-    Limit { name, confidence, sentence, evidence, would_help: Vec::new() }
+    Limit { name, confidence, sentence, evidence, would_help: Vec::new(), is_blurred: false }
 }
 
 fn evidence(name: &str, value: f64, unit: &'static str) -> Evidence {

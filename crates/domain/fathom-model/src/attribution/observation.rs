@@ -16,6 +16,8 @@ pub struct Observation {
     pub(super) ios: u64,
     pub(super) bytes: u64,
     pub(super) runtime_ns: u64,
+    /// Half the width of the 95 % interval of its IOPS, as a share of them; `None` where the step was too short for one.
+    pub(super) iops_rel_half_width: Option<f64>,
     pub(super) mean_lat_ns: Option<f64>,
     pub(super) in_flight_mean: Option<f64>,
     pub(super) open_loop: Option<OpenLoop>,
@@ -45,6 +47,7 @@ impl Observation {
             ios: record.ios(),
             bytes: record.bytes(),
             runtime_ns: record.runtime_ns,
+            iops_rel_half_width: fathom_stats::iops_estimate(&record.intervals).rel_half_width(),
             mean_lat_ns: record.lat_merged().and_then(|h| h.mean_ns()),
             in_flight_mean: record.in_flight_mean,
             open_loop: record.open_loop.clone(),

@@ -11,22 +11,74 @@ pub(super) const DEPTH_USELESS_PER_DOUBLING: f64 = 1.12;
 /// Relief that raises IOPS by this factor confirms the part that was relieved.
 pub(super) const RELIEF_HELPS: f64 = 1.2;
 
+/// What more in flight brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DepthSays {
+    /// Enough to call the queue's depth the limit.
+    Helps,
+    /// So little that some part is at its limit.
+    Useless,
+    /// Neither.
+    Open,
+}
+
 /// A neighbour: what it had in flight or threads, and its IOPS over this step's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
     pub(super) count: u32,
     pub(super) gain: f64,
+    /// Half the width of the gain's 95 % interval, as a share of it; 0 where neither step has an interval.
+    pub(super) gain_rel_half_width: f64,
 }
 
 impl Neighbour {
+    /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
+    fn new(count: u32, this: &Observation, other: &Observation, of: impl Fn(&Observation) -> f64) -> Neighbour {
+        let blur = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
+        Neighbour { count, gain: of(other) / of(this), gain_rel_half_width: blur(this).hypot(blur(other)) }
+    }
+
+    /// Lowest and highest gain for each doubling that the intervals of both steps allow.
+    fn per_doubling_within(&self, from: u32) -> (f64, f64) {
+        let off = 1.0 + self.gain_rel_half_width;
+        let at = |gain: f64| Neighbour { gain, ..*self }.per_doubling(from);
+        (at(self.gain / off), at(self.gain * off))
+    }
+
+    /// The gain in words: alone, or with what it may be off by where that is what keeps it from proving anything.
+    pub(super) fn told(&self, blurred: bool) -> String {
+        let off =
+            if blurred { format!(", give or take {:.0} %", self.gain_rel_half_width * 100.0) } else { String::new() };
+        format!("{:.2} times as much{off}", self.gain)
+    }
+
     /// Gain for each doubling of the count, against `from`.
     pub(super) fn per_doubling(&self, from: u32) -> f64 {
         self.gain.powf(1.0 / (f64::from(self.count) / f64::from(from)).log2())
     }
 
+    /// What the gain says of depth.
+    pub(super) fn says(&self, from: u32) -> DepthSays {
+        match self.per_doubling(from) {
+            g if g >= DEPTH_HELPS_PER_DOUBLING => DepthSays::Helps,
+            g if g <= DEPTH_USELESS_PER_DOUBLING => DepthSays::Useless,
+            _ => DepthSays::Open,
+        }
+    }
+
     /// Whether depth neither helped clearly nor was clearly useless.
     pub(super) fn is_open(&self, from: u32) -> bool {
-        (DEPTH_USELESS_PER_DOUBLING..DEPTH_HELPS_PER_DOUBLING).contains(&self.per_doubling(from))
+        self.says(from) == DepthSays::Open
+    }
+
+    /// Whether what the intervals of both steps leave room for is the other answer.
+    pub(super) fn is_blurred(&self, from: u32) -> bool {
+        let (lowest, highest) = self.per_doubling_within(from);
+        match self.says(from) {
+            DepthSays::Helps => lowest <= DEPTH_USELESS_PER_DOUBLING,
+            DepthSays::Useless => highest >= DEPTH_HELPS_PER_DOUBLING,
+            DepthSays::Open => false,
+        }
     }
 }
 
@@ -42,7 +94,7 @@ fn same_work(a: &Step, b: &Step) -> bool {
 
 /// Nearest step that differs in I/Os in flight only.
 pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Option<Neighbour> {
-    nearest_depth(all, this, deeper).map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+    nearest_depth(all, this, deeper).map(|o| Neighbour::new(o.in_flight(), this, o, Observation::iops))
 }
 
 fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -> Option<&'a Observation> {
@@ -73,7 +125,7 @@ pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neigh
     all.iter()
         .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0 && o.in_flight() >= FAR_DEPTH * n)
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight()))
-        .map(|o| Neighbour { count: o.in_flight(), gain: o.iops() / this.iops() })
+        .map(|o| Neighbour::new(o.in_flight(), this, o, Observation::iops))
 }
 
 /// Step with more threads at no less depth per thread. Threads that were held to listed CPUs may have cores of their own
@@ -92,7 +144,7 @@ pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbo
             o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth
         })
         .min_by_key(|o| (o.step.load.queue_depth.abs_diff(this.step.load.queue_depth), o.step.load.threads))
-        .map(|o| Neighbour { count: o.step.load.threads, gain: o.iops() / this.iops() })
+        .map(|o| Neighbour::new(o.step.load.threads, this, o, Observation::iops))
 }
 
 /// Step with the same load by another engine or mode that gave more: its name and gain.
@@ -112,7 +164,7 @@ pub(super) fn fewer_drives(all: &[Observation], this: &Observation) -> Option<Ne
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
         .filter(|o| o.step.load == this.step.load && o.step.targets.len() < this.step.targets.len())
         .min_by_key(|o| o.step.targets.len())
-        .map(|o| Neighbour { count: o.step.targets.len() as u32, gain: per_drive(o) / per_drive(this) })
+        .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_drive))
 }
 
 /// Step of another block size on the same targets whose bytes per second are the same: the size, and the ratio.
@@ -161,14 +213,15 @@ const DEPTH_MAX: u32 = 4096;
 const PROBES_MAX: usize = 3;
 
 /// The probes that `all[index]` lacks: double depth, twice the threads, a cheaper engine, half the drives. Empty when its
-/// limit is confirmed already.
+/// limit is confirmed already, or would be but for noise, against which no other probe helps.
 ///
 /// # Panics
 /// When `index` is out of range.
 #[must_use]
 pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     let this = &all[index];
-    if attribute(all, index).confidence == Confidence::Confirmed || this.step.load.rate.is_some() {
+    let limit = attribute(all, index);
+    if limit.confidence == Confidence::Confirmed || limit.is_blurred || this.step.load.rate.is_some() {
         return Vec::new();
     }
     let mut out = Vec::new();

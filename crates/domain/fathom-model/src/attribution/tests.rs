@@ -84,6 +84,30 @@ fn a_ladder_that_grows_then_flattens_is_depth_then_device() {
     );
 }
 
+/// Half of IOPS more, and none: claims, unless the steps scatter so much that the other answer fits as well.
+#[test]
+fn a_probe_whose_intervals_leave_room_for_another_answer_confirms_nothing() {
+    let with = |ladder: &[(Step, StepRecord)], blur: f64| -> Vec<Observation> {
+        let seen =
+            |(s, r): &(Step, StepRecord)| Observation { iops_rel_half_width: Some(blur), ..Observation::of(s, r) };
+        ladder.iter().map(seen).collect()
+    };
+    let grows = [observed(1, 1, 10_000, 0.1), observed(1, 2, 15_000, 0.1)];
+    let flat = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3)];
+    for (ladder, name) in [(&grows, LimitName::QueueDepth), (&flat, LimitName::Device)] {
+        let (quiet, noisy) = (with(ladder, 0.05), with(ladder, 0.5));
+        assert_eq!((attribute(&quiet, 0).name, attribute(&quiet, 0).confidence), (name, Confidence::Confirmed));
+        let limit = attribute(&noisy, 0);
+        assert_eq!((limit.name, limit.confidence), (name, Confidence::Likely), "{}", limit.sentence);
+        assert!(limit.sentence.contains("times as much, give or take 71 %"), "{}", limit.sentence);
+        assert!(missing_probes(&noisy, 0).is_empty(), "no other probe helps against noise");
+    }
+    // Over three doublings the same scatter leaves room for one answer only.
+    let far = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3), observed(1, 64, 40_200, 0.3)];
+    assert_eq!(attribute(&with(&far[..2], 0.2), 0).confidence, Confidence::Likely);
+    assert_eq!(attribute(&with(&far, 0.2), 0).confidence, Confidence::Confirmed);
+}
+
 #[test]
 fn a_saturated_thread_is_the_core_and_more_threads_confirm_it() {
     let steps = [observed(1, 32, 100_000, 0.99), observed(2, 32, 180_000, 0.6)];
