@@ -18,6 +18,9 @@ const SMALL_FOOTPRINT_BYTES: u64 = 256 << 20;
 /// Own loop above this share of the mean latency is worth a word.
 const OVERHEAD_MAX_PCT: f64 = 5.0;
 
+/// The name of the check of pages in memory, which is no law: it limits what a figure stands for.
+pub(crate) const PAGE_CACHE: &str = "page_cache";
+
 /// The cause of a check that failed because something else used the device too.
 pub(crate) const OTHER_LOAD: &str = "other_load";
 
@@ -46,15 +49,24 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
         });
     }
     out.extend(disk_check(step, record));
-    if let Some(cached) = record.host.as_ref().and_then(|h| h.page_cache_bytes).filter(|_| step.workload.direct) {
-        out.push(CheckView {
-            name: "page_cache".into(),
-            ok: Some(cached <= record.bytes() / 100 + (1 << 20)),
-            sentence: format!("{} of the target in the page cache after the step", scaled(cached as f64, "bytes")),
-            cause: None,
-        });
-    }
+    out.extend(cache_check(step, record));
     out
+}
+
+/// Whether pages of the target in memory may have answered for the device. Where the kernel counted all that was moved
+/// on the device they did not, however many there are: direct I/O reads past clean pages and leaves them.
+fn cache_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
+    let cached_bytes = record.host.as_ref()?.page_cache_bytes.filter(|_| step.workload.direct)?;
+    let few = cached_bytes <= record.bytes() / 100 + (1 << 20);
+    let past = !few && disk_check(step, record).is_some_and(|c| c.ok == Some(true));
+    let remark = if past { "; the device moved all bytes, so the page cache answered for none" } else { "" };
+    let cached = scaled(cached_bytes as f64, "bytes");
+    Some(CheckView {
+        name: PAGE_CACHE.into(),
+        ok: Some(few || past),
+        sentence: format!("{cached} of the target in the page cache after the step{remark}"),
+        cause: None,
+    })
 }
 
 fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
@@ -159,7 +171,7 @@ pub(crate) fn slow_members(record: &StepRecord) -> Vec<Warning> {
 
 fn cache_warning(step: &Step, record: &StepRecord) -> Option<Warning> {
     let cached_bytes = record.host.as_ref()?.page_cache_bytes?;
-    let hot = !step.workload.direct || cached_bytes > record.bytes() / 100 + (1 << 20);
+    let hot = cache_check(step, record).is_none_or(|check| check.ok == Some(false));
     hot.then_some(Warning::PageCache { cached_bytes })
 }
 
@@ -204,6 +216,21 @@ mod tests {
     fn diskstats(read_bytes: u64, direct: bool) -> CheckView {
         let (step, record) = counted(read_bytes, direct);
         checks(&step, &record).into_iter().find(|c| c.name == "diskstats").expect("is checked")
+    }
+
+    #[test]
+    fn cached_pages_are_held_against_direct_io_only_where_the_device_did_not_move_all() {
+        const OURS: u64 = 10_000 * 4096;
+        for (moved, ok) in [(OURS, true), (OURS / 2, false), (0, false)] {
+            let (step, mut record) = counted(moved, true);
+            record.host.as_mut().expect("has one").page_cache_bytes = Some(OURS);
+            let check = checks(&step, &record).into_iter().find(|c| c.name == PAGE_CACHE).expect("is checked");
+            assert_eq!(check.ok, Some(ok), "{}", check.sentence);
+            assert_eq!(cache_warning(&step, &record).is_some(), !ok, "{moved}");
+        }
+        let (step, mut record) = counted(OURS, false);
+        record.host.as_mut().expect("has one").page_cache_bytes = Some(0);
+        assert!(cache_warning(&step, &record).is_some(), "buffered I/O is never the device's alone");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use fathom_stats::mean_ci;
 use fathom_units::{format_block, format_iops, format_ns, format_rate};
 
-use crate::checks::OTHER_LOAD;
+use crate::checks::{OTHER_LOAD, PAGE_CACHE};
 use crate::compare::{change_words, interval_words};
 use crate::document::{CheckView, Figure, LatencyView, StepView, Verdict};
 use crate::view::is_unsteady;
@@ -73,11 +73,20 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<String> {
             out.push(format!("{what}: {}.", listed(&labels)));
         }
     }
-    let broken = |by_others: bool| -> Vec<&str> {
-        let is_meant = |c: &CheckView| c.ok == Some(false) && (c.cause.as_deref() == Some(OTHER_LOAD)) == by_others;
-        steps.iter().filter(|s| s.checks.iter().any(is_meant)).map(|s| s.label.as_str()).collect()
+    let failed = |is_meant: &dyn Fn(&CheckView) -> bool| -> Vec<&str> {
+        let has_one = |s: &&StepView| s.checks.iter().any(|c| c.ok == Some(false) && is_meant(c));
+        steps.iter().filter(has_one).map(|s| s.label.as_str()).collect()
     };
-    let (laws, others) = (broken(false), broken(true));
+    let by_others = |c: &CheckView| c.cause.as_deref() == Some(OTHER_LOAD);
+    let others = failed(&by_others);
+    let cached = failed(&|c| c.name == PAGE_CACHE);
+    let laws = failed(&|c| c.name != PAGE_CACHE && !by_others(c));
+    if !cached.is_empty() {
+        out.push(format!(
+            "The page cache may have answered part of: {}; these are not the drive's alone.",
+            listed(&cached)
+        ));
+    }
     if !laws.is_empty() {
         out.push(format!("A law was violated in: {}; see its checks.", listed(&laws)));
     }

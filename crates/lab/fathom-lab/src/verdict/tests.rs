@@ -543,6 +543,10 @@ fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
         ]
     );
     assert_eq!(one("quick", &[other], None).caveats.len(), 1, "no law is called broken for it");
+    assert_eq!(
+        one("quick", &[with(0, "page_cache", None)], None).caveats,
+        ["The page cache may have answered part of: 4k random read T1 QD1; these are not the drive's alone."],
+    );
 }
 
 #[test]
