@@ -118,15 +118,21 @@ fn saturated_share(this: &Observation, host: &HostDelta) -> Option<f64> {
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     // A thread that others keep off its CPU wants the CPU no less; one that hardly ran was only slow to be woken.
     let wanted = if mean >= OWN_TIME_MIN { (mean + thread_waited_share(host)).min(1.0) } else { mean };
-    let pinned: Vec<f64> = host
-        .cpus
-        .iter()
-        .filter(|(c, _)| this.worker_cpus.contains(c) && this.worker_cpus.len() <= shares.len())
-        .map(|(_, t)| busy_share(t, host.window_ns))
-        .collect();
-    // Interrupts on a worker's own CPU take time from it that is not charged to it.
-    let mean_cpu = pinned.iter().sum::<f64>() / pinned.len().max(1) as f64;
-    (!shares.is_empty()).then_some(wanted.max(mean_cpu))
+    (!shares.is_empty()).then_some(wanted.max(own_share_of_own_cpus(this, host, shares.len())))
+}
+
+/// How busy the CPUs of `workers` threads were with what is the run's: interrupts on a worker's own CPU take time from it
+/// that is not charged to it, and so do kernel threads that work for it. What others do there while the workers sleep is
+/// no load of theirs. 0 where the workers have no CPUs of their own.
+fn own_share_of_own_cpus(this: &Observation, host: &HostDelta, workers: usize) -> f64 {
+    let is_own = |cpu: u32| this.worker_cpus.contains(&cpu) && this.worker_cpus.len() <= workers;
+    let cpus: Vec<&CpuTime> = host.cpus.iter().filter(|(cpu, _)| is_own(*cpu)).map(|(_, t)| t).collect();
+    let cpu_ns = cpus.len().max(1) as f64 * host.window_ns.max(1) as f64;
+    let busy = cpus.iter().map(|t| busy_share(t, host.window_ns)).sum::<f64>() / cpus.len().max(1) as f64;
+    let taken_ns: u64 = cpus.iter().map(|t| t.irq_ns + t.softirq_ns + t.steal_ns).sum();
+    // Which CPU a thread's time was spent on is not known: all of it is the most that can have been here.
+    let thread_ns: u64 = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
+    busy.min((taken_ns + thread_ns) as f64 / cpu_ns)
 }
 
 /// Whether the cores of the workers held a step: then more of them may bring what a deeper queue seems to.

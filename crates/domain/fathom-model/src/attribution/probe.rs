@@ -213,7 +213,7 @@ const DEPTH_MAX: u32 = 4096;
 const PROBES_MAX: usize = 3;
 
 /// The probes that `all[index]` lacks: double depth, twice the threads, a cheaper engine, half the drives. Empty when its
-/// limit is confirmed already, or would be but for noise, against which no other probe helps.
+/// limit is confirmed already. Against noise alone, a step eight times as deep is the one that may help.
 ///
 /// # Panics
 /// When `index` is out of range.
@@ -221,7 +221,7 @@ const PROBES_MAX: usize = 3;
 pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     let this = &all[index];
     let limit = attribute(all, index);
-    if limit.confidence == Confidence::Confirmed || limit.is_blurred || this.step.load.rate.is_some() {
+    if limit.confidence == Confidence::Confirmed || this.step.load.rate.is_some() {
         return Vec::new();
     }
     let mut out = Vec::new();
@@ -230,10 +230,12 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
         change(&mut step);
         out.push(Probe { step, relieves });
     };
-    // Twice the depth tells most; where that leaves it open, eight times.
+    // Twice the depth tells most; where that leaves it open or to noise, eight times.
     let factor = match depth(all, this, true) {
         None => Some(2),
-        Some(near) if near.is_open(this.in_flight()) && far_depth(all, this).is_none() => Some(FAR_DEPTH),
+        Some(near) if (near.is_open(this.in_flight()) || limit.is_blurred) && far_depth(all, this).is_none() => {
+            Some(FAR_DEPTH)
+        }
         Some(_) => None,
     };
     if let Some(factor) = factor.filter(|f| this.step.load.queue_depth <= DEPTH_MAX / f) {
@@ -256,6 +258,8 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     if this.step.targets.len() > 1 && fewer_drives(all, this).is_none() {
         add(LimitName::Uplink, &|s| s.targets.truncate(s.targets.len() / 2));
     }
+    // What relieves another part says nothing against noise.
+    out.retain(|p| !limit.is_blurred || matches!(p.relieves, LimitName::QueueDepth | LimitName::Device));
     out.truncate(PROBES_MAX);
     for probe in &mut out {
         if let Placement::Cpus(list) = &probe.step.placement

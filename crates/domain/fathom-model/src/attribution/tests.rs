@@ -100,12 +100,14 @@ fn a_probe_whose_intervals_leave_room_for_another_answer_confirms_nothing() {
         let limit = attribute(&noisy, 0);
         assert_eq!((limit.name, limit.confidence), (name, Confidence::Likely), "{}", limit.sentence);
         assert!(limit.sentence.contains("times as much, give or take 71 %"), "{}", limit.sentence);
-        assert!(missing_probes(&noisy, 0).is_empty(), "no other probe helps against noise");
+        let probes: Vec<u32> = missing_probes(&noisy, 0).iter().map(|p| p.step.load.queue_depth).collect();
+        assert_eq!(probes, [8 * ladder[0].0.load.queue_depth], "a far one, and none that relieves another part");
     }
     // Over three doublings the same scatter leaves room for one answer only.
     let far = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3), observed(1, 64, 40_200, 0.3)];
     assert_eq!(attribute(&with(&far[..2], 0.2), 0).confidence, Confidence::Likely);
     assert_eq!(attribute(&with(&far, 0.2), 0).confidence, Confidence::Confirmed);
+    assert!(missing_probes(&with(&far, 0.9), 0).is_empty(), "nothing is left to try");
 }
 
 #[test]
@@ -113,6 +115,23 @@ fn a_saturated_thread_is_the_core_and_more_threads_confirm_it() {
     let steps = [observed(1, 32, 100_000, 0.99), observed(2, 32, 180_000, 0.6)];
     assert_eq!(limits(&steps)[0], (LimitName::Core, Confidence::Confirmed));
     assert_eq!(limits(&steps[..1])[0], (LimitName::Core, Confidence::Likely));
+}
+
+/// A worker that never left CPU 0 and was busy for so much of the time, with interrupts and other programs beside it.
+fn on_its_cpu(own: f64, interrupts: f64, others: f64) -> Limit {
+    let (step, mut record) = observed(1, 1, 20_000, own);
+    let ns = |share: f64| (share * SECOND_NS as f64) as u64;
+    let host = record.host.as_mut().expect("has a host");
+    let idle_ns = ns(1.0 - own - interrupts - others);
+    host.cpus[0].1 = CpuTime { user_ns: ns(own + others), softirq_ns: ns(interrupts), idle_ns, ..CpuTime::default() };
+    let worker_cpus = vec![0];
+    attribute(&[Observation { worker_cpus, ..Observation::of(&step, &record) }], 0)
+}
+
+#[test]
+fn what_others_do_on_the_cpu_of_a_worker_that_sleeps_does_not_make_its_core_the_limit() {
+    assert_eq!(on_its_cpu(0.3, 0.18, 0.5).name, LimitName::QueueDepth);
+    assert_eq!(on_its_cpu(0.7, 0.28, 0.0).name, LimitName::Core, "interrupts take its own time");
 }
 
 /// From four full cores to eight that are not, IOPS grow by the threads: that they were twice as deep as well tells
