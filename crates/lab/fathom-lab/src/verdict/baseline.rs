@@ -2,7 +2,9 @@
 
 use fathom_units::{format_iops, format_ns};
 
-use super::parts::{Loads, by_kind, limit_words, load, measured, nothing_measured, plus_minus, rate_words};
+use super::parts::{
+    Loads, by_kind, limit_words, load, measured, nothing_measured, plus_minus, rate_words, times_as_much,
+};
 use super::quick;
 use crate::document::{StepView, Verdict};
 
@@ -68,7 +70,7 @@ fn threads_sentence(kind: &Loads<'_>) -> Option<String> {
     depths.dedup();
     let parts: Vec<String> = depths
         .iter()
-        .filter_map(|depth| Some(format!("QD {depth} {:.1}x", at(most, *depth)?.iops / at(fewest, *depth)?.iops)))
+        .filter_map(|depth| Some(format!("QD {depth} {}", times_as_much(at(most, *depth)?, at(fewest, *depth)?))))
         .collect();
     (!parts.is_empty()).then(|| format!("{}: {most} threads against {fewest}: {}.", kind.name, parts.join(", ")))
 }

@@ -40,10 +40,20 @@ pub(super) fn load(step: &StepView) -> String {
 
 /// ` ±0.4 %` of the IOPS; empty without an interval.
 pub(super) fn plus_minus(step: &StepView) -> String {
-    match step.iops_ci95 {
-        Some([lo, hi]) if step.iops > 0.0 => format!(" ±{:.1} %", (hi - lo) / 2.0 / step.iops * 100.0),
-        _ => String::new(),
-    }
+    rel_half_width(step).map_or_else(String::new, |w| format!(" ±{:.1} %", w * 100.0))
+}
+
+/// Half the width of the interval of the IOPS, as a share of them.
+fn rel_half_width(step: &StepView) -> Option<f64> {
+    step.iops_ci95.filter(|_| step.iops > 0.0).map(|[lo, hi]| (hi - lo) / 2.0 / step.iops)
+}
+
+/// `3.1x ±2.0 %`: the IOPS of a step over those of another, with the interval where both have one. Shares of independent
+/// figures add as their squares.
+pub(super) fn times_as_much(this: &StepView, base: &StepView) -> String {
+    let width = rel_half_width(this).zip(rel_half_width(base)).map(|(a, b)| a.hypot(b) * 100.0);
+    let interval = width.map_or_else(String::new, |w| format!(" ±{w:.1} %"));
+    format!("{:.1}x{interval}", this.iops / base.iops)
 }
 
 /// For a sentence that goes on inside another.
