@@ -1,5 +1,7 @@
 """Runs that go on after the kernel has given two drives each other's number, as a restart may."""
 
+import json
+
 from bed import expect
 from bed.errors import Skipped
 from bed.guest import Guest
@@ -135,6 +137,29 @@ def a_run_that_writes_goes_on_on_its_own_drive_and_never_touches_the_other(guest
     # Its image never got a block.
     expect.equal((sectors(guest, "TB1")[1], guest.image("TB1").stat().st_blocks), (0, 0), "writes to the other drive")
     assert guest.image("TB0").stat().st_blocks > 0, "nothing came to the drive"
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1")
+def a_run_is_done_again_on_its_own_drives_when_two_drives_changed_places(guest: Guest) -> None:
+    own, other = guest.device("TB0"), guest.device("TB1")
+    guest.fathom(f"{LAB} io --target {own} --size 16m --runtime 300ms --quiet")
+    again = f"{LAB} run --like last --quiet --json"
+
+    def while_it_is_away() -> None:
+        said = guest.fathom(again, status=3).err
+        expect.contains(said, ["cannot be done again with its own drives", "serial TB0", "no drive with", "--target"], "refusal")
+
+    exchange(guest, "TB0", "TB1", while_it_is_away)
+    expect.equal(guest.device("TB0"), other, "path now")
+    counted = sectors(guest, "TB1")
+    answer = guest.fathom(again)
+    expect.contains(answer.err, f"{own} of the run is {other} now (serial TB0)", "note")
+    expect.equal([s["targets"] for s in json.loads(answer.out)["steps"]], [[other]], "targets")
+    expect.equal(sectors(guest, "TB1"), counted, "sectors of the drive that has the number now")
+    # Named by the user, a path is what it is today.
+    named = guest.fathom_json(f"{again} --target {own}")
+    expect.equal([s["targets"] for s in named["steps"]], [[own]], "targets")
+    assert sectors(guest, "TB1") > counted, "the drive that was named was not read"
 
 
 @restored(TWO_SOCKETS, "TB0", "TBSLOW")

@@ -179,7 +179,7 @@ pub(crate) struct SourceArgs {
     /// Name of a study, a plan (.toml) or a fio job file (.fio, .job, .ini)
     #[arg(required_unless_present_any = ["like", "resume"])]
     pub(crate) study: Option<String>,
-    /// Do again what this run did: its number, or `last`
+    /// Do again what this run did, on the same drives: its number, or `last`; --target names others
     #[arg(long, value_name = "RUN", conflicts_with_all = ["study", "group", "set"])]
     pub(crate) like: Option<String>,
     /// Go on with this run after a crash, a reboot or Ctrl-C: its number, or `last`

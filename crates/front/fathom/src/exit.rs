@@ -89,6 +89,9 @@ impl From<ConductError> for Problem {
             ConductError::OtherHost { .. } | ConductError::Gone { .. } | ConductError::NotAgain { .. } => {
                 Problem::new(Exit::Refused, error.to_string(), "begin a new run: fathom run --like RUN")
             }
+            ConductError::DrivesGone { .. } => {
+                Problem::new(Exit::Refused, error.to_string(), "name the targets to do it on: --target")
+            }
             ConductError::Host(_) => Problem::new(Exit::Failed, error.to_string(), "mount /proc and /sys"),
             ConductError::Layout { ref help, .. } => Problem::new(Exit::Failed, error.to_string(), help.clone()),
         }

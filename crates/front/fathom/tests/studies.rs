@@ -185,6 +185,31 @@ fn a_target_conditioned_for_a_workload_is_not_conditioned_again_within_the_run()
     assert_eq!(regions(&again), regions(&document), "done again, each part is as large as before");
 }
 
+#[test]
+fn a_run_that_is_done_again_on_other_targets_keeps_them_apart_as_its_steps_did() {
+    let place = Place::new();
+    fs::write(
+        place.file("own.toml"),
+        "[defaults]\nsize=\"8m\"\nruntime=\"100ms\"\n[[ladder]]\nrw=\"randread\"\niodepth=[1,2]\n",
+    )
+    .expect("written");
+    let names = |document: &Value| -> Vec<Vec<String>> {
+        let file = |t: &Value| t.as_str().expect("a path").rsplit('/').next().expect("a name").to_owned();
+        let of = |s: &Value| s["targets"].as_array().expect("targets").iter().map(file).collect();
+        steps(document).iter().map(of).collect()
+    };
+    let first = place.json("run own.toml --group pair=a,b --group one=c", 0);
+    assert_eq!(names(&first), [vec!["a", "b"], vec!["c"], vec!["a", "b"], vec!["c"]]);
+    let again = place.json("run --like 1 --target x --target y --target z", 0);
+    assert_eq!(names(&again), [vec!["x", "y"], vec!["z"], vec!["x", "y"], vec!["z"]]);
+    place
+        .run("run --like 1 --target x --target y")
+        .expect(2, &["2 targets cannot stand for the 3", "in this order: a, b, c"]);
+    // Where all steps share one list, any other list will do.
+    place.json("run own.toml --target a --target b", 0);
+    assert_eq!(names(&place.json("run --like last --target z", 0)), [["z"], ["z"]]);
+}
+
 /// Bytes of the content of a device that are not zero.
 fn nonzero(path: &str) -> usize {
     fs::read(path).expect("readable").iter().filter(|b| **b != 0).count()

@@ -96,6 +96,14 @@ pub enum ConductError {
         /// What differs.
         differences: Vec<String>,
     },
+    /// Drives of the run that is to be done again are not here, or not to be told from others.
+    #[error("run {run} cannot be done again with its own drives: {}", lost.join("; "))]
+    DrivesGone {
+        /// Which run.
+        run: RunId,
+        /// A sentence for each.
+        lost: Vec<String>,
+    },
     /// The run that is to go on stands on a file that is gone.
     #[error("run {run} cannot go on: {path}, which it had conditioned, is gone")]
     Gone {
@@ -221,6 +229,20 @@ pub fn plan_now(lab: &Lab, run: RunId) -> Result<Plan, ConductError> {
     let mut plan = renumbered.plan_now(&head.plan);
     plan.notes.extend(renumbered.notes());
     Ok(plan)
+}
+
+/// The plan of a run, to be done again on the drives it was for, and a note for each that has another path now. Another
+/// machine will do. Touches nothing.
+///
+/// # Errors
+/// [`ConductError::DrivesGone`]; the lab or this machine cannot be read.
+pub fn plan_again(lab: &Lab, run: RunId) -> Result<(Plan, Vec<String>), ConductError> {
+    let head = lab.load_head(run)?;
+    if head.plan.machine.is_some() {
+        return Ok((head.plan, Vec::new()));
+    }
+    let renumbered = same_host::same_drives(run, &lab.host_of(&head)?)?;
+    Ok((renumbered.plan_now(&head.plan), renumbered.notes()))
 }
 
 /// The drives of a run as they are numbered now.

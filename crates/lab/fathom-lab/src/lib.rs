@@ -23,7 +23,8 @@ mod verdict;
 mod view;
 
 pub use conduct::{
-    ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, plan_now, resume,
+    ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, plan_again, plan_now,
+    resume,
 };
 pub use facts::{observations_of, step_facts};
 pub use health::{DriveHealthView, HealthSampleView};

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
-use fathom_lab::{expand_target, simulated_machine};
+use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
 use super::{existing_lab, run_number};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
+use crate::terminal::talk;
 
 /// A plan and where it came from.
 pub(crate) struct Source {
@@ -39,13 +40,20 @@ pub(crate) fn time_budget_ns(text: &str) -> Result<u64, Problem> {
     parse_duration_ns(text).map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))
 }
 
-/// The plan of an earlier run, as it was executed.
+/// The plan of an earlier run, as it was executed; to be done again by the paths that its drives have today.
 fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem> {
     let lab = existing_lab(all)?;
-    let plan = lab.load_head(run_number(&lab, run)?)?.plan;
+    let run = run_number(&lab, run)?;
+    let targets = targets(args.machine.as_deref(), &args.target)?;
+    let (plan, notes) = match args.resume.is_some() || !targets.is_empty() {
+        true => (lab.load_head(run)?.plan, Vec::new()),
+        false => plan_again(&lab, run)?,
+    };
+    for note in notes {
+        talk(&format!("note: {note}"));
+    }
     let by_user = builtin_studies().iter().all(|(name, _)| *name != plan.study.name);
-    let overrides = Overrides { targets: targets(args.machine.as_deref(), &args.target)?, ..Overrides::default() };
-    Ok(Source { plan: with_targets(plan, &overrides)?, by_user })
+    Ok(Source { plan: on_targets(plan, &targets)?, by_user })
 }
 
 fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
@@ -75,17 +83,50 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
 }
 
 /// A fio job says everything itself; only its targets can be replaced.
-fn with_targets(mut plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> {
+fn with_targets(plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> {
     if !overrides.set.is_empty() || !overrides.groups.is_empty() {
         return Err(Problem::usage(
             "--set and --group do not go with a fio job file",
             "change the job file; only --target replaces its filename",
         ));
     }
-    if !overrides.targets.is_empty() {
-        let targets: Vec<Target> = overrides.targets.iter().map(|path| Target { path: path.clone() }).collect();
-        for step in &mut plan.steps {
+    on_targets(plan, &overrides.targets)
+}
+
+/// The plan on other targets, if any: all of them in every step where its steps share one list, else each in the place of
+/// the one that the plan names as that number. Steps on other lists than their fellows, as groups and numbers of drives
+/// make them, stay apart.
+fn on_targets(mut plan: Plan, paths: &[String]) -> Result<Plan, Problem> {
+    if paths.is_empty() {
+        return Ok(plan);
+    }
+    let mut named: Vec<Target> = Vec::new();
+    for target in plan.steps.iter().flat_map(|s| &s.targets) {
+        if !named.contains(target) {
+            named.push(target.clone());
+        }
+    }
+    let targets: Vec<Target> = paths.iter().map(|path| Target { path: path.clone() }).collect();
+    let share_one_list = plan.steps.iter().all(|s| s.targets.len() == named.len());
+    if !share_one_list && targets.len() != named.len() {
+        let names: Vec<&str> = named.iter().map(|t| t.path.as_str()).collect();
+        return Err(Problem::usage(
+            format!(
+                "{} targets cannot stand for the {} that the steps of this plan share out",
+                targets.len(),
+                names.len()
+            ),
+            format!("give --target once for each, in this order: {}", names.join(", ")),
+        ));
+    }
+    for step in &mut plan.steps {
+        if share_one_list {
             step.targets.clone_from(&targets);
+            continue;
+        }
+        for target in &mut step.targets {
+            let place = named.iter().position(|n| n == target);
+            target.clone_from(&targets[place.expect("every target of a step was collected above")]);
         }
     }
     Ok(plan)

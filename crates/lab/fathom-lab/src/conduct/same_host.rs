@@ -28,14 +28,34 @@ pub(super) struct Seen<'a> {
 /// # Errors
 /// [`ConductError::OtherHost`] with all that differs; [`ConductError::Host`].
 pub(super) fn same_host(run: RunId, host: &serde_json::Value) -> Result<Renumbered, ConductError> {
-    let facts = HostFacts::deserialize(host).map_err(|e| {
-        let differences = vec![format!("what it knows of its machine cannot be read ({e})")];
-        ConductError::OtherHost { run, differences }
-    })?;
+    let facts = facts_from(run, host)?;
     let drives = identities_in(host);
     let then = Seen { facts: &facts, drives: drives.as_deref() };
     let found = compared(then, &drive_identities(&Root::live()), &facts_at)?;
     found.map_err(|differences| ConductError::OtherHost { run, differences })
+}
+
+/// Which of the drives of a run whose machine is stored as `host` are numbered otherwise by now, here or wherever they
+/// are. Opens nothing.
+///
+/// # Errors
+/// [`ConductError::DrivesGone`] where one is not here; [`ConductError::OtherHost`] for facts that cannot be read;
+/// [`ConductError::Host`].
+pub(super) fn same_drives(run: RunId, host: &serde_json::Value) -> Result<Renumbered, ConductError> {
+    let facts = facts_from(run, host)?;
+    let drives = identities_in(host);
+    let paths: Vec<&str> = facts.targets.iter().map(|t| t.path.as_str()).collect();
+    let (by_old_paths, drives_now) = (facts_at(&paths)?, drive_identities(&Root::live()));
+    let then = Seen { facts: &facts, drives: drives.as_deref() };
+    let now = Seen { facts: &by_old_paths, drives: Some(&drives_now) };
+    Renumbered::find(then, now).map_err(|lost| ConductError::DrivesGone { run, lost })
+}
+
+fn facts_from(run: RunId, host: &serde_json::Value) -> Result<HostFacts, ConductError> {
+    HostFacts::deserialize(host).map_err(|e| {
+        let differences = vec![format!("what it knows of its machine cannot be read ({e})")];
+        ConductError::OtherHost { run, differences }
+    })
 }
 
 /// The drives of `then` as they are numbered now, or all that differs. `facts_at` looks at this machine and paths on it.
