@@ -22,6 +22,12 @@ def refused_io(guest: Guest, target: str, words: str, status: int = 3) -> str:
     return guest.fathom(f"io --target {target} --runtime 1s {words} --quiet --json", status).err
 
 
+def until_row(log: str, text: str) -> str:
+    """Shell words that wait, two minutes at most, for a step's row in what a run prints; it is there once the step is
+    committed. Asked from outside, or of the lab, an emulated machine would need longer than a step takes."""
+    return f"for i in $(seq 1200); do grep -q '{text}' {log} && break; sleep 0.1; done"
+
+
 def queue_interrupts(guest: Guest, device: str) -> int:
     """Interrupts since boot of the I/O queues of the drive behind `/dev/nvmeXn1` or `/dev/ngXn1`; the admin queue apart."""
     controller = device.removeprefix("/dev/").replace("ng", "nvme").removesuffix("n1")

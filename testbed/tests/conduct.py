@@ -1,10 +1,8 @@
 """Whole runs: purged drives, power cuts, captures."""
 
-import time
-
 from bed import expect
 from bed.guest import Guest
-from bed.loads import io
+from bed.loads import io, until_row
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
 from bed.suite import on, restored
 
@@ -91,15 +89,7 @@ def a_run_cut_by_a_power_loss_goes_on_where_it_was(guest: Guest) -> None:
     guest.ok(f"/sbin/mke2fs -q -t ext4 {drive} && mount -t ext4 {drive} /mnt", timeout_s=300)
     plan(guest, "/mnt/own.toml", 'rw = "randread"', "iodepth = [1, 2, 3, 4]", 'runtime = "2s"')
     fathom = "fathom --lab /mnt/lab.db"
-    guest.ok(f"{fathom} run /mnt/own.toml --target serial:TB0 --quiet > /run/log 2>&1 &")
-    end = time.monotonic() + 120
-    while True:
-        answer = guest.run(f"{fathom} show last --json")
-        done = guest.fathom_json("--lab /mnt/lab.db show last --json")["steps"] if answer.status == 0 else []
-        if len(done) >= 2:
-            break
-        assert time.monotonic() < end, answer
-        time.sleep(0.3)
+    guest.ok(f"{fathom} run /mnt/own.toml --target serial:TB0 > /run/log 2>&1 & {until_row('/run/log', 'T1 QD2')}", 180)
     guest.lose_power()
     guest.ok(f"mount -t ext4 {guest.device('TB0')} /mnt")
     before = guest.fathom_json("--lab /mnt/lab.db show last --json")

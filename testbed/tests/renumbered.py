@@ -5,7 +5,7 @@ import json
 from bed import expect
 from bed.errors import Skipped
 from bed.guest import Guest
-from bed.loads import checks_hold, is_proved
+from bed.loads import checks_hold, is_proved, until_row
 from bed.machines import TWO_SOCKETS
 from bed.suite import restored
 
@@ -17,11 +17,8 @@ def cut(guest: Guest, words: str, *lines: str) -> dict:
     """Runs a ladder on `words` and kills it as soon as it has committed its first step; what it had then."""
     text = "\n".join(['[study]\nname = "own"\nquestion = "What happens?"', "[[ladder]]", *lines])
     guest.ok(f"rm -f /run/lab.db*; cat > /run/own.toml <<'END'\n{text}\nEND")
-    # The guest itself looks for the step's row, which is printed once it is committed: asking from outside, or asking
-    # the lab, takes an emulated machine longer than a step.
     start = f"fathom {LAB} run /run/own.toml {words} > /run/cut.log 2>&1 & pid=$!"
-    row = "for i in $(seq 1200); do grep -q 'T1 QD' /run/cut.log && break; sleep 0.1; done"
-    guest.ok(f"{start}; {row}; kill -9 $pid; wait $pid; true", timeout_s=180)
+    guest.ok(f"{start}; {until_row('/run/cut.log', 'T1 QD')}; kill -9 $pid; wait $pid; true", timeout_s=180)
     document = guest.fathom_json(f"{LAB} show last --json")
     log = guest.ok("cat /run/cut.log")
     expect.equal(document["run"]["state"], "interrupted", f"state after\n{log}\n")
