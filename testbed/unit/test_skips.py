@@ -110,10 +110,23 @@ class Runs(unittest.TestCase):
         self.assertTrue(last[1].startswith("testbed: 1 passed, 1 failed"), last[1])
         self.assertEqual(FakeGuest.started, 1)
 
-    def test_a_lost_guest_fails_its_test_and_the_next_gets_a_new_one(self) -> None:
+    def test_a_test_whose_guest_is_lost_gets_a_new_one_and_fails_when_that_is_lost_too(self) -> None:
         ran = Ran([test_of(fails(GuestLost("hung")), "one"), test_of(lambda guest: None, "two")])
         self.assertEqual((ran.status, ran.states), (1, ["failed", "passed"]))
-        self.assertEqual(FakeGuest.started, 2)
+        self.assertEqual(FakeGuest.started, 3)
+
+    def test_a_guest_that_was_lost_once_is_told_and_what_fails_on_the_next_one_fails(self) -> None:
+        for second, states in ((None, ["passed"]), (AssertionError("7 instead of 8"), ["failed"])):
+            endings = iter([GuestLost("hung"), second])
+
+            def body(_guest: object, endings=endings) -> None:
+                if (error := next(endings)) is not None:
+                    raise error
+
+            ran = Ran([test_of(body)])
+            self.assertEqual((ran.states, FakeGuest.started), (states, 2))
+            self.assertIn("before that another guest was lost: hung", ran.kept[0]["reason"])
+            self.assertIn("the guest was lost in: a test", ran.said)
 
     def test_a_machine_is_shared_by_its_tests(self) -> None:
         tests = [test_of(lambda guest: None, machine=machine) for machine in (TWO_SOCKETS, TWO_SOCKETS, ONE_SOCKET)]
