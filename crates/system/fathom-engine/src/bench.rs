@@ -95,7 +95,7 @@ pub fn bench_bare_reads(step: &Step, duration: Duration) -> Result<LoopRate, Ste
     let area = Area::new(depth as usize, step.workload.block_bytes_max() as usize).map_err(failed)?;
     let load = BareLoad { depth, batch, span: target.span, duration_ns: duration.as_nanos() as u64 };
     match step.engine.name {
-        EngineName::Psync => bare_reads(Psync::new(target.open()?), &area, load),
+        EngineName::Psync => bare_reads(Psync::engine(target.open()?), &area, load),
         EngineName::Libaio => bare_reads(Libaio::new(target.open()?, depth)?, &area, load),
         EngineName::IoUring => bare_reads(Uring::new(&target, depth, step.engine, &area)?, &area, load),
         other => {

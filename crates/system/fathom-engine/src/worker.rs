@@ -66,7 +66,7 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
     let depth = plan.limits.queue_depth;
     match engine.name {
         EngineName::Null => run_on(plan, hot, Null::new(depth)),
-        EngineName::Psync => run_on(plan, hot, Psync::new(plan.target.open()?)),
+        EngineName::Psync => run_on(plan, hot, Psync::engine(plan.target.open()?)),
         EngineName::Libaio => run_on(plan, hot, Libaio::new(plan.target.open()?, depth)?),
         EngineName::IoUring => {
             let uring = Uring::new(&plan.target, depth, engine, &hot.area)?;
@@ -76,7 +76,7 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
             let commands = UringCmd::new(&plan.target, depth, engine, &hot.area)?;
             run_on(plan, hot, commands)
         }
-        EngineName::Mmap => run_on(plan, hot, Mmap::new(plan.target.open()?, &plan.target.path, plan.span)?),
+        EngineName::Mmap => run_on(plan, hot, Mmap::engine(plan.target.open()?, &plan.target.path, plan.span)?),
     }
 }
 

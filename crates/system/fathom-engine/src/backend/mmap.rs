@@ -8,7 +8,8 @@ use std::sync::Once;
 use fathom_plan::Op;
 use fathom_record::{FeatureUse, StepFailure};
 
-use super::{Backend, Io, SubmitStamp, errno, feature, refused};
+use super::call::{Call, Synchronous};
+use super::{Io, errno, feature, refused};
 use crate::offsets::Span;
 
 const PAGE_BYTES: u64 = 4096;
@@ -62,27 +63,18 @@ pub(crate) struct Mmap {
     /// Byte of the target that `base` shows.
     first_offset: u64,
     fd: OwnedFd,
-    done: Option<(u32, i32)>,
-    calls: u64,
 }
 
 impl Mmap {
-    /// Maps the blocks of `span`.
+    /// The engine that works on the blocks of `span`, mapped.
     ///
     /// # Errors
     /// When the kernel refuses the mapping.
-    pub(crate) fn new(fd: OwnedFd, path: &str, span: Span) -> Result<Self, StepFailure> {
+    pub(crate) fn engine(fd: OwnedFd, path: &str, span: Span) -> Result<Synchronous<Mmap>, StepFailure> {
         guard_against_bus_errors();
         let first_offset = span.first_offset_bytes / PAGE_BYTES * PAGE_BYTES;
         let end = (span.first_offset_bytes + span.count * span.unit_bytes).next_multiple_of(PAGE_BYTES);
-        let mut mapped = Mmap {
-            base: std::ptr::null_mut(),
-            len: (end - first_offset) as usize,
-            first_offset,
-            fd,
-            done: None,
-            calls: 0,
-        };
+        let mut mapped = Mmap { base: std::ptr::null_mut(), len: (end - first_offset) as usize, first_offset, fd };
         let at = mapped.map(std::ptr::null_mut(), 0, mapped.len);
         if at == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
@@ -94,7 +86,7 @@ impl Mmap {
             begin.set(at as usize);
             end.set(at as usize + mapped.len);
         });
-        Ok(mapped)
+        Ok(Synchronous::new(mapped))
     }
 
     fn map(&self, at: *mut libc::c_void, from: u64, len: usize) -> *mut libc::c_void {
@@ -159,35 +151,10 @@ impl Mmap {
     }
 }
 
-impl Backend for Mmap {
-    const SUBMIT_STAMP: SubmitStamp = SubmitStamp::Never;
-
+impl Call for Mmap {
     #[inline(always)]
-    fn push(&mut self, io: &Io) {
-        let moved = self.copy(io);
-        self.calls += 1;
-        self.done = Some((io.slot, moved));
-    }
-
-    #[inline(always)]
-    fn submit(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn submit_and_wait(&mut self, _min: u32, _timeout_ns: Option<u64>) -> io::Result<()> {
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
-        if let Some((slot, result)) = self.done.take() {
-            done(slot, result);
-        }
-    }
-
-    fn submit_calls(&self) -> u64 {
-        self.calls
+    fn call(&mut self, io: &Io) -> i32 {
+        self.copy(io)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

@@ -1,5 +1,6 @@
 //! Engines behind one contract. The hot loop is compiled once per engine: no virtual call per I/O.
 
+mod call;
 pub(crate) mod libaio;
 pub(crate) mod mmap;
 pub(crate) mod null;
