@@ -222,7 +222,7 @@ class Guest:
         return self.device(serial).replace("/dev/nvme", "/dev/ng")
 
     def wait_for_drives(self, timeout_s: float = 60.0) -> None:
-        """Until every drive has its block device."""
+        """Until every drive has its block device. A kernel that does not bring them up is a guest lost."""
         script = (
             f'end=$(($(date +%s) + {int(timeout_s)})); '
             f'until [ "$(grep -l live /sys/class/nvme/*/state 2>/dev/null | wc -l)" = {len(self.drives)} ] '
@@ -230,7 +230,9 @@ class Guest:
             "[ $(date +%s) -lt $end ] || { ls /dev/nvme*; cat /sys/class/nvme/*/state; dmesg | tail; exit 1; }; "
             "sleep 0.1; done"
         )
-        self.ok(script, timeout_s + 30)
+        answer = self.run(script, timeout_s + 30)
+        if answer.status != 0:
+            raise GuestLost(f"the kernel did not bring up its drives in {timeout_s:.0f} s:\n{answer.out[-2000:]}{answer.err[-2000:]}")
 
     def image(self, serial: str) -> Path:
         """The file behind a drive."""

@@ -47,7 +47,8 @@ def addresses(guest: Guest, *serials: str) -> dict[str, str]:
 
 
 def exchange(guest: Guest, first: str, second: str, between=lambda: None) -> None:
-    """Takes two drives from their driver and gives them back in the other order. `between`: when one is back."""
+    """Takes two drives from their driver and gives them back in the other order. `between`: when the one is back that
+    had the larger number, and the other is not."""
     before = {serial: guest.device(serial) for serial in (first, second)}
     address = addresses(guest, first, second)
     # The one that is back first gets the smaller number.
@@ -62,6 +63,12 @@ def exchange(guest: Guest, first: str, second: str, between=lambda: None) -> Non
     after = {serial: guest.device(serial) for serial in (first, second)}
     if after != {first: before[second], second: before[first]}:
         raise Skipped(f"the kernel numbered the drives {after} after {before}: they did not change places")
+
+
+def first_has_the_smaller_number(guest: Guest, first: str, second: str) -> None:
+    """Which drive the kernel numbers first differs from boot to boot."""
+    if guest.device(first) > guest.device(second):
+        exchange(guest, first, second)
 
 
 def sectors(guest: Guest, serial: str) -> tuple[int, int]:
@@ -107,6 +114,7 @@ def a_run_goes_on_with_its_own_drive_when_two_drives_changed_places(guest: Guest
 
 @restored(TWO_SOCKETS, "TB0", "TB1")
 def a_run_that_writes_goes_on_on_its_own_drive_and_never_touches_the_other(guest: Guest) -> None:
+    first_has_the_smaller_number(guest, "TB0", "TB1")
     path = guest.device("TB0")
     ladder = ('rw = "randwrite"', 'size = "16m"', "iodepth = [1, 2, 3, 4]", 'runtime = "1s"')
     before = cut(guest, "--target serial:TB0 --destroy TB0", *ladder)
@@ -138,6 +146,7 @@ def a_run_that_writes_goes_on_on_its_own_drive_and_never_touches_the_other(guest
 
 @restored(TWO_SOCKETS, "TB0", "TB1")
 def a_run_is_done_again_on_its_own_drives_when_two_drives_changed_places(guest: Guest) -> None:
+    first_has_the_smaller_number(guest, "TB0", "TB1")
     own, other = guest.device("TB0"), guest.device("TB1")
     guest.fathom(f"{LAB} io --target {own} --size 16m --runtime 300ms --quiet")
     again = f"{LAB} run --like last --quiet --json"
