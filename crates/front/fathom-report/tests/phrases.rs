@@ -186,6 +186,14 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
             "For 4k random reads, the highest offered rate that meets it is 373k IOPS with p99 155 us (95 % interval 153 us to 159 us), the first that misses it 448k IOPS, which was not held. For 4k random reads, no closed loop was measured long enough to tell.",
             "4k 随机读：满足目标的最高给定速率为 373k IOPS（p99 155 us（95 % 区间 153 us 至 159 us）），首个不满足的为 448k IOPS（未能维持）。4k 随机读：闭环都太短，无法判断。",
         ),
+        (
+            "left gives the most at 2 of 24 loads (1 of them not steady), by up to +23.2 % (95 % interval +12.8 to +34.6 %) for 4k random writes at T16 QD16; right gives the most at 1 of 24 loads, by up to +4.0 % (95 % interval +3.0 to +5.0 %) for 8k sequential reads at T1 QD1; 21 cannot be told apart. Lowest mean latency: left at 2. 43 of 48 judged steps were steady.",
+            "left 在 24 个负载中的 2 个上最高（其中 1 个未达稳态），4k 随机写（T16 QD16）时最多高出 +23.2 %（95 % 区间 +12.8 至 +34.6 %）；right 在 24 个负载中的 1 个上最高，8k 顺序读（T1 QD1）时最多高出 +4.0 %（95 % 区间 +3.0 至 +5.0 %）；21 个无法区分。平均延时最低：left（2 个负载）。48 个可判断的步骤中 43 个处于稳态。",
+        ),
+        (
+            "4k random writes: T1 QD1 not told apart, T16 QD16 left +23.2 % (not steady).",
+            "4k 随机写：T1 QD1 无法区分，T16 QD16 left +23.2 %（未达稳态）。",
+        ),
         ("4k random read T1 QD128 at 75 % of max poisson", "4k 随机读 T1 QD128 最高 IOPS 的 75 % poisson"),
         (
             "The host was noisy: 0.2 % of the CPU time was stolen by the hypervisor and 2.03 cores were busy before the run.",

@@ -2,8 +2,11 @@
 //!
 //! An entry `"{a} was {b}: {c}" = "{a} {b}：{c}"` fits every sentence that has its fixed words in their order. What a hole
 //! holds is translated in turn, as a sentence or word of its own; names and numbers stand as they are. A hole whose name
-//! ends in `_` holds one word. Of all entries that fit, the one with the most fixed words is taken. A text of several
-//! sentences is translated sentence by sentence; a text that no entry fits, item by item where it is a list.
+//! ends in `_` holds one word, and no colon after it; one that ends
+//! in `#` begins with a digit. Of all entries that fit, the one with the most fixed words is taken. A text of several
+//! sentences is translated sentence by sentence; a text that no entry fits, item by item where it is a list. Clauses that a
+//! semicolon parts, or items that a dot does, are such a list wherever an entry would have to hold what parts them in a hole
+//! and every part is known for sure.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -31,6 +34,12 @@ struct Entry {
 
 /// What stands between the items of a list, and between those of the translation.
 const LISTS: [(&str, &str); 5] = [("; it ", "；"), ("; ", "；"), (" · ", " · "), (", ", "，"), (" and ", " 和 ")];
+
+/// What parts clauses and items, each of which may stand alone.
+const CLAUSES: [(&str, &str); 3] = [("; it ", "；"), ("; ", "；"), (" · ", " · ")];
+
+/// An entry with fewer bytes of fixed words than this, such as `{label}: {why}`, says little of what a clause is.
+const CLAUSE_WEIGHT_MIN: usize = 8;
 
 /// Entries from English into one language.
 #[derive(Clone, Debug, Default)]
@@ -126,11 +135,18 @@ impl Phrasebook {
         if sentences.len() > 1 {
             return self.each(&sentences, "", depth);
         }
-        self.fitting(text, depth).or_else(|| self.list(text, depth))
+        self.fitting(text, 0, depth).or_else(|| self.without_stop(text, 0, depth)).or_else(|| self.list(text, depth))
+    }
+
+    /// A text whose full stop is all that keeps it from being known.
+    fn without_stop(&self, text: &str, weight_min: usize, depth: usize) -> Option<String> {
+        let bare = text.strip_suffix('.').filter(|t| !t.ends_with('.'))?;
+        let known = self.whole.get(bare).cloned().or_else(|| self.fitting(bare, weight_min, depth))?;
+        Some(format!("{known}。"))
     }
 
     /// The translation by the surest entry that fits the text, or the text as it stands at the beginning of a sentence.
-    fn fitting(&self, text: &str, depth: usize) -> Option<String> {
+    fn fitting(&self, text: &str, weight_min: usize, depth: usize) -> Option<String> {
         let upper = upper_first(text);
         if let Some(known) = upper.as_ref().and_then(|upper| self.whole.get(upper)) {
             return Some(known.clone());
@@ -138,15 +154,32 @@ impl Phrasebook {
         // Only the first letter differs, so the rest tells which entries need a closer look.
         let rest = text.get(1..).unwrap_or_default();
         let may = |e: &&Entry| {
-            e.weight < text.len()
+            (weight_min..text.len()).contains(&e.weight)
                 && (text.contains(&e.longest) || rest.contains(e.longest.get(1..).unwrap_or_default()))
         };
         self.entries.iter().filter(may).find_map(|entry| {
             [Some(text), upper.as_deref()].into_iter().flatten().find_map(|text| {
                 let mut held = Vec::new();
-                fits(&entry.from, text, &mut held).then(|| self.fill(entry, &held, depth))
+                fits(&entry.from, text, &mut held).then(|| {
+                    let parted = CLAUSES.iter().find(|(between, _)| held.iter().any(|(_, h)| h.contains(between)));
+                    let apart = parted.and_then(|(between, joined)| self.clauses(text, between, joined, depth));
+                    apart.unwrap_or_else(|| self.fill(entry, &held, depth))
+                })
             })
         })
+    }
+
+    /// A text part by part, when all of them are known for sure.
+    fn clauses(&self, text: &str, between: &str, joined: &str, depth: usize) -> Option<String> {
+        let depth = depth + 1;
+        let known = |part: &str| {
+            self.whole
+                .get(part)
+                .cloned()
+                .or_else(|| self.fitting(part, CLAUSE_WEIGHT_MIN, depth))
+                .or_else(|| self.without_stop(part, CLAUSE_WEIGHT_MIN, depth))
+        };
+        Some(text.split(between).map(known).collect::<Option<Vec<_>>>()?.join(joined))
     }
 
     /// A list item by item, when at least one of them is known.
@@ -205,7 +238,10 @@ fn upper_first(text: &str) -> Option<String> {
 /// Whether a hole may hold this text.
 fn holds(name: &str, text: &str) -> bool {
     let one_word = name.ends_with('_');
-    !text.is_empty() && (!one_word || !text.contains(' '))
+    let number = name.ends_with('#');
+    !text.is_empty()
+        && (!one_word || !(text.contains(' ') || text.ends_with(':')))
+        && (!number || text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Cuts `a {b} c` into its pieces.
@@ -294,7 +330,20 @@ mod tests {
         assert_eq!(book.translate("It ran. One core is the limit.").as_deref(), Some("It ran.瓶颈是单个核心。"));
         assert_eq!(book.translate("one core is the limit.").as_deref(), Some("瓶颈是单个核心。"));
         assert_eq!(book.translate("2 threads, 4 threads and more").as_deref(), Some("2 个线程，4 个线程 和 more"));
+        assert_eq!(book.translate("2 threads and 4 threads.").as_deref(), Some("2 个线程 和 4 个线程。"));
         assert_eq!(book.translate("many more threads"), None, "a hole of one word holds one word");
+        assert_eq!(book.translate("more: threads"), None, "and no colon after it");
+    }
+
+    #[test]
+    fn clauses_are_translated_one_by_one_where_a_hole_would_hold_their_semicolon() {
+        let book = book(concat!(
+            "\"{a_} wins by {b} for {c}\" = \"{c}{a_}胜{b}\"\n\"{n_} are open.\" = \"{n_} 个未定。\"\n",
+            "\"{a}; then {b}\" = \"{a}，而后{b}\""
+        ));
+        assert_eq!(book.translate("x wins by 3 for y; 2 are open.").as_deref(), Some("yx胜3；2 个未定。"));
+        assert_eq!(book.translate("x wins by 3 for y; nobody knows").as_deref(), Some("y; nobody knowsx胜3"));
+        assert_eq!(book.translate("this; then that").as_deref(), Some("this，而后that"), "its own semicolon");
     }
 
     #[test]

@@ -36,8 +36,8 @@ fn path_words(steps: &[&StepView]) -> String {
         }
     }
     match plain && !settings {
-        true => format!("The plain path ({}, interrupts, nothing pinned or tuned):", engines.join(", ")),
-        false => format!("Not the plain path any more ({}, changed on the command line):", engines.join(", ")),
+        true => format!("This is the plain path: {}, interrupts, nothing pinned or tuned.", engines.join(", ")),
+        false => format!("This is not the plain path any more: {}, changed on the command line.", engines.join(", ")),
     }
 }
 

@@ -27,6 +27,13 @@ struct Point<'a> {
     quickest: Option<usize>,
 }
 
+impl Point<'_> {
+    /// Whether a figure was still moving: groups are measured one after the other, and may have changed in between.
+    fn is_unsteady(&self) -> bool {
+        self.steps.iter().any(|s| is_unsteady(s))
+    }
+}
+
 /// Answers for one group or for several.
 pub(super) fn verdicts(question: &str, steps: &[StepView]) -> Vec<Verdict> {
     let measured = measured(steps);
@@ -119,11 +126,20 @@ fn of_groups(groups: &[&str], points: &[Point<'_>]) -> String {
         .filter_map(|group| {
             let won: Vec<&&Point<'_>> =
                 shared.iter().filter(|p| p.winner.is_some_and(|i| p.steps[i].group == *group)).collect();
-            let far = |p: &&&Point<'_>| p.lead.map_or(1.0, |l| l.0);
-            let most = won.iter().copied().max_by(|a, b| far(a).total_cmp(&far(b)))?;
+            // A lead that stands is told before a larger one that may not.
+            let far = |p: &Point<'_>| p.lead.map_or(1.0, |l| l.0);
+            let standing = |p: &Point<'_>| !p.is_unsteady();
+            let most = won
+                .iter()
+                .copied()
+                .max_by(|a, b| standing(a).cmp(&standing(b)).then_with(|| far(a).total_cmp(&far(b))))?;
             let (ratio, ci95) = most.lead?;
+            let unsteady = match won.iter().filter(|p| p.is_unsteady()).count() {
+                0 => String::new(),
+                n => format!(" ({n} of them not steady)"),
+            };
             Some(format!(
-                "{group} gives the most at {} of {} loads, by up to {} for {}",
+                "{group} gives the most at {} of {} loads{unsteady}, by up to {} for {}",
                 won.len(),
                 shared.len(),
                 change_with_interval(ratio, Some(ci95)),
@@ -200,7 +216,10 @@ fn kind_sentence(kind: &[&Point<'_>], several: bool) -> String {
         .iter()
         .filter(|p| p.steps.len() > 1)
         .map(|p| match (p.winner, p.lead) {
-            (Some(i), Some((ratio, _))) => format!("{} {} {}", load(p.steps[i]), p.steps[i].group, change_words(ratio)),
+            (Some(i), Some((ratio, _))) => {
+                let unsteady = if p.is_unsteady() { " (not steady)" } else { "" };
+                format!("{} {} {}{unsteady}", load(p.steps[i]), p.steps[i].group, change_words(ratio))
+            }
             _ => format!("{} not told apart", load(p.steps[0])),
         })
         .collect();

@@ -263,10 +263,10 @@ fn enterprise_names_the_winner_at_each_load() {
     let verdict = one("enterprise", &steps, None);
     assert_eq!(
         verdict.answer,
-        "pmem gives the most at 1 of 2 loads, by up to +131.7 % (95 % interval +130.1 to +133.4 %) for 4k random reads at T1 QD1; optane gives the most at 1 of 2 loads, by up to +89.9 % (95 % interval +88.6 to +91.2 %) for 4k random reads at T16 QD16. Lowest mean latency: pmem at 1 and optane at 1. 1 of 2 judged steps were steady."
+        "pmem gives the most at 1 of 2 loads, by up to +131.7 % (95 % interval +130.1 to +133.4 %) for 4k random reads at T1 QD1; optane gives the most at 1 of 2 loads (1 of them not steady), by up to +89.9 % (95 % interval +88.6 to +91.2 %) for 4k random reads at T16 QD16. Lowest mean latency: pmem at 1 and optane at 1. 1 of 2 judged steps were steady."
     );
     assert!(verdict.caveats.iter().any(|c| c.contains("4k random read T16 QD16 tlc")), "{:?}", verdict.caveats);
-    holds(&verdict, "4k random reads: T1 QD1 pmem +131.7 %, T16 QD16 optane +89.9 %.");
+    holds(&verdict, "4k random reads: T1 QD1 pmem +131.7 %, T16 QD16 optane +89.9 % (not steady).");
     assert!(verdict.evidence[1].starts_with(
         "4k random reads at T1 QD1: pmem 95.0k IOPS ±0.5 %, latency mean 10.5 us, max 211 us, standard deviation 3.16 us;"
     ));
@@ -512,11 +512,11 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
     let verdict = one("baseline", &steps, None);
     assert_eq!(
         verdict.answer,
-        "The plain path (libaio, interrupts, nothing pinned or tuned): 4k random reads: 41.0k IOPS ±0.5 % one at a time (mean latency 24.4 us) and 540k IOPS ±0.5 % at most, at T8 QD32; a busy core carries 200k. The limit is the device itself."
+        "This is the plain path: libaio, interrupts, nothing pinned or tuned. 4k random reads: 41.0k IOPS ±0.5 % one at a time (mean latency 24.4 us) and 540k IOPS ±0.5 % at most, at T8 QD32; a busy core carries 200k. The limit is the device itself."
     );
     holds(&verdict, "4k random reads: 8 threads against 1: QD 1 7.8x ±0.7 %, QD 32 3.0x ±0.7 %.");
     steps[0].placement = "cores".into();
-    assert!(one("baseline", &steps, None).answer.starts_with("Not the plain path any more"));
+    assert!(one("baseline", &steps, None).answer.starts_with("This is not the plain path any more"));
 }
 
 #[test]
