@@ -40,7 +40,12 @@ pub(super) fn load(step: &StepView) -> String {
 
 /// ` ±0.4 %` of the IOPS; empty without an interval.
 pub(super) fn plus_minus(step: &StepView) -> String {
-    rel_half_width(step).map_or_else(String::new, |w| format!(" ±{:.1} %", w * 100.0))
+    rel_half_width(step).map_or_else(String::new, width_words)
+}
+
+/// ` ±0.4 %`; as in the table, a figure that may be off by more than itself is not told by how much.
+fn width_words(rel_half_width: f64) -> String {
+    if rel_half_width > 1.0 { " ±>100 %".to_owned() } else { format!(" ±{:.1} %", rel_half_width * 100.0) }
 }
 
 /// Half the width of the interval of the IOPS, as a share of them.
@@ -51,8 +56,8 @@ fn rel_half_width(step: &StepView) -> Option<f64> {
 /// `3.1x ±2.0 %`: the IOPS of a step over those of another, with the interval where both have one. Shares of independent
 /// figures add as their squares.
 pub(super) fn times_as_much(this: &StepView, base: &StepView) -> String {
-    let width = rel_half_width(this).zip(rel_half_width(base)).map(|(a, b)| a.hypot(b) * 100.0);
-    let interval = width.map_or_else(String::new, |w| format!(" ±{w:.1} %"));
+    let width = rel_half_width(this).zip(rel_half_width(base)).map(|(a, b)| a.hypot(b));
+    let interval = width.map_or_else(String::new, width_words);
     format!("{:.1}x{interval}", this.iops / base.iops)
 }
 

@@ -515,6 +515,11 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
         "This is the plain path: libaio, interrupts, nothing pinned or tuned. 4k random reads: 41.0k IOPS ±0.5 % one at a time (mean latency 24.4 us) and 540k IOPS ±0.5 % at most, at T8 QD32; a busy core carries 200k. The limit is the device itself."
     );
     holds(&verdict, "4k random reads: 8 threads against 1: QD 1 7.8x ±0.7 %, QD 32 3.0x ±0.7 %.");
+    steps[0].iops_ci95 = Some([0.0, 400e3]);
+    holds(
+        &one("baseline", &steps, None),
+        "4k random reads: 8 threads against 1: QD 1 7.8x ±>100 %, QD 32 3.0x ±0.7 %.",
+    );
     steps[0].placement = "cores".into();
     assert!(one("baseline", &steps, None).answer.starts_with("This is not the plain path any more"));
 }
