@@ -201,7 +201,7 @@ fn sentences_as_they_stand_in_documents_come_out_in_chinese_with_their_figures()
         ),
         (
             "With 32 I/Os in flight io_uring gives 250k IOPS, +4.2 % (no interval) over libaio; the cheapest two are not told apart: io_uring with 4.00 us (95 % interval 3.95 us to 4.05 us) of CPU per I/O and libaio with 4.02 us (95 % interval 3.97 us to 4.07 us).",
-            "在途 32 个 I/O 时io_uring 为 250k IOPS，比 libaio 高 +4.2 %（无区间）；开销最低的两者无法区分：io_uring 每 I/O 耗 CPU 4.00 us（95 % 区间 3.95 us 至 4.05 us），libaio 为 4.02 us（95 % 区间 3.97 us 至 4.07 us）。",
+            "在途 32 个 I/O 时，io_uring 为 250k IOPS，比 libaio 高 +4.2 %（无区间）；开销最低的两者无法区分：io_uring 每 I/O 耗 CPU 4.00 us（95 % 区间 3.95 us 至 4.05 us），libaio 为 4.02 us（95 % 区间 3.97 us 至 4.07 us）。",
         ),
         (
             "4k random reads: p99 200 us (95 % interval 195 us to 205 us) at QD 1, below twice that up to QD 16 (120k IOPS); it grows to 800 us (95 % interval 780 us to 820 us) at QD 64, and 1.60 ms (95 % interval 1.56 ms to 1.64 ms) at QD 128. 4k random reads: the highest rate held is 80.0k IOPS, with a response p99 of 1.20 ms (95 % interval 1.17 ms to 1.23 ms); at 100k requests pile up, so that no latency belongs to it.",
