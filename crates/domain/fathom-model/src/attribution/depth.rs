@@ -17,7 +17,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     // Noise that leaves room for two answers over one doubling may leave room for one over three.
     let sharper = near
         .filter(|d| d.is_blurred(n))
-        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_blurred(n)));
+        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_blurred(n)))
+        .filter(|f| !f.is_held_by_threads || f.says(n) == DepthSays::Helps);
     if let Some(deeper) = far.or(sharper).or(near) {
         numbers.push(evidence(&format!("IOPS at {} in flight against this", deeper.count), deeper.gain, "x"));
         let (says, is_blurred) = (deeper.says(n), deeper.is_blurred(n));
@@ -31,7 +32,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
             );
             return Some(Limit { is_blurred, ..found(LimitName::QueueDepth, !is_blurred, sentence, numbers) });
         }
-        if says == DepthSays::Useless && probe::is_deeper_held_by_threads(all, this) {
+        if says == DepthSays::Useless && deeper.is_held_by_threads {
             let why = "a deeper queue gave little more because the cores of its threads were full, which says nothing of the device";
             return Some(unknown(why, numbers));
         }

@@ -27,15 +27,22 @@ pub(super) enum DepthSays {
 pub(super) struct Neighbour {
     pub(super) count: u32,
     pub(super) gain: f64,
-    /// Half the width of the gain's 95 % interval, as a share of it; 0 where neither step has an interval.
+    /// Half the width of the gain's 95 % interval, as a share of it; a step too short for an interval adds nothing.
     pub(super) gain_rel_half_width: f64,
+    /// Whether the cores of its threads held it, and not this step: that it gave little more says nothing of the device.
+    pub(super) is_held_by_threads: bool,
 }
 
 impl Neighbour {
     /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
     fn new(count: u32, this: &Observation, other: &Observation, of: impl Fn(&Observation) -> f64) -> Neighbour {
         let blur = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
-        Neighbour { count, gain: of(other) / of(this), gain_rel_half_width: blur(this).hypot(blur(other)) }
+        Neighbour {
+            count,
+            gain: of(other) / of(this),
+            gain_rel_half_width: blur(this).hypot(blur(other)),
+            is_held_by_threads: !cpu::is_held_by_threads(this) && cpu::is_held_by_threads(other),
+        }
     }
 
     /// Lowest and highest gain for each doubling that the intervals of both steps allow.
@@ -104,12 +111,6 @@ fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -
         .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
         // With equal depth change prefer the same number of threads, so that one knob moved.
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
-}
-
-/// Whether the deeper steps that serve as probes were held by the cores of their threads, and this one was not: then that
-/// they gave little more says nothing of the device.
-pub(super) fn is_deeper_held_by_threads(all: &[Observation], this: &Observation) -> bool {
-    !cpu::is_held_by_threads(this) && nearest_depth(all, this, true).is_some_and(cpu::is_held_by_threads)
 }
 
 /// Whether the nearest shallower step had other threads, whose cores held it: then its distance from this step says what

@@ -107,6 +107,12 @@ fn a_probe_whose_intervals_leave_room_for_another_answer_confirms_nothing() {
     let far = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3), observed(1, 64, 40_200, 0.3)];
     assert_eq!(attribute(&with(&far[..2], 0.2), 0).confidence, Confidence::Likely);
     assert_eq!(attribute(&with(&far, 0.2), 0).confidence, Confidence::Confirmed);
+    // Unless the far step gave no more because its core was full; where one doubling left it open, nothing is known then.
+    let full = observed(1, 64, 40_200, 0.99);
+    let held = [far[0].clone(), far[1].clone(), full.clone()];
+    assert_eq!(attribute(&with(&held, 0.2), 0).confidence, Confidence::Likely);
+    let open = [observed(1, 8, 34_000, 0.3), observed(1, 16, 39_500, 0.3), full];
+    assert_eq!(limits(&open)[0].0, LimitName::Unknown);
     assert!(missing_probes(&with(&far, 0.9), 0).is_empty(), "nothing is left to try");
 }
 
