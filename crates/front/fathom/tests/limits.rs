@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Rate that a control group allows: far below what any disk gives at this depth.
 const ALLOWED_IOPS: u32 = 400;
 
+/// Most times that a load is judged anew because other programs used the CPUs.
+const NOISY_TRIES: u32 = 5;
+
 /// One at a time: each of these tests makes itself the limit of what all of them share.
 static MACHINE: Mutex<()> = Mutex::new(());
 
@@ -83,21 +86,25 @@ fn one_io_at_a_time_is_bound_by_the_queue_depth_and_a_deeper_queue_confirms_it()
     let _alone = alone();
     let place = Place::new();
     file(&place, "data", 64);
-    let printed = place.run("io --target data --rw randread --iodepth 1 --runtime 1s --explain");
-    assert_eq!(printed.code, Some(0), "{}", printed.err);
-    let (step, probes) = split(&place.json("show last", 0));
+    // Other programs may leave the limit unknown once, and are then said to be there; not every time.
+    let mut tries = 0;
+    let (printed, step, probes) = loop {
+        let printed = place.run("io --target data --rw randread --iodepth 1 --runtime 1s --explain");
+        assert_eq!(printed.code, Some(0), "{}", printed.err);
+        let (step, probes) = split(&place.json("show last", 0));
+        tries += 1;
+        if tries == NOISY_TRIES || step["limit"]["name"] != "unknown" || !cli::warns(&step, "noisy_host") {
+            break (printed, step, probes);
+        }
+    };
     let sentence = step["limit"]["sentence"].as_str().expect("a sentence");
     for part in [sentence, "in flight against this", "(probe: QD2)"] {
         assert!(printed.out.contains(part), "no `{part}` in\n{}", printed.out);
     }
-    // A host whose CPUs others use may blur the first probe; then a much deeper one was tried as well. What that still
-    // leaves open is unknown, and never another part.
+    // A host whose CPUs others use may blur the first probe; then a much deeper one was tried as well.
     let tried = |depth: u32| probes.iter().any(|p| p["queue_depth"] == depth);
     let sure = step["limit"]["confidence"] == "confirmed";
     assert!(tried(2) && (sure || tried(8)), "{sentence}");
-    if step["limit"]["name"] == "unknown" && cli::warns(&step, "noisy_host") {
-        return skipped("others use the CPUs of this machine, and left the limit unknown");
-    }
     is(&step, "queue_depth");
     assert!(printed.out.contains("would help: more I/Os in flight"), "{}", printed.out);
 }
