@@ -2,11 +2,10 @@
 //!
 //! An entry `"{a} was {b}: {c}" = "{a} {b}：{c}"` fits every sentence that has its fixed words in their order. What a hole
 //! holds is translated in turn, as a sentence or word of its own; names and numbers stand as they are. A hole whose name
-//! ends in `_` holds one word, and no colon after it; one that ends
-//! in `#` begins with a digit. Of all entries that fit, the one with the most fixed words is taken. A text of several
-//! sentences is translated sentence by sentence; a text that no entry fits, item by item where it is a list. Clauses that a
-//! semicolon parts, or items that a dot does, are such a list wherever an entry would have to hold what parts them in a hole
-//! and every part is known for sure.
+//! ends in `_` holds one word, and no colon after it; one that ends in `#` begins with a digit. Of all entries that fit, the
+//! one with the most fixed words is taken. A text of several sentences is translated sentence by sentence; a text that no
+//! entry fits, item by item where it is a list. Clauses that a semicolon parts, or items that a dot does, are such a list
+//! wherever an entry would have to hold what parts them in a hole and every part is known for sure.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
