@@ -2,13 +2,24 @@
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
 
-.PHONY: run test build viewer setup-run setup-test lint doc unit web-test browser testbed bench clean
+.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
 	./target/release/fathom run quick --output $(REPORT)
 
-test: setup-test viewer lint doc unit web-test browser testbed
+# A stage that fails does not keep the others from being run.
+test: setup-test viewer
+	$(MAKE) --no-print-directory --keep-going stages
+
+stages: lint doc unit web-test browser testbed
+
+# The inner loop: everything that needs no device, browser or emulated machine.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) test --workspace --lib --bins --no-fail-fast
+	$(CARGO) test -p fathom-language --no-fail-fast
 
 build: setup-run viewer
 	$(CARGO) build --release -p fathom
@@ -28,7 +39,7 @@ setup-test:
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features fathom-engine/bench -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
@@ -52,6 +63,7 @@ testbed: viewer
 
 bench: build
 	scripts/setup.sh test
+	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
 
 clean:

@@ -108,7 +108,7 @@ def in_turn(runs: list, rounds: int) -> list[list[dict]]:
 
 def bare_reads(device: str, engine: str, depth: str, seconds: float) -> dict:
     """Random 4k reads by the same calls in a bare loop: no latencies, no statistics."""
-    text, *_ = run(["taskset", "-c", str(CPU), FATHOM, "bench-bare", "--target", device, "--engine", engine,
+    text, *_ = run(["taskset", "-c", str(CPU), LOOPS, "bench-bare", "--target", device, "--engine", engine,
                     "--iodepth", depth, "--seconds", f"{seconds:g}"])
     return json.loads(text)
 
@@ -228,7 +228,7 @@ def bench_zram(table: Table, label: str, binary: str, device: str, rounds: int, 
 def bench_nop(table: Table, rounds: int, seconds: float) -> None:
     pairs = []
     for _ in range(rounds):
-        text, *_ = run(["taskset", "-c", str(CPU), FATHOM, "bench-nop", "--iodepth", "128", "--batch", "32",
+        text, *_ = run(["taskset", "-c", str(CPU), LOOPS, "bench-nop", "--iodepth", "128", "--batch", "32",
                         "--seconds", f"{seconds / 2:g}"])
         legs = json.loads(text)
         pairs.append(({"iops": legs["recorded_iops"]}, {"iops": legs["bare_iops"]}))
@@ -242,6 +242,8 @@ def bench_disk(table: Table, label: str, binary: str, path: str, rounds: int, se
         for depth in (1, 32):
             ours = ["--target", path, "--rw", rw, "--bs", "4k", "--engine", "io_uring", "--iodepth", str(depth),
                     "--runtime", f"{seconds}s"]
+            if rw == "randwrite":
+                ours.append("--overwrite")
             # As `fathom report` prints it for the same job: what is ready is reaped, not one I/O a pass, which would
             # count the waiting of the others as latency.
             theirs = [f"--filename={path}", f"--rw={rw}", "--bs=4k", "--direct=1", "--ioengine=io_uring", "--fixedbufs=1",
@@ -272,15 +274,15 @@ def bench_start(table: Table, work: Path, rounds: int) -> None:
 
 
 def bench_sampler(table: Table, work: Path) -> None:
-    """The cost of looking at a large machine, replayed from a tree of files that a test of the host crate builds."""
+    """The cost of looking at a large machine, replayed from a tree of files that a test of the inventory crate builds."""
     name, tree = "256 CPUs, 24 drives, 128 threads, replayed", work / "machine"
     built = subprocess.run(
-        ["cargo", "test", "--release", "--quiet", "--package", "fathom-host", "--lib", "large_machine"], cwd=ROOT,
+        ["cargo", "test", "--release", "--quiet", "--package", "fathom-inspect", "--lib", "large_machine"], cwd=ROOT,
         env=os.environ | {"FATHOM_KEEP_MACHINE": str(tree.resolve())}, capture_output=True, text=True, check=False)
     if built.returncode != 0 or not tree.is_dir():
         table.left_out(name, f"its tree could not be built: {built.stderr.strip()[-200:]}")
         return
-    text, *_ = run([FATHOM, "bench-sampler", "--root", str(tree), "--seconds", "5"])
+    text, *_ = run([LOOPS, "bench-sampler", "--root", str(tree), "--seconds", "5"])
     table.value(name, "sampler once a second, % of one core", json.loads(text)["share_of_core_pct"], 1)
     walls = [run([FATHOM, "inspect", "--root", str(tree), "--json"])[3] for _ in range(5)]
     table.value(name, "inspect, s, worst of 5", max(walls), 1)
@@ -379,14 +381,17 @@ def scrub(command: str) -> str:
     words = []
     for word in command.split():
         word = word.replace(str(WORK), "WORK").replace(str(ROOT) + "/", "").replace("target/release/fathom", "fathom")
+        word = word.replace("target/release/examples/bench", "bench")
         words.append("LAB" if word.startswith(tempfile.gettempdir()) else word)
     return " ".join(words)
 
 
 def main() -> None:
-    global FATHOM, CPU, WORK
+    global FATHOM, LOOPS, CPU, WORK
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fathom", default=str(ROOT / "target" / "release" / "fathom"))
+    parser.add_argument("--loops", default=str(ROOT / "target" / "release" / "examples" / "bench"),
+                        help="the engine's example `bench`")
     parser.add_argument("--rounds", type=int, default=6, help="pairs per row, 2 to 16")
     parser.add_argument("--seconds", type=float, default=3.0, help="measured time of each run")
     parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,sampler,report,simulator")
@@ -394,7 +399,8 @@ def main() -> None:
     options = parser.parse_args()
     if not 2 <= options.rounds <= len(T95) + 1:
         parser.error(f"--rounds {options.rounds}: an interval takes 2 to {len(T95) + 1} pairs")
-    FATHOM, CPU, WORK = options.fathom, (os.cpu_count() or 1) - 1, Path(options.dir)
+    FATHOM, LOOPS = options.fathom, options.loops
+    CPU, WORK = (os.cpu_count() or 1) - 1, Path(options.dir)
     only = [w for w in options.only.split(",") if w]
     wanted = lambda name: not only or name in only
     binaries = [("fio", b) for b in [shutil.which("fio")] if b]

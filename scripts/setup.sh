@@ -30,8 +30,23 @@ if [ ${#missing[@]} -gt 0 ]; then
         echo "setup: not root and no sudo; as root: apt-get install ${missing[*]}" >&2
         exit 1
     fi
-    $sudo apt-get update -q >&2
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q "${missing[@]}" >&2
+    # A fresh machine may still update itself: its lock is waited for, ten minutes at most.
+    patient() {
+        local log tries=60
+        log=$(mktemp)
+        until $sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get "$@" >"$log" 2>&1; do
+            if ! grep -q 'Could not get lock\|Unable to acquire\|Unable to lock' "$log" || [ $((tries -= 1)) -eq 0 ]; then
+                cat "$log" >&2
+                rm -f "$log"
+                return 1
+            fi
+            echo "setup: apt is in use by another program; waiting" >&2
+            sleep 10
+        done
+        rm -f "$log"
+    }
+    patient update -q
+    patient install -y -q "${missing[@]}"
 fi
 
 for tool in cargo npm; do

@@ -65,7 +65,10 @@ def polling_spares_interrupts(guest: Guest, device: str, engine: str) -> None:
     driven = io(guest, device, f"{engine} --mode interrupt --iodepth 4")
     after = queue_interrupts(guest, device)
     assert polled["ios"] > 20 and driven["ios"] > 20, (polled["ios"], driven["ios"])
-    expect.equal(between - before, 0, f"interrupts of {polled['ios']} polled reads")
+    # Before a thread measures it reads a block by preadv2, which kernels since 6.0 do not poll; a passthrough command it
+    # reads by its ring.
+    looks = 0 if "io_uring_cmd" in engine else 1
+    assert between - before <= looks, f"{between - before} interrupts of {polled['ios']} polled reads, {looks} expected"
     # Under emulation one interrupt may bring several completions.
     assert (after - between) * 20 > driven["ios"], f"{after - between} interrupts for {driven['ios']} reads"
     for step in (polled, driven):

@@ -7,7 +7,7 @@ PROJECT = TESTBED.parent
 GUEST = TESTBED / "guest"
 TESTS = TESTBED / "tests"
 # Captured machines as text, for the tests of the crate that reads them.
-FIXTURES = PROJECT / "crates/system/fathom-host/fixtures"
+FIXTURES = PROJECT / "crates/system/fathom-inspect/fixtures"
 
 WORK = TESTBED / "work"
 PACKAGES = WORK / "packages"

@@ -1,4 +1,4 @@
-"""Captures of `fathom inspect` as text: the format of crates/system/fathom-host/fixtures/README.md."""
+"""Captures of `fathom inspect` as text: the format of crates/system/fathom-inspect/fixtures/README.md."""
 
 import io
 import re

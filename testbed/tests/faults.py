@@ -5,7 +5,7 @@ import time
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import io, refused_io
+from bed.loads import io, refused_io, until_row
 from bed.machines import TWO_SOCKETS
 from bed.suite import on, restored
 
@@ -76,6 +76,44 @@ def a_drive_is_written_with_its_serial_number_and_only_then(guest: Guest) -> Non
     assert step["errors"] == 0 and step["ios"] > 0, step
     after = digest(guest, "TB0", "TB1", "TB2")
     expect.equal([a != b for a, b in zip(after, before, strict=True)], [False, True, False], "drives that changed")
+    # What is on it now nobody recognises, and its loss has to be allowed by name.
+    for consent in ("--destroy TB1", "--destroy TB1:ext", "--destroy TB1 --destroy TB0:data", "--destroy TB1 --overwrite"):
+        expect.contains(refused_io(guest, device, f"{write} {consent}"), "--destroy TB1:data\n", f"refusal with {consent!r}")
+    expect.equal(digest(guest, "TB0", "TB1", "TB2"), after, "drives after refusals to lose data")
+    assert io(guest, device, "--rw randwrite --bs 4k --offset 4m --size 4m --destroy TB1:data")["ios"] > 0
+    last = digest(guest, "TB0", "TB1", "TB2")
+    expect.equal([a != b for a, b in zip(last, after, strict=True)], [False, True, False], "drives that changed again")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1")
+def a_symlink_that_is_switched_to_another_drive_during_a_run_leads_no_step_there(guest: Guest) -> None:
+    link = "/dev/disk/by-id/nvme-own"
+    lines = ('[study]\nname = "own"\nquestion = "What happens?"\n[[ladder]]', 'rw = "randwrite"', 'size = "16m"')
+    text = "\n".join([*lines, "iodepth = [1, 2, 3, 4]", 'runtime = "1s"'])
+    guest.ok(
+        f"mkdir -p /dev/disk/by-id; cat > /run/own.toml <<'END'\n{text}\nEND\n"
+        f"dd if=/dev/urandom of={guest.device('TB1')} bs=1M count=4 conv=fsync 2>/dev/null"
+    )
+    for path_of, more, consent in (
+        (guest.device, "", "TB0"),
+        (guest.passthrough, "--set engine=io_uring_cmd", "TB0:data"),
+    ):
+        own, other = path_of("TB0"), path_of("TB1")
+        before = digest(guest, "TB0", "TB1")
+        guest.ok(f"ln -sfn {own} {link}")
+        # Switched once the first step is committed: while the second runs, or before it begins.
+        guest.ok(
+            f"fathom run /run/own.toml --target {link} --destroy {consent} {more} > /run/own.log 2>&1 & pid=$!\n"
+            f"{until_row('/run/own.log', 'T1 QD')}; ln -sfn {other} {link}; wait $pid; true"
+        )
+        after = digest(guest, "TB0", "TB1")
+        log = guest.ok("cat /run/own.log")
+        expect.equal([a != b for a, b in zip(after, before, strict=True)], [True, False], f"drives that changed\n{log}\n")
+        steps = guest.fathom_json("show last --json")["steps"]
+        states = [step["state"] for step in steps]
+        expect.equal((states[0], states[2:]), ("measured", ["refused"] * 2), f"states\n{log}\n")
+        for step in steps[2:]:
+            expect.contains(f"{step['reason']} {step['help']}", [link, "leads to another"], "refusal")
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2")

@@ -32,15 +32,17 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
     assert step["verify"]["torn"] + step["verify"]["corrupt"] > 0, step["verify"]
     expect.equal(damage(step), step["verify"]["torn"] + step["verify"]["corrupt"], "damaged blocks")
 
-    expect.contains(refused_io(guest, character, f"--rw write {REGION} {through}"), "--destroy TB0", "refusal")
-    written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0", runtime_s=2)
+    for consent, word in (("", "--destroy TB0"), ("--destroy TB0", "--destroy TB0:data")):
+        said = refused_io(guest, character, f"--rw write {REGION} {through} {consent}")
+        expect.contains(said, f"{word}\n", f"refusal with {consent!r}")
+    written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0:data", runtime_s=2)
     assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
     step = io(guest, block, f"--rw read {REGION} --iodepth 4", runtime_s=READ_S)
     assert step["verify"]["blocks_checked"] >= BLOCKS, step["verify"]
     expect.equal(damage(step), 0, "damaged blocks")
     # A file system keeps its drive from being written through the other door as well.
     guest.ok(f"/sbin/mke2fs -q -t ext4 {block} && mount -t ext4 {block} /mnt", timeout_s=300)
-    expect.contains(refused_io(guest, character, f"--rw write {REGION} {through} --destroy TB0"), "/mnt", "refusal")
+    expect.contains(refused_io(guest, character, f"--rw write {REGION} {through} --destroy TB0:data"), "/mnt", "refusal")
 
 
 @on(TWO_SOCKETS, THREE_NODES)

@@ -153,7 +153,7 @@ def a_run_is_done_again_on_its_own_drives_when_two_drives_changed_places(guest: 
 
     def while_it_is_away() -> None:
         said = guest.fathom(again, status=3).err
-        expect.contains(said, ["cannot be done again with its own drives", "serial TB0", "no drive with", "--target"], "refusal")
+        expect.contains(said, ["cannot be repeated with its own drives", "serial TB0", "no drive with", "--target"], "refusal")
 
     exchange(guest, "TB0", "TB1", while_it_is_away)
     expect.equal(guest.device("TB0"), other, "path now")

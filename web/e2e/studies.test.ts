@@ -124,9 +124,19 @@ describe("what the studies show", () => {
   });
 });
 
+/** A run whose first step has its label as a message, as the program writes it. */
+function titled(): Document {
+  const doc = pinning();
+  const text = (id: string) => ({ message: { id } });
+  const workload = { id: "label-workload", args: [["blocks", { text: "4k" }], ["order", text("label-random")], ["operations", text("label-read")]] };
+  const title = { id: "label-load", args: [["workload", { message: workload }], ["threads", { count: 1 }], ["depth", { count: 1 }]] };
+  Object.assign(doc.steps[0] ?? {}, { title });
+  return doc;
+}
+
 describe("Chinese", () => {
   it("reaches the answer, the steps and what limits them", async () => {
-    const { page } = await open(browser, written(pinning(), "zh", "zh"));
+    const { page } = await open(browser, written(titled(), "zh", "zh"));
     expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("4k 随机读");
     expect(await page.locator("#load h2").innerText()).toBe("负载");
@@ -136,7 +146,7 @@ describe("Chinese", () => {
   });
 
   it("is on the page without scripts too", async () => {
-    const { page } = await open(browser, written(pinning(), "zh-still", "zh"), { javaScriptEnabled: false });
+    const { page } = await open(browser, written(titled(), "zh-static", "zh"), { javaScriptEnabled: false });
     expect(await page.locator("h2").first().innerText()).toBe("全部步骤");
     expect(await page.locator("tbody th").first().innerText()).toContain("4k 随机读");
     await page.context().close();

@@ -1,5 +1,5 @@
 /**
- * The JSON document of a run, as the binary writes it (fathom-lab, `document.rs`). Names are serde's.
+ * The JSON document of a run, as the binary writes it (fathom-judge, `document.rs`). Names are serde's.
  * Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise. A number that is not finite
  * arrives as `null`, therefore the formatting takes `null` everywhere.
  */
@@ -45,7 +45,7 @@ export interface ReferencePoint {
   doubt: string;
 }
 
-/** Two or more runs, or the sides of one run, set against each other (fathom-lab, `compare/document.rs`). */
+/** Two or more runs, or the sides of one run, set against each other (fathom-judge, `document/comparison.rs`). */
 export interface Comparison {
   fathom: string;
   schema: number;
@@ -341,6 +341,8 @@ export interface LinkLoad {
 
 export interface EvidenceView {
   name: string;
+  /** The name in words; documents of older versions have none. */
+  label?: string;
   value: number;
   unit: string;
 }
@@ -420,7 +422,11 @@ export interface CheckView {
 export interface FeatureUse {
   name: string;
   used: boolean;
+  /** Documents of older versions say only whether it was used. */
+  state?: "used" | "unavailable" | "not_asked" | null;
   detail: string;
+  /** Threads it holds for; all when left out. */
+  threads?: number[];
 }
 
 export interface PurgeReport {
@@ -486,7 +492,7 @@ export interface HostDelta {
   vectors?: { irq: number; device: string; queue: number | null; count: number; by_cpu: [number, number][] }[];
 }
 
-/** One drive over one step (fathom-lab, `health.rs`). */
+/** One drive over one step (fathom-judge, `document/health.rs`). */
 export interface DriveHealth {
   device: string;
   source: string;
@@ -572,8 +578,8 @@ export interface PlanStep {
 /** Error of a document that the page cannot show. */
 export class DocumentError extends Error {}
 
-/** The schema this viewer was written for. */
-export const SCHEMA = 1;
+/** The schema this viewer was written for; it reads older ones too. */
+export const SCHEMA = 2;
 
 /**
  * Reads the document from its JSON text. Seeds are kept as text, because `JSON.parse` would round them; the pattern
@@ -584,8 +590,8 @@ export function parseDocument(json: string): Shown {
     throw new DocumentError("This page holds no run. Reports are written by `fathom report RUN`.");
   }
   const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Shown;
-  if (value.schema !== SCHEMA) {
-    throw new DocumentError(`This page reads documents of schema ${SCHEMA}, the run was written with schema ${value.schema}.`);
+  if (!(value.schema <= SCHEMA)) {
+    throw new DocumentError(`This page reads documents up to schema ${SCHEMA}, the run was written with schema ${value.schema}.`);
   }
   return value;
 }

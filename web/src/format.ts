@@ -172,6 +172,10 @@ export function evidence(value: Maybe, unit: string): string {
     case "pct":
     case "%":
       return known(value) ? percent(value / 100) : NONE;
+    case "count":
+      return known(value) ? digits3(value) : NONE;
+    case "times":
+      return known(value) ? `${value.toFixed(2)}x` : NONE;
     default:
       return known(value) ? `${Number.isInteger(value) ? whole(value) : digits3(value)} ${unit}`.trim() : NONE;
   }

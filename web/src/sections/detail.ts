@@ -89,6 +89,7 @@ function ceilings(step: StepView): HTMLElement | null {
 export function detail(step: StepView, doc: Document, showInTime: (index: number) => void): HTMLElement {
   const t = text.detail;
   const confidence = t.confidence[step.limit.confidence] ?? step.limit.confidence;
+  const features = step.features.filter((x) => x.state !== "not_asked");
   const why = step.limit.sentence === "" ? limitWord(step.limit.name) : say(step.limit.sentence);
   const fio = doc.run.fio_commands.find((c) => c.step === step.index)?.command;
   const disks = step.host_delta?.disks ?? [];
@@ -100,7 +101,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
       "div.because",
       {},
       list(t.warnings, step.warning_texts, "caveats"),
-      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${say(e.name)}${text.colon}${evidence(e.value, e.unit)}`)]) : null,
+      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.label ? say(e.label) : word(e.name)}${text.colon}${evidence(e.value, e.unit)}`)]) : null,
       list(t.help, step.limit.would_help ?? []),
       list(t.checks, step.checks.map((c) => el("span", {}, el("b", { class: c.ok === false ? "bad" : "" }, c.ok === null ? "? " : c.ok ? "✓ " : "✗ "), say(c.sentence)))),
       list(t.openLoop, openLoop(step)),
@@ -110,7 +111,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
     ceilings(step),
     latencyTable(step),
     factRows(step, doc),
-    step.features.length === 0 ? null : el("div", {}, el("h4", {}, t.features), el("p", {}, step.features.map((x) => `${x.name.replace(/_/g, " ")}${x.used ? "" : `: ${t.notUsed}`}${x.detail === "" ? "" : ` (${x.detail})`}`).join(" · "))),
+    features.length === 0 ? null : el("div", {}, el("h4", {}, t.features), el("p", {}, features.map((x) => `${x.name.replace(/_/g, " ")}${x.used ? "" : `: ${t.notUsed}`}${x.detail === "" ? "" : ` (${say(x.detail)})`}`).join(" · "))),
     disks.length === 0
       ? null
       : el("div", {}, el("h4", {}, t.disks), smallTable(t.diskColumns, disks.map((d) => [d.device, whole(d.read_ios), bytesBinary(d.read_bytes), whole(d.write_ios), bytesBinary(d.write_bytes), whole(d.read_merges + d.write_merges), time(d.busy_ns)]))),

@@ -2,38 +2,84 @@
 //!
 //! `1, buckets, min, max, sum, (gap to the previous bucket, count)...`; an empty histogram is `1, 0`.
 
+use fathom_message::{Message, Say, msg, say_error};
+
 use crate::histogram::Histogram;
 use crate::layout::{BUCKETS, TOP, high_of, index_of, low_of};
 
 const VERSION: u8 = 1;
 
 /// Why bytes are not a histogram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// The bytes end too early.
-    #[error("histogram bytes end at offset {offset}, in the middle of a number: the data was cut off")]
     Truncated {
         /// Where the bytes end.
         offset: usize,
     },
     /// Written by another version of the format.
-    #[error("histogram bytes have format version {found}, this program reads version {VERSION}: use a newer program")]
     UnknownVersion {
         /// The version byte.
         found: u8,
     },
     /// Bytes follow the last bucket.
-    #[error("histogram bytes go on after the last bucket at offset {offset}: the data is damaged")]
     TrailingBytes {
         /// Where the histogram ends.
         offset: usize,
     },
     /// The numbers contradict each other.
-    #[error("histogram bytes are damaged: {what}")]
-    Inconsistent {
-        /// The contradiction.
-        what: &'static str,
+    Inconsistent(Contradiction),
+}
+
+/// Numbers of a histogram that cannot stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contradiction {
+    /// More buckets than the format has.
+    Buckets,
+    /// A bucket beyond the last.
+    BucketBeyondLast,
+    /// A bucket without samples.
+    EmptyBucket,
+    /// More than 2^64 samples.
+    Samples,
+    /// Minimum or maximum outside the first or last bucket.
+    Extremes,
+    /// A sum that the buckets cannot give.
+    Sum,
+    /// A number of more bits than its field has.
+    Bits {
+        /// Bits of the field.
+        max: u32,
     },
+}
+
+impl Say for DecodeError {
+    fn message(&self) -> Message {
+        match *self {
+            DecodeError::Truncated { offset } => msg!("hist-truncated", offset = offset),
+            DecodeError::UnknownVersion { found } => {
+                msg!("hist-unknown-version", found = found, readable = VERSION)
+            }
+            DecodeError::TrailingBytes { offset } => msg!("hist-trailing-bytes", offset = offset),
+            DecodeError::Inconsistent(what) => msg!("hist-inconsistent", what = what.message()),
+        }
+    }
+}
+
+say_error!(DecodeError);
+
+impl Contradiction {
+    fn message(self) -> Message {
+        match self {
+            Contradiction::Buckets => msg!("hist-too-many-buckets"),
+            Contradiction::BucketBeyondLast => msg!("hist-bucket-beyond-last"),
+            Contradiction::EmptyBucket => msg!("hist-empty-bucket"),
+            Contradiction::Samples => msg!("hist-too-many-samples"),
+            Contradiction::Extremes => msg!("hist-extremes-outside"),
+            Contradiction::Sum => msg!("hist-impossible-sum"),
+            Contradiction::Bits { max } => msg!("hist-too-many-bits", max = max),
+        }
+    }
 }
 
 impl Histogram {
@@ -72,7 +118,7 @@ impl Histogram {
         let mut h = Histogram::new();
         let filled = reader.number()?;
         if filled > BUCKETS as u128 {
-            return Err(DecodeError::Inconsistent { what: "more buckets than the format has" });
+            return Err(DecodeError::Inconsistent(Contradiction::Buckets));
         }
         if filled > 0 {
             h.min_ns = reader.number_u64()?;
@@ -94,16 +140,16 @@ fn read_buckets(h: &mut Histogram, reader: &mut Reader<'_>, filled: usize) -> Re
     for _ in 0..filled {
         let gap = reader.number()?;
         if gap > (TOP - next.min(TOP)) as u128 || next > TOP {
-            return Err(DecodeError::Inconsistent { what: "a bucket beyond the last" });
+            return Err(DecodeError::Inconsistent(Contradiction::BucketBeyondLast));
         }
         let i = next + gap as usize;
         let count = reader.number_u64()?;
         if count == 0 {
-            return Err(DecodeError::Inconsistent { what: "a bucket without samples" });
+            return Err(DecodeError::Inconsistent(Contradiction::EmptyBucket));
         }
         h.counts[i] = count;
         let total = h.count.checked_add(count);
-        h.count = total.ok_or(DecodeError::Inconsistent { what: "more than 2^64 samples" })?;
+        h.count = total.ok_or(DecodeError::Inconsistent(Contradiction::Samples))?;
         // No overflow: the counts add up to less than 2^64, so the sums stay below 2^128.
         lowest_sum += u128::from(low_of(i).max(h.min_ns)) * u128::from(count);
         highest_sum += u128::from(high_of(i).min(h.max_ns)) * u128::from(count);
@@ -112,10 +158,10 @@ fn read_buckets(h: &mut Histogram, reader: &mut Reader<'_>, filled: usize) -> Re
         next = i + 1;
     }
     if first != Some(index_of(h.min_ns)) || last != index_of(h.max_ns) || h.min_ns > h.max_ns {
-        return Err(DecodeError::Inconsistent { what: "minimum or maximum outside the first or last bucket" });
+        return Err(DecodeError::Inconsistent(Contradiction::Extremes));
     }
     if h.sum_ns < lowest_sum || h.sum_ns > highest_sum {
-        return Err(DecodeError::Inconsistent { what: "a sum that the buckets cannot give" });
+        return Err(DecodeError::Inconsistent(Contradiction::Sum));
     }
     Ok(())
 }
@@ -153,11 +199,11 @@ impl Reader<'_> {
                 return Ok(value);
             }
         }
-        Err(DecodeError::Inconsistent { what: "a number of more than 128 bits" })
+        Err(DecodeError::Inconsistent(Contradiction::Bits { max: 128 }))
     }
 
     fn number_u64(&mut self) -> Result<u64, DecodeError> {
-        let wide = DecodeError::Inconsistent { what: "a number of more than 64 bits" };
+        let wide = DecodeError::Inconsistent(Contradiction::Bits { max: 64 });
         u64::try_from(self.number()?).map_err(|_| wide)
     }
 }
@@ -188,7 +234,7 @@ mod tests {
     fn another_version_is_named() {
         let error = Histogram::from_bytes(&[9, 0]).unwrap_err();
         assert_eq!(error, DecodeError::UnknownVersion { found: 9 });
-        assert!(error.to_string().contains("version 9"));
+        assert_eq!(error.message(), msg!("hist-unknown-version", found = 9_u8, readable = VERSION));
     }
 
     #[test]

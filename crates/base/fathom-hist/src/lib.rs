@@ -19,6 +19,6 @@ mod codec;
 mod histogram;
 mod layout;
 
-pub use codec::DecodeError;
+pub use codec::{Contradiction, DecodeError};
 pub use histogram::{Bucket, Histogram};
 pub use layout::{REL_ERROR_MAX, TOP_NS};

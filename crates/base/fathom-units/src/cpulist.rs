@@ -1,15 +1,13 @@
 //! Lists of CPUs as the kernel and taskset write them.
 
+use fathom_message::msg;
+
 use crate::error::{Quantity, UnitError};
 
 /// Above what any kernel can have; keeps a mistyped range from filling the memory.
 const CPU_MAX: u32 = 65_535;
 
-const LIST: Quantity = Quantity {
-    what: "a CPU list",
-    help: "Write CPU numbers and ranges separated by commas, for example 0-3,8.",
-    units: &[],
-};
+const LIST: Quantity = Quantity { what: msg!("unit-cpu-list"), help: msg!("unit-cpu-list-help"), units: &[] };
 
 /// CPUs of a list such as `0-3,8`, in the order written.
 ///
@@ -22,11 +20,11 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, UnitError> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (parse_cpu(text, first)?, parse_cpu(text, last)?);
         if first > last {
-            return Err(LIST.error(text, format!("the range {first}-{last} descends")));
+            return Err(LIST.error(text, msg!("cpu-range-descends", first = first, last = last)));
         }
         for cpu in first..=last {
             if !seen.insert(cpu) {
-                return Err(LIST.error(text, format!("CPU {cpu} is named twice")));
+                return Err(LIST.error(text, msg!("cpu-twice", cpu = cpu)));
             }
             cpus.push(cpu);
         }
@@ -37,14 +35,14 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, UnitError> {
 fn parse_cpu(text: &str, number: &str) -> Result<u32, UnitError> {
     let number = number.trim();
     if number.is_empty() {
-        return Err(LIST.error(text, "a CPU number is missing"));
+        return Err(LIST.error(text, msg!("cpu-missing")));
     }
     if !number.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(LIST.error(text, format!("`{number}` is not a CPU number")));
+        return Err(LIST.error(text, msg!("cpu-not-a-number", text = number.to_owned())));
     }
     match number.parse() {
         Ok(cpu) if cpu <= CPU_MAX => Ok(cpu),
-        _ => Err(LIST.error(text, format!("CPU {number} is above {CPU_MAX}"))),
+        _ => Err(LIST.error(text, msg!("cpu-too-large", cpu = number.to_owned(), max = CPU_MAX))),
     }
 }
 
@@ -62,6 +60,7 @@ pub fn format_cpu_list(cpus: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
     use proptest::prelude::*;
 
     #[test]
@@ -84,8 +83,8 @@ mod tests {
             ("99999999999999999999", "above 65535"),
         ] {
             let error = parse_cpu_list(text).unwrap_err();
-            assert!(error.problem.contains(word), "{text}: {}", error.problem);
-            assert!(error.help.contains("0-3,8"));
+            assert!(english(&error.problem).contains(word), "{text}: {}", error.problem);
+            assert!(english(&error.help).contains("0-3,8"));
         }
     }
 

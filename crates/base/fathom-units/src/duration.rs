@@ -1,5 +1,7 @@
 //! Durations as people write them, in nanoseconds.
 
+use fathom_message::msg;
+
 use crate::error::{Quantity, UnitError};
 use crate::number::{scale, split_number};
 use crate::print::format_ns;
@@ -7,8 +9,8 @@ use crate::print::format_ns;
 const SECOND_NS: u64 = 1_000_000_000;
 
 const DURATION: Quantity = Quantity {
-    what: "a duration",
-    help: "Write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m.",
+    what: msg!("unit-duration"),
+    help: msg!("unit-duration-help"),
     units: &["ns", "us", "ms", "s", "sec", "m", "min", "h", "d"],
 };
 
@@ -27,12 +29,12 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
         let end = tail.find(|c: char| c.is_ascii_digit() || c == '.' || c.is_whitespace()).unwrap_or(tail.len());
         let (unit, next) = (&tail[..end], tail[end..].trim_start());
         if number.is_empty() {
-            return Err(DURATION.error(text, "it does not begin with a number"));
+            return Err(DURATION.error(text, msg!("number-missing")));
         }
         let sole = parts == 0 && next.is_empty();
         let factor = factor_of(unit, sole).ok_or_else(|| unit_error(text, unit))?;
-        let part = scale(number, factor).map_err(|p| DURATION.bad_number(text, p, "nanoseconds"))?;
-        total = total.checked_add(part).ok_or_else(|| DURATION.error(text, "it is too large"))?;
+        let part = scale(number, factor).map_err(|p| DURATION.bad_number(text, p, msg!("unit-of-ns")))?;
+        total = total.checked_add(part).ok_or_else(|| DURATION.error(text, msg!("number-too-large")))?;
         parts += 1;
         rest = next;
     }
@@ -40,7 +42,11 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
 }
 
 fn unit_error(text: &str, unit: &str) -> UnitError {
-    if unit.is_empty() { DURATION.error(text, "a part has no unit") } else { DURATION.unknown_unit(text, unit) }
+    if unit.is_empty() {
+        DURATION.error(text, msg!("duration-without-unit"))
+    } else {
+        DURATION.unknown_unit(text, unit)
+    }
 }
 
 fn factor_of(unit: &str, sole: bool) -> Option<u64> {
@@ -86,6 +92,7 @@ pub fn format_duration_ns(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
     use proptest::prelude::*;
 
     #[test]
@@ -122,10 +129,10 @@ mod tests {
             ("5 fortnights", "unknown unit `fortnights`"),
         ] {
             let error = parse_duration_ns(text).unwrap_err();
-            assert!(error.problem.contains(word), "{text}: {}", error.problem);
-            assert!(error.help.contains("30s"));
+            assert!(english(&error.problem).contains(word), "{text}: {}", error.problem);
+            assert!(english(&error.help).contains("30s"));
         }
-        assert!(parse_duration_ns("3mss").unwrap_err().help.starts_with("Did you mean `ms`?"));
+        assert!(english(&parse_duration_ns("3mss").unwrap_err().help).starts_with("did you mean `ms`?"));
     }
 
     #[test]

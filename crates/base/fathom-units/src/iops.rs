@@ -1,14 +1,13 @@
 //! I/Os per second.
 
+use fathom_message::msg;
+
 use crate::error::{Quantity, UnitError};
 use crate::number::{check, split_number};
 use crate::print::scaled;
 
-const RATE: Quantity = Quantity {
-    what: "a rate of I/Os",
-    help: "Write I/Os per second above zero, or a number with k, M or G (powers of 1000), for example 500, 20k or 1.5M.",
-    units: &["k", "M", "G", "IOPS", "kIOPS", "/s"],
-};
+const RATE: Quantity =
+    Quantity { what: msg!("unit-rate"), help: msg!("unit-rate-help"), units: &["k", "M", "G", "IOPS", "kIOPS", "/s"] };
 
 /// I/Os per second of a rate: `20k` = 20 000, `1.5M`, `500`; `IOPS` or `/s` may follow. Decimal, case does not count.
 ///
@@ -16,15 +15,15 @@ const RATE: Quantity = Quantity {
 /// When the text is no number above zero with a known unit.
 pub fn parse_iops(text: &str) -> Result<f64, UnitError> {
     let (number, unit) = split_number(text.trim());
-    check(number).map_err(|problem| RATE.bad_number(text, problem, "I/Os"))?;
+    check(number).map_err(|problem| RATE.bad_number(text, problem, msg!("unit-of-ios")))?;
     let exponent = exponent_of(unit).ok_or_else(|| RATE.unknown_unit(text, unit))?;
     // Through the text, because 1.1 x 1e6 is not 1 100 000 in binary.
-    let iops: f64 = format!("{number}e{exponent}").parse().map_err(|_| RATE.error(text, "the number is malformed"))?;
+    let iops: f64 = format!("{number}e{exponent}").parse().map_err(|_| RATE.error(text, msg!("number-malformed")))?;
     if !iops.is_finite() {
-        return Err(RATE.error(text, "it is too large"));
+        return Err(RATE.error(text, msg!("number-too-large")));
     }
     if iops <= 0.0 {
-        return Err(RATE.error(text, "a rate must be above zero"));
+        return Err(RATE.error(text, msg!("number-not-above-zero")));
     }
     Ok(iops)
 }
@@ -51,6 +50,7 @@ pub fn format_iops(iops: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
     use proptest::prelude::*;
 
     #[test]
@@ -80,10 +80,10 @@ mod tests {
             ("20kb", "unknown unit `kb`"),
         ] {
             let error = parse_iops(text).unwrap_err();
-            assert!(error.problem.contains(word), "{text}: {}", error.problem);
+            assert!(english(&error.problem).contains(word), "{text}: {}", error.problem);
         }
-        assert!(parse_iops(&"9".repeat(400)).unwrap_err().problem.contains("too large"));
-        assert!(parse_iops("20kb").unwrap_err().help.starts_with("Did you mean `k`?"));
+        assert!(english(&parse_iops(&"9".repeat(400)).unwrap_err().problem).contains("too large"));
+        assert!(english(&parse_iops("20kb").unwrap_err().help).starts_with("did you mean `k`?"));
     }
 
     #[test]

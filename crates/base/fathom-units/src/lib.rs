@@ -18,7 +18,7 @@ pub use cpulist::{format_cpu_list, parse_cpu_list};
 pub use duration::{format_duration_ns, parse_duration_ns};
 pub use error::UnitError;
 pub use iops::{format_iops, parse_iops};
-pub use nearest::nearest;
+pub use nearest::{advice, did_you_mean, nearest};
 pub use percentage::parse_pct;
 pub use percentile::{PERCENTILES, parse_percentile, percentile_name};
 pub use print::{format_ns, format_pct, format_significant};

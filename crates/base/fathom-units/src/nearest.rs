@@ -1,5 +1,7 @@
 //! The word a user probably meant.
 
+use fathom_message::{Arg, Join, Message, msg};
+
 /// The candidate nearest to a misspelt word, or `None` when none is near.
 ///
 /// Near: at most one edit for words up to five letters, else a third of the letters; swapping neighbours is one edit,
@@ -18,9 +20,25 @@ where
         .map(|(_, candidate)| candidate)
 }
 
+/// Asks for the candidate nearest to a misspelt word; `None` when none is near.
+pub fn did_you_mean<'a, S>(word: &str, candidates: impl IntoIterator<Item = &'a S>) -> Option<Message>
+where
+    S: AsRef<str> + ?Sized + 'a,
+{
+    nearest(word, candidates).map(|near| msg!("did-you-mean", near = near.to_owned()))
+}
+
+/// What to write instead of a word that is not valid: the nearest of the valid ones, or all of them.
+#[must_use]
+pub fn advice(word: &str, valid: &[&str]) -> Message {
+    did_you_mean(word, valid.iter().copied())
+        .unwrap_or_else(|| msg!("valid-words", words = Arg::names(valid.iter().copied(), Join::Comma)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
 
     #[test]
     fn a_misspelling_finds_its_word() {
@@ -30,5 +48,12 @@ mod tests {
         assert_eq!(nearest("IO_URING", &engines.map(String::from)), Some("io_uring"));
         assert_eq!(nearest("spdk", engines), None);
         assert_eq!(nearest("", engines), None);
+    }
+
+    #[test]
+    fn advice_is_the_nearest_word_or_all_that_are_valid() {
+        let modes = ["interrupt", "iopoll", "sqpoll"];
+        assert_eq!(english(&advice("iopol", &modes)), "did you mean `iopoll`?");
+        assert_eq!(english(&advice("turbo", &modes)), "valid: interrupt, iopoll, sqpoll");
     }
 }

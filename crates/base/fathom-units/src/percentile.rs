@@ -1,5 +1,7 @@
 //! Names of percentiles.
 
+use fathom_message::msg;
+
 use crate::error::{Quantity, UnitError};
 use crate::number::{check, split_number};
 
@@ -14,11 +16,7 @@ pub const PERCENTILES: [(f64, &str); 7] = [
     (0.99999, "p99.999"),
 ];
 
-const PERCENTILE: Quantity = Quantity {
-    what: "a percentile",
-    help: "Write p and a percentage from 0 to 100, for example p99 or p99.99.",
-    units: &[],
-};
+const PERCENTILE: Quantity = Quantity { what: msg!("unit-percentile"), help: msg!("unit-percentile-help"), units: &[] };
 
 /// Name of a quantile in [0, 1]: 0.9999 is `p99.99`.
 #[must_use]
@@ -41,19 +39,20 @@ pub fn percentile_name(q: f64) -> String {
 pub fn parse_percentile(text: &str) -> Result<f64, UnitError> {
     let trimmed = text.trim();
     let (number, rest) = split_number(trimmed.strip_prefix(['p', 'P']).unwrap_or(trimmed));
-    check(number).map_err(|problem| PERCENTILE.bad_number(text, problem, "percent"))?;
+    check(number).map_err(|problem| PERCENTILE.bad_number(text, problem, msg!("unit-of-percent")))?;
     if !rest.is_empty() && rest != "%" {
-        return Err(PERCENTILE.error(text, format!("`{rest}` follows the number")));
+        return Err(PERCENTILE.error(text, msg!("number-followed", rest = rest.to_owned())));
     }
     match format!("{number}e-2").parse::<f64>() {
         Ok(q) if q <= 1.0 => Ok(q),
-        _ => Err(PERCENTILE.error(text, "it is above 100")),
+        _ => Err(PERCENTILE.error(text, msg!("number-above-100"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
     use proptest::prelude::*;
 
     #[test]
@@ -74,7 +73,7 @@ mod tests {
         for (text, word) in
             [("p101", "above 100"), ("p", "begin with a number"), ("p9.9.9", "malformed"), ("p99x", "`x` follows")]
         {
-            assert!(parse_percentile(text).unwrap_err().problem.contains(word), "{text}");
+            assert!(english(&parse_percentile(text).unwrap_err().problem).contains(word), "{text}");
         }
     }
 

@@ -1,12 +1,14 @@
 //! Bytes and bytes per second.
 
+use fathom_message::msg;
+
 use crate::error::{Quantity, UnitError};
 use crate::number::{scale, split_number};
 use crate::print::{format_significant, scaled};
 
 const SIZE: Quantity = Quantity {
-    what: "a size",
-    help: "Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g.",
+    what: msg!("unit-size"),
+    help: msg!("unit-size-help"),
     units: &["b", "k", "m", "g", "t", "p", "KiB", "MiB", "GiB", "TiB", "PiB", "KB", "MB", "GB", "TB", "PB"],
 };
 
@@ -20,13 +22,9 @@ const SIZE: Quantity = Quantity {
 pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     let (number, unit) = split_number(text.trim());
     let multiplier = multiplier_of(unit).ok_or_else(|| {
-        if number.is_empty() {
-            SIZE.error(text, "it does not begin with a number")
-        } else {
-            SIZE.unknown_unit(text, unit)
-        }
+        if number.is_empty() { SIZE.error(text, msg!("number-missing")) } else { SIZE.unknown_unit(text, unit) }
     })?;
-    scale(number, multiplier).map_err(|problem| SIZE.bad_number(text, problem, "bytes"))
+    scale(number, multiplier).map_err(|problem| SIZE.bad_number(text, problem, msg!("unit-of-bytes")))
 }
 
 fn multiplier_of(unit: &str) -> Option<u64> {
@@ -78,6 +76,8 @@ pub fn format_rate(bytes_per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
+    use fathom_message::Say;
     use proptest::prelude::*;
 
     #[test]
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn a_bad_size_says_what_is_wrong_and_what_to_write() {
         let error = parse_size("4kk").unwrap_err();
-        assert_eq!(error.to_string(), "`4kk` is not a size: unknown unit `kk`");
-        assert!(error.help.starts_with("Did you mean `k`?"), "{}", error.help);
+        assert_eq!(english(&error.message()), "`4kk` is not a size: unknown unit `kk`");
+        assert!(english(&error.help).starts_with("did you mean `k`?"), "{}", error.help);
         let error = parse_size("4GIBB").unwrap_err();
-        assert!(error.help.starts_with("Did you mean `GiB`?"), "{}", error.help);
+        assert!(english(&error.help).starts_with("did you mean `GiB`?"), "{}", error.help);
         for (text, word) in [
             ("", "begin with a number"),
             ("k", "begin with a number"),
@@ -108,8 +108,8 @@ mod tests {
             ("4µ", "unknown unit `µ`"),
         ] {
             let error = parse_size(text).unwrap_err();
-            assert!(error.problem.contains(word), "{text}: {}", error.problem);
-            assert!(error.help.contains("4k"));
+            assert!(english(&error.problem).contains(word), "{text}: {}", error.problem);
+            assert!(english(&error.help).contains("4k"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The most each part of a machine could give under a load: the storage roofline. The lowest is the claim.
 
-use fathom_units::{format_block, format_bytes, format_iops, format_ns, format_rate};
+use fathom_message::{Message, Quantity, Unit, msg};
 use serde::Serialize;
 
 use crate::attribution::LimitName;
@@ -15,8 +15,8 @@ pub struct Ceiling {
     pub iops: f64,
     /// Bytes per second, where that is what the part is limited in.
     pub bytes_per_s: Option<f64>,
-    /// How it was reckoned, with its numbers.
-    pub sentence: String,
+    /// How it was calculated, with its numbers.
+    pub sentence: Message,
 }
 
 /// All ceilings that the machine's description allows, lowest first.
@@ -24,7 +24,7 @@ pub struct Ceiling {
 pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
     let mut all = Vec::new();
     if let Some(rate) = shape.rate_iops {
-        all.push(iops(LimitName::Rate, rate, format!("the rate that is asked for: {} IOPS", format_iops(rate))));
+        all.push(iops(LimitName::Rate, rate, msg!("ceiling-rate", rate = Quantity::iops(rate))));
     }
     depth(machine, shape, &mut all);
     drives(machine, shape, &mut all);
@@ -35,9 +35,10 @@ pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
     }
     if let Some(rate) = machine.memory_bytes_per_s {
         // Direct I/O crosses memory once by DMA; a copy through the page cache reads and writes it once more.
-        let crossings = if shape.buffered { 3.0 } else { 1.0 };
-        let x = rate / (crossings * shape.block_bytes);
-        let how = format!("memory moves {}, {crossings:.0} x {} per I/O", format_rate(rate), block(shape));
+        let crossings: u32 = if shape.buffered { 3 } else { 1 };
+        let x = rate / (f64::from(crossings) * shape.block_bytes);
+        let rate = Quantity::bytes_per_s(rate);
+        let how = msg!("ceiling-memory", rate = rate, crossings = crossings, block = block(shape));
         all.push(bytes(LimitName::Memory, x, shape, how));
     }
     all.sort_by(|a, b| a.iops.total_cmp(&b.iops));
@@ -46,7 +47,7 @@ pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
 
 /// Latency of one I/O alone on this machine, host time included; `None` when the drive is unknown.
 #[must_use]
-pub fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
+pub(crate) fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
     let device = machine.device.as_ref()?;
     let host_ns = machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns);
     let op = |share: f64| device.mixed(share, shape.block_bytes, shape.sequential).map(|o| o.alone_ns());
@@ -60,26 +61,27 @@ pub fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
     Some(shape.read_share * read_ns + (1.0 - shape.read_share) * write_ns + host_ns)
 }
 
-fn iops(name: LimitName, iops: f64, sentence: String) -> Ceiling {
+fn iops(name: LimitName, iops: f64, sentence: Message) -> Ceiling {
     Ceiling { name, iops, bytes_per_s: None, sentence }
 }
 
-fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: String) -> Ceiling {
+fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: Message) -> Ceiling {
     Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), sentence }
 }
 
-fn block(shape: &Shape) -> String {
-    format_block(shape.block_bytes as u64)
+fn block(shape: &Shape) -> Quantity {
+    Quantity::block(shape.block_bytes as u64)
 }
 
-fn drives_word(n: u32) -> String {
-    if n == 1 { "the drive".to_owned() } else { format!("{n} drives") }
+/// What a number of I/Os per second moves.
+fn moved(iops: f64, shape: &Shape) -> Quantity {
+    Quantity::bytes_per_s(iops * shape.block_bytes)
 }
 
 fn depth(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     if let Some(ns) = alone_ns(machine, shape) {
         let x = f64::from(shape.in_flight) * 1e9 / ns;
-        let how = format!("{} in flight, {} each when nothing waits (Little)", shape.in_flight, format_ns(ns));
+        let how = msg!("ceiling-queue-depth", in_flight = shape.in_flight, latency = Quantity::ns(ns));
         all.push(iops(LimitName::QueueDepth, x, how));
     }
 }
@@ -87,14 +89,19 @@ fn depth(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
 fn drives(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     let Some(device) = machine.device.as_ref().filter(|_| machine.raid.is_none()) else { return };
     let n = f64::from(shape.drives);
-    let mix = format!("{:.0} % reads", shape.read_share * 100.0);
+    let reads = Quantity::share(shape.read_share);
     if let Some(each) = device.command_iops(shape.read_share) {
-        let how = format!("{} at {} IOPS each, {mix}", drives_word(shape.drives), format_iops(each));
+        let how = msg!("ceiling-device-commands", drives = shape.drives, each = Quantity::iops(each), reads = reads);
         all.push(iops(LimitName::Device, n * each, how));
     }
     if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
-        let rate = format_rate(each * shape.block_bytes);
-        let how = format!("{} at {rate} each, {mix} of {}", drives_word(shape.drives), block(shape));
+        let how = msg!(
+            "ceiling-device-bandwidth",
+            drives = shape.drives,
+            each = moved(each, shape),
+            reads = reads,
+            block = block(shape)
+        );
         all.push(bytes(LimitName::Device, n * each, shape, how));
     }
 }
@@ -106,18 +113,19 @@ fn links(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     // than the host asks; their term is in the array's.
     let slowest = links.iter().map(|l| (l.mixed_iops(shape.read_share, shape.block_bytes), l));
     if let Some((each, link)) = slowest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|_| machine.raid.is_none()) {
-        let how = format!(
-            "{link} carries {} of {} after coding and packets of {}",
-            format_rate(each * shape.block_bytes),
-            block(shape),
-            format_bytes(u64::from(link.max_payload_bytes))
+        let how = msg!(
+            "ceiling-link",
+            link = link.to_string(),
+            rate = moved(each, shape),
+            block = block(shape),
+            payload = Quantity::bytes(u64::from(link.max_payload_bytes))
         );
         all.push(bytes(LimitName::Link, each * f64::from(shape.drives), shape, how));
     }
     for up in machine.uplinks.iter().filter(|u| u.drives > 0 && machine.raid.is_none()) {
         let x =
             up.link.mixed_iops(shape.read_share, shape.block_bytes) * f64::from(shape.drives) / f64::from(up.drives);
-        let how = format!("{} of the drives share {}, {}", up.drives, up.name, up.link);
+        let how = msg!("ceiling-uplink", drives = up.drives, uplink = up.place.message(), link = up.link.to_string());
         all.push(bytes(LimitName::Uplink, x, shape, how));
     }
 }
@@ -126,20 +134,22 @@ fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     let Some(cost) = &machine.cost else { return };
     let own = if shape.siblings_first { machine.smt_gain / 2.0 } else { 1.0 };
     let x = f64::from(shape.threads) * own * 1e9 / cost.thread_ns;
-    let who = if shape.threads == 1 { "one thread".to_owned() } else { format!("{} threads", shape.threads) };
-    let how = format!("{who} at {} of its core per I/O ({})", format_ns(cost.thread_ns), cost.origin);
+    let (thread, origin) = (Quantity::ns(cost.thread_ns), cost.origin.message());
+    let how = msg!("ceiling-core", threads = shape.threads, cost = thread, origin = origin);
     all.push(iops(LimitName::Core, x, how));
     if let Some(n) = machine.cores {
         let total_ns = cost.thread_ns + cost.irq_ns;
         let x = f64::from(n) * machine.smt_gain * 1e9 / total_ns;
-        let smt =
-            if machine.smt_gain > 1.0 { format!(" x {:.2} by both siblings", machine.smt_gain) } else { String::new() };
-        let how = format!("{n} cores{smt} at {} per I/O, interrupts included", format_ns(total_ns));
+        let (cost, gain) = (Quantity::ns(total_ns), Quantity::times(machine.smt_gain));
+        let how = match machine.smt_gain > 1.0 {
+            true => msg!("ceiling-all-cores-smt", cores = n, gain = gain, cost = cost),
+            false => msg!("ceiling-all-cores", cores = n, cost = cost),
+        };
         all.push(iops(LimitName::AllCores, x, how));
     }
     if let Some(n) = machine.irq_cores.filter(|_| cost.irq_ns > 0.0) {
         let x = f64::from(n) * 1e9 / cost.irq_ns;
-        let how = format!("{n} cores take the interrupts, {} per I/O", format_ns(cost.irq_ns));
+        let how = msg!("ceiling-irq-cores", cores = n, cost = Quantity::ns(cost.irq_ns));
         all.push(iops(LimitName::IrqCore, x, how));
     }
 }
@@ -148,27 +158,33 @@ fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
 /// full stripes by bandwidth.
 fn array(machine: &MachineModel, raid: &RaidModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     let n = f64::from(shape.drives);
-    let level = format!("{:?}", raid.level).to_uppercase().replace("RAID", "RAID ");
+    let level = raid.level.name();
     if let Some(device) = &machine.device {
         if shape.sequential {
             let factor = shape.read_share + (1.0 - shape.read_share) * raid.level.full_stripe(shape.drives);
             if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
-                let how = format!("{level} over {} members writes {factor:.2} bytes per byte", shape.drives);
+                let bytes_per_byte = Quantity::new(factor, Unit::Count);
+                let how = msg!("ceiling-raid-stripes", level = level, members = shape.drives, bytes = bytes_per_byte);
                 all.push(bytes(LimitName::Raid, n * each / factor, shape, how));
             }
         } else if let Some(ns) = member_ns(machine, raid, shape) {
-            let (r, w) = raid.level.small_write();
-            let how =
-                format!("{level} over {} members: a small write costs {r:.0} reads and {w:.0} writes", shape.drives);
+            let (reads, writes) = raid.level.small_write();
+            let how = msg!(
+                "ceiling-raid-small-writes",
+                level = level,
+                members = shape.drives,
+                reads = Quantity::new(reads, Unit::Count),
+                writes = Quantity::new(writes, Unit::Count)
+            );
             all.push(iops(LimitName::Raid, n * 1e9 / ns, how));
         }
     }
     if let Some(x) = raid.card_iops {
-        all.push(iops(LimitName::Raid, x, format!("the card takes {} commands per second", format_iops(x))));
+        all.push(iops(LimitName::Raid, x, msg!("ceiling-card-commands", commands = Quantity::new(x, Unit::PerS))));
     }
     if let Some(link) = raid.card_link {
         let x = link.mixed_iops(shape.read_share, shape.block_bytes);
-        let how = format!("the card's {link} carries {} of {}", format_rate(x * shape.block_bytes), block(shape));
+        let how = msg!("ceiling-card-link", link = link.to_string(), rate = moved(x, shape), block = block(shape));
         all.push(bytes(LimitName::Link, x, shape, how));
     }
 }
@@ -194,7 +210,7 @@ mod tests {
     use super::*;
     use crate::closed::OpModel;
     use crate::device::DeviceModel;
-    use crate::machine::{CostModel, RaidLevel, UplinkModel};
+    use crate::machine::{CostModel, CostOrigin, RaidLevel, UplinkModel, UplinkPlace};
     use crate::pcie::PcieLink;
 
     fn drive(read_iops: f64, write_iops: f64) -> DeviceModel {
@@ -235,13 +251,14 @@ mod tests {
 
     #[test]
     fn each_part_is_the_lowest_where_it_must_be() {
-        let cost = |thread_ns, irq_ns| Some(CostModel { thread_ns, irq_ns, origin: "a test".into() });
+        let cost = |thread_ns, irq_ns| Some(CostModel { thread_ns, irq_ns, origin: CostOrigin::Measured });
         let m = machine();
         assert_eq!(lowest(&m, &Shape { in_flight: 1, ..shape() }).0, LimitName::QueueDepth);
         assert_eq!(lowest(&m, &shape()).0, LimitName::Device);
         let down = MachineModel { links: vec![PcieLink::new(3, 1)], ..m.clone() };
         assert_eq!(lowest(&down, &shape()).0, LimitName::Link);
-        let uplinks = vec![UplinkModel { name: "the switch".into(), link: PcieLink::new(3, 4), drives: 8 }];
+        let uplinks =
+            vec![UplinkModel { place: UplinkPlace::Named("switch".into()), link: PcieLink::new(3, 4), drives: 8 }];
         let shared = MachineModel { uplinks, ..m.clone() };
         assert_eq!(lowest(&shared, &Shape { drives: 8, in_flight: 2048, ..shape() }).0, LimitName::Uplink);
         let slow = MachineModel { cost: cost(3_000.0, 500.0), ..m.clone() };

@@ -43,12 +43,6 @@ impl OpModel {
         (1e9 / self.stage_ns).min(self.units * 1e9 / self.unit_ns)
     }
 
-    /// I/Os in flight at which the asymptotes of latency and throughput meet: `N* = R0 * X_max`.
-    #[must_use]
-    pub fn knee(&self) -> f64 {
-        self.alone_ns() * self.iops_max() / 1e9
-    }
-
     /// The operating point with `n` I/Os in flight.
     #[must_use]
     pub fn at(&self, n: u32) -> Operating {

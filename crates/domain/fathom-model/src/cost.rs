@@ -2,12 +2,13 @@
 
 use fathom_record::{CpuTime, HostDelta};
 
-use crate::machine::CostModel;
+use crate::machine::{CostModel, CostOrigin};
 
 /// What the kernel counts CPU time in.
 const TICK_NS: u64 = 10_000_000;
 
-/// CPU cost of a window. All `_per_io` in nanoseconds or events per completed I/O, idle baseline subtracted.
+/// CPU cost of a window. All `_per_io` in nanoseconds or events per completed I/O, idle baseline and the sampler's own
+/// time subtracted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuCost {
     /// Busy CPU time / window, baseline subtracted.
@@ -65,7 +66,7 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
     let base = &host.idle_baseline;
     let net = |now: u64, idle: u64| (now as f64 - idle as f64 * scale).max(0.0);
     let user_ns = net(total.user_ns, base.user_ns);
-    let system_all_ns = net(total.system_ns, base.system_ns);
+    let system_all_ns = (net(total.system_ns, base.system_ns) - host.sampler_ns as f64).max(0.0);
     let irq_ns = net(total.irq_ns + total.softirq_ns, base.irq_ns + base.softirq_ns);
     let workers_ns: f64 = host
         .threads
@@ -74,7 +75,7 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
         .map(|t| (t.user_ns + t.system_ns) as f64)
         .sum::<f64>()
         .min(system_all_ns);
-    let n = ios as f64;
+    let n = host.ios_between_readings(ios);
     let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
     let busy_ns = user_ns + system_all_ns + irq_ns;
     Some(CpuCost {
@@ -84,8 +85,8 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
         system_ns_per_io: (system_all_ns - workers_ns) / n,
         irq_ns_per_io: irq_ns / n,
         kernel_worker_ns_per_io: workers_ns / n,
-        interrupts_per_io: host.interrupts as f64 / n,
-        context_switches_per_io: host.context_switches as f64 / n,
+        interrupts_per_io: net(host.interrupts, host.idle_baseline_interrupts) / n,
+        context_switches_per_io: net(host.context_switches, host.idle_baseline_context_switches) / n,
         baseline_busy_cores: match host.idle_baseline_window_ns {
             0 => 0.0,
             window => base.busy_ns() as f64 / window as f64,
@@ -137,7 +138,7 @@ pub(crate) fn thread_waited_share(host: &HostDelta) -> f64 {
 /// Core time per I/O as the ceilings want it: that of the workers' own cores, and that of interrupts. `None` without I/Os,
 /// without samples, or when the workers' time is below a tick of the kernel's clock.
 #[must_use]
-pub fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
+pub(crate) fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
     let cost = cpu_cost(host, ios)?;
     let own_ns: u64 = host
         .threads
@@ -146,7 +147,8 @@ pub fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
         .map(|t| t.user_ns + t.system_ns)
         .sum();
     let thread_ns = own_ns as f64 / ios as f64;
-    (own_ns > TICK_NS).then(|| CostModel { thread_ns, irq_ns: cost.irq_ns_per_io, origin: "as measured".into() })
+    let model = CostModel { thread_ns, irq_ns: cost.irq_ns_per_io, origin: CostOrigin::Measured };
+    (own_ns > TICK_NS).then_some(model)
 }
 
 #[cfg(test)]
@@ -197,6 +199,25 @@ mod tests {
         // 250 ms of user time less 25 ms per half second of baseline.
         assert!((c.user_ns_per_io - 200_000.0).abs() < 1.0);
         assert!((c.baseline_busy_cores - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_idle_hosts_interrupts_and_the_samplers_own_time_are_taken_off() {
+        let mut host = host();
+        (host.idle_baseline_interrupts, host.idle_baseline_context_switches) = (100, 900);
+        host.sampler_ns = 50_000_000;
+        let c = cpu_cost(&host, 1_000).expect("has I/Os");
+        // The baseline is half as long as the window.
+        assert!((c.interrupts_per_io - 0.3).abs() < 1e-9 && (c.context_switches_per_io - 0.2).abs() < 1e-9);
+        assert!((c.system_ns_per_io - 150_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn readings_that_enclose_the_window_are_spread_over_the_ios_between_them() {
+        let exact = cpu_cost(&host(), 1_000).expect("has I/Os");
+        // The same second of counters, of which the step measured 0.8 s and counted 800 I/Os.
+        let around = cpu_cost(&HostDelta { measured_ns: 800_000_000, ..host() }, 800).expect("has I/Os");
+        assert_eq!(around, exact);
     }
 
     #[test]

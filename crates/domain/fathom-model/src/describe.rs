@@ -4,7 +4,7 @@ use fathom_plan::SourceError;
 
 use crate::catalogue::Catalogue;
 use crate::device::DeviceModel;
-use crate::machine::{CostModel, MachineModel, RaidModel, UplinkModel};
+use crate::machine::{CostModel, CostOrigin, MachineModel, RaidModel, UplinkModel, UplinkPlace};
 use crate::pcie::PcieLink;
 
 /// A system in catalogue names. Empty parts stay unknown.
@@ -40,18 +40,16 @@ pub fn described(mut machine: MachineModel, what: &Description, all: &Catalogue)
         machine.links = vec![link];
     }
     if let Some(link) = what.uplink {
-        machine.uplinks = vec![UplinkModel { name: "the uplink".into(), link, drives: what.count }];
+        machine.uplinks = vec![UplinkModel { place: UplinkPlace::Described, link, drives: what.count }];
     }
     let cpu = what.cpu.as_deref().map(|id| all.cpu(id)).transpose()?;
     machine.cores = what.cores.or(cpu.and_then(|c| c.cores)).or(machine.cores);
     if let Some(id) = &what.engine {
         let engine = all.engine(id)?;
-        let mut thread_ns = engine.ns_per_io;
-        let mut origin = format!("{} of {}", engine.program, engine.source);
-        if let (Some(was), Some(is)) = (engine.clock_hz, cpu.and_then(|c| c.base_hz)) {
-            thread_ns *= was as f64 / is as f64;
-            origin.push_str(&format!(", from {:.1} to {:.1} GHz", was as f64 / 1e9, is as f64 / 1e9));
-        }
+        let scaled_hz = engine.clock_hz.zip(cpu.and_then(|c| c.base_hz));
+        let thread_ns = engine.ns_per_io * scaled_hz.map_or(1.0, |(from, to)| from as f64 / to as f64);
+        let origin =
+            CostOrigin::Published { program: engine.program.clone(), source: engine.source.clone(), scaled_hz };
         // The published rates are those of a whole core: submission, completion and interrupt together.
         machine.cost = Some(CostModel { thread_ns, irq_ns: 0.0, origin });
     }
@@ -63,6 +61,8 @@ pub fn described(mut machine: MachineModel, what: &Description, all: &Catalogue)
 
 #[cfg(test)]
 mod tests {
+    use fathom_message::msg;
+
     use super::*;
 
     fn description() -> Description {
@@ -89,7 +89,8 @@ mod tests {
     fn unknown_names_are_refused_with_the_nearest() {
         let all = Catalogue::embedded();
         let wrong = Description { device: Some("p48x0-375".into()), ..description() };
-        let message = described(MachineModel::named("m"), &wrong, &all).expect_err("unknown").to_string();
-        assert!(message.contains("did you mean `p4800x-375`?"), "{message}");
+        let error = described(MachineModel::named("m"), &wrong, &all).expect_err("unknown");
+        let near = msg!("did-you-mean", near = "p4800x-375");
+        assert_eq!((error.message.id(), error.help), ("catalogue-no-such", Some(near)));
     }
 }

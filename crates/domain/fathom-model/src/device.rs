@@ -1,5 +1,6 @@
 //! A drive as the prediction sees it: from fitted parameters where there are any, else from ratings.
 
+use fathom_message::{Message, Quantity, msg};
 use fathom_plan::SourceError;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +39,8 @@ pub struct DeviceModel {
     pub write_bytes_per_s: Option<f64>,
     /// Its own link.
     pub link: Option<PcieLink>,
-    /// Values that no source gives, and what stands in.
-    pub assumed: Vec<String>,
+    /// Values that no source gives, and what is assumed instead.
+    pub assumed: Vec<Message>,
 }
 
 impl DeviceModel {
@@ -52,8 +53,8 @@ impl DeviceModel {
         let Some(read) = read_model(device, &mut assumed) else {
             return Err(SourceError::without_place(
                 "",
-                format!("the catalogue knows neither IOPS nor bandwidth of `{}`", device.id),
-                Some("give them in a file of your own, or fit one from a run: fathom fit RUN -o FILE".into()),
+                msg!("predict-device-not-rated", device = &device.id),
+                Some(msg!("predict-device-not-rated-help")),
             ));
         };
         let write = write_model(device, &read, &mut assumed);
@@ -135,12 +136,12 @@ fn is_xpoint(device: &Device) -> bool {
     device.media.as_deref().is_some_and(|m| m.contains("XPoint"))
 }
 
-fn read_model(device: &Device, assumed: &mut Vec<String>) -> Option<OpModel> {
+fn read_model(device: &Device, assumed: &mut Vec<Message>) -> Option<OpModel> {
     let sim = device.sim.clone().unwrap_or_default();
     let rated = device.rand_read_4k_iops.or_else(|| {
         let rate = sim.read_bytes_per_s.or(device.seq_read_bytes_per_s)?;
         if sim.controller_ns.is_none() {
-            assumed.push("random reads of 4 KiB as fast as the bandwidth allows: no IOPS are rated".into());
+            assumed.push(msg!("predict-assumed-read-iops"));
         }
         Some(rate / RATED_BLOCK_BYTES)
     });
@@ -151,8 +152,7 @@ fn read_model(device: &Device, assumed: &mut Vec<String>) -> Option<OpModel> {
     let alone_ns = rated_lat.map_or_else(
         || {
             if sim.read_ns.is_none() {
-                assumed
-                    .push(format!("a read alone takes {}: no latency is rated", fathom_units::format_ns(default_ns)));
+                assumed.push(msg!("predict-assumed-read-latency", latency = Quantity::ns(default_ns)));
             }
             default_ns
         },
@@ -164,7 +164,7 @@ fn read_model(device: &Device, assumed: &mut Vec<String>) -> Option<OpModel> {
         .map_or((alone_ns - unit_ns).max(stage_ns), |ns| ns as f64 + sim.channel_ns.unwrap_or(0) as f64 + stage_ns);
     let units = sim.units.map_or_else(
         || {
-            assumed.push("media twice as fast as the controller".into());
+            assumed.push(msg!("predict-assumed-media"));
             (MEDIA_OVER_CONTROLLER * unit_ns / stage_ns).ceil().max(1.0)
         },
         f64::from,
@@ -172,12 +172,12 @@ fn read_model(device: &Device, assumed: &mut Vec<String>) -> Option<OpModel> {
     Some(OpModel { units, unit_ns, stage_ns, fixed_ns })
 }
 
-fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<String>) -> Option<OpModel> {
+fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<Message>) -> Option<OpModel> {
     let sim = device.sim.clone().unwrap_or_default();
     let rated = device.rand_write_4k_iops.or_else(|| {
         let rate = device.seq_write_bytes_per_s?;
         if sim.controller_write_ns.is_none() {
-            assumed.push("random writes of 4 KiB as fast as the bandwidth allows: no IOPS are rated".into());
+            assumed.push(msg!("predict-assumed-write-iops"));
         }
         Some(rate / RATED_BLOCK_BYTES)
     });
@@ -191,8 +191,7 @@ fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<String>) -> Op
     }
     let rated_lat = device.lat_rand_write_us.or(device.lat_typical_write_us);
     let alone_ns = sim.fixed_write_ns.map(|ns| ns as f64).or(rated_lat.map(|us| us * 1e3)).unwrap_or_else(|| {
-        let what = fathom_units::format_ns(NAND_WRITE_NS);
-        assumed.push(format!("a write is acknowledged after {what}: no latency is rated"));
+        assumed.push(msg!("predict-assumed-write-latency", latency = Quantity::ns(NAND_WRITE_NS)));
         NAND_WRITE_NS
     });
     // The buffer answers at once; what follows takes writes one after another at the rate the media sustain.
@@ -251,12 +250,18 @@ mod tests {
 
     #[test]
     fn a_drive_without_any_figure_is_refused() {
-        let message = DeviceModel::of(Catalogue::embedded().device("m9100").expect("is there"));
-        assert!(message.is_ok(), "its parameters were fitted");
         let all = Catalogue::embedded();
+        let fitted = all.device("m9100").expect("is there");
+        assert!(DeviceModel::of(fitted).is_ok(), "its parameters were fitted");
         let bare = all.device("dell-nvme-mu-3200").expect("is there");
-        assert!(
-            DeviceModel::of(bare).expect_err("nothing is known").to_string().contains("neither IOPS nor bandwidth")
-        );
+        assert_eq!(DeviceModel::of(bare).expect_err("nothing is known").message.id(), "predict-device-not-rated");
+    }
+
+    #[test]
+    fn what_no_source_gives_is_assumed_and_said() {
+        let bare = Device { id: "d".into(), seq_read_bytes_per_s: Some(2e9), ..Device::default() };
+        let assumed = DeviceModel::of(&bare).expect("has a bandwidth").assumed;
+        let ids: Vec<&str> = assumed.iter().map(Message::id).collect();
+        assert_eq!(ids, ["predict-assumed-read-iops", "predict-assumed-read-latency", "predict-assumed-media"]);
     }
 }

@@ -5,12 +5,12 @@ use serde::Serialize;
 use crate::closed::OpModel;
 
 /// A measured point of one kind of I/O on one drive.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Point {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
     /// I/Os in flight.
-    pub in_flight: u32,
+    pub(crate) in_flight: u32,
     /// I/Os per second.
-    pub iops: f64,
+    pub(crate) iops: f64,
 }
 
 /// A fitted kind of I/O.
@@ -32,7 +32,7 @@ const FACTORS: [f64; 5] = [0.9, 0.95, 1.0, 1.05, 1.1];
 /// Fits units, their time, the fixed time and the stage to points of a ladder in depth. `None` with fewer than two
 /// different depths, or a rate of zero.
 #[must_use]
-pub fn fit(points: &[Point]) -> Option<Fit> {
+pub(crate) fn fit(points: &[Point]) -> Option<Fit> {
     let lowest = points.iter().min_by_key(|p| p.in_flight)?;
     let highest = points.iter().map(|p| p.iops).fold(0.0, f64::max);
     let deepest = points.iter().map(|p| p.in_flight).max()?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{OpMix, Pattern, Phase};
 
 use crate::attribution::Observation;
@@ -81,58 +82,85 @@ fn per_target_bytes(o: &Observation) -> f64 {
     o.iops() * f64::from(o.step().workload.block_bytes_max()) / o.step().targets.len() as f64
 }
 
+/// What a device file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceFile<'a> {
+    /// Name of the device.
+    pub id: &'a str,
+    /// Maker and model.
+    pub model: &'a str,
+    /// Name of its source: the run.
+    pub source_id: &'a str,
+    /// Title of its source.
+    pub source_title: &'a str,
+    /// Year of its source, where known.
+    pub year: Option<u16>,
+}
+
 impl FittedDevice {
-    /// The device as a file in the catalogue's form; without `year` its source has none.
+    /// The device as a file in the catalogue's form. `say` puts the note and the comment into words.
     #[must_use]
-    pub fn to_toml(&self, id: &str, model: &str, source_id: &str, source_title: &str, year: Option<u16>) -> String {
-        let mut out = String::new();
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        let residual = |f: &Fit| format!("{:.1} %", f.residual * 100.0);
-        let write = self.write.map_or("no writes".to_owned(), |w| format!("writes to {}", residual(&w)));
-        let note = format!("fitted: reads to {} (root mean square), {write}", residual(&self.read));
-        let _ = write!(
-            out,
-            "# A device fitted by `fathom fit`; use it with --device FILE.\n\n[[source]]\nid = {}\ntitle = {}\n\
-             publisher = \"Fathom\"\n{}\n[[device]]\nid = {}\nmodel = {}\nsource = [{0}]\n",
-            quoted(source_id),
-            quoted(source_title),
-            year.map_or_else(String::new, |y| format!("year = {y}\n")),
-            quoted(id),
-            quoted(model)
-        );
-        let mut put = |key: &str, value: f64| {
-            let _ = writeln!(out, "{key} = {value:.0}");
-        };
-        put("rand_read_4k_iops", self.read.model.iops_max());
+    pub fn to_toml(&self, file: &DeviceFile<'_>, say: impl Fn(&Message) -> String) -> String {
+        let mut out = format!("# {}\n\n[[source]]\n", say(&msg!("fit-file-comment")));
+        put_text(&mut out, "id", file.source_id);
+        put_text(&mut out, "title", file.source_title);
+        put_text(&mut out, "publisher", "Fathom");
+        if let Some(year) = file.year {
+            put(&mut out, "year", f64::from(year));
+        }
+        out.push_str("\n[[device]]\n");
+        put_text(&mut out, "id", file.id);
+        put_text(&mut out, "model", file.model);
+        let sources = toml::Value::from(vec![file.source_id]);
+        let _ = writeln!(out, "source = {sources}");
+        put(&mut out, "rand_read_4k_iops", self.read.model.iops_max());
         if let Some(w) = self.write {
-            put("rand_write_4k_iops", w.model.iops_max());
+            put(&mut out, "rand_write_4k_iops", w.model.iops_max());
         }
-        for (key, rate) in
-            [("seq_read_bytes_per_s", self.seq_read_bytes_per_s), ("seq_write_bytes_per_s", self.seq_write_bytes_per_s)]
-        {
-            if let Some(rate) = rate {
-                put(key, rate);
-            }
+        if let Some(rate) = self.seq_read_bytes_per_s {
+            put(&mut out, "seq_read_bytes_per_s", rate);
         }
-        let _ = writeln!(out, "note = {}\n\n[device.sim]", quoted(&note));
+        if let Some(rate) = self.seq_write_bytes_per_s {
+            put(&mut out, "seq_write_bytes_per_s", rate);
+        }
+        put_text(&mut out, "note", &say(&self.note()));
+        self.put_parameters(&mut out);
+        out
+    }
+
+    fn put_parameters(&self, out: &mut String) {
         let fixed = |f: &Fit| (f.model.fixed_ns - f.model.stage_ns - self.host_ns).max(0.0);
-        let mut put = |key: &str, value: f64| {
-            let _ = writeln!(out, "{key} = {value:.0}");
-        };
-        put("controller_ns", self.read.model.stage_ns.max(1.0));
-        put("fixed_ns", fixed(&self.read));
-        put("units", self.read.model.units.round().max(1.0));
-        put("read_ns", self.read.model.unit_ns.max(1.0));
+        out.push_str("\n[device.sim]\n");
+        put(out, "controller_ns", self.read.model.stage_ns.max(1.0));
+        put(out, "fixed_ns", fixed(&self.read));
+        put(out, "units", self.read.model.units.round().max(1.0));
+        put(out, "read_ns", self.read.model.unit_ns.max(1.0));
         if let Some(w) = self.write {
-            put("controller_write_ns", w.model.stage_ns.max(1.0));
-            put("fixed_write_ns", fixed(&w));
-            put("write_units", w.model.units.round().max(1.0));
-            put("program_ns", w.model.unit_ns.max(1.0));
+            put(out, "controller_write_ns", w.model.stage_ns.max(1.0));
+            put(out, "fixed_write_ns", fixed(&w));
+            put(out, "write_units", w.model.units.round().max(1.0));
+            put(out, "program_ns", w.model.unit_ns.max(1.0));
             // Writes were fitted like reads: waiting for units of their own.
             out.push_str("in_place = true\n");
         }
-        out
     }
+
+    /// How well the points are met.
+    fn note(&self) -> Message {
+        let residual = |f: Fit| Quantity::share(f.residual);
+        match self.write {
+            Some(write) => msg!("fit-note", reads = residual(self.read), writes = residual(write)),
+            None => msg!("fit-note-reads-only", reads = residual(self.read)),
+        }
+    }
+}
+
+fn put(out: &mut String, key: &str, value: f64) {
+    let _ = writeln!(out, "{key} = {value:.0}");
+}
+
+fn put_text(out: &mut String, key: &str, text: &str) {
+    let _ = writeln!(out, "{key} = {}", toml::Value::from(text));
 }
 
 #[cfg(test)]
@@ -151,7 +179,14 @@ mod tests {
             seq_write_bytes_per_s: None,
             host_ns: 2_000.0,
         };
-        let text = fitted.to_toml("my-ssd", "a \"quoted\" model", "run-7", "run 7 of quick", Some(2026));
+        let file = DeviceFile {
+            id: "my-ssd",
+            model: "a \"quoted\" model",
+            source_id: "run-7",
+            source_title: "run 7 of quick",
+            year: Some(2026),
+        };
+        let text = fitted.to_toml(&file, fathom_language::english);
         let all = Catalogue::parse(&[("my-ssd.toml", &text)]).expect("is sound");
         let device = DeviceModel::of(all.device("my-ssd").expect("is there")).expect("is known");
         for n in [1, 4, 16, 64] {
@@ -161,7 +196,7 @@ mod tests {
         }
         assert_eq!(device.write.map(|w| w.units), Some(3.0));
         assert_eq!(all.source("run-7").expect("is there").year, Some(2026));
-        let undated = fitted.to_toml("my-ssd", "a model", "run-7", "run 7 of quick", None);
+        let undated = fitted.to_toml(&DeviceFile { year: None, ..file }, fathom_language::english);
         let all = Catalogue::parse(&[("my-ssd.toml", &undated)]).expect("is sound");
         assert_eq!(all.source("run-7").expect("is there").year, None, "no year is made up");
     }

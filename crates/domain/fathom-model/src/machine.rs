@@ -1,5 +1,6 @@
 //! A machine and a load, reduced to what bounds their I/O.
 
+use fathom_message::{Message, Quantity, Say, Unit, msg, say_error};
 use fathom_plan::{Pattern, Placement, RateProcess, Step};
 use serde::{Deserialize, Serialize};
 
@@ -56,11 +57,23 @@ impl RaidLevel {
         }
     }
 
+    /// As engineers write it: `RAID 10`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RaidLevel::Raid0 => "RAID 0",
+            RaidLevel::Raid1 => "RAID 1",
+            RaidLevel::Raid5 => "RAID 5",
+            RaidLevel::Raid6 => "RAID 6",
+            RaidLevel::Raid10 => "RAID 10",
+        }
+    }
+
     /// Reads `0`, `raid5`, `RAID 10`.
     ///
     /// # Errors
-    /// The levels there are, as a sentence.
-    pub fn parse(text: &str) -> Result<RaidLevel, String> {
+    /// There is no such level.
+    pub fn parse(text: &str) -> Result<RaidLevel, RaidLevelError> {
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
         match digits.as_str() {
             "0" => Ok(RaidLevel::Raid0),
@@ -68,10 +81,26 @@ impl RaidLevel {
             "5" => Ok(RaidLevel::Raid5),
             "6" => Ok(RaidLevel::Raid6),
             "10" => Ok(RaidLevel::Raid10),
-            _ => Err(format!("`{text}` is not a RAID level: 0, 1, 5, 6 or 10")),
+            _ => Err(RaidLevelError(text.to_owned())),
         }
     }
 }
+
+/// A text that is no RAID level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaidLevelError(pub String);
+
+impl Say for RaidLevelError {
+    fn message(&self) -> Message {
+        msg!("predict-raid-level", text = &self.0)
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(msg!("predict-raid-level-help"))
+    }
+}
+
+say_error!(RaidLevelError);
 
 /// An array over the drives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,14 +121,75 @@ pub struct CostModel {
     /// In interrupts, on whichever core takes them.
     pub irq_ns: f64,
     /// Where the numbers come from.
-    pub origin: String,
+    pub origin: CostOrigin,
+}
+
+/// Where the core time of an I/O comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostOrigin {
+    /// The counters of a step.
+    Measured,
+    /// A publication.
+    Published {
+        /// The program that made the load.
+        program: String,
+        /// The publication.
+        source: String,
+        /// Clock that it was measured at, and the one that it was scaled to; `None`: not scaled.
+        scaled_hz: Option<(u64, u64)>,
+    },
+}
+
+impl CostOrigin {
+    /// As a sentence names it.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        let hertz = |hz: u64| Quantity::new(hz as f64, Unit::Hertz);
+        match self {
+            CostOrigin::Measured => msg!("ceiling-cost-measured"),
+            CostOrigin::Published { program, source, scaled_hz: None } => {
+                msg!("ceiling-cost-published", program = program, source = source)
+            }
+            CostOrigin::Published { program, source, scaled_hz: Some((from, to)) } => {
+                msg!("ceiling-cost-scaled", program = program, source = source, from = hertz(*from), to = hertz(*to))
+            }
+        }
+    }
+}
+
+/// Where a link lies that several drives share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UplinkPlace {
+    /// Above a PCI function.
+    Above {
+        /// Its address.
+        address: String,
+    },
+    /// A link with a name, as in the file of a simulated machine.
+    Named(String),
+    /// The one link that the drives of a described system share.
+    Described,
+}
+
+impl UplinkPlace {
+    /// As a sentence names it.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            UplinkPlace::Above { address } => msg!("ceiling-uplink-above", address = address),
+            UplinkPlace::Named(name) => Message::verbatim(name.clone()),
+            UplinkPlace::Described => msg!("ceiling-uplink-described"),
+        }
+    }
 }
 
 /// What drives share on their way to the processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UplinkModel {
     /// Switch port or slot.
-    pub name: String,
+    pub place: UplinkPlace,
     /// As trained.
     pub link: PcieLink,
     /// How many of the drives lie below it.
@@ -109,8 +199,8 @@ pub struct UplinkModel {
 /// A machine as ceilings and prediction see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineModel {
-    /// What it is.
-    pub name: String,
+    /// Its processor or product; `None` for a system that is only described.
+    pub name: Option<String>,
     /// One of its equal drives; `None` when nothing is known of them.
     pub device: Option<DeviceModel>,
     /// Links of the drives as trained; empty: those of the model.
@@ -132,11 +222,17 @@ pub struct MachineModel {
 }
 
 impl MachineModel {
-    /// A machine of which nothing is known yet.
+    /// A machine of which nothing is known but its name.
     #[must_use]
     pub fn named(name: impl Into<String>) -> MachineModel {
+        MachineModel { name: Some(name.into()), ..MachineModel::unknown() }
+    }
+
+    /// A machine of which nothing is known yet.
+    #[must_use]
+    pub fn unknown() -> MachineModel {
         MachineModel {
-            name: name.into(),
+            name: None,
             device: None,
             links: Vec::new(),
             uplinks: Vec::new(),
@@ -193,5 +289,19 @@ impl Shape {
                 RateProcess::Fixed | RateProcess::Poisson => r.iops,
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raid_levels_are_read_as_people_write_them_and_others_are_refused() {
+        for text in ["10", "raid10", "RAID 10"] {
+            assert_eq!(RaidLevel::parse(text), Ok(RaidLevel::Raid10), "{text}");
+        }
+        let error = RaidLevel::parse("7").expect_err("there is no such level");
+        assert_eq!(error.message().id(), "predict-raid-level");
     }
 }

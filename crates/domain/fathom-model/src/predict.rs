@@ -1,5 +1,6 @@
 //! What a load will give, before it runs: the closed network of one drive, times the drives, under all ceilings.
 
+use fathom_message::{Message, Quantity, msg};
 use fathom_plan::Goal;
 use serde::Serialize;
 
@@ -92,8 +93,8 @@ pub struct Answer {
 pub struct Forbidden {
     /// The ceiling that forbids it.
     pub limit: LimitName,
-    /// In words, with the numbers.
-    pub sentence: String,
+    /// Why, with the numbers.
+    pub sentence: Message,
 }
 
 /// Drives that a search goes up to.
@@ -112,14 +113,16 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
     let per_core = cost_ns.map(|ns| 1e9 * machine.smt_gain / ns);
     // Threads are as many as the rate needs: their number is part of the answer, not of the question.
     let threads = per_core.map_or(1, |x| (wanted / x).ceil().max(1.0) as u32);
-    if let (Some(cores), Some(x)) = (fixed_cores, per_core)
+    if let (Some(cores), Some(ns), Some(x)) = (fixed_cores, cost_ns, per_core)
         && f64::from(cores) * x < wanted
     {
-        let sentence = format!(
-            "{cores} cores give {} IOPS at {} of core time per I/O; {} are wanted: {threads} cores, or a cheaper engine",
-            fathom_units::format_iops(f64::from(cores) * x),
-            fathom_units::format_ns(cost_ns.unwrap_or(0.0)),
-            fathom_units::format_iops(wanted)
+        let sentence = msg!(
+            "predict-too-few-cores",
+            cores = cores,
+            given = Quantity::iops(f64::from(cores) * x),
+            cost = Quantity::ns(ns),
+            wanted = Quantity::iops(wanted),
+            needed = threads
         );
         return Err(Forbidden { limit: LimitName::AllCores, sentence });
     }
@@ -130,19 +133,18 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
     let slow = |p: &Prediction| {
         goal.lat_ns_mean.is_some_and(|max| p.lat_ns_mean > max) || goal.lat_ns_p99.is_some_and(|max| p.lat_ns_p99 > max)
     };
-    let unknown = || Forbidden { limit: LimitName::Unknown, sentence: "the drive is not known well enough".into() };
+    let unknown = || Forbidden { limit: LimitName::Unknown, sentence: msg!("predict-drive-unknown") };
     let fewest = machine.raid.as_ref().map_or(1, |r| r.level.members_min());
     let alone = at(drives.unwrap_or(fewest), 1).ok_or_else(unknown)?;
     if slow(&alone) {
-        let (what, is, max) = match goal.lat_ns_mean.filter(|max| alone.lat_ns_mean > *max) {
-            Some(max) => ("mean", alone.lat_ns_mean, max),
-            None => ("p99", alone.lat_ns_p99, goal.lat_ns_p99.unwrap_or(0.0)),
+        let ns = Quantity::ns;
+        let sentence = match goal.lat_ns_mean.filter(|max| alone.lat_ns_mean > *max) {
+            Some(max) => msg!("predict-alone-too-slow-mean", latency = ns(alone.lat_ns_mean), wanted = ns(max)),
+            None => {
+                let max = goal.lat_ns_p99.unwrap_or(0.0);
+                msg!("predict-alone-too-slow-p99", latency = ns(alone.lat_ns_p99), wanted = ns(max))
+            }
         };
-        let sentence = format!(
-            "a single I/O alone already takes {} ({what}); {} are wanted, and no number of drives makes one faster",
-            fathom_units::format_ns(is),
-            fathom_units::format_ns(max)
-        );
         return Err(Forbidden { limit: LimitName::Device, sentence });
     }
     let mut best = alone;
@@ -175,11 +177,12 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         }
     }
     let cap = best.ceilings.iter().find(|c| c.name == best.limit).or(best.ceilings.first());
-    let sentence = format!(
-        "the most within the goal is {} IOPS of {}: {}",
-        fathom_units::format_iops(best.iops),
-        fathom_units::format_iops(wanted),
-        cap.map_or(String::new(), |c| c.sentence.clone())
+    let cap = cap.expect("a prediction has at least the ceiling that caps it");
+    let sentence = msg!(
+        "predict-most-within-goal",
+        iops = Quantity::iops(best.iops),
+        wanted = Quantity::iops(wanted),
+        ceiling = &cap.sentence
     );
     Err(Forbidden { limit: best.limit, sentence })
 }
@@ -210,13 +213,13 @@ mod tests {
     use super::*;
     use crate::Catalogue;
     use crate::device::DeviceModel;
-    use crate::machine::{CostModel, UplinkModel};
+    use crate::machine::{CostModel, CostOrigin, UplinkModel, UplinkPlace};
     use crate::pcie::PcieLink;
 
     fn machine(device: &str) -> MachineModel {
         let all = Catalogue::embedded();
         let device = DeviceModel::of(all.device(device).expect("is there")).expect("is known");
-        let cost = CostModel { thread_ns: 2_000.0, irq_ns: 300.0, origin: "a test".into() };
+        let cost = CostModel { thread_ns: 2_000.0, irq_ns: 300.0, origin: CostOrigin::Measured };
         MachineModel { device: Some(device), cost: Some(cost), ..MachineModel::named("m") }
     }
 
@@ -283,12 +286,13 @@ mod tests {
         assert_eq!(meet(&few, &shape(1, 1), &many, None).expect_err("too few cores").limit, LimitName::AllCores);
         let fixed = meet(&m, &shape(1, 1), &many, Some(2)).expect_err("too few drives");
         assert_eq!(fixed.limit, LimitName::Device);
-        assert!(fixed.sentence.contains("1.40M"), "{}", fixed.sentence);
+        assert_eq!(fixed.sentence.id(), "predict-most-within-goal");
+        assert_eq!(fixed.sentence.arg("iops"), Some(&Quantity::iops(1.4e6).into()));
     }
 
     #[test]
     fn a_link_that_all_drives_share_forbids_what_more_drives_would_give() {
-        let uplink = UplinkModel { name: "the uplink".into(), link: PcieLink::new(3, 16), drives: 1 };
+        let uplink = UplinkModel { place: UplinkPlace::Described, link: PcieLink::new(3, 16), drives: 1 };
         let m = MachineModel { uplinks: vec![uplink], ..machine("p5510-3840") };
         let many = Goal { iops: Some(10e6), ..Goal::default() };
         let why = meet(&m, &shape(1, 1), &many, None).expect_err("Gen3 x16 carries 3.3 M reads of 4k");

@@ -51,7 +51,7 @@ pub fn screen_steps(steps: &[Step]) -> Vec<Step> {
             continue;
         }
         let mut rungs: Vec<&Step> = steps.iter().filter(|s| predictable(s) && same_ladder(s, step)).collect();
-        // With more threads the core's part changes, which the cost of an I/O tells without a screen.
+        // With more threads the core's part changes, which the cost of an I/O shows without a screen.
         let threads = rungs.iter().map(|s| s.load.threads).min().unwrap_or(1);
         rungs.retain(|s| s.load.threads == threads);
         rungs.sort_by_key(|s| in_flight(s));

@@ -29,7 +29,7 @@ fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown
             } else if answer.name == LimitName::Unknown {
                 unknown += 1;
             } else if answer.confidence == Confidence::Confirmed {
-                confirmed_wrong.push(format!("{truth:?} seed {seed}: {}", answer.sentence));
+                confirmed_wrong.push(format!("{truth:?} seed {seed}: {}", answer.sentence()));
             }
         }
     }

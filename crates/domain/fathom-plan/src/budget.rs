@@ -1,12 +1,12 @@
 //! How long a plan takes, how much it writes, and fitting it into a time.
 
-use fathom_units::format_duration_ns;
+use fathom_message::{Message, Quantity, Say, msg, say_error};
 
-use crate::condition::{Planned, ROUNDS_MIN, with_conditioning};
-use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS, print_duration};
+use crate::condition::{Planned, ROUNDS_DEFAULT, ROUNDS_MIN, with_conditioning};
+use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::plan::{Plan, StudyHead};
 use crate::role::Round;
-use crate::step::{Phase, Step, Target};
+use crate::step::{Phase, Step, TargetId};
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
@@ -16,12 +16,7 @@ const STEP_EXTRA_NS: u64 = 100_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A time budget too short for the number of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{} are too short for {steps} steps\n  help: give at least {}, or run fewer steps",
-    print_duration(*budget_ns),
-    format_duration_ns(needed_ns.next_multiple_of(SECOND_NS))
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeBudgetError {
     /// Asked for.
     pub budget_ns: u64,
@@ -30,6 +25,19 @@ pub struct TimeBudgetError {
     /// Number of steps.
     pub steps: usize,
 }
+
+impl Say for TimeBudgetError {
+    fn message(&self) -> Message {
+        msg!("plan-time-too-short", time = Quantity::duration_ns(self.budget_ns), steps = self.steps)
+    }
+
+    fn help(&self) -> Option<Message> {
+        let least = Quantity::duration_ns(self.needed_ns.next_multiple_of(SECOND_NS));
+        Some(msg!("plan-time-too-short-help", least = least))
+    }
+}
+
+say_error!(TimeBudgetError);
 
 /// What a plan writes: bytes where they are known, else for how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,15 +68,15 @@ impl Plan {
     ///
     /// # Errors
     /// Knobs that contradict each other, or no target.
-    pub fn from_io(knobs: &Knobs, targets: Vec<Target>, command_line: &str) -> Result<Plan, KnobError> {
+    pub fn from_io(knobs: &Knobs, targets: Vec<TargetId>, command_line: &str) -> Result<Plan, KnobError> {
         let mut notes = Vec::new();
         let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
         if let Some(share) = step.missing_rate() {
             return Err(KnobError {
                 key: "rate_iops".to_owned(),
                 unknown_key: false,
-                message: format!("rate_iops={}%: one step alone has no closed loop to be a share of", share.pct),
-                help: Some("give the rate in IOPS, e.g. 20k; a ladder may give shares".to_owned()),
+                message: msg!("knob-share-of-nothing", share = format!("{}%", share.pct)),
+                help: Some(msg!("knob-share-of-nothing-help")),
             });
         }
         let one = Planned { step, conditions: knobs.conditions, group_targets: targets };
@@ -76,8 +84,8 @@ impl Plan {
         for (index, step) in (0u32..).zip(steps.iter_mut()) {
             step.index = index;
         }
-        let study = StudyHead { name: "io".to_owned(), question: "What does this one load give?".to_owned() };
-        Ok(Plan { study, source: command_line.to_owned(), steps, notes, files: Vec::new(), machine: None })
+        let study = StudyHead { name: "io".to_owned(), question: String::new() };
+        Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
     }
 
     /// Most time the steps run, warm-ups included, in ns; laying out files comes on top. `None` when a step ends only
@@ -121,7 +129,7 @@ impl Plan {
     /// Fits the plan into `budget_ns`: first loops lose rounds (five are left, the fewest that can be judged), then all
     /// steps are stretched or shrunk in proportion, so that warm-ups, budgets and the time around the steps add up to
     /// `budget_ns` at most. Conditioning gets a third of the time at most; other steps bounded by their passes alone
-    /// share equally with the mean of the others. What that costs in precision is told in the notes.
+    /// share equally with the mean of the others. What that costs in precision stands in the notes.
     ///
     /// # Errors
     /// Less than [`STEP_NS_MIN`] per step beside the time around it; the plan is then unchanged.
@@ -216,20 +224,24 @@ fn share_out(steps: &mut [Step], spare_ns: u64) {
 }
 
 /// What a shorter run costs: the width of an interval goes with the root of the time, of which `kept` is left.
-fn budget_note(full_ns: u128, budget_ns: u64, kept: f64, rounds_left: Option<RoundsLeft>) -> Option<String> {
+fn budget_note(full_ns: u128, budget_ns: u64, kept: f64, rounds_left: Option<RoundsLeft>) -> Option<Message> {
     if kept > 0.9 {
         return None;
     }
-    let full = format_duration_ns(u64::try_from(full_ns).unwrap_or(u64::MAX));
-    let mut note = format!(
-        "{} instead of the full {full}: intervals about {:.1} times as wide",
-        format_duration_ns(budget_ns),
-        (1.0 / kept).sqrt()
-    );
-    if let Some(left) = rounds_left {
-        note += &format!(", and {} rounds instead of 25 for steady state", left.of(25));
-    }
-    Some(note)
+    let time = Quantity::duration_ns(budget_ns);
+    let full = Quantity::duration_ns(u64::try_from(full_ns).unwrap_or(u64::MAX));
+    let width = format!("{:.1}", (1.0 / kept).sqrt());
+    Some(match rounds_left {
+        None => msg!("plan-scaled", time = time, full = full, width = width),
+        Some(left) => msg!(
+            "plan-scaled-rounds",
+            time = time,
+            full = full,
+            width = width,
+            rounds = left.of(ROUNDS_DEFAULT),
+            usual = ROUNDS_DEFAULT
+        ),
+    })
 }
 
 fn step_bytes_written_max(step: &Step) -> Option<u64> {

@@ -1,10 +1,10 @@
 //! Conditioning: the purge, fill, precondition and settle steps that a plan needs before its steps may measure.
 
 use crate::knobs::RUNTIME_MAX_NS;
-use crate::label::label;
+use crate::label::set_label;
 use crate::plan::RunLength;
-use crate::role::{Conditioning, Metric, Part, Precondition, PurgeMeans, Role, Round};
-use crate::step::{BlockSize, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Step, Target};
+use crate::role::{Conditioning, LabelPart, Metric, Part, Precondition, PurgeMeans, Role, Round};
+use crate::step::{BlockSize, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Step, TargetId};
 
 /// Fewest rounds that can be judged: SNIA PTS looks at five.
 pub const ROUNDS_MIN: u32 = 5;
@@ -12,7 +12,7 @@ pub const ROUNDS_MIN: u32 = 5;
 pub const ROUNDS_MAX: u32 = 1_000;
 
 /// Rounds of a settle loop unless the plan says otherwise (SNIA PTS).
-const ROUNDS_DEFAULT: u32 = 25;
+pub(crate) const ROUNDS_DEFAULT: u32 = 25;
 const ROUND_NS_DEFAULT: u64 = 60_000_000_000;
 /// Parts that a sequential pass is cut into, so that a run that is killed loses at most one of them.
 const PARTS: u32 = 4;
@@ -49,7 +49,7 @@ pub(crate) struct Planned {
     pub(crate) step: Step,
     pub(crate) conditions: Conditions,
     /// All targets of the group, of which the step may use some.
-    pub(crate) group_targets: Vec<Target>,
+    pub(crate) group_targets: Vec<TargetId>,
 }
 
 /// What the targets were conditioned for.
@@ -63,7 +63,7 @@ enum State {
 
 /// One target and the state the plan has brought it to so far.
 struct Known {
-    target: Target,
+    target: TargetId,
     filled: bool,
     state: Option<(State, Conditioning)>,
 }
@@ -108,7 +108,7 @@ impl Conditioner {
         self.steps.push(step);
     }
 
-    fn conditioned(&self, targets: &[Target], state: &State) -> Option<Conditioning> {
+    fn conditioned(&self, targets: &[TargetId], state: &State) -> Option<Conditioning> {
         let mut found = None;
         for target in targets {
             let known = self.known.iter().find(|k| k.target == *target)?;
@@ -121,14 +121,14 @@ impl Conditioner {
         found
     }
 
-    fn forget(&mut self, targets: &[Target]) {
+    fn forget(&mut self, targets: &[TargetId]) {
         for known in self.known.iter_mut().filter(|k| targets.contains(&k.target)) {
             known.state = None;
         }
     }
 
     /// Appends the steps that bring `targets` to `state`.
-    fn condition(&mut self, step: &Step, conditions: &Conditions, targets: &[Target], state: &State) -> Conditioning {
+    fn condition(&mut self, step: &Step, conditions: &Conditions, targets: &[TargetId], state: &State) -> Conditioning {
         let method = conditions.method;
         let whole =
             Step { targets: targets.to_vec(), role: Role { devices: None, ..step.role.clone() }, ..step.clone() };
@@ -165,8 +165,9 @@ impl Conditioner {
         for index in 0..max {
             let round = Round { loop_id, index, max, metric: Some(metric_of(step)) };
             let mut settle = settle_step(step, conditions);
-            settle.label = format!("{}{} round {}", label(&settle), if quick { " quick" } else { "" }, index + 1);
             settle.role.round = Some(round);
+            settle.role.label_parts = quick.then_some(LabelPart::Quick).into_iter().chain([LabelPart::Round]).collect();
+            set_label(&mut settle);
             self.steps.push(settle);
         }
         loop_id
@@ -177,15 +178,15 @@ impl Conditioner {
             for index in 0..PARTS {
                 let mut part = sequential_step(step, phase);
                 part.role.part = Some(Part { index, of: PARTS, is_cut: false });
-                let of_passes = if passes > 1 { format!(" pass {} of {passes},", pass + 1) } else { String::new() };
-                let what = if phase == Phase::Fill { "fill" } else { "precondition 128k sequential write" };
-                part.label = format!("{what},{of_passes} part {} of {PARTS}", index + 1);
+                let of_passes = (passes > 1).then_some(LabelPart::Pass { number: pass + 1, of: passes });
+                part.role.label_parts = of_passes.into_iter().chain([LabelPart::Part]).collect();
+                set_label(&mut part);
                 self.steps.push(part);
             }
         }
     }
 
-    fn of(&mut self, target: &Target) -> &mut Known {
+    fn of(&mut self, target: &TargetId) -> &mut Known {
         let at = self.known.iter().position(|k| k.target == *target).unwrap_or_else(|| {
             self.known.push(Known { target: target.clone(), filled: false, state: None });
             self.known.len() - 1
@@ -193,11 +194,11 @@ impl Conditioner {
         &mut self.known[at]
     }
 
-    fn is_filled(&mut self, targets: &[Target]) -> bool {
+    fn is_filled(&mut self, targets: &[TargetId]) -> bool {
         targets.iter().all(|t| self.of(t).filled)
     }
 
-    fn set_filled(&mut self, targets: &[Target], filled: bool) {
+    fn set_filled(&mut self, targets: &[TargetId], filled: bool) {
         for target in targets {
             let known = self.of(target);
             known.filled = filled;
@@ -240,11 +241,8 @@ fn purge_step(step: &Step, means: PurgeMeans) -> Step {
     purge.workload.mix = OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 };
     purge.workload.pattern = Pattern::Sequential;
     purge.workload.verify = None;
-    purge.label = match means {
-        PurgeMeans::Best => "purge".to_owned(),
-        named => format!("purge by {}", named.as_str()),
-    };
     purge.length = RunLength::fixed(0, 0);
+    set_label(&mut purge);
     purge
 }
 

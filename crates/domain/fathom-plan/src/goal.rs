@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use fathom_units::{nearest, parse_duration_ns, parse_iops};
+use fathom_message::{Message, Say, msg};
+use fathom_units::{advice, parse_duration_ns, parse_iops};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SourceError;
+use crate::knobs::print_duration;
 
 const WORDS: [&str; 4] = ["iops", "bw", "lat", "p99"];
 
@@ -51,6 +53,12 @@ impl Goal {
 }
 
 impl LatencyGoal {
+    /// As it is typed: `lat<=200us,p99<=1ms`.
+    pub(crate) fn text(&self) -> String {
+        let term = |word: &str, ns: Option<u64>| ns.map(|ns| format!("{word}<={}", print_duration(ns)));
+        [term("lat", self.mean_ns), term("p99", self.p99_ns)].into_iter().flatten().collect::<Vec<_>>().join(",")
+    }
+
     /// The latencies of `goal`; `None` when it asks for a rate, or for nothing.
     #[must_use]
     pub fn of(goal: &Goal) -> Option<LatencyGoal> {
@@ -64,43 +72,46 @@ impl LatencyGoal {
 
 fn term(text: &str, span: Range<usize>, goal: &mut Goal) -> Result<(), SourceError> {
     let part = &text[span.clone()];
-    let fail = |span: Range<usize>, message: String, help: &str| {
-        Err(SourceError::at("--goal", text, span, message, Some(help.to_owned())))
+    let fail = |span: Range<usize>, message: Message, help: Message| {
+        Err(SourceError::at("--goal", text, span, message, Some(help)))
     };
+    let owned = |text: &str| text.to_owned();
     let Some((word, at_least, value)) = split(part) else {
-        return fail(span, format!("`{part}` is not a goal"), "write for example iops>=10M, p99<=500us");
+        return fail(span, msg!("goal-malformed", text = owned(part)), msg!("goal-malformed-help"));
     };
     let (word, value) = (word.trim(), value.trim());
     let value_span = span.end - value.len()..span.end;
-    let wrong_way = if at_least { "a latency is held with <=" } else { "a rate is reached with >=" };
+    let wrong_way = |help| fail(span.clone(), msg!("goal-wrong-way", text = owned(part)), help);
     match word {
-        "iops" | "bw" if !at_least => return fail(span, format!("`{part}` is the wrong way round"), wrong_way),
-        "lat" | "p99" if at_least => return fail(span, format!("`{part}` is the wrong way round"), wrong_way),
+        "iops" | "bw" if !at_least => return wrong_way(msg!("goal-rate-help")),
+        "lat" | "p99" if at_least => return wrong_way(msg!("goal-latency-help")),
         "iops" => match parse_iops(value) {
             Ok(x) if x > 0.0 => goal.iops = Some(x),
-            Ok(_) => return fail(value_span, "a goal of no I/O is met by anything".into(), "for example 10M"),
-            Err(e) => return fail(value_span, e.to_string(), "for example 10M or 500k"),
+            Ok(_) => return fail(value_span, msg!("goal-of-nothing"), msg!("goal-iops-help")),
+            Err(e) => return fail(value_span, e.message(), msg!("goal-iops-help")),
         },
         "bw" => match bandwidth(value) {
             Ok(x) => goal.bytes_per_s = Some(x),
-            Err(message) => return fail(value_span, message, "for example 20GB/s or 10GiB/s"),
+            Err(message) => return fail(value_span, message, msg!("goal-bw-help")),
         },
         "lat" | "p99" => {
             if value.chars().all(|c| c.is_ascii_digit() || c == '.') {
-                return fail(value_span, format!("`{value}` has no unit"), "write us, ms or s behind it");
+                return fail(
+                    value_span,
+                    msg!("goal-without-unit", text = owned(value)),
+                    msg!("goal-without-unit-help"),
+                );
             }
             match parse_duration_ns(value) {
                 Ok(ns) if ns > 0 && word == "lat" => goal.lat_ns_mean = Some(ns as f64),
                 Ok(ns) if ns > 0 => goal.lat_ns_p99 = Some(ns as f64),
-                Ok(_) => return fail(value_span, "no I/O takes no time".into(), "for example 500us"),
-                Err(e) => return fail(value_span, e.to_string(), "for example 500us"),
+                Ok(_) => return fail(value_span, msg!("goal-no-time"), msg!("goal-time-help")),
+                Err(e) => return fail(value_span, e.message(), msg!("goal-time-help")),
             }
         }
         _ => {
             let word_span = span.start..span.start + word.len();
-            let help = nearest(word, WORDS)
-                .map_or("goals are iops, bw, lat, p99".to_owned(), |n| format!("did you mean `{n}`?"));
-            return fail(word_span, format!("`{word}` cannot be a goal"), &help);
+            return fail(word_span, msg!("goal-unknown", word = owned(word)), advice(word, &WORDS));
         }
     }
     Ok(())
@@ -115,12 +126,12 @@ fn split(part: &str) -> Option<(&str, bool, &str)> {
 }
 
 /// Bytes per second with a unit: `20GB/s`, `500 MiB/s`.
-fn bandwidth(value: &str) -> Result<f64, String> {
+fn bandwidth(value: &str) -> Result<f64, Message> {
     let digits = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
     let (number, unit) = value.split_at(digits);
-    let number: f64 = number.parse().map_err(|_| format!("`{value}` is not a number with a unit"))?;
+    let number: f64 = number.parse().map_err(|_| msg!("goal-not-a-bandwidth", text = value.to_owned()))?;
     let factor = match unit.trim() {
-        "" => return Err(format!("`{value}` has no unit")),
+        "" => return Err(msg!("goal-without-unit", text = value.to_owned())),
         "B/s" => 1.0,
         "kB/s" | "KB/s" => 1e3,
         "MB/s" => 1e6,
@@ -129,14 +140,15 @@ fn bandwidth(value: &str) -> Result<f64, String> {
         "KiB/s" => 1024.0,
         "MiB/s" => 1_048_576.0,
         "GiB/s" => 1_073_741_824.0,
-        other => return Err(format!("`{other}` is not a unit of bandwidth")),
+        other => return Err(msg!("goal-unknown-unit", unit = other.to_owned())),
     };
-    if number > 0.0 { Ok(number * factor) } else { Err("a goal of no bytes is met by anything".into()) }
+    if number > 0.0 { Ok(number * factor) } else { Err(msg!("goal-of-nothing")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::source_words;
 
     #[test]
     fn goals_are_read_as_written() {
@@ -165,8 +177,8 @@ mod tests {
             ("p99<=", "is not a goal", 1),
         ] {
             let error = Goal::parse(text).expect_err(text);
-            assert_eq!((error.line, error.column), (1, column), "{text}: {error}");
-            assert!(error.to_string().contains(message), "{error}");
+            assert_eq!((error.place.line, error.place.column), (1, column), "{text}: {error}");
+            assert!(source_words(&error).contains(message), "{error}");
         }
     }
 }

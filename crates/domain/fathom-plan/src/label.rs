@@ -1,20 +1,133 @@
-//! Labels of steps, for people: `4k random read T1 QD32`, plus what tells steps of one plan apart.
+//! Labels of steps: `4k random read T1 QD32`, plus what tells the steps of one plan apart.
+//!
+//! The text is a step's name: it is stored, exported and compared between runs, and the same in every language.
+//! [`label_message`] is the same label for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::step::{EngineName, Mode, Pattern, Placement, Step};
+use fathom_message::{Message, Quantity, msg};
 use fathom_units::format_block;
 
-/// Workload and load in words.
-pub(crate) fn label(step: &Step) -> String {
-    let mut text = format!("{} {} T{} QD{}", blocks(step), operations(step), step.load.threads, step.load.queue_depth);
-    match (step.role.rate_share, step.load.rate) {
-        // A name that stays when the rate is known, so that runs can be set side by side.
-        (Some(share), _) => text += &format!(" at {} % of max", share.pct),
-        (None, Some(rate)) => text += &format!(" at {}/s", rate.iops),
-        (None, None) => {}
+use crate::role::{LabelPart, PurgeMeans};
+use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Step};
+
+/// A label, or a part of one: as it is stored, and for people.
+struct Words {
+    text: String,
+    message: Message,
+}
+
+impl Words {
+    fn new(text: impl Into<String>, message: Message) -> Words {
+        Words { text: text.into(), message }
     }
-    text
+
+    /// A name, the same in every language.
+    fn name(text: impl Into<String>) -> Words {
+        let text = text.into();
+        Words { message: Message::verbatim(text.clone()), text }
+    }
+}
+
+/// Names the step by its workload, its load and the parts that its role lists.
+pub(crate) fn set_label(step: &mut Step) {
+    step.label = words_of(step).text;
+}
+
+/// The label of a step in words that the front can say in any language. A label that an older version, another tool or
+/// the run itself gave is said as it stands.
+#[must_use]
+pub fn label_message(step: &Step) -> Message {
+    let words = words_of(step);
+    if words.text == step.label { words.message } else { Message::verbatim(step.label.clone()) }
+}
+
+/// The label of the loop that a step is a round of, in words: without the number of the round. `None` for other steps.
+#[must_use]
+pub fn loop_message(step: &Step) -> Option<Message> {
+    let parts = &step.role.label_parts;
+    let is_round = parts.contains(&LabelPart::Round) && words_of(step).text == step.label;
+    is_round.then(|| words_with(step, parts.iter().filter(|part| **part != LabelPart::Round)).message)
+}
+
+fn words_of(step: &Step) -> Words {
+    words_with(step, step.role.label_parts.iter())
+}
+
+fn words_with<'a>(step: &Step, parts: impl Iterator<Item = &'a LabelPart>) -> Words {
+    parts.fold(head(step), |label, part| with_part(label, *part, step))
+}
+
+fn with_part(label: Words, part: LabelPart, step: &Step) -> Words {
+    let Words { text, message } = label;
+    match part {
+        LabelPart::Pass { number, of } => Words::new(
+            format!("{text}, pass {number} of {of}"),
+            msg!("label-pass", label = message, number = number, of = of),
+        ),
+        LabelPart::Part => match step.role.part {
+            Some(part) => Words::new(
+                format!("{text}, part {} of {}", part.index + 1, part.of),
+                msg!("label-part", label = message, number = part.index + 1, of = part.of),
+            ),
+            None => Words { text, message },
+        },
+        _ => match trait_words(part, step) {
+            Some(words) => {
+                Words::new(format!("{text} {}", words.text), msg!("label-with", label = message, what = words.message))
+            }
+            None => Words { text, message },
+        },
+    }
+}
+
+/// What the step does, and how much at once.
+fn head(step: &Step) -> Words {
+    match step.phase {
+        Phase::Purge => match step.role.purge {
+            None | Some(PurgeMeans::Best) => Words::new("purge", msg!("label-purge")),
+            Some(means) => {
+                Words::new(format!("purge by {}", means.as_str()), msg!("label-purge-by", means = means.as_str()))
+            }
+        },
+        Phase::Fill => Words::new("fill", msg!("label-fill")),
+        Phase::Precondition => {
+            let workload = workload(step);
+            Words::new(
+                format!("precondition {}", workload.text),
+                msg!("label-precondition", workload = workload.message),
+            )
+        }
+        Phase::Settle | Phase::Measure | Phase::Probe => load(step),
+    }
+}
+
+fn load(step: &Step) -> Words {
+    let Words { text, message } = workload(step);
+    let (threads, depth) = (step.load.threads, step.load.queue_depth);
+    let text = format!("{text} T{threads} QD{depth}");
+    let message = msg!("label-load", workload = message, threads = threads, depth = depth);
+    match (step.role.rate_share, step.load.rate) {
+        // A name that stays when the rate is known, so that runs can be compared.
+        (Some(share), _) => Words::new(
+            format!("{text} at {} % of max", share.pct),
+            msg!("label-at-share", load = message, share = Quantity::pct(share.pct.into())),
+        ),
+        (None, Some(rate)) => Words::new(
+            format!("{text} at {}/s", rate.iops),
+            msg!("label-at-rate", load = message, iops = rate.iops.to_string()),
+        ),
+        (None, None) => Words { text, message },
+    }
+}
+
+fn workload(step: &Step) -> Words {
+    let sizes = blocks(step);
+    let (order, operations) = (order(step), operations(step));
+    Words::new(
+        format!("{sizes} {} {}", order.text, operations.text),
+        msg!("label-workload", blocks = sizes, order = order.message, operations = operations.message),
+    )
 }
 
 fn blocks(step: &Step) -> String {
@@ -27,139 +140,180 @@ fn blocks(step: &Step) -> String {
     parts.join(":")
 }
 
-fn operations(step: &Step) -> String {
-    let order = match step.workload.pattern {
-        Pattern::Sequential => "sequential".to_owned(),
-        Pattern::Random => "random".to_owned(),
-        Pattern::RandomRepeat => "random (repeating)".to_owned(),
-        Pattern::Zipf { theta } => format!("zipf {theta}"),
-        Pattern::Hotspot { access_pct, space_pct } => format!("hotspot {access_pct}/{space_pct}"),
-    };
-    let m = step.workload.mix;
-    let operation = match (m.read_pct, m.write_pct, m.trim_pct) {
-        (100, _, _) => "read".to_owned(),
-        (_, 100, _) => "write".to_owned(),
-        (_, _, 100) => "trim".to_owned(),
-        (read, write, 0) => format!("{read}/{write}"),
-        (0, write, trim) => format!("write {write}/trim {trim}"),
-        (read, write, trim) => format!("read {read}/write {write}/trim {trim}"),
-    };
-    format!("{order} {operation}")
+fn order(step: &Step) -> Words {
+    match step.workload.pattern {
+        Pattern::Sequential => Words::new("sequential", msg!("label-sequential")),
+        Pattern::Random => Words::new("random", msg!("label-random")),
+        Pattern::RandomRepeat => Words::new("random (repeating)", msg!("label-random-repeating")),
+        Pattern::Zipf { theta } => Words::new(format!("zipf {theta}"), msg!("label-zipf", theta = theta.to_string())),
+        Pattern::Hotspot { access_pct, space_pct } => Words::new(
+            format!("hotspot {access_pct}/{space_pct}"),
+            msg!("label-hotspot", access = access_pct, space = space_pct),
+        ),
+    }
 }
 
-/// Appends to each label what differs between the steps of a plan and the label does not yet say.
+fn operations(step: &Step) -> Words {
+    let m = step.workload.mix;
+    match (m.read_pct, m.write_pct, m.trim_pct) {
+        (100, _, _) => Words::new("read", msg!("label-read")),
+        (_, 100, _) => Words::new("write", msg!("label-write")),
+        (_, _, 100) => Words::new("trim", msg!("label-trim")),
+        (read, write, 0) => Words::new(format!("{read}/{write}"), msg!("label-mix", read = read, write = write)),
+        (0, write, trim) => {
+            Words::new(format!("write {write}/trim {trim}"), msg!("label-write-trim", write = write, trim = trim))
+        }
+        (read, write, trim) => Words::new(
+            format!("read {read}/write {write}/trim {trim}"),
+            msg!("label-read-write-trim", read = read, write = write, trim = trim),
+        ),
+    }
+}
+
+/// What a step is beside its load; `None`: nothing worth a word.
+fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
+    match part {
+        LabelPart::Engine => Some(Words::name(step.engine.name.as_str())),
+        LabelPart::Mode => (step.engine.mode != Mode::Interrupt).then(|| Words::name(step.engine.mode.as_str())),
+        LabelPart::Registration => registration(step),
+        LabelPart::Placement => placement(step),
+        LabelPart::Drives => step.role.devices.map(|n| {
+            let text = if n == 1 { "1 drive".to_owned() } else { format!("{n} drives") };
+            Words::new(text, msg!("label-drives", drives = n))
+        }),
+        LabelPart::Cache => (!step.workload.direct).then(|| Words::new("buffered", msg!("label-buffered"))),
+        LabelPart::Compression => {
+            let pct = Some(step.workload.data.compress_pct).filter(|pct| *pct > 0)?;
+            let share = Quantity::pct(pct.into());
+            Some(Words::new(format!("compressible {pct} %"), msg!("label-compressible", share = share)))
+        }
+        LabelPart::Dedupe => {
+            let pct = Some(step.workload.data.dedupe_pct).filter(|pct| *pct > 0)?;
+            Some(Words::new(format!("dedupe {pct} %"), msg!("label-dedupe", share = Quantity::pct(pct.into()))))
+        }
+        LabelPart::Size => size(step),
+        LabelPart::Offset => {
+            let offset = Some(format_block(step.workload.region.offset_bytes)).filter(|text| text != "0")?;
+            Some(Words::new(format!("from {offset}"), msg!("label-from", offset = offset)))
+        }
+        LabelPart::Verify => step.workload.verify.map(|_| Words::new("verified", msg!("label-verified"))),
+        LabelPart::Arrivals => step
+            .load
+            .rate
+            .map(|r| r.process)
+            .or(step.role.rate_share.map(|s| s.process))
+            .map(|p| Words::name(p.as_str())),
+        LabelPart::Settings => {
+            let words = step.role.settings.iter().map(|s| format!("{}={}", s.name, s.value));
+            let words = words.collect::<Vec<_>>().join(" ");
+            (!words.is_empty()).then(|| Words::name(words))
+        }
+        LabelPart::SubmitBatch => {
+            let n = step.load.batch_submit?;
+            Some(Words::new(format!("submits by {n}"), msg!("label-submits-by", ios = n)))
+        }
+        LabelPart::CompleteBatch => {
+            let n = step.load.batch_complete_min?;
+            Some(Words::new(format!("waits for {n}"), msg!("label-waits-for", ios = n)))
+        }
+        LabelPart::Quick => Some(Words::new("quick", msg!("label-quick"))),
+        LabelPart::Round => {
+            let round = step.role.round?;
+            Some(Words::new(format!("round {}", round.index + 1), msg!("label-round", number = round.index + 1)))
+        }
+        // These belong to the word before them.
+        LabelPart::Pass { .. } | LabelPart::Part => None,
+    }
+}
+
+fn registration(step: &Step) -> Option<Words> {
+    match (step.engine.name, step.engine.fixed_buffers, step.engine.fixed_files) {
+        (EngineName::IoUring | EngineName::IoUringCmd, false, false) => {
+            Some(Words::new("unregistered", msg!("label-unregistered")))
+        }
+        (EngineName::IoUring | EngineName::IoUringCmd, true, false) => {
+            Some(Words::new("fixed buffers only", msg!("label-fixed-buffers")))
+        }
+        (EngineName::IoUring | EngineName::IoUringCmd, false, true) => {
+            Some(Words::new("fixed files only", msg!("label-fixed-files")))
+        }
+        _ => None,
+    }
+}
+
+fn placement(step: &Step) -> Option<Words> {
+    Some(match &step.placement {
+        Placement::Unpinned => return None,
+        Placement::Cores => Words::new("pinned", msg!("label-pinned")),
+        Placement::Smt => Words::new("pinned to siblings", msg!("label-pinned-to-siblings")),
+        Placement::Local => Words::new("local", msg!("label-local")),
+        Placement::Remote => Words::new("remote", msg!("label-remote")),
+        Placement::Cpus(cpus) => {
+            let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+            Words::new(format!("cpus {list}"), msg!("label-cpus", cpus = list))
+        }
+    })
+}
+
+/// A share stays one when the run knows the capacity, so that the label does.
+fn size(step: &Step) -> Option<Words> {
+    let size = match (step.role.footprint_pct, step.workload.region.size_bytes) {
+        (Some(pct), _) => format!("{pct} %"),
+        (None, Some(bytes)) => format_block(bytes),
+        (None, None) => return None,
+    };
+    Some(Words::new(format!("over {size}"), msg!("label-over", size = size)))
+}
+
+/// What a label says where the steps of a plan differ in it, in this order. Parts of one row come together.
+const TRAITS: [&[LabelPart]; 11] = [
+    &[LabelPart::Engine],
+    &[LabelPart::Mode],
+    &[LabelPart::Registration],
+    &[LabelPart::Placement],
+    &[LabelPart::Drives],
+    &[LabelPart::Cache],
+    &[LabelPart::Compression, LabelPart::Dedupe],
+    &[LabelPart::Size, LabelPart::Offset],
+    &[LabelPart::Verify],
+    &[LabelPart::Arrivals],
+    &[LabelPart::Settings],
+];
+
+const BATCHES: [LabelPart; 2] = [LabelPart::SubmitBatch, LabelPart::CompleteBatch];
+
+fn texts(parts: &[LabelPart], step: &Step) -> Vec<Option<String>> {
+    parts.iter().map(|part| trait_words(*part, step).map(|words| words.text)).collect()
+}
+
+/// Adds parts that the step has a word for.
+fn add_parts(parts: &[LabelPart], step: &mut Step) {
+    let own = parts.iter().filter(|part| trait_words(**part, step).is_some());
+    let own: Vec<LabelPart> = own.copied().collect();
+    step.role.label_parts.extend(own);
+}
+
+/// Adds to each label what differs between the steps of a plan and the label does not say yet.
 pub(crate) fn tell_apart<'s>(steps: impl Iterator<Item = &'s mut Step>) {
     let mut steps: Vec<&mut Step> = steps.collect();
-    let traits: [fn(&Step) -> String; 11] =
-        [engine, mode, fixed, placement, devices, direct, data, region, verify, process, settings];
-    let suffixes: Vec<String> = {
-        let varying = traits.iter().filter(|t| steps.iter().any(|s| t(s) != t(steps[0])));
-        let varying: Vec<_> = varying.collect();
-        steps
-            .iter()
-            .map(|s| varying.iter().map(|t| t(s)).filter(|w| !w.is_empty()).map(|w| format!(" {w}")).collect())
-            .collect()
-    };
-    for (step, suffix) in steps.iter_mut().zip(suffixes) {
-        step.label += &suffix;
+    let varies = |parts: &&[LabelPart]| steps.iter().any(|s| texts(parts, s) != texts(parts, steps[0]));
+    let varying: Vec<&[LabelPart]> = TRAITS.into_iter().filter(varies).collect();
+    for step in &mut steps {
+        varying.iter().for_each(|parts| add_parts(parts, step));
+        set_label(step);
     }
     // Batching is no part of a load's name, but for steps that differ in nothing else.
-    let mut batching: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut batching: BTreeMap<String, BTreeSet<Vec<Option<String>>>> = BTreeMap::new();
     for step in &steps {
-        batching.entry(step.label.clone()).or_default().insert(batches(step));
+        batching.entry(step.label.clone()).or_default().insert(texts(&BATCHES, step));
     }
-    for step in steps.into_iter().filter(|s| !batches(s).is_empty()) {
+    for step in steps {
         if batching[&step.label].len() > 1 {
-            step.label = format!("{} {}", step.label, batches(step));
+            add_parts(&BATCHES, step);
+            set_label(step);
         }
     }
 }
 
-fn engine(step: &Step) -> String {
-    step.engine.name.as_str().to_owned()
-}
-
-fn mode(step: &Step) -> String {
-    match step.engine.mode {
-        Mode::Interrupt => String::new(),
-        polled @ (Mode::Iopoll | Mode::Sqpoll) => polled.as_str().to_owned(),
-    }
-}
-
-fn fixed(step: &Step) -> String {
-    match (step.engine.name, step.engine.fixed_buffers, step.engine.fixed_files) {
-        (EngineName::IoUring | EngineName::IoUringCmd, false, false) => "unregistered".to_owned(),
-        (EngineName::IoUring | EngineName::IoUringCmd, true, false) => "fixed buffers only".to_owned(),
-        (EngineName::IoUring | EngineName::IoUringCmd, false, true) => "fixed files only".to_owned(),
-        _ => String::new(),
-    }
-}
-
-fn batches(step: &Step) -> String {
-    let word = |name: &str, n: Option<u32>| n.map(|n| format!("{name} {n}"));
-    let words = [word("submits by", step.load.batch_submit), word("waits for", step.load.batch_complete_min)];
-    words.into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-fn placement(step: &Step) -> String {
-    match &step.placement {
-        Placement::Unpinned => String::new(),
-        Placement::Cores => "pinned".to_owned(),
-        Placement::Smt => "pinned to siblings".to_owned(),
-        Placement::Local => "local".to_owned(),
-        Placement::Remote => "remote".to_owned(),
-        Placement::Cpus(cpus) => {
-            let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            format!("cpus {}", list.join(","))
-        }
-    }
-}
-
-fn direct(step: &Step) -> String {
-    if step.workload.direct { String::new() } else { "buffered".to_owned() }
-}
-
-fn data(step: &Step) -> String {
-    let data = step.workload.data;
-    match (data.compress_pct, data.dedupe_pct) {
-        (0, 0) => String::new(),
-        (compress, 0) => format!("compressible {compress} %"),
-        (0, dedupe) => format!("dedupe {dedupe} %"),
-        (compress, dedupe) => format!("compressible {compress} % dedupe {dedupe} %"),
-    }
-}
-
-fn region(step: &Step) -> String {
-    let region = step.workload.region;
-    let size = match (region.size_bytes, step.role.footprint_pct) {
-        (Some(bytes), _) => format!("over {}", format_block(bytes)),
-        (None, Some(pct)) => format!("over {pct} %"),
-        (None, None) => String::new(),
-    };
-    match region.offset_bytes {
-        0 => size,
-        offset => format!("{size} from {}", format_block(offset)).trim_start().to_owned(),
-    }
-}
-
-fn verify(step: &Step) -> String {
-    step.workload.verify.map_or(String::new(), |_| "verified".to_owned())
-}
-
-fn devices(step: &Step) -> String {
-    match step.role.devices {
-        None => String::new(),
-        Some(1) => "1 drive".to_owned(),
-        Some(n) => format!("{n} drives"),
-    }
-}
-
-fn settings(step: &Step) -> String {
-    let words = step.role.settings.iter().map(|s| format!("{}={}", s.name, s.value));
-    words.collect::<Vec<_>>().join(" ")
-}
-
-fn process(step: &Step) -> String {
-    let process = step.load.rate.map(|r| r.process).or(step.role.rate_share.map(|s| s.process));
-    process.map_or(String::new(), |p| format!("{p:?}").to_lowercase())
-}
+#[cfg(test)]
+mod tests;

@@ -14,22 +14,32 @@ mod role;
 mod share;
 mod step;
 mod study;
-mod word;
+mod target;
+#[cfg(test)]
+mod words;
 
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use error::SourceError;
-pub use fio_job::{fio_command, fio_job_text, parse_fio_job};
+pub use fio_job::{
+    FioKnobs, fio_bytes, fio_command, fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks,
+    knobs_from_fio, parse_fio_job,
+};
 pub use goal::{Goal, LatencyGoal};
 pub use knobs::{
-    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, KNOBS, KnobError, KnobSpec, Knobs, PASSES_MAX,
-    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob,
+    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobSpec, Knobs, PASSES_MAX,
+    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob, knobs,
 };
-pub use plan::{MachineText, MadeFile, Plan, RunLength, StudyHead};
-pub use role::{Block, Conditioning, HostSetting, Metric, Part, Precondition, PurgeMeans, RateShare, Role, Round};
+pub use label::{label_message, loop_message};
+pub use plan::{MachineText, Plan, RunLength, StudyHead};
+pub use role::{
+    ArmPart, Block, Conditioning, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare, Role,
+    Round,
+};
 pub use share::rate_base;
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, Step, Target, Verify, Workload,
+    RateProcess, Region, Step, Verify, Workload,
 };
-pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, study_by_name};
+pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};
+pub use target::TargetId;

@@ -1,8 +1,12 @@
 //! A plan: a study's question and the steps that answer it.
 
+use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
+use crate::knobs::{IOPS_PRECISION, P99_PRECISION};
 use crate::step::Step;
+use crate::study::{is_shipped, question_message};
+use crate::target::TargetId;
 
 /// How long a step measures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +33,8 @@ impl RunLength {
             ramp_ns,
             floor_ns: runtime_ns,
             budget_ns: runtime_ns,
-            iops_rel_half_width: 0.01,
-            p99_rel_half_width: 0.05,
+            iops_rel_half_width: IOPS_PRECISION,
+            p99_rel_half_width: P99_PRECISION,
             passes: None,
         }
     }
@@ -41,8 +45,21 @@ impl RunLength {
 pub struct StudyHead {
     /// `quick`, `pinning`...; file stem for user plans; `io` for a step by hand.
     pub name: String,
-    /// The question the verdict answers.
+    /// The question the verdict answers, in the words of the study's own file; empty where it asks none.
     pub question: String,
+}
+
+impl StudyHead {
+    /// The question in words that the front can say in any language; one of the user's own is said as it stands.
+    #[must_use]
+    pub fn question_message(&self) -> Message {
+        let shipped = question_message(&self.name);
+        if self.question.is_empty() {
+            return shipped.unwrap_or_else(|| msg!("study-no-question"));
+        }
+        // A copy of a shipped study that kept its name may ask something else.
+        shipped.filter(|_| is_shipped(&self.name, &self.question)).unwrap_or_else(|| Message::verbatim(&self.question))
+    }
 }
 
 /// What will be done, in order. Everything that runs comes from a plan, also `fathom io`.
@@ -55,10 +72,11 @@ pub struct Plan {
     /// Steps in the order they run.
     pub steps: Vec<Step>,
     /// Remarks for the user about how the source was read.
-    pub notes: Vec<String>,
-    /// Files that the run made as targets, once it runs.
+    pub notes: Vec<Message>,
+    /// Targets that a fio job file names by fio's own rule (`JOB.N.M` in its directory): files of the job, which it may
+    /// overwrite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<MadeFile>,
+    pub job_files: Vec<TargetId>,
     /// The simulated machine that its `sim:` targets are parts of, once it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineText>,
@@ -71,13 +89,4 @@ pub struct MachineText {
     pub name: String,
     /// The machine file.
     pub text: String,
-}
-
-/// A file that a run made for itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MadeFile {
-    /// Its path.
-    pub path: String,
-    /// Its size.
-    pub bytes: u64,
 }

@@ -1,5 +1,6 @@
 //! What a step is to the rest of its plan: its round, its block, what conditioned its targets, the settings it needs.
 
+use fathom_message::{Arg, Join, Message, msg};
 use serde::{Deserialize, Serialize};
 
 use crate::goal::LatencyGoal;
@@ -42,6 +43,58 @@ pub struct Role {
     /// Latencies of which the verdict names the highest load that keeps them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_goal: Option<LatencyGoal>,
+    /// What the step's label says beside its workload and load, in this order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub label_parts: Vec<LabelPart>,
+}
+
+/// What a label can say beside workload and load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LabelPart {
+    /// Name of the engine.
+    Engine,
+    /// Its mode.
+    Mode,
+    /// Whether buffers and files are registered.
+    Registration,
+    /// Where threads run.
+    Placement,
+    /// How many drives of the group.
+    Drives,
+    /// Whether I/O goes through the page cache.
+    Cache,
+    /// How far data compresses.
+    Compression,
+    /// How much data repeats.
+    Dedupe,
+    /// How much of the target is touched.
+    Size,
+    /// From where on.
+    Offset,
+    /// That data is verified.
+    Verify,
+    /// Distribution of the arrivals.
+    Arrivals,
+    /// Settings of the host.
+    Settings,
+    /// I/Os handed over per call.
+    SubmitBatch,
+    /// Completions waited for per call.
+    CompleteBatch,
+    /// That the conditioning is the quick one.
+    Quick,
+    /// Number of the round.
+    Round,
+    /// Which pass over the region.
+    Pass {
+        /// From 1.
+        number: u32,
+        /// How many.
+        of: u32,
+    },
+    /// Which part of the region.
+    Part,
 }
 
 /// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.
@@ -113,10 +166,75 @@ pub struct Block {
     pub cell: u32,
     /// Each pass holds every arm once; passes alternate in direction (A B, B A, A B...).
     pub pass: u32,
-    /// What differs: `placement=cores`, `scheduler=none`, `scheduler as found`.
+    /// Name of what differs: `placement=cores`, `scheduler=none`, `scheduler as found`. The same in every language.
     pub arm: String,
     /// Position of the arm in its list: 0 is the baseline.
     pub arm_index: u32,
+    /// What differs, one by one; empty in plans of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arm_parts: Vec<ArmPart>,
+}
+
+/// What one knob or setting is on a side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ArmPart {
+    /// It has this value.
+    Set {
+        /// Knob or setting.
+        key: String,
+        /// As typed.
+        value: String,
+    },
+    /// The knob as the study has it.
+    AsInStudy {
+        /// Knob.
+        key: String,
+    },
+    /// The setting as the host has it.
+    AsFound {
+        /// Setting.
+        key: String,
+    },
+}
+
+impl Block {
+    pub(crate) fn new(cell: u32, pass: u32, arm_index: u32, arm_parts: Vec<ArmPart>) -> Block {
+        let names: Vec<String> = arm_parts.iter().map(ArmPart::name).collect();
+        Block { cell, pass, arm: names.join(" "), arm_index, arm_parts }
+    }
+
+    /// The arm in words that the front can say in any language.
+    #[must_use]
+    pub fn arm_message(&self) -> Message {
+        match &self.arm_parts[..] {
+            [] => Message::verbatim(self.arm.clone()),
+            [only] => only.message(),
+            several => msg!("arm-parts", parts = Arg::list(several.iter().map(ArmPart::message), Join::Space)),
+        }
+    }
+}
+
+impl ArmPart {
+    pub(crate) fn set(key: &str, value: &str) -> ArmPart {
+        ArmPart::Set { key: key.to_owned(), value: value.to_owned() }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            ArmPart::Set { key, value } => format!("{key}={value}"),
+            ArmPart::AsInStudy { key } => format!("{key} as in the study"),
+            ArmPart::AsFound { key } => format!("{key} as found"),
+        }
+    }
+
+    fn message(&self) -> Message {
+        match self {
+            ArmPart::Set { .. } => Message::verbatim(self.name()),
+            ArmPart::AsInStudy { key } => msg!("arm-as-in-study", key = key),
+            ArmPart::AsFound { key } => msg!("arm-as-found", key = key),
+        }
+    }
 }
 
 /// A setting of the host that a step runs under.

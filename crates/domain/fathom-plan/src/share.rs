@@ -1,8 +1,10 @@
 //! Rates that are a share of what a closed loop gave before: which step of the plan that is, and the rate once it is known.
 
+use fathom_message::{Message, msg};
+
 use crate::condition::Planned;
 use crate::knobs::push_note;
-use crate::label::label;
+use crate::label::{label_message, set_label};
 use crate::role::{RateShare, Role};
 use crate::step::{Phase, Rate, Step};
 
@@ -62,15 +64,13 @@ fn rank(base: &Step, step: &Step) -> Option<u8> {
 }
 
 /// Puts a closed loop of the same load before each step whose rate is a share of one and that has none before it.
-pub(crate) fn with_bases(planned: &[Planned], notes: &mut Vec<String>) -> Vec<Planned> {
+pub(crate) fn with_bases(planned: &[Planned], notes: &mut Vec<Message>) -> Vec<Planned> {
     let mut out: Vec<Planned> = Vec::with_capacity(planned.len());
     for (at, one) in planned.iter().enumerate() {
         let has_base = || out.iter().rev().any(|p| rank(&p.step, &one.step).is_some());
         if one.step.missing_rate().is_some() && !has_base() {
             let base = base_of(&planned[at..]);
-            let label = &base.step.label;
-            let note = format!("{label}: measured first, because later rates are shares of its IOPS");
-            push_note(notes, note);
+            push_note(notes, msg!("plan-base-first", step = label_message(&base.step)));
             out.push(base);
         }
         out.push(one.clone());
@@ -86,7 +86,7 @@ fn base_of(planned: &[Planned]) -> Planned {
     let loads = served.filter(|s| rank(&base.step, s).is_some()).map(|s| s.load);
     let heaviest = loads.max_by_key(|load| load.threads * load.queue_depth);
     base.step.load = heaviest.unwrap_or(base.step.load);
-    base.step.label = label(&base.step);
+    set_label(&mut base.step);
     base
 }
 
@@ -95,14 +95,14 @@ mod tests {
     use super::*;
     use crate::knobs::Knobs;
     use crate::role::{Block, HostSetting};
-    use crate::step::{EngineName, OpMix, RateProcess, Target};
+    use crate::step::{EngineName, OpMix, RateProcess, TargetId};
 
     fn step(share: Option<&str>) -> Step {
         let mut knobs = Knobs::new();
         for (key, value) in share.map(|s| ("rate_iops", s)).into_iter().chain([("iodepth", "8")]) {
             knobs.set(key, value).expect("a knob");
         }
-        knobs.build(0, "A", vec![Target { path: "f".into() }], &mut Vec::new()).expect("a step")
+        knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).expect("a step")
     }
 
     fn rate(step: &Step, earlier: &[(Step, f64)]) -> Option<f64> {
@@ -134,7 +134,7 @@ mod tests {
         let changes: [fn(&mut Step); 8] = [
             |s| s.workload.mix = OpMix::WRITE,
             |s| s.workload.block_sizes[0].bytes = 8192,
-            |s| s.targets[0].path = "g".into(),
+            |s| s.targets[0] = "g".into(),
             |s| s.group = "B".into(),
             |s| s.engine.name = EngineName::Libaio,
             |s| s.role.settings = vec![HostSetting { name: "scheduler".into(), value: "none".into() }],
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_sides_of_a_comparison_get_the_rate_of_its_reference() {
         let arm = |mut step: Step, arm_index| {
-            step.role.block = Some(Block { cell: 0, pass: 0, arm: String::new(), arm_index });
+            step.role.block = Some(Block::new(0, 0, arm_index, Vec::new()));
             if arm_index > 0 {
                 step.engine.name = EngineName::Libaio;
             }

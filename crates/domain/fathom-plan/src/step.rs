@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::RunLength;
 use crate::role::Role;
+pub(crate) use crate::target::TargetId;
 
 /// Why a step is run. Only `Measure` steps carry headline figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,13 +22,6 @@ pub enum Phase {
     Measure,
     /// A step beside the plan that relieves one part of the system, to see whether that part was the limit.
     Probe,
-}
-
-/// Where I/O goes, as the user named it: a file path, a block device, `/dev/ng*`, `null`, `sim:NAME`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Target {
-    /// The name exactly as given.
-    pub path: String,
 }
 
 /// What one I/O does.
@@ -243,7 +237,7 @@ pub struct Step {
     /// Name of the group the targets are judged as.
     pub group: String,
     /// At least one.
-    pub targets: Vec<Target>,
+    pub targets: Vec<TargetId>,
     /// What is done.
     pub workload: Workload,
     /// How much at once.
@@ -363,6 +357,32 @@ impl EngineName {
     #[must_use]
     pub fn is_synchronous(self) -> bool {
         matches!(self, EngineName::Psync | EngineName::Mmap)
+    }
+}
+
+impl RateProcess {
+    /// The word of study files and the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RateProcess::Fixed => "fixed",
+            RateProcess::Poisson => "poisson",
+        }
+    }
+}
+
+impl Placement {
+    /// The word of study files and the command line; `None`: a list of CPUs.
+    #[must_use]
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Placement::Unpinned => Some("unpinned"),
+            Placement::Cores => Some("cores"),
+            Placement::Smt => Some("smt"),
+            Placement::Local => Some("local"),
+            Placement::Remote => Some("remote"),
+            Placement::Cpus(_) => None,
+        }
     }
 }
 

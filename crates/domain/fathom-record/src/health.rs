@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Write amplification is told from this much written on: drives count what hosts wrote in units of 512,000 bytes, and
+/// Write amplification is given from this much written on: drives count what hosts wrote in units of 512,000 bytes, and
 /// write their own notes beside it.
 const AMPLIFICATION_BYTES_MIN: u64 = 64 << 20;
 

@@ -46,7 +46,7 @@ impl CpuTime {
 }
 
 /// What a CPU did in an interval, percent of it, by kind: user, system, irq, softirq, iowait, steal. The rest was idle.
-/// The kernel counts in ticks (usually 10 ms), so an interval of 1 s is told to the percent.
+/// The kernel counts in ticks (usually 10 ms), so an interval of 1 s is known to the percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuShares(pub [u8; 6]);
 
@@ -133,8 +133,12 @@ pub struct VectorDelta {
 /// Differences over the measured window, the whole host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostDelta {
-    /// Length of the window the counters were read over.
+    /// Time from the first reading of the counters to the last one: what they are rates over.
     pub window_ns: u64,
+    /// Length of the window that the I/Os of the step were counted over, which the readings enclose; 0 in records made
+    /// before it was kept, where both are the same.
+    #[serde(default)]
+    pub measured_ns: u64,
     /// Per CPU: (cpu number, time).
     pub cpus: Vec<(u32, CpuTime)>,
     /// Time of all CPUs together over a window before the run, while Fathom did nothing. Readers subtract it, scaled
@@ -142,6 +146,12 @@ pub struct HostDelta {
     pub idle_baseline: CpuTime,
     /// Length of the baseline window; 0 when none was taken.
     pub idle_baseline_window_ns: u64,
+    /// Interrupts in the baseline window, to be subtracted alike.
+    #[serde(default)]
+    pub idle_baseline_interrupts: u64,
+    /// Context switches in the baseline window, to be subtracted alike.
+    #[serde(default)]
+    pub idle_baseline_context_switches: u64,
     /// Threads of the run and kernel threads working for it.
     pub threads: Vec<ThreadCpu>,
     /// Interrupts.
@@ -162,10 +172,34 @@ pub struct HostDelta {
     /// What each CPU did, interval by interval.
     #[serde(default)]
     pub cpu_series: CpuSeries,
-    /// CPU time of the sampler itself.
+    /// CPU time of the sampler itself between the two readings; part of `cpus`. Readers subtract it as system time, which
+    /// nearly all of it is.
     pub sampler_ns: u64,
     /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.
     pub cpu_busy_by_interval: Vec<Vec<f32>>,
     /// Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
     pub page_cache_bytes: Option<u64>,
+}
+
+impl HostDelta {
+    /// The same with the baseline of another one: for a baseline that was taken apart from the step.
+    #[must_use]
+    pub fn with_baseline_of(self, other: &HostDelta) -> HostDelta {
+        HostDelta {
+            idle_baseline: other.idle_baseline,
+            idle_baseline_window_ns: other.idle_baseline_window_ns,
+            idle_baseline_interrupts: other.idle_baseline_interrupts,
+            idle_baseline_context_switches: other.idle_baseline_context_switches,
+            ..self
+        }
+    }
+
+    /// I/Os between the two readings, of `ios` in the measured window.
+    #[must_use]
+    pub fn ios_between_readings(&self, ios: u64) -> f64 {
+        match (self.measured_ns, self.window_ns) {
+            (0, _) | (_, 0) => ios as f64,
+            (measured, window) => ios as f64 * window as f64 / measured as f64,
+        }
+    }
 }

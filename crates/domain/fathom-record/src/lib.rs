@@ -2,17 +2,23 @@
 //!
 //! Real and simulated steps go through the same [`Runner`] with the same `Step` in and the same [`StepRecord`] out.
 
+mod critical_warning;
+mod feature;
 mod health;
 mod host;
+mod prediction;
 mod record;
 mod runner;
 mod warning;
 
+pub use critical_warning::CriticalWarning;
+pub use feature::{FeatureState, FeatureUse};
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
 pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, ThreadCpu, VectorDelta};
+pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
-    ClockUse, Direction, DirectionInterval, FeatureUse, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod,
-    PurgeReport, QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,
+    ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,
+    QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,
 };
 pub use runner::{Progress, RunControl, Runner, StepFailure};
 pub use warning::Warning;

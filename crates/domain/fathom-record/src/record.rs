@@ -1,9 +1,11 @@
 //! The record of one step, as the runner hands it over. Nothing in here is judged yet.
 
 use fathom_hist::Histogram;
-use fathom_plan::Op;
+use fathom_message::Message;
+use fathom_plan::{Op, TargetId};
 use serde::{Deserialize, Serialize};
 
+use crate::feature::FeatureUse;
 use crate::host::HostDelta;
 use crate::warning::Warning;
 
@@ -84,7 +86,7 @@ pub struct ThreadRecord {
     /// Number of the worker, from 0.
     pub index: u32,
     /// Target it worked on.
-    pub target: String,
+    pub target: TargetId,
     /// CPUs it was allowed on; empty: all.
     pub cpus_allowed: Vec<u32>,
     /// CPUs it was seen on at interval ends, ascending.
@@ -98,17 +100,6 @@ pub struct ThreadRecord {
     pub passes: u64,
     /// Most I/Os in flight at once.
     pub in_flight_max: u32,
-}
-
-/// An engine feature: asked for, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FeatureUse {
-    /// `fixed_buffers`, `fixed_files`, `registered_ring`, `single_issuer`, `defer_taskrun`, `iopoll`, `sqpoll`...
-    pub name: String,
-    /// Whether it was in force.
-    pub used: bool,
-    /// Why not, or a detail.
-    pub detail: String,
 }
 
 /// The clock that stamped the I/Os.
@@ -143,7 +134,7 @@ pub struct IoFailure {
     /// What the drive itself answered, where the engine sees it: the NVMe status in words and numbers. `errno` is then
     /// what the kernel's block layer would have made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drive_status: Option<String>,
+    pub drive_status: Option<Message>,
     /// How often.
     pub count: u64,
     /// Offset of the first.
@@ -165,8 +156,8 @@ pub struct VerifyReport {
     pub corrupt: u64,
     /// No block of ours there.
     pub foreign: u64,
-    /// First few findings as sentences.
-    pub examples: Vec<String>,
+    /// The first few findings.
+    pub examples: Vec<Message>,
 }
 
 /// How the open loop went.
@@ -186,7 +177,7 @@ pub struct OpenLoop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
     /// As in the step.
-    pub target: String,
+    pub target: TargetId,
     /// Completed I/Os.
     pub ios: u64,
     /// Their bytes.
@@ -217,13 +208,13 @@ pub enum PurgeMethod {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeReport {
     /// As in the step.
-    pub target: String,
+    pub target: TargetId,
     /// By which means.
     pub method: PurgeMethod,
     /// Bytes purged; 0 when absent.
     pub bytes: u64,
     /// For people: what was done, or why it was not.
-    pub detail: String,
+    pub detail: Message,
 }
 
 /// Everything one step yields. The default is the record of a step that did nothing.
@@ -245,7 +236,7 @@ pub struct StepRecord {
     pub failures: Vec<IoFailure>,
     /// What the host did meanwhile; `None` for imported and simulated runs that lack it.
     pub host: Option<HostDelta>,
-    /// Engine features.
+    /// Engine features and settings.
     pub features: Vec<FeatureUse>,
     /// Clock; `None` for imported runs.
     pub clock: Option<ClockUse>,

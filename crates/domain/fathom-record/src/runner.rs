@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fathom_message::{Message, Say, msg, say_error};
 use fathom_plan::Step;
 
 use crate::record::StepRecord;
@@ -22,7 +23,7 @@ pub struct Progress {
     /// p99 of latency over the last interval, when it has 100 samples or more.
     pub p99_ns: Option<u64>,
     /// What is going on when it is not measuring: `laying out file 40 %`.
-    pub activity: Option<String>,
+    pub activity: Option<Message>,
 }
 
 /// What a runner is given besides the step.
@@ -44,29 +45,64 @@ impl RunControl<'_> {
 }
 
 /// Why a step yielded no record.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum StepFailure {
     /// The step cannot be run here; nothing was touched. Carries what, why and what to do.
-    #[error("{what}: {why}")]
     Refused {
         /// What was asked.
-        what: String,
+        what: Message,
         /// Why not.
-        why: String,
+        why: Message,
         /// Remedy.
-        help: String,
+        help: Message,
     },
     /// It began and could not go on.
-    #[error("{what}: {source}")]
     Failed {
         /// What was being done, on what.
-        what: String,
-        /// Cause.
-        source: std::io::Error,
+        what: Message,
+        /// Cause: what the operating system says, or what the counters show.
+        why: Message,
         /// Remedy; may be empty.
-        help: String,
+        help: Message,
     },
 }
+
+impl StepFailure {
+    /// `what` cannot be had because of `error`; nothing was touched.
+    #[must_use]
+    pub fn refused(what: Message, error: &impl Say) -> StepFailure {
+        StepFailure::Refused { what, why: error.message(), help: error.help().unwrap_or_else(|| Message::verbatim("")) }
+    }
+
+    /// `what` was begun and the operating system refused it with `error`.
+    #[must_use]
+    pub fn failed(what: Message, error: &std::io::Error, help: Message) -> StepFailure {
+        StepFailure::Failed { what, why: Message::verbatim(error.to_string()), help }
+    }
+
+    /// What was asked or done, why that could not be, and the remedy.
+    #[must_use]
+    pub fn parts(&self) -> (Message, Message, Message) {
+        match self {
+            StepFailure::Refused { what, why, help } | StepFailure::Failed { what, why, help } => {
+                (what.clone(), why.clone(), help.clone())
+            }
+        }
+    }
+}
+
+impl Say for StepFailure {
+    fn message(&self) -> Message {
+        let (what, why, _) = self.parts();
+        msg!("what-and-why", what = what, why = why)
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(self.parts().2)
+    }
+}
+
+say_error!(StepFailure);
 
 /// Runs one step: an engine on this host, or a simulated machine.
 pub trait Runner {

@@ -1,5 +1,7 @@
 //! Warnings are values: the record carries them, the report finds the words.
 
+use fathom_message::Message;
+use fathom_plan::TargetId;
 use serde::{Deserialize, Serialize};
 
 use crate::health::ThrottleSign;
@@ -18,7 +20,7 @@ pub enum Warning {
         /// Feature name.
         feature: String,
         /// Why.
-        reason: String,
+        reason: Message,
     },
     /// IOPS x mean latency is not what was in flight.
     LittlesLaw {
@@ -29,8 +31,9 @@ pub enum Warning {
     },
     /// Kernel's count of the device disagrees with ours.
     DiskstatsDisagree {
-        /// Device.
-        device: String,
+        /// Devices.
+        #[serde(alias = "device", deserialize_with = "one_or_more")]
+        devices: Vec<String>,
         /// Our I/Os.
         ours: u64,
         /// Kernel's I/Os.
@@ -109,7 +112,7 @@ pub enum Warning {
     /// One target of several is slower than its fellows.
     SlowMember {
         /// Which.
-        target: String,
+        target: TargetId,
         /// Its IOPS as a share of the median of the targets, percent.
         share_pct: f64,
     },
@@ -123,6 +126,35 @@ pub enum Warning {
     /// A remark of an importer or an engine.
     Note {
         /// The remark.
-        text: String,
+        text: Message,
     },
+}
+
+/// A list; labs before version 3 hold the names in one text, parted by commas.
+fn one_or_more<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        List(Vec<String>),
+        Text(String),
+    }
+    Ok(match Stored::deserialize(deserializer)? {
+        Stored::List(names) => names,
+        Stored::Text(text) => text.split(", ").map(str::to_owned).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_of_older_labs_are_read_as_a_list() {
+        let old = r#"{"kind":"diskstats_disagree","device":"vda, vdb","ours":1,"kernel":2}"#;
+        let warning: Warning = serde_json::from_str(old).expect("reads");
+        let devices = vec!["vda".to_owned(), "vdb".to_owned()];
+        assert_eq!(warning, Warning::DiskstatsDisagree { devices, ours: 1, kernel: 2 });
+        let text = serde_json::to_string(&warning).expect("serializes");
+        assert_eq!(serde_json::from_str::<Warning>(&text).expect("reads"), warning);
+    }
 }

@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use fathom_plan::{Knobs, Plan, Target};
+use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_record::{RunControl, Runner};
 use fathom_sim::{SimRunner, builtin_machine};
 
@@ -20,7 +20,7 @@ fn main() {
         {
             knobs.set(key, value).expect("these are knobs");
         }
-        let targets = (0..drives).map(|d| Target { path: format!("sim:speed/nvme-{d}") }).collect();
+        let targets = (0..drives).map(|d| TargetId::new(format!("sim:speed/nvme-{d}"))).collect();
         let plan = Plan::from_io(&knobs, targets, "speed").expect("this is a plan");
         let mut runner = SimRunner::new(machine.clone(), 0);
         let stop = AtomicBool::new(false);

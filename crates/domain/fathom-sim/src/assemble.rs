@@ -1,6 +1,7 @@
 //! Makes the record of a step from the world it leaves.
 
 use fathom_hist::Histogram;
+use fathom_message::msg;
 use fathom_plan::{Mode, Step};
 use fathom_record::{
     ClockUse, CpuTime, Direction, DiskDelta, FeatureUse, HostDelta, Latency, OpenLoop, QuotedLatency, StepRecord,
@@ -125,7 +126,7 @@ fn thread_records(step: &Step, targets: &[Resolved], world: &World) -> Vec<Threa
         cpus_seen.sort_unstable();
         ThreadRecord {
             index: index as u32,
-            target: targets[t.target as usize].path.clone(),
+            target: targets[t.target as usize].id.clone(),
             cpus_allowed: if t.floating { Vec::new() } else { vec![t.cpu] },
             cpus_seen,
             migrations: None,
@@ -149,7 +150,7 @@ fn target_records(targets: &[Resolved], world: &World) -> Vec<TargetRecord> {
         })
     };
     let row = |(target, tally): (&Resolved, &crate::meter::TargetTally)| TargetRecord {
-        target: target.path.clone(),
+        target: target.id.clone(),
         ios: tally.ios,
         bytes: tally.bytes,
         errors: 0,
@@ -160,10 +161,9 @@ fn target_records(targets: &[Resolved], world: &World) -> Vec<TargetRecord> {
 
 fn features(machine: &Machine, step: &Step) -> Vec<FeatureUse> {
     let polled = step.engine.mode != Mode::Interrupt;
-    let mut out =
-        vec![FeatureUse { name: "simulated".to_owned(), used: true, detail: format!("machine {}", machine.name) }];
+    let mut out = vec![FeatureUse::used("simulated", msg!("sim-machine", name = &machine.name))];
     if polled {
-        out.push(FeatureUse { name: step.engine.mode.as_str().to_owned(), used: true, detail: "simulated".to_owned() });
+        out.push(FeatureUse::used(step.engine.mode.as_str(), msg!("sim-simulated")));
     }
     out
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use fathom_plan::{EngineName, Mode, Pattern, Phase, Step};
+use fathom_message::{Message, msg};
+use fathom_plan::{EngineName, Mode, Pattern, Phase, Step, label_message};
 use fathom_random::Rng;
 use fathom_record::StepFailure;
 
@@ -30,8 +31,8 @@ const NULL_LOOP_PS: u64 = 50_000;
 /// preconditioned.
 pub(crate) type Fresh = BTreeMap<String, f64>;
 
-pub(crate) fn refused(what: impl Into<String>, why: impl Into<String>, help: impl Into<String>) -> StepFailure {
-    StepFailure::Refused { what: what.into(), why: why.into(), help: help.into() }
+pub(crate) fn refused(what: Message, why: Message, help: Message) -> StepFailure {
+    StepFailure::Refused { what, why, help }
 }
 
 /// Builds the world of one step.
@@ -92,20 +93,16 @@ impl Builder<'_> {
     fn check(&self) -> Result<(), StepFailure> {
         let workload = &self.step.workload;
         if workload.verify.is_some() {
-            return Err(refused(
-                "verify on a simulated drive",
-                "it holds no data that could be checked",
-                "leave verify out, or name a real target",
-            ));
+            return Err(refused(msg!("sim-verify"), msg!("sim-verify-why"), msg!("sim-verify-help")));
         }
         let end = workload.region.offset_bytes + workload.region.size_bytes.unwrap_or(0);
         for target in self.targets {
             let capacity = self.capacity_of(target.place);
             if end > capacity || workload.region.offset_bytes >= capacity {
                 return Err(refused(
-                    format!("target {}", target.path),
-                    format!("it has {capacity} bytes and the step touches {end}"),
-                    format!("ask for less: --size {capacity}"),
+                    msg!("sim-target", target = target.id.as_str().to_owned()),
+                    msg!("sim-too-small", has = capacity.to_string(), wants = end.to_string()),
+                    msg!("sim-too-small-help", bytes = capacity.to_string()),
                 ));
             }
         }
@@ -150,7 +147,7 @@ impl Builder<'_> {
     fn trained(&self, drive: &Drive) -> Link {
         let down = self.machine.faults.iter().find_map(|fault| match (fault.kind, drive.link) {
             (FaultKind::LinkTrainedDown { generation, lanes }, Link::Pcie { mps_bytes, .. })
-                if befalls(fault.drive.as_deref(), drive) =>
+                if affects(fault.drive.as_deref(), drive) =>
             {
                 Some(Link::Pcie { generation, lanes, mps_bytes })
             }
@@ -248,7 +245,7 @@ impl Builder<'_> {
         let count = per_target * self.targets.len() as u32;
         let first_socket = self.targets.first().map_or(0, |t| self.socket_of(t.place));
         let (cpus, floating) = cpus_for(host, &step.placement, count, first_socket)
-            .map_err(|why| refused(step.label.clone(), why, "choose another placement"))?;
+            .map_err(|why| refused(label_message(step), why, msg!("sim-placement-help")))?;
         let mut threads = Vec::new();
         for (target, resolved) in self.targets.iter().enumerate() {
             for in_target in 0..per_target {
@@ -367,9 +364,9 @@ impl Builder<'_> {
             if shared { (0, blocks) } else { (blocks / threads * u64::from(thread), blocks / threads) };
         if count == 0 {
             return Err(refused(
-                format!("{threads} threads on {}", target.path),
-                format!("its region has only {blocks} blocks, and each thread needs one of its own"),
-                "use fewer threads, a larger size or a smaller block size",
+                msg!("sim-threads-on", threads = threads, target = target.id.as_str().to_owned()),
+                msg!("sim-few-blocks", blocks = blocks),
+                msg!("sim-few-blocks-help"),
             ));
         }
         Ok(Span { first, count, cursor: 0 })
@@ -392,7 +389,7 @@ impl Builder<'_> {
     fn add_faults(&self, world: &mut World) {
         for fault in &self.machine.faults {
             let drives = (0..self.machine.drives.len())
-                .filter(|d| befalls(fault.drive.as_deref(), &self.machine.drives[*d]))
+                .filter(|d| affects(fault.drive.as_deref(), &self.machine.drives[*d]))
                 .collect();
             world.add_fault(fault, drives);
         }
@@ -441,8 +438,8 @@ pub(crate) fn amplification(rho: f64, sequential: bool, fills: Option<f64>) -> f
     fills.map_or(steady, |fills| filling_amplification(fills, rho, steady))
 }
 
-/// Whether a fault befalls a drive, by its name or its group's.
-fn befalls(named: Option<&str>, drive: &Drive) -> bool {
+/// Whether a fault is one of this drive: it names the drive, its group, or none.
+fn affects(named: Option<&str>, drive: &Drive) -> bool {
     named.is_none_or(|name| name == drive.name || name == drive.group)
 }
 

@@ -355,7 +355,7 @@ pub struct Md {
 pub struct Fault {
     /// What.
     pub kind: FaultKind,
-    /// Drive it befalls; `None`: all.
+    /// Drive it affects; `None`: all.
     pub drive: Option<String>,
     /// Beginning.
     pub from_ps: u64,

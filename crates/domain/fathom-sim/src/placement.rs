@@ -1,19 +1,20 @@
 //! Which CPUs of a simulated host the threads of a step run on.
 
+use fathom_message::{Message, msg};
 use fathom_plan::Placement;
 
 use crate::machine::Host;
 
-/// CPUs for `threads` threads whose target hangs on `socket`, one per thread, and whether they may move.
+/// CPUs for `threads` threads whose target is attached to `socket`, one per thread, and whether they may move.
 ///
 /// # Errors
-/// What the machine lacks, a sentence.
+/// What the machine lacks.
 pub(crate) fn cpus_for(
     host: &Host,
     placement: &Placement,
     threads: u32,
     socket: u32,
-) -> Result<(Vec<u32>, bool), String> {
+) -> Result<(Vec<u32>, bool), Message> {
     let cores = host.cores();
     let second = |first: Vec<u32>| -> Vec<u32> {
         let siblings: Vec<u32> = first.iter().filter_map(|c| host.sibling_of(*c)).collect();
@@ -29,26 +30,23 @@ pub(crate) fn cpus_for(
         }
         Placement::Cores => near_first,
         Placement::Smt if host.threads_per_core == 1 => {
-            return Err("placement smt: this machine has no SMT siblings".to_owned());
+            return Err(msg!("sim-no-smt"));
         }
         Placement::Smt => near_first.iter().flat_map(|core| [Some(*core), host.sibling_of(*core)]).flatten().collect(),
         Placement::Local | Placement::Remote if host.sockets == 1 => {
-            return Err("placements local and remote: this machine has one NUMA node only".to_owned());
+            return Err(msg!("sim-one-node"));
         }
         Placement::Local => second(near_first.into_iter().filter(|c| host.socket_of(*c) == socket).collect()),
         Placement::Remote => second(near_first.into_iter().filter(|c| host.socket_of(*c) != socket).collect()),
         Placement::Cpus(list) => {
             if let Some(cpu) = list.iter().find(|cpu| **cpu >= host.cpus()) {
-                return Err(format!(
-                    "placement: CPU {cpu} does not exist; this machine has CPUs 0-{}",
-                    host.cpus() - 1
-                ));
+                return Err(msg!("sim-no-such-cpu", cpu = *cpu, last = host.cpus() - 1));
             }
             list.clone()
         }
     };
     if chosen.is_empty() {
-        return Err("placement: the list of CPUs is empty".to_owned());
+        return Err(msg!("sim-no-cpus"));
     }
     Ok((chosen.into_iter().cycle().take(threads as usize).collect(), false))
 }
@@ -67,7 +65,7 @@ mod tests {
         assert_eq!(cpus(Placement::Local, 4), Ok(vec![2, 3, 6, 7]));
         assert_eq!(cpus(Placement::Remote, 1), Ok(vec![0]));
         assert_eq!(cpus(Placement::Cpus(vec![5, 1]), 3), Ok(vec![5, 1, 5]));
-        assert!(cpus(Placement::Cpus(vec![8]), 1).unwrap_err().contains("0-7"));
+        assert_eq!(cpus(Placement::Cpus(vec![8]), 1), Err(msg!("sim-no-such-cpu", cpu = 8_u32, last = 7_u32)));
         assert!(cpus_for(&host, &Placement::Unpinned, 1, 0).unwrap().1);
     }
 }

@@ -1,7 +1,8 @@
 //! Runs a step on a simulated machine, in virtual time.
 
 use fathom_hist::Histogram;
-use fathom_plan::{EngineName, Phase, Step};
+use fathom_message::{Message, msg};
+use fathom_plan::{EngineName, Phase, Step, TargetId};
 use fathom_record::{Progress, PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning};
 
 use crate::assemble::{Ended, assemble};
@@ -78,24 +79,24 @@ impl SimRunner {
         let mut out = Vec::new();
         for target in &step.targets {
             if step.engine.name == EngineName::Null {
-                out.push(Resolved { path: target.path.clone(), place: Place::Nowhere });
+                out.push(Resolved { id: target.clone(), place: Place::Nowhere });
                 continue;
             }
-            let name = target_name(&target.path);
-            let part = name.map_or(Some(target.path.as_str()), |name| name.part);
+            let name = target_name(target.as_str());
+            let part = name.map_or(Some(target.as_str()), |name| name.part);
             let members = self.machine.members_of(part).map_err(|why| {
-                refused(format!("target {}", target.path), why, "fathom machines show NAME lists them")
+                refused(msg!("sim-target", target = target.as_str().to_owned()), why, msg!("sim-parts-help"))
             })?;
             for member in members {
                 let place = self.machine.place_of(&member).expect("members are drives and arrays");
                 // A target of several drives stands for each of them.
-                let path =
+                let target =
                     if name.is_some_and(|n| n.part == Some(member.as_str())) || members_is_one(&self.machine, part) {
-                        target.path.clone()
+                        target.clone()
                     } else {
-                        format!("sim:{}/{member}", name.map_or("", |n| n.machine))
+                        TargetId::new(format!("sim:{}/{member}", name.map_or("", |n| n.machine)))
                     };
-                out.push(Resolved { path, place });
+                out.push(Resolved { id: target, place });
             }
         }
         Ok(out)
@@ -111,10 +112,10 @@ impl SimRunner {
                 self.fresh.insert(self.machine.drives[drive].name.clone(), 0.0);
             }
             purges.push(PurgeReport {
-                target: target.path.clone(),
+                target: target.id.clone(),
                 method: PurgeMethod::NvmeFormat,
                 bytes,
-                detail: "simulated format: the mapping is empty".to_owned(),
+                detail: msg!("sim-purged"),
             });
         }
         StepRecord { started_unix_ns: self.started_unix_ns, purges, ..StepRecord::default() }
@@ -161,14 +162,13 @@ impl Runner for SimRunner {
         self.truth = Some(truth);
         if largest > LAW_ERROR_MAX {
             return Err(StepFailure::Failed {
-                what: format!("an operational law does not hold in the simulation: {laws:?}"),
-                source: std::io::Error::other("this is a fault of Fathom"),
-                help: "please report it with the plan and the machine".to_owned(),
+                what: msg!("sim-law-broken"),
+                why: Message::verbatim(format!("{laws:?}")),
+                help: msg!("sim-law-broken-help"),
             });
         }
         if conditioning {
-            let text = "the simulated drives were conditioned analytically; a second of it was run".to_owned();
-            record.warnings.push(Warning::Note { text });
+            record.warnings.push(Warning::Note { text: msg!("sim-conditioned-analytically") });
         }
         Ok(record)
     }

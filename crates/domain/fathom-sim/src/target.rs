@@ -1,6 +1,8 @@
 //! Names of simulated targets: `sim:MACHINE`, `sim:MACHINE/PART`, where MACHINE is a shipped one or a file.
 
-use fathom_units::nearest;
+use fathom_message::{Arg, Join, Message, msg};
+use fathom_plan::TargetId;
+use fathom_units::did_you_mean;
 
 use crate::machine::Machine;
 use crate::world::Place;
@@ -17,7 +19,7 @@ pub struct TargetName<'a> {
 /// A target and the place in the machine that it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
-    pub(crate) path: String,
+    pub(crate) id: TargetId,
     pub(crate) place: Place,
 }
 
@@ -53,8 +55,8 @@ impl Machine {
     /// Names of the drives or the array that a part of the machine means; `None` means its default target.
     ///
     /// # Errors
-    /// A sentence with the nearest name when there is no such part.
-    pub fn members_of(&self, part: Option<&str>) -> Result<Vec<String>, String> {
+    /// When there is no such part; with the nearest name, or all.
+    pub fn members_of(&self, part: Option<&str>) -> Result<Vec<String>, Message> {
         let part = part.unwrap_or(&self.default_target);
         if self.arrays.iter().any(|a| a.name == part) {
             return Ok(vec![part.to_owned()]);
@@ -63,9 +65,9 @@ impl Machine {
             self.drives.iter().filter(|d| d.name == part || d.group == part).map(|d| d.name.clone()).collect();
         if drives.is_empty() {
             let parts = self.parts();
-            let hint = nearest(part, &parts)
-                .map_or_else(|| format!("it has {}", parts.join(", ")), |near| format!("did you mean `{near}`?"));
-            return Err(format!("machine {} has no `{part}`: {hint}", self.name));
+            let hint = did_you_mean(part, &parts)
+                .unwrap_or_else(|| msg!("sim-parts-of-machine", parts = Arg::names(parts, Join::Comma)));
+            return Err(msg!("sim-no-such-part", machine = &self.name, part = part.to_owned(), hint = hint));
         }
         Ok(drives)
     }

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, Role, RunLength, Step, Target,
-    Workload,
+    BlockSize, DataPattern, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, Role, RunLength, Step,
+    TargetId, Workload,
 };
 use fathom_record::{RunControl, Runner, StepFailure, StepRecord};
 
@@ -115,7 +115,7 @@ pub(crate) fn step(target: &str, threads: u32, queue_depth: u32, runtime_ns: u64
         label: "test".into(),
         phase: Phase::Measure,
         group: "test".into(),
-        targets: vec![Target { path: target.to_owned() }],
+        targets: vec![TargetId::new(target.to_owned())],
         workload: Workload {
             mix: OpMix::READ,
             pattern: Pattern::Random,

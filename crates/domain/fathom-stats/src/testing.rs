@@ -2,7 +2,7 @@
 
 use fathom_hist::Histogram;
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Region, RunLength, Step, Target,
+    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Region, RunLength, Step, TargetId,
     Workload,
 };
 use fathom_record::{DirectionInterval, Interval};
@@ -88,7 +88,7 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
         label: "4k random read T1 QD1".into(),
         phase: Phase::Measure,
         group: String::new(),
-        targets: vec![Target { path: "null".into() }],
+        targets: vec![TargetId::new("null")],
         workload: Workload {
             mix: OpMix::READ,
             pattern: Pattern::Random,

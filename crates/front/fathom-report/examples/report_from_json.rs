@@ -3,10 +3,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use fathom_lab::compare::Comparison;
-use fathom_lab::document::Document;
+use fathom_judge::document::{Comparison, Document};
+use fathom_language::Language;
 use fathom_report::html::{render_comparison, render_html};
-use fathom_report::language::Language;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let language: Language = std::env::args().nth(1).map_or(Ok(Language::English), |code| code.parse())?;

@@ -2,7 +2,8 @@
 //!
 //! Empty means: not measured, not applicable, or too few samples for that quantile.
 
-use fathom_lab::document::{CpuView, DirectionView, Document, LatencyView, StepView};
+use fathom_judge::document::{CpuView, DirectionView, Document, LatencyView, StepView};
+use fathom_language::english;
 
 /// A column: its name and how to read it from a step.
 type Column = (&'static str, fn(&StepView) -> String);
@@ -41,7 +42,7 @@ const COLUMNS: &[Column] = &[
     ("group", |s| s.group.clone()),
     ("targets", |s| s.targets.join(" ")),
     ("state", |s| s.state.clone()),
-    ("reason", |s| or_empty(s.reason.as_ref())),
+    ("reason", |s| or_empty(s.reason.as_ref().map(english))),
     ("engine", |s| s.engine.clone()),
     ("mode", |s| s.mode.clone()),
     ("placement", |s| s.placement.clone()),
@@ -106,7 +107,7 @@ const COLUMNS: &[Column] = &[
     ("limit", |s| s.limit.name.clone()),
     ("limit_confidence", |s| s.limit.confidence.clone()),
     ("steady", |s| or_empty(s.steady.as_ref().map(|v| v.reached))),
-    ("warnings", |s| s.warning_texts.join("; ")),
+    ("warnings", |s| s.warning_texts.iter().map(english).collect::<Vec<_>>().join("; ")),
 ];
 
 fn or_empty<T: ToString>(value: Option<T>) -> String {

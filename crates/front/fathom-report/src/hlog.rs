@@ -7,7 +7,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use fathom_hist::Histogram;
-use fathom_lab::document::Document;
+use fathom_judge::document::Document;
 use fathom_plan::{Op, Step};
 use fathom_record::StepRecord;
 use hdrhistogram::serialization::V2DeflateSerializer;

@@ -1,20 +1,21 @@
 //! The report as one HTML file: the viewer built from `web/`, the document as JSON inside, and a static page for readers
 //! without scripts. The viewer replaces the static page; nothing is asked from the network.
 
-mod still;
+mod static_page;
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
 use std::io;
 
-use fathom_lab::compare::Comparison;
-use fathom_lab::document::Document;
+use fathom_judge::document::{Comparison, Document};
 use fathom_lab::reproduce::Reproduction;
+use fathom_language::Language;
+use fathom_message::{Arg, Join, msg};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::language::{Language, comparison_sentences, document_sentences, reproduction_sentences, translations};
-use still::{Words, static_comparison, static_page, static_reproduction};
+use crate::words::{Sentences, add_article_texts, in_words, sentences};
+use static_page::{Words, static_comparison, static_page, static_reproduction};
 
 /// The viewer with its three slots; `build.rs` has checked that each is there once.
 const VIEWER: &str = include_str!(env!("FATHOM_VIEWER"));
@@ -28,11 +29,10 @@ const DOCUMENT: &str = "<!--fathom-document-->";
 /// # Errors
 /// Whatever `out` fails with.
 pub fn render_html(doc: &Document, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
-    let sentences = translations(document_sentences(doc).into_iter());
-    let words = Words::of(language, &sentences);
-    let title = words.own(&format!("Fathom run {}: {}", doc.run.id, doc.run.study));
-    let page = static_page(doc, &words);
-    write_page(&title, &page, &Spoken { document: doc, lang: language.code(), sentences }, out)
+    let content = Content::of(doc, language)?;
+    let words = content.words();
+    let title = words.say(&msg!("report-run-title", run = doc.run.id.to_string(), study = &doc.run.study));
+    write_page(&title, &static_page(doc, &words), &content, out)
 }
 
 /// Writes the report of a comparison, as [`render_html`] does that of a run.
@@ -40,12 +40,11 @@ pub fn render_html(doc: &Document, language: Language, out: &mut dyn io::Write) 
 /// # Errors
 /// Whatever `out` fails with.
 pub fn render_comparison(comparison: &Comparison, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
-    let sides: Vec<&str> = comparison.sides.iter().map(|s| s.title.as_str()).collect();
-    let sentences = translations(comparison_sentences(comparison).into_iter());
-    let words = Words::of(language, &sentences);
-    let title = words.own(&format!("Fathom comparison: {}", sides.join(", ")));
-    let page = static_comparison(comparison, &words);
-    write_page(&title, &page, &Spoken { document: comparison, lang: language.code(), sentences }, out)
+    let content = Content::of(comparison, language)?;
+    let words = content.words();
+    let sides = Arg::list(comparison.sides.iter().map(|side| side.title.clone()), Join::Comma);
+    let title = words.say(&msg!("report-comparison-title", sides = sides));
+    write_page(&title, &static_comparison(comparison, &words), &content, out)
 }
 
 /// Writes the report of the articles redone, as [`render_html`] does that of a run.
@@ -53,35 +52,42 @@ pub fn render_comparison(comparison: &Comparison, language: Language, out: &mut 
 /// # Errors
 /// Whatever `out` fails with.
 pub fn render_reproduction(reproduction: &Reproduction, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
-    let sentences = translations(reproduction_sentences(reproduction).into_iter());
-    let words = Words::of(language, &sentences);
-    let page = static_reproduction(reproduction, &words);
-    let title = words.own("Fathom: the articles, redone");
-    write_page(&title, &page, &Spoken { document: reproduction, lang: language.code(), sentences }, out)
+    let mut content = Content::of(reproduction, language)?;
+    add_article_texts(&mut content.sentences);
+    let words = content.words();
+    let title = words.say(&msg!("report-reproduction-title"));
+    write_page(&title, &static_reproduction(reproduction, &words), &content, out)
 }
 
-/// A document with its sentences in other languages.
+/// A document in English with its sentences in the other languages.
 #[derive(Serialize)]
-struct Spoken<'a, T: Serialize> {
+struct Content {
     #[serde(flatten)]
-    document: &'a T,
-    lang: &'static str,
-    sentences: BTreeMap<&'static str, BTreeMap<&'a str, String>>,
+    document: Value,
+    lang: Language,
+    sentences: Sentences,
 }
 
-fn write_page<T: Serialize>(
-    title: &str,
-    page: &str,
-    document: &Spoken<'_, T>,
-    out: &mut dyn io::Write,
-) -> io::Result<()> {
+impl Content {
+    fn of(value: &impl Serialize, language: Language) -> io::Result<Content> {
+        let document = in_words(value, Language::English)?;
+        let sentences = sentences(value, &document)?;
+        Ok(Content { document, lang: language, sentences })
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words::of(self.lang, &self.sentences)
+    }
+}
+
+fn write_page(title: &str, page: &str, content: &Content, out: &mut dyn io::Write) -> io::Result<()> {
     let (head, rest) = VIEWER.split_once(TITLE).expect("build.rs saw the slot of the title");
     let (before, rest) = rest.split_once(STATIC).expect("build.rs saw the slot of the static page");
     let (between, tail) = rest.split_once(DOCUMENT).expect("build.rs saw the slot of the document");
     write!(out, "{head}<title>{}</title>{before}", Escaped(title))?;
     out.write_all(page.as_bytes())?;
     out.write_all(between.as_bytes())?;
-    document.serialize(&mut Serializer::with_formatter(&mut *out, ScriptSafe(CompactFormatter)))?;
+    content.serialize(&mut Serializer::with_formatter(&mut *out, ScriptSafe(CompactFormatter)))?;
     out.write_all(tail.as_bytes())
 }
 
@@ -125,7 +131,7 @@ impl Display for Escaped<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     /// A document of `labels.len()` steps; the last one is refused when `reason` is given.
     fn document(labels: &[&str], reason: Option<&str>) -> Document {
@@ -170,8 +176,8 @@ mod tests {
         step
     }
 
-    fn still(doc: &Document) -> String {
-        static_page(doc, &Words::of(Language::English, &BTreeMap::new()))
+    fn page_of(doc: &Document) -> String {
+        static_page(doc, &Words::of(Language::English, &Sentences::new()))
     }
 
     fn rendered(doc: &Document) -> String {
@@ -199,7 +205,7 @@ mod tests {
     fn hostile_labels_stay_text() {
         let mut doc = document(&[HOSTILE], Some(HOSTILE));
         doc.run.study = HOSTILE.to_owned();
-        doc.verdict[0].answer = HOSTILE.to_owned();
+        doc.verdict[0].answer = fathom_message::Message::verbatim(HOSTILE);
         let html = rendered(&doc);
         assert!(!html.contains("alert(1)</script>"));
         assert_eq!(html.matches("</script>").count(), VIEWER.matches("</script>").count());
@@ -212,7 +218,7 @@ mod tests {
 
     #[test]
     fn without_scripts_the_page_shows_verdict_and_steps_with_their_load() {
-        let page = still(&document(&["4k random read", "refused one"], Some("no O_DIRECT")));
+        let page = page_of(&document(&["4k random read", "refused one"], Some("no O_DIRECT")));
         for text in [
             "<h1>541k reads a second.</h1>",
             "One core gives 183k.",
@@ -224,7 +230,7 @@ mod tests {
             assert!(page.contains(text), "{text} is missing in {page}");
         }
         assert!(page.contains("<td class=\"num\">1</td><td class=\"num\">32</td>"));
-        assert!(page.contains("needs 40.0 s more"));
+        assert!(page.contains("needs 40 s more"));
         assert!(page.contains("refused: no O_DIRECT"));
     }
 

@@ -1,13 +1,17 @@
-//! Fathom's own JSON document.
+//! Fathom's own JSON.
 
-use fathom_lab::document::Document;
+use fathom_language::Language;
+use serde::Serialize;
 
-/// The document as indented JSON with a newline at its end: what `--json` and `export --format json` print.
+use crate::words::in_words;
+
+/// A value as indented JSON with a newline at its end, its messages in English: what `--json` and `export --format json`
+/// print.
 ///
 /// # Errors
 /// Never for a document made from the store; [`serde_json::Error`] when a foreign value inside it has no JSON form.
-pub fn json(doc: &Document) -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(doc)?;
+pub fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(&in_words(value, Language::English)?)?;
     text.push('\n');
     Ok(text)
 }

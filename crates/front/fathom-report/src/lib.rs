@@ -8,7 +8,7 @@ mod hlog;
 pub mod html;
 pub mod import;
 mod json;
-pub mod language;
+mod words;
 
 pub use csv::csv;
 pub use fio_bins::{FIO_BINS, bin_counts, bin_of_ns, ns_of_bin};
@@ -16,3 +16,4 @@ pub use fio_json::{fio_json, fio_json_files, fio_json_text};
 pub use fio_log::fio_logs;
 pub use hlog::{HlogError, hlog};
 pub use json::json;
+pub use words::in_words;

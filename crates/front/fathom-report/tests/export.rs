@@ -5,9 +5,10 @@ mod support;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use fathom_lab::document::CpuView;
+use fathom_judge::document::{CheckView, Comparison, CpuView, Figure, Verdict};
+use fathom_message::{Message, msg};
 use fathom_plan::OpMix;
-use fathom_record::OpenLoop;
+use fathom_record::{FeatureState, FeatureUse, OpenLoop, PurgeMethod, PurgeReport, Warning};
 use fathom_report::{FIO_BINS, csv, fio_json, fio_json_files, fio_json_text, fio_logs, hlog, json};
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -154,9 +155,63 @@ fn a_refused_step_is_named_in_the_export() {
     let mut refused = doc.steps[0].clone();
     refused.index = 3;
     refused.state = "refused".to_owned();
-    refused.reason = Some("no poll queues".to_owned());
+    refused.reason = Some(Message::verbatim("no poll queues"));
     doc.steps.push(refused);
     assert!(fio_json(&doc, &steps, false)["fathom_note"].to_string().contains("no poll queues"));
+}
+
+#[test]
+fn what_is_written_holds_words_and_no_ids_of_messages() {
+    let (mut doc, _) = run();
+    let said = || msg!("what-and-why", what = "mode iopoll", why = Message::verbatim("no poll queues"));
+    let step = &mut doc.steps[0];
+    (step.reason, step.help, step.limit.sentence) = (Some(said()), Some(said()), said());
+    (step.label_message, step.warning_texts) = (said(), vec![said()]);
+    step.warnings =
+        vec![Warning::Note { text: said() }, Warning::FeatureMissing { feature: "iopoll".to_owned(), reason: said() }];
+    step.features = vec![FeatureUse::new("iopoll", FeatureState::Unavailable, said())];
+    step.purges = vec![PurgeReport { target: "f".into(), method: PurgeMethod::Absent, bytes: 0, detail: said() }];
+    doc.run.plan.notes = vec![said()];
+    doc.verdict = vec![Verdict {
+        question: said(),
+        answer: said(),
+        evidence: vec![said()],
+        would_help: vec![said()],
+        caveats: vec![said()],
+        figures: vec![Figure { name: said(), value: 1.0, unit: "iops".to_owned(), ci95: None, load: said(), step: 0 }],
+    }];
+    doc.run.question = said();
+    let check = CheckView { name: "bytes".to_owned(), ok: None, sentence: said(), cause: None };
+    doc.steps[0].checks = vec![check];
+    doc.host = serde_json::json!({
+        "advice": [{ "id": "a.rule", "severity": "note", "subjects": [said()], "reason": said(), "effect": said(),
+            "remedy": said() }],
+        "targets": [{ "no_device_because": said() }],
+    });
+    let text = json(&doc).expect("has a JSON form");
+    assert!(!text.contains("what-and-why"), "{text}");
+    assert_eq!(text.matches("\"mode iopoll: no poll queues\"").count(), 24);
+    assert!(csv(&doc).contains("mode iopoll: no poll queues"));
+}
+
+#[test]
+fn a_comparison_is_written_in_words_and_one_of_strings_is_still_read() {
+    let said = || msg!("what-and-why", what = "mode iopoll", why = Message::verbatim("no poll queues"));
+    let side = serde_json::json!({ "name": "A", "title": said(), "run": 1, "study": "quick", "started": "", "state": "finished",
+        "command": "" });
+    let other = serde_json::json!({ "name": "B", "title": "run 2", "run": 2, "study": "quick", "started": "", "state": "finished",
+        "command": "" });
+    let shape = serde_json::json!({
+        "fathom": "0.1.0", "schema": 1, "kind": "comparison", "sides": [side, other], "margin_pct": 2.0,
+        "environment": [{ "area": "host", "what": said(), "values": [said(), null] }], "false_discovery_rate": 0.05,
+        "answer": said(), "caveats": [said(), "as an older version wrote it"], "steps": [],
+        "unmatched": [{ "side": "A", "label": "4k random read", "why": said() }]
+    });
+    let comparison: Comparison = serde_json::from_value(shape).expect("the shape of a comparison");
+    let text = json(&comparison).expect("plain data");
+    assert!(!text.contains("what-and-why"), "{text}");
+    assert_eq!(text.matches("\"mode iopoll: no poll queues\"").count(), 6);
+    assert!(text.contains("\"run 2\"") && text.contains("\"as an older version wrote it\""), "{text}");
 }
 
 #[test]
@@ -327,7 +382,7 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 fn the_document_survives_its_json() {
     let (doc, _) = run();
     let text = json(&doc).expect("JSON");
-    assert_eq!(serde_json::from_str::<fathom_lab::document::Document>(&text).expect("the same document"), doc);
+    assert_eq!(serde_json::from_str::<fathom_judge::document::Document>(&text).expect("the same document"), doc);
     assert!(text.ends_with("}\n"));
 }
 

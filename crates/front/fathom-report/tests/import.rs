@@ -5,6 +5,7 @@ mod support;
 use std::process::Command;
 
 use fathom_hist::REL_ERROR_MAX;
+use fathom_message::Message;
 use fathom_plan::{EngineName, Pattern, Placement};
 use fathom_record::{Direction, Latency, StepRecord, Warning};
 use fathom_report::import::{ImportError, Imported, import_json};
@@ -23,7 +24,7 @@ fn direction(record: &StepRecord, op: Op) -> &Direction {
 
 fn notes(record: &StepRecord) -> String {
     let texts = record.warnings.iter().filter_map(|w| if let Warning::Note { text } = w { Some(text) } else { None });
-    texts.cloned().collect::<Vec<_>>().join("\n")
+    texts.map(fathom_language::english).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -34,7 +35,7 @@ fn json_plus_with_lat_percentiles_becomes_samples_of_lat() {
     assert_eq!((step.load.threads, step.load.queue_depth, step.engine.name), (1, 4, EngineName::Libaio));
     assert_eq!((step.workload.mix.read_pct, step.workload.pattern), (70, Pattern::Random));
     assert_eq!((step.workload.block_bytes_max(), step.workload.direct), (4096, true));
-    assert_eq!(step.targets[0].path, "data.bin");
+    assert_eq!(step.targets[0].as_str(), "data.bin");
     for (op, key) in [(Op::Read, "read"), (Op::Write, "write")] {
         let (ours, fio) = (direction(record, op), &source["jobs"][0][key]);
         assert_eq!(Value::from(ours.ios), fio["total_ios"]);
@@ -261,7 +262,7 @@ fn our_document_comes_back_with_its_figures_quoted() {
     let (mut doc, steps) = run();
     let mut refused = doc.steps[0].clone();
     refused.index = 3;
-    refused.reason = Some("no poll queues".to_owned());
+    refused.reason = Some(Message::verbatim("no poll queues"));
     doc.steps.push(refused);
     let imported = import_json(&json(&doc).expect("JSON"), "run.json").expect("our own document");
     assert_eq!(imported.plan, doc.run.plan);
@@ -286,7 +287,7 @@ fn our_document_comes_back_with_its_figures_quoted() {
 fn a_document_of_a_newer_fathom_or_of_a_wrong_shape_is_refused() {
     let (doc, _) = run();
     let text = json(&doc).expect("JSON");
-    let newer = text.replacen("\"schema\": 1", "\"schema\": 99", 1);
+    let newer = text.replacen("\"schema\": 2", "\"schema\": 99", 1);
     assert!(matches!(import_json(&newer, "x"), Err(ImportError::NewerFathom { found: 99, .. })));
     let wrong = text.replacen("\"queue_depth\": 1", "\"queue_depth\": \"deep\"", 1);
     let Err(ImportError::Json { line, what, .. }) = import_json(&wrong, "x") else { panic!("a text is no depth") };

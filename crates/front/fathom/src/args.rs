@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use fathom_report::language::Language;
+use fathom_language::Language;
+
+use crate::commands::Output;
 
 /// How fast is this storage, what limits it, and what would change that.
 #[derive(Debug, Parser)]
@@ -47,14 +49,17 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
-    /// Bring back every setting that Fathom changed and did not bring back yet
+    /// Restore settings that Fathom changed, and remove test files of killed runs
     Restore {
-        /// Only show what would be brought back
+        /// Only show what would be restored
         #[arg(long)]
         list: bool,
         /// Print JSON alone
         #[arg(long)]
         json: bool,
+        /// After a second Ctrl-C: end as interrupted
+        #[arg(long, hide = true)]
+        interrupted: bool,
     },
     /// Runs in the lab
     List {
@@ -76,9 +81,12 @@ pub(crate) enum Command {
     Report {
         /// Number of the run, or `last`
         run: String,
-        /// File to write [default: fathom-RUN.html]
+        /// File to write, `-` for standard output [default: fathom-RUN.html]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Replace a file that Fathom did not write
+        #[arg(long)]
+        force: bool,
     },
     /// Write a run in another tool's format
     Export(ExportArgs),
@@ -106,45 +114,6 @@ pub(crate) enum Command {
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<i64>,
     },
-    /// Random 4k reads by a bare loop without latencies: what the kernel gives at most, for `make bench`
-    #[command(hide = true)]
-    BenchBare {
-        /// File or block device
-        #[arg(long)]
-        target: String,
-        /// psync, libaio, io_uring
-        #[arg(long)]
-        engine: String,
-        /// I/Os in flight
-        #[arg(long, default_value = "1")]
-        iodepth: String,
-        /// Seconds
-        #[arg(long, default_value_t = 1.0)]
-        seconds: f64,
-    },
-    /// What sampling a machine once a second costs, for `make bench`
-    #[command(hide = true)]
-    BenchSampler {
-        /// Folder with proc and sys of a machine; the running one when left out
-        #[arg(long, value_name = "DIR")]
-        root: Option<PathBuf>,
-        /// Seconds
-        #[arg(long, default_value_t = 5)]
-        seconds: u32,
-    },
-    /// The limits of the loop and of the kernel's ring, for `make bench`
-    #[command(hide = true)]
-    BenchNop {
-        /// I/Os in flight
-        #[arg(long, default_value_t = 128)]
-        iodepth: u32,
-        /// I/Os per call
-        #[arg(long, default_value_t = 32)]
-        batch: u32,
-        /// Seconds per leg
-        #[arg(long, default_value_t = 1.0)]
-        seconds: f64,
-    },
 }
 
 /// What the ways to run have in common.
@@ -153,6 +122,9 @@ pub(crate) struct RunCommon {
     /// Allow writing to the block device with this serial number (once per device)
     #[arg(long, value_name = "SERIAL")]
     pub(crate) destroy: Vec<String>,
+    /// Allow overwriting existing files, and drives whose --destroy says so, that hold other people's data
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Leave files that Fathom created in place
     #[arg(long)]
     pub(crate) keep: bool,
@@ -169,9 +141,19 @@ pub(crate) struct ShownArgs {
     /// Also write the HTML report to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that Fathom did not write (--output)
+    #[arg(long)]
+    pub(crate) force: bool,
     /// No progress on stderr
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl ShownArgs {
+    /// Where the report goes, if anywhere.
+    pub(crate) fn destination(&self) -> Option<Output<'_>> {
+        self.output.as_deref().map(|path| Output { path, force: self.force })
+    }
 }
 
 #[derive(Debug, Default, ClapArgs)]
@@ -256,6 +238,9 @@ pub(crate) struct PlanArgs {
     /// As if writing to the block device with this serial number were allowed (once per device)
     #[arg(long, value_name = "SERIAL")]
     pub(crate) destroy: Vec<String>,
+    /// As if overwriting existing files were allowed
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,
@@ -279,6 +264,9 @@ pub(crate) struct CompareArgs {
     /// Also write the comparison as one offline HTML file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that Fathom did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// `fathom inspect`.
@@ -319,6 +307,9 @@ pub(crate) struct ExportArgs {
     /// (fio-json, fio-json-plus, fio-log)
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace files that Fathom did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Formats of `fathom export`.

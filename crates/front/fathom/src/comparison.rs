@@ -1,10 +1,12 @@
 //! A comparison as text: what differs besides the figures, the answer, then one line per step.
 
-use fathom_lab::compare::{ComparedMetric, ComparedStep, Comparison, Difference, change_words, interval_words};
+use fathom_judge::document::{ComparedMetric, ComparedStep, Comparison, Difference};
+use fathom_language::change_words;
+use fathom_message::Quantity;
 use fathom_units::{format_iops, format_ns};
 
 use crate::table::shorten;
-use crate::terminal::fill;
+use crate::terminal::{fill, say};
 
 /// Columns of a step's label.
 const LABEL: usize = 24;
@@ -14,28 +16,33 @@ const VALUE: usize = 22;
 /// The whole comparison for people.
 pub(crate) fn text(comparison: &Comparison) -> String {
     let mut out = String::new();
+    let is_one_run = is_one_run(comparison);
     for side in &comparison.sides {
-        let run = format!("run {}", side.run);
-        let title = if side.title == run { run } else { format!("{} of {run}", side.title) };
+        let title = say(&side.title);
+        // The sides of one run are named by what they set; runs by their number.
+        let title = if is_one_run { format!("{title} of run {}", side.run) } else { title };
         out.push_str(&format!("{}  {title} · {} · {} · {}\n", side.name, side.study, side.started, side.state));
     }
     out.push('\n');
     out.push_str(&environment(comparison));
     out.push('\n');
-    out.push_str(&fill(&comparison.answer, ""));
+    out.push_str(&fill(&say(&comparison.answer), ""));
     for caveat in &comparison.caveats {
-        out.push_str(&fill(&format!("Mind: {caveat}"), ""));
+        out.push_str(&fill(&format!("Caveat: {}", say(caveat)), ""));
     }
     out.push('\n');
     out.push_str(&steps(comparison));
     out
 }
 
+/// Whether the sides are those of one run.
+fn is_one_run(comparison: &Comparison) -> bool {
+    comparison.sides.windows(2).all(|pair| pair[0].run == pair[1].run)
+}
+
 /// What differs between the sides besides their figures.
 fn environment(comparison: &Comparison) -> String {
-    let mut runs: Vec<i64> = comparison.sides.iter().map(|s| s.run).collect();
-    runs.dedup();
-    if runs.len() == 1 {
+    if is_one_run(comparison) {
         return "Both sides were measured in one run, in turns: the rest was the same.\n".to_owned();
     }
     if comparison.environment.is_empty() {
@@ -53,9 +60,12 @@ fn environment(comparison: &Comparison) -> String {
 }
 
 fn difference_line(difference: &Difference) -> String {
-    let mut line = format!(" {:<width$}", shorten(&difference.what, LABEL - 1), width = LABEL - 1);
+    let mut line = format!(" {:<width$}", shorten(&say(&difference.what), LABEL - 1), width = LABEL - 1);
     for value in &difference.values {
-        line.push_str(&format!("  {:<VALUE$}", shorten(value.as_deref().unwrap_or("not known"), VALUE)));
+        line.push_str(&format!(
+            "  {:<VALUE$}",
+            shorten(&value.as_ref().map_or_else(|| "not known".to_owned(), say), VALUE)
+        ));
     }
     format!("{}\n", line.trim_end())
 }
@@ -76,7 +86,7 @@ pub(crate) fn steps(comparison: &Comparison) -> String {
         out.push_str(&step_lines(step, several));
     }
     for alone in &comparison.unmatched {
-        out.push_str(&format!(" {:<LABEL$} {}: {}\n", shorten(&alone.label, LABEL), alone.side, alone.why));
+        out.push_str(&format!(" {:<LABEL$} {}: {}\n", shorten(&alone.label, LABEL), alone.side, say(&alone.why)));
     }
     out.push_str(&format!(
         " change: of IOPS, or of speed (latency the other way round) where the rate was given; same: within {} %\n",
@@ -89,7 +99,7 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
     let headline = step.metrics.iter().find(|m| m.name == step.metric);
     let value = |of: fn(&ComparedMetric) -> f64| headline.map_or_else(|| "-".to_owned(), |m| figure(m, of(m)));
     let interval = step.ci95.map_or_else(|| "-".to_owned(), interval_words);
-    let verdict = if step.verdict == "unsure" { "cannot tell" } else { &step.verdict };
+    let verdict = if step.verdict == "unsure" { "inconclusive" } else { &step.verdict };
     let label = if several { format!("{} {}", step.side, step.label) } else { step.label.clone() };
     let mut out = format!(
         " {:<LABEL$} {:>8} {:>8}  {:>8}  {interval:<18} {verdict}\n",
@@ -108,9 +118,15 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
         out.push_str(&fill(&others.join(" · "), "     "));
     }
     for note in &step.notes {
-        out.push_str(&fill(note, "     "));
+        out.push_str(&fill(&say(note), "     "));
     }
     out
+}
+
+/// Both ends of the interval of a ratio, as changes: `+24.0 to +28.2 %`.
+fn interval_words(ci95: [f64; 2]) -> String {
+    let ends = fathom_language::interval_words(&Quantity::change(1.0).with_ci95(Some(ci95)));
+    ends.map(|(low, high)| format!("{low} to {high}")).unwrap_or_default()
 }
 
 /// `-12.4 %, 95 % interval -13.0 to -11.8 %`.

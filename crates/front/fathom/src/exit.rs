@@ -1,9 +1,13 @@
 //! Exit codes, and the one shape of an error at the surface: what, where, why, what to do.
 
-use fathom_host::Refusal;
+use fathom_host::{OutputError, Refusal, RefusalKind};
 use fathom_lab::{ConductError, TargetError};
-use fathom_plan::SourceError;
+use fathom_language::Language;
+use fathom_message::Say;
+use fathom_plan::{KnobError, SourceError};
 use fathom_store::StoreError;
+
+use crate::terminal::say;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,17 @@ impl Problem {
         Problem { message: message.into(), help: (!help.is_empty()).then_some(help), exit }
     }
 
+    /// What an error says, in the language of the terminal.
+    pub(crate) fn of(exit: Exit, error: &impl Say) -> Self {
+        Problem::new(exit, say(&error.message()), error.help().as_ref().map(say).unwrap_or_default())
+    }
+
+    /// As [`Problem::of`] for a value of the command line that was given with `flag`.
+    pub(crate) fn of_flag(flag: &str, error: &impl Say) -> Self {
+        let message = format!("{flag}: {}", say(&error.message()));
+        Problem { message, ..Problem::of(Exit::Usage, error) }
+    }
+
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Problem::new(Exit::Usage, message, help)
     }
@@ -50,33 +65,53 @@ impl Problem {
 
 impl From<SourceError> for Problem {
     fn from(error: SourceError) -> Self {
-        // Its text already carries place and help.
-        Problem::usage(error.to_string(), "")
+        // The help stands at the place.
+        Problem::usage(Language::English.say_at(&error.place, &error.message, error.help.as_ref()), "")
+    }
+}
+
+impl From<KnobError> for Problem {
+    fn from(error: KnobError) -> Self {
+        Problem::of(Exit::Usage, &error)
     }
 }
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        Problem::new(Exit::Refused, format!("{refusal}\n  refused before anything was written"), refusal.help.clone())
+        if refusal.kind == RefusalKind::Missing {
+            return Problem::of(Exit::Usage, &refusal);
+        }
+        let message = format!("{}\n  refused before anything was written", say(&refusal.message));
+        Problem::new(Exit::Refused, message, say(&refusal.help))
     }
 }
 
 impl From<TargetError> for Problem {
     fn from(error: TargetError) -> Self {
-        let help = error.help();
         match error {
             TargetError::Guard(refusal) => refusal.into(),
-            TargetError::WouldOverwrite { .. } => Problem::new(Exit::Refused, error.to_string(), help),
-            other => Problem::usage(other.to_string(), help),
+            TargetError::Machine(error) => (*error).into(),
+            TargetError::Setting(error) => error.into(),
+            other => Problem::of(Exit::Usage, &other),
         }
+    }
+}
+
+impl From<OutputError> for Problem {
+    fn from(error: OutputError) -> Self {
+        let exit = if matches!(error, OutputError::Io { .. }) { Exit::Failed } else { Exit::Refused };
+        Problem::of(exit, &error)
     }
 }
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        let help = error.help();
-        let exit = if matches!(error, StoreError::RunNotFound { .. }) { Exit::Usage } else { Exit::Failed };
-        Problem::new(exit, error.to_string(), help)
+        let exit = match error {
+            StoreError::RunNotFound { .. } => Exit::Usage,
+            StoreError::NotAFile(_) => Exit::Refused,
+            _ => Exit::Failed,
+        };
+        Problem::of(exit, &error)
     }
 }
 
@@ -86,14 +121,11 @@ impl From<ConductError> for Problem {
             ConductError::Target(e) => e.into(),
             ConductError::Store(e) => e.into(),
             ConductError::Setting(e) => e.into(),
-            ConductError::OtherHost { .. } | ConductError::Gone { .. } | ConductError::NotAgain { .. } => {
-                Problem::new(Exit::Refused, error.to_string(), "begin a new run: fathom run --like RUN")
-            }
-            ConductError::DrivesGone { .. } => {
-                Problem::new(Exit::Refused, error.to_string(), "name the targets to do it on: --target")
-            }
-            ConductError::Host(_) => Problem::new(Exit::Failed, error.to_string(), "mount /proc and /sys"),
-            ConductError::Layout { ref help, .. } => Problem::new(Exit::Failed, error.to_string(), help.clone()),
+            ConductError::OtherHost { .. }
+            | ConductError::Gone { .. }
+            | ConductError::NotAgain { .. }
+            | ConductError::DrivesGone { .. } => Problem::of(Exit::Refused, &error),
+            ConductError::Host(_) | ConductError::Layout { .. } => Problem::of(Exit::Failed, &error),
         }
     }
 }

@@ -1,18 +1,21 @@
 //! Limits with their evidence, and predictions beside what was measured, as text.
 
-use fathom_lab::document::{Document, StepView};
-use fathom_units::{format_bytes, format_iops, format_ns, format_rate};
+use fathom_judge::document::{Document, EvidenceView, StepView};
+use fathom_language::with_unit;
+use fathom_message::{Quantity, Unit};
+use fathom_units::{format_iops, format_ns};
 
 use crate::table;
+use crate::terminal::say;
 
 /// Every measured step with its limit, what would help, and the numbers; then the probes.
 pub(crate) fn reasons(document: &Document) -> String {
     let mut out = String::from("\nWhy\n");
     for step in document.steps.iter().filter(|s| s.phase == "measure" && s.ios > 0) {
-        out.push_str(&format!(" {}: {} ({})\n", step.label, step.limit.sentence, step.limit.confidence));
+        out.push_str(&format!(" {}: {}\n", step.label, say(&step.limit.sentence)));
         out.push_str(&evidence(step));
         for help in &step.limit.would_help {
-            out.push_str(&format!("    would help: {help}\n"));
+            out.push_str(&format!("    would help: {}\n", say(help)));
         }
     }
     let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == "probe").collect();
@@ -33,7 +36,7 @@ pub(crate) fn step(step: &StepView, explain: bool) -> String {
 
 fn figures(step: &StepView) -> String {
     match &step.reason {
-        Some(reason) => format!("{}: {reason}", step.label),
+        Some(reason) => format!("{}: {}", step.label, say(reason)),
         None => {
             let mean = step.lat_ns.as_ref().map_or(String::new(), |l| format!(", mean {}", format_ns(l.mean)));
             format!("{}: {} IOPS{mean}", step.label, format_iops(step.iops))
@@ -43,17 +46,15 @@ fn figures(step: &StepView) -> String {
 
 /// The numbers behind a limit, a line each.
 pub(crate) fn evidence(step: &StepView) -> String {
-    step.limit.evidence.iter().map(|e| format!("    {}: {}\n", e.name, value(e.value, &e.unit))).collect()
+    let line = |e: &EvidenceView| format!("    {}: {}\n", say(&e.label), value(e.value, &e.unit));
+    step.limit.evidence.iter().map(line).collect()
 }
 
 fn value(value: f64, unit: &str) -> String {
-    match unit {
-        "iops" => format!("{} IOPS", format_iops(value)),
-        "ns" => format_ns(value),
-        "bytes" => format_bytes(value as u64),
-        "bytes/s" => format_rate(value),
-        "%" => format!("{value:.0} %"),
-        _ => format!("{value:.2} {unit}"),
+    match serde_json::from_value::<Unit>(serde_json::Value::from(unit)) {
+        Ok(unit) => with_unit(&Quantity::new(value, unit)),
+        // As another program, or an older version, wrote it.
+        Err(_) => format!("{value:.2} {unit}"),
     }
 }
 

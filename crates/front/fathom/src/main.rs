@@ -5,6 +5,7 @@ mod commands;
 mod comparison;
 mod exit;
 mod explanation;
+mod inventory;
 mod model_args;
 mod outlook;
 mod progress;

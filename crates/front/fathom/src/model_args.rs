@@ -86,6 +86,9 @@ pub(crate) struct FitArgs {
     /// File to write, e.g. my-ssd.toml [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that Fathom did not write
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Name of the device in the file [default: the file's]
     #[arg(long)]
     pub(crate) name: Option<String>,

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
-use fathom_host::{Root, check_write_target, whole_device_of};
-use fathom_plan::{MadeFile, Phase, Placement, Plan, Step};
+use fathom_host::whole_device_of;
+use fathom_host::{Permit, Root, check_write_target};
+use fathom_lab::FileToMake;
+use fathom_plan::{Phase, Placement, Plan, Step};
 use fathom_units::{format_bytes, format_duration_ns};
+
+use crate::terminal::say;
 
 /// A bound on the time of a pass that is no estimate of it.
 const LONG_NS: u64 = 7 * 86_400_000_000_000;
@@ -126,7 +130,7 @@ fn placement(placement: &Placement) -> &'static str {
 pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for step in &plan.steps {
-        let paths = step.targets.iter().map(|t| t.path.as_str());
+        let paths = step.targets.iter().map(fathom_plan::TargetId::as_str);
         match groups.iter_mut().find(|(name, _)| *name == step.group) {
             Some((_, known)) => {
                 for path in paths {
@@ -141,16 +145,16 @@ pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
     groups
 }
 
-/// Number of steps, time, and bytes to be written, in a line. `plan` as executed says more than as read.
-pub(crate) fn totals(plan: &Plan) -> String {
+/// Number of steps, time, and bytes to be written, in a line; `made_bytes` are of files that are made for it.
+/// A plan as executed says more than as read.
+pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
     let timed = |s: &&Step| s.length.budget_ns < LONG_NS;
     let time_ns = plan.steps.iter().filter(timed).map(|s| s.length.ramp_ns + s.length.budget_ns).sum();
     let passes = plan.steps.iter().any(|s| !timed(&s));
     let writes = plan.writes();
     let mut written = Vec::new();
-    let filled = plan.files.iter().map(|f| f.bytes).sum::<u64>();
     let by_steps = plan.steps.iter().any(|s| matches!(s.phase, Phase::Fill | Phase::Precondition));
-    let bytes = writes.bytes_max + if by_steps { 0 } else { filled };
+    let bytes = writes.bytes_max + if by_steps { 0 } else { made_bytes };
     if bytes > 0 {
         written.push(format_bytes(bytes));
     }
@@ -171,7 +175,7 @@ pub(crate) fn totals(plan: &Plan) -> String {
 
 /// Whether a step of the plan writes to, trims or purges the target.
 fn is_written(plan: &Plan, target: &str) -> bool {
-    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && s.targets.iter().any(|t| t.path == target))
+    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && s.targets.iter().any(|t| t.as_str() == target))
 }
 
 /// The block devices whose content the run destroys, a line for each.
@@ -197,19 +201,19 @@ fn identity(target: &str) -> String {
 }
 
 /// What happens to each target as named, a line for each. `files`: those that would be made, by the plan as executed.
-pub(crate) fn fates(plan: &Plan, files: &[MadeFile], destroy: &[String]) -> String {
+pub(crate) fn fates(plan: &Plan, files: &[FileToMake], permit: Permit<'_>) -> String {
     let mut targets: Vec<&str> = groups(plan).into_iter().flat_map(|(_, targets)| targets).collect();
     targets.sort_unstable();
     targets.dedup();
-    targets.iter().map(|target| format!(" {target}: {}\n", fate(plan, files, target, destroy))).collect()
+    targets.iter().map(|target| format!(" {target}: {}\n", fate(plan, files, target, permit))).collect()
 }
 
-fn fate(plan: &Plan, files: &[MadeFile], target: &str, destroy: &[String]) -> String {
+fn fate(plan: &Plan, files: &[FileToMake], target: &str, permit: Permit<'_>) -> String {
     let writes = is_written(plan, target);
     let path = Path::new(target);
     let made = |inside: bool| {
-        let parent = |f: &&MadeFile| Path::new(&f.path).parent() == Some(path);
-        let file = files.iter().find(|f| if inside { parent(f) } else { f.path == target });
+        let parent = |f: &&FileToMake| f.path.parent() == Some(path);
+        let file = files.iter().find(|f| if inside { parent(f) } else { f.path == path });
         file.map_or_else(String::new, |f| format!(" of {}", format_bytes(f.bytes)))
     };
     match std::fs::metadata(path) {
@@ -217,9 +221,9 @@ fn fate(plan: &Plan, files: &[MadeFile], target: &str, destroy: &[String]) -> St
         Ok(m) if m.is_file() && writes => "this existing file is overwritten in place".into(),
         Ok(_) if !writes => "read only".into(),
         Ok(m) if m.is_file() => "read only".into(),
-        Ok(_) => match check_write_target(&Root::live(), path, destroy) {
+        Ok(_) => match check_write_target(&Root::live(), path, &permit) {
             Ok(_) => format!("its content is destroyed{}", identity(target)),
-            Err(refusal) => format!("would be refused: {refusal} ({})", refusal.help),
+            Err(refusal) => format!("would be refused: {} ({})", say(&refusal.message), say(&refusal.help)),
         },
         Err(_) if target.starts_with("sim:") => "simulated: no real device is read or written".into(),
         Err(_) if target == "null" => "no I/O at all".into(),

@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use fathom_judge::document::StepView;
 use fathom_lab::Event;
-use fathom_lab::document::StepView;
 use fathom_plan::{Plan, Round, Step};
-use fathom_record::{Progress as StepProgress, Warning};
-use fathom_store::StoredPrediction;
+use fathom_record::{LadderPrediction, Progress as StepProgress, Warning};
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::outlook;
 use crate::table::{self, Layout};
-use crate::terminal::talk;
+use crate::terminal::{say, talk};
 
 /// Width of the sparkline of recent rates.
 const SPARK_WIDTH: usize = 12;
@@ -77,21 +76,22 @@ impl Shown {
             return;
         }
         match event {
-            Event::RunStarted { run, plan } => {
+            Event::RunStarted { run, plan, made_bytes } => {
                 self.steps = plan.steps.len();
                 self.plan = plan.steps.iter().map(|s| (most_ns(s), s.role.round)).collect();
                 self.later_ns = self.plan.iter().map(|(ns, _)| ns).sum();
                 self.layout = self.layout.fitting(plan.steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
-                self.line(&format!("{} · {} · {} · run {run}", plan.study.name, plan.study.question, targets(plan)));
+                let question = say(&plan.study.question_message());
+                self.line(&format!("{} · {question} · {} · run {run}", plan.study.name, targets(plan)));
                 if self.steps > 1 {
-                    self.line(outlook::totals(plan).trim_end());
+                    self.line(outlook::totals(plan, *made_bytes).trim_end());
                     for line in outlook::destroyed(plan) {
                         self.line(&line);
                     }
                 }
                 self.turns_left = turns(plan);
             }
-            Event::Note(note) => self.line(&format!("note: {note}")),
+            Event::Note(note) => self.line(&format!("note: {}", say(note))),
             Event::Activity(p) => self.progress("", p),
             Event::StepStarted(step) => {
                 if self.steps > 1 && !self.headed {
@@ -122,7 +122,7 @@ impl Shown {
                     self.measured(view);
                 }
                 for text in view.warning_texts.iter().filter(|_| self.steps == 1) {
-                    self.line(&format!("{}: {text}", crate::terminal::warning_word()));
+                    self.line(&format!("{}: {}", crate::terminal::warning_word(), say(text)));
                 }
             }
         }
@@ -164,15 +164,15 @@ impl Shown {
             }
             Some(_) => {}
             None => {
-                let how: Vec<&str> =
-                    view.features.iter().filter(|_| view.phase == "purge").map(|f| &*f.detail).collect();
+                let how: Vec<String> =
+                    view.features.iter().filter(|_| view.phase == "purge").map(|f| say(&f.detail)).collect();
                 let how = if how.is_empty() { String::new() } else { format!(": {}", how.join("; ")) };
                 self.line(&format!("{} ({:.1} s){how}", view.label, view.runtime_s));
             }
         }
         for (warning, text) in view.warnings.iter().zip(&view.warning_texts) {
             if spoils_conditioning(warning) {
-                self.line(&format!("{}: {text}", crate::terminal::warning_word()));
+                self.line(&format!("{}: {}", crate::terminal::warning_word(), say(text)));
             }
         }
     }
@@ -210,7 +210,7 @@ impl Shown {
     fn progress(&mut self, label: &str, p: &StepProgress) {
         let mut text = format!("> {label}");
         if let Some(activity) = &p.activity {
-            text.push_str(&format!(" {activity}"));
+            text.push_str(&format!(" {}", say(activity)));
         }
         text.push_str(&format!("  {} IOPS", format_iops(p.iops)));
         if let Some(p99) = p.p99_ns {
@@ -268,7 +268,7 @@ fn settled_line(shown: &BTreeMap<u32, String>, steps: &[StepView]) -> Option<Str
 /// Most labels behind one limit.
 const SETTLED_MAX: usize = 4;
 
-fn foretold(steps: &[Step], prediction: &StoredPrediction) -> Vec<String> {
+fn foretold(steps: &[Step], prediction: &LadderPrediction) -> Vec<String> {
     let mut lines = vec![format!(" {:<32} {:>14} {:>12}", "predicted", "IOPS", "mean")];
     for told in &prediction.steps {
         let label = steps.iter().find(|s| s.index == told.index).map_or("", |s| &s.label);

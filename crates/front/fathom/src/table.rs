@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use fathom_lab::document::{CpuView, LatencyView, StepView};
-use fathom_lab::is_unsteady;
+use fathom_judge::document::{CpuView, LatencyView, StepView};
 use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
+
+use crate::terminal::say;
 
 /// From this width on a line of the table fits whole.
 const WIDE_COLUMNS: u16 = 104;
@@ -54,7 +55,7 @@ pub(crate) fn head(layout: Layout) -> String {
 /// One step as a line; refused and failed steps keep their place.
 pub(crate) fn row(layout: Layout, step: &StepView) -> String {
     if step.ios == 0 {
-        let why = step.reason.as_deref().unwrap_or("no I/O completed");
+        let why = step.reason.as_ref().map_or_else(|| "no I/O completed".to_owned(), say);
         return format!(" {:<width$} {:>7}  {why}", label(layout, step), step.state, width = layout.label);
     }
     cells_row(layout, step, 1)
@@ -164,7 +165,8 @@ fn line_of(layout: Layout, steps: &[StepView], at: usize, step: &StepView) -> Op
 /// What a conditioning step came to, when it is the last of its kind; passes say nothing beyond their end.
 pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
     if step.state != "measured" {
-        return Some(format!(" {} was {}: {}", label(layout, step), step.state, step.reason.as_deref().unwrap_or("-")));
+        let reason = step.reason.as_ref().map_or_else(|| "-".to_owned(), say);
+        return Some(format!(" {} was {}: {reason}", label(layout, step), step.state));
     }
     let group = if layout.groups { format!("{}: ", step.group) } else { String::new() };
     if let Some(round) = step.role.round {
@@ -180,7 +182,7 @@ pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
             Some(format!(" {group}{name}: done"))
         }
         None => {
-            let how: Vec<&str> = step.features.iter().map(|f| f.detail.as_str()).collect();
+            let how: Vec<String> = step.features.iter().map(|f| say(&f.detail)).collect();
             Some(format!(" {group}{}: {}", step.label, how.join("; ")))
         }
     }
@@ -206,7 +208,7 @@ pub(crate) fn legend(steps: &[StepView]) -> String {
 
 fn marks(step: &StepView) -> String {
     let mut out = String::new();
-    if is_unsteady(step) {
+    if step.is_unsteady() {
         out.push_str(" ~");
     }
     if !step.warnings.is_empty() {
@@ -301,9 +303,9 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
     };
     line(format!("{} · {} {} · {}", step.label, step.engine, step.mode, step.targets.join(", ")));
     if step.ios == 0 {
-        line(format!("  {}", step.reason.as_deref().unwrap_or("no I/O completed")));
+        line(format!("  {}", step.reason.as_ref().map_or_else(|| "no I/O completed".to_owned(), say)));
         if let Some(help) = &step.help {
-            line(format!("  help: {help}"));
+            line(format!("  help: {}", say(help)));
         }
     } else {
         line(format!(
@@ -352,16 +354,16 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
             v.blocks_checked, v.torn, v.misplaced, v.stale, v.corrupt, v.foreign
         ));
         for example in &v.examples {
-            line(format!("    {example}"));
+            line(format!("    {}", say(example)));
         }
     }
-    line(format!("  {} ({})", step.limit.sentence, step.limit.confidence));
+    line(format!("  {}", say(&step.limit.sentence)));
     if explain {
         for text in crate::explanation::evidence(step).lines() {
             line(text.to_owned());
         }
         for help in &step.limit.would_help {
-            line(format!("    would help: {help}"));
+            line(format!("    would help: {}", say(help)));
         }
         for check in &step.checks {
             let mark = match check.ok {
@@ -369,11 +371,11 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
                 Some(false) => "VIOLATED",
                 None => "not checked",
             };
-            line(format!("    {} {mark}: {}", check.name, check.sentence));
+            line(format!("    {} {mark}: {}", check.name, say(&check.sentence)));
         }
         for feature in &step.features {
-            let used = if feature.used { "used" } else { "not used" };
-            line(format!("    {} {used} {}", feature.name, feature.detail));
+            let used = if feature.is_used() { "used" } else { "not used" };
+            line(format!("    {} {used} {}", feature.name, say(&feature.detail)));
         }
     }
     out

@@ -1,7 +1,10 @@
 //! The two streams: results on stdout, talk on stderr; colour only for warnings and refusals.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_language::Language;
+use fathom_message::Message;
 
 use crate::args::Color;
 use crate::exit::{Exit, Problem};
@@ -27,21 +30,60 @@ pub(crate) fn warning_word() -> String {
     paint("33", "warning")
 }
 
-/// A line of talk. A closed stderr is no reason to stop measuring.
-pub(crate) fn talk(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+/// A message as the terminal says it: in English.
+pub(crate) fn say(message: &Message) -> String {
+    Language::English.say(message)
 }
 
-/// Results. A reader that closed the pipe ends the program quietly, as `| head` expects.
+/// A line of talk. A closed stderr is no reason to stop measuring.
+pub(crate) fn talk(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", tame(line));
+}
+
+/// Our own colours.
+const COLORS: [&str; 3] = ["\x1b[33m", "\x1b[31;1m", "\x1b[0m"];
+
+/// Names come from files, drives and other programs: what would steer a terminal is shown as a replacement character.
+fn tame(text: &str) -> String {
+    let is_steering = |c: char| {
+        let turns_text = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        c.is_control() && !matches!(c, '\n' | '\t') || turns_text
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = match COLORS.iter().find(|color| rest.starts_with(**color)) {
+            Some(color) => {
+                out.push_str(color);
+                color.len()
+            }
+            None => {
+                out.push(if is_steering(c) { char::REPLACEMENT_CHARACTER } else { c });
+                c.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Results. A reader that closed the pipe wants no more, as `| head`; how the program ends does not depend on it.
 pub(crate) fn result(text: &str) {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => {}
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+    if let Err(problem) = stdout(|out| out.write_all(tame(text).as_bytes())) {
+        print_problem(&problem);
+        std::process::exit(problem.exit as i32);
+    }
+}
+
+/// As [`result`], for what is written in pieces.
+pub(crate) fn stdout(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Problem> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(e) => {
             let message = format!("cannot write to standard output: {e}");
-            print_problem(&Problem::new(Exit::Failed, message, "what was measured is in the lab: fathom show last"));
-            std::process::exit(Exit::Failed as i32);
+            Err(Problem::new(Exit::Failed, message, "what was measured is in the lab: fathom show last"))
         }
     }
 }
@@ -75,7 +117,13 @@ pub(crate) fn fill(sentence: &str, indent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fill;
+    use super::{fill, tame};
+
+    #[test]
+    fn what_would_steer_a_terminal_is_shown() {
+        assert_eq!(tame("a\x1b]0;title\x07b\u{202e}c\r\nd\te"), "a\u{fffd}]0;title\u{fffd}b\u{fffd}c\u{fffd}\nd\te");
+        assert_eq!(tame("\x1b[33mwarning\x1b[0m: 随机读 ±5 %"), "\x1b[33mwarning\x1b[0m: 随机读 ±5 %");
+    }
 
     #[test]
     fn long_sentences_are_broken_and_indented() {

@@ -72,7 +72,7 @@ fn values_beyond_their_bounds_say_the_bounds() {
         ("io --target . --iodepth=-1", &["iodepth", "1 to 4096"]),
         ("io --target . --threads 0", &["1 to 1024"]),
         ("io --target . --runtime 0", &["runtime of 0 measures nothing", "e.g. 30s"]),
-        ("io --target . --runtime 99999d", &["beyond the bound"]),
+        ("io --target . --runtime 99999d", &["above the maximum"]),
         ("io --target . --bs 1000", &["1000", "multiple of 512", "4k"]),
         ("io --target . --bs 0", &["bs"]),
         ("io --target . --bs 1t", &["bs"]),
@@ -132,7 +132,7 @@ fn a_fio_job_that_cannot_be_carried_out_is_refused_by_name_and_line() {
         (
             "a.fio",
             "[j]\nrw=randread\nsize=16m\nioengine=rbd\n",
-            &["ioengine=rbd", "not carried out", "a.fio:4:10", "engines are"],
+            &["ioengine=rbd", "not supported", "a.fio:4:10", "engines are"],
         ),
         ("b.fio", "[j]\nrw=randread\nsize=16m\nzonemode=zbd\n", &["zonemode", "b.fio:4:"]),
         ("c.fio", "[j]\nrw=randread\nsize=16m\niodpeth=4\n", &["iodpeth", "c.fio:4:1", "did you mean `iodepth`?"]),
@@ -153,7 +153,7 @@ fn targets_that_cannot_be_measured_are_named() {
     fs::write(place.file("small"), vec![1_u8; 4096]).expect("written");
     let table: &[(&str, i32, &[&str])] = &[
         ("io --target nowhere/f --size 16m", USAGE, &["nowhere/f does not exist", "help: name an existing file"]),
-        ("io --target /dev/nosuchdisk --rw randwrite", USAGE, &["/dev/nosuchdisk does not exist", "help:"]),
+        ("io --target /dev/nosuchdisk --rw randwrite", USAGE, &["there is no device /dev/nosuchdisk", "help:"]),
         ("io --target /dev/null --size 16m", USAGE, &["/dev/null", "character device", "help:"]),
         ("io --target null --size 16m", USAGE, &["`null` has no data", "--engine null"]),
         ("io --target small --size 16m", USAGE, &["small has 4096 bytes", "16777216", "--size 4096"]),
@@ -161,7 +161,7 @@ fn targets_that_cannot_be_measured_are_named() {
         (
             "run quick --target small --set size=4k --set bs=4k",
             REFUSED,
-            &["small exists", "this study writes", "help:"],
+            &["small exists", "holds data that Fathom did not write", "--overwrite", "help:"],
         ),
     ];
     for (words, code, said) in table {
@@ -321,7 +321,7 @@ fn a_lab_that_does_not_exist_is_said_by_commands_that_read() {
         assert!(!place.lab().exists(), "{words} makes no lab");
     }
     fs::create_dir(place.file("folder")).expect("made");
-    refuses(&place, "list --lab folder", FAILED, &["it is a folder"]);
+    refuses(&place, "list --lab folder", REFUSED, &["folder is a folder and not a file", "--lab PATH"]);
     refuses(
         &place,
         "io --target null --engine null --lab /proc/nothing/lab.db",

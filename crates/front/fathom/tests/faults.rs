@@ -159,7 +159,7 @@ fn writes_that_meet_a_full_disk_are_counted_as_failed_and_the_run_is_kept() {
         .expect("filled");
     for engine in ["psync", "libaio", "io_uring"] {
         let words = format!(
-            "io --target {} --rw write --engine {engine} --iodepth 4 --size 64m --runtime 400ms",
+            "io --target {} --rw write --engine {engine} --iodepth 4 --size 64m --runtime 400ms --overwrite",
             file.display()
         );
         let document = place.json(&words, 1);

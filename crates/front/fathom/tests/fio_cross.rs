@@ -45,7 +45,7 @@ fn the_same_job_file_does_the_same_io_in_both() {
                [again]\nstonewall\nrw=randwrite\nbs=16k\nloops=2\n";
     fs::write(place.file("same.fio"), job).expect("written");
     let Some(theirs) = fio(&place, &["same.fio"]) else { return };
-    let ours = place.json("run same.fio", 0);
+    let ours = place.json("run same.fio --overwrite", 0);
     let (jobs, steps) = (theirs["jobs"].as_array().expect("jobs"), ours["steps"].as_array().expect("steps"));
     assert_eq!(jobs.len(), steps.len());
     for (job, step) in jobs.iter().zip(steps) {

@@ -116,7 +116,7 @@ fn a_share_of_what_was_refused_is_refused_by_name() {
     let reasons: Vec<String> = steps(&document).iter().map(|s| s["reason"].as_str().expect("why").to_owned()).collect();
     assert!(reasons[0].contains("wants 4 drives"), "{reasons:?}");
     assert!(
-        reasons[1].contains("50 % of what a closed loop of the same load gave, and none was measured"),
+        reasons[1].contains("50 % of the highest IOPS of a closed loop of the same load, and none was measured"),
         "{reasons:?}"
     );
     assert!(steps(&document)[1]["help"].as_str().is_some_and(|h| h.contains("--set rate_iops")));

@@ -204,7 +204,7 @@ fn a_run_that_began_on_another_machine_is_refused_with_all_that_differs_and_lose
     elsewhere["topology"]["cpus"] = json!([]);
     kept_machine(&place, Some(&elsewhere));
     let kernel = format!("the kernel was 2.6.32-1-other and is {}", here["kernel"].as_str().expect("a release"));
-    let memory = format!("main memory in bytes was 1048576 and is {}", here["memory_bytes"]);
+    let memory = "main memory was 1 MiB and is ".to_owned();
     let cpus = format!("the number of CPUs was 0 and is {}", here["topology"]["cpus"].as_array().map_or(0, Vec::len));
     let words = ["run 1 cannot go on here", "the processor was Slow CPU 1 and is ", &kernel, &memory, &cpus, "--like"];
     place.run("run --resume 1").expect(3, &words);
@@ -300,6 +300,15 @@ fn a_device_killed_while_it_is_conditioned_goes_on_with_consent_alone() {
     running.signal("KILL");
     running.wait();
     place.run("run --resume 1").expect(3, &[&format!("{} would be overwritten", zram.path())]);
+    // What it would do is what it does: the data on the device is the run's own, and no new consent is asked for.
+    let planned_now = place.run(&format!("plan --resume 1 {destroy}"));
+    planned_now.expect(0, &[]);
+    assert!(planned_now.out.contains(&format!("{}: its content is destroyed", zram.path())), "{}", planned_now.out);
+    assert!(
+        !planned_now.out.contains("refused") && !planned_now.out.contains("could not be run"),
+        "{}",
+        planned_now.out
+    );
     place.run(&format!("run --resume 1 {destroy}")).expect(0, &[]);
     let document = place.json("show 1", 0);
     let all = steps(&document);

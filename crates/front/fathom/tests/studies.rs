@@ -240,7 +240,10 @@ fn purges(place: &Place, path: &str, name: &str) {
     assert!(nonzero(path) > 1 << 20, "{path}: refused, and nothing was purged");
     let planned = place.run(&format!("plan purged.toml --target {path}"));
     assert!(planned.out.contains(path) && planned.out.contains("would be refused"), "{}", planned.out);
-    let ended = place.run(&format!("{words} --destroy {name}"));
+    // It carries what nobody recognises: that has to be said.
+    let allow = format!("--destroy {name}:data");
+    place.run(&format!("{words} --destroy {name}")).expect(3, &["carries data that nobody recognises", &allow]);
+    let ended = place.run(&format!("{words} {allow}"));
     ended.expect(0, &["purge", "every block discarded", "(it is no NVMe drive)"]);
     assert!(ended.err.contains(&format!("{path}: its content is destroyed")), "{}", ended.err);
     assert_eq!(nonzero(path), 0, "{path} is empty");
@@ -255,7 +258,7 @@ fn a_purge_by_a_means_that_the_target_lacks_is_declared_absent_and_changes_nothi
     let Some(device) = LoopDevice::new(&place, &vec![7_u8; 32 << 20]) else { return };
     for means in ["format", "sanitize"] {
         fs::write(place.file("by.toml"), PURGED.replace("true", &format!("\"{means}\""))).expect("written");
-        let document = place.json(&format!("run by.toml --target {} --destroy {}", device.path, device.name()), 0);
+        let document = place.json(&format!("run by.toml --target {} --destroy {}:data", device.path, device.name()), 0);
         let purge = &document["steps"][0];
         assert_eq!(purge["label"], format!("purge by {means}"));
         assert_eq!(purge["purges"][0]["method"], "absent", "{purge}");

@@ -1,33 +1,35 @@
-//! Conducts a run: prepares targets, runs each step, commits it, and rebuilds the answer from the store.
+//! Conducts a run: its site binds the targets, each step is run and committed, and the answer is rebuilt from the store.
 
+mod budget;
+mod error;
 mod explain;
-mod foretell;
 mod loops;
-mod purge;
-mod renumbered;
-mod runners;
-mod same_host;
-mod settings;
-mod simulation;
+mod predict;
 mod steps;
+#[cfg(test)]
+mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fathom_host::settings::SettingError;
-use fathom_host::{HostFacts, ProbeError, Root};
+use fathom_host::OwnFile;
+use fathom_judge::document::{Document, StepView};
+use fathom_message::{Message, msg};
 use fathom_plan::{Phase, Plan, Step};
-use fathom_record::Progress;
-use fathom_store::{Lab, NewRun, RunHead, RunId, RunState, StoreError, StoredPrediction};
+use fathom_record::{LadderPrediction, Progress};
+use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, StoreError};
 
-use crate::document::{Document, StepView};
-use crate::machine::host_json;
-use crate::targets::{Permission, Prepared, TargetError, prepare};
+use crate::site::{
+    DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, same_drives, same_host,
+};
 use crate::view::document_of;
-use loops::is_cut;
-pub(crate) use renumbered::Renumbered;
+pub use error::ConductError;
+pub(crate) use loops::is_cut;
 use steps::Conductor;
+
+/// How often a run is begun anew when another run takes the name of its test file at the same moment.
+const TRIES: u32 = 4;
 
 /// How to conduct.
 #[derive(Clone, Debug, Default)]
@@ -36,12 +38,14 @@ pub struct ConductOptions {
     pub destroy: Vec<String>,
     /// Leave created files in place.
     pub keep_files: bool,
-    /// Existing files named as targets may be overwritten.
-    pub overwrite_files: bool,
+    /// Existing files with other people's data may be overwritten.
+    pub overwrite: bool,
     /// The command as typed, for the report.
     pub command_line: String,
     /// Folder of the journal of changed settings; made when a plan changes any.
     pub journal_dir: PathBuf,
+    /// The lab: it and the files beside it are never written as targets.
+    pub lab_path: PathBuf,
     /// Wall time for all steps together: a step that would end later is shortened.
     pub time_budget_ns: Option<u64>,
     /// Screen each ladder for some seconds and predict it before it is measured.
@@ -57,11 +61,13 @@ pub enum Event<'a> {
     RunStarted {
         /// Number in the lab.
         run: RunId,
-        /// What will be done, by the paths that are opened.
+        /// What will be done.
         plan: &'a Plan,
+        /// Measured bytes of the files that are made for it.
+        made_bytes: u64,
     },
     /// Something worth a line.
-    Note(&'a str),
+    Note(&'a Message),
     /// Something before or between steps that takes time.
     Activity(&'a Progress),
     /// A step begins.
@@ -71,71 +77,9 @@ pub enum Event<'a> {
     /// The loop of this step has become steady with it: its later rounds are not run.
     Steady(&'a Step),
     /// These steps were predicted; the prediction is stored.
-    Predicted(&'a [Step], &'a StoredPrediction),
+    Predicted(&'a [Step], &'a LadderPrediction),
     /// A step was committed.
     StepEnded(&'a StepView),
-}
-
-/// Why a run could not be conducted. What was committed stays.
-#[derive(Debug, thiserror::Error)]
-pub enum ConductError {
-    /// A target cannot be measured; nothing was written.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The host cannot be looked at.
-    #[error("cannot read this machine's own counters: {0}")]
-    Host(#[from] ProbeError),
-    /// The lab database failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The run that is to go on began on another machine, or with other drives.
-    #[error("run {run} cannot go on here: {}", differences.join("; "))]
-    OtherHost {
-        /// Which run.
-        run: RunId,
-        /// What differs.
-        differences: Vec<String>,
-    },
-    /// Drives of the run that is to be done again are not here, or not to be told from others.
-    #[error("run {run} cannot be done again with its own drives: {}", lost.join("; "))]
-    DrivesGone {
-        /// Which run.
-        run: RunId,
-        /// A sentence for each.
-        lost: Vec<String>,
-    },
-    /// The run that is to go on stands on a file that is gone.
-    #[error("run {run} cannot go on: {path}, which it had conditioned, is gone")]
-    Gone {
-        /// Which run.
-        run: RunId,
-        /// Which file.
-        path: String,
-    },
-    /// The simulated run that is to go on holds a step that its machine cannot do again, so that its drives would not be
-    /// in the state they were in.
-    #[error("run {run} cannot go on: {step}, which ended before, cannot be simulated again: {why}")]
-    NotAgain {
-        /// Which run.
-        run: RunId,
-        /// Label of the step.
-        step: String,
-        /// Why.
-        why: String,
-    },
-    /// A setting could not be changed or brought back.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// A file could not be filled.
-    #[error("cannot lay out {path}: {why}")]
-    Layout {
-        /// Which.
-        path: String,
-        /// Why.
-        why: String,
-        /// Remedy.
-        help: String,
-    },
 }
 
 /// How a run ended.
@@ -151,6 +95,9 @@ pub struct RunOutcome {
     pub bad_steps: u32,
 }
 
+/// Who is told what happens.
+pub(crate) type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
+
 /// Runs `plan` from its first step to its last, or until `stop` is set.
 ///
 /// # Errors
@@ -160,25 +107,62 @@ pub fn conduct(
     plan: &Plan,
     options: &ConductOptions,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
+    on_event: &mut OnEvent<'_>,
 ) -> Result<RunOutcome, ConductError> {
-    let mut prepared = prepare(plan, &permission(options, false))?;
-    let plan = &prepared.executed(plan)?;
-    let facts = facts_of(plan, &prepared)?;
-    let host_json = match &prepared.simulated {
-        Some(simulated) => simulated.host_json(&facts),
-        None => host_json(&Root::live(), &facts),
-    };
+    let permission = permission(options, Some(lab))?;
+    let mut tries = 1;
+    loop {
+        let mut site = site_of(plan, &permission, options)?;
+        match conduct_at(&mut *site, lab, plan, options, stop, on_event) {
+            Err(ConductError::Target(error)) if tries < TRIES && is_taken(&error) => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+/// Whether a file was made by another run between the look and the making.
+fn is_taken(error: &TargetError) -> bool {
+    match error {
+        TargetError::NotOurs { .. } => true,
+        TargetError::Io { source, .. } => source.kind() == std::io::ErrorKind::AlreadyExists,
+        _ => false,
+    }
+}
+
+/// [`conduct`] at any site.
+pub(crate) fn conduct_at(
+    site: &mut dyn Site,
+    lab: &mut Lab,
+    plan: &Plan,
+    options: &ConductOptions,
+    stop: &AtomicBool,
+    on_event: &mut OnEvent<'_>,
+) -> Result<RunOutcome, ConductError> {
+    let (removed, mut notes): (Vec<_>, Vec<_>) = site.tidy(plan).into_iter().unzip();
+    lab.forget_made_files(&removed)?;
+    let looked = site.look(plan)?;
+    let host_json = site.host_json(&looked.plan)?;
     let run = lab.begin_run(&NewRun {
-        study: &plan.study.name,
-        question: &plan.study.question,
-        plan,
+        study: &looked.plan.study.name,
+        question: &looked.plan.study.question,
+        plan: &looked.plan,
         host_json: &host_json,
         fathom_version: env!("CARGO_PKG_VERSION"),
-        started_unix_ns: unix_ns(),
+        started_unix_ns: site.now().unix_ns,
         command_line: &options.command_line,
     })?;
-    carry_out(lab, run, plan, &mut prepared, &facts, options, stop, on_event)
+    // Noted before they are made: a file that a kill leaves behind is known to the lab.
+    let noted: Result<(), StoreError> = looked.files.iter().try_for_each(|file| lab.add_made_file(run, file));
+    let bound = noted.map_err(ConductError::from).and_then(|()| Ok(site.bind(&looked.plan, &looked.files, false)?));
+    match bound {
+        Ok(more) => notes.extend(more),
+        Err(error) => {
+            site.release();
+            lab.delete_run(run)?;
+            return Err(error);
+        }
+    }
+    Run { site, lab, run, options, stop }.carry_out(&looked.plan, &looked.files, &notes, on_event)
 }
 
 /// Goes on with a run that was interrupted or whose process died: with the first step that did not end. A step that was
@@ -193,141 +177,297 @@ pub fn resume(
     run: RunId,
     options: &ConductOptions,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
+    on_event: &mut OnEvent<'_>,
 ) -> Result<RunOutcome, ConductError> {
     let head = lab.load_head(run)?;
-    let plan = &head.plan;
     if matches!(head.summary.state, RunState::Finished | RunState::Running) {
-        return Err(StoreError::RunClosed { id: run, state: head.summary.state.as_str() }.into());
+        return Err(StoreError::RunClosed { id: run, state: Closed::In(head.summary.state) }.into());
     }
-    let is_conditioned = plan.steps.iter().any(|s| s.phase != Phase::Measure);
-    let begun = !lab.step_indexes(run)?.is_empty();
-    if let Some(file) = plan.files.iter().find(|f| begun && is_conditioned && !Path::new(&f.path).exists()) {
-        return Err(ConductError::Gone { run, path: file.path.clone() });
-    }
-    // Before anything is judged, claimed or opened by a name that may be another drive's by now.
-    let renumbered = renumbered(lab, &head)?;
-    let plan_now = renumbered.plan_now(plan);
-    let mut allowed = permission(options, false);
-    allowed.made = &plan.files;
-    let mut prepared = prepare(&plan_now, &allowed)?;
-    let facts = facts_of(&plan_now, &prepared)?;
-    prepared.notes.extend(renumbered.notes());
-    prepared.renumbered = renumbered;
-    lab.resume_run(run)?;
-    prepared.take_over(begun, options.keep_files);
-    carry_out(lab, run, plan, &mut prepared, &facts, options, stop, on_event)
+    let mut site = site_again(lab, &head, options)?;
+    resume_at(&mut *site, lab, &head, options, stop, on_event)
 }
 
-/// The plan of a run by the paths that its drives have today, noted in it where they are others. Touches nothing.
+/// The site of a run that goes on.
+fn site_again(lab: &Lab, head: &RunHead, options: &ConductOptions) -> Result<Box<dyn Site>, ConductError> {
+    if let Some(kept) = &head.plan.machine {
+        let machine = SimulatedMachine::kept(kept).map_err(TargetError::from)?;
+        return Ok(Box::new(SimulatedSite::new(machine, head.summary.started_unix_ns)));
+    }
+    let other_host = |run, differences| ConductError::OtherHost { run, differences };
+    let today = found(head.summary.id, same_host(&lab.host_of(head)?), other_host)?;
+    Ok(Box::new(RealSite::new(permission(options, Some(lab))?, today, &options.journal_dir, &options.command_line)))
+}
+
+/// [`resume`] at any site.
+pub(crate) fn resume_at(
+    site: &mut dyn Site,
+    lab: &mut Lab,
+    head: &RunHead,
+    options: &ConductOptions,
+    stop: &AtomicBool,
+    on_event: &mut OnEvent<'_>,
+) -> Result<RunOutcome, ConductError> {
+    let (run, plan) = (head.summary.id, &head.plan);
+    let begun = has_begun(lab, run)?;
+    let mut files = lab.made_files(run)?;
+    let again = files_again(site, head, &files, begun)?;
+    lab.resume_run(run)?;
+    let noted: Result<(), StoreError> = again.iter().try_for_each(|file| lab.add_made_file(run, file));
+    files.extend(again);
+    let bound = noted.map_err(ConductError::from).and_then(|()| Ok(site.bind(plan, &files, begun)?));
+    let notes = match bound {
+        Ok(notes) => notes,
+        Err(error) => {
+            // As it was, with its files: it can still go on once the cause is gone.
+            site.keep_files();
+            lab.finish_run(run, RunState::Interrupted, head.summary.finished_unix_ns.unwrap_or_else(unix_ns))?;
+            return Err(error);
+        }
+    };
+    Run { site, lab, run, options, stop }.carry_out(plan, &files, &notes, on_event)
+}
+
+/// Whether steps of the run ended: what they wrote is on its targets.
+fn has_begun(lab: &Lab, run: RunId) -> Result<bool, StoreError> {
+    Ok(!lab.step_indexes(run)?.is_empty())
+}
+
+/// Looks whether a run can go on with the `files` that it made; gives the ones it needs beside them.
+fn files_again(
+    site: &mut dyn Site,
+    head: &RunHead,
+    files: &[MadeFile],
+    begun: bool,
+) -> Result<Vec<MadeFile>, ConductError> {
+    let gone = files.iter().find(|file| !file.path.exists()).filter(|_| begun && is_conditioned(&head.plan));
+    match gone {
+        Some(file) => Err(ConductError::Gone { run: head.summary.id, path: file.path.clone() }),
+        None => Ok(site.to_make_again(&head.plan, files, begun)?),
+    }
+}
+
+/// Whether the plan brings its targets into a state that the measurements stand on.
+fn is_conditioned(plan: &Plan) -> bool {
+    plan.steps.iter().any(|s| s.phase != Phase::Measure)
+}
+
+/// A run that is to go on, as [`resume`] would find it.
+#[derive(Debug)]
+pub struct ResumedPlan {
+    /// Its plan with the targets by the paths of today, and a note for each drive that had another.
+    pub plan: Plan,
+    /// Whether steps of it ended: data on its drives that nobody recognises may be its own.
+    pub begun: bool,
+    /// Files that would be made; or why it would be refused.
+    pub files: Result<Vec<FileToMake>, ConductError>,
+}
+
+/// How a run would go on. Touches nothing.
 ///
 /// # Errors
 /// [`ConductError::OtherHost`] as [`resume`] would give it; the lab or this machine cannot be read.
-pub fn plan_now(lab: &Lab, run: RunId) -> Result<Plan, ConductError> {
+pub fn resumed_plan(lab: &Lab, run: RunId, options: &ConductOptions) -> Result<ResumedPlan, ConductError> {
     let head = lab.load_head(run)?;
-    let renumbered = renumbered(lab, &head)?;
-    let mut plan = renumbered.plan_now(&head.plan);
-    plan.notes.extend(renumbered.notes());
-    Ok(plan)
+    let mut site = site_again(lab, &head, options)?;
+    let begun = has_begun(lab, run)?;
+    let files = files_again(&mut *site, &head, &lab.made_files(run)?, begun);
+    let files = files.map(|files| files.into_iter().map(|f| FileToMake { path: f.path, bytes: f.bytes }).collect());
+    let today = site.drives_today();
+    let mut plan = today.renamed(&head.plan);
+    plan.notes.extend(today.notes());
+    Ok(ResumedPlan { plan, begun, files })
 }
 
-/// The plan of a run, to be done again on the drives it was for, and a note for each that has another path now. Another
+/// The plan of a run, to be repeated on the drives it was for, and a note for each that has another path now. Another
 /// machine will do. Touches nothing.
 ///
 /// # Errors
 /// [`ConductError::DrivesGone`]; the lab or this machine cannot be read.
-pub fn plan_again(lab: &Lab, run: RunId) -> Result<(Plan, Vec<String>), ConductError> {
+pub fn plan_again(lab: &Lab, run: RunId) -> Result<(Plan, Vec<Message>), ConductError> {
     let head = lab.load_head(run)?;
     if head.plan.machine.is_some() {
         return Ok((head.plan, Vec::new()));
     }
-    let renumbered = same_host::same_drives(run, &lab.host_of(&head)?)?;
-    Ok((renumbered.plan_now(&head.plan), renumbered.notes()))
+    let today = found(run, same_drives(&lab.host_of(&head)?), |run, lost| ConductError::DrivesGone { run, lost })?;
+    Ok((today.renamed(&head.plan), today.notes()))
 }
 
-/// The drives of a run as they are numbered now.
+fn found(
+    run: RunId,
+    drives: DrivesOfRun,
+    otherwise: impl FnOnce(RunId, Vec<Message>) -> ConductError,
+) -> Result<crate::site::DrivesToday, ConductError> {
+    drives?.map_err(|why| otherwise(run, why))
+}
+
+/// A run under way.
+struct Run<'a> {
+    site: &'a mut dyn Site,
+    lab: &'a mut Lab,
+    run: RunId,
+    options: &'a ConductOptions,
+    stop: &'a AtomicBool,
+}
+
+impl Run<'_> {
+    fn carry_out(
+        self,
+        plan: &Plan,
+        files: &[MadeFile],
+        notes: &[Message],
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<RunOutcome, ConductError> {
+        let Run { site, lab, run, options, stop } = self;
+        let made_bytes = files.iter().map(|f| f.bytes).sum();
+        on_event(Event::RunStarted { run, plan: &site.drives_today().renamed(plan), made_bytes });
+        for note in plan.notes.iter().chain(notes) {
+            on_event(Event::Note(note));
+        }
+        let result =
+            Conductor::new(lab, run, site, stop, options).and_then(|mut conductor| conductor.steps(plan, on_event));
+        let state = match &result {
+            Err(_) => RunState::Failed,
+            Ok(_) if stop.load(Ordering::Relaxed) => RunState::Interrupted,
+            Ok(_) => RunState::Finished,
+        };
+        // What a drive or file was conditioned for is lost with the file: a run that can go on keeps it.
+        if state == RunState::Interrupted && is_conditioned(plan) {
+            site.keep_files();
+            for file in files {
+                let resume = format!("fathom run --resume {run}");
+                on_event(Event::Note(&msg!("run-file-kept", path = &file.path, command = resume)));
+            }
+        }
+        let removed = site.release();
+        lab.forget_made_files(&removed)?;
+        lab.finish_run(run, state, site.now().unix_ns)?;
+        let bad_steps = result?;
+        let document = document_of(lab, run)?;
+        Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
+    }
+}
+
+/// Looks whether every target of the plan can be measured, without making, opening for writing or keeping anything. `lab`:
+/// the lab that the run would be stored in, where there is one already.
 ///
 /// # Errors
-/// [`ConductError::OtherHost`] when this is not the machine, with the drives, on which it began.
-fn renumbered(lab: &Lab, head: &RunHead) -> Result<Renumbered, ConductError> {
-    // A simulated machine is the one that the run kept.
-    if head.plan.machine.is_some() {
-        return Ok(Renumbered::default());
-    }
-    same_host::same_host(head.summary.id, &lab.host_of(head)?)
+/// [`TargetError`], as [`conduct`] would give it.
+pub fn check_targets(plan: &Plan, options: &ConductOptions, lab: Option<&Lab>) -> Result<(), ConductError> {
+    executed_plan(plan, options, lab).map(|_| ())
 }
 
-#[allow(clippy::too_many_arguments)] // The two entries above share all of it.
-fn carry_out(
-    lab: &mut Lab,
-    run: RunId,
+/// A file that a run would make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileToMake {
+    /// Where.
+    pub path: PathBuf,
+    /// Of how many measured bytes.
+    pub bytes: u64,
+}
+
+/// The plan as it would be executed, with regions in bytes, and the files that would be made. Touches nothing.
+///
+/// # Errors
+/// [`TargetError`], as [`conduct`] would give it.
+pub fn executed_plan(
     plan: &Plan,
-    prepared: &mut Prepared,
-    facts: &HostFacts,
     options: &ConductOptions,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(Event<'_>),
-) -> Result<RunOutcome, ConductError> {
-    on_event(Event::RunStarted { run, plan: &prepared.renumbered.plan_now(plan) });
-    for note in plan.notes.iter().chain(&prepared.notes) {
-        on_event(Event::Note(note));
+    lab: Option<&Lab>,
+) -> Result<(Plan, Vec<FileToMake>), ConductError> {
+    let mut site = site_of(plan, &permission(options, lab)?, options)?;
+    let looked = site.look(plan)?;
+    let files = looked.files.into_iter().map(|f| FileToMake { path: f.path, bytes: f.bytes });
+    Ok((looked.plan, files.collect()))
+}
+
+/// Deletes a run, and the files that it left for being resumed. Files that the user asked to keep stay.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn delete_run(lab: &mut Lab, run: RunId) -> Result<(), StoreError> {
+    let files = lab.made_files(run)?;
+    lab.delete_run(run)?;
+    for file in files.iter().filter(|f| !f.is_kept) {
+        // One that is not there any more, or is another's by now, is left alone.
+        let _ = OwnFile::adopt(&file.path, file.mark).and_then(OwnFile::remove);
     }
-    let result = Conductor::new(lab, run, stop, prepared, &facts.topology, options)
-        .and_then(|mut conductor| conductor.steps(plan, on_event));
-    let state = match &result {
-        Err(_) => RunState::Failed,
-        Ok(_) if stop.load(Ordering::Relaxed) => RunState::Interrupted,
-        Ok(_) => RunState::Finished,
-    };
-    // What a drive or file was conditioned for is lost with the file: a run that can go on keeps it.
-    if state == RunState::Interrupted && plan.steps.iter().any(|s| s.phase != Phase::Measure) {
-        prepared.keep_files();
-        for file in &plan.files {
-            on_event(Event::Note(&format!("{} is kept for: fathom run --resume {run}", file.path)));
+    Ok(())
+}
+
+/// Removes the test files of runs that were killed and cannot go on with them; gives their paths.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn remove_left_files(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
+    let mut removed = Vec::new();
+    for (run, file) in lab.all_made_files()? {
+        if file.is_kept || !is_abandoned(lab, run)? {
+            continue;
+        }
+        let gone = match OwnFile::adopt(&file.path, file.mark).and_then(OwnFile::remove) {
+            Ok(()) => {
+                removed.push(file.path);
+                true
+            }
+            Err(_) => std::fs::symlink_metadata(&file.path).is_err(),
+        };
+        if gone {
+            lab.forget_made_files(&[file.mark])?;
         }
     }
-    lab.finish_run(run, state, unix_ns())?;
-    let bad_steps = result?;
-    let document = document_of(lab, run)?;
-    Ok(RunOutcome { run, document, interrupted: state == RunState::Interrupted, bad_steps })
+    Ok(removed)
 }
 
-/// The machine and what is behind the targets of the plan.
-fn facts_of(plan: &Plan, prepared: &Prepared) -> Result<HostFacts, ProbeError> {
-    if let Some(simulated) = &prepared.simulated {
-        return Ok(simulated.facts(plan));
-    }
-    let mut targets: Vec<&Path> =
-        plan.steps.iter().flat_map(|s| &s.targets).map(|t| Path::new(&t.path)).filter(|p| p.exists()).collect();
-    targets.sort();
-    targets.dedup();
-    HostFacts::collect(&Root::live(), &targets)
-}
-
-/// Looks whether every target of the plan can be measured, without making, opening or keeping anything.
+/// What a run leaves behind that was stopped at once: it ends as interrupted, and its test files go. For the process that
+/// measured, after it replaced itself.
 ///
 /// # Errors
-/// [`TargetError`], as [`conduct`] would give it.
-pub fn check_targets(plan: &Plan, options: &ConductOptions) -> Result<(), TargetError> {
-    prepare(plan, &permission(options, true)).map(|_| ())
+/// [`StoreError`].
+pub fn end_own_runs(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
+    lab.interrupt_own_runs(unix_ns())?;
+    remove_left_files(lab)
 }
 
-/// The plan as it would be executed: with the files that would be made, and regions in bytes. Touches nothing.
-///
-/// # Errors
-/// [`TargetError`], as [`conduct`] would give it.
-pub fn executed_plan(plan: &Plan, options: &ConductOptions) -> Result<Plan, TargetError> {
-    prepare(plan, &permission(options, true))?.executed(plan)
+fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Result<Box<dyn Site>, TargetError> {
+    Ok(match SimulatedMachine::of_plan(plan)? {
+        Some(machine) => Box::new(SimulatedSite::new(machine, unix_ns())),
+        None => {
+            let today = crate::site::DrivesToday::default();
+            Box::new(RealSite::new(permission.clone(), today, &options.journal_dir, &options.command_line))
+        }
+    })
 }
 
-fn permission(options: &ConductOptions, look_only: bool) -> Permission<'_> {
-    Permission {
-        destroy: &options.destroy,
-        keep: options.keep_files,
-        look_only,
-        overwrite_files: options.overwrite_files,
-        made: &[],
+fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<Permission, StoreError> {
+    let beside = |suffix: &str| {
+        let mut name = options.lab_path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let mut permission = Permission {
+        destroy: options.destroy.clone(),
+        overwrite: options.overwrite,
+        keep_files: options.keep_files,
+        protected: ["", "-wal", "-shm", "-journal"].map(beside).to_vec(),
+        ..Permission::default()
+    };
+    let Some(lab) = lab else { return Ok(permission) };
+    for (run, file) in lab.all_made_files()? {
+        permission.own.insert(file.mark);
+        if !file.is_kept && is_abandoned(lab, run)? {
+            permission.abandoned.insert(file.mark);
+        }
     }
+    Ok(permission)
+}
+
+/// Whether nobody works on the run, and it could be resumed without its files or not at all.
+fn is_abandoned(lab: &Lab, run: RunId) -> Result<bool, StoreError> {
+    Ok(match lab.summary(run)?.state {
+        RunState::Running => false,
+        RunState::Finished => true,
+        RunState::Interrupted | RunState::Failed => !is_conditioned(&lab.load_head(run)?.plan),
+    })
 }
 
 pub(crate) fn unix_ns() -> u64 {

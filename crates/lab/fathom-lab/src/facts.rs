@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fathom_host::inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
+use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
-    DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, StepFacts, UplinkModel,
+    DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, RateSource, StepFacts,
+    UplinkModel, UplinkPlace,
 };
 use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
@@ -13,7 +14,7 @@ use fathom_store::{Lab, RunId, StoreError};
 use fathom_units::parse_cpu_list;
 use serde::Deserialize;
 
-use crate::simulated::SimulatedMachine;
+use crate::site::SimulatedMachine;
 
 /// Gain of the second hardware thread of a core, where it was not measured (catalogue: t1-smt-gain).
 const SMT_GAIN: f64 = 1.64;
@@ -112,8 +113,8 @@ fn uplinks(inventory: &Inventory, drives: &[&Drive]) -> Vec<UplinkModel> {
         for function in above {
             let Some(hop) = &function.hop else { continue };
             let link = link(hop.current, hop.max_payload_bytes);
-            let name = format!("the link above {}", function.address);
-            let entry = out.entry(&function.address).or_insert(UplinkModel { name, link, drives: 0 });
+            let place = UplinkPlace::Above { address: function.address.clone() };
+            let entry = out.entry(&function.address).or_insert(UplinkModel { place, link, drives: 0 });
             entry.drives += 1;
         }
     }
@@ -159,7 +160,7 @@ fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
     let limits = inventory.limits.io_max.iter().filter(|l| l.device.as_deref().is_some_and(below));
     limits
         .map(|l| RateLimit {
-            name: format!("the control group's io.max for {}", l.device.as_deref().unwrap_or(&l.number)),
+            source: RateSource::ControlGroup { device: l.device.clone().unwrap_or_else(|| l.number.clone()) },
             read_iops: some(l.read_iops),
             write_iops: some(l.write_iops),
             read_bytes_per_s: some(l.read_bytes_per_s),
@@ -184,7 +185,7 @@ pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreE
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
-        if let Some(record) = stored.outcome.record() {
+        if let Ok(record) = &stored.outcome {
             out.push(observation(&stored.step, record, facts.as_mut()));
         }
     }
@@ -227,11 +228,14 @@ mod tests {
             lab.begin_run(&new).expect("begins")
         };
         let (sound, lost) = (begin("{}"), begin("{\"kernel\":"));
-        let caveats = |run| document_of(&lab, run).expect("has its figures").verdict[0].caveats.clone();
+        let caveats = |run| {
+            let document = document_of(&lab, run).expect("has its figures");
+            crate::samples::words(&document.verdict[0].caveats)
+        };
         assert_eq!(caveats(sound), [""; 0]);
         assert!(caveats(lost)[0].contains("is damaged"), "{:?}", caveats(lost));
         assert!(observations_of(&lab, sound).is_ok());
         let error = observations_of(&lab, lost).expect_err("cannot be judged");
-        assert!(error.to_string().contains("host of run 2"), "{error}");
+        assert!(fathom_message::Say::message(&error).holds("lab-bad-host"), "{error}");
     }
 }

@@ -1,34 +1,22 @@
-//! Conducts a run: targets -> steps -> store -> explanation; emits events. Builds the [`document::Document`] of a run.
+//! Conducts a run: targets -> steps -> store -> explanation; emits events. Reads a run back for its
+//! [`Document`](fathom_judge::document::Document).
 
-mod checks;
-pub mod compare;
 mod conduct;
-pub mod document;
 mod facts;
-mod foresight;
-mod health;
 mod links;
 mod machine;
 mod names;
-mod proof;
-mod references;
 pub mod reproduce;
 #[cfg(test)]
 mod samples;
-mod sentences;
-mod simulated;
-mod steadiness;
-mod targets;
-mod verdict;
+mod site;
 mod view;
 
 pub use conduct::{
-    ConductError, ConductOptions, Event, RunOutcome, check_targets, conduct, executed_plan, plan_again, plan_now,
-    resume,
+    ConductError, ConductOptions, Event, FileToMake, RunOutcome, check_targets, conduct, delete_run, end_own_runs,
+    executed_plan, plan_again, remove_left_files, resume, resumed_plan,
 };
 pub use facts::{observations_of, step_facts};
-pub use health::{DriveHealthView, HealthSampleView};
-pub use names::expand_target;
-pub use simulated::{SimulatedMachine, simulated_machine};
-pub use targets::{FILE_BYTES_DEFAULT, TargetError};
-pub use view::{document_of, is_unsteady, rfc3339};
+pub use names::{expand_target, is_pattern};
+pub use site::{FILE_BYTES_DEFAULT, SimulatedMachine, TargetError, simulated_machine};
+pub use view::document_of;

@@ -1,9 +1,8 @@
 //! What each PCIe link carried during a step: the kernel's bytes of the drives below it against what it can carry.
 
-use fathom_host::inspect::Inventory;
+use fathom_inspect::Inventory;
+use fathom_judge::document::LinkLoad;
 use fathom_record::HostDelta;
-
-use crate::document::LinkLoad;
 
 /// The links above the drives of a step, from the processor down, each once. Empty without drives on PCIe.
 ///

@@ -3,8 +3,8 @@
 //! Reports are made to be passed on, so serial numbers keep only their end, as in [`HostFacts`]. The lab keeps them whole
 //! beside that, for a run that goes on after a restart: the ends of two drives of one make may be alike.
 
-use fathom_host::inspect::{Advice, Inventory, Subject, advise};
 use fathom_host::{DriveIdentity, HostFacts, Root, drive_identities};
+use fathom_inspect::{Advice, Inventory, Subject, advise};
 use serde::{Deserialize, Serialize};
 
 /// Characters of a serial number that are kept.

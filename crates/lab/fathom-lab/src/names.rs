@@ -3,55 +3,63 @@
 use std::path::{Path, PathBuf};
 
 use fathom_host::Root;
-use fathom_host::inspect::Inventory;
+use fathom_inspect::Inventory;
+use fathom_message::{Arg, Join, Message, msg};
 
-use crate::simulated::expand_simulated;
-use crate::targets::TargetError;
+use crate::site::{TargetError, expand_simulated};
 
 /// The targets that one name stands for: `/dev/nvme[0-3]n1` and `disk*` those that are there, in the order of their
 /// numbers; `serial:S64GNE0R` the drive with that serial number; `sim:MACHINE` and `sim:MACHINE/PART` the simulated
 /// drives or the array that it means; anything else itself.
 ///
 /// # Errors
-/// [`TargetError::NoMatch`] when nothing matches; [`TargetError::Machine`] for a simulated machine that cannot be had.
+/// [`TargetError::NoMatch`] when nothing matches, or a serial number means several drives; [`TargetError::Machine`] for a
+/// simulated machine that cannot be had.
 pub fn expand_target(root: &Root, name: &str) -> Result<Vec<String>, TargetError> {
     if let Some(serial) = name.strip_prefix("serial:") {
-        return by_serial(root, name, serial);
+        return by_serial(root, name, serial).map(|path| vec![path]);
     }
     if let Some(simulated) = expand_simulated(name)? {
         return Ok(simulated);
     }
-    if !name.contains(['*', '?', '[']) || Path::new(name).exists() {
+    if !is_pattern(name) {
         return Ok(vec![name.to_owned()]);
     }
     let mut found = matches(Path::new(name));
     found.sort_by_key(|path| natural(path));
     if found.is_empty() {
-        let near = "nothing matches it; quote a pattern so that the shell leaves it alone".to_owned();
-        return Err(TargetError::NoMatch { name: name.to_owned(), help: near });
+        return Err(TargetError::NoMatch { name: name.to_owned(), help: msg!("target-pattern-help") });
     }
     Ok(found)
 }
 
-fn by_serial(root: &Root, name: &str, serial: &str) -> Result<Vec<String>, TargetError> {
+/// Whether a name is a pattern over paths rather than a path.
+#[must_use]
+pub fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '[']) && !Path::new(name).exists()
+}
+
+fn by_serial(root: &Root, name: &str, serial: &str) -> Result<String, TargetError> {
+    let no_match = |help: Message| Err(TargetError::NoMatch { name: name.to_owned(), help });
     let inventory = Inventory::read(root);
-    let serial_of = |d: &fathom_host::BlockDevice| d.serial.clone().unwrap_or_default();
-    let found: Vec<String> = inventory
-        .drives
-        .iter()
-        .filter(|d| serial_of(&d.device) == serial)
-        .map(|d| d.device.dev_path.to_string_lossy().into_owned())
-        .collect();
-    if !found.is_empty() {
-        return Ok(found);
+    let drives = inventory.drives.iter().filter_map(|d| Some((d.device.serial.as_deref()?, &d.device.dev_path)));
+    let found: Vec<&PathBuf> =
+        drives.clone().filter(|(own, _)| *own == serial && !serial.is_empty()).map(|(_, path)| path).collect();
+    match &found[..] {
+        [one] => return Ok(one.to_string_lossy().into_owned()),
+        [] => {}
+        // Namespaces of one drive, or a maker's default number: which of them is for the user to say.
+        several => {
+            let paths = Arg::names(several.iter().map(|p| p.display().to_string()), Join::Comma);
+            return no_match(msg!("target-serial-of-several-help", paths = paths));
+        }
     }
-    let known: Vec<String> = inventory.drives.iter().map(|d| serial_of(&d.device)).filter(|s| !s.is_empty()).collect();
-    let help = match (fathom_units::nearest(serial, known.iter().map(String::as_str)), known.is_empty()) {
-        (Some(near), _) => format!("did you mean `serial:{near}`?"),
-        (None, true) => "no drive of this machine tells a serial number".to_owned(),
-        (None, false) => format!("serial numbers here: {}", known.join(", ")),
-    };
-    Err(TargetError::NoMatch { name: name.to_owned(), help })
+    let known: Vec<&str> = drives.map(|(own, _)| own).filter(|own| !own.is_empty()).collect();
+    no_match(match (fathom_units::nearest(serial, known.iter().copied()), known.is_empty()) {
+        (Some(near), _) => msg!("did-you-mean", near = format!("serial:{near}")),
+        (None, true) => msg!("target-no-serials-help"),
+        (None, false) => msg!("target-serials-help", serials = Arg::names(known, Join::Comma)),
+    })
 }
 
 /// Paths that match a pattern, component by component.
@@ -78,19 +86,38 @@ fn matches(pattern: &Path) -> Vec<String> {
     found.into_iter().filter(|p| p.exists()).map(|p| p.to_string_lossy().into_owned()).collect()
 }
 
-/// Whether a name matches `*`, `?` and `[a-d]` of a pattern.
+/// Whether a name matches `*`, `?` and `[a-d]` of a pattern. A star that matched too little is widened by one and tried
+/// again from there: only the last star needs that, so that the time is at most the product of both lengths.
 fn is_match(pattern: &[char], name: &[char]) -> bool {
-    match pattern.split_first() {
-        None => name.is_empty(),
-        Some(('*', rest)) => (0..=name.len()).any(|skip| is_match(rest, &name[skip..])),
-        Some(('[', rest)) if rest.contains(&']') => {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        if pattern.get(p) == Some(&'*') {
+            star = Some((p, n));
+            p += 1;
+        } else if let Some(length) = one_matches(&pattern[p..], name[n]) {
+            p += length;
+            n += 1;
+        } else if let Some((at, from)) = star {
+            (p, n) = (at + 1, from + 1);
+            star = Some((at, from + 1));
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+/// How many characters of the pattern stand for `c`, if its first element does.
+fn one_matches(pattern: &[char], c: char) -> Option<usize> {
+    match pattern {
+        ['?', ..] => Some(1),
+        ['[', rest @ ..] if rest.contains(&']') => {
             let end = rest.iter().position(|c| *c == ']').unwrap_or(0);
-            let (set, after) = (&rest[..end], &rest[end + 1..]);
-            name.split_first().is_some_and(|(first, left)| in_set(set, *first) && is_match(after, left))
+            in_set(&rest[..end], c).then_some(end + 2)
         }
-        Some((wanted, rest)) => {
-            name.split_first().is_some_and(|(first, left)| (*wanted == '?' || wanted == first) && is_match(rest, left))
-        }
+        [wanted, ..] => (*wanted == c).then_some(1),
+        [] => None,
     }
 }
 
@@ -122,7 +149,10 @@ fn natural(text: &str) -> Vec<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use fathom_message::Say;
+
     use super::*;
+    use crate::samples::words;
 
     #[test]
     fn a_pattern_names_what_is_there_in_the_order_of_its_numbers() {
@@ -140,13 +170,13 @@ mod tests {
         assert_eq!(found("sd?").expect("one"), ["sda"]);
         assert_eq!(found("plain").expect("itself"), ["plain"]);
         let error = found("zz*").expect_err("nothing");
-        assert!(error.help().contains("quote a pattern"), "{}", error.help());
+        assert!(words(&error.help())[0].contains("quote a pattern"), "{:?}", error.help());
     }
 
     #[test]
     fn an_unknown_serial_number_says_what_there_is() {
         let error = expand_target(&Root::live(), "serial:NO-SUCH-DRIVE").expect_err("unknown");
         assert!(error.to_string().contains("serial:NO-SUCH-DRIVE"));
-        assert!(!error.help().is_empty());
+        assert!(error.help().is_some());
     }
 }

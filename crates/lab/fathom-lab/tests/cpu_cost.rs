@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
-use fathom_host::{HostSampler, Root};
+use fathom_host::{Binding, Bindings, HostSampler, Permit, Root};
 use fathom_model::cpu_cost;
-use fathom_plan::{Knobs, Step, Target};
+use fathom_plan::{Knobs, Step, TargetId};
 use fathom_record::{HostDelta, RunControl, Runner, StepRecord};
 
 /// What user programs are told CPU time in.
@@ -65,7 +65,7 @@ fn step(target: &Path, engine: &str, mode: &str) -> Step {
     for (key, value) in settings {
         knobs.set(key, value).unwrap_or_else(|e| panic!("{key}={value}: {e:?}"));
     }
-    let target = Target { path: target.to_str().expect("UTF-8").to_owned() };
+    let target = TargetId::new(target.to_str().expect("UTF-8").to_owned());
     knobs.build(0, engine, vec![target], &mut Vec::new()).expect("a step")
 }
 
@@ -74,7 +74,14 @@ fn measured(step: &Step) -> (StepRecord, u64) {
     let busy = Arc::new(Mutex::new(0));
     let sampler = HostSampler::new(&Root::live(), Vec::new()).expect("a sampler");
     let probe = Both { sampler, first_ns: 0, busy_ns: busy.clone() };
-    let mut runner = HostRunner::new(HostRunnerOptions { cpus: Vec::new(), probe: Some(Box::new(probe)) });
+    let permit = Permit { overwrite: true, ..Permit::NOTHING };
+    let bind = |id: &TargetId| {
+        let path = Path::new(id.as_str());
+        let writes = step.workload.mix.is_destructive();
+        Binding::existing(&Root::live(), id.clone(), path, writes, &permit).expect("the test's own")
+    };
+    let bindings: Bindings = step.targets.iter().filter(|id| !id.is_null()).map(bind).collect();
+    let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe: Some(Box::new(probe)) });
     let stop = AtomicBool::new(false);
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
     let record = runner.run(step, &mut control).expect("a record");

@@ -8,7 +8,7 @@ mod samples;
 
 use std::time::Instant;
 
-use fathom_store::{Lab, StepOutcome, StoreError};
+use fathom_store::{Lab, StoreError};
 
 const STEPS: u32 = 1000;
 const INTERVALS: u64 = 50;
@@ -22,14 +22,14 @@ fn main() -> Result<(), StoreError> {
     let record = samples::record(INTERVALS, SAMPLES);
     let start = Instant::now();
     for step in &plan.steps {
-        lab.commit_step(run, step, &StepOutcome::Measured(&record))?;
+        lab.commit_step(run, step, Ok(&record))?;
     }
     let bytes = std::fs::metadata(lab.path()).expect("there").len();
     println!("commit       {:?}, {} MB", start.elapsed(), bytes / 1_000_000);
     let start = Instant::now();
     let mut intervals = 0;
     for step in lab.steps(run)? {
-        intervals += step?.outcome.record().map_or(0, |r| r.intervals.len());
+        intervals += step?.outcome.map_or(0, |r| r.intervals.len());
     }
     println!("step by step {:?}, {intervals} intervals", start.elapsed());
     let start = Instant::now();

@@ -3,37 +3,37 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fathom_host::OutputError;
+use fathom_message::{Arg, Join, Message, Say, msg, say_error};
 use rusqlite::ErrorCode;
 
-use crate::types::RunId;
+use crate::types::{RunId, RunState};
 
 /// Why the lab could not do what was asked. Nothing that was committed before is lost by any of these.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum StoreError {
     /// There is no lab at this path.
-    #[error("there is no lab at {path:?}")]
     Missing {
         /// The path.
         path: PathBuf,
     },
     /// The folder of a new lab cannot be made.
-    #[error("cannot create the folder {path:?} for the lab")]
     Folder {
         /// The folder.
         path: PathBuf,
         /// Cause.
         source: io::Error,
     },
+    /// Neither a regular file nor a place for one.
+    NotAFile(OutputError),
     /// The file is something else.
-    #[error("{path:?} is not a Fathom lab: {why}")]
     NotALab {
         /// The file.
         path: PathBuf,
         /// What it seems to be.
-        why: String,
+        why: Message,
     },
     /// Written by a newer program.
-    #[error("the lab {path:?} has schema version {found}; this program knows versions up to {known}")]
     NewerSchema {
         /// The file.
         path: PathBuf,
@@ -43,37 +43,32 @@ pub enum StoreError {
         known: i64,
     },
     /// Another process holds it.
-    #[error("the lab {path:?} is locked by {holder}")]
     Locked {
         /// The file.
         path: PathBuf,
         /// Who, as far as the kernel tells.
-        holder: String,
+        holder: Message,
     },
     /// Cut off or overwritten.
-    #[error("the lab {path:?} is damaged: {detail}")]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What was found.
-        detail: String,
+        detail: Message,
     },
     /// The file or its folder cannot be written or opened.
-    #[error("the lab {path:?} cannot be opened for writing: {detail}")]
     NotWritable {
         /// The file.
         path: PathBuf,
         /// Cause.
-        detail: String,
+        detail: Message,
     },
     /// No space left.
-    #[error("no space is left for the lab {path:?}")]
     DiskFull {
         /// The file.
         path: PathBuf,
     },
     /// No such run.
-    #[error("there is no run {id} in the lab; {}", existing_runs(existing))]
     RunNotFound {
         /// Asked for.
         id: RunId,
@@ -81,7 +76,6 @@ pub enum StoreError {
         existing: Vec<RunId>,
     },
     /// No such step in the run.
-    #[error("run {id} has no step {index} that ended")]
     StepNotFound {
         /// The run.
         id: RunId,
@@ -89,15 +83,13 @@ pub enum StoreError {
         index: u32,
     },
     /// The run is over and immutable.
-    #[error("run {id} is {state} and cannot be changed")]
     RunClosed {
         /// The run.
         id: RunId,
-        /// Its state.
-        state: &'static str,
+        /// How it stands.
+        state: Closed,
     },
     /// The step was committed before.
-    #[error("step {index} of run {id} is already in the lab")]
     StepExists {
         /// The run.
         id: RunId,
@@ -105,13 +97,11 @@ pub enum StoreError {
         index: u32,
     },
     /// A record holds a figure that would not come back as it is (not a number, infinite).
-    #[error("{what} holds a figure that is not finite and cannot be stored")]
     NotStorable {
         /// Which part.
-        what: String,
+        what: Message,
     },
     /// Anything else that SQLite reports.
-    #[error("the lab {path:?} cannot be used")]
     Sqlite {
         /// The file.
         path: PathBuf,
@@ -120,52 +110,105 @@ pub enum StoreError {
     },
 }
 
-fn existing_runs(existing: &[RunId]) -> String {
+fn existing_runs(existing: &[RunId]) -> Message {
     const SHOWN_MAX: usize = 10;
     if existing.is_empty() {
-        return "it holds no runs yet".to_owned();
+        return msg!("lab-holds-no-runs");
     }
     let skipped = existing.len().saturating_sub(SHOWN_MAX);
-    let shown = existing[skipped..].iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if skipped > 0 { format!("the last {SHOWN_MAX} are {shown}") } else { format!("it holds {shown}") }
+    let runs = Arg::names(existing[skipped..].iter().map(ToString::to_string), Join::Comma);
+    if skipped > 0 { msg!("lab-holds-last", runs = runs) } else { msg!("lab-holds", runs = runs) }
+}
+
+impl Say for StoreError {
+    fn message(&self) -> Message {
+        match self {
+            StoreError::Missing { path } => msg!("lab-missing", path = path),
+            StoreError::Folder { path, source } => msg!("lab-folder", path = path, error = source),
+            StoreError::NotAFile(OutputError::Kind { path, kind }) => msg!("lab-not-a-file", path = path, kind = kind),
+            StoreError::NotAFile(error) => error.message(),
+            StoreError::NotALab { path, why } => msg!("lab-not-a-lab", path = path, why = why),
+            StoreError::NewerSchema { path, found, known } => {
+                msg!("lab-newer", path = path, found = found.unsigned_abs(), known = known.unsigned_abs())
+            }
+            StoreError::Locked { path, holder } => msg!("lab-locked", path = path, holder = holder),
+            StoreError::Damaged { path, detail } => msg!("lab-damaged", path = path, detail = detail),
+            StoreError::NotWritable { path, detail } => msg!("lab-not-writable", path = path, detail = detail),
+            StoreError::DiskFull { path } => msg!("lab-disk-full", path = path),
+            StoreError::RunNotFound { id, existing } => {
+                msg!("lab-no-run", run = id.to_string(), existing = existing_runs(existing))
+            }
+            StoreError::StepNotFound { id, index } => msg!("lab-no-step", run = id.to_string(), index = *index),
+            StoreError::RunClosed { id, state } => {
+                msg!("lab-run-closed", run = id.to_string(), state = state.message())
+            }
+            StoreError::StepExists { id, index } => msg!("lab-step-exists", run = id.to_string(), index = *index),
+            StoreError::NotStorable { what } => msg!("lab-not-storable", what = what),
+            StoreError::Sqlite { path, source } => msg!("lab-sqlite", path = path, error = source.to_string()),
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            StoreError::Missing { .. } => msg!("lab-missing-help"),
+            StoreError::Folder { .. } | StoreError::NotAFile(_) => msg!("lab-folder-help"),
+            StoreError::NotALab { .. } => msg!("lab-not-a-lab-help"),
+            StoreError::NewerSchema { .. } => msg!("lab-newer-help"),
+            StoreError::Locked { .. } => msg!("lab-locked-help"),
+            StoreError::Damaged { .. } => msg!("lab-damaged-help"),
+            StoreError::NotWritable { .. } => msg!("lab-not-writable-help"),
+            StoreError::DiskFull { .. } => msg!("lab-disk-full-help"),
+            StoreError::RunNotFound { .. } | StoreError::StepNotFound { .. } => msg!("lab-no-run-help"),
+            StoreError::RunClosed { .. } => msg!("lab-run-closed-help"),
+            StoreError::StepExists { .. } => msg!("lab-step-exists-help"),
+            StoreError::NotStorable { .. } => msg!("lab-not-storable-help"),
+            StoreError::Sqlite { .. } => msg!("lab-sqlite-help"),
+        })
+    }
+}
+
+say_error!(StoreError);
+
+/// How a run stands that cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// In this state.
+    In(RunState),
+    /// Another process is at work on it.
+    ByAnotherProcess,
+}
+
+impl Closed {
+    fn message(self) -> Message {
+        match self {
+            Closed::In(RunState::Finished) => msg!("lab-state-finished"),
+            Closed::In(RunState::Interrupted) => msg!("lab-state-interrupted"),
+            Closed::In(RunState::Failed) => msg!("lab-state-failed"),
+            Closed::In(RunState::Running) => msg!("lab-state-running"),
+            Closed::ByAnotherProcess => msg!("lab-state-other-process"),
+        }
+    }
 }
 
 impl StoreError {
-    /// What to do about it, for the `help:` line.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
-        match self {
-            StoreError::Missing { .. } => "`fathom run quick` makes one; --lab or FATHOM_LAB names another",
-            StoreError::Folder { .. } => "name a writable place: --lab PATH",
-            StoreError::NotALab { .. } => {
-                "nothing was changed; name the lab, or a file that does not exist: --lab PATH"
+    /// Of a path that is no place for a lab.
+    pub(crate) fn from_output(path: &Path, error: OutputError) -> StoreError {
+        match error {
+            OutputError::Io { source, .. } => {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                StoreError::Folder { path: folder.to_owned(), source }
             }
-            StoreError::NewerSchema { .. } => "nothing was changed; use the newer fathom, or another lab: --lab PATH",
-            StoreError::Locked { .. } => "wait until that process is done, end it, or use another lab: --lab PATH",
-            StoreError::Damaged { .. } => {
-                "keep a copy; `sqlite3 FILE .recover` saves what is left; go on with another lab: --lab PATH"
-            }
-            StoreError::NotWritable { .. } => {
-                "make the file and its folder writable (SQLite keeps two files beside it), or copy the lab: --lab PATH"
-            }
-            StoreError::DiskFull { .. } => {
-                "free some space (`fathom rm RUN` gives back a run's), or name another: --lab PATH"
-            }
-            StoreError::RunNotFound { .. } | StoreError::StepNotFound { .. } => "`fathom list` shows all runs",
-            StoreError::RunClosed { .. } => "begin a new run; finished runs are never changed",
-            StoreError::StepExists { .. } => "each step of a plan is stored once; begin a new run to repeat it",
-            StoreError::NotStorable { .. } => "this is a bug in Fathom: please report the step",
-            StoreError::Sqlite { .. } => "name another lab with --lab PATH, or report this with the text above",
+            other => StoreError::NotAFile(other),
         }
     }
 
     /// Finds the kind behind an error of SQLite.
     pub(crate) fn from_sqlite(path: &Path, error: rusqlite::Error) -> StoreError {
         let path = path.to_owned();
-        let detail = error.to_string();
+        let detail = Message::verbatim(error.to_string());
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, detail },
-            Some(ErrorCode::NotADatabase) => StoreError::NotALab { path, why: "it is no SQLite database".to_owned() },
+            Some(ErrorCode::NotADatabase) => StoreError::NotALab { path, why: msg!("lab-no-database") },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 let holder = crate::owner::lock_holders(&path);
                 StoreError::Locked { path, holder }

@@ -1,9 +1,12 @@
 //! Opening a lab: what is a lab, what is not, and what a new one starts with.
 
-use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fathom_host::{check_lab_file, prepare_lab_file};
+use fathom_message::{Message, msg};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
@@ -11,6 +14,9 @@ use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
 /// How long a statement waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a committed step waits for it: it may have taken hours to measure.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An open lab database.
 #[derive(Debug)]
@@ -43,30 +49,45 @@ impl Lab {
     }
 
     pub(crate) fn open_waiting(path: &Path, create: bool, busy_timeout: Duration) -> Result<Lab, StoreError> {
-        if path.is_dir() {
-            return Err(StoreError::NotALab { path: path.to_owned(), why: "it is a folder".to_owned() });
-        }
         if !create && !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
-        if let Some(folder) = path.parent().filter(|folder| create && !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
-        }
+        // Before SQLite sees the path: it would open, and write to, a device or whatever a symlink leads to.
+        let checked = if create { prepare_lab_file(path) } else { check_lab_file(path) };
+        checked.map_err(|error| StoreError::from_output(path, error))?;
+        let before = identity(path);
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
         let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::from_sqlite(path, e))?;
         let mut lab = Lab { path: path.to_owned(), db };
         lab.sql(lab.db.busy_timeout(busy_timeout))?;
+        if before.is_none() || identity(path) != before {
+            return Err(StoreError::NotALab { path: path.to_owned(), why: msg!("lab-changed-while-opened") });
+        }
+        // A lab that somebody else made is data: none of its triggers or views is carried out.
+        for (config, on) in [
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        ] {
+            lab.sql(lab.db.set_db_config(config, on))?;
+        }
         lab.recognise(create)?;
         lab.prepare()?;
         lab.migrate()?;
         Ok(lab)
     }
 
+    /// From now on a measurement is at stake: what is committed waits longer for its turn.
+    pub(crate) fn wait_longer(&self) -> Result<(), StoreError> {
+        self.sql(self.db.busy_timeout(COMMIT_TIMEOUT))
+    }
+
     /// Says no to anything that is neither a lab of a known version nor, when creating, an empty database. Only reads:
     /// somebody else's file must stay as it is.
     fn recognise(&self, create: bool) -> Result<(), StoreError> {
-        let not_a_lab = |why: String| Err(StoreError::NotALab { path: self.path.clone(), why });
+        let not_a_lab = |why: Message| Err(StoreError::NotALab { path: self.path.clone(), why });
         // One view of the file: another process may be making the lab at this very moment.
         let _view = self.sql(self.db.unchecked_transaction())?;
         let application = self.pragma("application_id")?;
@@ -74,10 +95,11 @@ impl Lab {
         if application != APPLICATION_ID {
             let tables: i64 = self.sql(self.db.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)))?;
             if application != 0 || version != 0 || tables > 0 {
-                return not_a_lab(format!("it is another program's SQLite database ({tables} tables and indexes)"));
+                return not_a_lab(msg!("lab-of-another-program", tables = tables.unsigned_abs()));
             }
             if !create {
-                return not_a_lab("it is empty".to_owned());
+                // Another process may be about to make the lab here.
+                return Err(StoreError::Missing { path: self.path.clone() });
             }
         } else if version > SCHEMA_VERSION {
             return Err(StoreError::NewerSchema { path: self.path.clone(), found: version, known: SCHEMA_VERSION });
@@ -126,9 +148,15 @@ impl Lab {
         result.map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
-    pub(crate) fn damaged(&self, detail: impl Into<String>) -> StoreError {
+    pub(crate) fn damaged(&self, detail: impl Into<Message>) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), detail: detail.into() }
     }
+}
+
+/// Which file the path leads to; `None` for nothing and for a symlink.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 //! progress. A run is immutable once finished. Everything of a [`fathom_record::StepRecord`] comes back bit for bit.
 
 mod error;
+mod files;
 mod lab;
+mod message;
 mod owner;
 mod pack;
 mod prediction;
@@ -13,8 +15,7 @@ mod schema;
 mod types;
 mod write;
 
-pub use error::StoreError;
+pub use error::{Closed, StoreError};
 pub use lab::Lab;
-pub use prediction::{PredictedStep, ScreenedStep, StoredPrediction};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub use types::{NewRun, Run, RunHead, RunId, RunState, RunSummary, StepOutcome, StoredStep};
+pub use types::{MadeFile, NewRun, Run, RunHead, RunId, RunState, RunSummary, StoredStep};

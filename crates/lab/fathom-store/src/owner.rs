@@ -5,6 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 
+use fathom_message::{Arg, Join, Message, msg};
+
 /// The process at work on a run. The number alone says little, since it is used again: start time and boot go with it.
 ///
 /// Processes of another PID namespace (a container) cannot be seen; their runs look interrupted from outside.
@@ -44,8 +46,8 @@ fn started_ticks(pid: u32) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
-/// Who holds locks on the lab or the files SQLite keeps beside it (/proc/locks), as words.
-pub(crate) fn lock_holders(path: &Path) -> String {
+/// Who holds locks on the lab or the files SQLite keeps beside it (/proc/locks).
+pub(crate) fn lock_holders(path: &Path) -> Message {
     let beside = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -58,13 +60,13 @@ pub(crate) fn lock_holders(path: &Path) -> String {
     holders.sort_unstable();
     holders.dedup();
     if holders.is_empty() {
-        return "another process".to_owned();
+        return msg!("lab-another-process");
     }
     let named = holders.iter().map(|pid| match fs::read_to_string(format!("/proc/{pid}/comm")) {
-        Ok(name) => format!("process {pid} ({})", name.trim()),
-        Err(_) => format!("process {pid}"),
+        Ok(name) => msg!("lab-process-named", pid = *pid, name = name.trim().to_owned()),
+        Err(_) => msg!("lab-process", pid = *pid),
     });
-    named.collect::<Vec<_>>().join(", ")
+    msg!("several", list = Arg::list(named, Join::Comma))
 }
 
 /// Process of a line such as `1: POSIX  ADVISORY  WRITE 1234 fe:00:56789 0 EOF` when it holds a write lock on one of

@@ -1,6 +1,7 @@
 //! Words and blobs: how values of the record lie in columns.
 
 use fathom_hist::Histogram;
+use fathom_message::{Message, Say as _, msg};
 use fathom_plan::Op;
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, StepRecord, TargetRecord,
@@ -101,12 +102,12 @@ impl<'b> Unpack<'b> {
     }
 
     /// The next histogram, or what is wrong with the blob.
-    pub(crate) fn next(&mut self) -> Result<Histogram, String> {
-        let (length, rest) = self.rest.split_first_chunk::<4>().ok_or("interval histograms are cut off")?;
+    pub(crate) fn next(&mut self) -> Result<Histogram, Message> {
+        let (length, rest) = self.rest.split_first_chunk::<4>().ok_or(msg!("lab-histograms-cut-off"))?;
         let length = u32::from_le_bytes(*length) as usize;
-        let bytes = rest.get(..length).ok_or("interval histograms are cut off")?;
+        let bytes = rest.get(..length).ok_or(msg!("lab-histograms-cut-off"))?;
         self.rest = &rest[length..];
-        Histogram::from_bytes(bytes).map_err(|error| error.to_string())
+        Histogram::from_bytes(bytes).map_err(|error| error.message())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -135,6 +136,9 @@ mod tests {
         for cut in 0..blob.len() {
             assert!(Unpack::new(&blob[..cut]).next().is_err(), "cut at {cut}");
         }
+        let of_next = |blob: &[u8]| Unpack::new(blob).next().expect_err("is damaged").id().to_owned();
+        assert_eq!(of_next(&blob[..blob.len() - 1]), "lab-histograms-cut-off");
+        assert_eq!(of_next(&[1, 0, 0, 0, 255]), "hist-unknown-version", "what the histogram's decoder says, in words");
     }
 
     proptest! {

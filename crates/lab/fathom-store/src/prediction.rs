@@ -1,47 +1,13 @@
 //! Predictions: made before the steps they are about, and never changed after.
 
+use fathom_message::msg;
+use fathom_record::{LadderPrediction, PredictedStep};
 use rusqlite::{TransactionBehavior, params};
-use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::lab::Lab;
 use crate::pack::{from_column, to_column};
 use crate::types::RunId;
-
-/// A short step that a prediction was made from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScreenedStep {
-    /// For people.
-    pub label: String,
-    /// I/Os in flight over all threads and targets.
-    pub in_flight: u32,
-    /// I/Os per second.
-    pub iops: f64,
-    /// Mean latency.
-    pub lat_mean_ns: f64,
-}
-
-/// What is predicted of one step of the plan.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PredictedStep {
-    /// Index in the plan.
-    pub index: u32,
-    /// I/Os per second.
-    pub iops: f64,
-    /// Mean latency.
-    pub lat_mean_ns: f64,
-}
-
-/// A prediction of some steps of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredPrediction {
-    /// When it was made, Unix nanoseconds.
-    pub made_unix_ns: u64,
-    /// What it was made from.
-    pub screens: Vec<ScreenedStep>,
-    /// What it says.
-    pub steps: Vec<PredictedStep>,
-}
 
 impl Lab {
     /// Stores a prediction of a run in progress, before the steps that it is about are committed.
@@ -49,15 +15,15 @@ impl Lab {
     /// # Errors
     /// [`StoreError::RunNotFound`], [`StoreError::RunClosed`], [`StoreError::StepExists`] for a step that has ended: what
     /// is known cannot be predicted. [`StoreError::NotStorable`] for figures that are not finite; locked, full and so on.
-    pub fn store_prediction(&mut self, run: RunId, prediction: &StoredPrediction) -> Result<(), StoreError> {
+    pub fn store_prediction(&mut self, run: RunId, prediction: &LadderPrediction) -> Result<(), StoreError> {
         self.require_running(run)?;
         let figures = prediction.steps.iter().flat_map(|s| [s.iops, s.lat_mean_ns]);
         let screened = prediction.screens.iter().flat_map(|s| [s.iops, s.lat_mean_ns]);
         if figures.chain(screened).any(|x| !x.is_finite()) {
-            return Err(StoreError::NotStorable { what: "the prediction".to_owned() });
+            return Err(StoreError::NotStorable { what: msg!("lab-part-prediction") });
         }
         let screens = serde_json::to_string(&prediction.screens)
-            .map_err(|_| StoreError::NotStorable { what: "the screened steps".to_owned() })?;
+            .map_err(|_| StoreError::NotStorable { what: msg!("lab-part-screens") })?;
         let ended = self.step_indexes(run)?;
         if let Some(known) = prediction.steps.iter().find(|s| ended.contains(&s.index)) {
             return Err(StoreError::StepExists { id: run, index: known.index });
@@ -87,7 +53,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`StoreError::RunNotFound`], [`StoreError::Damaged`].
-    pub fn predictions(&self, run: RunId) -> Result<Vec<StoredPrediction>, StoreError> {
+    pub fn predictions(&self, run: RunId) -> Result<Vec<LadderPrediction>, StoreError> {
         self.summary(run)?;
         let mut heads = self
             .sql(self.db.prepare_cached(
@@ -101,7 +67,7 @@ impl Lab {
         for head in heads {
             let (id, made, screens) = self.sql(head)?;
             let screens = serde_json::from_str(&screens)
-                .map_err(|e| self.damaged(format!("screened steps of run {run}: {e}")))?;
+                .map_err(|e| self.damaged(msg!("lab-bad-screens", run = run.to_string(), error = e.to_string())))?;
             let mut rows = self.sql(self.db.prepare_cached(
                 "SELECT step_index, iops, lat_mean_ns FROM predicted_step WHERE prediction_id = ?1 ORDER BY step_index",
             ))?;
@@ -109,7 +75,7 @@ impl Lab {
                 Ok(PredictedStep { index: row.get(0)?, iops: row.get(1)?, lat_mean_ns: row.get(2)? })
             }))?;
             let steps = self.sql(rows.collect())?;
-            out.push(StoredPrediction { made_unix_ns: from_column(made), screens, steps });
+            out.push(LadderPrediction { made_unix_ns: from_column(made), screens, steps });
         }
         Ok(out)
     }

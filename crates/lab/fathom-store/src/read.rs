@@ -1,15 +1,17 @@
 //! Reading runs back: the list, a head, one step, a whole run.
 
 use fathom_hist::Histogram;
+use fathom_message::{Message, Say as _, msg};
 use fathom_plan::{Op, Plan, Step};
-use fathom_record::{Direction, DirectionInterval, Interval, Latency, QuotedLatency, StepRecord};
+use fathom_record::{Direction, DirectionInterval, Interval, Latency, QuotedLatency, StepFailure, StepRecord};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::error::StoreError;
 use crate::lab::Lab;
+use crate::message::message_from_column;
 use crate::owner::Owner;
 use crate::pack::{RecordRest, Unpack, from_column, op_from_word};
-use crate::types::{Run, RunHead, RunId, RunState, RunSummary, StepOutcome, StoredStep};
+use crate::types::{Run, RunHead, RunId, RunState, RunSummary, StoredStep};
 
 const SUMMARY: &str = "
 SELECT id, study, question, state, started_unix_ns, finished_unix_ns, fathom_version, command_line, steps_planned,
@@ -56,7 +58,8 @@ impl Lab {
             self.sql(self.db.query_row("SELECT plan_json, host_json FROM run WHERE id = ?1", [id.0], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             }))?;
-        let plan: Plan = serde_json::from_str(&plan).map_err(|e| self.damaged(format!("plan of run {id}: {e}")))?;
+        let plan: Plan = serde_json::from_str(&plan)
+            .map_err(|e| self.damaged(msg!("lab-bad-plan", run = id.to_string(), error = e.to_string())))?;
         Ok(RunHead { summary, plan, host_json })
     }
 
@@ -65,7 +68,11 @@ impl Lab {
     /// # Errors
     /// [`StoreError::Damaged`].
     pub fn host_of(&self, head: &RunHead) -> Result<serde_json::Value, StoreError> {
-        serde_json::from_str(&head.host_json).map_err(|e| self.damaged(format!("host of run {}: {e}", head.summary.id)))
+        serde_json::from_str(&head.host_json).map_err(|e| self.bad_host(head, &e))
+    }
+
+    fn bad_host(&self, head: &RunHead, error: &serde_json::Error) -> StoreError {
+        self.damaged(msg!("lab-bad-host", run = head.summary.id.to_string(), error = error.to_string()))
     }
 
     /// Indexes, in the plan, of the steps that ended; ascending.
@@ -95,13 +102,13 @@ impl Lab {
             self.sql(statement.query_row(params![id.0, index], StepRow::read).optional())?
         };
         let row = row.ok_or(StoreError::StepNotFound { id, index })?;
-        let at = |what: String| self.damaged(format!("step {index} of run {id}: {what}"));
-        let step: Step = serde_json::from_str(&row.step_json).map_err(|e| at(e.to_string()))?;
+        let at = |what: Message| self.damaged(msg!("lab-bad-step", index = index, run = id.to_string(), what = what));
+        let step: Step = serde_json::from_str(&row.step_json).map_err(|e| at(Message::verbatim(e.to_string())))?;
         let outcome = match row.outcome.as_str() {
-            "measured" => StepOutcome::Measured(self.load_record(&row, &at)?),
-            "refused" => StepOutcome::Refused { what: row.what, why: row.why, help: row.help },
-            "failed" => StepOutcome::Failed { what: row.what, why: row.why, help: row.help },
-            other => return Err(at(format!("unknown outcome {other:?}"))),
+            "measured" => Ok(self.load_record(&row, &at)?),
+            "refused" => Err(StepFailure::Refused { what: row.what, why: row.why, help: row.help }),
+            "failed" => Err(StepFailure::Failed { what: row.what, why: row.why, help: row.help }),
+            other => return Err(at(msg!("lab-unknown-outcome", word = other.to_owned()))),
         };
         self.sql(view.commit())?;
         Ok(StoredStep { step, outcome })
@@ -141,8 +148,9 @@ impl Lab {
         }
     }
 
-    fn load_record(&self, row: &StepRow, at: &dyn Fn(String) -> StoreError) -> Result<StepRecord, StoreError> {
-        let rest: RecordRest = serde_json::from_str(&row.record_json).map_err(|e| at(e.to_string()))?;
+    fn load_record(&self, row: &StepRow, at: &dyn Fn(Message) -> StoreError) -> Result<StepRecord, StoreError> {
+        let rest: RecordRest =
+            serde_json::from_str(&row.record_json).map_err(|e| at(Message::verbatim(e.to_string())))?;
         Ok(StepRecord {
             started_unix_ns: row.started_unix_ns,
             runtime_ns: row.runtime_ns,
@@ -165,7 +173,7 @@ impl Lab {
         })
     }
 
-    fn load_directions(&self, step: i64, at: &dyn Fn(String) -> StoreError) -> Result<Vec<Direction>, StoreError> {
+    fn load_directions(&self, step: i64, at: &dyn Fn(Message) -> StoreError) -> Result<Vec<Direction>, StoreError> {
         let sql = "SELECT position, op, ios, bytes, short_ios FROM direction WHERE step_id = ?1 ORDER BY position";
         let mut statement = self.sql(self.db.prepare_cached(sql))?;
         let mut rows = self.sql(statement.query([step]))?;
@@ -179,7 +187,7 @@ impl Lab {
                 ios: self.sql(unsigned(row, 2))?,
                 bytes: self.sql(unsigned(row, 3))?,
                 short_ios: self.sql(unsigned(row, 4))?,
-                lat: take("lat").ok_or_else(|| at("latency is missing".to_owned()))?,
+                lat: take("lat").ok_or_else(|| at(msg!("lab-latency-missing")))?,
                 slat: take("slat"),
                 clat: take("clat"),
                 service: take("service"),
@@ -192,7 +200,7 @@ impl Lab {
         &self,
         step: i64,
         position: i64,
-        at: &dyn Fn(String) -> StoreError,
+        at: &dyn Fn(Message) -> StoreError,
     ) -> Result<Vec<(String, Latency)>, StoreError> {
         let sql = "SELECT kind, samples, quoted_json FROM histogram WHERE step_id = ?1 AND position = ?2";
         let mut statement = self.sql(self.db.prepare_cached(sql))?;
@@ -201,10 +209,13 @@ impl Lab {
         while let Some(row) = self.sql(rows.next())? {
             let samples: Option<Vec<u8>> = self.sql(row.get(1))?;
             let latency = match samples {
-                Some(bytes) => Latency::Samples(Histogram::from_bytes(&bytes).map_err(|e| at(e.to_string()))?),
+                Some(bytes) => Latency::Samples(Histogram::from_bytes(&bytes).map_err(|e| at(e.message()))?),
                 None => {
                     let json: String = self.sql(row.get(2))?;
-                    Latency::Quoted(serde_json::from_str::<QuotedLatency>(&json).map_err(|e| at(e.to_string()))?)
+                    Latency::Quoted(
+                        serde_json::from_str::<QuotedLatency>(&json)
+                            .map_err(|e| at(Message::verbatim(e.to_string())))?,
+                    )
                 }
             };
             found.push((self.sql(row.get(0))?, latency));
@@ -212,7 +223,7 @@ impl Lab {
         Ok(found)
     }
 
-    fn load_intervals(&self, step: i64, at: &dyn Fn(String) -> StoreError) -> Result<Vec<Interval>, StoreError> {
+    fn load_intervals(&self, step: i64, at: &dyn Fn(Message) -> StoreError) -> Result<Vec<Interval>, StoreError> {
         let sql = "SELECT lat_samples FROM interval_histograms WHERE step_id = ?1";
         let blob: Option<Vec<u8>> =
             self.sql(self.sql(self.db.prepare_cached(sql))?.query_row([step], |row| row.get(0)).optional())?;
@@ -239,7 +250,7 @@ impl Lab {
                 });
             }
         }
-        if histograms.is_empty() { Ok(intervals) } else { Err(at("more histograms than intervals".to_owned())) }
+        if histograms.is_empty() { Ok(intervals) } else { Err(at(msg!("lab-too-many-histograms"))) }
     }
 }
 
@@ -248,9 +259,9 @@ struct StepRow {
     id: i64,
     step_json: String,
     outcome: String,
-    what: String,
-    why: String,
-    help: String,
+    what: Message,
+    why: Message,
+    help: Message,
     started_unix_ns: u64,
     runtime_ns: u64,
     setup_ns: u64,
@@ -265,9 +276,9 @@ impl StepRow {
             id: row.get(0)?,
             step_json: row.get(1)?,
             outcome: row.get(2)?,
-            what: text(3)?,
-            why: text(4)?,
-            help: text(5)?,
+            what: text(3).map(message_from_column)?,
+            why: text(4).map(message_from_column)?,
+            help: text(5).map(message_from_column)?,
             started_unix_ns: number(6)?,
             runtime_ns: number(7)?,
             setup_ns: number(8)?,
@@ -280,8 +291,8 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(from_column)
 }
 
-fn op_of(word: &str, at: &dyn Fn(String) -> StoreError) -> Result<Op, StoreError> {
-    op_from_word(word).ok_or_else(|| at(format!("unknown operation {word:?}")))
+fn op_of(word: &str, at: &dyn Fn(Message) -> StoreError) -> Result<Op, StoreError> {
+    op_from_word(word).ok_or_else(|| at(msg!("lab-unknown-operation", word = word.to_owned())))
 }
 
 fn read_owner(row: &Row<'_>, first: usize) -> rusqlite::Result<Owner> {

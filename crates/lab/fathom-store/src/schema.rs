@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i64 = 0x4641_544D;
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` brings a lab of version `i` to version `i + 1`. Released ones are never edited, only followed.
-pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
+pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3];
 
 /// Histograms of intervals are packed, all of a step in one blob: 50,000 rows of blobs (1,000 steps of 50 intervals)
 /// cost several times the time of 1,000, because SQLite chases an overflow chain for each, and nobody asks for one
@@ -122,5 +122,19 @@ CREATE TABLE predicted_step (
     iops          REAL NOT NULL,
     lat_mean_ns   REAL NOT NULL,
     PRIMARY KEY (prediction_id, step_index)
+) STRICT, WITHOUT ROWID;
+";
+
+/// Files that runs made as targets and that may still be there. The mark stands in the file as well: only a file that has
+/// the same one is taken over or removed, whatever the path leads to.
+const VERSION_3: &str = "
+CREATE TABLE made_file (
+    run_id  INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    target  TEXT NOT NULL,
+    path    TEXT NOT NULL,
+    bytes   INTEGER NOT NULL,
+    mark    TEXT NOT NULL UNIQUE,
+    is_kept INTEGER NOT NULL,
+    PRIMARY KEY (run_id, target)
 ) STRICT, WITHOUT ROWID;
 ";

@@ -1,9 +1,11 @@
 //! What goes into the lab and what comes out.
 
 use std::fmt;
+use std::path::PathBuf;
 
-use fathom_plan::{Plan, Step};
-use fathom_record::StepRecord;
+use fathom_host::FileMark;
+use fathom_plan::{Plan, Step, TargetId};
+use fathom_record::{StepFailure, StepRecord};
 use serde::{Deserialize, Serialize};
 
 /// Number of a run; never used again, also after the run was deleted.
@@ -69,39 +71,19 @@ pub struct NewRun<'a> {
     pub command_line: &'a str,
 }
 
-/// What came of a step. `R` is a [`StepRecord`] when read and a reference to one when written.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StepOutcome<R> {
-    /// It was measured.
-    Measured(R),
-    /// It could not be run here; nothing was touched.
-    Refused {
-        /// What was asked.
-        what: String,
-        /// Why not.
-        why: String,
-        /// Remedy; may be empty.
-        help: String,
-    },
-    /// It began and could not go on.
-    Failed {
-        /// What was being done.
-        what: String,
-        /// Cause.
-        why: String,
-        /// Remedy; may be empty.
-        help: String,
-    },
-}
-
-impl<R> StepOutcome<R> {
-    /// The record, when there is one.
-    pub fn record(&self) -> Option<&R> {
-        match self {
-            StepOutcome::Measured(record) => Some(record),
-            StepOutcome::Refused { .. } | StepOutcome::Failed { .. } => None,
-        }
-    }
+/// A file that a run made as a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeFile {
+    /// The target it stands for.
+    pub target: TargetId,
+    /// Where it was made.
+    pub path: PathBuf,
+    /// Measured bytes.
+    pub bytes: u64,
+    /// What stands in the file, too.
+    pub mark: FileMark,
+    /// Whether the user asked for it to stay.
+    pub is_kept: bool,
 }
 
 /// One line of the list of runs.
@@ -148,7 +130,7 @@ pub struct StoredStep {
     /// As executed.
     pub step: Step,
     /// What came of it.
-    pub outcome: StepOutcome<StepRecord>,
+    pub outcome: Result<StepRecord, StepFailure>,
 }
 
 /// A whole run.

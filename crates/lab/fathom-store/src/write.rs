@@ -1,15 +1,17 @@
 //! Beginning, filling, finishing and deleting runs. Each call is one transaction.
 
+use fathom_message::{Message, msg};
 use fathom_plan::Step;
-use fathom_record::{Direction, Latency, StepRecord};
+use fathom_record::{Direction, Latency, StepFailure, StepRecord};
 use rusqlite::{Transaction, TransactionBehavior, ffi, params};
 use serde::Serialize;
 
-use crate::error::StoreError;
+use crate::error::{Closed, StoreError};
 use crate::lab::Lab;
+use crate::message::message_to_column;
 use crate::owner::Owner;
 use crate::pack::{RecordRest, op_word, pack, to_column, to_json};
-use crate::types::{NewRun, RunId, RunState, StepOutcome};
+use crate::types::{NewRun, RunId, RunState};
 
 impl Lab {
     /// Begins a run that belongs to this process.
@@ -17,7 +19,7 @@ impl Lab {
     /// # Errors
     /// [`StoreError::NotStorable`] when the plan holds a number that is not finite; locked, full and so on.
     pub fn begin_run(&mut self, run: &NewRun<'_>) -> Result<RunId, StoreError> {
-        let plan_json = storable("the plan", to_json(run.plan))?;
+        let plan_json = storable(msg!("lab-part-plan"), to_json(run.plan))?;
         let owner = Owner::this();
         let values = params![
             run.study,
@@ -39,7 +41,9 @@ impl Lab {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             values,
         ))?;
-        Ok(RunId(self.db.last_insert_rowid()))
+        let run = RunId(self.db.last_insert_rowid());
+        self.wait_longer()?;
+        Ok(run)
     }
 
     /// Stores a step that ended. When this returns, the step is on the disk.
@@ -51,12 +55,12 @@ impl Lab {
         &mut self,
         run: RunId,
         step: &Step,
-        outcome: &StepOutcome<&StepRecord>,
+        outcome: Result<&StepRecord, &StepFailure>,
     ) -> Result<(), StoreError> {
-        let step_json = storable("the step", to_json(step))?;
+        let step_json = storable(msg!("lab-part-step"), to_json(step))?;
         let rest_json = match outcome {
-            StepOutcome::Measured(record) => Some(storable("the record", to_json(&RecordRest::of(record)))?),
-            StepOutcome::Refused { .. } | StepOutcome::Failed { .. } => None,
+            Ok(record) => Some(storable(msg!("lab-part-record"), to_json(&RecordRest::of(record)))?),
+            Err(_) => None,
         };
         self.require_running(run)?;
         let path = self.path.clone();
@@ -67,7 +71,7 @@ impl Lab {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
         insert_step(&transaction, run, step, &step_json, outcome, rest_json.as_deref()).map_err(fail)?;
         let step_id = transaction.last_insert_rowid();
-        if let StepOutcome::Measured(record) = outcome {
+        if let Ok(record) = outcome {
             insert_directions(&transaction, step_id, record)?.map_err(fail)?;
             insert_intervals(&transaction, step_id, record).map_err(fail)?;
         }
@@ -91,6 +95,20 @@ impl Lab {
         Ok(())
     }
 
+    /// Marks the runs that this process had in hand as interrupted: for a process that was replaced (exec) while it measured.
+    ///
+    /// # Errors
+    /// The lab is locked or full.
+    pub fn interrupt_own_runs(&mut self, finished_unix_ns: u64) -> Result<(), StoreError> {
+        let owner = Owner::this();
+        self.sql(self.db.execute(
+            "UPDATE run SET state = 'interrupted', finished_unix_ns = ?4
+             WHERE state = 'running' AND owner_pid = ?1 AND owner_started_ticks = ?2 AND owner_boot_id = ?3",
+            params![owner.pid, to_column(owner.started_ticks), owner.boot_id, to_column(finished_unix_ns)],
+        ))?;
+        Ok(())
+    }
+
     /// Takes over a run that was interrupted or failed, so that its missing steps can be committed by this process.
     ///
     /// # Errors
@@ -98,7 +116,7 @@ impl Lab {
     pub fn resume_run(&mut self, run: RunId) -> Result<(), StoreError> {
         let state = self.summary(run)?.state;
         if matches!(state, RunState::Finished | RunState::Running) {
-            return Err(StoreError::RunClosed { id: run, state: state.as_str() });
+            return Err(StoreError::RunClosed { id: run, state: Closed::In(state) });
         }
         let owner = Owner::this();
         self.sql(self.db.execute(
@@ -106,7 +124,7 @@ impl Lab {
                             owner_boot_id = ?4 WHERE id = ?1",
             params![run.0, owner.pid, to_column(owner.started_ticks), owner.boot_id],
         ))?;
-        Ok(())
+        self.wait_longer()
     }
 
     /// Takes a step out of a run that is in progress, so that it can be measured again: one that was stopped in its middle.
@@ -129,7 +147,7 @@ impl Lab {
     pub fn delete_run(&mut self, run: RunId) -> Result<(), StoreError> {
         let owner = self.owner_if_running(run)?;
         if owner.is_some_and(|owner| owner.is_alive() && owner != Owner::this()) {
-            return Err(StoreError::RunClosed { id: run, state: "in progress in another process" });
+            return Err(StoreError::RunClosed { id: run, state: Closed::ByAnotherProcess });
         }
         self.sql(self.db.execute("DELETE FROM run WHERE id = ?1", params![run.0]))?;
         // Each row returned is a page given back: the statement must be stepped to its end.
@@ -147,16 +165,14 @@ impl Lab {
     pub(crate) fn require_running(&self, run: RunId) -> Result<(), StoreError> {
         match self.owner_if_running(run)? {
             Some(owner) if owner == Owner::this() => Ok(()),
-            Some(owner) if owner.is_alive() => {
-                Err(StoreError::RunClosed { id: run, state: "in progress in another process" })
-            }
-            Some(_) | None => Err(StoreError::RunClosed { id: run, state: self.summary(run)?.state.as_str() }),
+            Some(owner) if owner.is_alive() => Err(StoreError::RunClosed { id: run, state: Closed::ByAnotherProcess }),
+            Some(_) | None => Err(StoreError::RunClosed { id: run, state: Closed::In(self.summary(run)?.state) }),
         }
     }
 }
 
-fn storable(what: &str, json: Option<String>) -> Result<String, StoreError> {
-    json.ok_or_else(|| StoreError::NotStorable { what: what.to_owned() })
+fn storable(what: Message, json: Option<String>) -> Result<String, StoreError> {
+    json.ok_or_else(|| StoreError::NotStorable { what })
 }
 
 /// The serde word of a unit variant, e.g. `measure`.
@@ -169,15 +185,15 @@ fn insert_step(
     run: RunId,
     step: &Step,
     step_json: &str,
-    outcome: &StepOutcome<&StepRecord>,
+    outcome: Result<&StepRecord, &StepFailure>,
     rest_json: Option<&str>,
 ) -> rusqlite::Result<()> {
     let (kind, reasons) = match outcome {
-        StepOutcome::Measured(_) => ("measured", None),
-        StepOutcome::Refused { what, why, help } => ("refused", Some((what, why, help))),
-        StepOutcome::Failed { what, why, help } => ("failed", Some((what, why, help))),
+        Ok(_) => ("measured", None),
+        Err(StepFailure::Refused { what, why, help }) => ("refused", Some((what, why, help))),
+        Err(StepFailure::Failed { what, why, help }) => ("failed", Some((what, why, help))),
     };
-    let record = outcome.record();
+    let record = outcome.ok();
     let per_second = |total: fn(&StepRecord) -> u64| {
         record.filter(|r| r.runtime_ns > 0).map(|r| total(r) as f64 * 1e9 / r.runtime_ns as f64)
     };
@@ -195,9 +211,9 @@ fn insert_step(
         step.load.queue_depth,
         step_json,
         kind,
-        reasons.map(|r| r.0),
-        reasons.map(|r| r.1),
-        reasons.map(|r| r.2),
+        reasons.map(|r| message_to_column(r.0)),
+        reasons.map(|r| message_to_column(r.1)),
+        reasons.map(|r| message_to_column(r.2)),
         record.map(|r| to_column(r.started_unix_ns)),
         record.map(|r| to_column(r.runtime_ns)),
         record.map(|r| to_column(r.setup_ns)),
@@ -242,7 +258,7 @@ fn insert_directions(
         for (kind, latency) in latencies(direction) {
             blobs.push(match latency {
                 Latency::Samples(histogram) => (kind, Some(histogram.to_bytes()), None),
-                Latency::Quoted(quoted) => (kind, None, Some(storable("a quoted latency", to_json(quoted))?)),
+                Latency::Quoted(quoted) => (kind, None, Some(storable(msg!("lab-part-latency"), to_json(quoted))?)),
             });
         }
         if let Err(error) = insert_direction(transaction, step_id, position as i64, direction, &blobs) {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use fathom_store::{Lab, RunState, StepOutcome};
+use fathom_store::{Lab, RunState};
 
 const LAB_VARIABLE: &str = "FATHOM_STORE_KILL_TEST_LAB";
 const STEPS_MAX: u32 = 100_000;
@@ -19,7 +19,7 @@ fn commit_until_killed(path: &Path) {
     let mut out = std::io::stdout();
     for index in 0..STEPS_MAX {
         let record = samples::record(u64::from(index % 7), 50);
-        lab.commit_step(run, &samples::step(index), &StepOutcome::Measured(&record)).expect("commits");
+        lab.commit_step(run, &samples::step(index), Ok(&record)).expect("commits");
         writeln!(out, "committed {index}").and_then(|()| out.flush()).expect("the parent listens");
     }
     panic!("nobody killed the child");
@@ -65,7 +65,7 @@ fn all_steps_committed_before_a_kill_are_there() {
         for index in stored {
             let step = lab.load_step(last.id, index).expect("readable");
             let want = samples::record(u64::from(index % 7), 50);
-            assert_eq!((step.step, step.outcome), (samples::step(index), StepOutcome::Measured(want)));
+            assert_eq!((step.step, step.outcome), (samples::step(index), Ok(want)));
         }
         lab.resume_run(last.id).expect("an orphan can be resumed");
         lab.finish_run(last.id, RunState::Interrupted, 9).expect("and closed");

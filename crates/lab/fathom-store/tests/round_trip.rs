@@ -3,6 +3,7 @@
 mod samples;
 
 use fathom_hist::Histogram;
+use fathom_message::{Message, msg};
 use fathom_plan::Op;
 use fathom_record::*;
 use fathom_store::*;
@@ -94,7 +95,7 @@ prop_compose! {
             clock: None,
             in_flight_mean,
             in_flight_age_ns: in_flight_mean.map(|n| [n.to_bits() >> 1, 7]),
-            verify: Some(VerifyReport { torn: offset, examples: vec![text.clone()], ..VerifyReport::default() }),
+            verify: Some(VerifyReport { torn: offset, examples: vec![Message::verbatim(text.clone())], ..VerifyReport::default() }),
             open_loop: rates.map(|(a, b, c)| OpenLoop {
                 intended_iops: a,
                 submit_delay_ns_mean_halves: [b, c],
@@ -103,7 +104,7 @@ prop_compose! {
             }),
             targets: Vec::new(),
             purges: Vec::new(),
-            warnings: vec![Warning::Note { text }],
+            warnings: vec![Warning::Note { text: Message::verbatim(text) }],
             ..base
         }
     }
@@ -118,14 +119,14 @@ proptest! {
         let plan = samples::plan(3);
         let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
         for (index, record) in records.iter().enumerate() {
-            lab.commit_step(run, &samples::step(index as u32), &StepOutcome::Measured(record)).expect("commits");
+            lab.commit_step(run, &samples::step(index as u32), Ok(record)).expect("commits");
         }
         drop(lab);
         let back = Lab::open_existing(&path).expect("opens").load_run(run).expect("loads");
         prop_assert_eq!(back.steps.len(), records.len());
         for (index, (stored, record)) in back.steps.iter().zip(&records).enumerate() {
             prop_assert_eq!(&stored.step, &samples::step(index as u32));
-            prop_assert_eq!(stored.outcome.record(), Some(record));
+            prop_assert_eq!(stored.outcome.as_ref().ok(), Some(record));
         }
         prop_assert_eq!(back.head.plan, plan);
         drop(dir);
@@ -140,11 +141,17 @@ fn a_run_is_listed_with_its_counts_and_states() {
     let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     assert_eq!(lab.summary(run).expect("reads").state, RunState::Running);
     let record = samples::record(2, 10);
-    lab.commit_step(run, &plan.steps[0], &StepOutcome::Measured(&record)).expect("commits");
-    let refused = StepOutcome::Refused { what: "smt".to_owned(), why: "no siblings".to_owned(), help: String::new() };
-    lab.commit_step(run, &plan.steps[2], &refused).expect("commits");
-    let failed = StepOutcome::Failed { what: "read".to_owned(), why: "EIO".to_owned(), help: "cable?".to_owned() };
-    lab.commit_step(run, &plan.steps[1], &failed).expect("commits");
+    lab.commit_step(run, &plan.steps[0], Ok(&record)).expect("commits");
+    let why = msg!("what-and-why", what = "CPU 0", why = Message::verbatim("no siblings"));
+    let refused =
+        StepFailure::Refused { what: Message::verbatim("smt"), why: why.clone(), help: Message::verbatim("") };
+    lab.commit_step(run, &plan.steps[2], Err(&refused)).expect("commits");
+    let failed = StepFailure::Failed {
+        what: Message::verbatim("read"),
+        why: Message::verbatim("EIO"),
+        help: Message::verbatim("cable?"),
+    };
+    lab.commit_step(run, &plan.steps[1], Err(&failed)).expect("commits");
     lab.finish_run(run, RunState::Finished, 1_700_000_000_000_000_007).expect("finishes");
 
     let runs = lab.runs().expect("lists");
@@ -163,12 +170,17 @@ fn a_run_is_listed_with_its_counts_and_states() {
     assert_eq!(lab.host_of(&loaded.head).expect("reads")["kernel"], "6.1");
     let cut = RunHead { host_json: "{\"kernel\":".to_owned(), ..loaded.head.clone() };
     let error = lab.host_of(&cut).expect_err("is damaged");
-    assert!(matches!(&error, StoreError::Damaged { detail, .. } if detail.contains("host of run 1")), "{error}");
+    assert!(matches!(&error, StoreError::Damaged { detail, .. } if detail.id() == "lab-bad-host"), "{error}");
     let owned = |o: &StoredStep| o.outcome.clone();
     assert_eq!(loaded.steps.iter().map(|s| s.step.index).collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!(owned(&loaded.steps[0]), StepOutcome::Measured(record));
-    assert!(matches!(owned(&loaded.steps[1]), StepOutcome::Failed { why, .. } if why == "EIO"));
-    assert!(matches!(owned(&loaded.steps[2]), StepOutcome::Refused { what, .. } if what == "smt"));
+    assert_eq!(owned(&loaded.steps[0]), Ok(record));
+    assert!(
+        matches!(owned(&loaded.steps[1]), Err(StepFailure::Failed { why, .. }) if why.as_verbatim() == Some("EIO"))
+    );
+    assert_eq!(
+        owned(&loaded.steps[2]),
+        Err(StepFailure::Refused { what: Message::verbatim("smt"), why, help: Message::verbatim("") })
+    );
 }
 
 #[test]
@@ -177,18 +189,18 @@ fn a_finished_run_cannot_be_changed_and_a_step_is_stored_once() {
     let plan = samples::plan(2);
     let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     let record = samples::record(1, 10);
-    let measured = StepOutcome::Measured(&record);
-    lab.commit_step(run, &plan.steps[0], &measured).expect("commits");
-    let twice = lab.commit_step(run, &plan.steps[0], &measured).expect_err("stored before");
+    let measured = Ok(&record);
+    lab.commit_step(run, &plan.steps[0], measured).expect("commits");
+    let twice = lab.commit_step(run, &plan.steps[0], measured).expect_err("stored before");
     assert!(matches!(twice, StoreError::StepExists { index: 0, .. }), "{twice}");
     lab.finish_run(run, RunState::Interrupted, 5).expect("finishes");
-    let closed = lab.commit_step(run, &plan.steps[1], &measured).expect_err("closed");
-    assert!(matches!(closed, StoreError::RunClosed { state: "interrupted", .. }), "{closed}");
+    let closed = lab.commit_step(run, &plan.steps[1], measured).expect_err("closed");
+    assert!(matches!(closed, StoreError::RunClosed { state: Closed::In(RunState::Interrupted), .. }), "{closed}");
 
     lab.resume_run(run).expect("an interrupted run goes on");
-    lab.commit_step(run, &plan.steps[1], &measured).expect("commits");
+    lab.commit_step(run, &plan.steps[1], measured).expect("commits");
     lab.finish_run(run, RunState::Finished, 6).expect("finishes");
-    assert!(matches!(lab.resume_run(run), Err(StoreError::RunClosed { state: "finished", .. })));
+    assert!(matches!(lab.resume_run(run), Err(StoreError::RunClosed { state: Closed::In(RunState::Finished), .. })));
     assert!(matches!(lab.finish_run(run, RunState::Failed, 7), Err(StoreError::RunClosed { .. })));
     assert_eq!(lab.step_indexes(run).expect("lists"), [0, 1]);
 }
@@ -200,7 +212,7 @@ fn figures_that_are_not_finite_are_refused_and_leave_nothing_behind() {
     let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     let mut record = samples::record(1, 10);
     record.in_flight_mean = Some(f64::NAN);
-    let error = lab.commit_step(run, &plan.steps[0], &StepOutcome::Measured(&record)).expect_err("not a number");
+    let error = lab.commit_step(run, &plan.steps[0], Ok(&record)).expect_err("not a number");
     assert!(matches!(error, StoreError::NotStorable { .. }), "{error}");
     assert!(lab.step_indexes(run).expect("lists").is_empty());
 }
@@ -212,20 +224,23 @@ fn deleting_gives_the_space_back_and_the_number_is_not_used_again() {
     let size = |lab: &Lab| std::fs::metadata(lab.path()).expect("there").len();
     let keep = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     let record = samples::record(50, 1000);
-    lab.commit_step(keep, &plan.steps[0], &StepOutcome::Measured(&record)).expect("commits");
+    lab.commit_step(keep, &plan.steps[0], Ok(&record)).expect("commits");
     let large = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     for step in &plan.steps {
-        lab.commit_step(large, step, &StepOutcome::Measured(&record)).expect("commits");
+        lab.commit_step(large, step, Ok(&record)).expect("commits");
     }
     let small = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     lab.delete_run(small).expect("deletes");
     let before = size(&lab);
     lab.delete_run(large).expect("deletes");
     assert!(size(&lab) * 4 < before, "{} of {before} bytes are left", size(&lab));
-    assert_eq!(lab.load_run(keep).expect("loads").steps[0].outcome, StepOutcome::Measured(record));
+    assert_eq!(lab.load_run(keep).expect("loads").steps[0].outcome, Ok(record));
 
     let error = lab.load_run(large).expect_err("deleted");
-    assert_eq!(error.to_string(), format!("there is no run {large} in the lab; it holds {keep}"));
+    assert_eq!(
+        fathom_language::english(&fathom_message::Say::message(&error)),
+        format!("there is no run {large} in the lab; it holds {keep}")
+    );
     assert!(matches!(lab.delete_run(large), Err(StoreError::RunNotFound { .. })));
     let next = lab.begin_run(&samples::new_run(&plan)).expect("begins");
     assert!(next > small);
@@ -236,7 +251,7 @@ fn a_prediction_comes_back_and_cannot_be_made_of_a_step_that_has_ended() {
     let (_dir, mut lab) = lab();
     let plan = samples::plan(2);
     let run = lab.begin_run(&samples::new_run(&plan)).expect("begins");
-    let prediction = |index| StoredPrediction {
+    let prediction = |index| LadderPrediction {
         made_unix_ns: 7_000,
         screens: vec![ScreenedStep { label: "QD1 (screen)".into(), in_flight: 1, iops: 1e4, lat_mean_ns: 1e5 }],
         steps: vec![PredictedStep { index, iops: 0.1 + 0.2, lat_mean_ns: 1e5 }],
@@ -244,8 +259,9 @@ fn a_prediction_comes_back_and_cannot_be_made_of_a_step_that_has_ended() {
     assert_eq!(lab.predictions(run).expect("reads"), []);
     lab.store_prediction(run, &prediction(1)).expect("is stored");
     assert_eq!(lab.predictions(run).expect("reads"), [prediction(1)]);
-    let refused = StepOutcome::Refused { what: "w".into(), why: "y".into(), help: String::new() };
-    lab.commit_step(run, &plan.steps[0], &refused).expect("commits");
+    let refused =
+        StepFailure::Refused { what: Message::verbatim("w"), why: Message::verbatim("y"), help: Message::verbatim("") };
+    lab.commit_step(run, &plan.steps[0], Err(&refused)).expect("commits");
     let late = lab.store_prediction(run, &prediction(0)).expect_err("is known");
     assert!(matches!(late, StoreError::StepExists { index: 0, .. }), "{late}");
     lab.finish_run(run, RunState::Finished, 9_000).expect("ends");

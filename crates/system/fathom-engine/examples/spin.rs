@@ -1,21 +1,27 @@
 //! Runs one step and prints its figures: for work on the hot loop.
 //!
 //! `spin TARGET ENGINE RW QD [RUNTIME_S] [key=value...]`, keys: cpu, batch, threads, mode, bs, direct, rate, paranoid,
-//! fixed, passes, ramp, verify. `spin nop QD BATCH [RUNTIME_S]` compares the NOP loops.
+//! fixed, passes, ramp, verify. `spin nop QD BATCH [RUNTIME_S]` compares the NOP loops (with `--features bench`).
 #![allow(clippy::print_stdout)]
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
+#[cfg(feature = "bench")]
 use std::time::Duration;
 
-use fathom_engine::{HostRunner, HostRunnerOptions, bench_nop};
+#[cfg(feature = "bench")]
+use fathom_engine::bench_nop;
+use fathom_engine::{HostRunner, HostRunnerOptions};
+use fathom_host::{Binding, Bindings, Permit, Root};
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, RunLength, Step, Target, Verify, Workload,
+    Region, RunLength, Step, TargetId, Verify, Workload,
 };
 use fathom_record::{Latency, RunControl, Runner as _};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    #[cfg(feature = "bench")]
     if args.first().is_some_and(|word| word == "nop") {
         return nop(args[1].parse()?, args[2].parse()?, args.get(3).map_or(Ok(1.0), |s| s.parse())?);
     }
@@ -45,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         label: args.join(" "),
         phase: Phase::Measure,
         group: "A".to_owned(),
-        targets: vec![Target { path: target.clone() }],
+        targets: vec![TargetId::new(target.clone())],
         workload: Workload {
             mix,
             pattern: if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential },
@@ -84,7 +90,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn run(step: &Step) -> Result<(), Box<dyn std::error::Error>> {
     let before = cpu_ns();
     let stop = AtomicBool::new(false);
-    let mut runner = HostRunner::new(HostRunnerOptions::default());
+    let permit = Permit { overwrite: true, ..Permit::NOTHING };
+    let writes = step.workload.mix.is_destructive();
+    let named = step.targets.iter().filter(|id| !id.is_null());
+    let bound = named.map(|id| Binding::existing(&Root::live(), id.clone(), Path::new(id.as_str()), writes, &permit));
+    let bindings = bound.collect::<Result<Bindings, _>>()?;
+    let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
     let record = runner.run(step, &mut control)?;
     let after = cpu_ns();
@@ -120,11 +131,12 @@ fn run(step: &Step) -> Result<(), Box<dyn std::error::Error>> {
     println!("  in flight {:?}, by Little's law {:.3}", record.in_flight_mean, ios as f64 / seconds * mean / 1e9);
     println!("  setup {:.1} ms, {:?}, {:?}", record.setup_ns as f64 / 1e6, record.overhead, record.clock);
     println!("  {:?}", record.threads.first());
-    println!("  features {:?}", record.features.iter().map(|f| (&f.name[..], f.used)).collect::<Vec<_>>());
+    println!("  features {:?}", record.features.iter().map(|f| (&f.name[..], f.is_used())).collect::<Vec<_>>());
     println!("  {:?} {:?} {:?}\n  {:?}", record.failures, record.verify, record.open_loop, record.warnings);
     Ok(())
 }
 
+#[cfg(feature = "bench")]
 fn nop(depth: u32, batch: u32, seconds: f64) -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..3 {
         let duration = Duration::from_secs_f64(seconds);

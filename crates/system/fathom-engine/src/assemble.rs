@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use fathom_hist::Histogram;
+use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
 use fathom_plan::Step;
 use fathom_record::{
-    Direction, FeatureUse, HostDelta, Interval, IoFailure, Latency, OpenLoop, Overhead, StepFailure, StepRecord,
-    TargetRecord, ThreadRecord, VerifyReport, Warning,
+    Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord, ThreadRecord,
+    VerifyReport, Warning,
 };
+use fathom_units::format_cpu_list;
 
 use crate::backend::NVME_STATUS;
 use crate::clock::{Clock, ClockPair};
 use crate::shared::WorkerSummary;
 use crate::tally::{ALL_OPS, merge_failures, op_index};
+use crate::watch::Finished;
 use crate::worker::WorkerPlan;
 
 /// An open loop that reaches less than this share of its rate while its backlog grows is not sustainable.
@@ -21,71 +24,72 @@ const SUSTAINED_SHARE: f64 = 0.99;
 
 /// Everything a record is made of.
 pub(crate) struct Pieces {
-    pub(crate) started_unix_ns: u64,
     pub(crate) begun_ns: u64,
     pub(crate) begun_pair: ClockPair,
-    pub(crate) start_ns: u64,
-    pub(crate) runtime_ns: u64,
-    pub(crate) intervals: Vec<Interval>,
-    /// Each target's share, when there are several.
-    pub(crate) targets: Vec<TargetRecord>,
-    pub(crate) plans: Vec<Arc<WorkerPlan>>,
-    /// `[worker]`; `None`: its I/O did not come back in time.
-    pub(crate) summaries: Vec<Option<Box<WorkerSummary>>>,
-    pub(crate) failure: Option<StepFailure>,
-    pub(crate) verify: Option<VerifyReport>,
-    pub(crate) features: Vec<FeatureUse>,
-    pub(crate) host: Option<HostDelta>,
     pub(crate) loop_ns_per_io: f64,
-    pub(crate) notes: Vec<String>,
-    pub(crate) abandoned: usize,
-    pub(crate) stopped: bool,
-    pub(crate) verify_asked: bool,
+    pub(crate) notes: Vec<Message>,
+    pub(crate) finished: Finished,
+}
+
+impl Pieces {
+    fn summaries(&self) -> impl Iterator<Item = &WorkerSummary> {
+        self.finished.summaries.iter().flatten().map(|summary| &**summary)
+    }
 }
 
 /// The record.
-///
-/// # Errors
-/// When a worker could not even run, or the engine itself failed.
-pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> Result<StepRecord, StepFailure> {
-    if let Some(failure) = pieces.failure.take() {
-        return Err(failure);
-    }
-    if let Some(error) = pieces.summaries.iter_mut().flatten().find_map(|s| s.engine_error.take()) {
-        return Err(StepFailure::Failed {
-            what: format!("engine {} while running step {}", step.engine.name.as_str(), step.index),
-            source: error,
-            help: "try another engine or mode, and see the kernel log".to_owned(),
-        });
-    }
-    let directions = directions(step, &pieces);
+pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRecord {
+    let verify = pieces.finished.verify.take();
     let mut record = StepRecord {
-        started_unix_ns: pieces.started_unix_ns,
-        runtime_ns: pieces.runtime_ns,
+        started_unix_ns: pieces.finished.started_unix_ns,
+        runtime_ns: pieces.finished.runtime_ns,
         setup_ns: setup_ns(&pieces),
-        directions,
+        directions: directions(step, &pieces),
         threads: threads(&pieces),
         failures: Vec::new(),
-        host: pieces.host.take(),
+        host: pieces.finished.host.take(),
         clock: Some(clock.describe(pieces.begun_pair)),
         overhead: Some(overhead(step, &pieces)),
         in_flight_mean: in_flight_mean(&pieces),
         in_flight_age_ns: in_flight_age_ns(&pieces),
-        verify: pieces.verify.take().or_else(|| pieces.verify_asked.then(VerifyReport::default)),
+        verify: verify.or_else(|| step.workload.verify.map(|_| VerifyReport::default())),
         open_loop: None,
-        targets: std::mem::take(&mut pieces.targets),
+        targets: std::mem::take(&mut pieces.finished.targets),
         purges: Vec::new(),
         warnings: Vec::new(),
-        intervals: std::mem::take(&mut pieces.intervals),
-        features: std::mem::take(&mut pieces.features),
+        intervals: Vec::new(),
+        features: features(&pieces),
     };
-    for summary in pieces.summaries.iter().flatten() {
+    record.intervals = std::mem::take(&mut pieces.finished.intervals);
+    for summary in pieces.summaries() {
         merge_failures(&mut record.failures, &summary.failures);
     }
     record.failures.iter_mut().for_each(decode_status);
     record.open_loop = open_loop(step, &pieces, record.ios());
     record.warnings = warnings(&pieces, &record);
-    Ok(record)
+    record
+}
+
+/// The features of all workers: one row where they agree, and where they do not one for each outcome, with the threads it
+/// holds for.
+fn features(pieces: &Pieces) -> Vec<FeatureUse> {
+    let mut rows: Vec<FeatureUse> = Vec::new();
+    let numbered = pieces.finished.plans.iter().zip(&pieces.finished.summaries);
+    let numbered = numbered.filter_map(|(plan, summary)| Some((plan.index, summary.as_ref()?)));
+    for (thread, summary) in numbered {
+        for feature in &summary.features {
+            let same = |row: &&mut FeatureUse| {
+                (&row.name, row.state, &row.detail) == (&feature.name, feature.state, &feature.detail)
+            };
+            match rows.iter_mut().find(same) {
+                Some(row) => row.threads.push(thread),
+                None => rows.push(FeatureUse { threads: vec![thread], ..feature.clone() }),
+            }
+        }
+    }
+    let reported = pieces.summaries().count();
+    rows.iter_mut().filter(|row| row.threads.len() == reported).for_each(|row| row.threads.clear());
+    rows
 }
 
 /// Tells a status of the drive from an errno.
@@ -93,13 +97,13 @@ fn decode_status(failure: &mut IoFailure) {
     if failure.errno & NVME_STATUS != 0 {
         let status = Status::of((failure.errno & !NVME_STATUS) as u16);
         failure.errno = status.errno();
-        failure.drive_status = Some(status.to_string());
+        failure.drive_status = Some(status.message());
     }
 }
 
 fn setup_ns(pieces: &Pieces) -> u64 {
-    let first = pieces.summaries.iter().flatten().filter_map(|s| s.first_submit_ns).min();
-    first.unwrap_or(pieces.start_ns).saturating_sub(pieces.begun_ns)
+    let first = pieces.summaries().filter_map(|s| s.first_submit_ns).min();
+    first.unwrap_or(pieces.finished.start_ns).saturating_sub(pieces.begun_ns)
 }
 
 fn directions(step: &Step, pieces: &Pieces) -> Vec<Direction> {
@@ -107,7 +111,7 @@ fn directions(step: &Step, pieces: &Pieces) -> Vec<Direction> {
     let mut directions = Vec::new();
     for op in ALL_OPS {
         let (mut ios, mut bytes, mut lat) = (0, 0, Histogram::new());
-        for d in pieces.intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == op) {
+        for d in pieces.finished.intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == op) {
             ios += d.ios;
             bytes += d.bytes;
             lat.merge(&d.lat);
@@ -115,7 +119,7 @@ fn directions(step: &Step, pieces: &Pieces) -> Vec<Direction> {
         if ios == 0 {
             continue;
         }
-        let totals = || pieces.summaries.iter().flatten().map(|s| &s.totals[op_index(op)]);
+        let totals = || pieces.summaries().map(|s| &s.totals[op_index(op)]);
         // The call of a synchronous engine begins when the I/O is created: submitted and created are one moment.
         let clat = if synchronous { Some(Latency::Samples(lat.clone())) } else { merged(totals().map(|t| &t.clat)) };
         directions.push(Direction {
@@ -148,7 +152,7 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
         let summary = summary.as_ref();
         ThreadRecord {
             index: plan.index,
-            target: plan.target.path.clone(),
+            target: plan.target.id.clone(),
             cpus_allowed: plan.cpus.clone(),
             cpus_seen: summary.map_or_else(Vec::new, |s| s.cpus_seen.clone()),
             migrations: summary.and_then(|s| s.migrations),
@@ -157,12 +161,12 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
             in_flight_max: summary.map_or(0, |s| s.in_flight_max),
         }
     };
-    pieces.plans.iter().zip(&pieces.summaries).map(row).collect()
+    pieces.finished.plans.iter().zip(&pieces.finished.summaries).map(row).collect()
 }
 
 fn overhead(step: &Step, pieces: &Pieces) -> Overhead {
     let (mut error, mut errors, mut ios, mut calls) = (0, 0, 0, 0);
-    for summary in pieces.summaries.iter().flatten() {
+    for summary in pieces.summaries() {
         error += summary.stamp_error_ns.0;
         errors += summary.stamp_error_ns.1;
         ios += summary.submitted.0;
@@ -178,16 +182,17 @@ fn overhead(step: &Step, pieces: &Pieces) -> Overhead {
 
 /// `None` when a worker was left behind: what it had in flight is unknown.
 fn in_flight_mean(pieces: &Pieces) -> Option<f64> {
-    if pieces.abandoned > 0 {
+    if pieces.finished.abandoned > 0 {
         return None;
     }
-    let area: u128 = pieces.summaries.iter().flatten().map(|s| s.in_flight_area).sum();
-    Some(area as f64 / pieces.runtime_ns as f64)
+    let area: u128 = pieces.summaries().map(|s| s.in_flight_area).sum();
+    Some(area as f64 / pieces.finished.runtime_ns as f64)
 }
 
 /// As `in_flight_mean`: unknown when a worker was left behind.
 fn in_flight_age_ns(pieces: &Pieces) -> Option<[u64; 2]> {
-    let ages: Option<Vec<[u64; 2]>> = pieces.summaries.iter().map(|s| s.as_ref().map(|s| s.in_flight_age_ns)).collect();
+    let ages: Option<Vec<[u64; 2]>> =
+        pieces.finished.summaries.iter().map(|s| s.as_ref().map(|s| s.in_flight_age_ns)).collect();
     Some(ages?.iter().fold([0, 0], |sum, age| [sum[0] + age[0], sum[1] + age[1]]))
 }
 
@@ -195,7 +200,7 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
     let rate = step.load.rate?;
     let mut halves = [(0, 0); 2];
     let mut backlog_end_ios = 0;
-    for open in pieces.summaries.iter().flatten().filter_map(|s| s.open) {
+    for open in pieces.summaries().filter_map(|s| s.open) {
         for (into, from) in halves.iter_mut().zip(open.delay_ns) {
             into.0 += from.0;
             into.1 += from.1;
@@ -203,7 +208,7 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
         backlog_end_ios += open.backlog_ios;
     }
     let delay = halves.map(|(sum, n): (u64, u64)| if n == 0 { 0.0 } else { sum as f64 / n as f64 });
-    let achieved = ios as f64 / (pieces.runtime_ns as f64 / 1e9);
+    let achieved = ios as f64 / (pieces.finished.runtime_ns as f64 / 1e9);
     let grows = delay[1] > delay[0];
     Some(OpenLoop {
         intended_iops: rate.iops,
@@ -214,30 +219,32 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
 }
 
 fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = pieces.notes.iter().map(|text| Warning::Note { text: text.clone() }).collect();
-    if pieces.stopped {
+    let note = |text: Message| Warning::Note { text };
+    let mut warnings: Vec<Warning> = pieces.notes.iter().cloned().map(note).collect();
+    if pieces.finished.stopped {
         warnings.push(Warning::Interrupted);
     }
-    if pieces.abandoned > 0 {
-        let text =
-            format!("{} threads still waited for their I/O when the step ended; it is not counted", pieces.abandoned);
-        warnings.push(Warning::Note { text });
+    if pieces.finished.abandoned > 0 {
+        warnings.push(note(msg!("engine-left-behind", threads = pieces.finished.abandoned)));
     }
     if let Some(first) = record.failures.first() {
         warnings.push(Warning::IoErrors { count: record.errors(), errno: first.errno });
     }
     for failure in &record.failures {
         if let Some(status) = &failure.drive_status {
-            let text = format!("the drive answered: {status}, first at byte {}", failure.first_offset_bytes);
-            warnings.push(Warning::Note { text });
+            let offset = failure.first_offset_bytes;
+            warnings.push(note(msg!("engine-drive-answered", status = status, offset = offset)));
         }
     }
-    if pieces.summaries.iter().flatten().any(|s| s.gave_up) {
-        let text = "stopped early: for a second every I/O failed".to_owned();
-        warnings.push(Warning::Note { text });
+    if pieces.summaries().any(|s| s.gave_up) {
+        warnings.push(note(msg!("engine-gave-up")));
     }
-    for feature in record.features.iter().filter(|f| !f.used && f.detail != "not asked") {
-        warnings.push(Warning::FeatureMissing { feature: feature.name.clone(), reason: feature.detail.clone() });
+    for feature in record.features.iter().filter(|f| f.state == FeatureState::Unavailable) {
+        let reason = match &feature.threads[..] {
+            [] => feature.detail.clone(),
+            some => msg!("engine-on-threads", threads = format_cpu_list(some), reason = &feature.detail),
+        };
+        warnings.push(Warning::FeatureMissing { feature: feature.name.clone(), reason });
     }
     if let Some(open) = record.open_loop.as_ref().filter(|open| open.unsustainable) {
         let achieved_iops = record.ios() as f64 / (record.runtime_ns as f64 / 1e9);

@@ -2,31 +2,28 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use fathom_plan::{BlockSize, DataPattern, EngineName, EngineSpec, Op, OpMix, Pattern, Step};
-use fathom_random::Rng;
+use fathom_host::Bindings;
+use fathom_message::msg;
+use fathom_plan::{EngineName, EngineSpec, Op, Step};
 use fathom_record::StepFailure;
 use io_uring::opcode;
 
 use crate::backend::libaio::Libaio;
+use crate::backend::nop::NopRing;
 use crate::backend::psync::Psync;
-use crate::backend::uring::{NopRing, Uring};
-use crate::backend::{Backend, Io, SubmitStamp, refused};
+use crate::backend::uring::Uring;
+use crate::backend::{Backend, Io, SubmitStamp, Unready, no_detail, refused};
 use crate::buffer::Area;
 use crate::clock::{Clock, thread_cpu_ns};
-use crate::data::Content;
-use crate::draw::Draw;
-use crate::hot::{Hot, Limits, State};
-use crate::offsets::{Offsets, Span};
-use crate::shared::{Message, Shared, Window};
-use crate::tally::ops_of;
-use crate::target::Target;
-
-/// Blocks that calibration and NOP bench pretend to work on: 4 GiB of 4 KiB.
-const BLOCKS: u64 = 1 << 20;
-const BLOCK_BYTES: u32 = 4096;
+use crate::crew::bound;
+use crate::offsets::Span;
+use crate::overhead::bare_hot;
+use crate::rig::Rig;
+use crate::shared::{Shared, Window};
+use crate::target::{Target, engine_on_target, target_message};
 
 /// What one bench of a loop gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +64,8 @@ pub fn bench_nop(
     record_latency: bool,
 ) -> Result<LoopRate, StepFailure> {
     if queue_depth == 0 || queue_depth > crate::check::QUEUE_DEPTH_MAX || batch == 0 {
-        let why = format!("queue depth must be 1 to {}, the batch at least 1", crate::check::QUEUE_DEPTH_MAX);
-        return Err(refused(format!("NOP bench with queue depth {queue_depth}, batch {batch}"), why, "choose others"));
+        let why = msg!("engine-nop-bench-range", max = crate::check::QUEUE_DEPTH_MAX);
+        return Err(refused(msg!("engine-nop-bench"), why, msg!("engine-nop-bench-range-help")));
     }
     let batch = batch.min(queue_depth);
     let ring = NopRing::new(queue_depth, EngineSpec::default())?;
@@ -78,7 +75,7 @@ pub fn bench_nop(
     } else {
         bare(queue_depth, batch, duration_ns, ring)
     };
-    rate.map_err(|source| StepFailure::Failed { what: "NOP bench".to_owned(), source, help: String::new() })
+    rate.map_err(|error| StepFailure::failed(msg!("engine-nop-bench"), &error, no_detail()))
 }
 
 /// Reads of the first target of `step` through its engine by a bare loop: no latencies, no permutation, no slots. What
@@ -86,21 +83,28 @@ pub fn bench_nop(
 ///
 /// # Errors
 /// [`StepFailure`] as for the step itself; engines that only this loop would need are refused.
-pub fn bench_bare_reads(step: &Step, duration: Duration) -> Result<LoopRate, StepFailure> {
-    let path = &step.targets[0].path;
-    let target = Target::examine(path, step)?;
+pub fn bench_bare_reads(step: &Step, bindings: &Bindings, duration: Duration) -> Result<LoopRate, StepFailure> {
+    let id = &step.targets[0];
+    let target = Target::examine(&bound(bindings, id)?, step)?;
     let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
     let batch = step.load.batch_submit.unwrap_or(crate::check::BATCH_DEFAULT).min(depth);
-    let failed = |source| StepFailure::Failed { what: format!("bare reads of {path}"), source, help: String::new() };
+    let failed = |error: std::io::Error| StepFailure::failed(target_message(id), &error, no_detail());
     let area = Area::new(depth as usize, step.workload.block_bytes_max() as usize).map_err(failed)?;
     let load = BareLoad { depth, batch, span: target.span, duration_ns: duration.as_nanos() as u64 };
     match step.engine.name {
-        EngineName::Psync => bare_reads(Psync::engine(target.open()?), &area, load),
-        EngineName::Libaio => bare_reads(Libaio::new(target.open()?, depth)?, &area, load),
-        EngineName::IoUring => bare_reads(Uring::new(&target, depth, step.engine, &area)?, &area, load),
+        EngineName::Psync => bare_reads(Rig::new(area, |_| target.open().map(Psync::engine))?, load),
+        EngineName::Libaio => bare_reads(Rig::new(area, |_| Libaio::new(target.open()?, depth))?, load),
+        EngineName::IoUring => {
+            let mut rig = Rig::new(area, |area| Uring::new(&target, depth, step.engine, area))?;
+            match Uring::look(&mut rig, &target, step.engine, &|| false) {
+                Ok(()) | Err(Unready::Stopped) => {}
+                Err(Unready::Failed(failure)) => return Err(failure),
+            }
+            bare_reads(rig, load)
+        }
         other => {
-            let what = format!("bare reads through {}", other.as_str());
-            return Err(refused(what, "only psync, libaio and io_uring have a bare loop", "use one of these"));
+            let what = engine_on_target(other, id);
+            return Err(refused(what, msg!("engine-no-bare-loop"), msg!("engine-no-bare-loop-help")));
         }
     }
     .map_err(failed)
@@ -114,11 +118,12 @@ struct BareLoad {
     duration_ns: u64,
 }
 
-fn bare_reads<B: Backend>(mut backend: B, area: &Area, load: BareLoad) -> io::Result<LoopRate> {
+fn bare_reads<B: Backend>(mut rig: Rig<B>, load: BareLoad) -> io::Result<LoopRate> {
     let clock = Clock::get();
     let (start_ns, cpu_before_ns) = (clock.now(), thread_cpu_ns());
     let mut free: Vec<u32> = (0..load.depth).collect();
     let (mut ios, mut state, mut bad) = (0_u64, 1_u64, None);
+    let Rig { backend, area } = &mut rig;
     loop {
         for _ in 0..load.batch.min(free.len() as u32) {
             let Some(slot) = free.pop() else { break };
@@ -159,15 +164,16 @@ fn bare_reads<B: Backend>(mut backend: B, area: &Area, load: BareLoad) -> io::Re
     Ok(LoopRate { ios, elapsed_ns, cpu_ns })
 }
 
-fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io::Result<LoopRate> {
+fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, ring: NopRing) -> io::Result<LoopRate> {
     let clock = Clock::get();
-    let shared = Arc::new(Shared::new());
+    let shared = Arc::new(Shared::new(1));
     let (to_collector, _inbox) = channel();
-    let mut hot = bare_hot(queue_depth, batch, false, shared.clone(), to_collector)?;
+    let (mut hot, area) = bare_hot(queue_depth, batch, false, shared.clone(), to_collector)?;
+    let mut rig = Rig::new(area, |_| Ok::<_, io::Error>(ring))?;
     let start_ns = clock.now();
     shared.end_by(start_ns.saturating_add(duration_ns));
     let cpu_before_ns = thread_cpu_ns();
-    hot.run::<_, false, false>(&mut ring, Window { start_ns, interval_ns: 100_000_000 })?;
+    hot.run::<_, false, false>(&mut rig, Window { start_ns, interval_ns: 100_000_000 })?;
     let cpu_ns = thread_cpu_ns() - cpu_before_ns;
     Ok(LoopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns, cpu_ns })
 }
@@ -180,7 +186,7 @@ fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io
     loop {
         let count = batch.min(queue_depth - in_flight);
         for _ in 0..count {
-            ring.push_entry(&nop);
+            ring.push_entry(&nop)?;
         }
         in_flight += count;
         // Wait only when no more can be submitted, as the hot loop does.
@@ -193,40 +199,4 @@ fn bare(queue_depth: u32, batch: u32, duration_ns: u64, mut ring: NopRing) -> io
             return Ok(LoopRate { ios, elapsed_ns, cpu_ns: thread_cpu_ns() - cpu_before_ns });
         }
     }
-}
-
-/// A hot loop on no target: 4 KiB random reads or writes over 4 GiB.
-///
-/// # Errors
-/// When there is no memory for the buffers.
-pub(crate) fn bare_hot(
-    queue_depth: u32,
-    batch: u32,
-    writes: bool,
-    shared: Arc<Shared>,
-    to_collector: Sender<Message>,
-) -> io::Result<Hot> {
-    let span = Span { first_offset_bytes: 0, count: BLOCKS, unit_bytes: u64::from(BLOCK_BYTES) };
-    let mix = if writes { OpMix::WRITE } else { OpMix::READ };
-    let mut rng = Rng::new(1, 0);
-    let used_ops = ops_of(mix);
-    let (_spare_to, spare_tallies) = channel();
-    Ok(Hot {
-        index: 0,
-        clock: Clock::get(),
-        shared,
-        to_collector,
-        spare_tallies,
-        area: Area::new(queue_depth as usize, BLOCK_BYTES as usize)?,
-        offsets: Offsets::new(Pattern::Random, span, 1, None).map_err(io::Error::other)?,
-        draw: Draw::new(mix, &[BlockSize { bytes: BLOCK_BYTES, share_pct: 100 }]),
-        content: Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, 1, &mut rng),
-        rng,
-        trimmer: None,
-        ledger: None,
-        arrivals: None,
-        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1 },
-        used_ops,
-        state: State::new(queue_depth, used_ops),
-    })
 }

@@ -1,5 +1,6 @@
 //! What no target could run is refused before any is opened.
 
+use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{EngineName, Mode, Pattern, Step};
 use fathom_record::StepFailure;
 
@@ -23,7 +24,7 @@ pub(crate) fn needs_own_part(step: &Step) -> bool {
 ///
 /// # Errors
 /// A refusal that names the knob.
-pub(crate) fn check(step: &Step) -> Result<Vec<String>, StepFailure> {
+pub(crate) fn check(step: &Step) -> Result<Vec<Message>, StepFailure> {
     check_load(step)?;
     check_workload(step)?;
     check_engine(step)?;
@@ -34,40 +35,31 @@ fn check_load(step: &Step) -> Result<(), StepFailure> {
     let (load, length) = (step.load, step.length);
     let depth = load.queue_depth;
     if depth == 0 || depth > QUEUE_DEPTH_MAX {
-        return Err(refused(
-            format!("queue depth {depth}"),
-            format!("it must be 1 to {QUEUE_DEPTH_MAX} per thread"),
-            "use more threads for more I/Os in flight",
-        ));
+        let what = msg!("engine-depth", depth = depth);
+        return Err(refused(what, msg!("engine-depth-range", max = QUEUE_DEPTH_MAX), msg!("engine-depth-range-help")));
     }
     let workers = u64::from(load.threads) * step.targets.len() as u64;
     if load.threads == 0 || workers > u64::from(THREADS_MAX) {
-        return Err(refused(
-            format!("{} threads on each of {} targets", load.threads, step.targets.len()),
-            format!("a step runs 1 to {THREADS_MAX} threads"),
-            "choose another number of threads",
-        ));
+        let what = msg!("engine-threads-on-targets", threads = load.threads, targets = step.targets.len());
+        return Err(refused(what, msg!("engine-threads-range", max = THREADS_MAX), msg!("engine-threads-range-help")));
     }
     if step.targets.is_empty() {
-        return Err(refused("a step without a target", "there is nothing to measure", "name one with `--target`"));
+        return Err(refused(msg!("engine-no-target"), msg!("engine-no-target-why"), msg!("engine-no-target-help")));
     }
     if length.budget_ns == 0 {
-        return Err(refused("runtime 0", "nothing can be measured in no time", "give `--runtime`, for example 5s"));
+        return Err(refused(msg!("engine-no-time"), msg!("engine-no-time-why"), msg!("engine-no-time-help")));
     }
     if length.passes == Some(0) {
-        return Err(refused("0 passes", "nothing would be done", "use 1 or more"));
+        return Err(refused(msg!("engine-no-passes"), msg!("engine-no-passes-why"), msg!("engine-one-or-more")));
     }
     if let Some(rate) = load.rate
         && !(rate.iops.is_finite() && rate.iops > 0.0)
     {
-        return Err(refused(
-            format!("rate {}", rate.iops),
-            "a rate must be above 0",
-            "give I/Os per second, for example 20k",
-        ));
+        let what = msg!("engine-rate", rate = rate.iops.to_string());
+        return Err(refused(what, msg!("engine-rate-not-above-zero"), msg!("engine-rate-not-above-zero-help")));
     }
     if load.batch_submit == Some(0) {
-        return Err(refused("batch 0", "at least one I/O is submitted at once", "use 1 or more"));
+        return Err(refused(msg!("engine-no-batch"), msg!("engine-no-batch-why"), msg!("engine-one-or-more")));
     }
     Ok(())
 }
@@ -76,25 +68,23 @@ fn check_workload(step: &Step) -> Result<(), StepFailure> {
     let workload = &step.workload;
     let mix = workload.mix;
     if u32::from(mix.read_pct) + u32::from(mix.write_pct) + u32::from(mix.trim_pct) != 100 {
-        return Err(refused("the mix", "shares of read, write and trim do not add up to 100 %", "correct the shares"));
+        return Err(refused(msg!("engine-mix"), msg!("engine-mix-not-whole"), msg!("engine-mix-not-whole-help")));
     }
     let shares: u32 = workload.block_sizes.iter().map(|b| u32::from(b.share_pct)).sum();
     if workload.block_sizes.is_empty() || shares != 100 {
-        return Err(refused("the block sizes", "their shares do not add up to 100 %", "correct the split"));
+        return Err(refused(msg!("engine-split"), msg!("engine-split-not-whole"), msg!("engine-split-not-whole-help")));
     }
     if let Some(bad) = workload.block_sizes.iter().find(|b| b.bytes == 0 || b.bytes > BLOCK_BYTES_MAX) {
-        return Err(refused(
-            format!("block size {}", bad.bytes),
-            format!("it must be 1 to {BLOCK_BYTES_MAX} bytes"),
-            "choose another block size",
-        ));
+        let what = msg!("engine-block-size", bytes = bad.bytes);
+        let why = msg!("engine-block-size-range", max = Quantity::block(u64::from(BLOCK_BYTES_MAX)));
+        return Err(refused(what, why, msg!("engine-block-size-range-help")));
     }
     let has_passes = matches!(workload.pattern, Pattern::Random | Pattern::Sequential);
     if step.length.passes.is_some() && !has_passes {
         return Err(refused(
-            format!("passes with pattern {:?}", workload.pattern),
-            "only `random` and `sequential` touch each block once per pass",
-            "give a runtime instead of passes",
+            msg!("engine-passes-of-pattern"),
+            msg!("engine-passes-of-pattern-why"),
+            msg!("engine-passes-of-pattern-help"),
         ));
     }
     Ok(())
@@ -102,44 +92,42 @@ fn check_workload(step: &Step) -> Result<(), StepFailure> {
 
 fn check_engine(step: &Step) -> Result<(), StepFailure> {
     let spec = step.engine;
-    let word = spec.name.as_str();
+    let (engine, mode) = (spec.name.as_str(), spec.mode.as_str());
     if spec.mode != Mode::Interrupt && !spec.name.is_uring() {
         return Err(refused(
-            format!("mode {} of engine {word}", spec.mode.as_str()),
-            "only io_uring and io_uring_cmd have modes other than interrupt",
-            format!("use `--engine io_uring --mode {}`", spec.mode.as_str()),
+            msg!("engine-mode-of-engine", mode = mode, engine = engine),
+            msg!("engine-mode-of-ring-only"),
+            msg!("engine-mode-of-ring-only-help", mode = mode),
         ));
     }
     if spec.mode == Mode::Iopoll && !step.workload.direct {
-        return Err(refused("mode iopoll with buffered I/O", "the kernel polls only O_DIRECT I/O", "use `--direct 1`"));
+        return Err(refused(
+            msg!("engine-iopoll-buffered"),
+            msg!("engine-iopoll-buffered-why"),
+            msg!("engine-use-direct"),
+        ));
     }
     Ok(())
 }
 
-fn notes(step: &Step) -> Vec<String> {
+fn notes(step: &Step) -> Vec<Message> {
     let mut notes = Vec::new();
-    let word = step.engine.name.as_str();
-    if step.engine.name.is_synchronous() && step.load.queue_depth > 1 {
-        notes.push(format!(
-            "engine {word} has one I/O in flight per thread; queue depth {} counts as 1",
-            step.load.queue_depth
-        ));
+    let engine = step.engine.name.as_str();
+    let (load, workload) = (step.load, &step.workload);
+    if step.engine.name.is_synchronous() && load.queue_depth > 1 {
+        notes.push(msg!("engine-note-one-in-flight", engine = engine, depth = load.queue_depth));
     }
-    if step.workload.mix.trim_pct > 0 && !step.engine.name.is_synchronous() {
-        notes.push(format!("trims are issued one at a time by their own system call, also with engine {word}"));
+    if workload.mix.trim_pct > 0 && !step.engine.name.is_synchronous() {
+        notes.push(msg!("engine-note-trims", engine = engine));
     }
     if step.length.passes.is_some() && step.length.ramp_ns > 0 {
-        notes.push("a step that ends by passes has no ramp: every I/O of the passes is counted".to_owned());
+        notes.push(msg!("engine-note-no-ramp"));
     }
-    if step.engine.name == EngineName::Mmap && step.workload.direct {
-        notes.push(
-            "engine mmap goes through the page cache unless the file is on DAX; O_DIRECT has no meaning for it"
-                .to_owned(),
-        );
+    if step.engine.name == EngineName::Mmap && workload.direct {
+        notes.push(msg!("engine-note-mmap-direct"));
     }
-    let data = step.workload.data;
-    if step.workload.verify.is_some() && (data.dedupe_pct > 0 || data.compress_pct > 0) {
-        notes.push("verified blocks describe themselves: 16 bytes per sector neither repeat nor compress".to_owned());
+    if workload.verify.is_some() && (workload.data.dedupe_pct > 0 || workload.data.compress_pct > 0) {
+        notes.push(msg!("engine-note-verified-data"));
     }
     notes
 }

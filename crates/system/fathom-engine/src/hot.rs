@@ -8,13 +8,14 @@ use fathom_plan::Op;
 use fathom_random::Rng;
 
 use crate::backend::{Backend, Io, SubmitStamp};
-use crate::buffer::Area;
+use crate::buffer::Buffers;
 use crate::clock::Clock;
 use crate::data::Content;
 use crate::draw::Draw;
 use crate::offsets::Offsets;
 use crate::open_loop::Arrivals;
-use crate::shared::{Message, Shared, Window};
+use crate::rig::Rig;
+use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, Tally, op_index};
 use crate::target::Trimmer;
 use crate::verify::Ledger;
@@ -53,14 +54,15 @@ struct Group {
     bytes: u64,
 }
 
-/// Everything a worker's loop owns, except the engine.
+/// Everything a worker's loop owns, except the engine and its buffers, which a [`Rig`] owns.
 pub(crate) struct Hot {
     pub(crate) index: u32,
     pub(crate) clock: Clock,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) to_collector: Sender<Message>,
+    pub(crate) to_collector: Sender<FromWorker>,
     pub(crate) spare_tallies: Receiver<Box<Tally>>,
-    pub(crate) area: Area,
+    /// Those of the rig, while the loop runs.
+    pub(crate) buffers: Buffers,
     pub(crate) offsets: Offsets,
     pub(crate) draw: Draw,
     pub(crate) rng: Rng,
@@ -87,13 +89,15 @@ pub(crate) struct Limits {
 pub(crate) struct State {
     slots: Box<[Slot]>,
     free: Vec<u32>,
-    /// Slots of the batch being submitted.
+    /// Buffers of the batch being submitted.
     batch: Vec<u32>,
     /// Results that did not come from the engine: trims.
     aside: Vec<(u32, i32)>,
-    /// Slots to issue again after EAGAIN or EINTR.
+    /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
+    /// Submitting calls before the window began.
+    calls_before: u64,
     window: Window,
     counting: bool,
     next_mark_ns: u64,
@@ -143,6 +147,7 @@ impl State {
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
             in_flight: 0,
+            calls_before: 0,
             window: Window { start_ns: u64::MAX, interval_ns: 1 },
             counting: false,
             next_mark_ns: u64::MAX,
@@ -197,15 +202,19 @@ impl Hot {
     /// When the engine itself fails; what was counted stays in the state.
     pub(crate) fn run<B: Backend, const OPEN: bool, const PARANOID: bool>(
         &mut self,
-        backend: &mut B,
+        rig: &mut Rig<B>,
         window: Window,
     ) -> std::io::Result<()> {
         self.state.window = window;
         self.state.next_mark_ns = window.start_ns;
         self.state.batch_submit = self.limits.batch_submit;
+        self.state.calls_before = rig.backend.submit_calls();
+        // SAFETY: they are used within this function alone, which has the rig with the area to itself.
+        self.buffers = unsafe { rig.area.buffers() };
+        let backend = &mut *rig.backend;
         let ran = self.run_window::<B, OPEN, PARANOID>(backend);
         self.finish();
-        self.state.outcome.submit_calls = backend.submit_calls();
+        self.state.outcome.submit_calls = backend.submit_calls() - self.state.calls_before;
         ran?;
         self.drain(backend)
     }
@@ -232,14 +241,14 @@ impl Hot {
                     self.state.outcome.passes_done = true;
                     break;
                 }
-                now = self.wait_for_arrival(now);
+                now = self.wait_for_arrival(now, backend.submit_calls());
                 continue;
             }
             self.issue::<B, OPEN, PARANOID>(backend, now, sampled)?;
             let before = now;
             now = self.clock.now();
             if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-                self.cross_mark(before, now);
+                self.cross_mark(before, now, backend.submit_calls());
             } else {
                 self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * (now - before));
             }
@@ -311,10 +320,10 @@ impl Hot {
                 }
             }
             Op::Write => {
-                let block = self.area.bytes_mut(slot, len as usize);
+                let block = self.buffers.bytes_mut(slot, len as usize);
                 self.content.renew(block, &mut self.rng);
                 if let Some(ledger) = &mut self.ledger {
-                    ledger.before_write(slot, unit, offset, self.area.bytes_mut(slot, len as usize));
+                    ledger.before_write(slot, unit, offset, block);
                 }
             }
             Op::Trim => {
@@ -323,7 +332,8 @@ impl Hot {
                 return;
             }
         }
-        backend.push(&Io { slot, op, len, offset, buffer: self.area.slot(slot) });
+        let buffer = self.buffers.slot(slot);
+        backend.push(&Io { slot, op, len, offset, buffer });
     }
 
     #[cold]
@@ -336,7 +346,8 @@ impl Hot {
                 let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
                 self.state.aside.push((slot, trimmer.trim(offset, len)));
             } else {
-                backend.push(&Io { slot, op, len, offset, buffer: self.area.slot(slot) });
+                let buffer = self.buffers.slot(slot);
+                backend.push(&Io { slot, op, len, offset, buffer });
             }
         }
     }
@@ -416,7 +427,7 @@ impl Hot {
         let io = self.state.slots[slot as usize];
         let mut ok = result as u32 == io.len;
         if let Some(ledger) = &mut self.ledger {
-            let block = self.area.bytes_mut(slot, io.len as usize);
+            let block = self.buffers.bytes_mut(slot, io.len as usize);
             ledger.after(slot, ALL_OPS[usize::from(io.op)], ok, io.offset, block);
         }
         if !ok {
@@ -525,13 +536,13 @@ impl Hot {
         error.1 += 1;
     }
 
-    /// The window began, an interval ended, or the deadline passed, between `before` and `now`.
+    /// The window began, an interval ended, or the deadline passed, between `before` and `now`; `submit_calls` so far.
     #[cold]
-    fn cross_mark(&mut self, before: u64, now: u64) {
+    fn cross_mark(&mut self, before: u64, now: u64, submit_calls: u64) {
         let deadline = self.shared.deadline_ns();
         let mut from = before;
         if !self.state.counting && now >= self.state.window.start_ns && self.state.window.start_ns < deadline {
-            self.begin_window(now);
+            self.begin_window(now, submit_calls);
             from = before.max(self.state.window.start_ns);
             self.state.outcome.in_flight_age_ns[0] = self.state.age_of_in_flight_ns(from);
         }
@@ -553,8 +564,9 @@ impl Hot {
     }
 
     /// The ramp is over: forget what it counted.
-    fn begin_window(&mut self, now: u64) {
+    fn begin_window(&mut self, now: u64, submit_calls: u64) {
         let state = &mut self.state;
+        state.calls_before = submit_calls;
         state.counting = true;
         state.tally.clear();
         state.failures.clear();
@@ -589,7 +601,7 @@ impl Hot {
         let full = std::mem::replace(&mut self.state.tally, empty);
         self.state.outcome.ios += full.ops.iter().map(|op| op.ios).sum::<u64>();
         // The collector lives until all workers are gone, unless the step was abandoned.
-        let _ = self.to_collector.send(Message::Interval { worker: self.index, tally: full });
+        let _ = self.to_collector.send(FromWorker::Interval { worker: self.index, tally: full });
     }
 
     fn note_cpu(&mut self) {
@@ -604,6 +616,7 @@ impl Hot {
     }
 
     fn finish(&mut self) {
+        self.shared.beat(self.index);
         self.state.counting = false;
         self.note_cpu();
         if !self.state.tally.is_empty() {
@@ -615,29 +628,28 @@ impl Hot {
     /// Waits for everything in flight. Not counted, but still checked when verifying.
     fn drain<B: Backend>(&mut self, backend: &mut B) -> std::io::Result<()> {
         while self.state.in_flight > 0 {
+            let before = self.state.in_flight;
             self.state.batch.clear();
             self.push_again(backend);
-            let (min, _) = self.patience_to_drain();
-            backend.submit_and_wait(min, None)?;
+            backend.submit_and_wait(u32::from(self.state.aside.is_empty()), None)?;
             let now = self.clock.now();
             self.reap::<B, false, false>(backend, now);
+            if self.state.in_flight < before {
+                self.shared.beat(self.index);
+            }
         }
         Ok(())
     }
 
-    fn patience_to_drain(&self) -> (u32, Option<u64>) {
-        (u32::from(self.state.aside.is_empty()), None)
-    }
-
     /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
     #[cold]
-    fn wait_for_arrival(&mut self, now: u64) -> u64 {
+    fn wait_for_arrival(&mut self, now: u64, submit_calls: u64) -> u64 {
         let idle_until = match &self.arrivals {
             Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
             None => self.clock.now(),
         };
         if idle_until >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-            self.cross_mark(now, idle_until);
+            self.cross_mark(now, idle_until, submit_calls);
         }
         idle_until
     }

@@ -11,29 +11,39 @@
 
 mod assemble;
 mod backend;
+#[cfg(feature = "bench")]
 mod bench;
 mod block_format;
 mod buffer;
 mod check;
 mod clock;
 mod collect;
+mod crew;
 mod data;
 mod draw;
+#[cfg(test)]
+mod faults;
 mod hot;
+mod looks;
 mod member;
 mod offsets;
 mod open_loop;
 mod overhead;
+mod pages;
 mod permutation;
 mod probe;
 mod raw_call;
+mod rig;
 mod runner;
 mod shared;
 mod tally;
 mod target;
+mod thread_state;
 mod verify;
+mod watch;
 mod worker;
 
+#[cfg(feature = "bench")]
 pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
 pub use probe::HostProbe;

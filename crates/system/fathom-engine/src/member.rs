@@ -61,7 +61,7 @@ pub(crate) fn records(
         let of_target = i * threads..(i + 1) * threads;
         let failures = summaries[of_target.clone()].iter().flatten().flat_map(|s| &s.failures);
         TargetRecord {
-            target: plans[of_target.start].target.path.clone(),
+            target: plans[of_target.start].target.id.clone(),
             ios: member.ios,
             bytes: member.bytes,
             errors: failures.map(|f: &IoFailure| f.count).sum(),

@@ -1,5 +1,6 @@
 //! Which block comes next.
 
+use fathom_message::{Message, msg};
 use fathom_plan::Pattern;
 use fathom_random::{Rng, splitmix64};
 use rand_distr::{Distribution as _, Zipf};
@@ -51,16 +52,16 @@ impl Offsets {
     /// The sequence of `pattern` over `span` (not empty); ends after `passes_max` passes where the pattern has passes.
     ///
     /// # Errors
-    /// A sentence when the pattern's parameters make no sense.
-    pub(crate) fn new(pattern: Pattern, span: Span, seed: u64, passes_max: Option<u32>) -> Result<Self, String> {
+    /// Why, when the pattern's parameters make no sense.
+    pub(crate) fn new(pattern: Pattern, span: Span, seed: u64, passes_max: Option<u32>) -> Result<Self, Message> {
         assert!(span.count > 0, "an empty span");
         let order = match pattern {
             Pattern::Random => Order::Permuted(Permutation::new(span.count, seed)),
             Pattern::RandomRepeat => Order::Uniform,
             Pattern::Sequential => Order::Ascending { next: 0 },
             Pattern::Zipf { theta } => {
-                let distribution =
-                    Zipf::new(span.count as f64, theta).map_err(|e| format!("zipf theta {theta}: {e}"))?;
+                let distribution = Zipf::new(span.count as f64, theta)
+                    .map_err(|_| msg!("engine-zipf-theta", theta = theta.to_string()))?;
                 // The scatter is fixed, so that all threads and all steps agree on what is popular.
                 Order::Zipf(Box::new((distribution, Mixer::new(span.count, splitmix64(span.count)))))
             }

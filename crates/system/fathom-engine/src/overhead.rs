@@ -1,15 +1,27 @@
 //! The loop's own cost: the same load on the `null` engine, once per process and load.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::channel;
+use std::io;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_plan::Step;
+use fathom_plan::{BlockSize, DataPattern, OpMix, Pattern, Step};
+use fathom_random::Rng;
 
 use crate::backend::null::Null;
-use crate::bench::bare_hot;
+use crate::buffer::{Area, Buffers};
 use crate::clock::{Clock, thread_cpu_ns};
-use crate::shared::{Shared, Window};
+use crate::data::Content;
+use crate::draw::Draw;
+use crate::hot::{Hot, Limits, State};
+use crate::offsets::{Offsets, Span};
+use crate::rig::Rig;
+use crate::shared::{FromWorker, Shared, Window};
+use crate::tally::ops_of;
+
+/// Blocks that calibration and NOP bench pretend to work on: 4 GiB of 4 KiB.
+const BLOCKS: u64 = 1 << 20;
+const BLOCK_BYTES: u32 = 4096;
 
 /// Length of the calibration.
 const CALIBRATION_NS: u64 = 20_000_000;
@@ -31,16 +43,54 @@ pub(crate) fn loop_ns_per_io(step: &Step) -> f64 {
 
 fn calibrate(depth: u32, batch: u32, writes: bool) -> f64 {
     let clock = Clock::get();
-    let shared = Arc::new(Shared::new());
+    let shared = Arc::new(Shared::new(1));
     let (to_collector, _inbox) = channel();
-    let Ok(mut hot) = bare_hot(depth, batch, writes, shared.clone(), to_collector) else { return 0.0 };
-    let mut null = Null::new(depth);
+    let bare = bare_hot(depth, batch, writes, shared.clone(), to_collector);
+    let rig = bare.and_then(|(hot, area)| Ok((hot, Rig::new(area, |_| Ok::<_, io::Error>(Null::new(depth)))?)));
+    let Ok((mut hot, mut rig)) = rig else { return 0.0 };
     let start_ns = clock.now();
     shared.end_by(start_ns + CALIBRATION_NS);
     let cpu_before = thread_cpu_ns();
     let window = Window { start_ns, interval_ns: u64::from(u32::MAX) };
-    let ran = hot.run::<_, false, false>(&mut null, window);
+    let ran = hot.run::<_, false, false>(&mut rig, window);
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let ios = hot.state.outcome.ios;
     if ran.is_err() || ios == 0 { 0.0 } else { cpu_ns as f64 / ios as f64 }
+}
+
+/// A hot loop on no target and its buffers: 4 KiB random reads or writes over 4 GiB.
+///
+/// # Errors
+/// When there is no memory for the buffers.
+pub(crate) fn bare_hot(
+    queue_depth: u32,
+    batch: u32,
+    writes: bool,
+    shared: Arc<Shared>,
+    to_collector: Sender<FromWorker>,
+) -> io::Result<(Hot, Area)> {
+    let span = Span { first_offset_bytes: 0, count: BLOCKS, unit_bytes: u64::from(BLOCK_BYTES) };
+    let mix = if writes { OpMix::WRITE } else { OpMix::READ };
+    let mut rng = Rng::new(1, 0);
+    let used_ops = ops_of(mix);
+    let (_spare_to, spare_tallies) = channel();
+    let hot = Hot {
+        index: 0,
+        clock: Clock::get(),
+        shared,
+        to_collector,
+        spare_tallies,
+        buffers: Buffers::NONE,
+        offsets: Offsets::new(Pattern::Random, span, 1, None).expect("no parameter to be wrong"),
+        draw: Draw::new(mix, &[BlockSize { bytes: BLOCK_BYTES, share_pct: 100 }]),
+        content: Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, 1, &mut rng),
+        rng,
+        trimmer: None,
+        ledger: None,
+        arrivals: None,
+        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1 },
+        used_ops,
+        state: State::new(queue_depth, used_ops),
+    };
+    Ok((hot, Area::new(queue_depth as usize, BLOCK_BYTES as usize)?))
 }

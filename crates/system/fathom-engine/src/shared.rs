@@ -29,22 +29,30 @@ pub(crate) enum Stage {
     Abandon,
 }
 
+/// Signs of life of one worker, on a cache line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Beats(AtomicU64);
+
 /// Shared by all threads of a step.
 pub(crate) struct Shared {
     /// End of the window; workers load it once per batch. Moved earlier to stop.
     deadline_ns: AtomicU64,
     /// Set when the user stopped the step.
     stopped: AtomicBool,
+    /// `[worker]`.
+    beats: Box<[Beats]>,
     stage: Mutex<Stage>,
     changed: Condvar,
 }
 
 impl Shared {
-    /// Nothing has begun.
-    pub(crate) fn new() -> Self {
+    /// Nothing has begun, for so many workers.
+    pub(crate) fn new(workers: usize) -> Self {
         Shared {
             deadline_ns: AtomicU64::new(u64::MAX),
             stopped: AtomicBool::new(false),
+            beats: (0..workers).map(|_| Beats::default()).collect(),
             stage: Mutex::new(Stage::Prepare),
             changed: Condvar::new(),
         }
@@ -71,10 +79,25 @@ impl Shared {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    /// A worker whose window is over got ahead: it noticed the end, or I/O came back. Not called within the window.
+    pub(crate) fn beat(&self, worker: u32) {
+        self.beats[worker as usize].0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Signs of life so far of all workers after their windows.
+    pub(crate) fn beats(&self) -> u64 {
+        self.beats.iter().map(|beats| beats.0.load(Ordering::Relaxed)).sum()
+    }
+
     /// Tells the workers where the step stands.
     pub(crate) fn set_stage(&self, stage: Stage) {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
         self.changed.notify_all();
+    }
+
+    /// Whether the workers are to leave at once.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        matches!(*self.stage.lock().unwrap_or_else(PoisonError::into_inner), Stage::Abandon)
     }
 
     /// Waits until the stage is one that `wanted` accepts.
@@ -115,8 +138,8 @@ pub(crate) struct WorkerSummary {
     /// I/Os submitted and calls that submitted them.
     pub(crate) submitted: (u64, u64),
     pub(crate) open: Option<OpenSummary>,
-    /// What stopped the engine itself, if anything did.
-    pub(crate) engine_error: Option<std::io::Error>,
+    /// What the engine used.
+    pub(crate) features: Vec<FeatureUse>,
 }
 
 /// How a worker's arrivals went.
@@ -129,15 +152,17 @@ pub(crate) struct OpenSummary {
 }
 
 /// From a worker to the collector.
-pub(crate) enum Message {
-    /// Set up; features of the engine.
-    Ready { features: Vec<FeatureUse> },
-    /// Could not set up.
-    Refused(StepFailure),
+pub(crate) enum FromWorker {
+    /// Set up and waiting; the kernel's number of the thread.
+    Ready { worker: u32, thread: i32 },
+    /// Could not be set up, or could not go on.
+    Failed { worker: u32, failure: StepFailure },
+    /// Left without having done anything, because the step was stopped.
+    Left { worker: u32 },
     /// A finished interval that has I/Os.
     Interval { worker: u32, tally: Box<Tally> },
     /// The window is over for this worker and its I/O drained.
     Drained { worker: u32, summary: Box<WorkerSummary> },
     /// Read back what it wrote.
-    Verified(Box<VerifyReport>),
+    Verified { report: Box<VerifyReport> },
 }

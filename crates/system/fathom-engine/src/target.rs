@@ -1,20 +1,18 @@
 //! Opening targets, and refusing clearly what cannot be run on them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
 
+use fathom_host::{Access, Binding, OpenError, OpenFlags, TargetKind};
+use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
-use fathom_plan::{EngineName, Step};
+use fathom_plan::{EngineName, Step, TargetId};
 use fathom_record::StepFailure;
 
 use crate::backend::{errno, refused};
 use crate::offsets::Span;
 
-/// The pseudo target of the `null` engine.
-pub(crate) const NULL: &str = "null";
 /// Size of the `null` target when the plan names none.
 const NULL_BYTES: u64 = 1 << 40;
 /// Smallest block any target takes.
@@ -25,16 +23,6 @@ const BLKDISCARD: libc::Ioctl = 0x1277;
 const BLKSSZGET: libc::Ioctl = 0x1268;
 /// `BLKGETSIZE64`, linux/fs.h: _IOR(0x12, 114, size_t).
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
-
-/// What kind of thing I/O goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetKind {
-    Null,
-    File,
-    Device,
-    /// Character device of an NVMe namespace.
-    Generic,
-}
 
 /// An NVMe namespace behind a character device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,52 +38,49 @@ pub(crate) struct Namespace {
 /// A target that was opened, looked at and found fit for the step.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    pub(crate) path: String,
+    pub(crate) id: TargetId,
     pub(crate) kind: TargetKind,
     /// Blocks of the step's region.
     pub(crate) span: Span,
-    /// Major and minor number of the block device itself, for devices.
-    pub(crate) device: Option<u64>,
     /// For character devices of NVMe.
     pub(crate) namespace: Option<Namespace>,
+    binding: Binding,
     writes: bool,
     direct: bool,
 }
 
 impl Target {
-    /// Opens and checks `path` for `step`.
+    /// Opens and checks what `binding` stands for, for `step`.
     ///
     /// # Errors
     /// A refusal that names the reason and the way out.
-    pub(crate) fn examine(path: &str, step: &Step) -> Result<Self, StepFailure> {
+    pub(crate) fn examine(binding: &Binding, step: &Step) -> Result<Self, StepFailure> {
+        let (id, kind) = (binding.target(), binding.kind());
         let is_null_engine = step.engine.name == EngineName::Null;
-        if is_null_engine != (path == NULL) {
+        if is_null_engine != (kind == TargetKind::Null) {
             return Err(refused(
-                format!("engine {} on target {path}", step.engine.name.as_str()),
-                "the engine `null` does no I/O and goes only with the target `null`",
-                "use `--engine null --target null`, or a real engine on a real target",
+                engine_on_target(step.engine.name, id),
+                msg!("engine-null-alone"),
+                msg!("engine-null-alone-help"),
             ));
         }
         let workload = &step.workload;
         let mut target = Target {
-            path: path.to_owned(),
-            kind: TargetKind::Null,
+            id: id.clone(),
+            kind,
             span: Span { first_offset_bytes: 0, count: 0, unit_bytes: u64::from(workload.block_bytes_max()) },
-            device: None,
             namespace: None,
+            binding: binding.clone(),
             writes: workload.mix.is_destructive(),
             direct: workload.direct,
         };
         let (mut size_bytes, mut logical_bytes) = (NULL_BYTES.max(workload.region.size_bytes.unwrap_or(0)), 1);
         if !is_null_engine {
-            let meta = std::fs::metadata(path).map_err(|e| open_refused(path, &e, false))?;
-            target.kind = kind_of(path, &meta)?;
-            fits_engine(path, target.kind, step.engine.name)?;
-            target.device = (target.kind == TargetKind::Device).then(|| meta.rdev());
+            fits_engine(id, kind, step.engine.name)?;
             let file = target.open_file()?;
-            refuse_memory_file_systems(path, &file, target.direct)?;
-            if target.kind == TargetKind::Generic {
-                let (namespace, blocks) = namespace_of(path, &meta, &file)?;
+            refuse_memory_file_systems(id, &file, target.direct)?;
+            if kind == TargetKind::Generic {
+                let (namespace, blocks) = target.namespace(&file)?;
                 target.namespace = Some(namespace);
                 logical_bytes = u64::from(namespace.block_bytes);
                 size_bytes = blocks.saturating_mul(logical_bytes);
@@ -103,41 +88,70 @@ impl Target {
                 (size_bytes, logical_bytes) = target.measure(&file)?;
             }
         }
-        target.span = span_of(path, step, size_bytes, logical_bytes)?;
+        target.span = span_of(id, step, size_bytes, logical_bytes)?;
         Ok(target)
     }
 
-    /// A descriptor of its own: shared ones cost an atomic operation on a shared cache line per I/O.
+    /// A descriptor of its own: shared ones cost an atomic operation on a shared cache line per I/O. What was bound is
+    /// compared with what is opened, each time.
     ///
     /// # Errors
-    /// A refusal when the target cannot be opened as asked.
+    /// A refusal when the target cannot be opened as asked, or is another than was bound.
     pub(crate) fn open(&self) -> Result<OwnedFd, StepFailure> {
         self.open_file().map(OwnedFd::from)
     }
 
+    /// Whether its I/O goes around the page cache by O_DIRECT.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct && matches!(self.kind, TargetKind::File | TargetKind::Block)
+    }
+
     fn open_file(&self) -> Result<File, StepFailure> {
-        let open = |extra: i32| {
-            // A character device of NVMe has no page cache to go around, and refuses the flag.
-            let direct = if self.direct && self.kind != TargetKind::Generic { libc::O_DIRECT } else { 0 };
-            OpenOptions::new().read(true).write(self.writes).custom_flags(direct | extra).open(&self.path)
-        };
+        // A character device of NVMe has no page cache to go around, and refuses the flag.
+        let direct =
+            if self.direct && self.kind != TargetKind::Generic { OpenFlags::DIRECT } else { OpenFlags::empty() };
+        let open = |extra| self.binding.open(Access { writes: self.writes, flags: direct | extra });
         // Without O_NOATIME each read looks at the inode's times; only the owner may ask for that.
-        match open(libc::O_NOATIME) {
-            Err(error) if error.raw_os_error() == Some(libc::EPERM) => open(0),
+        match open(OpenFlags::NOATIME) {
+            Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EPERM) => open(OpenFlags::empty()),
             other => other,
         }
-        .map_err(|e| open_refused(&self.path, &e, self.direct))
+        .map_err(|e| open_refused(&self.id, &e, self.direct))
+    }
+
+    /// What Fathom must know of the namespace behind a character device, and its size in blocks.
+    fn namespace(&self, file: &File) -> Result<(Namespace, u64), StepFailure> {
+        let refuse = |why: Message, help: Message| refused(target_message(&self.id), why, help);
+        let said = |error: &dyn std::fmt::Display| Message::verbatim(error.to_string());
+        let id = Device::namespace_of(file.as_fd())
+            .map_err(|_| refuse(msg!("engine-no-namespace"), msg!("engine-no-namespace-help")))?;
+        let device = file.try_clone().map(|file| Device::of(file, self.binding.path()));
+        let device = device.map_err(|e| refuse(said(&e), msg!("engine-as-root")))?;
+        let asked = device.admin(&AdminCommand::identify_namespace(id));
+        let (page, _) = asked.map_err(|e| refuse(said(&e), msg!("engine-as-root")))?;
+        let described =
+            fathom_nvme::Namespace::decode(&page).map_err(|e| refuse(said(&e), msg!("engine-by-block-device")))?;
+        let Some(block_bytes) = described.block_bytes() else {
+            return Err(refuse(msg!("engine-namespace-contradicts"), msg!("engine-by-block-device")));
+        };
+        if described.metadata_bytes() != 0 {
+            let why = msg!("engine-metadata", bytes = u64::from(described.metadata_bytes()));
+            return Err(refuse(why, msg!("engine-metadata-help")));
+        }
+        let can_poll = self.binding.device_number().and_then(can_poll);
+        Ok((Namespace { id, block_bytes, can_poll }, described.size_blocks))
     }
 
     /// Size and logical block size in bytes.
     fn measure(&self, file: &File) -> Result<(u64, u64), StepFailure> {
-        let failed = |source| StepFailure::Failed {
-            what: format!("reading the size of {}", self.path),
-            source,
-            help: "look whether the drive still answers: `fathom inspect` and the kernel's log (dmesg)".to_owned(),
+        let failed = |error: io::Error| {
+            let what = msg!("engine-reading-size", target = self.id.as_str().to_owned());
+            StepFailure::failed(what, &error, msg!("engine-reading-size-help"))
         };
         if self.kind == TargetKind::File {
-            let size = file.metadata().map_err(failed)?.len();
+            let length = file.metadata().map_err(failed)?.len();
+            // What follows in a file that Fathom made says whose it is.
+            let size = self.binding.made_bytes().map_or(length, |made| made.min(length));
             return Ok((size, if self.direct { file_alignment(file) } else { 1 }));
         }
         let (mut size, mut logical) = (0_u64, 0_i32);
@@ -153,100 +167,57 @@ impl Target {
     }
 }
 
-fn kind_of(path: &str, meta: &std::fs::Metadata) -> Result<TargetKind, StepFailure> {
-    let what = format!("target {path}");
-    let kind = meta.file_type();
-    if kind.is_file() {
-        Ok(TargetKind::File)
-    } else if kind.is_block_device() {
-        Ok(TargetKind::Device)
-    } else if kind.is_char_device() {
-        Ok(TargetKind::Generic)
-    } else if kind.is_dir() {
-        Err(refused(what, "it is a directory", "name a file in it; Fathom lays it out when a size is given"))
-    } else {
-        Err(refused(what, "it is neither a regular file nor a block device", "name a file or a block device"))
-    }
-}
-
 /// Passthrough goes with character devices of NVMe, and nothing else does.
-fn fits_engine(path: &str, kind: TargetKind, engine: EngineName) -> Result<(), StepFailure> {
-    let what = format!("engine {} on target {path}", engine.as_str());
+fn fits_engine(id: &TargetId, kind: TargetKind, engine: EngineName) -> Result<(), StepFailure> {
+    let what = engine_on_target(engine, id);
     match (kind == TargetKind::Generic, engine == EngineName::IoUringCmd) {
-        (true, false) => Err(refused(
-            what,
-            "it is a character device",
-            "name the block device (/dev/nvme0n1), or use `--engine io_uring_cmd` on the character device of an NVMe \
-             namespace (/dev/ng0n1)",
-        )),
-        (false, true) => Err(refused(
-            what,
-            "passthrough needs the character device of an NVMe namespace",
-            "name it (/dev/ng0n1 beside /dev/nvme0n1), or use `--engine io_uring`",
-        )),
+        (true, false) => Err(refused(what, msg!("engine-character-device"), msg!("engine-character-device-help"))),
+        (false, true) => Err(refused(what, msg!("engine-passthrough-kind"), msg!("engine-passthrough-kind-help"))),
         _ => Ok(()),
     }
 }
 
-/// The way around what a character device cannot do.
-const BY_BLOCK_DEVICE: &str = "name the block device (/dev/nvme0n1) and use `--engine io_uring`";
+/// `engine libaio on target /dev/sdb`.
+pub(crate) fn engine_on_target(engine: EngineName, id: &TargetId) -> Message {
+    msg!("engine-on-target", engine = engine.as_str(), target = id.as_str().to_owned())
+}
 
-/// What Fathom must know of the namespace behind a character device, and its size in blocks.
-fn namespace_of(path: &str, meta: &std::fs::Metadata, file: &File) -> Result<(Namespace, u64), StepFailure> {
-    let what = format!("target {path}");
-    let id = Device::namespace_of(file.as_fd()).map_err(|_| {
-        refused(&what, "it is no character device of an NVMe namespace", "name one (/dev/ng0n1), see `fathom inspect`")
-    })?;
-    let asked = Device::open(Path::new(path)).and_then(|device| device.admin(&AdminCommand::identify_namespace(id)));
-    let (page, _) = asked.map_err(|e| refused(&what, e.to_string(), "run as root"))?;
-    let described =
-        fathom_nvme::Namespace::decode(&page).map_err(|e| refused(&what, e.to_string(), BY_BLOCK_DEVICE))?;
-    let Some(block_bytes) = described.block_bytes() else {
-        return Err(refused(what, "the drive describes its format in a way that contradicts itself", "use io_uring"));
-    };
-    if described.metadata_bytes() != 0 {
-        return Err(refused(
-            what,
-            format!("its format has {} bytes of metadata per block", described.metadata_bytes()),
-            "use `--engine io_uring` on the block device, or a format without metadata",
-        ));
-    }
-    let number = format!("{}:{}", libc::major(meta.rdev()), libc::minor(meta.rdev()));
-    Ok((Namespace { id, block_bytes, can_poll: can_poll(&number) }, described.size_blocks))
+/// `target /dev/sdb`.
+pub(crate) fn target_message(id: &TargetId) -> Message {
+    msg!("engine-target", target = id.as_str().to_owned())
 }
 
 /// Whether the drive behind the character device `number` has poll queues, as its block device tells.
-fn can_poll(number: &str) -> Option<bool> {
+fn can_poll(number: u64) -> Option<bool> {
+    let number = format!("{}:{}", libc::major(number), libc::minor(number));
     let home = std::fs::canonicalize(format!("/sys/dev/char/{number}")).ok()?;
     let name = home.file_name()?.to_str()?.strip_prefix("ng")?.to_owned();
     let text = std::fs::read_to_string(format!("/sys/class/block/nvme{name}/queue/io_poll")).ok()?;
     Some(text.trim() == "1")
 }
 
-fn open_refused(path: &str, error: &io::Error, direct: bool) -> StepFailure {
-    let what = format!("target {path}");
-    match error.raw_os_error() {
-        Some(libc::EINVAL) if direct => refused(
-            what,
-            "its file system does not support O_DIRECT",
-            "`--direct 0` measures buffered I/O through the page cache, and the report says so",
-        ),
-        Some(libc::ENOENT) => {
-            refused(what, "no such file or device", "check the path, or give a size to have it laid out")
-        }
+fn open_refused(id: &TargetId, error: &OpenError, direct: bool) -> StepFailure {
+    let what = target_message(id);
+    let OpenError::Io { source, .. } = error else {
+        return refused(what, error.message(), error.help().unwrap_or_else(|| msg!("open-failed-help")));
+    };
+    let (why, help) = match source.raw_os_error() {
+        Some(libc::EINVAL) if direct => (msg!("engine-no-direct-io"), msg!("engine-no-direct-io-help")),
+        Some(libc::ENOENT) => (msg!("engine-no-such-target"), msg!("engine-no-such-target-help")),
         Some(libc::EACCES | libc::EPERM) => {
-            refused(what, format!("may not be opened: {error}"), "run as a user who may open it")
+            (msg!("engine-may-not-open", error = source), msg!("engine-may-not-open-help"))
         }
-        Some(libc::EROFS) => refused(what, "it is on a read-only file system", "choose a writable place, or only read"),
+        Some(libc::EROFS) => (msg!("engine-read-only-file-system"), msg!("engine-read-only-file-system-help")),
         Some(libc::ENXIO | libc::ENODEV | libc::ENOMEDIUM) => {
-            refused(what, format!("the device is gone or has no medium: {error}"), "check `fathom inspect`")
+            (msg!("engine-device-gone", error = source), msg!("engine-device-gone-help"))
         }
-        _ => refused(what, format!("cannot be opened: {error}"), "check the path and the device"),
-    }
+        _ => (msg!("engine-cannot-open", error = source), msg!("engine-cannot-open-help")),
+    };
+    refused(what, why, help)
 }
 
 /// tmpfs takes O_DIRECT since Linux 6.6 and then works in memory all the same: the figure would be a lie.
-fn refuse_memory_file_systems(path: &str, file: &File, direct: bool) -> Result<(), StepFailure> {
+fn refuse_memory_file_systems(id: &TargetId, file: &File, direct: bool) -> Result<(), StepFailure> {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
     // SAFETY: an all-zero statfs is a valid value of that plain structure.
     let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
@@ -256,11 +227,7 @@ fn refuse_memory_file_systems(path: &str, file: &File, direct: bool) -> Result<(
     // A device node may well live on a tmpfs; its data does not.
     let is_file = file.metadata().is_ok_and(|m| m.is_file());
     if done && direct && is_file && (magic == libc::TMPFS_MAGIC || magic == RAMFS_MAGIC) {
-        return Err(refused(
-            format!("target {path}"),
-            "it is on tmpfs, which has no O_DIRECT: its data is memory",
-            "`--direct 0` measures buffered I/O, or choose a file on a real disk",
-        ));
+        return Err(refused(target_message(id), msg!("engine-tmpfs"), msg!("engine-tmpfs-help")));
     }
     Ok(())
 }
@@ -278,15 +245,14 @@ fn file_alignment(file: &File) -> u64 {
 }
 
 /// Blocks of the step's region on a target of `size_bytes`.
-fn span_of(path: &str, step: &Step, size_bytes: u64, logical_bytes: u64) -> Result<Span, StepFailure> {
+fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> Result<Span, StepFailure> {
     let workload = &step.workload;
-    let what = format!("target {path}");
     for size in &workload.block_sizes {
         if !u64::from(size.bytes).is_multiple_of(logical_bytes) {
             return Err(refused(
-                what,
-                format!("block size {} is not a multiple of its logical block of {logical_bytes} bytes", size.bytes),
-                format!("use a multiple of {logical_bytes}, or `--direct 0` on a file"),
+                target_message(id),
+                msg!("engine-block-not-a-multiple", block = u64::from(size.bytes), logical = logical_bytes),
+                msg!("engine-block-not-a-multiple-help", logical = logical_bytes),
             ));
         }
     }
@@ -299,17 +265,17 @@ fn span_of(path: &str, step: &Step, size_bytes: u64, logical_bytes: u64) -> Resu
     };
     if end > size_bytes {
         return Err(refused(
-            what,
-            format!("the region ends at byte {end}, the target at {size_bytes}: it is too small"),
-            "choose a smaller size or offset, or have a larger file laid out",
+            target_message(id),
+            msg!("engine-region-too-large", end = end, size = size_bytes),
+            msg!("engine-region-too-large-help"),
         ));
     }
     let count = end.saturating_sub(begin) / unit_bytes;
     if count == 0 {
         return Err(refused(
-            what,
-            format!("its region of {} bytes holds no block of {unit_bytes} bytes", end.saturating_sub(begin)),
-            "choose a larger size or a smaller block size",
+            target_message(id),
+            msg!("engine-region-too-small", size = end.saturating_sub(begin), block = unit_bytes),
+            msg!("engine-region-too-small-help"),
         ));
     }
     Ok(Span { first_offset_bytes: begin, count, unit_bytes })
@@ -333,11 +299,15 @@ impl Trimmer {
         Ok(match target.kind {
             TargetKind::Null => Trimmer::Null,
             TargetKind::File => Trimmer::File(target.open()?),
-            TargetKind::Device => Trimmer::Device(target.open()?),
+            TargetKind::Block => Trimmer::Device(target.open()?),
             TargetKind::Generic => match target.namespace {
                 Some(namespace) => Trimmer::Generic(target.open()?, namespace),
                 None => {
-                    return Err(refused(format!("trims on {}", target.path), "it was not identified", BY_BLOCK_DEVICE));
+                    return Err(refused(
+                        target_message(&target.id),
+                        msg!("engine-not-identified"),
+                        msg!("engine-by-block-device"),
+                    ));
                 }
             },
         })

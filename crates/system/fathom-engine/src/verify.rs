@@ -6,6 +6,7 @@
 use std::io;
 use std::os::fd::AsRawFd as _;
 
+use fathom_message::msg;
 use fathom_plan::{Op, Step};
 use fathom_record::{StepFailure, VerifyReport};
 
@@ -17,7 +18,7 @@ use crate::shared::Shared;
 use crate::target::ReadBack;
 use crate::worker::WorkerPlan;
 
-/// Findings that become sentences.
+/// Findings that are told one by one.
 const EXAMPLES_MAX: usize = 8;
 /// Written blocks this close are read back with one call ...
 const GAP_BYTES_MAX: u64 = 64 << 10;
@@ -91,18 +92,15 @@ impl Ledger {
         if step.workload.verify.is_none() {
             return Ok(None);
         }
-        let what = "verify=crc32c";
+        let what = || msg!("engine-verify");
         let sizes: Vec<u32> = step.workload.block_sizes.iter().map(|b| b.bytes).collect();
         if sizes.iter().any(|bytes| *bytes < BLOCK_BYTES_MIN || bytes % BLOCK_BYTES_MIN != 0) || sizes.len() > SIZES_MAX
         {
-            let why = format!(
-                "a block must be a multiple of {BLOCK_BYTES_MIN} bytes to describe itself, in at most {SIZES_MAX} sizes"
-            );
-            return Err(refused(what, why, "choose other block sizes"));
+            let why = msg!("engine-verify-blocks", multiple = BLOCK_BYTES_MIN, sizes = SIZES_MAX);
+            return Err(refused(what(), why, msg!("engine-verify-blocks-help")));
         }
         if step.workload.mix.trim_pct > 0 || step.engine.name == fathom_plan::EngineName::Null {
-            let why = "what was trimmed, or never written at all, cannot be read back";
-            return Err(refused(what, why, "leave out trims, and use a real engine"));
+            return Err(refused(what(), msg!("engine-verify-trims"), msg!("engine-verify-trims-help")));
         }
         let writes = step.workload.mix.write_pct > 0;
         let entries = if writes { vec![Entry::default(); plan.span.count as usize] } else { Vec::new() };
@@ -176,21 +174,22 @@ impl Ledger {
         let finding = judge(block, expected);
         let report = &mut self.report;
         report.blocks_checked += 1;
-        let (count, text) = match finding {
+        let at = expected.offset;
+        let (count, example) = match finding {
             Finding::Good => return,
-            Finding::Torn => (&mut report.torn, "torn: sectors of different writes".to_owned()),
+            Finding::Torn => (&mut report.torn, msg!("engine-block-torn", at = at)),
             Finding::Misplaced { found_offset } => {
-                (&mut report.misplaced, format!("misplaced: holds the block of byte {found_offset}"))
+                (&mut report.misplaced, msg!("engine-block-misplaced", at = at, found = found_offset))
             }
             Finding::Stale { found_generation } => {
-                (&mut report.stale, format!("stale: holds write {found_generation} of that place"))
+                (&mut report.stale, msg!("engine-block-stale", at = at, found = found_generation))
             }
-            Finding::Corrupt => (&mut report.corrupt, "corrupt: CRC-32C is wrong".to_owned()),
-            Finding::Foreign => (&mut report.foreign, "foreign: no block of this kind".to_owned()),
+            Finding::Corrupt => (&mut report.corrupt, msg!("engine-block-corrupt", at = at)),
+            Finding::Foreign => (&mut report.foreign, msg!("engine-block-foreign", at = at)),
         };
         *count += 1;
         if report.examples.len() < EXAMPLES_MAX {
-            report.examples.push(format!("byte {}: {text}", expected.offset));
+            report.examples.push(example);
         }
     }
 
@@ -201,10 +200,13 @@ impl Ledger {
     pub(crate) fn conclude(mut self, plan: &WorkerPlan, shared: &Shared) -> Result<VerifyReport, StepFailure> {
         let unit_bytes = self.span.unit_bytes;
         let call_units = (CALL_BYTES_MAX / unit_bytes).max(1);
-        let mut buffer = Area::new(1, (call_units * unit_bytes) as usize).map_err(|source| StepFailure::Failed {
-            what: "allocating the buffer for reading back".to_owned(),
-            source,
-            help: "free some memory, or raise the limit of the control group or of ulimit -v".to_owned(),
+        let call_bytes = (call_units * unit_bytes) as usize;
+        let mut buffer = Area::new(1, call_bytes).map_err(|source| {
+            plan.failed(
+                msg!("engine-no-buffers", count = 1_u32, bytes = call_bytes),
+                &source,
+                msg!("engine-no-memory-help"),
+            )
         })?;
         if !plan.step.workload.direct && self.writes {
             self.leave_page_cache();
@@ -262,7 +264,7 @@ impl Ledger {
                 self.report.blocks_checked += 1;
                 self.report.foreign += 1;
                 if self.report.examples.len() < EXAMPLES_MAX {
-                    self.report.examples.push(format!("byte {offset}: cannot be read back"));
+                    self.report.examples.push(msg!("engine-block-unreadable", at = offset));
                 }
                 continue;
             }

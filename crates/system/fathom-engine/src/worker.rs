@@ -1,11 +1,14 @@
 //! A worker thread: sets itself up, waits for the start, runs the hot loop, and reads back what it wrote.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
+use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Step};
 use fathom_random::Rng;
 use fathom_record::{FeatureUse, StepFailure};
+use fathom_units::format_cpu_list;
 
 use crate::backend::libaio::Libaio;
 use crate::backend::mmap::Mmap;
@@ -13,15 +16,16 @@ use crate::backend::null::Null;
 use crate::backend::psync::Psync;
 use crate::backend::uring::Uring;
 use crate::backend::uring_cmd::UringCmd;
-use crate::backend::{Backend, feature, refused};
-use crate::buffer::Area;
+use crate::backend::{Backend, Unready, refused};
+use crate::buffer::{Area, Buffers};
 use crate::clock::Clock;
 use crate::data::Content;
 use crate::draw::Draw;
 use crate::hot::{Hot, Limits, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
-use crate::shared::{Message, Shared, Stage, Window, WorkerSummary};
+use crate::rig::Rig;
+use crate::shared::{FromWorker, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tally, ops_of};
 use crate::target::{Target, Trimmer};
 use crate::verify::Ledger;
@@ -40,43 +44,83 @@ pub(crate) struct WorkerPlan {
     pub(crate) limits: Limits,
     /// Most intervals the window can have.
     pub(crate) intervals_max: usize,
+    /// What goes wrong in a test.
+    #[cfg(test)]
+    pub(crate) fault: Option<crate::faults::Fault>,
+}
+
+impl WorkerPlan {
+    /// Name of the thread.
+    pub(crate) fn name(&self) -> String {
+        format!("fathom-w{}", self.index)
+    }
+
+    /// A failure of this thread.
+    pub(crate) fn failed(&self, doing: Message, source: &std::io::Error, help: Message) -> StepFailure {
+        let target = self.target.id.as_str().to_owned();
+        let what = msg!("engine-thread", thread = self.name(), target = target, doing = doing);
+        StepFailure::failed(what, source, help)
+    }
 }
 
 /// Channels of a worker.
 pub(crate) struct Lines {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) to_collector: Sender<Message>,
+    pub(crate) to_collector: Sender<FromWorker>,
     pub(crate) spare_tallies: Receiver<Box<Tally>>,
 }
 
 /// Body of the thread.
 pub(crate) fn work(plan: &WorkerPlan, lines: Lines) {
     let to_collector = lines.to_collector.clone();
-    if let Err(failure) = prepare_and_run(plan, lines) {
-        // Nobody listens any more when the step was abandoned.
-        let _ = to_collector.send(Message::Refused(failure));
-    }
+    let worker = plan.index;
+    let message = match caught(plan, || prepare_and_run(plan, lines)) {
+        Ok(Ok(())) => return,
+        Ok(Err(Unready::Stopped)) => FromWorker::Left { worker },
+        Ok(Err(Unready::Failed(failure))) | Err(failure) => FromWorker::Failed { worker, failure },
+    };
+    // Nobody listens any more when the step was abandoned.
+    let _ = to_collector.send(message);
 }
 
-fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), StepFailure> {
+/// What `run` gives, or the failure that names the thread when it panics.
+fn caught<T>(plan: &WorkerPlan, run: impl FnOnce() -> T) -> Result<T, StepFailure> {
+    // Nothing of the thread is used after a panic, but to let go of it.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default();
+        plan.failed(msg!("engine-thread-panicked"), &std::io::Error::other(text), msg!("engine-fault-help"))
+    })
+}
+
+fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
+    #[cfg(test)]
+    let lines = match plan.fault {
+        Some(fault) => return crate::faults::prepare_and_run(plan, lines, fault),
+        None => lines,
+    };
     pin(&plan.cpus)?;
     own_descriptor_table();
-    let hot = set_up(plan, lines)?;
+    let shared = lines.shared.clone();
+    let stopped = || shared.is_stopped() || shared.is_abandoned();
+    let (hot, area) = set_up(plan, lines)?;
     let engine = plan.step.engine;
-    let depth = plan.limits.queue_depth;
+    let (depth, target) = (plan.limits.queue_depth, &*plan.target);
     match engine.name {
-        EngineName::Null => run_on(plan, hot, Null::new(depth)),
-        EngineName::Psync => run_on(plan, hot, Psync::engine(plan.target.open()?)),
-        EngineName::Libaio => run_on(plan, hot, Libaio::new(plan.target.open()?, depth)?),
+        EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
+        EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| target.open().map(Psync::engine))?),
+        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(target.open()?, depth))?),
+        EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(target.open()?, &target.id, plan.span))?),
         EngineName::IoUring => {
-            let uring = Uring::new(&plan.target, depth, engine, &hot.area)?;
-            run_on(plan, hot, uring)
+            let mut rig = Rig::new(area, |area| Uring::new(target, depth, engine, area))?;
+            Uring::look(&mut rig, target, engine, &stopped)?;
+            run_on(plan, hot, rig)
         }
         EngineName::IoUringCmd => {
-            let commands = UringCmd::new(&plan.target, depth, engine, &hot.area)?;
-            run_on(plan, hot, commands)
+            let mut rig = Rig::new(area, |area| UringCmd::new(target, depth, engine, area))?;
+            UringCmd::look(&mut rig, target, engine, &stopped)?;
+            run_on(plan, hot, rig)
         }
-        EngineName::Mmap => run_on(plan, hot, Mmap::engine(plan.target.open()?, &plan.target.path, plan.span)?),
     }
 }
 
@@ -106,38 +150,40 @@ fn pin(cpus: &[u32]) -> Result<(), StepFailure> {
     }
     let error = std::io::Error::last_os_error();
     Err(refused(
-        format!("placement on CPUs {cpus:?}"),
-        format!("sched_setaffinity: {error}"),
-        "name CPUs that exist, are online and are allowed to this process (see `fathom inspect`)",
+        msg!("engine-placement-on-cpus", cpus = format_cpu_list(cpus)),
+        msg!("engine-call-failed", call = "sched_setaffinity", error = error),
+        msg!("engine-placement-on-cpus-help"),
     ))
 }
 
-fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<Hot, StepFailure> {
+pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), StepFailure> {
     let step = &plan.step;
     let workload = &step.workload;
     let depth = plan.limits.queue_depth;
     let mut rng = Rng::new(step.seed, u64::from(plan.index));
     let slot_bytes = workload.block_bytes_max() as usize;
-    let mut area = Area::new(depth as usize, slot_bytes).map_err(|source| StepFailure::Failed {
-        what: format!("allocating {depth} I/O buffers of {slot_bytes} bytes for thread {}", plan.index),
-        source,
-        help: "use fewer threads, a smaller queue depth or a smaller block size".to_owned(),
+    let mut area = Area::new(depth as usize, slot_bytes).map_err(|source| {
+        plan.failed(
+            msg!("engine-no-buffers", count = depth, bytes = slot_bytes),
+            &source,
+            msg!("engine-no-buffers-help"),
+        )
     })?;
     let offset_seed = rng.next_u64();
     let offsets = Offsets::new(workload.pattern, plan.span, offset_seed, step.length.passes)
-        .map_err(|why| refused(format!("pattern of step {}", step.index), why, "choose another parameter"))?;
+        .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))?;
     let content = Content::new(workload.data, step.seed, &mut rng);
     let used_ops = ops_of(workload.mix);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
     }
-    Ok(Hot {
+    let hot = Hot {
         index: plan.index,
         clock: Clock::get(),
         shared: lines.shared,
         to_collector: lines.to_collector,
         spare_tallies: lines.spare_tallies,
-        area,
+        buffers: Buffers::NONE,
         offsets,
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
@@ -148,14 +194,19 @@ fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<Hot, StepFailure> {
         limits: plan.limits,
         used_ops,
         state: State::new(depth, used_ops),
-    })
+    };
+    Ok((hot, area))
 }
 
-fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result<(), StepFailure> {
+/// Waits for the start, runs the loop, and reads back what it wrote. The rig ends with it, whichever way it goes; what went
+/// wrong is told before, because its end may have to wait.
+pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
     let migrations_before = migrations();
-    let ready = Message::Ready { features: features_of(plan, &backend) };
-    if hot.to_collector.send(ready).is_err() {
+    let to_collector = hot.to_collector.clone();
+    // SAFETY: takes nothing and cannot fail.
+    let thread = unsafe { libc::gettid() };
+    if to_collector.send(FromWorker::Ready { worker: plan.index, thread }).is_err() {
         return Ok(());
     }
     let window = hot.shared.wait_stage(|stage| match stage {
@@ -163,12 +214,16 @@ fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result
         Stage::Run(window) => Some(Some(window)),
         Stage::Release | Stage::Abandon => Some(None),
     });
-    let Some(window) = window else { return Ok(()) };
-    let ran = run_loop(plan, &mut hot, &mut backend, window);
-    let to_collector = hot.to_collector.clone();
-    let mut summary = summarise(&mut hot, ran.err());
+    let Some(window) = window else { return Err(Unready::Stopped) };
+    let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
+        .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))));
+    if let Err(failure) = ran {
+        let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
+        return Ok(());
+    }
+    let mut summary = summarise(&mut hot, features_of(plan, &*rig.backend));
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
-    let _ = to_collector.send(Message::Drained { worker: plan.index, summary: Box::new(summary) });
+    let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
         Stage::Prepare | Stage::Run(_) => None,
         Stage::Release => Some(true),
@@ -176,11 +231,8 @@ fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut backend: B) -> Result
     });
     if released && let Some(ledger) = hot.ledger.take() {
         let report = ledger.conclude(plan, &hot.shared)?;
-        let _ = to_collector.send(Message::Verified(Box::new(report)));
+        let _ = to_collector.send(FromWorker::Verified { report: Box::new(report) });
     }
-    // The engine goes first: its ring refers to the buffers.
-    drop(backend);
-    drop(hot);
     Ok(())
 }
 
@@ -195,29 +247,25 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
     let mut features = backend.features();
     let spec = plan.step.engine;
     if spec.paranoid {
-        features.push(feature("paranoid", true, "every I/O stamped separately, submit and wait separate"));
+        features.push(FeatureUse::used("paranoid", msg!("engine-paranoid")));
     }
     features
 }
 
-fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, backend: &mut B, window: Window) -> std::io::Result<()> {
+fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
     let paranoid = plan.step.engine.paranoid;
     let Some(rate) = plan.step.load.rate else {
-        return if paranoid {
-            hot.run::<B, false, true>(backend, window)
-        } else {
-            hot.run::<B, false, false>(backend, window)
-        };
+        return if paranoid { hot.run::<B, false, true>(rig, window) } else { hot.run::<B, false, false>(rig, window) };
     };
     sharpen_timers();
     let iops = rate.iops / f64::from(plan.workers);
     // Threads take turns: the sum of their equal gaps is again a sequence of equal gaps.
     let first_ns = hot.clock.now() + (1e9 / rate.iops * f64::from(plan.index)) as u64;
     hot.arrivals = Some(Arrivals::new(iops, rate.process, first_ns, plan.intervals_max));
-    if paranoid { hot.run::<B, true, true>(backend, window) } else { hot.run::<B, true, false>(backend, window) }
+    if paranoid { hot.run::<B, true, true>(rig, window) } else { hot.run::<B, true, false>(rig, window) }
 }
 
-fn summarise(hot: &mut Hot, engine_error: Option<std::io::Error>) -> WorkerSummary {
+fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
     let outcome = std::mem::take(&mut hot.state.outcome);
     let end_ns = outcome.finished_ns.min(hot.shared.deadline_ns());
     WorkerSummary {
@@ -237,6 +285,6 @@ fn summarise(hot: &mut Hot, engine_error: Option<std::io::Error>) -> WorkerSumma
         stamp_error_ns: outcome.stamp_error_ns,
         submitted: (outcome.submitted_ios, outcome.submit_calls),
         open: hot.arrivals.as_ref().map(|arrivals| arrivals.summary(end_ns)),
-        engine_error,
+        features,
     }
 }

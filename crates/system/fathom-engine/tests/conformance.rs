@@ -1,92 +1,23 @@
 //! One suite that every engine passes, on a real file.
 
+mod support;
+
 use std::cell::Cell;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
-use fathom_plan::Op;
-use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Rate, RateProcess, Region,
-    RunLength, Step, Target, Verify, Workload,
-};
+use fathom_engine::HostProbe;
+use fathom_plan::{BlockSize, EngineName, Op, OpMix, Pattern, Rate, RateProcess, Region, RunLength, Step, Verify};
 use fathom_record::{HostDelta, RunControl, Runner as _, StepFailure, StepRecord, Warning};
 
-const BLOCK: u64 = 4096;
-
-/// A file of zeros in the build's own directory: that one lies on a disk, where O_DIRECT works.
-struct Bench {
-    _dir: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Bench {
-    fn new(size_bytes: u64) -> Self {
-        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
-        let path = dir.path().join("target");
-        let file = File::create(&path).expect("a file");
-        // Real zeros: holes are read without the disk.
-        file.write_all_at(&vec![0; size_bytes as usize], 0).expect("room for the file");
-        file.sync_all().expect("a disk that works");
-        Bench { _dir: dir, path }
-    }
-
-    fn step(&self, engine: EngineName) -> Step {
-        let mut step = step_on(&self.path, engine);
-        step.workload.direct = direct_works(&self.path);
-        step
-    }
-
-    fn block(&self, index: u64) -> Vec<u8> {
-        let mut block = vec![0; BLOCK as usize];
-        File::open(&self.path).and_then(|f| f.read_exact_at(&mut block, index * BLOCK)).expect("a readable block");
-        block
-    }
-}
-
-fn direct_works(path: &Path) -> bool {
-    let mut step = step_on(path, EngineName::Psync);
-    step.length.passes = Some(1);
-    !matches!(run(&step), Err(StepFailure::Refused { .. }))
-}
-
-fn step_on(path: &Path, engine: EngineName) -> Step {
-    Step {
-        index: 0,
-        label: "conformance".to_owned(),
-        phase: Phase::Measure,
-        group: "A".to_owned(),
-        targets: vec![Target { path: path.to_string_lossy().into_owned() }],
-        workload: Workload {
-            mix: OpMix::READ,
-            pattern: Pattern::Random,
-            block_sizes: vec![BlockSize { bytes: BLOCK as u32, share_pct: 100 }],
-            region: Region { offset_bytes: 0, size_bytes: None },
-            data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
-            verify: None,
-            direct: true,
-        },
-        load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
-        engine: EngineSpec { name: engine, ..EngineSpec::default() },
-        placement: Placement::Unpinned,
-        length: RunLength::fixed(0, 60_000_000_000),
-        seed: 17,
-        role: fathom_plan::Role::default(),
-    }
-}
-
-fn run(step: &Step) -> Result<StepRecord, StepFailure> {
-    run_with(step, None)
-}
+use support::{BLOCK, Bench, run, run_by, runner, step_on};
 
 fn run_with(step: &Step, probe: Option<Box<dyn HostProbe>>) -> Result<StepRecord, StepFailure> {
-    let stop = AtomicBool::new(false);
-    let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-    HostRunner::new(HostRunnerOptions { cpus: Vec::new(), probe }).run(step, &mut control)
+    run_by(&mut runner(step, probe), step)
 }
 
 /// Calls a function when the window begins and another when it ends, before anything is read back.
@@ -198,7 +129,7 @@ fn drains_on_stop(engine: EngineName) {
         }
     };
     let mut control = RunControl { stop: &stop, on_progress: &mut on_progress, precise_enough: &|_, _| false };
-    let record = HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control).expect("a record");
+    let record = runner(&step, None).run(&step, &mut control).expect("a record");
     let took = stopped_at.get().expect("progress was called").elapsed();
     // A second is promised; a machine that compiles meanwhile gets some grace, and still not the minute of the budget.
     assert!(took < Duration::from_secs(5), "{took:?}");
@@ -242,6 +173,78 @@ fn counts_only_the_window(engine: EngineName) {
     assert_eq!(record.intervals.iter().map(|i| i.length_ns).sum::<u64>(), 150_000_000);
     assert!(record.ios() > 0);
     assert_eq!(record.threads[0].ios, record.ios());
+}
+
+/// A probe that is slow to begin, as on a host with many processes, and remembers when it sampled and over what time.
+struct SlowProbe {
+    begun: Option<Instant>,
+    seen: Rc<Cell<Option<(Duration, u64)>>>,
+}
+
+impl HostProbe for SlowProbe {
+    fn begin(&mut self) {
+        std::thread::sleep(Duration::from_millis(30));
+        self.begun = Some(Instant::now());
+    }
+
+    fn interval(&mut self) {}
+
+    fn finish(&mut self, window_ns: u64) -> Option<HostDelta> {
+        self.seen.set(Some((self.begun.expect("begun").elapsed(), window_ns)));
+        Some(HostDelta { window_ns, ..HostDelta::default() })
+    }
+}
+
+#[test]
+fn the_host_is_sampled_over_the_whole_window_also_after_a_ramp() {
+    for ramp_ms in [0, 200] {
+        let mut step = step_on(Path::new("null"), EngineName::Null);
+        step.length = RunLength::fixed(ramp_ms * 1_000_000, 200_000_000);
+        let seen = Rc::new(Cell::new(None));
+        let record = run_with(&step, Some(Box::new(SlowProbe { begun: None, seen: seen.clone() }))).expect("a record");
+        let (sampled, told_ns) = seen.get().expect("sampled");
+        let window = Duration::from_nanos(record.runtime_ns);
+        assert!(sampled >= window, "{sampled:?} of {window:?} sampled after a ramp of {ramp_ms} ms");
+        // What is told is what was sampled, not what was planned; a busy host may take the thread its CPU in between.
+        let told = Duration::from_nanos(told_ns);
+        assert!(told >= window && told <= sampled + Duration::from_millis(1), "{told:?} told of {sampled:?}");
+        assert!(sampled - told < Duration::from_millis(50), "{told:?} told of {sampled:?}");
+    }
+}
+
+/// A probe whose drives answer slowly, and that reads its counters at once.
+struct SlowDrives {
+    begun: Option<Instant>,
+    sampled: Rc<Cell<Option<Duration>>>,
+}
+
+impl HostProbe for SlowDrives {
+    fn prepare(&mut self) {
+        std::thread::sleep(Duration::from_millis(150));
+    }
+
+    fn begin(&mut self) {
+        self.begun = Some(Instant::now());
+    }
+
+    fn interval(&mut self) {}
+
+    fn finish(&mut self, _window_ns: u64) -> Option<HostDelta> {
+        self.sampled.set(self.begun.map(|begun| begun.elapsed()));
+        None
+    }
+}
+
+#[test]
+fn what_the_device_does_in_the_ramp_is_not_counted_while_drives_answer_slowly() {
+    let mut step = step_on(Path::new("null"), EngineName::Null);
+    step.length = RunLength::fixed(600_000_000, 200_000_000);
+    let sampled = Rc::new(Cell::new(None));
+    let probe = SlowDrives { begun: None, sampled: sampled.clone() };
+    let record = run_with(&step, Some(Box::new(probe))).expect("a record");
+    let (sampled, window) = (sampled.get().expect("sampled"), Duration::from_nanos(record.runtime_ns));
+    assert!(sampled >= window, "{sampled:?} of {window:?}");
+    assert!(sampled < window + Duration::from_millis(150), "{sampled:?} for {window:?}");
 }
 
 fn paranoid_stamps_every_io(engine: EngineName) {
@@ -377,7 +380,7 @@ fn a_step_stops_between_floor_and_budget_once_two_looks_find_it_precise() {
         !intervals.is_empty()
     };
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &precise };
-    let record = HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control).expect("a record");
+    let record = runner(&step, None).run(&step, &mut control).expect("a record");
     assert!(record.runtime_ns >= 150_000_000 && record.runtime_ns < 30_000_000_000, "{}", record.runtime_ns);
     assert!(looks.get() >= 2);
     assert!(!record.warnings.contains(&Warning::Interrupted));

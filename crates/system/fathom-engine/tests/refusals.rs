@@ -1,38 +1,20 @@
 //! What cannot be run is refused before anything is touched, with the reason and the way out.
 
+mod support;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
-use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Region, RunLength,
-    Step, Target, Verify, Workload,
-};
+use fathom_language::english;
+use fathom_plan::{EngineName, Mode, OpMix, Pattern, Placement, RunLength, Step, Verify};
 use fathom_record::{RunControl, Runner as _, StepFailure};
 
 fn step_on(path: &Path) -> Step {
-    Step {
-        index: 0,
-        label: "refusal".to_owned(),
-        phase: Phase::Measure,
-        group: "A".to_owned(),
-        targets: vec![Target { path: path.to_string_lossy().into_owned() }],
-        workload: Workload {
-            mix: OpMix::READ,
-            pattern: Pattern::Random,
-            block_sizes: vec![BlockSize { bytes: 4096, share_pct: 100 }],
-            region: Region { offset_bytes: 0, size_bytes: None },
-            data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
-            verify: None,
-            direct: true,
-        },
-        load: Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None },
-        engine: EngineSpec::default(),
-        placement: Placement::Unpinned,
-        length: RunLength::fixed(0, 50_000_000),
-        seed: 1,
-        role: fathom_plan::Role::default(),
-    }
+    let mut step = support::step_on(path, EngineName::IoUring);
+    step.load.queue_depth = 1;
+    step.length = RunLength::fixed(0, 50_000_000);
+    step
 }
 
 /// `change` makes a good step bad; the refusal must contain `word`.
@@ -45,32 +27,40 @@ fn check(change: impl FnOnce(&mut Step), word: &str) {
     change(&mut step);
     let stop = AtomicBool::new(false);
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-    match HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control) {
-        Err(StepFailure::Refused { what, why, help }) => {
-            let text = format!("{what}: {why} ({help})");
+    let bindings = match support::bindings(&step) {
+        Ok(bindings) => bindings,
+        Err(refusal) => {
+            let text = format!("{} ({})", english(&refusal.message), english(&refusal.help));
             assert!(text.contains(word), "{text}");
-            assert!(!help.is_empty(), "no way out: {text}");
+            return;
+        }
+    };
+    match HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() }).run(&step, &mut control) {
+        Err(StepFailure::Refused { what, why, help }) => {
+            let text = format!("{}: {} ({})", english(&what), english(&why), english(&help));
+            assert!(text.contains(word), "{text}");
+            assert!(!english(&help).is_empty(), "no way out: {text}");
         }
         other => panic!("not refused: {other:?}"),
     }
 }
 
 fn target(path: &str) -> impl FnOnce(&mut Step) + use<'_> {
-    move |step| step.targets[0].path = path.to_owned()
+    move |step| step.targets[0] = path.into()
 }
 
 #[test]
 fn targets_that_are_none() {
-    check(target("/nowhere/at/all"), "no such file");
-    check(target("/"), "directory");
-    check(target("/dev/zero"), "it is a character device");
+    check(target("/nowhere/at/all"), "No such file");
+    check(target("/"), "is a folder");
+    check(target("/dev/zero"), "is a character device");
     let passthrough = |path: &'static str| {
         move |step: &mut Step| {
             target(path)(step);
             step.engine.name = EngineName::IoUringCmd;
         }
     };
-    check(passthrough("/dev/zero"), "it is no character device of an NVMe namespace");
+    check(passthrough("/dev/zero"), "is a character device");
     check(|step| step.engine.name = EngineName::IoUringCmd, "passthrough needs the character device");
     check(target("null"), "engine `null`");
     check(|step| step.engine.name = EngineName::Null, "engine `null`");
@@ -163,9 +153,10 @@ fn too_deep_a_queue_for_a_synchronous_engine_is_only_a_remark() {
     step.load.queue_depth = 32;
     let stop = AtomicBool::new(false);
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-    let record = HostRunner::new(HostRunnerOptions::default()).run(&step, &mut control).expect("a record");
+    let bindings = support::bindings(&step).expect("the test's own file");
+    let options = HostRunnerOptions { bindings, ..HostRunnerOptions::default() };
+    let record = HostRunner::new(options).run(&step, &mut control).expect("a record");
     assert_eq!(record.threads[0].in_flight_max, 1);
-    let noted =
-        |w: &fathom_record::Warning| matches!(w, fathom_record::Warning::Note { text } if text.contains("counts as 1"));
+    let noted = |w: &fathom_record::Warning| matches!(w, fathom_record::Warning::Note { text } if english(text).contains("counts as 1"));
     assert!(record.warnings.iter().any(noted));
 }

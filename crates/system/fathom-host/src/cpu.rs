@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use fathom_message::Say as _;
 use fathom_units::parse_cpu_list;
 use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root, names_in, number};
+use crate::sys;
 
 /// One online CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +27,14 @@ pub struct Cpu {
 }
 
 /// The CPUs of this machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
     /// Online CPUs, ascending.
     pub cpus: Vec<Cpu>,
+    /// CPUs outside of this process's affinity that its threads may be bound to all the same: those that `isolcpus` or
+    /// `taskset` keep free, but not those that a cpuset withholds. Known of the running machine only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindable: Vec<u32>,
 }
 
 /// A kernel list such as `0-3,8,10-11`, ascending; the empty text is the empty list.
@@ -36,7 +42,7 @@ fn read_list(path: &Path, text: &str) -> Result<Vec<u32>, ProbeError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
-    let mut cpus = parse_cpu_list(text).map_err(|error| ProbeError::parse(path, error.to_string()))?;
+    let mut cpus = parse_cpu_list(text).map_err(|error| ProbeError::parse(path, error.message()))?;
     cpus.sort_unstable();
     Ok(cpus)
 }
@@ -49,7 +55,7 @@ impl Topology {
     /// [`ProbeError`] when the list of online CPUs cannot be read.
     pub fn read(root: &Root) -> Result<Topology, ProbeError> {
         let base = root.join("sys/devices/system/cpu");
-        let online = read_list(&base.join("online"), &root.read("sys/devices/system/cpu/online")?)?;
+        let online = online_cpus(root)?;
         let allowed = allowed_cpus(root)?;
         let nodes = nodes(root)?;
         let node_of = |id: u32| nodes.iter().find(|(_, cpus)| cpus.contains(&id)).map_or(0, |(node, _)| *node);
@@ -71,7 +77,26 @@ impl Topology {
                 allowed: allowed.as_ref().is_none_or(|list| list.contains(&id)),
             });
         }
-        Ok(Topology { cpus })
+        let others: Vec<u32> = cpus.iter().filter(|c| !c.allowed).map(|c| c.id).collect();
+        let bindable = if root.is_live() && !others.is_empty() { sys::bindable_cpus(&others) } else { Vec::new() };
+        Ok(Topology { cpus, bindable })
+    }
+
+    /// Reads the machine again if CPUs went on- or offline or this process's affinity changed since, as after
+    /// `smt=off`; otherwise two small files are all that is read. Whether anything changed.
+    ///
+    /// # Errors
+    /// As [`Topology::read`]; what was known is then kept.
+    pub fn refresh(&mut self, root: &Root) -> Result<bool, ProbeError> {
+        let online = online_cpus(root)?;
+        let allowed = allowed_cpus(root)?;
+        let is_allowed = |id: u32| allowed.as_ref().is_none_or(|list| list.contains(&id));
+        let is_same = online.iter().eq(self.cpus.iter().map(|c| &c.id))
+            && self.cpus.iter().all(|c| c.allowed == is_allowed(c.id));
+        if !is_same {
+            *self = Topology::read(root)?;
+        }
+        Ok(!is_same)
     }
 
     /// NUMA nodes that have CPUs, ascending.
@@ -105,6 +130,11 @@ impl Topology {
     }
 }
 
+fn online_cpus(root: &Root) -> Result<Vec<u32>, ProbeError> {
+    const ONLINE: &str = "sys/devices/system/cpu/online";
+    read_list(&root.join(ONLINE), &root.read(ONLINE)?)
+}
+
 /// CPUs this process may run on; `None` when the kernel does not say.
 fn allowed_cpus(root: &Root) -> Result<Option<Vec<u32>>, ProbeError> {
     let path = root.join("proc/self/status");
@@ -128,26 +158,9 @@ fn nodes(root: &Root) -> Result<Vec<(u32, Vec<u32>)>, ProbeError> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::root::tree::Tree;
-
-    /// Two nodes, two cores each, two siblings each: cores {0,4} {1,5} on node 0, {2,6} {3,7} on node 1.
-    pub(crate) fn eight_cpus() -> Tree {
-        let tree = Tree::new();
-        let home = "sys/devices/system";
-        tree.file(&format!("{home}/cpu/online"), "0-7\n")
-            .file(&format!("{home}/node/node0/cpulist"), "0-1,4-5\n")
-            .file(&format!("{home}/node/node1/cpulist"), "2-3,6-7\n")
-            .file("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-7\n");
-        for id in 0..8u32 {
-            let core = id % 4;
-            tree.file(&format!("{home}/cpu/cpu{id}/topology/thread_siblings_list"), format!("{core},{}\n", core + 4))
-                .file(&format!("{home}/cpu/cpu{id}/topology/core_id"), format!("{}\n", core % 2))
-                .file(&format!("{home}/cpu/cpu{id}/topology/physical_package_id"), format!("{}\n", core / 2));
-        }
-        tree
-    }
+    use crate::testing::eight_cpus;
 
     #[test]
     fn cores_siblings_packages_and_nodes_are_read() {
@@ -166,6 +179,35 @@ pub(crate) mod tests {
         let topology = Topology::read(&tree.root()).expect("reads");
         assert!(!topology.has_smt());
         assert_eq!(topology.cores(), 4);
+    }
+
+    #[test]
+    fn cpus_that_went_offline_are_seen_by_a_refresh_and_nothing_is_read_anew_without_need() {
+        let tree = eight_cpus();
+        let mut topology = Topology::read(&tree.root()).expect("reads");
+        // Were the machine read again, this would be seen.
+        tree.file("sys/devices/system/cpu/cpu0/topology/core_id", "9\n");
+        assert!(!topology.refresh(&tree.root()).expect("reads"));
+        assert_eq!(topology.cpus[0].core, 0);
+        tree.file("sys/devices/system/cpu/online", "0-3\n");
+        assert!(topology.refresh(&tree.root()).expect("reads"));
+        assert_eq!((topology.cpus.len(), topology.has_smt()), (4, false));
+        tree.file("proc/self/status", "Cpus_allowed_list:\t2\n");
+        assert!(topology.refresh(&tree.root()).expect("reads"));
+        assert_eq!(topology.cpus.iter().filter(|c| c.allowed).map(|c| c.id).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn a_thread_may_be_bound_to_a_cpu_outside_of_its_affinity_and_to_none_that_is_not_there() {
+        let all: Vec<u32> = Topology::read(&Root::live()).expect("reads").cpus.iter().map(|c| c.id).collect();
+        let found = std::thread::spawn(move || {
+            // As the kernel starts this process where the rest are isolated: on one CPU.
+            assert_eq!(sys::bindable_cpus(&all[..1]), all[..1]);
+            sys::bind_thread(all[0]).expect("an online CPU");
+            (sys::bindable_cpus(&[&all[..], &[100_000]].concat()), all)
+        });
+        let (found, all) = found.join().expect("no panic");
+        assert_eq!(found, all);
     }
 
     #[test]

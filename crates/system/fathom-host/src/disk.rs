@@ -1,10 +1,12 @@
 //! The block device behind a path, and what the kernel says about it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use fathom_message::{Message, Say, msg, say_error};
 use serde::{Deserialize, Serialize};
 
 use crate::mount::{Mount, mount_of};
@@ -86,10 +88,9 @@ impl BlockDevice {
 }
 
 /// Why no block device was found.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DiskError {
     /// The path cannot be looked at.
-    #[error("cannot look at {path:?}")]
     Path {
         /// The path.
         path: PathBuf,
@@ -97,23 +98,42 @@ pub enum DiskError {
         source: io::Error,
     },
     /// The file system has no block device of its own (tmpfs, overlay, NFS).
-    #[error("{path:?} is on {fs_type}, which has no block device")]
     NoBlockDevice {
         /// The path.
         path: PathBuf,
-        /// Type of the file system.
-        fs_type: String,
+        /// Type of the file system; `None`: not known.
+        fs_type: Option<String>,
     },
     /// The kernel shows no such device.
-    #[error("the kernel shows no block device {name}")]
     Unknown {
         /// Name or number.
         name: String,
     },
     /// An attribute that every device has is missing.
-    #[error(transparent)]
-    Probe(#[from] ProbeError),
+    Probe(ProbeError),
 }
+
+impl From<ProbeError> for DiskError {
+    fn from(error: ProbeError) -> DiskError {
+        DiskError::Probe(error)
+    }
+}
+
+impl Say for DiskError {
+    fn message(&self) -> Message {
+        match self {
+            DiskError::Path { path, source } => msg!("guard-unreachable", path = path, error = source),
+            DiskError::NoBlockDevice { path, fs_type: Some(fs) } => {
+                msg!("disk-none-below-file-system", path = path, fs = fs)
+            }
+            DiskError::NoBlockDevice { path, fs_type: None } => msg!("disk-none", path = path),
+            DiskError::Unknown { name } => msg!("disk-unknown", name = name),
+            DiskError::Probe(error) => error.message(),
+        }
+    }
+}
+
+say_error!(DiskError);
 
 /// The whole device behind a file, folder or block device; a file that is yet to be created counts as its folder.
 ///
@@ -137,8 +157,7 @@ pub fn whole_device_of(root: &Root, path: &Path) -> Result<BlockDevice, DiskErro
     if let Some(device) = source.and_then(|s| fs::metadata(s).ok()).filter(|m| m.file_type().is_block_device()) {
         return device_by_number(root, &number_of(device.rdev()));
     }
-    let fs_type = mount.map_or_else(|| "an unknown file system".to_owned(), |m: Mount| m.fs_type);
-    Err(DiskError::NoBlockDevice { path: path.to_owned(), fs_type })
+    Err(DiskError::NoBlockDevice { path: path.to_owned(), fs_type: mount.map(|m: Mount| m.fs_type) })
 }
 
 /// The real path and metadata of `path`, or of its folder when it does not exist yet.
@@ -177,13 +196,32 @@ pub fn device_by_name(root: &Root, name: &str) -> Result<BlockDevice, DiskError>
     from_sysfs(root, &home)
 }
 
+/// The devices `names` and all that they are built on, each once; what cannot be read is left out.
+///
+/// A loop device names a file as what is below it, which is no device.
+pub(crate) fn devices_below(root: &Root, names: &[String]) -> Vec<BlockDevice> {
+    let mut open: Vec<String> = names.to_vec();
+    let mut seen = HashSet::new();
+    let mut found: Vec<BlockDevice> = Vec::new();
+    while let Some(name) = open.pop() {
+        let Ok(device) = device_by_name(root, &name) else { continue };
+        // By what is found, for a partition leads to its drive; a tree that was tampered with may lead in a circle.
+        if seen.insert(device.name.clone()) {
+            open.extend(device.slaves.iter().filter(|below| !below.contains('/')).cloned());
+            found.push(device);
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
 /// The block device of the NVMe namespace whose character device (`/dev/ng0n1`) has this `MAJ:MIN`. Both nodes lead to the
 /// same blocks.
 ///
 /// # Errors
 /// [`DiskError::Unknown`] when the character device is something else, or its block device is not there.
 pub(crate) fn device_by_generic(root: &Root, number: &str) -> Result<BlockDevice, DiskError> {
-    let unknown = || DiskError::Unknown { name: format!("for the character device {number}") };
+    let unknown = || DiskError::Unknown { name: number.to_owned() };
     let home = fs::canonicalize(root.join("sys/dev/char").join(number)).map_err(|_| unknown())?;
     // The driver numbers both nodes alike: ng0n1 and nvme0n1.
     let name = file_name(&home);
@@ -382,7 +420,7 @@ mod tests {
                 assert!(device.size_bytes > 0);
                 assert!(device.logical_block_bytes.is_power_of_two());
             }
-            Err(DiskError::NoBlockDevice { fs_type, .. }) => assert!(!fs_type.is_empty()),
+            Err(DiskError::NoBlockDevice { fs_type, .. }) => assert!(fs_type.is_some_and(|fs| !fs.is_empty())),
             Err(other) => panic!("{other}"),
         }
     }

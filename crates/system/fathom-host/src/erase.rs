@@ -1,17 +1,16 @@
 //! Has an NVMe drive erase itself, by Format or by Sanitize. Both need the guard's consent to the whole namespace.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fathom_message::{Message, Quantity, Say, msg, say_error};
 use fathom_nvme::{
     AdminCommand, Controller, Device, DeviceError, FormatRequest, Namespace, SanitizeAction, SanitizeState,
     SanitizeStatus, SecureErase, ShortPage, namespace_ids,
 };
-use fathom_units::format_bytes;
 
-use crate::consent::WriteConsent;
+use crate::guard::WriteConsent;
 
 /// Longest that the kernel waits for a Format. It cannot be taken back, so a drive that works on is not disturbed.
 const FORMAT_TIMEOUT_MS: u32 = 4 * 3600 * 1000;
@@ -25,23 +24,31 @@ const LOOK: Duration = Duration::from_millis(10);
 pub struct EraseProgress {
     /// Since the command.
     pub elapsed: Duration,
-    /// Done, 0 to 1; `None` when the drive does not tell.
+    /// Done, 0 to 1; `None` when the drive does not report it.
     pub done: Option<f64>,
 }
 
 /// Why a drive did not erase itself.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EraseError {
     /// It cannot, or must not: nothing was begun, and another way may be tried.
-    #[error("{0}")]
-    Unable(String),
+    Unable(Message),
     /// It was begun and did not end well.
-    #[error("{0}")]
-    Failed(String),
+    Failed(Message),
     /// The user stopped waiting; the drive goes on by itself.
-    #[error("stopped while the drive sanitizes itself: it goes on, and refuses all I/O until it is done")]
     Stopped,
 }
+
+impl Say for EraseError {
+    fn message(&self) -> Message {
+        match self {
+            EraseError::Unable(why) | EraseError::Failed(why) => why.clone(),
+            EraseError::Stopped => msg!("erase-stopped"),
+        }
+    }
+}
+
+say_error!(EraseError);
 
 /// Erases the namespace by NVMe Format with erasure of user data. It keeps the block format, metadata and protection
 /// that it has. What was done, for people. A Format cannot be stopped.
@@ -51,7 +58,7 @@ pub enum EraseError {
 pub fn format_namespace(
     consent: &WriteConsent,
     on_progress: &mut dyn FnMut(EraseProgress),
-) -> Result<String, EraseError> {
+) -> Result<Message, EraseError> {
     let (device, namespace) = open(consent)?;
     format_by(&device, namespace, on_progress)
 }
@@ -65,26 +72,28 @@ pub fn sanitize_drive(
     consent: &WriteConsent,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(EraseProgress),
-) -> Result<String, EraseError> {
+) -> Result<Message, EraseError> {
     let (device, namespace) = open(consent)?;
     sanitize_by(&device, namespace, stop, POLL, on_progress)
 }
 
-fn unable<T>(why: impl Into<String>) -> Result<T, EraseError> {
-    Err(EraseError::Unable(why.into()))
+fn unable<T>(why: Message) -> Result<T, EraseError> {
+    Err(EraseError::Unable(why))
 }
 
 /// The namespace that the consent is for, open.
 fn open(consent: &WriteConsent) -> Result<(Device, u32), EraseError> {
-    let [target] = consent.devices() else { return unable("it is not one drive") };
+    let mut targets = consent.devices();
+    let (Some(target), None) = (targets.next(), targets.next()) else { return unable(msg!("erase-not-one-drive")) };
     if let Some(partition) = &target.partition {
-        return unable(format!("{partition} is a part of the drive, and Format and Sanitize erase all of it"));
+        return unable(msg!("erase-partition", partition = partition));
     }
-    let node: &Path = &target.dev_path;
-    let device = Device::open(node).or_else(|error| unable(error.to_string()))?;
+    // What was judged, and nothing that took its name: these commands erase through a descriptor that only reads.
+    let node = consent.open_to_command().map_err(|error| EraseError::Unable(error.message()))?;
+    let device = Device::of(node, &target.dev_path);
     match device.namespace() {
         Ok(namespace) => Ok((device, namespace)),
-        Err(_) => unable("it is no NVMe drive"),
+        Err(_) => unable(msg!("erase-not-nvme")),
     }
 }
 
@@ -100,12 +109,12 @@ impl Port for Device {
 }
 
 fn short(error: ShortPage) -> EraseError {
-    EraseError::Unable(error.to_string())
+    EraseError::Unable(error.message())
 }
 
 /// The answer to a question that changes nothing.
 fn asked(port: &dyn Port, command: &AdminCommand) -> Result<Vec<u8>, EraseError> {
-    port.ask(command).or_else(|error| unable(error.to_string()))
+    port.ask(command).or_else(|error| unable(error.message()))
 }
 
 /// What the controller says of itself, and its namespaces other than `namespace`, attached here or not.
@@ -120,15 +129,15 @@ fn described(port: &dyn Port, namespace: u32) -> Result<(Controller, usize), Era
         Ok(list) => namespace_ids(&list).into_iter().filter(|id| *id != namespace).count(),
         // Drives of the first specification have no list; one that can have one namespace only has no other.
         Err(_) if controller.namespaces_max <= 1 => 0,
-        Err(error) => return unable(format!("it does not tell its namespaces: {error}")),
+        Err(error) => return unable(msg!("erase-namespaces-unknown", error = error.message())),
     };
     Ok((controller, others))
 }
 
-fn refuse_others(command: &str, others: usize) -> Result<(), EraseError> {
+fn refuse_others(command: &'static str, others: usize) -> Result<(), EraseError> {
     match others {
         0 => Ok(()),
-        n => unable(format!("{command} erases all {} namespaces of this drive, and only one was named", n + 1)),
+        n => unable(msg!("erase-all-namespaces", command = command, count = n + 1)),
     }
 }
 
@@ -136,10 +145,10 @@ fn format_by(
     port: &dyn Port,
     namespace: u32,
     on_progress: &mut dyn FnMut(EraseProgress),
-) -> Result<String, EraseError> {
+) -> Result<Message, EraseError> {
     let (controller, others) = described(port, namespace)?;
     if !controller.can_format {
-        return unable("the drive has no Format NVM");
+        return unable(msg!("erase-no-format"));
     }
     if controller.format_all_namespaces || controller.erase_all_namespaces {
         refuse_others("Format", others)?;
@@ -151,14 +160,16 @@ fn format_by(
         FormatRequest::unchanged(namespace, &page, SecureErase::UserData, FORMAT_TIMEOUT_MS).map_err(short)?;
     let remaining = || Namespace::decode(&port.ask(&identify).ok()?).ok()?.format_remaining_pct;
     carry_out(port, &AdminCommand::format(request), &remaining, on_progress)?;
-    let page = port.ask(&identify).map_err(|error| EraseError::Failed(format!("after the Format: {error}")))?;
+    let page = port.ask(&identify);
+    let page = page.map_err(|error| EraseError::Failed(msg!("erase-after-format", error = error.message())))?;
     let after = Namespace::decode(&page).map_err(short)?;
     if (after.format, after.size_blocks) != (before.format, before.size_blocks) {
-        let why = "the drive changed its block format or size by the Format; look at it with `fathom inspect`";
-        return Err(EraseError::Failed(why.to_owned()));
+        return Err(EraseError::Failed(msg!("erase-format-changed")));
     }
-    let block = before.block_bytes().map_or_else(String::new, |b| format!(" ({} blocks)", format_bytes(u64::from(b))));
-    Ok(format!("NVMe Format with erasure of user data, in the format that it had{block}"))
+    Ok(match before.block_bytes() {
+        Some(block) => msg!("erase-formatted", block = Quantity::bytes(block.into())),
+        None => msg!("erase-formatted-as-before"),
+    })
 }
 
 /// Sends the Format from a thread of its own, because it returns at its end only, and asks meanwhile how far it is.
@@ -184,8 +195,8 @@ fn carry_out(
     });
     match answer {
         Ok(_) => Ok(()),
-        Err(refused @ DeviceError::Refused { .. }) => unable(refused.to_string()),
-        Err(other) => Err(EraseError::Failed(other.to_string())),
+        Err(refused @ DeviceError::Refused { .. }) => unable(refused.message()),
+        Err(other) => Err(EraseError::Failed(other.message())),
     }
 }
 
@@ -195,20 +206,20 @@ fn sanitize_by(
     stop: &AtomicBool,
     poll: Duration,
     on_progress: &mut dyn FnMut(EraseProgress),
-) -> Result<String, EraseError> {
+) -> Result<Message, EraseError> {
     let (controller, others) = described(port, namespace)?;
     let (action, name) = match controller.sanitize {
-        s if s.block_erase => (SanitizeAction::BlockErase, "block erase"),
-        s if s.crypto_erase => (SanitizeAction::CryptoErase, "cryptographic erase"),
-        s if s.overwrite => return unable("the drive sanitizes by overwriting only, which wears it and takes hours"),
-        _ => return unable("the drive has no Sanitize"),
+        s if s.block_erase => (SanitizeAction::BlockErase, msg!("erase-by-blocks")),
+        s if s.crypto_erase => (SanitizeAction::CryptoErase, msg!("erase-by-key")),
+        s if s.overwrite => return unable(msg!("erase-by-overwriting-only")),
+        _ => return unable(msg!("erase-no-sanitize")),
     };
     refuse_others("Sanitize", others)?;
     let begun = Instant::now();
     let status = || -> Result<SanitizeStatus, EraseError> {
-        let failed = |why: String| EraseError::Failed(format!("the drive does not tell how far it is: {why}"));
-        let page = port.ask(&AdminCommand::sanitize_status()).map_err(|error| failed(error.to_string()))?;
-        SanitizeStatus::decode(&page).map_err(|error| failed(error.to_string()))
+        let failed = |error: &dyn Say| EraseError::Failed(msg!("erase-progress-unknown", error = error.message()));
+        let page = port.ask(&AdminCommand::sanitize_status()).map_err(|error| failed(&error))?;
+        SanitizeStatus::decode(&page).map_err(|error| failed(&error))
     };
     if status()?.state != SanitizeState::Running {
         asked(port, &AdminCommand::sanitize(action))?;
@@ -216,16 +227,18 @@ fn sanitize_by(
     loop {
         let now = status()?;
         match now.state {
-            SanitizeState::Done => return Ok(format!("NVMe Sanitize by {name}")),
+            SanitizeState::Done => return Ok(msg!("erase-sanitized", action = name)),
             SanitizeState::Running => {
                 let done = Some(f64::from(now.done_65536ths) / 65536.0);
                 on_progress(EraseProgress { elapsed: begun.elapsed(), done });
             }
             SanitizeState::Failed | SanitizeState::Never => {
-                // A drive in its failure mode answers nothing else before it is told to leave it.
+                // A drive in its failure mode answers nothing else before it gets the command to leave it.
                 let left = port.ask(&AdminCommand::sanitize(SanitizeAction::ExitFailure));
-                let after = left.err().map_or_else(String::new, |error| format!(", and {error}"));
-                return Err(EraseError::Failed(format!("the drive says that its Sanitize failed{after}")));
+                return Err(EraseError::Failed(match left {
+                    Ok(_) => msg!("erase-sanitize-failed"),
+                    Err(error) => msg!("erase-sanitize-failed-and-stays", error = error.message()),
+                }));
             }
         }
         if stop.load(Ordering::Relaxed) {

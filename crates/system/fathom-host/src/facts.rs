@@ -2,8 +2,10 @@
 //!
 //! No host name, user name or address is taken, and of serial numbers only the end: reports are made to be passed on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fathom_message::{Message, Say as _, msg};
+use fathom_plan::TargetId;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::Topology;
@@ -14,20 +16,31 @@ use crate::root::{ProbeError, Root, attribute, names_in};
 /// A target and what lies below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// As the user named it.
+    /// Its name in the plan; `None` in facts of labs before version 3, where that was the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetId>,
+    /// Where it was.
     pub path: String,
     /// The file system it is on; `None` for a device.
     pub mount: Option<Mount>,
     /// The device below; its serial is shortened to the last four characters.
     pub device: Option<BlockDevice>,
     /// Why there is no device, when there is none.
-    pub no_device_because: Option<String>,
+    pub no_device_because: Option<Message>,
+}
+
+impl TargetFacts {
+    /// Its name in the plan.
+    #[must_use]
+    pub fn target(&self) -> TargetId {
+        self.target.clone().unwrap_or_else(|| TargetId::new(self.path.clone()))
+    }
 }
 
 /// This machine at the start of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// CPU model as the kernel names it.
+    /// CPU model as the kernel names it; empty where it does not.
     pub cpu_model: String,
     /// CPUs, cores, nodes.
     pub topology: Topology,
@@ -45,7 +58,7 @@ pub struct HostFacts {
     pub kernel: String,
     /// Main memory.
     pub memory_bytes: u64,
-    /// Whether it is a guest, and of what if that can be told.
+    /// Whether it is a guest, and of what if that is known.
     pub hypervisor: Option<String>,
     /// CPU weaknesses the kernel works around at a cost.
     pub mitigations: u32,
@@ -56,11 +69,11 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// Collects the facts; `targets` are paths as the user gave them.
+    /// Collects the facts about the machine, and about targets and where they are.
     ///
     /// # Errors
     /// [`ProbeError`] when a file that every Linux has cannot be read.
-    pub fn collect(root: &Root, targets: &[&Path]) -> Result<HostFacts, ProbeError> {
+    pub fn collect(root: &Root, targets: &[(TargetId, PathBuf)]) -> Result<HostFacts, ProbeError> {
         let topology = Topology::read(root)?;
         let cpuinfo = root.read("proc/cpuinfo")?;
         let first_cpu = topology.cpus.first().map_or(0, |c| c.id);
@@ -78,12 +91,12 @@ impl HostFacts {
             hypervisor: hypervisor(root, &cpuinfo),
             mitigations: mitigations(&cpu.join("vulnerabilities")),
             io_uring_disabled: attribute(&root.join("proc/sys/kernel/io_uring_disabled")).and_then(|t| t.parse().ok()),
-            targets: targets.iter().map(|path| target_facts(root, path)).collect::<Result<_, _>>()?,
+            targets: targets.iter().map(|(target, path)| target_facts(root, target, path)).collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn target_facts(root: &Root, path: &Path) -> Result<TargetFacts, ProbeError> {
+fn target_facts(root: &Root, target: &TargetId, path: &Path) -> Result<TargetFacts, ProbeError> {
     let is_node = path.starts_with("/dev");
     let mount = match look_at(path) {
         Ok((real, _)) if !is_node => mount_of(root, &real)?,
@@ -95,19 +108,22 @@ fn target_facts(root: &Root, path: &Path) -> Result<TargetFacts, ProbeError> {
             (Some(device), None)
         }
         Err(DiskError::Probe(error)) => return Err(error),
-        Err(other) => (None, Some(other.to_string())),
+        Err(other) => (None, Some(other.message())),
     };
-    Ok(TargetFacts { path: path.display().to_string(), mount, device, no_device_because })
+    let target = Some(target.clone());
+    Ok(TargetFacts { target, path: path.display().to_string(), mount, device, no_device_because })
 }
 
-/// Last four characters: enough to tell two drives of a machine apart, too little to name one to its vendor.
+/// Last four characters: enough to distinguish two drives of a machine, too little to name one to its vendor.
 fn shortened(serial: &str) -> String {
     let skip = serial.chars().count().saturating_sub(4);
     format!("…{}", serial.chars().skip(skip).collect::<String>())
 }
 
-/// x86 says `model name`; on ARM the kernel gives part numbers only, so the implementer and part are shown.
-pub(crate) fn cpu_model(cpuinfo: &str) -> String {
+/// x86 says `model name`; on ARM the kernel gives part numbers only, so the implementer and part are shown. Empty where
+/// the kernel reports neither.
+#[must_use]
+pub fn cpu_model(cpuinfo: &str) -> String {
     let value = |key: &str| {
         cpuinfo.lines().find_map(|line| {
             let (k, v) = line.split_once(':')?;
@@ -116,7 +132,7 @@ pub(crate) fn cpu_model(cpuinfo: &str) -> String {
     };
     value("model name").unwrap_or_else(|| match (value("CPU implementer"), value("CPU part")) {
         (Some(implementer), Some(part)) => format!("implementer {implementer} part {part}"),
-        _ => "unknown".to_owned(),
+        _ => String::new(),
     })
 }
 
@@ -125,17 +141,19 @@ fn memory_bytes(root: &Root) -> Result<u64, ProbeError> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kib.map(|k| k.saturating_mul(1024))
-        .ok_or_else(|| ProbeError::parse(&root.join("proc/meminfo"), "expected a line MemTotal: N kB"))
+        .ok_or_else(|| ProbeError::parse(&root.join("proc/meminfo"), msg!("probe-no-line", line = "MemTotal")))
 }
 
-/// The kernel's own word, else the firmware's vendor, else only that the CPU says it is a guest's.
-pub(crate) fn hypervisor(root: &Root, cpuinfo: &str) -> Option<String> {
+/// The kernel's own word, else the firmware's vendor, else the CPU's flag alone: `hypervisor`.
+#[must_use]
+pub fn hypervisor(root: &Root, cpuinfo: &str) -> Option<String> {
+    const FLAG: &str = "hypervisor";
     if let Some(kind) = attribute(&root.join("sys/hypervisor/type")) {
         return Some(kind);
     }
-    let is_guest = cpuinfo.lines().any(|l| l.starts_with("flags") && l.split_whitespace().any(|f| f == "hypervisor"));
+    let is_guest = cpuinfo.lines().any(|l| l.starts_with("flags") && l.split_whitespace().any(|f| f == FLAG));
     let vendor = attribute(&root.join("sys/class/dmi/id/sys_vendor"));
-    is_guest.then(|| vendor.unwrap_or_else(|| "unnamed hypervisor".to_owned()))
+    is_guest.then(|| vendor.unwrap_or_else(|| FLAG.to_owned()))
 }
 
 fn mitigations(folder: &Path) -> u32 {
@@ -146,7 +164,7 @@ fn mitigations(folder: &Path) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::tests::eight_cpus;
+    use crate::testing::eight_cpus;
 
     #[test]
     fn facts_are_read_from_a_tree() {
@@ -158,18 +176,19 @@ mod tests {
             .file("sys/devices/system/cpu/vulnerabilities/a", "Mitigation: yes\n")
             .file("sys/devices/system/cpu/vulnerabilities/b", "Not affected\n")
             .file("sys/class/dmi/id/sys_vendor", "QEMU\n");
-        let facts = HostFacts::collect(&tree.root(), &[Path::new("/no/such/folder/f")]).expect("reads");
+        let facts =
+            HostFacts::collect(&tree.root(), &[("f".into(), PathBuf::from("/no/such/folder/f"))]).expect("reads");
         assert_eq!((facts.cpu_model.as_str(), facts.kernel.as_str()), ("Fast CPU 9", "6.1.0"));
         assert_eq!((facts.cores, facts.packages, facts.numa_nodes, facts.mitigations), (4, 2, 2, 1));
         assert_eq!((facts.memory_bytes, facts.hypervisor.as_deref()), (1 << 20, Some("QEMU")));
         assert!(facts.targets[0].device.is_none());
-        assert!(facts.targets[0].no_device_because.as_deref().is_some_and(|why| why.contains("no/such")));
+        assert!(facts.targets[0].no_device_because.as_ref().is_some_and(|why| why.to_string().contains("no/such")));
     }
 
     #[test]
     fn the_live_machine_gives_facts_that_survive_json() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let facts = HostFacts::collect(&Root::live(), &[dir.path()]).expect("reads");
+        let facts = HostFacts::collect(&Root::live(), &[("d".into(), dir.path().to_owned())]).expect("reads");
         assert!(facts.memory_bytes > 0);
         assert!(facts.targets[0].mount.is_some());
         let text = serde_json::to_string(&facts).expect("json");

@@ -1,5 +1,6 @@
 //! Asks drives for their health while a step runs, from a thread of its own: an admin command may take a drive
-//! milliseconds, and a sick drive may never answer it.
+//! milliseconds, and a sick drive may never answer it. How often is a choice: each look is a command among the I/Os that
+//! are measured.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,16 +12,33 @@ use std::time::{Duration, Instant};
 use fathom_nvme::{AdminCommand, Controller, Device, OcpSmartLog, SmartLog};
 use fathom_record::{DriveSample, DriveSeries, HealthSource};
 
-use crate::disk::{BlockDevice, device_by_name};
+use crate::disk::{BlockDevice, devices_below};
+use crate::interrupts::is_nvme_controller;
 use crate::root::{Root, attribute, names_in};
 use crate::sys;
 
-/// Between two looks: a drive's counters move no faster, and the looks must not disturb what is measured.
-const PERIOD: Duration = Duration::from_secs(1);
+/// A step begins without the first look when the drives take longer than this for it.
+const FIRST_PATIENCE: Duration = Duration::from_millis(250);
 /// A drive that does not answer the last look within this time is left behind with the looks it has.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Devices stacked deeper than this are a circle.
-const STACK_MAX: usize = 64;
+
+/// When drives are asked for their health while a step runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthLooks {
+    /// Never.
+    Off,
+    /// Before the first reading and after the last one.
+    Ends,
+    /// Also after each such time in between.
+    Every(Duration),
+}
+
+impl Default for HealthLooks {
+    /// Every 10 s: a drive heats up no faster.
+    fn default() -> Self {
+        HealthLooks::Every(Duration::from_secs(10))
+    }
+}
 
 /// How one drive is asked.
 enum Source {
@@ -70,6 +88,7 @@ fn celsius_in(file: &Path) -> Option<f64> {
 #[derive(Default)]
 struct Gathered {
     series: Vec<DriveSeries>,
+    /// Of the looks between the first and the last one.
     cpu_ns: u64,
 }
 
@@ -78,6 +97,7 @@ type Drives = Arc<Vec<(DriveSeries, Source)>>;
 /// Watches the drives behind the targets of a step.
 pub(crate) struct HealthWatch {
     drives: Drives,
+    looks: HealthLooks,
     running: Option<Running>,
 }
 
@@ -88,16 +108,24 @@ struct Running {
 }
 
 impl HealthWatch {
-    /// Finds out how each drive below `disks` can be asked. Drives that tell nothing are left out.
-    pub(crate) fn new(root: &Root, disks: &[String]) -> Self {
+    /// Finds out how each drive below `disks` can be asked. Drives that report nothing are left out.
+    pub(crate) fn new(root: &Root, disks: &[String], looks: HealthLooks) -> Self {
         let mut found: Vec<(DriveSeries, Source)> = Vec::new();
-        for device in leaves(root, disks) {
-            found.extend(source_of(root, &device));
+        if looks != HealthLooks::Off {
+            for device in leaves(root, disks) {
+                found.extend(source_of(root, &device));
+            }
         }
-        HealthWatch { drives: Arc::new(found), running: None }
+        HealthWatch { drives: Arc::new(found), looks, running: None }
     }
 
-    /// The window begins; what was gathered before is forgotten.
+    #[cfg(test)]
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Takes the first look, and forgets what was gathered before. Returns when the drives have answered or patience is
+    /// lost.
     pub(crate) fn begin(&mut self) {
         // Dropping its line ends the thread of the step before.
         self.running = None;
@@ -107,17 +135,25 @@ impl HealthWatch {
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         let (stop, stopped) = channel();
         let (end, ended) = channel();
+        let (looked, first) = channel();
         let (drives, into) = (self.drives.clone(), gathered.clone());
+        let period = match self.looks {
+            HealthLooks::Off | HealthLooks::Ends => None,
+            HealthLooks::Every(period) => Some(period),
+        };
         let spawned = thread::Builder::new().name("fathom-health".to_owned()).spawn(move || {
-            watch(&drives, &into, &stopped);
+            watch(&drives, &into, period, &looked, &stopped);
             // Nobody waits any more when patience was lost.
             let _ = end.send(());
         });
-        // Without the thread the step has no looks at its drives, as on a machine whose drives tell nothing.
+        // Without the thread the step has no looks at its drives, as on a machine whose drives report nothing.
         self.running = spawned.ok().map(|_| Running { gathered, stop, ended });
+        if self.running.is_some() {
+            let _ = first.recv_timeout(FIRST_PATIENCE);
+        }
     }
 
-    /// The window ended: series with at least one look, and the CPU time of the looking.
+    /// Takes the last look: series with at least one look, and the CPU time of the looks in between.
     pub(crate) fn finish(&mut self) -> (Vec<DriveSeries>, u64) {
         let Some(running) = self.running.take() else { return (Vec::new(), 0) };
         if running.stop.send(()).is_ok() {
@@ -130,12 +166,18 @@ impl HealthWatch {
     }
 }
 
-/// Body of the thread: a look at once, one each period, and one at the end.
-fn watch(drives: &[(DriveSeries, Source)], into: &Mutex<Gathered>, stopped: &Receiver<()>) {
+/// Body of the thread: a look at once, after which `looked` gets a message, one each period, and one at the end.
+fn watch(
+    drives: &[(DriveSeries, Source)],
+    into: &Mutex<Gathered>,
+    period: Option<Duration>,
+    looked: &Sender<()>,
+    stopped: &Receiver<()>,
+) {
     let begun = Instant::now();
     let lock = || into.lock().unwrap_or_else(PoisonError::into_inner);
     lock().series = drives.iter().map(|(series, _)| series.clone()).collect();
-    let mut is_last = false;
+    let (mut is_last, mut first_ns) = (false, None);
     loop {
         for (index, (_, source)) in drives.iter().enumerate() {
             let Some(mut sample) = source.look() else { continue };
@@ -145,11 +187,18 @@ fn watch(drives: &[(DriveSeries, Source)], into: &Mutex<Gathered>, stopped: &Rec
                 series.samples.push(sample);
             }
         }
-        lock().cpu_ns = sys::thread_cpu_ns();
         if is_last {
             return;
         }
-        match stopped.recv_timeout(PERIOD) {
+        let cpu_ns = sys::thread_cpu_ns();
+        lock().cpu_ns = cpu_ns - *first_ns.get_or_insert(cpu_ns);
+        // Nobody waits any more when patience was lost.
+        let _ = looked.send(());
+        let stopped = match period {
+            Some(period) => stopped.recv_timeout(period),
+            None => stopped.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match stopped {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
             Ok(()) => is_last = true,
@@ -159,22 +208,9 @@ fn watch(drives: &[(DriveSeries, Source)], into: &Mutex<Gathered>, stopped: &Rec
 
 /// The devices at the bottom of `disks`, each once.
 fn leaves(root: &Root, disks: &[String]) -> Vec<BlockDevice> {
-    let mut open: Vec<String> = disks.to_vec();
-    let mut found: Vec<BlockDevice> = Vec::new();
-    for _ in 0..STACK_MAX {
-        let Some(name) = open.pop() else { break };
-        let Ok(device) = device_by_name(root, &name) else { continue };
-        if device.slaves.is_empty() {
-            if !found.iter().any(|f| f.name == device.name) {
-                found.push(device);
-            }
-        } else {
-            // A loop device names a file here, which is no device.
-            open.extend(device.slaves.iter().filter(|s| !s.contains('/')).cloned());
-        }
-    }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found
+    let mut all = devices_below(root, disks);
+    all.retain(|device| device.slaves.is_empty());
+    all
 }
 
 fn source_of(root: &Root, device: &BlockDevice) -> Option<(DriveSeries, Source)> {
@@ -211,10 +247,9 @@ fn source_of(root: &Root, device: &BlockDevice) -> Option<(DriveSeries, Source)>
 
 /// `nvme0` of `nvme0n1`. With native multipath the drive's head says nothing of controllers; its first path does.
 fn controller_of(root: &Root, disk: &str) -> Option<String> {
-    let is_controller = |name: &str| name.strip_prefix("nvme").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
     let parent = |name: &str| {
         let real = fs::canonicalize(root.join("sys/class/block").join(name)).ok()?;
-        real.parent()?.file_name()?.to_str().map(str::to_owned).filter(|n| is_controller(n) && n.len() > 4)
+        real.parent()?.file_name()?.to_str().map(str::to_owned).filter(|n| is_nvme_controller(n))
     };
     if let Some(name) = parent(disk) {
         return Some(name);
@@ -262,7 +297,7 @@ mod tests {
     #[test]
     fn a_drive_that_may_not_be_asked_is_watched_by_its_sensor() {
         let tree = nvme_tree();
-        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()]);
+        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()], HealthLooks::default());
         health.begin();
         tree.file("sys/devices/pci0000:00/0000:00:04.0/nvme/nvme0/hwmon2/temp1_input", "72000\n");
         let (series, _) = health.finish();
@@ -286,6 +321,26 @@ mod tests {
     }
 
     #[test]
+    fn every_drive_of_a_wide_array_is_watched_however_many_there_are() {
+        let tree = Tree::new();
+        tree.disk("md0", "9:0", 8, "virtual").folder("sys/devices/virtual/block/md0/md");
+        for n in 0..200 {
+            tree.disk(&format!("sd{n}"), &format!("8:{n}"), 8, &format!("pci0/ata{n}/host{n}"));
+            tree.folder(&format!("sys/devices/virtual/block/md0/slaves/sd{n}"));
+        }
+        assert_eq!(leaves(&tree.root(), &["md0".to_owned()]).len(), 200);
+    }
+
+    #[test]
+    fn devices_that_are_built_on_each_other_in_a_circle_end() {
+        let tree = Tree::new();
+        for (name, number, below) in [("dm-0", "253:0", "dm-1"), ("dm-1", "253:1", "dm-0")] {
+            tree.disk(name, number, 8, "virtual").folder(&format!("sys/devices/virtual/block/{name}/slaves/{below}"));
+        }
+        assert_eq!(leaves(&tree.root(), &["dm-0".to_owned()]), []);
+    }
+
+    #[test]
     fn a_multipath_drive_is_asked_by_the_controller_of_its_first_path() {
         let tree = Tree::new();
         tree.disk("nvme5n1", "259:4", 2048, "virtual/nvme-subsystem/nvme-subsys5");
@@ -295,11 +350,54 @@ mod tests {
         assert_eq!(controller_of(&tree.root(), "sda"), None);
     }
 
+    fn looks_in_between(looks: HealthLooks) -> Option<usize> {
+        let tree = nvme_tree();
+        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()], looks);
+        health.begin();
+        let begun = Instant::now();
+        let at_begin = health.running.as_ref().map(|r| r.gathered.lock().expect("no panic").series[0].samples.len());
+        assert_ne!(at_begin, Some(0), "the first look lies before what begins next");
+        let is_between = |h: &HealthWatch| {
+            h.running.as_ref().is_some_and(|r| r.gathered.lock().is_ok_and(|g| g.series[0].samples.len() > 2))
+        };
+        // As long as looks are still to be expected, on a machine however busy; a while when none are.
+        let most = if matches!(looks, HealthLooks::Every(p) if p < Duration::from_secs(1)) { 60_000 } else { 100 };
+        while begun.elapsed() < Duration::from_millis(most) && !is_between(&health) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        health.finish().0.first().map(|series| series.samples.len() - 2)
+    }
+
     #[test]
-    fn drives_that_tell_nothing_cost_no_thread() {
+    fn drives_are_asked_as_often_as_was_said() {
+        assert_eq!(HealthLooks::default(), HealthLooks::Every(Duration::from_secs(10)));
+        assert_eq!(looks_in_between(HealthLooks::default()), Some(0));
+        assert_eq!(looks_in_between(HealthLooks::Ends), Some(0));
+        assert!(looks_in_between(HealthLooks::Every(Duration::from_millis(5))) > Some(0));
+        assert_eq!(looks_in_between(HealthLooks::Off), None);
+    }
+
+    #[test]
+    fn a_drive_that_does_not_answer_holds_no_step_up() {
+        let tree = nvme_tree();
+        let sensor = tree.root().join("sys/devices/pci0000:00/0000:00:04.0/nvme/nvme0/hwmon2/temp1_input");
+        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()], HealthLooks::Ends);
+        // Reading it waits for a writer.
+        std::fs::remove_file(&sensor).expect("removed");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &sensor, rustix::fs::FileType::Fifo, mode, 0).expect("fifo");
+        health.begin();
+        assert!(health.is_running());
+        assert_eq!(health.finish().0, []);
+        // Lets the thread go: it reads the end of the file.
+        drop(std::fs::OpenOptions::new().read(true).write(true).open(&sensor).expect("opens"));
+    }
+
+    #[test]
+    fn drives_that_report_nothing_cost_no_thread() {
         let tree = Tree::new();
         tree.disk("vda", "254:0", 8, "pci0/virtio1");
-        let mut health = HealthWatch::new(&tree.root(), &["vda".to_owned(), "gone".to_owned()]);
+        let mut health = HealthWatch::new(&tree.root(), &["vda".to_owned(), "gone".to_owned()], HealthLooks::default());
         health.begin();
         assert!(health.running.is_none());
         assert_eq!(health.finish(), (Vec::new(), 0));
@@ -308,7 +406,7 @@ mod tests {
     #[test]
     fn a_step_that_is_never_finished_leaves_no_thread_behind() {
         let tree = nvme_tree();
-        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()]);
+        let mut health = HealthWatch::new(&tree.root(), &["nvme0n1".to_owned()], HealthLooks::default());
         health.begin();
         let ended = health.running.take().map(|r| r.ended).expect("it watches");
         assert!(ended.recv_timeout(Duration::from_secs(60)).is_ok(), "the thread ends when its line is cut");

@@ -6,7 +6,7 @@ use crate::disk::device_by_name;
 use crate::root::{Root, names_in, number};
 use crate::vectors::interrupt_devices;
 
-/// A drive that tells a serial number, and the names that the kernel gave it.
+/// A drive that reports a serial number, and the names that the kernel gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveIdentity {
     /// Kernel name when it was looked at, e.g. `nvme0n1`.
@@ -34,7 +34,7 @@ impl DriveIdentity {
     }
 }
 
-/// The drives of the machine below `root` that tell a serial number, by name. Drives that cannot be read are left out.
+/// The drives of the machine below `root` that report a serial number, by name. Drives that cannot be read are left out.
 #[must_use]
 pub fn drive_identities(root: &Root) -> Vec<DriveIdentity> {
     names_in(&root.join("sys/block")).iter().filter_map(|name| identity_of(root, name)).collect()
@@ -50,12 +50,12 @@ fn identity_of(root: &Root, name: &str) -> Option<DriveIdentity> {
     let mut interrupts = interrupt_devices(root, std::slice::from_ref(&device.name));
     // The folder of a controller names its namespaces too.
     interrupts.retain(|name| name.strip_prefix("nvme").is_none_or(|n| n.bytes().all(|b| b.is_ascii_digit())));
-    let told = number(&home.join("nsid")).map(|n| n as u32);
+    let reported = number(&home.join("nsid")).map(|n| n as u32);
     Some(DriveIdentity {
         serial: device.serial?,
         model: device.model,
-        // Kernels that do not tell it number the names alike, as long as no namespace was deleted.
-        namespace: told.or_else(|| name.strip_prefix("nvme")?.rsplit_once('n')?.1.parse().ok()),
+        // Kernels that do not report it number the names alike, as long as no namespace was deleted.
+        namespace: reported.or_else(|| name.strip_prefix("nvme")?.rsplit_once('n')?.1.parse().ok()),
         size_bytes: device.size_bytes,
         interrupt_device: interrupts.pop().filter(|_| interrupts.is_empty()),
         name: device.name,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_with_a_serial_number_are_told_with_namespace_size_and_interrupts() {
+    fn drives_with_a_serial_number_are_listed_with_namespace_size_and_interrupts() {
         let found = drive_identities(&tree().root());
         let names: Vec<&str> = found.iter().map(|d| d.name.as_str()).collect();
         assert_eq!(names, ["nvme0n1", "nvme0n2", "nvme1n1", "nvme1n2"]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_survives_json() {
+    fn what_was_listed_survives_json() {
         let found = drive_identities(&tree().root());
         let text = serde_json::to_string(&found).expect("json");
         assert_eq!(serde_json::from_str::<Vec<DriveIdentity>>(&text).expect("json"), found);

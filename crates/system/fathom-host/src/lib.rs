@@ -4,18 +4,20 @@
 //! Nothing here opens a target for writing; settings change only through [`settings::Journal`], and a drive erases itself
 //! only with a [`WriteConsent`].
 
-mod consent;
+mod binding;
 mod cpu;
 mod disk;
 mod erase;
 mod extents;
 mod facts;
+mod guard;
 mod health;
 mod identity;
-pub mod inspect;
-#[cfg(test)]
-mod large_machine;
+mod interrupts;
 mod mount;
+mod node;
+mod output_file;
+mod own_file;
 mod placement;
 mod polling;
 mod procfs;
@@ -25,22 +27,28 @@ pub mod settings;
 mod signature;
 mod sys;
 mod tasks;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod vectors;
+mod writing;
 
-pub use consent::{
-    OWN_FILE_PREFIX, OWN_FILE_SUFFIX, Refusal, RefusalKind, WriteConsent, check_write_target, is_own_file_name,
-};
+pub use binding::{Access, Binding, Bindings, TargetKind};
 pub use cpu::{Cpu, Topology};
 pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
 pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
-pub use facts::{HostFacts, TargetFacts};
+pub use facts::{HostFacts, TargetFacts, cpu_model, hypervisor};
+pub use guard::{Permit, Refusal, RefusalKind, WriteConsent, check_new_file, check_write_target};
+pub use health::HealthLooks;
 pub use identity::{DriveIdentity, drive_identities};
+pub use interrupts::{InterruptRow, InterruptTable, is_nvme_controller};
 pub use mount::{Mount, free_bytes, mount_of, mounts};
+pub use node::{Identity, Node, OpenError};
+pub use output_file::{OutputError, check_lab_file, check_output, create_new_file, prepare_lab_file, write_output};
+pub use own_file::{FileMark, MARK_BYTES, OwnFile, file_bytes, marked_files_in};
 pub use placement::{PlacementError, resolve_placement};
 pub use polling::{PollObstacle, poll_obstacle};
 pub use root::{ProbeError, Root};
+pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};

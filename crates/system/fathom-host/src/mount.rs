@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fathom_message::msg;
 use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root};
@@ -33,7 +34,9 @@ pub fn mounts(root: &Root) -> Result<Vec<Mount>, ProbeError> {
     let text = root.read("proc/self/mountinfo")?;
     let path = root.join("proc/self/mountinfo");
     text.lines()
-        .map(|line| parse_line(line).ok_or_else(|| ProbeError::parse(&path, format!("bad line {line:?}"))))
+        .map(|line| {
+            parse_line(line).ok_or_else(|| ProbeError::parse(&path, msg!("probe-bad-line", line = line.to_owned())))
+        })
         .collect()
 }
 

@@ -1,65 +1,89 @@
 //! From a placement's name to the CPUs that threads are bound to on this machine.
 
+use fathom_message::{Message, Say, msg, say_error};
 use fathom_plan::Placement;
 use fathom_units::format_cpu_list;
 
 use crate::cpu::{Cpu, Topology};
 
 /// Why a placement cannot be had here.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlacementError {
     /// `smt` without siblings.
-    #[error("placement smt: this machine has no SMT siblings")]
     NoSiblings,
     /// `local` or `remote` with a single node.
-    #[error("placement {placement}: this machine has one NUMA node only")]
     OneNode {
         /// Which of the two.
         placement: &'static str,
     },
     /// The kernel does not say which node the target belongs to.
-    #[error("placement {placement}: the kernel does not say which NUMA node the target belongs to")]
     NodeUnknown {
         /// Which of the two.
         placement: &'static str,
     },
-    /// A CPU of the list cannot be used.
-    #[error("placement {cpu}: CPU {cpu} is {why}; usable CPUs are {usable}")]
-    CpuUnusable {
-        /// The CPU asked for.
+    /// A CPU that was named is not online.
+    CpuOffline {
+        /// Which.
         cpu: u32,
-        /// `not online` or `outside this process's CPU affinity`.
-        why: &'static str,
-        /// What could be named instead.
+        /// CPU list of what could be named instead.
         usable: String,
     },
-    /// An empty CPU list, or a node without a CPU this process may use.
-    #[error("placement {placement}: no CPU is left to run on")]
+    /// A CPU that was named is withheld from this process (a cpuset).
+    CpuWithheld {
+        /// Which.
+        cpu: u32,
+        /// CPU list of what could be named instead.
+        usable: String,
+    },
+    /// An empty list of CPUs.
+    NoneNamed,
+    /// No CPU of the placement may be used by this process.
     NoCpu {
         /// Which placement.
         placement: &'static str,
     },
 }
 
-impl PlacementError {
-    /// What to do about it, for the `help:` line.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
+impl Say for PlacementError {
+    fn message(&self) -> Message {
         match self {
-            PlacementError::NoSiblings | PlacementError::OneNode { .. } => {
-                "use placement unpinned or cores, or name CPUs: 0,1"
+            PlacementError::NoSiblings => msg!("placement-no-siblings"),
+            PlacementError::OneNode { placement } => msg!("placement-one-node", placement = *placement),
+            PlacementError::NodeUnknown { placement } => msg!("placement-node-unknown", placement = *placement),
+            PlacementError::CpuOffline { cpu, usable } => {
+                msg!("placement-cpu-offline", cpu = name(*cpu), usable = usable)
             }
-            PlacementError::NodeUnknown { .. } => "name the CPUs instead; the firmware gives this device no node",
-            PlacementError::CpuUnusable { .. } => "name CPUs from the usable list",
-            PlacementError::NoCpu { .. } => "name at least one CPU, or widen the affinity or cpuset of this process",
+            PlacementError::CpuWithheld { cpu, usable } => {
+                msg!("placement-cpu-withheld", cpu = name(*cpu), usable = usable)
+            }
+            PlacementError::NoneNamed => msg!("placement-none-named"),
+            PlacementError::NoCpu { placement } => msg!("placement-no-cpu", placement = *placement),
         }
     }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            PlacementError::NoSiblings | PlacementError::OneNode { .. } => msg!("placement-other-help"),
+            PlacementError::NodeUnknown { .. } => msg!("placement-node-unknown-help"),
+            PlacementError::CpuOffline { .. } | PlacementError::CpuWithheld { .. } => msg!("placement-usable-help"),
+            PlacementError::NoneNamed => msg!("placement-none-named-help"),
+            PlacementError::NoCpu { .. } => msg!("placement-no-cpu-help"),
+        })
+    }
+}
+
+say_error!(PlacementError);
+
+/// A CPU by its number, which is a name: it does not count anything.
+fn name(cpu: u32) -> String {
+    cpu.to_string()
 }
 
 /// The CPUs to bind threads to: thread `i` runs on `cpus[i % cpus.len()]`; empty means unbound.
 ///
 /// Exactly `threads` entries come back (none for `unpinned`), round robin when there are fewer CPUs than threads, so
-/// a CPU that is named twice is visibly shared. Only CPUs in this process's affinity are chosen. The core of CPU 0
+/// a CPU that is named twice is visibly shared. Only CPUs in this process's affinity are chosen, except that a list may name
+/// any that its threads can be bound to (those of `isolcpus`). The core of CPU 0
 /// comes last within its kind: it does the kernel's housekeeping and, by default, many interrupts. `cores` takes the
 /// cores of the target's node first when the node is known.
 ///
@@ -86,19 +110,20 @@ pub fn resolve_placement(
         Placement::Cpus(list) => validated(topology, list)?,
     };
     if chosen.is_empty() {
-        return Err(PlacementError::NoCpu { placement: word(placement) });
+        return Err(word(placement).map_or(PlacementError::NoneNamed, |placement| PlacementError::NoCpu { placement }));
     }
     Ok(chosen.iter().copied().cycle().take(threads as usize).collect())
 }
 
-fn word(placement: &Placement) -> &'static str {
+/// The word of the command line; `None` for a list of CPUs.
+fn word(placement: &Placement) -> Option<&'static str> {
     match placement {
-        Placement::Unpinned => "unpinned",
-        Placement::Cores => "cores",
-        Placement::Smt => "smt",
-        Placement::Local => "local",
-        Placement::Remote => "remote",
-        Placement::Cpus(_) => "list of CPUs",
+        Placement::Unpinned => Some("unpinned"),
+        Placement::Cores => Some("cores"),
+        Placement::Smt => Some("smt"),
+        Placement::Local => Some("local"),
+        Placement::Remote => Some("remote"),
+        Placement::Cpus(_) => None,
     }
 }
 
@@ -146,15 +171,14 @@ fn on_node(
 }
 
 fn validated(topology: &Topology, list: &[u32]) -> Result<Vec<u32>, PlacementError> {
+    let may_use = |cpu: &Cpu| cpu.allowed || topology.bindable.contains(&cpu.id);
+    let usable = || format_cpu_list(&topology.cpus.iter().filter(|c| may_use(c)).map(|c| c.id).collect::<Vec<_>>());
     for &cpu in list {
-        let found = topology.cpus.iter().find(|c| c.id == cpu);
-        let why = match found {
-            None => "not online",
-            Some(c) if !c.allowed => "outside this process's CPU affinity",
-            Some(_) => continue,
-        };
-        let usable = format_cpu_list(&usable(topology).iter().map(|c| c.id).collect::<Vec<_>>());
-        return Err(PlacementError::CpuUnusable { cpu, why, usable });
+        match topology.cpus.iter().find(|c| c.id == cpu) {
+            None => return Err(PlacementError::CpuOffline { cpu, usable: usable() }),
+            Some(found) if !may_use(found) => return Err(PlacementError::CpuWithheld { cpu, usable: usable() }),
+            Some(_) => {}
+        }
     }
     Ok(list.to_vec())
 }
@@ -162,7 +186,9 @@ fn validated(topology: &Topology, list: &[u32]) -> Result<Vec<u32>, PlacementErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::tests::eight_cpus;
+    use fathom_language::english;
+
+    use crate::testing::eight_cpus;
 
     fn topology() -> Topology {
         Topology::read(&eight_cpus().root()).expect("reads")
@@ -199,15 +225,15 @@ mod tests {
         let small = one_node_no_smt();
         let check = |topology: &Topology, placement: &Placement, node, want: &str| {
             let error = resolve_placement(topology, placement, 1, node).expect_err("refused");
-            assert!(error.to_string().contains(want), "{error}");
-            assert!(!error.help().is_empty());
+            assert!(english(&error.message()).contains(want), "{error}");
+            assert!(error.help().is_some());
         };
         check(&small, &Placement::Smt, None, "no SMT siblings");
-        check(&small, &Placement::Local, Some(0), "one NUMA node only");
-        check(&small, &Placement::Remote, Some(0), "one NUMA node only");
-        check(&topology(), &Placement::Local, None, "does not say which NUMA node");
-        check(&small, &Placement::Cpus(vec![0, 9]), None, "CPU 9 is not online; usable CPUs are 0-1");
-        check(&small, &Placement::Cpus(vec![]), None, "no CPU is left");
+        check(&small, &Placement::Local, Some(0), "has one NUMA node");
+        check(&small, &Placement::Remote, Some(0), "has one NUMA node");
+        check(&topology(), &Placement::Local, None, "does not report which NUMA node");
+        check(&small, &Placement::Cpus(vec![0, 9]), None, "CPU 9 is not online; available CPUs: 0-1");
+        check(&small, &Placement::Cpus(vec![]), None, "no CPU is named");
     }
 
     #[test]
@@ -219,6 +245,20 @@ mod tests {
         assert_eq!(resolve_placement(&all, &Placement::Cores, 3, None), Ok(vec![5, 6, 0]));
         assert_eq!(resolve_placement(&all, &Placement::Smt, 2, None), Err(PlacementError::NoSiblings));
         let error = resolve_placement(&all, &Placement::Cpus(vec![1]), 1, None).expect_err("not allowed");
-        assert!(error.to_string().contains("affinity"), "{error}");
+        assert_eq!(error, PlacementError::CpuWithheld { cpu: 1, usable: "0,5-6".into() });
+    }
+
+    #[test]
+    fn isolated_cpus_are_used_when_they_are_named_and_never_chosen() {
+        let mut all = topology();
+        for cpu in &mut all.cpus {
+            cpu.allowed = cpu.id < 2;
+        }
+        // The kernel was booted with isolcpus=2-3; a cpuset withholds the rest.
+        all.bindable = vec![2, 3];
+        assert_eq!(resolve_placement(&all, &Placement::Cpus(vec![3, 2]), 2, None), Ok(vec![3, 2]));
+        assert_eq!(resolve_placement(&all, &Placement::Cores, 4, None), Ok(vec![1, 0, 1, 0]));
+        let error = resolve_placement(&all, &Placement::Cpus(vec![2, 5]), 2, None).expect_err("withheld");
+        assert_eq!(error, PlacementError::CpuWithheld { cpu: 5, usable: "0-3".into() });
     }
 }

@@ -1,6 +1,6 @@
 //! Whether I/O to a device can be polled at all. Some kernels run a polled request by interrupt without a word.
 
-use std::fmt;
+use fathom_message::{Message, Say, msg};
 
 use crate::disk::{BlockDevice, DeviceKind, device_by_name};
 use crate::root::Root;
@@ -14,28 +14,21 @@ pub struct PollObstacle {
     is_nvme: bool,
 }
 
-impl fmt::Display for PollObstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Say for PollObstacle {
+    fn message(&self) -> Message {
         match self.kind {
-            DeviceKind::Md => write!(f, "{} is an md array, and md completes by interrupt only", self.device),
-            DeviceKind::DeviceMapper => write!(f, "{} is built on devices that cannot be polled", self.device),
-            _ => write!(f, "{} has no poll queues", self.device),
+            DeviceKind::Md => msg!("poll-md", device = &self.device),
+            DeviceKind::DeviceMapper => msg!("poll-mapped", device = &self.device),
+            _ => msg!("poll-no-queues", device = &self.device),
         }
     }
-}
 
-impl PollObstacle {
-    /// What to do about it.
-    #[must_use]
-    pub fn help(&self) -> &'static str {
-        match (self.kind, self.is_nvme) {
-            (DeviceKind::Md, _) => "use mode interrupt or sqpoll, or name the drives below the array",
-            (_, true) => {
-                "load the driver with some (for NVMe: `nvme.poll_queues=4` on the kernel command line), or use mode \
-                 interrupt"
-            }
-            _ => "use mode interrupt or sqpoll",
-        }
+    fn help(&self) -> Option<Message> {
+        Some(match (self.kind, self.is_nvme) {
+            (DeviceKind::Md, _) => msg!("poll-md-help"),
+            (_, true) => msg!("poll-nvme-help"),
+            _ => msg!("poll-help"),
+        })
     }
 }
 
@@ -65,7 +58,7 @@ mod tests {
 
     fn found(tree: &Tree, name: &str) -> Option<String> {
         let device = device_by_name(&tree.root(), name).expect("a device");
-        poll_obstacle(&tree.root(), &device).map(|o| format!("{o}; {}", o.help()))
+        poll_obstacle(&tree.root(), &device).map(|o| format!("{}; {}", o.message(), o.help().expect("a way out")))
     }
 
     #[test]
@@ -80,10 +73,8 @@ mod tests {
         tree.folder("sys/devices/virtual/block/dm-0/slaves/nvme0n1");
         tree.folder("sys/devices/virtual/block/dm-0/slaves/nvme1n1");
         assert_eq!(found(&tree, "nvme0n1"), None);
-        assert!(
-            found(&tree, "nvme1n1").is_some_and(|t| t.contains("no poll queues") && t.contains("nvme.poll_queues"))
-        );
-        assert!(found(&tree, "md0").is_some_and(|t| t.contains("md array")));
-        assert!(found(&tree, "dm-0").is_some_and(|t| t.contains("nvme1n1 has no poll queues")));
+        assert_eq!(found(&tree, "nvme1n1").as_deref(), Some("poll-no-queues(device=nvme1n1); poll-nvme-help"));
+        assert_eq!(found(&tree, "md0").as_deref(), Some("poll-md(device=md0); poll-md-help"));
+        assert_eq!(found(&tree, "dm-0").as_deref(), Some("poll-no-queues(device=nvme1n1); poll-nvme-help"));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fathom_message::msg;
 use fathom_record::{CpuTime, DiskDelta};
 
 use crate::root::ProbeError;
@@ -36,13 +37,13 @@ pub(crate) fn parse_stat(path: &Path, text: &str, tick_ns: u64, into: &mut Stat)
         }
     }
     if into.cpus.is_empty() || !seen_intr || !seen_ctxt {
-        return Err(ProbeError::parse(path, "expected lines cpuN, intr and ctxt"));
+        return Err(ProbeError::parse(path, msg!("probe-no-line", line = "cpuN, intr, ctxt")));
     }
     Ok(())
 }
 
 fn parse_cpu(path: &Path, rest: &str, tick_ns: u64) -> Result<(u32, CpuTime), ProbeError> {
-    let bad = || ProbeError::parse(path, format!("bad CPU line \"cpu{rest}\""));
+    let bad = || ProbeError::parse(path, msg!("probe-bad-line", line = format!("cpu{rest}")));
     let mut words = rest.split_ascii_whitespace();
     let number = words.next().and_then(|w| w.parse().ok()).ok_or_else(bad)?;
     // user nice system idle iowait irq softirq steal; guest time is already part of user.
@@ -65,7 +66,9 @@ fn parse_cpu(path: &Path, rest: &str, tick_ns: u64) -> Result<(u32, CpuTime), Pr
 
 fn first_number(path: &Path, rest: &str, line: &str) -> Result<u64, ProbeError> {
     let word = rest.split_ascii_whitespace().next().unwrap_or("");
-    word.parse().map_err(|_| ProbeError::parse(path, format!("line {line}: expected a number, found {word:?}")))
+    word.parse().map_err(|_| {
+        ProbeError::parse(path, msg!("probe-line-no-number", line = line.to_owned(), text = word.to_owned()))
+    })
 }
 
 /// `after - before`, kind by kind. Idle and iowait may step back by a tick when an idle CPU wakes, hence saturating.
@@ -87,6 +90,9 @@ pub(crate) struct DiskCounters {
     fields: [u64; 12],
 }
 
+/// Kernels before 4.18 end here; discards are then not counted.
+const FIELDS_MIN: usize = 11;
+
 /// Fills `into[i]` with the counters of `names[i]`.
 pub(crate) fn parse_diskstats(
     path: &Path,
@@ -102,16 +108,17 @@ pub(crate) fn parse_diskstats(
                 let mut words = line.split_ascii_whitespace().skip(2);
                 (words.next() == Some(name)).then_some(words)
             })
-            .ok_or_else(|| ProbeError::parse(path, format!("device {name} is not listed")))?;
+            .ok_or_else(|| ProbeError::parse(path, msg!("probe-disk-not-listed", device = name)))?;
         let mut counters = DiskCounters::default();
         let mut seen = 0;
         for (slot, word) in counters.fields.iter_mut().zip(line) {
-            *slot = word.parse().map_err(|_| ProbeError::parse(path, format!("device {name}: bad number {word:?}")))?;
+            *slot = word.parse().map_err(|_| {
+                ProbeError::parse(path, msg!("probe-line-no-number", line = name, text = word.to_owned()))
+            })?;
             seen += 1;
         }
-        // Kernels before 4.18 end after 11 fields; discards are then not counted.
-        if seen < 11 {
-            return Err(ProbeError::parse(path, format!("device {name}: expected 11 fields, found {seen}")));
+        if seen < FIELDS_MIN {
+            return Err(ProbeError::parse(path, msg!("probe-few-fields", line = name, min = FIELDS_MIN, found = seen)));
         }
         into.push(counters);
     }

@@ -1,7 +1,8 @@
 //! Reads the kernel's counters before, during and after a step and hands over the differences.
 //!
 //! Cheapness: files stay open and are re-read with pread into one buffer; the texts are parsed in place. What the
-//! sampler itself costs is measured with the thread's CPU clock and handed over as `sampler_ns`.
+//! sampler itself costs between its two readings is measured with the threads' CPU clocks and handed over as
+//! `sampler_ns`; what it costs before the first and after the last is in no counter.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,15 +10,17 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fathom_message::msg;
 use fathom_record::{CpuSeries, CpuShares, CpuTime, HostDelta};
 
 use crate::cpu::Topology;
-use crate::health::HealthWatch;
+use crate::health::{HealthLooks, HealthWatch};
+use crate::interrupts::InterruptTable;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
 use crate::tasks::TaskWatch;
-use crate::vectors::{VectorCounts, interrupt_devices, parse_vectors, vector_deltas};
+use crate::vectors::{interrupt_devices, vector_deltas};
 
 /// A kernel file kept open.
 struct OpenText {
@@ -44,14 +47,16 @@ impl OpenText {
                 n => length += n,
             }
         }
-        std::str::from_utf8(&buffer[..length]).map_err(|_| ProbeError::parse(&self.path, "not text"))
+        std::str::from_utf8(&buffer[..length]).map_err(|_| ProbeError::parse(&self.path, msg!("probe-not-text")))
     }
 }
 
 /// Samples the whole host around a step.
 ///
 /// Order of calls: [`take_baseline`](Self::take_baseline) (optional), then per step [`begin`](Self::begin),
-/// [`interval`](Self::interval) at each interval's end, [`finish`](Self::finish).
+/// [`interval`](Self::interval) at each interval's end, [`finish`](Self::finish). `begin` is to be called a little before
+/// the measured window: all it has to look for comes first, its reading of the counters last. The counters are rates
+/// over the time between the two readings, which is measured, not over the window that was asked for.
 pub struct HostSampler {
     disks: Vec<String>,
     stat_file: OpenText,
@@ -59,11 +64,12 @@ pub struct HostSampler {
     /// Open when the disks have interrupts of their own.
     interrupts_file: Option<OpenText>,
     interrupt_devices: Vec<String>,
-    vectors_first: (Vec<u32>, Vec<VectorCounts>),
+    vectors_first: InterruptTable,
     tick_ns: u64,
     buffer: Vec<u8>,
-    baseline: CpuTime,
-    baseline_window_ns: u64,
+    baseline: Baseline,
+    /// When the counters were read first.
+    first_read: Instant,
     stat_first: Stat,
     stat_last: Stat,
     scratch: Stat,
@@ -79,16 +85,50 @@ pub struct HostSampler {
     sampler_ns: u64,
 }
 
+/// What the host does on its own.
+#[derive(Clone, Copy, Default)]
+struct Baseline {
+    time: CpuTime,
+    interrupts: u64,
+    context_switches: u64,
+    window_ns: u64,
+}
+
+impl Baseline {
+    fn between(before: &Stat, after: &Stat, window_ns: u64) -> Baseline {
+        Baseline {
+            time: pairs(before, after)
+                .fold(CpuTime::default(), |sum, (_, first, last)| sum.plus(&cpu_difference(last, first))),
+            interrupts: after.interrupts.wrapping_sub(before.interrupts),
+            context_switches: after.context_switches.wrapping_sub(before.context_switches),
+            window_ns,
+        }
+    }
+}
+
+fn ns_since(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl HostSampler {
-    /// Opens the kernel's files below `root`; `disks` are kernel names of whole devices, e.g. `nvme0n1`.
+    /// Opens the kernel's files below `root`; `disks` are kernel names of whole devices, e.g. `nvme0n1`. Drives are asked
+    /// for their health as [`HealthLooks::default`] says.
     ///
     /// # Errors
     /// [`ProbeError`] when a file is missing or a disk is not in /proc/diskstats.
     pub fn new(root: &Root, disks: Vec<String>) -> Result<HostSampler, ProbeError> {
+        HostSampler::with_health(root, disks, HealthLooks::default())
+    }
+
+    /// As [`HostSampler::new`], with a choice when drives are asked for their health.
+    ///
+    /// # Errors
+    /// As [`HostSampler::new`].
+    pub fn with_health(root: &Root, disks: Vec<String>, looks: HealthLooks) -> Result<HostSampler, ProbeError> {
         let diskstats_file = if disks.is_empty() { None } else { Some(OpenText::open(root.join("proc/diskstats"))?) };
         let tick_ns = sys::tick_ns();
         let interrupt_devices = interrupt_devices(root, &disks);
-        let health = HealthWatch::new(root, &disks);
+        let health = HealthWatch::new(root, &disks, looks);
         let mut sampler = HostSampler {
             disks,
             stat_file: OpenText::open(root.join("proc/stat"))?,
@@ -98,11 +138,11 @@ impl HostSampler {
                 .ok()
                 .filter(|_| !interrupt_devices.is_empty()),
             interrupt_devices,
-            vectors_first: Default::default(),
+            vectors_first: InterruptTable::default(),
             tick_ns,
             buffer: Vec::new(),
-            baseline: CpuTime::default(),
-            baseline_window_ns: 0,
+            baseline: Baseline::default(),
+            first_read: Instant::now(),
             stat_first: Stat::default(),
             stat_last: Stat::default(),
             scratch: Stat::default(),
@@ -115,7 +155,8 @@ impl HostSampler {
             core_of: core_of(root),
             sampler_ns: 0,
         };
-        sampler.begin()?;
+        // A disk that is not listed is refused now, and not when the step begins.
+        sampler.read_first()?;
         Ok(sampler)
     }
 
@@ -129,23 +170,38 @@ impl HostSampler {
         self.read_stat(&mut before)?;
         thread::sleep(duration);
         self.read_stat(&mut after)?;
-        self.baseline_window_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.baseline = pairs(&before, &after)
-            .fold(CpuTime::default(), |sum, (_, first, last)| sum.plus(&cpu_difference(last, first)));
+        self.baseline = Baseline::between(&before, &after, ns_since(start));
         Ok(())
     }
 
-    /// Marks the start of the measured window and forgets the step before.
+    /// Takes the first reading, at its end, and forgets the step before.
     ///
     /// # Errors
     /// [`ProbeError`] when a counter cannot be read.
     pub fn begin(&mut self) -> Result<(), ProbeError> {
+        self.prepare();
+        self.begin_prepared()
+    }
+
+    /// What takes long and may lie some time before the first reading: all processes are looked through, drives answer.
+    pub fn prepare(&mut self) {
+        self.tasks.restart();
+        self.health.begin();
+    }
+
+    /// [`begin`](Self::begin) after [`prepare`](Self::prepare): takes the first reading alone.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn begin_prepared(&mut self) -> Result<(), ProbeError> {
         self.busy_by_interval.clear();
         self.shares_by_interval.clear();
         self.events_by_interval.clear();
-        // Looking through all processes is the one costly part; it lies before the first reading, not in the window.
-        self.tasks.restart();
-        let cpu_ns = sys::thread_cpu_ns();
+        self.read_first()
+    }
+
+    /// The first reading of all counters, the times of the CPUs last.
+    fn read_first(&mut self) -> Result<(), ProbeError> {
         self.tasks.mark_start();
         let mut disks = std::mem::take(&mut self.disks_first);
         self.read_disks(&mut disks)?;
@@ -153,10 +209,10 @@ impl HostSampler {
         self.vectors_first = self.read_vectors()?;
         let mut stat = std::mem::take(&mut self.stat_first);
         self.read_stat(&mut stat)?;
+        self.first_read = Instant::now();
         self.stat_last.clone_from(&stat);
         self.stat_first = stat;
-        self.health.begin();
-        self.sampler_ns = sys::thread_cpu_ns() - cpu_ns;
+        self.sampler_ns = 0;
         Ok(())
     }
 
@@ -186,28 +242,30 @@ impl HostSampler {
         Ok(())
     }
 
-    /// Ends the window, which was `window_ns` long, and hands over everything since [`begin`](Self::begin).
+    /// Takes the last reading, at its beginning, and hands over everything since [`begin`](Self::begin). `measured_ns`:
+    /// length of the window that the I/Os are counted over.
     ///
     /// # Errors
     /// [`ProbeError`] when a counter cannot be read.
-    pub fn finish(&mut self, window_ns: u64) -> Result<HostDelta, ProbeError> {
-        let cpu_ns = sys::thread_cpu_ns();
+    pub fn finish(&mut self, measured_ns: u64) -> Result<HostDelta, ProbeError> {
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
+        let window_ns = ns_since(self.first_read);
         let mut disks_now = Vec::with_capacity(self.disks.len());
         self.read_disks(&mut disks_now)?;
         let vectors_now = self.read_vectors()?;
         self.tasks.sample();
-        self.sampler_ns += sys::thread_cpu_ns() - cpu_ns;
-
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
         let (drives, health_ns) = self.health.finish();
         let disks = disks_now.iter().zip(&self.disks_first).zip(&self.disks);
         let delta = HostDelta {
             window_ns,
+            measured_ns,
             cpus,
-            idle_baseline: self.baseline,
-            idle_baseline_window_ns: self.baseline_window_ns,
+            idle_baseline: self.baseline.time,
+            idle_baseline_window_ns: self.baseline.window_ns,
+            idle_baseline_interrupts: self.baseline.interrupts,
+            idle_baseline_context_switches: self.baseline.context_switches,
             threads: self.tasks.times(),
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
@@ -245,9 +303,10 @@ impl HostSampler {
         parse_stat(&self.stat_file.path, text, self.tick_ns, into)
     }
 
-    fn read_vectors(&mut self) -> Result<(Vec<u32>, Vec<VectorCounts>), ProbeError> {
-        let Some(file) = &self.interrupts_file else { return Ok(Default::default()) };
-        Ok(parse_vectors(file.read(&mut self.buffer)?, &self.interrupt_devices))
+    fn read_vectors(&mut self) -> Result<InterruptTable, ProbeError> {
+        let Some(file) = &self.interrupts_file else { return Ok(InterruptTable::default()) };
+        let text = file.read(&mut self.buffer)?;
+        Ok(InterruptTable::parse(text, |_, device| self.interrupt_devices.iter().any(|d| d == device)))
     }
 
     fn read_disks(&mut self, into: &mut Vec<DiskCounters>) -> Result<(), ProbeError> {
@@ -257,7 +316,7 @@ impl HostSampler {
     }
 }
 
-/// (CPU, lowest CPU of its core); empty without siblings, and where the kernel does not tell.
+/// (CPU, lowest CPU of its core); empty without siblings, and where the kernel does not report it.
 fn core_of(root: &Root) -> Vec<(u32, u32)> {
     let Ok(topology) = Topology::read(root) else { return Vec::new() };
     if !topology.has_smt() {
@@ -321,7 +380,7 @@ mod tests {
         sampler.interval().expect("interval");
         let delta = sampler.finish(1_000_000).expect("finishes");
 
-        assert_eq!(delta.window_ns, 1_000_000);
+        assert_eq!(delta.measured_ns, 1_000_000);
         assert_eq!(delta.cpus[0].1.user_ns, 25 * tick);
         assert_eq!(delta.cpus[0].1.system_ns, 25 * tick);
         assert_eq!(delta.cpus[1].1.busy_ns(), 0);
@@ -344,6 +403,47 @@ mod tests {
         assert!(thread("iou-sqp-7").kernel);
         // It began inside the window, so all its time belongs to the window.
         assert_eq!((thread("iou-wrk-7").kernel, thread("iou-wrk-7").system_ns), (true, 2 * tick));
+    }
+
+    #[test]
+    fn counters_are_rates_over_the_time_between_the_two_readings() {
+        let tree = tree();
+        let mut sampler = HostSampler::new(&tree.root(), Vec::new()).expect("opens");
+        let before = Instant::now();
+        sampler.begin().expect("begins");
+        let begun = Instant::now();
+        thread::sleep(Duration::from_millis(30));
+        let ends = Instant::now();
+        // The step counts its I/Os over a part of that time.
+        let delta = sampler.finish(10_000_000).expect("finishes");
+        let (least, most) = (ends.duration_since(begun).as_nanos() as u64, ns_since(before));
+        assert!((least..=most).contains(&delta.window_ns), "{least} to {most}: {}", delta.window_ns);
+        assert_eq!(delta.measured_ns, 10_000_000);
+        let ios = delta.ios_between_readings(1000);
+        assert!((ios - 1000.0 * delta.window_ns as f64 / 1e7).abs() < 1e-6 && ios >= 3000.0, "{ios}");
+    }
+
+    #[test]
+    fn what_the_host_does_on_its_own_is_counted_in_interrupts_too() {
+        let parsed = |text: String| {
+            let mut stat = Stat::default();
+            parse_stat(std::path::Path::new("stat"), &text, 1, &mut stat).expect("parses");
+            stat
+        };
+        let (before, after) = (parsed(stat_text(100, 1000, 50, 70)), parsed(stat_text(101, 1002, 57, 81)));
+        let mut sampler = HostSampler::new(&tree().root(), Vec::new()).expect("opens");
+        sampler.baseline = Baseline::between(&before, &after, 500);
+        let delta = sampler.finish(1).expect("finishes");
+        assert_eq!((delta.idle_baseline_interrupts, delta.idle_baseline_context_switches), (7, 11));
+        assert_eq!((delta.idle_baseline.busy_ns(), delta.idle_baseline_window_ns), (2, 500));
+    }
+
+    #[test]
+    fn a_sampler_that_is_only_made_asks_no_drive() {
+        let tree = tree();
+        tree.file("sys/devices/pci0/virtio1/hwmon2/temp1_input", "40000\n");
+        let sampler = HostSampler::new(&tree.root(), vec!["vda".to_owned()]).expect("opens");
+        assert!(!sampler.health.is_running());
     }
 
     #[test]
@@ -380,8 +480,8 @@ mod tests {
     }
 
     #[test]
-    fn cpus_are_told_by_core_only_where_siblings_share_cores() {
-        let tree = crate::cpu::tests::eight_cpus();
+    fn cpus_are_grouped_by_core_only_where_siblings_share_cores() {
+        let tree = crate::testing::eight_cpus();
         assert_eq!(core_of(&tree.root())[5..], [(5, 1), (6, 2), (7, 3)]);
         tree.file("sys/devices/system/cpu/online", "0-3\n");
         assert_eq!(core_of(&tree.root()), []);
@@ -411,6 +511,7 @@ mod tests {
         assert!(delta.interrupts > 0);
         assert!(delta.sampler_ns > 0);
         assert!(delta.idle_baseline_window_ns >= 20_000_000);
+        assert!(delta.idle_baseline_interrupts + delta.idle_baseline_context_switches > 0, "this machine wakes up");
         assert_eq!(delta.cpu_busy_by_interval.len(), 1);
         assert_eq!(delta.cpu_busy_by_interval[0].len(), delta.cpus.len());
     }

@@ -2,21 +2,23 @@
 //!
 //! Offsets and magics are those that libblkid(3) and each format's own documentation give. Reads only.
 
-use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
+use fathom_message::{Message, msg};
+
 /// Something that was recognised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// Word for `--destroy SERIAL:WORD`: `ext`, `xfs`, `md`...
     pub word: &'static str,
-    /// For people: `an ext2/3/4 file system`.
-    pub what: &'static str,
+    what: Message,
 }
 
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.what)
+impl Signature {
+    /// For people: `an ext2/3/4 file system`.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        self.what.clone()
     }
 }
 
@@ -27,7 +29,7 @@ struct Magic {
     signature: Signature,
 }
 
-const fn magic(at: usize, bytes: &'static [u8], word: &'static str, what: &'static str) -> Magic {
+const fn magic(at: usize, bytes: &'static [u8], word: &'static str, what: Message) -> Magic {
     Magic { at, bytes, signature: Signature { word, what } }
 }
 
@@ -37,56 +39,70 @@ const HEAD_BYTES: usize = 256 * 1024;
 const TAIL_BYTES: usize = 768 * 1024;
 
 const MD_MAGIC: [u8; 4] = 0xa92b_4efc_u32.to_le_bytes();
-const MD: Signature = Signature { word: "md", what: "a Linux RAID (md) member" };
-const GPT: Signature = Signature { word: "gpt", what: "a GPT partition table" };
-const MBR: Signature = Signature { word: "mbr", what: "an MBR partition table" };
-const ZFS: Signature = Signature { word: "zfs", what: "a ZFS pool member" };
-const IMSM: Signature = Signature { word: "imsm", what: "an Intel firmware RAID member" };
-const DDF: Signature = Signature { word: "ddf", what: "a DDF firmware RAID member" };
+const MD: Signature = Signature { word: "md", what: msg!("signature-md") };
+const GPT: Signature = Signature { word: "gpt", what: msg!("signature-gpt") };
+const MBR: Signature = Signature { word: "mbr", what: msg!("signature-mbr") };
+const ZFS: Signature = Signature { word: "zfs", what: msg!("signature-zfs") };
+const IMSM: Signature = Signature { word: "imsm", what: msg!("signature-imsm") };
+const DDF: Signature = Signature { word: "ddf", what: msg!("signature-ddf") };
 
 const MAGICS: &[Magic] = &[
-    magic(1080, &[0x53, 0xEF], "ext", "an ext2/3/4 file system"),
-    magic(0, b"XFSB", "xfs", "an XFS file system"),
-    magic(65_600, b"_BHRfS_M", "btrfs", "a btrfs file system"),
-    magic(1024, &[0x10, 0x20, 0xF5, 0xF2], "f2fs", "an F2FS file system"),
-    magic(1024, &[0xE2, 0xE1, 0xF5, 0xE0], "erofs", "an EROFS file system"),
-    magic(0, b"hsqs", "squashfs", "a squashfs file system"),
-    magic(3, b"NTFS    ", "ntfs", "an NTFS file system"),
-    magic(3, b"EXFAT   ", "exfat", "an exFAT file system"),
-    magic(54, b"FAT1", "fat", "a FAT file system"),
-    magic(82, b"FAT32", "fat", "a FAT file system"),
-    magic(32_769, b"CD001", "iso9660", "an ISO 9660 file system"),
-    magic(32_768, b"JFS1", "jfs", "a JFS file system"),
-    magic(65_588, b"ReIsEr", "reiserfs", "a ReiserFS file system"),
-    magic(65_536, &[0x01, 0x16, 0x19, 0x70], "gfs2", "a GFS2 file system"),
-    magic(4096, b"OCFSV2", "ocfs2", "an OCFS2 file system"),
-    magic(8192, b"OCFSV2", "ocfs2", "an OCFS2 file system"),
-    magic(32, b"NXSB", "apfs", "an APFS container"),
-    magic(3, b"-FVE-FS-", "bitlocker", "a BitLocker volume"),
-    magic(0, b"bluestore block device", "bluestore", "a Ceph BlueStore device"),
-    magic(0, b"dmvdo001", "vdo", "a VDO volume"),
-    magic(516, b"!Stra0tis", "stratis", "a Stratis pool member"),
-    magic(4612, b"!Stra0tis", "stratis", "a Stratis pool member"),
-    magic(4086, b"S1SUSPEND", "swsuspend", "a hibernated system"),
-    magic(4086, b"ULSUSPEND", "swsuspend", "a hibernated system"),
+    magic(1080, &[0x53, 0xEF], "ext", msg!("signature-ext")),
+    magic(0, b"XFSB", "xfs", msg!("signature-xfs")),
+    magic(65_600, b"_BHRfS_M", "btrfs", msg!("signature-btrfs")),
+    magic(1024, &[0x10, 0x20, 0xF5, 0xF2], "f2fs", msg!("signature-f2fs")),
+    magic(1024, &[0xE2, 0xE1, 0xF5, 0xE0], "erofs", msg!("signature-erofs")),
+    magic(0, b"hsqs", "squashfs", msg!("signature-squashfs")),
+    magic(3, b"NTFS    ", "ntfs", msg!("signature-ntfs")),
+    magic(3, b"EXFAT   ", "exfat", msg!("signature-exfat")),
+    magic(54, b"FAT1", "fat", msg!("signature-fat")),
+    magic(82, b"FAT32", "fat", msg!("signature-fat")),
+    magic(32_769, b"CD001", "iso9660", msg!("signature-iso9660")),
+    magic(32_768, b"JFS1", "jfs", msg!("signature-jfs")),
+    magic(65_588, b"ReIsEr", "reiserfs", msg!("signature-reiserfs")),
+    magic(65_536, &[0x01, 0x16, 0x19, 0x70], "gfs2", msg!("signature-gfs2")),
+    magic(4096, b"OCFSV2", "ocfs2", msg!("signature-ocfs2")),
+    magic(1024, b"OCFSV2", "ocfs2", msg!("signature-ocfs2")),
+    magic(2048, b"OCFSV2", "ocfs2", msg!("signature-ocfs2")),
+    magic(8192, b"OCFSV2", "ocfs2", msg!("signature-ocfs2")),
+    magic(1030, &[0x34, 0x34], "nilfs2", msg!("signature-nilfs2")),
+    magic(1040, &[0x7F, 0x13], "minix", msg!("signature-minix")),
+    magic(1040, &[0x8F, 0x13], "minix", msg!("signature-minix")),
+    magic(1040, &[0x68, 0x24], "minix", msg!("signature-minix")),
+    magic(1040, &[0x78, 0x24], "minix", msg!("signature-minix")),
+    magic(1048, &[0x5A, 0x4D], "minix", msg!("signature-minix")),
+    magic(0, &[0x45, 0x3D, 0xCD, 0x28], "cramfs", msg!("signature-cramfs")),
+    magic(512, &[0x45, 0x3D, 0xCD, 0x28], "cramfs", msg!("signature-cramfs")),
+    magic(32, b"ORCLDISK", "asm", msg!("signature-asm")),
+    magic(32, b"NXSB", "apfs", msg!("signature-apfs")),
+    magic(3, b"-FVE-FS-", "bitlocker", msg!("signature-bitlocker")),
+    magic(0, b"bluestore block device", "bluestore", msg!("signature-bluestore")),
+    magic(0, b"dmvdo001", "vdo", msg!("signature-vdo")),
+    magic(516, b"!Stra0tis", "stratis", msg!("signature-stratis")),
+    magic(4612, b"!Stra0tis", "stratis", msg!("signature-stratis")),
+    magic(4086, b"S1SUSPEND", "swsuspend", msg!("signature-swsuspend")),
+    magic(4086, b"ULSUSPEND", "swsuspend", msg!("signature-swsuspend")),
     // At the end of the first page, whose size is the writing machine's.
-    magic(4086, b"SWAPSPACE2", "swap", "swap space"),
-    magic(8182, b"SWAPSPACE2", "swap", "swap space"),
-    magic(16_374, b"SWAPSPACE2", "swap", "swap space"),
-    magic(65_526, b"SWAPSPACE2", "swap", "swap space"),
+    magic(4086, b"SWAPSPACE2", "swap", msg!("signature-swap")),
+    magic(8182, b"SWAPSPACE2", "swap", msg!("signature-swap")),
+    magic(16_374, b"SWAPSPACE2", "swap", msg!("signature-swap")),
+    magic(65_526, b"SWAPSPACE2", "swap", msg!("signature-swap")),
     // The LVM2 label may be in any of the first four sectors; its type stands 24 bytes into it.
-    magic(24, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
-    magic(536, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
-    magic(1048, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
-    magic(1560, b"LVM2 001", "lvm2", "an LVM2 physical volume"),
-    magic(0, b"LUKS\xBA\xBE", "luks", "a LUKS encrypted volume"),
-    magic(0, &MD_MAGIC, "md", "a Linux RAID (md) member"),
-    magic(4096, &MD_MAGIC, "md", "a Linux RAID (md) member"),
-    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA], "bcache", "a bcache or bcachefs device"),
-    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9], "bcachefs", "a bcachefs file system"),
+    magic(24, b"LVM2 001", "lvm2", msg!("signature-lvm2")),
+    magic(536, b"LVM2 001", "lvm2", msg!("signature-lvm2")),
+    magic(1048, b"LVM2 001", "lvm2", msg!("signature-lvm2")),
+    magic(1560, b"LVM2 001", "lvm2", msg!("signature-lvm2")),
+    magic(0, b"LUKS\xBA\xBE", "luks", msg!("signature-luks")),
+    magic(0, &MD_MAGIC, "md", msg!("signature-md")),
+    magic(4096, &MD_MAGIC, "md", msg!("signature-md")),
+    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x4E, 0x1A, 0x45, 0xCA], "bcache", msg!("signature-bcache")),
+    magic(4120, &[0xC6, 0x85, 0x73, 0xF6, 0x66, 0xCE, 0x90, 0xA9], "bcachefs", msg!("signature-bcachefs")),
+    magic(508, &[0xDA, 0xBE], "sun", msg!("signature-sun")),
+    magic(0, &[0x0B, 0xE5, 0xA9, 0x41], "sgi", msg!("signature-sgi")),
+    magic(512, b"PM\0\0", "mac", msg!("signature-mac")),
     // GPT stands in logical block 1, of 512 or 4096 bytes.
-    magic(512, b"EFI PART", "gpt", "a GPT partition table"),
-    magic(4096, b"EFI PART", "gpt", "a GPT partition table"),
+    magic(512, b"EFI PART", "gpt", msg!("signature-gpt")),
+    magic(4096, b"EFI PART", "gpt", msg!("signature-gpt")),
 ];
 
 /// Everything recognised on a device or image, each sort once, in order of the tables here.
@@ -103,7 +119,7 @@ pub fn signatures_of(device: &mut (impl Read + Seek)) -> io::Result<Vec<Signatur
     };
 
     let at_head = |m: &&Magic| head.get(m.at..).is_some_and(|h| h.starts_with(m.bytes));
-    let mut found: Vec<Signature> = MAGICS.iter().filter(at_head).map(|m| m.signature).collect();
+    let mut found: Vec<Signature> = MAGICS.iter().filter(at_head).map(|m| m.signature.clone()).collect();
     if has_partition_entry(&head) && !found.iter().any(|s| ["fat", "ntfs", "exfat", "gpt"].contains(&s.word)) {
         found.push(MBR);
     }
@@ -185,8 +201,8 @@ mod tests {
     #[test]
     fn every_magic_of_the_table_is_found_at_its_place() {
         for m in MAGICS {
-            assert_eq!(words_of(&[(m.at, m.bytes)]), [m.signature.word], "{}", m.signature);
-            assert!(words_of(&[(m.at + 1, m.bytes)]).is_empty(), "{} one byte further", m.signature);
+            assert_eq!(words_of(&[(m.at, m.bytes)]), [m.signature.word], "{}", m.signature.word);
+            assert!(words_of(&[(m.at + 1, m.bytes)]).is_empty(), "{} one byte further", m.signature.word);
         }
     }
 

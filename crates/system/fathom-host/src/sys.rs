@@ -10,6 +10,26 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+/// Binds the calling thread to one CPU (sched_setaffinity(2)).
+pub(crate) fn bind_thread(cpu: u32) -> io::Result<()> {
+    // As many words as the CPU needs: `cpu_set_t` ends at 1024.
+    let mut mask = vec![0_u64; cpu as usize / 64 + 1];
+    mask[cpu as usize / 64] = 1 << (cpu % 64);
+    // SAFETY: the kernel reads as many bytes of the mask as are passed, which lives past the call; the thread is this one.
+    let done = unsafe { libc::sched_setaffinity(0, mem::size_of_val(&mask[..]), mask.as_ptr().cast()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Those of `cpus` that threads of this process may be bound to, whatever its affinity is now.
+pub(crate) fn bindable_cpus(cpus: &[u32]) -> Vec<u32> {
+    // In a thread of its own, so that nobody else's affinity changes.
+    let tried = std::thread::scope(|scope| {
+        let tried = scope.spawn(|| cpus.iter().copied().filter(|cpu| bind_thread(*cpu).is_ok()).collect());
+        tried.join()
+    });
+    tried.unwrap_or_default()
+}
+
 /// CPU time of the calling thread, nanoseconds (CLOCK_THREAD_CPUTIME_ID).
 pub(crate) fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -149,4 +169,64 @@ pub(crate) fn resident_pages(file: &File, offset: u64, length: u64, flags: &mut 
         return Err(error);
     }
     Ok(flags.iter().filter(|&&page| page & 1 != 0).count() as u64)
+}
+
+/// `BLKGETDISKSEQ` of linux/fs.h: _IOR(0x12, 128, __u64).
+const BLKGETDISKSEQ: libc::Ioctl = 0x8008_1280_u32 as libc::Ioctl;
+
+/// The kernel's count of disks when the block device behind `file` appeared; `None` before Linux 5.15 and for what is no
+/// block device.
+pub(crate) fn disk_sequence(file: &File) -> Option<u64> {
+    let mut sequence = 0_u64;
+    // SAFETY: the ioctl fills one integer of the size it is declared with; the descriptor is open.
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ, &raw mut sequence) } == 0;
+    done.then_some(sequence)
+}
+
+/// `struct loop_info64` of linux/loop.h.
+#[repr(C)]
+struct LoopInfo {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    names: [u8; 128],
+    key: [u8; 32],
+    init: [u64; 2],
+}
+
+const _: () = assert!(mem::size_of::<LoopInfo>() == 232);
+
+/// `LOOP_GET_STATUS64` of linux/loop.h.
+const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
+
+/// What a loop device shows: device number of the file system and inode, and the device number of the file itself where
+/// it is a device. The numbers are those of stat(2). `None` for one that shows nothing.
+pub(crate) fn loop_backing(file: &File) -> Option<(u64, u64, u64)> {
+    // SAFETY: an all-zero loop_info64 is a valid value of that plain structure.
+    let mut info: LoopInfo = unsafe { mem::zeroed() };
+    // SAFETY: the kernel fills the structure, laid out as linux/loop.h says (its size is asserted above).
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } == 0;
+    done.then_some((info.device, info.inode, info.rdevice))
+}
+
+/// Whether somebody has the file open for writing: the kernel grants a read lease only where nobody has. `None` where
+/// leases cannot be had (another user's file, a network file system). `file` is open for reading alone.
+pub(crate) fn has_writer(file: &File) -> Option<bool> {
+    // SAFETY: takes no pointer. Somebody who opens the file in the moment between would have SIGIO sent, whose default is
+    // to end the process; nothing in this program waits for it.
+    unsafe { libc::signal(libc::SIGIO, libc::SIG_IGN) };
+    // SAFETY: takes no pointer; the descriptor is open.
+    let granted = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) } == 0;
+    if granted {
+        // SAFETY: as above.
+        unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_UNLCK) };
+        return Some(false);
+    }
+    (io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then_some(true)
 }

@@ -2,20 +2,15 @@
 
 use fathom_record::VectorDelta;
 
-use crate::disk::device_by_name;
-use crate::inspect::device_and_queue;
+use crate::disk::devices_below;
+use crate::interrupts::InterruptTable;
 use crate::root::{Root, names_in};
 
 /// Drivers' devices (`nvme0`, `virtio1`) whose vectors complete the I/O of block devices `disks`: those of the devices
 /// themselves, of all paths of a multipath drive, and of the members of an array, all the way down.
 pub(crate) fn interrupt_devices(root: &Root, disks: &[String]) -> Vec<String> {
     let mut out = Vec::new();
-    let mut queue = disks.to_vec();
-    // Bounded, because a tree that was tampered with may stack devices in a circle.
-    for _ in 0..1024 {
-        let Some(disk) = queue.pop() else { break };
-        let Ok(device) = device_by_name(root, &disk) else { continue };
-        queue.extend(device.slaves);
+    for device in devices_below(root, disks) {
         let home = root.join("sys/class/block").join(&device.name).join("device");
         if let Some(name) = std::fs::canonicalize(&home).ok().as_deref().and_then(|h| h.file_name()?.to_str()) {
             out.push(name.to_owned());
@@ -28,55 +23,20 @@ pub(crate) fn interrupt_devices(root: &Root, disks: &[String]) -> Vec<String> {
     out
 }
 
-/// Counts of one vector at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VectorCounts {
-    irq: u32,
-    device: String,
-    queue: Option<u32>,
-    /// In the order of the CPUs in the heading.
-    counts: Vec<u64>,
-}
-
-/// CPUs of the heading and rows of `devices` in /proc/interrupts (proc_interrupts(5)).
-pub(crate) fn parse_vectors(text: &str, devices: &[String]) -> (Vec<u32>, Vec<VectorCounts>) {
-    let mut lines = text.lines();
-    let heading = lines.next().unwrap_or("");
-    let cpus: Vec<u32> = heading.split_ascii_whitespace().filter_map(|w| w.strip_prefix("CPU")?.parse().ok()).collect();
-    let mut rows = Vec::new();
-    for line in lines {
-        let Some((irq, rest)) = line.split_once(':') else { continue };
-        let Some(name) = rest.split_ascii_whitespace().next_back() else { continue };
-        let (device, queue) = device_and_queue(name);
-        let Ok(irq) = irq.trim().parse() else { continue };
-        if !devices.contains(&device) {
-            continue;
-        }
-        let counts: Vec<u64> = rest.split_ascii_whitespace().take(cpus.len()).map_while(|w| w.parse().ok()).collect();
-        if counts.len() == cpus.len() {
-            rows.push(VectorCounts { irq, device, queue, counts });
-        }
-    }
-    (cpus, rows)
-}
-
 /// What was added between two readings. A CPU that went off- or online in between shifts the columns: then nothing is
 /// said rather than something wrong.
-pub(crate) fn vector_deltas(
-    first: &(Vec<u32>, Vec<VectorCounts>),
-    last: &(Vec<u32>, Vec<VectorCounts>),
-) -> Vec<VectorDelta> {
-    if first.0 != last.0 {
+pub(crate) fn vector_deltas(first: &InterruptTable, last: &InterruptTable) -> Vec<VectorDelta> {
+    if first.cpus != last.cpus {
         return Vec::new();
     }
-    let pairs = last.1.iter().filter_map(|after| {
-        let before = first.1.iter().find(|v| v.irq == after.irq && v.device == after.device)?;
+    let pairs = last.rows.iter().filter_map(|after| {
+        let before = first.rows.iter().find(|v| v.irq == after.irq && v.device == after.device)?;
         Some((before, after))
     });
     pairs
         .map(|(before, after)| {
             let counts = after.counts.iter().zip(&before.counts).map(|(a, b)| a.saturating_sub(*b));
-            let by_cpu: Vec<(u32, u64)> = first.0.iter().copied().zip(counts).filter(|(_, n)| *n > 0).collect();
+            let by_cpu: Vec<(u32, u64)> = first.cpus.iter().copied().zip(counts).filter(|(_, n)| *n > 0).collect();
             VectorDelta {
                 irq: after.irq,
                 device: after.device.clone(),
@@ -100,19 +60,21 @@ mod tests {
         )
     }
 
+    fn parsed(text: &str) -> InterruptTable {
+        InterruptTable::parse(text, |_, device| device == "nvme0")
+    }
+
     #[test]
-    fn what_a_vector_took_is_told_by_cpu() {
-        let devices = ["nvme0".to_owned()];
-        let deltas = vector_deltas(&parse_vectors(&text(5, 7), &devices), &parse_vectors(&text(5, 107), &devices));
-        let told: Vec<_> = deltas.iter().map(|d| (d.irq, d.queue, d.count, d.by_cpu.clone())).collect();
-        assert_eq!(told, [(30, None, 0, vec![]), (31, Some(1), 100, vec![(2, 100)])]);
+    fn what_a_vector_took_is_counted_by_cpu() {
+        let deltas = vector_deltas(&parsed(&text(5, 7)), &parsed(&text(5, 107)));
+        let seen: Vec<_> = deltas.iter().map(|d| (d.irq, d.queue, d.count, d.by_cpu.clone())).collect();
+        assert_eq!(seen, [(30, None, 0, vec![]), (31, Some(1), 100, vec![(2, 100)])]);
     }
 
     #[test]
     fn a_cpu_that_came_or_went_leaves_nothing_to_say() {
-        let devices = ["nvme0".to_owned()];
         let other = text(5, 7).replace("CPU2", "CPU3");
-        assert!(vector_deltas(&parse_vectors(&text(5, 7), &devices), &parse_vectors(&other, &devices)).is_empty());
+        assert!(vector_deltas(&parsed(&text(5, 7)), &parsed(&other)).is_empty());
     }
 
     #[test]
@@ -131,14 +93,6 @@ mod tests {
         let found = interrupt_devices(&tree.root(), &["md0".to_owned()]);
         for name in ["nvme0", "nvme5", "nvme6"] {
             assert!(found.iter().any(|f| f == name), "{name} is not in {found:?}");
-        }
-    }
-
-    #[test]
-    fn garbage_gives_nothing() {
-        let devices = ["nvme0".to_owned()];
-        for text in ["", "CPU0\n", "CPU0 CPU1\n5: 1 nvme0q1\n", "x\n:\n7: nvme0q1\n"] {
-            assert!(parse_vectors(text, &devices).1.iter().all(|v| v.counts.is_empty()), "{text}");
         }
     }
 }

@@ -1,16 +1,25 @@
 //! Little-endian fields of fixed-size pages.
 
+use fathom_message::{Message, Say, msg, say_error};
+
 /// A page that is shorter than its specification says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} has {found_bytes} bytes, {needed_bytes} are needed")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortPage {
-    /// Which page.
+    /// Which page, by its name in the specification.
     pub what: &'static str,
     /// Its length.
     pub found_bytes: usize,
     /// The length it must have at least.
     pub needed_bytes: usize,
 }
+
+impl Say for ShortPage {
+    fn message(&self) -> Message {
+        msg!("nvme-short-page", page = self.what, found = self.found_bytes, needed = self.needed_bytes)
+    }
+}
+
+say_error!(ShortPage);
 
 /// A page of at least `N` bytes; fields are read at places that the type bounds.
 #[derive(Clone, Copy)]

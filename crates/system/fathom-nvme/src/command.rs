@@ -5,7 +5,6 @@ use crate::features::FeatureId;
 use crate::identify::Namespace;
 
 /// Get Log Page pages.
-const LOG_ERROR: u8 = 0x01;
 const LOG_SMART: u8 = 0x02;
 const LOG_SANITIZE: u8 = 0x81;
 const LOG_OCP_SMART: u8 = 0xc0;
@@ -35,7 +34,7 @@ pub struct AdminCommand {
     pub transfer: Transfer,
     /// Patience; 0: the kernel's own (60 s).
     pub timeout_ms: u32,
-    /// For messages.
+    /// Its name in the specification.
     pub name: &'static str,
 }
 
@@ -153,12 +152,6 @@ impl AdminCommand {
         Self::log_page("SMART log", LOG_SMART, 512)
     }
 
-    /// The newest `entries` (1 to 256) of the error log.
-    #[must_use]
-    pub fn error_log(entries: u16) -> Self {
-        Self::log_page("error log", LOG_ERROR, 64 * u32::from(entries.clamp(1, 256)))
-    }
-
     /// OCP's extended SMART log.
     #[must_use]
     pub fn ocp_smart_log() -> Self {
@@ -268,8 +261,6 @@ mod tests {
     fn a_log_page_asks_for_one_dword_less_than_it_wants() {
         let smart = AdminCommand::smart_log();
         assert_eq!((smart.opcode, smart.namespace, smart.dwords[0]), (0x02, 0xffff_ffff, 0x007f_0002));
-        assert_eq!(AdminCommand::error_log(64).transfer, Transfer::FromDrive(4096));
-        assert_eq!(AdminCommand::error_log(0).transfer, Transfer::FromDrive(64));
         assert_eq!(AdminCommand::ocp_smart_log().dwords[0], 0x007f_00c0);
     }
 

@@ -6,7 +6,8 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::bytes::ShortPage;
+use fathom_message::{Message, Say, msg, say_error};
+
 use crate::command::{AdminCommand, IoCommand, Transfer};
 use crate::features::FeatureId;
 use crate::status::Status;
@@ -61,71 +62,78 @@ const _: () = assert!(size_of::<Passthrough64>() == 80);
 const _: () = assert!(size_of::<Passthrough>() == 72);
 
 /// Why a drive could not be asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum DeviceError {
     /// The node cannot be opened.
-    #[error("cannot open {path}: {source}; {help}")]
     Open {
         /// Which.
         path: PathBuf,
         /// Cause.
         source: io::Error,
-        /// What to do.
-        help: &'static str,
     },
     /// It is no NVMe device.
-    #[error("{path} is no NVMe device: name a controller (/dev/nvme0) or a namespace (/dev/nvme0n1, /dev/ng0n1)")]
     NotNvme {
         /// Which.
         path: PathBuf,
     },
     /// The kernel did not carry the command out.
-    #[error("{command} on {path}: {source}; {help}")]
     Kernel {
-        /// Command.
+        /// Command, by its name in the specification.
         command: &'static str,
         /// Device.
         path: PathBuf,
         /// Cause.
         source: io::Error,
-        /// What to do.
-        help: &'static str,
     },
     /// The drive refused the command.
-    #[error("{command} on {path}: {status}")]
     Refused {
-        /// Command.
+        /// Command, by its name in the specification.
         command: &'static str,
         /// Device.
         path: PathBuf,
         /// Its answer.
         status: Status,
     },
-    /// The answer is too short.
-    #[error("{path}: {source}")]
-    Short {
-        /// Device.
-        path: PathBuf,
-        /// Which page.
-        source: ShortPage,
-    },
 }
+
+impl Say for DeviceError {
+    fn message(&self) -> Message {
+        match self {
+            DeviceError::Open { path, source } => msg!("nvme-open-failed", path = path, source = source),
+            DeviceError::NotNvme { path } => msg!("nvme-not-a-device", path = path),
+            DeviceError::Kernel { command, path, source } => {
+                msg!("nvme-command-failed", command = *command, path = path, source = source)
+            }
+            DeviceError::Refused { command, path, status } => {
+                msg!("nvme-command-refused", command = *command, path = path, status = status.message())
+            }
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        match self {
+            DeviceError::Open { source, .. } | DeviceError::Kernel { source, .. } => {
+                Some(match source.raw_os_error() {
+                    Some(libc::EACCES | libc::EPERM) => msg!("nvme-needs-root"),
+                    Some(libc::ENOENT) => msg!("nvme-no-such-device"),
+                    Some(libc::ENODEV | libc::ENXIO) => msg!("nvme-gone"),
+                    Some(libc::ETIMEDOUT | libc::EINTR) => msg!("nvme-no-answer"),
+                    _ => msg!("nvme-see-kernel-log"),
+                })
+            }
+            DeviceError::NotNvme { .. } => Some(msg!("nvme-not-a-device-help")),
+            DeviceError::Refused { .. } => None,
+        }
+    }
+}
+
+say_error!(DeviceError);
 
 /// An open controller or namespace.
 #[derive(Debug)]
 pub struct Device {
     path: PathBuf,
     file: File,
-}
-
-fn help_of(source: &io::Error) -> &'static str {
-    match source.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => "NVMe admin commands need root",
-        Some(libc::ENOENT) => "no such device; `fathom inspect` lists the drives",
-        Some(libc::ENODEV | libc::ENXIO) => "the drive is gone or its driver gave it up; see the kernel log",
-        Some(libc::ETIMEDOUT | libc::EINTR) => "the drive did not answer in time; see the kernel log",
-        _ => "see the kernel log",
-    }
 }
 
 impl Device {
@@ -135,9 +143,14 @@ impl Device {
     /// [`DeviceError::Open`].
     pub fn open(path: &Path) -> Result<Self, DeviceError> {
         let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-        let file =
-            opened.map_err(|source| DeviceError::Open { path: path.to_owned(), help: help_of(&source), source })?;
+        let file = opened.map_err(|source| DeviceError::Open { path: path.to_owned(), source })?;
         Ok(Device { path: path.to_owned(), file })
+    }
+
+    /// A controller or namespace that is open already; `path` is what errors call it.
+    #[must_use]
+    pub fn of(file: File, path: &Path) -> Self {
+        Device { path: path.to_owned(), file }
     }
 
     /// Number of the namespace behind an open descriptor.
@@ -204,7 +217,7 @@ impl Device {
         if matches!(source.raw_os_error(), Some(libc::ENOTTY | libc::EINVAL)) {
             return Err(DeviceError::NotNvme { path: path() });
         }
-        Err(DeviceError::Kernel { command, path: path(), help: help_of(&source), source })
+        Err(DeviceError::Kernel { command, path: path(), source })
     }
 
     /// Value of a feature.
@@ -263,7 +276,7 @@ mod tests {
     #[test]
     fn a_missing_device_is_refused_with_the_way_to_find_one() {
         let error = Device::open(Path::new("/dev/nvme-that-is-not-there")).expect_err("not there");
-        assert!(error.to_string().contains("`fathom inspect` lists the drives"), "{error}");
+        assert_eq!(error.help().expect("a way").id(), "nvme-no-such-device", "{error}");
     }
 
     #[test]
@@ -276,9 +289,11 @@ mod tests {
 
     #[test]
     fn not_being_root_is_named_as_the_reason() {
-        let help = help_of(&io::Error::from_raw_os_error(libc::EACCES));
-        assert_eq!(help, "NVMe admin commands need root");
-        assert!(help_of(&io::Error::from_raw_os_error(libc::ETIMEDOUT)).contains("did not answer"));
+        for (errno, id) in [(libc::EACCES, "nvme-needs-root"), (libc::ETIMEDOUT, "nvme-no-answer")] {
+            let source = io::Error::from_raw_os_error(errno);
+            let error = DeviceError::Kernel { command: "SMART log", path: "/dev/nvme0".into(), source };
+            assert_eq!(error.help().expect("a way").id(), id);
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct Controller {
     pub has_thermal_management: bool,
     /// Autonomous power state transitions are implemented.
     pub has_autonomous_transitions: bool,
-    /// Capacity of all namespaces together; `None` when not told.
+    /// Capacity of all namespaces together; `None` when not reported.
     pub capacity_bytes: Option<u64>,
     /// Namespaces it can have.
     pub namespaces_max: u32,
@@ -76,13 +76,13 @@ pub struct SanitizeSupport {
 /// A power state (Base, figure "Power State Descriptor").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PowerState {
-    /// Most power it takes, watts; `None` when not told.
+    /// Most power it takes, watts; `None` when not reported.
     pub max_watts: Option<f64>,
     /// I/O is possible in it.
     pub operational: bool,
-    /// Time to enter, microseconds; 0: not told.
+    /// Time to enter, microseconds; 0: not reported.
     pub entry_us: u32,
-    /// Time to leave, microseconds; 0: not told.
+    /// Time to leave, microseconds; 0: not reported.
     pub exit_us: u32,
 }
 
@@ -190,12 +190,12 @@ pub struct Namespace {
     /// Protection information lies in the first bytes of the metadata rather than the last.
     #[serde(default)]
     pub protection_first: bool,
-    /// Percent of a format under way that are left; `None` when the drive does not tell.
+    /// Percent of a format under way that are left; `None` when the drive does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format_remaining_pct: Option<u8>,
-    /// Preferred write granularity in logical blocks; `None` when not told.
+    /// Preferred write granularity in logical blocks; `None` when not reported.
     pub write_granularity_blocks: Option<u32>,
-    /// I/O that crosses a multiple of this many logical blocks is slower; `None` when not told.
+    /// I/O that crosses a multiple of this many logical blocks is slower; `None` when not reported.
     pub optimal_boundary_blocks: Option<u16>,
 }
 

@@ -8,7 +8,6 @@
 mod bytes;
 mod command;
 mod device;
-mod errors;
 mod features;
 mod identify;
 mod ocp;
@@ -20,7 +19,6 @@ mod status;
 pub use bytes::ShortPage;
 pub use command::{AdminCommand, FormatRequest, IoCommand, SanitizeAction, SecureErase, Transfer};
 pub use device::{Device, DeviceError, io_command};
-pub use errors::{ErrorEntry, error_entries};
 pub use features::{
     AutonomousTransition, Coalescing, FeatureId, ThermalManagement, autonomous_transitions, coalescing, queue_counts,
     thermal_management, write_cache_enabled,
@@ -29,5 +27,5 @@ pub use identify::{Controller, LbaFormat, Namespace, PowerState, SanitizeSupport
 pub use ocp::OcpSmartLog;
 pub use pages::{AdminPages, PageFiles, namespace_ids};
 pub use sanitize::{SanitizeState, SanitizeStatus};
-pub use smart::{CriticalWarning, SmartLog};
+pub use smart::SmartLog;
 pub use status::Status;

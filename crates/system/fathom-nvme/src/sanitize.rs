@@ -25,9 +25,9 @@ pub struct SanitizeStatus {
     pub state: SanitizeState,
     /// Share of one under way that is done, in 65536ths.
     pub done_65536ths: u16,
-    /// Seconds that a block erase takes; `None` when the drive does not tell.
+    /// Seconds that a block erase takes; `None` when the drive does not report it.
     pub block_erase_s: Option<u32>,
-    /// Seconds that a cryptographic erase takes; `None` when the drive does not tell.
+    /// Seconds that a cryptographic erase takes; `None` when the drive does not report it.
     pub crypto_erase_s: Option<u32>,
 }
 

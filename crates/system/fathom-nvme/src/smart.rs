@@ -1,58 +1,12 @@
 //! SMART / Health Information, log page 02h.
 
+use fathom_record::CriticalWarning;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::{Page, ShortPage, celsius};
 
 /// Bytes behind one data unit: a thousand blocks of 512 bytes (Base, Data Units Read).
 const DATA_UNIT_BYTES: u64 = 512_000;
-
-/// Bits of the critical warning (Base, SMART byte 0).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CriticalWarning {
-    /// Spare space is below its threshold.
-    pub spare_low: bool,
-    /// A temperature is beyond a threshold.
-    pub temperature: bool,
-    /// Reliability is degraded by media or internal errors.
-    pub degraded: bool,
-    /// The media is read-only.
-    pub read_only: bool,
-    /// The backup of volatile memory has failed.
-    pub backup_failed: bool,
-    /// Persistent memory is unreliable or read-only.
-    pub persistent_memory: bool,
-}
-
-impl CriticalWarning {
-    /// From the byte of the log.
-    #[must_use]
-    pub fn of(byte: u8) -> Self {
-        let bit = |n: u8| byte & 1 << n != 0;
-        CriticalWarning {
-            spare_low: bit(0),
-            temperature: bit(1),
-            degraded: bit(2),
-            read_only: bit(3),
-            backup_failed: bit(4),
-            persistent_memory: bit(5),
-        }
-    }
-
-    /// What is warned of, in words; empty when nothing is.
-    #[must_use]
-    pub fn words(self) -> Vec<&'static str> {
-        let all = [
-            (self.spare_low, "spare space is below its threshold"),
-            (self.temperature, "temperature is beyond its threshold"),
-            (self.degraded, "reliability is degraded by media or internal errors"),
-            (self.read_only, "media is read-only"),
-            (self.backup_failed, "backup of volatile memory has failed"),
-            (self.persistent_memory, "persistent memory is unreliable"),
-        ];
-        all.into_iter().filter_map(|(set, words)| set.then_some(words)).collect()
-    }
-}
 
 /// Health of a drive (Base 2.0, figure "SMART / Health Information Log"). Counters run over the life of the drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,6 +94,8 @@ impl SmartLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
+    use fathom_message::Say as _;
 
     /// Every field holds a number of its own, at the place the specification's table gives it.
     fn log() -> [u8; 512] {
@@ -175,7 +131,7 @@ mod tests {
         assert_eq!((log.warning_minutes, log.critical_minutes), (11, 12));
         assert_eq!(log.sensors_celsius, [50, 60]);
         assert_eq!((log.throttle_transitions, log.throttle_seconds), ([13, 14], [15, 16]));
-        assert_eq!(log.warnings().words().len(), 2);
+        assert_eq!(log.warnings().messages().len(), 2);
         assert!(log.warnings().temperature && log.warnings().degraded && !log.warnings().read_only);
     }
 
@@ -196,6 +152,6 @@ mod tests {
     #[test]
     fn a_short_log_is_refused_by_name() {
         let error = SmartLog::decode(&log()[..511]).expect_err("one byte is missing");
-        assert_eq!(error.to_string(), "SMART log has 511 bytes, 512 are needed");
+        assert_eq!(english(&error.message()), "SMART log has 511 bytes, 512 are needed");
     }
 }

@@ -1,7 +1,6 @@
-//! What a command ended with, in words and as the errno the kernel's block layer would make of it.
+//! What a command ended with, and the errno the kernel's block layer would make of it.
 
-use std::fmt;
-
+use fathom_message::{Message, Say, msg};
 use serde::{Deserialize, Serialize};
 
 /// Status field of a completion without the phase tag (Base 2.0, figure "Completion Queue Entry: Status Field"): code in
@@ -9,50 +8,50 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status(u16);
 
-/// Code type, code, words, errno. Words after Base 2.0 "Status Code" figures and NVM 1.0; errno after `nvme_error_status`
+/// Code type, code, meaning, errno. Meanings after Base 2.0 "Status Code" figures and NVM 1.0; errno after `nvme_error_status`
 /// and `blk_errors` of Linux.
-const KNOWN: &[(u8, u8, &str, i32)] = &[
-    (0, 0x00, "successful", 0),
-    (0, 0x01, "invalid command opcode", libc::EOPNOTSUPP),
-    (0, 0x02, "invalid field in command", libc::EOPNOTSUPP),
-    (0, 0x03, "command id conflict", libc::EIO),
-    (0, 0x04, "data transfer error", libc::EIO),
-    (0, 0x05, "aborted because power is lost", libc::EIO),
-    (0, 0x06, "internal error of the drive", libc::EIO),
-    (0, 0x07, "abort was requested", libc::EIO),
-    (0, 0x08, "aborted because its queue was deleted", libc::EIO),
-    (0, 0x0b, "invalid namespace or format", libc::EOPNOTSUPP),
-    (0, 0x0c, "command sequence error", libc::EIO),
-    (0, 0x15, "operation denied", libc::EIO),
-    (0, 0x1c, "sanitize failed", libc::EIO),
-    (0, 0x1d, "sanitize is in progress", libc::EIO),
-    (0, 0x20, "namespace is write protected", libc::EIO),
-    (0, 0x21, "interrupted, may be tried again", libc::EREMOTEIO),
-    (0, 0x80, "block number beyond the end", libc::EREMOTEIO),
-    (0, 0x81, "capacity exceeded", libc::ENOSPC),
-    (0, 0x82, "namespace is not ready", libc::EREMOTEIO),
-    (0, 0x83, "reservation conflict", libc::EBADE),
-    (0, 0x84, "format is in progress", libc::EIO),
-    (1, 0x06, "invalid firmware slot", libc::EIO),
-    (1, 0x09, "invalid log page", libc::EIO),
-    (1, 0x0a, "invalid format", libc::EIO),
-    (1, 0x80, "conflicting attributes", libc::EOPNOTSUPP),
-    (1, 0x81, "invalid protection information", libc::EILSEQ),
-    (1, 0x82, "write to a read-only range", libc::ENODATA),
-    (2, 0x80, "write fault", libc::ENODATA),
-    (2, 0x81, "unrecovered read error", libc::ENODATA),
-    (2, 0x82, "guard check failed", libc::EILSEQ),
-    (2, 0x83, "application tag check failed", libc::EILSEQ),
-    (2, 0x84, "reference tag check failed", libc::EILSEQ),
-    (2, 0x85, "compare failed", libc::ENODATA),
-    (2, 0x86, "access denied", libc::ENODATA),
-    (2, 0x87, "deallocated or unwritten block", libc::ENODATA),
-    (3, 0x00, "internal error of the path", libc::EIO),
-    (3, 0x01, "path is lost for good", libc::EIO),
-    (3, 0x02, "path is inaccessible", libc::EIO),
-    (3, 0x03, "path is in transition", libc::EIO),
-    (3, 0x70, "host gave up on the path", libc::ENOLINK),
-    (3, 0x71, "aborted by the host", libc::ENOLINK),
+const KNOWN: &[(u8, u8, Message, i32)] = &[
+    (0, 0x00, msg!("nvme-status-success"), 0),
+    (0, 0x01, msg!("nvme-status-invalid-opcode"), libc::EOPNOTSUPP),
+    (0, 0x02, msg!("nvme-status-invalid-field"), libc::EOPNOTSUPP),
+    (0, 0x03, msg!("nvme-status-id-conflict"), libc::EIO),
+    (0, 0x04, msg!("nvme-status-transfer"), libc::EIO),
+    (0, 0x05, msg!("nvme-status-power-loss"), libc::EIO),
+    (0, 0x06, msg!("nvme-status-internal"), libc::EIO),
+    (0, 0x07, msg!("nvme-status-abort-requested"), libc::EIO),
+    (0, 0x08, msg!("nvme-status-queue-deleted"), libc::EIO),
+    (0, 0x0b, msg!("nvme-status-invalid-namespace"), libc::EOPNOTSUPP),
+    (0, 0x0c, msg!("nvme-status-sequence"), libc::EIO),
+    (0, 0x15, msg!("nvme-status-denied"), libc::EIO),
+    (0, 0x1c, msg!("nvme-status-sanitize-failed"), libc::EIO),
+    (0, 0x1d, msg!("nvme-status-sanitize-running"), libc::EIO),
+    (0, 0x20, msg!("nvme-status-write-protected"), libc::EIO),
+    (0, 0x21, msg!("nvme-status-interrupted"), libc::EREMOTEIO),
+    (0, 0x80, msg!("nvme-status-lba-out-of-range"), libc::EREMOTEIO),
+    (0, 0x81, msg!("nvme-status-capacity"), libc::ENOSPC),
+    (0, 0x82, msg!("nvme-status-not-ready"), libc::EREMOTEIO),
+    (0, 0x83, msg!("nvme-status-reservation"), libc::EBADE),
+    (0, 0x84, msg!("nvme-status-format-running"), libc::EIO),
+    (1, 0x06, msg!("nvme-status-firmware-slot"), libc::EIO),
+    (1, 0x09, msg!("nvme-status-log-page"), libc::EIO),
+    (1, 0x0a, msg!("nvme-status-invalid-format"), libc::EIO),
+    (1, 0x80, msg!("nvme-status-conflicting-attributes"), libc::EOPNOTSUPP),
+    (1, 0x81, msg!("nvme-status-invalid-protection"), libc::EILSEQ),
+    (1, 0x82, msg!("nvme-status-read-only-range"), libc::ENODATA),
+    (2, 0x80, msg!("nvme-status-write-fault"), libc::ENODATA),
+    (2, 0x81, msg!("nvme-status-unrecovered-read"), libc::ENODATA),
+    (2, 0x82, msg!("nvme-status-guard-check"), libc::EILSEQ),
+    (2, 0x83, msg!("nvme-status-application-tag"), libc::EILSEQ),
+    (2, 0x84, msg!("nvme-status-reference-tag"), libc::EILSEQ),
+    (2, 0x85, msg!("nvme-status-compare"), libc::ENODATA),
+    (2, 0x86, msg!("nvme-status-access-denied"), libc::ENODATA),
+    (2, 0x87, msg!("nvme-status-deallocated"), libc::ENODATA),
+    (3, 0x00, msg!("nvme-status-path-internal"), libc::EIO),
+    (3, 0x01, msg!("nvme-status-path-lost"), libc::EIO),
+    (3, 0x02, msg!("nvme-status-path-inaccessible"), libc::EIO),
+    (3, 0x03, msg!("nvme-status-path-transition"), libc::EIO),
+    (3, 0x70, msg!("nvme-status-path-abandoned"), libc::ENOLINK),
+    (3, 0x71, msg!("nvme-status-host-abort"), libc::ENOLINK),
 ];
 
 impl Status {
@@ -80,26 +79,20 @@ impl Status {
         self.0 as u8
     }
 
-    /// The drive asks not to try again.
+    /// What the code means.
     #[must_use]
-    pub const fn do_not_retry(self) -> bool {
-        self.0 & 1 << 14 != 0
-    }
-
-    /// What the code says.
-    #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn meaning(self) -> Message {
         let known = KNOWN.iter().find(|k| (k.0, k.1) == (self.code_type(), self.code()));
         known.map_or_else(
             || match self.code_type() {
-                0 => "generic error",
-                1 => "error of this command",
-                2 => "media or data integrity error",
-                3 => "path error",
-                7 => "error defined by the maker",
-                _ => "error of a reserved type",
+                0 => msg!("nvme-status-other-generic"),
+                1 => msg!("nvme-status-other-command"),
+                2 => msg!("nvme-status-other-media"),
+                3 => msg!("nvme-status-other-path"),
+                7 => msg!("nvme-status-other-vendor"),
+                _ => msg!("nvme-status-other-reserved"),
             },
-            |k| k.2,
+            |k| k.2.clone(),
         )
     }
 
@@ -110,26 +103,28 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (NVMe status type {:X}h code {:02X}h)", self.words(), self.code_type(), self.code())
+impl Say for Status {
+    fn message(&self) -> Message {
+        let (kind, code) = (format!("{:X}", self.code_type()), format!("{:02X}", self.code()));
+        msg!("nvme-status", meaning = self.meaning(), type = kind, code = code)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
 
     #[test]
     fn a_media_error_is_told_in_words_and_as_the_kernels_errno() {
         let status = Status::of(0x4281);
-        assert_eq!(status.to_string(), "unrecovered read error (NVMe status type 2h code 81h)");
-        assert_eq!((status.errno(), status.do_not_retry()), (libc::ENODATA, true));
+        assert_eq!(english(&status.message()), "unrecovered read error (NVMe status type 2h code 81h)");
+        assert_eq!(status.errno(), libc::ENODATA);
     }
 
     #[test]
     fn an_unknown_code_is_told_by_its_type() {
-        assert_eq!(Status::of(0x7c5).words(), "error defined by the maker");
+        assert_eq!(Status::of(0x7c5).meaning().id(), "nvme-status-other-vendor");
         assert_eq!(Status::of(0x2ff).errno(), libc::EIO);
     }
 

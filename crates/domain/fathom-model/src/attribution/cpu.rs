@@ -1,18 +1,22 @@
 //! CPUs as the limit: the worker's own core, all of them, or those that take the interrupts.
 
+use fathom_message::{Quantity, Unit};
 use fathom_record::{CpuTime, HostDelta};
-use fathom_units::format_ns;
 
-use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, RELIEF_HELPS};
-use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found};
+use super::Observation;
+use super::cause::Cause;
+use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::limit::{Caveat, Limit};
+use super::neighbour::{ProbeChange, ProbeResult};
+use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, LOAD_USELESS, Neighbour, RELIEF_HELPS};
 use crate::cost::{cpu_cost, thread_busy_shares, thread_waited_share};
 
 /// A worker thread this busy is the limit of its own rate.
 const THREAD_SATURATED: f64 = 0.92;
 /// A worker that ran less of the time than this was not held up by its CPU, however long it waited to be woken.
 const OWN_TIME_MIN: f64 = 0.3;
-/// Waiting for a CPU this share of the time is worth a word.
-const WAIT_WORTH_TELLING: f64 = 0.05;
+/// Waiting for a CPU this share of the time is worth a caveat.
+const WAIT_WORTH_CAVEAT: f64 = 0.05;
 /// CPUs this busy on average leave nothing to other work.
 const CPUS_SATURATED: f64 = 0.90;
 /// A CPU this busy cannot take another interrupt in time.
@@ -27,7 +31,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let cost = cpu_cost(host, this.ios)?;
     let per_io_ns = cost.busy_cores * 1e9 / this.iops().max(1e-9);
     let mut numbers = base_evidence(this);
-    numbers.push(evidence("cpu per I/O", per_io_ns, "ns"));
+    numbers.push(Evidence::new(EvidenceName::CpuPerIo, Quantity::new(per_io_ns, Unit::NsPerIo)));
     if this.polls() {
         return polled(all, this, per_io_ns, numbers);
     }
@@ -41,6 +45,11 @@ fn busy_share(time: &CpuTime, window_ns: u64) -> f64 {
     (time.busy_ns() + time.steal_ns) as f64 / window_ns.max(1) as f64
 }
 
+/// What more threads gave, as a probe.
+fn threads_result(more: Neighbour) -> ProbeResult {
+    more.result(ProbeChange::MoreThreads { threads: more.count })
+}
+
 fn all_cores(
     all: &[Observation],
     this: &Observation,
@@ -52,29 +61,20 @@ fn all_cores(
     let times: Vec<&CpuTime> = host.cpus.iter().filter(|(c, _)| allowed.contains(c)).map(|(_, t)| t).collect();
     let n = times.len();
     let mean = times.iter().map(|t| busy_share(t, host.window_ns)).sum::<f64>() / n.max(1) as f64;
-    numbers.push(evidence("mean busy share of the CPUs the run may use", mean * 100.0, "%"));
+    numbers.push(Evidence::new(EvidenceName::AllowedCpusBusy, Quantity::share(mean)));
     let own_ns: u64 = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
     let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
     let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
     let own_share = (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64;
-    numbers.push(evidence("share of the busy time that is this run's", own_share * 100.0, "%"));
+    numbers.push(Evidence::new(EvidenceName::OwnShareOfBusy, Quantity::share(own_share)));
     if n < 2 || mean < CPUS_SATURATED || own_share < OWN_SHARE_MIN {
         return None;
     }
     // More threads cannot be had a core for; a cheaper engine that gave more is the probe.
-    let cheaper = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
-    let more = probe::threads(all, this);
-    let probe_text = match (&cheaper, more) {
-        (Some((engine, gain)), _) => format!(" {engine} gave {gain:.2} times as much."),
-        (None, Some(t)) if t.gain < 1.1 => format!(" {} threads gave {:.2} times as much.", t.count, t.gain),
-        _ => String::new(),
-    };
-    let sentence = format!(
-        "All {n} CPUs are the limit: {:.0} % busy at {} of CPU per I/O.{probe_text}",
-        mean * 100.0,
-        format_ns(per_io_ns)
-    );
-    Some(found(LimitName::AllCores, !probe_text.is_empty(), sentence, numbers.clone()))
+    let flat = || probe::threads(all, this).filter(|more| more.gain < LOAD_USELESS).map(threads_result);
+    let probe = probe::cheaper_engine(all, this).or_else(flat);
+    let cause = Cause::AllCores { cpus: n as u32, busy_share: mean, cpu_ns_per_io: per_io_ns };
+    Some(Limit::found(cause, probe.is_some(), numbers.clone()).with_probes(probe))
 }
 
 /// CPUs whose work is interrupts and who have no time left, while the workers wait.
@@ -93,23 +93,17 @@ fn irq_core(all: &[Observation], this: &Observation, host: &HostDelta, numbers: 
     }
     full.sort_by(|a, b| b.2.total_cmp(&a.2));
     let (cpu, busy, irq) = full[0];
-    numbers.push(evidence(&format!("busy share of CPU {cpu}"), busy * 100.0, "%"));
-    numbers.push(evidence(&format!("interrupts' share of the busy time of CPU {cpu}"), irq * 100.0, "%"));
-    let flat = probe::threads(all, this).or_else(|| probe::depth(all, this, true)).filter(|n| n.gain < 1.1);
-    let relief = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
-    let text = match (&relief, &flat) {
-        (Some((engine, gain)), _) => format!(" {engine} gave {gain:.2} times as much."),
-        (None, Some(n)) => format!(" More load ({}) gave {:.2} times as much.", n.count, n.gain),
-        _ => String::new(),
-    };
-    let who = if full.len() == 1 {
-        format!("CPU {cpu}, which takes the interrupts, is")
-    } else {
-        format!("The {} CPUs that take the interrupts are", full.len())
-    };
-    let sentence =
-        format!("{who} the limit: {:.0} % busy, {:.0} % of that in interrupts.{text}", busy * 100.0, irq * 100.0);
-    Some(found(LimitName::IrqCore, !text.is_empty(), sentence, numbers.clone()))
+    numbers.push(Evidence::new(EvidenceName::CpuBusy { cpu }, Quantity::share(busy)));
+    numbers.push(Evidence::new(EvidenceName::CpuInterrupts { cpu }, Quantity::share(irq)));
+    let deeper = |d: Neighbour| (d.gain, d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
+    let more = probe::threads(all, this)
+        .map(|more| (more.gain, threads_result(more)))
+        .or_else(|| probe::depth(all, this, true).map(deeper));
+    let flat = more.filter(|(gain, _)| *gain < LOAD_USELESS).map(|(_, probe)| probe);
+    let probe = probe::cheaper_engine(all, this).or(flat);
+    let cpus = full.len() as u32;
+    let cause = Cause::IrqCores { cpus, busiest_cpu: cpu, busy_share: busy, interrupt_share: irq };
+    Some(Limit::found(cause, probe.is_some(), numbers.clone()).with_probes(probe))
 }
 
 /// How much of the time the workers' cores had nothing left to give; `None` without workers.
@@ -152,33 +146,24 @@ fn core(
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let waited = thread_waited_share(host);
     let saturated = saturated_share(this, host).filter(|share| *share >= THREAD_SATURATED)?;
-    numbers.push(evidence("mean busy share of the worker threads", mean * 100.0, "%"));
-    numbers.push(evidence("share of the time they waited for a CPU", waited * 100.0, "%"));
+    numbers.push(Evidence::new(EvidenceName::WorkersBusy, Quantity::share(mean)));
+    numbers.push(Evidence::new(EvidenceName::WorkersWaited, Quantity::share(waited)));
     let more = probe::threads(all, this);
-    if let Some(t) = more {
-        numbers.push(evidence(&format!("IOPS with {} threads against this", t.count), t.gain, "x"));
+    if let Some(more) = more {
+        numbers.push(gain_of_threads(more));
     }
-    let cheaper = probe::engine(all, this).filter(|(_, gain)| *gain >= RELIEF_HELPS);
-    let who =
-        if shares.len() == 1 { "One core is".to_owned() } else { format!("The {} workers' cores are", shares.len()) };
-    let probe_text = match (more, &cheaper) {
-        (Some(t), _) if t.gain >= RELIEF_HELPS => format!(" {} threads gave {:.2} times as much.", t.count, t.gain),
-        (_, Some((engine, gain))) => format!(" {engine} gave {gain:.2} times as much."),
-        _ => String::new(),
-    };
-    let others = match waited >= WAIT_WORTH_TELLING {
-        true => format!(" Others on the host kept the workers waiting {:.0} % of the time.", waited * 100.0),
-        false => String::new(),
-    };
-    let sentence = format!(
-        "{who} the limit: {:.0} % busy, {} of CPU per I/O.{others}{probe_text}",
-        saturated * 100.0,
-        format_ns(per_io_ns)
-    );
-    Some(found(LimitName::Core, !probe_text.is_empty(), sentence, numbers))
+    let relieved = more.filter(|more| more.gain >= RELIEF_HELPS).map(threads_result);
+    let probe = relieved.or_else(|| probe::cheaper_engine(all, this));
+    let cause = Cause::Cores { workers: shares.len() as u32, busy_share: saturated, cpu_ns_per_io: per_io_ns };
+    let caveat = (waited >= WAIT_WORTH_CAVEAT).then_some(Caveat::WorkersWaited { share: waited });
+    Some(Limit::found(cause, probe.is_some(), numbers).with_probes(probe).with_caveats(caveat))
 }
 
-/// Spinning threads are always busy: only probes tell whether their core is the limit.
+fn gain_of_threads(more: Neighbour) -> Evidence {
+    Evidence::new(EvidenceName::GainOfThreads { threads: more.count }, more.gain_quantity())
+}
+
+/// Spinning threads are always busy: only probes show whether their core is the limit.
 fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Limit> {
     let more = probe::threads(all, this)?;
     let deeper = probe::depth(all, this, true);
@@ -188,15 +173,13 @@ fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: 
     if more.gain < RELIEF_HELPS || deeper_helps || this.in_flight() == 1 {
         return None;
     }
-    // More threads also put more in flight; a step as deep by depth alone would tell them apart.
-    deeper.filter(|d| d.gain < 1.1)?;
-    numbers.push(evidence(&format!("IOPS with {} threads against this", more.count), more.gain, "x"));
-    let sentence = format!(
-        "The polling core is the limit: {} of CPU per I/O; more depth gave nothing, {} threads gave {:.2} times as much.",
-        format_ns(per_io_ns),
-        more.count,
-        more.gain
-    );
-    let is_blurred = more.gain / (1.0 + more.gain_rel_half_width) <= 1.0;
-    Some(Limit { is_blurred, ..found(LimitName::Core, !is_blurred, sentence, numbers) })
+    // More threads also put more in flight; a step as deep by depth alone tells the two apart.
+    let deeper = deeper.filter(|d| d.gain < LOAD_USELESS)?;
+    let in_flight = deeper.count;
+    numbers.push(Evidence::new(EvidenceName::GainOfDepth { in_flight }, deeper.gain_quantity()));
+    numbers.push(gain_of_threads(more));
+    let is_noisy = more.may_give_nothing();
+    let limit = Limit::found(Cause::PollingCore { cpu_ns_per_io: per_io_ns }, !is_noisy, numbers);
+    let probes = [deeper.result(ProbeChange::MoreInFlight { in_flight }), threads_result(more)];
+    Some(limit.with_probes(probes).with_caveats(is_noisy.then_some(Caveat::Noise)))
 }

@@ -1,9 +1,21 @@
 //! A database as the load: is it the CPUs, the drives, or the database itself?
 
-use fathom_units::{format_iops, format_pct};
+use fathom_message::{Quantity, Unit};
 use serde::Serialize;
 
-use super::{Limit, LimitName, evidence, found};
+use super::cause::{Cause, DatabaseCause, DatabaseLimit};
+use super::evidence::{Evidence, EvidenceName};
+use super::limit::Limit;
+use super::neighbour::{ProbeChange, ProbeResult};
+
+/// All CPUs this busy are the limit.
+const CPUS_BUSY: f64 = 0.80;
+/// Drives that give this share of their calibrated rate are the limit.
+const DRIVES_USED: f64 = 0.80;
+/// A CPU this busy is the limit of what runs on it alone.
+const CPU_BUSY: f64 = 0.95;
+/// More load that gives less than this factor confirms a limit.
+const MORE_LOAD_USELESS: f64 = 1.1;
 
 /// What a database run showed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -27,38 +39,40 @@ pub struct DatabaseLoad {
 pub fn attribute_database(load: &DatabaseLoad) -> Limit {
     let used = load.iops / load.calibrated_iops.max(1.0);
     let numbers = vec![
-        evidence("transactions", load.transactions_per_s, "1/s"),
-        evidence("mean busy share of all CPUs", load.cpu_busy_share * 100.0, "%"),
-        evidence("busy share of the busiest CPU", load.busiest_cpu_share * 100.0, "%"),
-        evidence("used share of the drives", used * 100.0, "%"),
+        Evidence::new(EvidenceName::Transactions, Quantity::new(load.transactions_per_s, Unit::PerS)),
+        Evidence::new(EvidenceName::CpusBusy, Quantity::share(load.cpu_busy_share)),
+        Evidence::new(EvidenceName::BusiestCpuBusy, Quantity::share(load.busiest_cpu_share)),
+        Evidence::new(EvidenceName::DrivesUsed, Quantity::share(used)),
     ];
-    let drives = format!("the drives give {} of {} IOPS", format_iops(load.iops), format_iops(load.calibrated_iops));
-    let flat = load.gain_of_more_load.is_some_and(|g| g < 1.1);
-    if load.cpu_busy_share >= 0.80 {
-        let sentence = format!("All CPUs are the limit: {} busy; {drives}.", format_pct(load.cpu_busy_share * 100.0));
-        return found(LimitName::AllCores, flat, sentence, numbers);
-    }
-    if used >= 0.80 {
-        return found(LimitName::Device, flat, format!("The drives are the limit: {drives}."), numbers);
-    }
-    if load.busiest_cpu_share >= 0.95 {
-        let sentence = format!(
-            "One core is the limit: it is {} busy, all together {}; {drives}.",
-            format_pct(load.busiest_cpu_share * 100.0),
-            format_pct(load.cpu_busy_share * 100.0)
-        );
-        return found(LimitName::Core, flat, sentence, numbers);
-    }
-    let sentence = format!(
-        "The database is the limit: CPUs are {} busy and {drives}; it waits for itself (locks, log) or for more sessions.",
-        format_pct(load.cpu_busy_share * 100.0)
-    );
-    found(LimitName::Database, flat, sentence, numbers)
+    let limit = if load.cpu_busy_share >= CPUS_BUSY {
+        DatabaseLimit::AllCores
+    } else if used >= DRIVES_USED {
+        DatabaseLimit::Drives
+    } else if load.busiest_cpu_share >= CPU_BUSY {
+        DatabaseLimit::Core
+    } else {
+        DatabaseLimit::Database
+    };
+    let cause = Cause::Database(DatabaseCause {
+        limit,
+        cpu_busy_share: load.cpu_busy_share,
+        busiest_cpu_share: load.busiest_cpu_share,
+        iops: load.iops,
+        calibrated_iops: load.calibrated_iops,
+    });
+    let flat = load.gain_of_more_load.filter(|gain| *gain < MORE_LOAD_USELESS);
+    let probe = flat.map(|gain| ProbeResult {
+        step_index: None,
+        change: ProbeChange::MoreSessions,
+        gain: Quantity::times(gain),
+    });
+    Limit::found(cause, probe.is_some(), numbers).with_probes(probe)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attribution::{Confidence, LimitName};
 
     fn load(cpu: f64, busiest: f64, used: f64) -> DatabaseLoad {
         DatabaseLoad {
@@ -82,5 +96,13 @@ mod tests {
         assert_eq!(attribute_database(&load(0.4, 0.6, 0.3)).name, LimitName::Database);
         assert_eq!(attribute_database(&load(0.4, 0.99, 0.3)).name, LimitName::Core);
         assert_eq!(attribute_database(&load(0.4, 0.6, 0.9)).name, LimitName::Device);
+    }
+
+    #[test]
+    fn more_sessions_that_give_no_more_confirm_the_limit() {
+        let tried = |gain| DatabaseLoad { gain_of_more_load: Some(gain), ..load(0.81, 0.95, 0.49) };
+        let (flat, grew) = (attribute_database(&tried(1.02)), attribute_database(&tried(1.4)));
+        assert_eq!((flat.confidence, grew.confidence), (Confidence::Confirmed, Confidence::Likely));
+        assert_eq!((flat.probes.len(), grew.probes.len()), (1, 0));
     }
 }

@@ -1,86 +1,74 @@
 //! The queue or the device: what is left when the host is idle enough.
 
-use fathom_units::format_ns;
-
+use super::Observation;
+use super::cause::{Cause, UnknownReason};
+use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::limit::{Caveat, Limit};
+use super::neighbour::{ProbeChange, inverse};
 use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, DepthSays, Neighbour};
-use super::{Evidence, Limit, LimitName, Observation, base_evidence, evidence, found, unknown};
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let lat = this.mean_lat_ns?;
+    let lat_ns = this.mean_lat_ns?;
     let mut numbers = base_evidence(this);
     let n = this.in_flight();
-    let near = probe::depth(all, this, true);
-    // One doubling that leaves it open is blurred by noise, or lies near the knee: a much deeper step tells.
-    // That it grew less over all these doublings than one must to help leaves nothing to gain from depth.
-    let tells = |f: &Neighbour| f.gain <= DEPTH_HELPS_PER_DOUBLING || f.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING;
-    let far = near.filter(|d| d.is_open(n)).and_then(|_| probe::far_depth(all, this)).filter(tells);
-    // Noise that leaves room for two answers over one doubling may leave room for one over three.
-    let sharper = near
-        .filter(|d| d.is_blurred(n))
-        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_blurred(n)))
-        .filter(|f| !f.is_held_by_threads || f.says(n) == DepthSays::Helps);
-    if let Some(deeper) = far.or(sharper).or(near) {
-        numbers.push(evidence(&format!("IOPS at {} in flight against this", deeper.count), deeper.gain, "x"));
-        let (says, is_blurred) = (deeper.says(n), deeper.is_blurred(n));
-        if says == DepthSays::Helps {
-            let sentence = format!(
-                "Queue depth is the {}limit: {n} in flight at {} each; {} in flight gave {}.",
-                if is_blurred { "likely " } else { "" },
-                format_ns(lat),
-                deeper.count,
-                deeper.told(is_blurred)
-            );
-            return Some(Limit { is_blurred, ..found(LimitName::QueueDepth, !is_blurred, sentence, numbers) });
-        }
-        if says == DepthSays::Useless && deeper.is_held_by_threads {
-            let why = "a deeper queue gave little more because the cores of its threads were full, which says nothing of the device";
-            return Some(unknown(why, numbers));
-        }
-        if says == DepthSays::Useless {
-            let told = format!("{} in flight gave {}", deeper.count, deeper.told(is_blurred));
-            return Some(Limit { is_blurred, ..device(!is_blurred, n, &told, lat, numbers) });
+    if let Some(deeper) = deciding_depth(all, this) {
+        let name = EvidenceName::GainOfDepth { in_flight: deeper.count };
+        numbers.push(Evidence::new(name, deeper.gain_quantity()));
+        if let Some(limit) = by_deeper(n, deeper, lat_ns, &numbers) {
+            return Some(limit);
         }
     }
     if let Some(shallower) = probe::depth(all, this, false) {
         let by_threads = probe::is_shallower_held_by_threads(all, this);
-        return Some(by_shallower(n, shallower, by_threads, lat, numbers));
+        return Some(by_shallower(n, shallower, by_threads, lat_ns, numbers));
     }
-    if n == 1 {
-        let sentence = format!("Queue depth is the likely limit: one I/O at a time, {} each.", format_ns(lat));
-        return Some(found(LimitName::QueueDepth, false, sentence, numbers));
-    }
-    None
+    (n == 1).then(|| Limit::found(Cause::QueueDepth { in_flight: n, lat_ns }, false, numbers))
+}
+
+/// The deeper step that decides: the nearest, or a much deeper one where noise or the knee leaves one doubling open.
+fn deciding_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let n = this.in_flight();
+    let near = probe::depth(all, this, true)?;
+    // That it grew less over all these doublings than one must to help leaves nothing to gain from depth.
+    let decides = |f: &Neighbour| f.gain <= DEPTH_HELPS_PER_DOUBLING || f.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING;
+    let far = Some(near).filter(|d| d.is_open(n)).and_then(|_| probe::far_depth(all, this)).filter(decides);
+    // Noise that leaves room for two answers over one doubling may leave room for one over three.
+    let sharper = Some(near)
+        .filter(|d| d.is_noisy(n))
+        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_noisy(n)))
+        .filter(|f| !f.is_held_by_threads || f.says(n) == DepthSays::Helps);
+    far.or(sharper).or(Some(near))
+}
+
+/// `None` where the deeper step gave neither clearly more nor clearly nothing.
+fn by_deeper(n: u32, deeper: Neighbour, lat_ns: f64, numbers: &[Evidence]) -> Option<Limit> {
+    let cause = match deeper.says(n) {
+        DepthSays::Open => return None,
+        DepthSays::Helps => Cause::QueueDepth { in_flight: n, lat_ns },
+        DepthSays::Useless if deeper.is_held_by_threads => {
+            return Some(Limit::unknown(UnknownReason::DeeperHeldByThreads, numbers.to_vec()));
+        }
+        DepthSays::Useless => Cause::Device { in_flight: n, lat_ns },
+    };
+    let is_noisy = deeper.is_noisy(n);
+    let probe = deeper.result(ProbeChange::MoreInFlight { in_flight: deeper.count });
+    let limit = Limit::found(cause, !is_noisy, numbers.to_vec()).with_probes([probe]);
+    Some(limit.with_caveats(is_noisy.then_some(Caveat::Noise)))
 }
 
 /// The deepest step has no deeper neighbour: a flat last rung is the device's signature, without a probe beyond it.
 /// `by_threads`: the shallower step was held by its threads, so that what was gained since may be all theirs.
-fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat: f64, mut numbers: Vec<Evidence>) -> Limit {
+fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat_ns: f64, mut numbers: Vec<Evidence>) -> Limit {
     let growth = 1.0 / shallower.gain;
-    numbers.push(evidence(&format!("IOPS here against {} in flight", shallower.count), growth, "x"));
+    let name = EvidenceName::GrowthOfDepth { in_flight: shallower.count };
+    numbers.push(Evidence::new(name, inverse(shallower.gain_quantity())));
     let per_doubling = growth.powf(1.0 / (f64::from(n) / f64::from(shallower.count)).log2());
-    if per_doubling <= DEPTH_USELESS_PER_DOUBLING {
-        return device(false, n, "the last doubling of the depth added under 12 %", lat, numbers);
-    }
-    if by_threads {
-        let why = "the step with fewer in flight was held by its threads, so that what was gained since says nothing of depth";
-        return unknown(why, numbers);
-    }
-    if per_doubling >= DEPTH_HELPS_PER_DOUBLING {
-        let sentence = format!(
-            "Queue depth is the likely limit: {n} in flight at {} each, and IOPS still grew {growth:.2} times from {}.",
-            format_ns(lat),
-            shallower.count
-        );
-        return found(LimitName::QueueDepth, false, sentence, numbers);
-    }
-    unknown("near the knee, more depth still helps a little, and nothing in the host is saturated", numbers)
-}
-
-/// `proof`: what a deeper or the shallower queue showed.
-fn device(confirmed: bool, n: u32, proof: &str, lat_ns: f64, numbers: Vec<Evidence>) -> Limit {
-    let sentence = format!(
-        "The device is the limit: {n} in flight take {} each, {proof}, and no core is saturated.",
-        format_ns(lat_ns)
-    );
-    found(LimitName::Device, confirmed, sentence, numbers)
+    let cause = match per_doubling {
+        g if g <= DEPTH_USELESS_PER_DOUBLING => Cause::Device { in_flight: n, lat_ns },
+        _ if by_threads => return Limit::unknown(UnknownReason::ShallowerHeldByThreads, numbers),
+        g if g >= DEPTH_HELPS_PER_DOUBLING => Cause::QueueDepth { in_flight: n, lat_ns },
+        _ => return Limit::unknown(UnknownReason::NearKnee, numbers),
+    };
+    let probe = shallower.result(ProbeChange::FewerInFlight { in_flight: shallower.count });
+    Limit::found(cause, false, numbers).with_probes([probe])
 }

@@ -1,5 +1,6 @@
 //! What is known of the machine a step ran on, beside its counters.
 
+use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::MachineModel;
@@ -24,11 +25,32 @@ pub struct DriveFacts {
     pub temperature_celsius: Option<(f64, Option<f64>)>,
 }
 
-/// A rate that the host holds a device to (cgroup `io.max`).
+/// Where a rate is set that the host holds a device to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateSource {
+    /// `io.max` of a control group.
+    ControlGroup {
+        /// Kernel name of the device, or its number where it has none.
+        device: String,
+    },
+}
+
+impl RateSource {
+    /// Where it is set, as a sentence names it.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            RateSource::ControlGroup { device } => msg!("limit-rate-of-control-group", device = device),
+        }
+    }
+}
+
+/// A rate that the host holds a device to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateLimit {
     /// Where it is set.
-    pub name: String,
+    pub source: RateSource,
     /// Reads per second.
     pub read_iops: Option<f64>,
     /// Writes per second.

@@ -53,7 +53,7 @@ impl Observation {
             open_loop: record.open_loop.clone(),
             host: record.host.clone(),
             worker_cpus,
-            features: record.features.iter().map(|f| (f.name.clone(), f.used)).collect(),
+            features: record.features.iter().map(|f| (f.name.clone(), f.is_used())).collect(),
             facts: None,
         }
     }

@@ -1,9 +1,14 @@
 //! Limits that are set from outside, and answers that come from elsewhere.
 
-use fathom_units::{format_iops, format_rate};
+use fathom_message::{Quantity, msg};
 
+use super::Observation;
+use super::cause::{Cause, RateWait};
+use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::facts::RateLimit;
+use super::limit::Limit;
+use super::neighbour::ProbeChange;
 use super::probe;
-use super::{Limit, LimitName, Observation, base_evidence, evidence, found};
 
 /// Share of our bytes that must reach the device before its figures are called the device's.
 const DEVICE_SHARE_MIN: f64 = 0.5;
@@ -32,9 +37,8 @@ pub(super) fn rate_asked(this: &Observation) -> Option<Limit> {
         return None;
     }
     let mut numbers = base_evidence(this);
-    numbers.push(evidence("intended rate", open.intended_iops, "iops"));
-    let sentence = format!("The asked rate of {} IOPS is the limit: it was kept.", format_iops(open.intended_iops));
-    Some(found(LimitName::Rate, true, sentence, numbers))
+    numbers.push(Evidence::new(EvidenceName::IntendedRate, Quantity::iops(open.intended_iops)));
+    Some(Limit::found(Cause::RateAsked { iops: open.intended_iops }, true, numbers))
 }
 
 /// Share of our bytes that the device saw; `None` when no device was sampled.
@@ -58,13 +62,9 @@ pub(super) fn page_cache(this: &Observation) -> Option<Limit> {
         return None;
     }
     let mut numbers = base_evidence(this);
-    numbers.push(evidence("bytes that reached the device", share * 100.0, "%"));
-    numbers.push(evidence("bytes in the page cache", cached as f64, "bytes"));
-    let sentence = format!(
-        "The page cache answered: only {:.0} % of the bytes reached the device. This is memory speed, not the drive's.",
-        share * 100.0
-    );
-    Some(found(LimitName::PageCache, true, sentence, numbers))
+    numbers.push(Evidence::new(EvidenceName::BytesAtDevice, Quantity::share(share)));
+    numbers.push(Evidence::new(EvidenceName::PageCacheBytes, Quantity::bytes(cached)));
+    Some(Limit::found(Cause::PageCache { device_share: share }, true, numbers))
 }
 
 /// A rate that the host holds the device to, and that was met.
@@ -73,45 +73,38 @@ pub(super) fn rate_allowed(all: &[Observation], this: &Observation) -> Option<Li
     let mix = this.step.workload.mix;
     let read = f64::from(mix.read_pct) / 100.0;
     let write = f64::from(mix.write_pct) / 100.0;
-    for limit in &facts.rate_limits {
-        let held = [
-            (limit.read_iops, this.iops() * read, false),
-            (limit.write_iops, this.iops() * write, false),
-            (limit.read_bytes_per_s, this.bytes_per_s() * read, true),
-            (limit.write_bytes_per_s, this.bytes_per_s() * write, true),
+    facts.rate_limits.iter().find_map(|limit| {
+        // What is allowed, and what came of it.
+        let rates = [
+            (limit.read_iops.map(Quantity::iops), this.iops() * read),
+            (limit.write_iops.map(Quantity::iops), this.iops() * write),
+            (limit.read_bytes_per_s.map(Quantity::bytes_per_s), this.bytes_per_s() * read),
+            (limit.write_bytes_per_s.map(Quantity::bytes_per_s), this.bytes_per_s() * write),
         ];
-        for (allowed, got, in_bytes) in held {
-            let Some(allowed) = allowed.filter(|a| *a > 0.0) else { continue };
-            let share = got / allowed;
-            let waits = waits_above_device(this).filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share));
-            if !HELD_RATE.contains(&share) && waits.is_none() {
-                continue;
-            }
-            // A deeper queue that stays below the allowed rate as well is held by it.
-            let deeper = probe::depth(all, this, true);
-            let flat = deeper.is_some_and(|d| d.gain * share <= *HELD_RATE.end());
-            let mut numbers = base_evidence(this);
-            if let Some(waits) = waits {
-                numbers.push(evidence("latency over the device's own time", waits, "x"));
-            }
-            let (text, unit) =
-                if in_bytes { (format_rate(allowed), "bytes/s") } else { (format_iops(allowed), "iops") };
-            numbers.push(evidence("allowed rate", allowed, unit));
-            let per = if in_bytes { "" } else { " IOPS" };
-            let met = match waits {
-                Some(w) if share < *HELD_RATE.start() => {
-                    format!(
-                        "{:.0} % of it came, each I/O waiting {w:.0} times as long as the device took",
-                        share * 100.0
-                    )
-                }
-                _ => "and it was met".to_owned(),
-            };
-            let sentence = format!("The rate allowed by {} is the limit: {text}{per}, {met}.", limit.name);
-            let mut out = found(LimitName::Rate, flat, sentence, numbers);
-            out.would_help = vec![format!("a higher rate in {}", limit.name)];
-            return Some(out);
-        }
+        rates.into_iter().find_map(|(allowed, got)| {
+            let allowed = allowed.filter(|a| a.value > 0.0)?;
+            held_by(all, this, limit, allowed, got / allowed.value)
+        })
+    })
+}
+
+/// The limit where `share` of the allowed rate came and that was all it let through.
+fn held_by(all: &[Observation], this: &Observation, limit: &RateLimit, allowed: Quantity, share: f64) -> Option<Limit> {
+    let waits = waits_above_device(this).filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share));
+    if !HELD_RATE.contains(&share) && waits.is_none() {
+        return None;
     }
-    None
+    // A deeper queue that stays below the allowed rate as well is held by it.
+    let deeper = probe::depth(all, this, true).filter(|d| d.gain * share <= *HELD_RATE.end());
+    let mut numbers = base_evidence(this);
+    numbers.extend(waits.map(|waits| Evidence::new(EvidenceName::LatencyOverDevice, Quantity::times(waits))));
+    numbers.push(Evidence::new(EvidenceName::AllowedRate, allowed));
+    let wait = waits
+        .filter(|_| share < *HELD_RATE.start())
+        .map(|lat_over_device| RateWait { reached_share: share, lat_over_device });
+    let cause = Cause::RateAllowed { source: limit.source.clone(), allowed, wait };
+    let probe = deeper.map(|d| d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
+    let mut found = Limit::found(cause, probe.is_some(), numbers).with_probes(probe);
+    found.would_help = vec![msg!("help-higher-rate-of", source = limit.source.message())];
+    Some(found)
 }

@@ -1,9 +1,13 @@
 //! What lies between the CPUs and the media as the limit: memory, links, shared links, the array.
 
-use fathom_units::{format_iops, format_rate};
+use fathom_message::{Quantity, Unit};
 
-use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING};
-use super::{Limit, LimitName, Observation, base_evidence, evidence, found};
+use super::cause::Cause;
+use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::limit::Limit;
+use super::neighbour::{ProbeChange, ProbeResult};
+use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, Neighbour};
+use super::{LimitName, Observation};
 use crate::ceilings::Ceiling;
 
 /// A part used this much is at its limit; packet overhead is known to a few percent.
@@ -12,17 +16,24 @@ const AT_CEILING: f64 = 0.90;
 const NEAR_ARRAY: std::ops::RangeInclusive<f64> = 0.75..=1.30;
 /// Per drive, fewer drives that give this much more show something shared.
 const SHARING: f64 = 1.15;
+/// Fewer targets that give as much in total.
+const SAME_TOTAL: std::ops::RangeInclusive<f64> = 0.93..=1.07;
+/// Member I/Os for each write from which an array amplifies them.
+const MEMBER_IOS_PER_WRITE: f64 = 1.5;
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     // A deeper queue that still helps shows that nothing on the way is full.
+    let n = this.in_flight();
     let deeper = probe::depth(all, this, true);
-    if deeper.is_some_and(|d| d.per_doubling(this.in_flight()) >= DEPTH_HELPS_PER_DOUBLING) {
+    if deeper.is_some_and(|d| d.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING) {
         return None;
     }
     let ceilings = this.ceilings();
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
     let full = |name: LimitName| lowest_of(name).filter(|c| this.iops() >= AT_CEILING * c.iops);
-    let flat = deeper.is_some_and(|d| d.per_doubling(this.in_flight()) <= DEPTH_USELESS_PER_DOUBLING);
+    let flat = deeper
+        .filter(|d| d.per_doubling(n) <= DEPTH_USELESS_PER_DOUBLING)
+        .map(|d| d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
     // Of several that are full the fullest is the claim.
     let mut claims: Vec<&Ceiling> =
         [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(full).collect();
@@ -33,91 +44,67 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     array(this, lowest_of(LimitName::Raid), flat).or_else(|| shared(all, this))
 }
 
-fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: bool) -> Limit {
-    let used = this.iops() / ceiling.iops;
-    let mut numbers = base_evidence(this);
-    numbers.push(evidence("ceiling", ceiling.iops, "iops"));
-    numbers.push(evidence("used share of the ceiling", used * 100.0, "%"));
-    let (part, probe) = match ceiling.name {
-        LimitName::Uplink => {
-            let alone = probe::fewer_drives(all, this).filter(|n| n.gain >= SHARING);
-            let text = alone.map(|n| format!(" {} drives alone gave {:.2} times as much each.", n.count, n.gain));
-            ("The shared link", text)
-        }
-        LimitName::Link => {
-            let other = probe::same_bandwidth(all, this);
-            let text = other.map(|(bs, ratio)| {
-                format!(" Blocks of {} moved {ratio:.2} times the bytes.", fathom_units::format_block(u64::from(bs)))
-            });
-            ("The PCIe link", text)
-        }
-        _ => ("Memory bandwidth", None),
-    };
-    let confirmed = probe.is_some() || flat;
-    let sentence = format!(
-        "{part} is the limit: {} of data are {:.0} % of what it carries ({}).{}",
-        format_rate(this.bytes_per_s()),
-        used * 100.0,
-        ceiling.sentence,
-        probe.unwrap_or_default()
-    );
-    found(ceiling.name, confirmed, sentence, numbers)
+/// What fewer targets gave, as a probe.
+fn fewer_targets_result(fewer: Neighbour) -> ProbeResult {
+    fewer.result(ProbeChange::FewerTargets { targets: fewer.count })
 }
 
-/// Arrays: the write penalty shows as IOPS at the term, or as reads of the members under pure writes.
-fn array(this: &Observation, term: Option<&Ceiling>, flat: bool) -> Option<Limit> {
+/// `flat`: a deeper queue that gave nothing.
+fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Limit {
+    let used_share = this.iops() / ceiling.iops;
+    let mut numbers = base_evidence(this);
+    numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
+    numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(used_share)));
+    let relieved = match ceiling.name {
+        LimitName::Uplink => {
+            probe::fewer_targets(all, this).filter(|fewer| fewer.gain >= SHARING).map(fewer_targets_result)
+        }
+        LimitName::Link => probe::same_bandwidth(all, this),
+        _ => None,
+    };
+    let probe = relieved.or(flat);
+    let cause = Cause::AtCeiling { ceiling: ceiling.clone(), bytes_per_s: this.bytes_per_s(), used_share };
+    Limit::found(cause, probe.is_some(), numbers).with_probes(probe)
+}
+
+/// Arrays: the write penalty shows as IOPS at the ceiling, or as reads of the members under pure writes.
+fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult>) -> Option<Limit> {
     let facts = this.facts.as_ref()?;
     let raid = facts.machine.raid.as_ref()?;
     let mut numbers = base_evidence(this);
     let writes = this.step.workload.mix.write_pct > 0;
-    if let Some(term) = term {
-        let used = this.iops() / term.iops;
-        numbers.push(evidence("array term", term.iops, "iops"));
-        if NEAR_ARRAY.contains(&used) && (writes || raid.card_iops.is_some()) {
-            let sentence = format!(
-                "The array is the limit: {} IOPS are {:.0} % of its term ({}).",
-                format_iops(this.iops()),
-                used * 100.0,
-                term.sentence
-            );
-            return Some(found(LimitName::Raid, flat, sentence, numbers));
+    if let Some(ceiling) = ceiling {
+        numbers.push(Evidence::new(EvidenceName::ArrayCeiling, Quantity::iops(ceiling.iops)));
+        if NEAR_ARRAY.contains(&(this.iops() / ceiling.iops)) && (writes || raid.card_iops.is_some()) {
+            let cause = Cause::ArrayCeiling { ceiling: ceiling.clone(), iops: this.iops() };
+            return Some(Limit::found(cause, flat.is_some(), numbers).with_probes(flat));
         }
     }
     let host = this.host.as_ref()?;
     let reads: u64 = host.disks.iter().map(|d| d.read_ios).sum();
     let ratio = host.disks.iter().map(|d| d.read_ios + d.write_ios).sum::<u64>() as f64 / this.ios as f64;
     let pure_write = this.step.workload.mix.write_pct == 100;
-    if flat && pure_write && ratio >= 1.5 {
-        numbers.push(evidence("member I/Os per write", ratio, "ios"));
-        numbers.push(evidence("member reads under pure writes", reads as f64, "ios"));
-        let sentence = format!("The array is the limit: each write costs {ratio:.1} I/Os of its members.");
-        return Some(found(LimitName::Raid, true, sentence, numbers));
+    if flat.is_none() || !pure_write || ratio < MEMBER_IOS_PER_WRITE {
+        return None;
     }
-    None
+    numbers.push(Evidence::new(EvidenceName::MemberIosPerWrite, Quantity::new(ratio, Unit::Count)));
+    numbers.push(Evidence::new(EvidenceName::MemberReads, Quantity::new(reads as f64, Unit::Count)));
+    Some(Limit::found(Cause::ArrayWrites { member_ios_per_write: ratio }, true, numbers).with_probes(flat))
 }
 
 /// Targets that give less each the more of them run, while their sum stays: they share the device that they lie on, or
 /// something that is not described.
 fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let alone = probe::fewer_drives(all, this)?;
-    let total_gain = alone.gain * f64::from(alone.count) / this.step.targets.len() as f64;
-    if alone.gain < SHARING || !(0.93..=1.07).contains(&total_gain) {
+    let fewer = probe::fewer_targets(all, this)?;
+    let targets = this.step.targets.len() as u32;
+    let total_gain = fewer.gain * f64::from(fewer.count) / f64::from(targets);
+    if fewer.gain < SHARING || !SAME_TOTAL.contains(&total_gain) {
         return None;
     }
     let mut numbers = base_evidence(this);
-    numbers.push(evidence(&format!("IOPS per drive with {} drives against this", alone.count), alone.gain, "x"));
+    numbers.push(Evidence::new(EvidenceName::GainPerTarget { targets: fewer.count }, fewer.gain_quantity()));
     // Files on one disk share that disk before they share any link to it.
-    if this.host.as_ref().is_some_and(|h| h.disks.len() == 1) {
-        let sentence = format!(
-            "The device is the limit: all {} targets lie on it, and it gives as much with {} of them.",
-            this.step.targets.len(),
-            alone.count
-        );
-        return Some(found(LimitName::Device, false, sentence, numbers));
-    }
-    let sentence = format!(
-        "Something the drives share is the limit: {} of them give {:.2} times as much each, and as much in sum.",
-        alone.count, alone.gain
-    );
-    Some(found(LimitName::Uplink, false, sentence, numbers))
+    let is_one_disk = this.host.as_ref().is_some_and(|h| h.disks.len() == 1);
+    let cause = if is_one_disk { Cause::SharedDevice { targets } } else { Cause::SharedPart };
+    Some(Limit::found(cause, false, numbers).with_probes([fewer_targets_result(fewer)]))
 }

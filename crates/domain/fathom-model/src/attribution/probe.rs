@@ -1,7 +1,9 @@
 //! Neighbouring steps as probes, and the probes that a plan lacks.
 
+use fathom_message::Quantity;
 use fathom_plan::{EngineName, Mode, Phase, Placement, Role, Step};
 
+use super::neighbour::{ProbeChange, ProbeResult};
 use super::{Confidence, LimitName, Observation, attribute, cpu};
 
 /// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
@@ -10,6 +12,10 @@ pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
 pub(super) const DEPTH_USELESS_PER_DOUBLING: f64 = 1.12;
 /// Relief that raises IOPS by this factor confirms the part that was relieved.
 pub(super) const RELIEF_HELPS: f64 = 1.2;
+/// More load that raises IOPS by less than this factor shows a part at its limit.
+pub(super) const LOAD_USELESS: f64 = 1.1;
+/// Bytes per second of two block sizes that count as the same.
+const SAME_BANDWIDTH: std::ops::Range<f64> = 0.93..1.07;
 
 /// What more in flight brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +28,10 @@ pub(super) enum DepthSays {
     Open,
 }
 
-/// A neighbour: what it had in flight or threads, and its IOPS over this step's.
+/// A neighbour: what it had in flight, of threads or of targets, and its IOPS over this step's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Neighbour {
+    step_index: u32,
     pub(super) count: u32,
     pub(super) gain: f64,
     /// Half the width of the gain's 95 % interval, as a share of it; a step too short for an interval adds nothing.
@@ -36,27 +43,36 @@ pub(super) struct Neighbour {
 impl Neighbour {
     /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
     fn new(count: u32, this: &Observation, other: &Observation, of: impl Fn(&Observation) -> f64) -> Neighbour {
-        let blur = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
+        let half_width = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
         Neighbour {
+            step_index: other.step.index,
             count,
             gain: of(other) / of(this),
-            gain_rel_half_width: blur(this).hypot(blur(other)),
+            gain_rel_half_width: half_width(this).hypot(half_width(other)),
             is_held_by_threads: !cpu::is_held_by_threads(this) && cpu::is_held_by_threads(other),
         }
     }
 
-    /// Lowest and highest gain for each doubling that the intervals of both steps allow.
-    fn per_doubling_within(&self, from: u32) -> (f64, f64) {
+    /// Lowest and highest gain that the intervals of both steps allow.
+    fn gain_ci95(&self) -> [f64; 2] {
         let off = 1.0 + self.gain_rel_half_width;
-        let at = |gain: f64| Neighbour { gain, ..*self }.per_doubling(from);
-        (at(self.gain / off), at(self.gain * off))
+        [self.gain / off, self.gain * off]
     }
 
-    /// The gain in words: alone, or with what it may be off by where that is what keeps it from proving anything.
-    pub(super) fn told(&self, blurred: bool) -> String {
-        let off =
-            if blurred { format!(", give or take {:.0} %", self.gain_rel_half_width * 100.0) } else { String::new() };
-        format!("{:.2} times as much{off}", self.gain)
+    /// The gain, with its interval where the steps have one.
+    pub(super) fn gain_quantity(&self) -> Quantity {
+        let ci95 = (self.gain_rel_half_width > 0.0).then(|| self.gain_ci95());
+        Quantity::times(self.gain).with_ci95(ci95)
+    }
+
+    /// What it showed as a probe that changed this.
+    pub(super) fn result(&self, change: ProbeChange) -> ProbeResult {
+        ProbeResult { step_index: Some(self.step_index), change, gain: self.gain_quantity() }
+    }
+
+    /// Whether the intervals of both steps leave room for no gain at all.
+    pub(super) fn may_give_nothing(&self) -> bool {
+        self.gain_ci95()[0] <= 1.0
     }
 
     /// Gain for each doubling of the count, against `from`.
@@ -78,9 +94,9 @@ impl Neighbour {
         self.says(from) == DepthSays::Open
     }
 
-    /// Whether what the intervals of both steps leave room for is the other answer.
-    pub(super) fn is_blurred(&self, from: u32) -> bool {
-        let (lowest, highest) = self.per_doubling_within(from);
+    /// Whether the intervals of both steps leave room for the other answer.
+    pub(super) fn is_noisy(&self, from: u32) -> bool {
+        let [lowest, highest] = self.gain_ci95().map(|gain| Neighbour { gain, ..*self }.per_doubling(from));
         match self.says(from) {
             DepthSays::Helps => lowest <= DEPTH_USELESS_PER_DOUBLING,
             DepthSays::Useless => highest >= DEPTH_HELPS_PER_DOUBLING,
@@ -120,7 +136,7 @@ pub(super) fn is_shallower_held_by_threads(all: &[Observation], this: &Observati
         .is_some_and(|o| o.step.load.threads != this.step.load.threads && cpu::is_held_by_threads(o))
 }
 
-/// Nearest step at least [`FAR_DEPTH`] times as deep: noise that blurs one doubling does not blur three.
+/// Nearest step at least [`FAR_DEPTH`] times as deep: noise that hides one doubling does not hide three.
 pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
     let n = this.in_flight();
     all.iter()
@@ -148,35 +164,44 @@ pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbo
         .map(|o| Neighbour::new(o.step.load.threads, this, o, Observation::iops))
 }
 
-/// Step with the same load by another engine or mode that gave more: its name and gain.
-pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<(String, f64)> {
+/// Step with the same load by another engine or mode that gave most.
+pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.targets == this.step.targets && o.ios > 0)
         .filter(|o| o.step.load == this.step.load && o.step.placement == this.step.placement)
         .filter(|o| o.step.engine.name != this.step.engine.name || o.step.engine.mode != this.step.engine.mode)
-        .map(|o| (format!("{} {}", o.step.engine.name.as_str(), o.step.engine.mode.as_str()), o.iops() / this.iops()))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .max_by(|a, b| a.iops().total_cmp(&b.iops()))
+        .map(|o| {
+            let change = ProbeChange::OtherEngine { engine: o.step.engine.name, mode: o.step.engine.mode };
+            Neighbour::new(o.threads(), this, o, Observation::iops).result(change)
+        })
 }
 
-/// Step with the same load per drive on fewer drives: their number, and IOPS per drive over this step's.
-pub(super) fn fewer_drives(all: &[Observation], this: &Observation) -> Option<Neighbour> {
-    let per_drive = |o: &Observation| o.iops() / o.step.targets.len() as f64;
+/// As [`engine`], where it relieved the CPUs enough to confirm them as the limit.
+pub(super) fn cheaper_engine(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+    engine(all, this).filter(|probe| probe.gain.value >= RELIEF_HELPS)
+}
+
+/// Step with the same load per target on fewer targets: their number, and IOPS per target over this step's.
+pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
         .filter(|o| o.step.load == this.step.load && o.step.targets.len() < this.step.targets.len())
         .min_by_key(|o| o.step.targets.len())
-        .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_drive))
+        .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
 }
 
-/// Step of another block size on the same targets whose bytes per second are the same: the size, and the ratio.
-pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<(u32, f64)> {
+/// Step of another block size on the same targets whose bytes per second are the same.
+pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
     let block = this.step.workload.block_bytes_max();
     all.iter()
         .filter(|o| o.step.targets == this.step.targets && o.step.workload.mix == this.step.workload.mix && o.ios > 0)
         .filter(|o| o.step.workload.block_bytes_max() != block && o.in_flight() >= this.in_flight().min(4))
-        .map(|o| (o.step.workload.block_bytes_max(), o.bytes_per_s() / this.bytes_per_s()))
-        .filter(|(_, ratio)| (0.93..1.07).contains(ratio))
-        .min_by_key(|(bs, _)| bs.abs_diff(block))
+        .map(|o| Neighbour::new(o.step.workload.block_bytes_max(), this, o, Observation::bytes_per_s))
+        .filter(|n| SAME_BANDWIDTH.contains(&n.gain))
+        .min_by_key(|n| n.count.abs_diff(block))
+        .map(|n| n.result(ProbeChange::OtherBlock { block_bytes: n.count }))
 }
 
 /// The label of the step that is explained, and what the probe changes.
@@ -197,7 +222,7 @@ fn label(this: &Step, probe: &Step) -> String {
     format!("{} (probe: {})", this.label, changes.join(", "))
 }
 
-/// A step that would tell whether a part is the limit, because it relieves it.
+/// A step that would show whether a part is the limit, because it relieves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// The step to run; its index is that of the step it explains.
@@ -231,10 +256,10 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
         change(&mut step);
         out.push(Probe { step, relieves });
     };
-    // Twice the depth tells most; where that leaves it open or to noise, eight times.
+    // Twice the depth decides most; where that leaves it open or to noise, eight times.
     let factor = match depth(all, this, true) {
         None => Some(2),
-        Some(near) if (near.is_open(this.in_flight()) || limit.is_blurred) && far_depth(all, this).is_none() => {
+        Some(near) if (near.is_open(this.in_flight()) || limit.is_noisy()) && far_depth(all, this).is_none() => {
             Some(FAR_DEPTH)
         }
         Some(_) => None,
@@ -256,11 +281,11 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
             s.engine.mode = Mode::Interrupt;
         });
     }
-    if this.step.targets.len() > 1 && fewer_drives(all, this).is_none() {
+    if this.step.targets.len() > 1 && fewer_targets(all, this).is_none() {
         add(LimitName::Uplink, &|s| s.targets.truncate(s.targets.len() / 2));
     }
     // What relieves another part says nothing against noise.
-    out.retain(|p| !limit.is_blurred || matches!(p.relieves, LimitName::QueueDepth | LimitName::Device));
+    out.retain(|p| !limit.is_noisy() || matches!(p.relieves, LimitName::QueueDepth | LimitName::Device));
     out.truncate(PROBES_MAX);
     for probe in &mut out {
         if let Placement::Cpus(list) = &probe.step.placement

@@ -2,8 +2,12 @@
 
 use super::*;
 use fathom_hist::Histogram;
-use fathom_plan::{Knobs, Op, Step, Target};
+use fathom_language::english;
+use fathom_message::Quantity;
+use fathom_plan::{Knobs, Op, Step, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
+
+mod sentences;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -13,7 +17,7 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
     for (key, value) in [("numjobs", threads), ("iodepth", depth)] {
         knobs.set(key, &value.to_string()).expect("a valid knob");
     }
-    let target = Target { path: "/dev/some".into() };
+    let target = TargetId::new("/dev/some");
     let step = knobs.build(0, "A", vec![target], &mut Vec::new()).expect("a valid step");
     let mut lat = Histogram::new();
     lat.record_n(u64::from(threads * depth) * SECOND_NS / ios, ios);
@@ -87,9 +91,11 @@ fn a_ladder_that_grows_then_flattens_is_depth_then_device() {
 /// Half of IOPS more, and none: claims, unless the steps scatter so much that the other answer fits as well.
 #[test]
 fn a_probe_whose_intervals_leave_room_for_another_answer_confirms_nothing() {
-    let with = |ladder: &[(Step, StepRecord)], blur: f64| -> Vec<Observation> {
-        let seen =
-            |(s, r): &(Step, StepRecord)| Observation { iops_rel_half_width: Some(blur), ..Observation::of(s, r) };
+    let with = |ladder: &[(Step, StepRecord)], half_width: f64| -> Vec<Observation> {
+        let seen = |(s, r): &(Step, StepRecord)| Observation {
+            iops_rel_half_width: Some(half_width),
+            ..Observation::of(s, r)
+        };
         ladder.iter().map(seen).collect()
     };
     let grows = [observed(1, 1, 10_000, 0.1), observed(1, 2, 15_000, 0.1)];
@@ -98,8 +104,15 @@ fn a_probe_whose_intervals_leave_room_for_another_answer_confirms_nothing() {
         let (quiet, noisy) = (with(ladder, 0.05), with(ladder, 0.5));
         assert_eq!((attribute(&quiet, 0).name, attribute(&quiet, 0).confidence), (name, Confidence::Confirmed));
         let limit = attribute(&noisy, 0);
-        assert_eq!((limit.name, limit.confidence), (name, Confidence::Likely), "{}", limit.sentence);
-        assert!(limit.sentence.contains("times as much, give or take 71 %"), "{}", limit.sentence);
+        assert_eq!((limit.name, limit.confidence), (name, Confidence::Likely), "{}", limit.sentence());
+        assert_eq!(limit.caveats, [Caveat::Noise]);
+        let gain = limit.probes[0].gain;
+        let within = 1.0 + 0.5 * f64::sqrt(2.0);
+        let [low, high] = gain.ci95.expect("both steps have an interval");
+        assert!((gain.value / low / within - 1.0).abs() < 1e-9 && (high / gain.value / within - 1.0).abs() < 1e-9);
+        let (in_sentence, quiet) = (limit.sentence(), attribute(&quiet, 0).sentence());
+        assert!(in_sentence.holds("limit-caveat-noise") && english(&in_sentence).contains("95 % interval"));
+        assert!(!quiet.holds("limit-caveat-noise") && !english(&quiet).contains("interval"));
         let probes: Vec<u32> = missing_probes(&noisy, 0).iter().map(|p| p.step.load.queue_depth).collect();
         assert_eq!(probes, [8 * ladder[0].0.load.queue_depth], "a far one, and none that relieves another part");
     }
@@ -166,7 +179,7 @@ fn a_deeper_queue_that_fills_the_core_does_not_show_the_device_as_the_limit() {
 fn files_that_share_a_disk_have_the_disk_as_their_limit_and_drives_what_they_share() {
     let of = |targets: &[&str], disks: usize| {
         let (mut step, mut record) = observed(8, 32, 90_000, 0.2);
-        step.targets = targets.iter().map(|path| Target { path: (*path).into() }).collect();
+        step.targets = targets.iter().map(|path| TargetId::new(*path)).collect();
         let host = record.host.as_mut().expect("has a host");
         host.disks = vec![host.disks[0].clone(); disks];
         (step, record)
@@ -275,15 +288,19 @@ fn a_full_link_is_the_limit_and_a_useless_deeper_queue_confirms_it() {
     // 244 MB/s after packets: 52 000 blocks of 4 KiB.
     let all = on(f, &[observed(1, 16, 51_000, 0.3), observed(1, 32, 51_500, 0.3)]);
     let limit = attribute(&all, 0);
-    assert_eq!((limit.name, limit.confidence), (LimitName::Link, Confidence::Confirmed), "{}", limit.sentence);
-    assert!(!limit.would_help.is_empty());
+    assert_eq!((limit.name, limit.confidence), (LimitName::Link, Confidence::Confirmed), "{}", limit.sentence());
+    assert!(limit.sentence().holds("ceiling-link"), "{}", limit.sentence());
+    assert_eq!(limit.would_help[0].id(), "help-up-to", "the measured cost of an I/O gives the next ceiling");
+    assert!(limit.would_help[0].holds("help-better-slot") && limit.would_help[0].holds("limit-name-core"));
+    let words: Vec<&str> = limit.evidence.iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(words, ["iops", "mean_latency", "ceiling", "ceiling_used"]);
 }
 
 #[test]
 fn a_rate_that_the_host_allows_and_that_is_met_is_the_limit() {
     let mut f = facts();
     f.rate_limits = vec![RateLimit {
-        name: "cgroup io.max".into(),
+        source: RateSource::ControlGroup { device: "some".into() },
         read_iops: Some(10_000.0),
         write_iops: None,
         read_bytes_per_s: None,
@@ -291,7 +308,23 @@ fn a_rate_that_the_host_allows_and_that_is_met_is_the_limit() {
     }];
     let all = on(f, &[observed(1, 4, 10_050, 0.1), observed(1, 8, 10_020, 0.1)]);
     let limit = attribute(&all, 0);
-    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence);
+    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence());
+    assert!(limit.would_help[0].holds("limit-rate-of-control-group"));
+}
+
+/// Evidence of a rate in bytes has the unit of the contract, so that it is scaled like any other.
+#[test]
+fn an_allowed_rate_in_bytes_is_bytes_per_second() {
+    let mut f = facts();
+    let source = RateSource::ControlGroup { device: "some".into() };
+    let read_bytes_per_s = Some(4e7);
+    f.rate_limits =
+        vec![RateLimit { source, read_iops: None, write_iops: None, read_bytes_per_s, write_bytes_per_s: None }];
+    let limit = attribute(&on(f, &[observed(1, 4, 10_000, 0.1)]), 0);
+    assert_eq!(limit.name, LimitName::Rate);
+    let allowed = limit.evidence.iter().find(|e| e.name == EvidenceName::AllowedRate).expect("is shown");
+    assert_eq!(allowed.quantity, Quantity::bytes_per_s(4e7));
+    assert!(english(&limit.sentence()).contains("40.0 MB/s"), "{}", english(&limit.sentence()));
 }
 
 /// Others use the disk, so that not all of the allowed rate comes: I/Os still wait in front of the device, not in it.
@@ -300,7 +333,7 @@ fn a_rate_that_is_not_quite_met_is_the_limit_where_ios_wait_above_the_device() {
     let held = |ios: u64, device_ns: u64| {
         let mut f = facts();
         f.rate_limits = vec![RateLimit {
-            name: "cgroup io.max".into(),
+            source: RateSource::ControlGroup { device: "some".into() },
             read_iops: Some(400.0),
             write_iops: None,
             read_bytes_per_s: None,
@@ -311,7 +344,7 @@ fn a_rate_that_is_not_quite_met_is_the_limit_where_ios_wait_above_the_device() {
         attribute(&on(f, &[(step, record), observed(1, 16, 400, 0.1)]), 0)
     };
     let limit = held(308, 500_000);
-    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence);
+    assert_eq!((limit.name, limit.confidence), (LimitName::Rate, Confidence::Confirmed), "{}", limit.sentence());
     assert_ne!(held(308, 25_000_000).name, LimitName::Rate, "the device itself took the time");
 }
 
@@ -392,7 +425,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
         })
         .collect();
     let observation = &on(f, &[(step, record)])[0];
-    let mut names: Vec<&str> = notices(observation).iter().map(|n| n.name).collect();
+    let mut names: Vec<&str> = notices(observation).iter().map(Notice::as_str).collect();
     names.sort_unstable();
     assert_eq!(
         names,

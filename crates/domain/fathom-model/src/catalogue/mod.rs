@@ -9,6 +9,7 @@ mod read;
 
 use std::collections::BTreeMap;
 
+use fathom_message::{Arg, Join, Message, msg};
 use fathom_plan::SourceError;
 use serde::Serialize;
 
@@ -116,12 +117,6 @@ impl Catalogue {
         &self.cpus
     }
 
-    /// PCI Express links.
-    #[must_use]
-    pub fn links(&self) -> &[LinkEntry] {
-        &self.links
-    }
-
     /// Costs of an I/O by engine.
     #[must_use]
     pub fn engines(&self) -> &[EngineCost] {
@@ -146,26 +141,12 @@ impl Catalogue {
         &self.checks
     }
 
-    /// What the publications assert, with what would settle it.
-    #[must_use]
-    pub fn claims(&self) -> &[Claim] {
-        &self.claims
-    }
-
     /// A device by its name.
     ///
     /// # Errors
     /// No such device; the help names the nearest.
     pub fn device(&self, id: &str) -> Result<&Device, SourceError> {
-        find("device", id, &self.devices, |d| &d.id)
-    }
-
-    /// A controller by its name.
-    ///
-    /// # Errors
-    /// No such controller; the help names the nearest.
-    pub fn controller(&self, id: &str) -> Result<&Controller, SourceError> {
-        find("controller", id, &self.controllers, |d| &d.id)
+        find(msg!("catalogue-kind-device"), id, &self.devices, |d| &d.id)
     }
 
     /// A processor by its name.
@@ -173,7 +154,7 @@ impl Catalogue {
     /// # Errors
     /// No such processor; the help names the nearest.
     pub fn cpu(&self, id: &str) -> Result<&Cpu, SourceError> {
-        find("processor", id, &self.cpus, |d| &d.id)
+        find(msg!("catalogue-kind-processor"), id, &self.cpus, |d| &d.id)
     }
 
     /// Cost of an I/O by the name of the engine.
@@ -181,7 +162,7 @@ impl Catalogue {
     /// # Errors
     /// No such engine; the help names the nearest.
     pub fn engine(&self, id: &str) -> Result<&EngineCost, SourceError> {
-        find("engine cost", id, &self.engines, |d| &d.id)
+        find(msg!("catalogue-kind-engine-cost"), id, &self.engines, |d| &d.id)
     }
 
     /// A published figure by its name.
@@ -189,7 +170,7 @@ impl Catalogue {
     /// # Errors
     /// No such figure; the help names the nearest.
     pub fn figure(&self, id: &str) -> Result<&Figure, SourceError> {
-        find("published figure", id, &self.figures, |d| &d.id)
+        find(msg!("catalogue-kind-figure"), id, &self.figures, |d| &d.id)
     }
 
     /// A publication by its name.
@@ -197,7 +178,7 @@ impl Catalogue {
     /// # Errors
     /// No such publication; the help names the nearest.
     pub fn source(&self, id: &str) -> Result<&Source, SourceError> {
-        find("source", id, &self.sources, |d| &d.id)
+        find(msg!("catalogue-kind-source"), id, &self.sources, |d| &d.id)
     }
 
     /// Published figures of one publication.
@@ -214,7 +195,7 @@ impl Catalogue {
         if let Some(entry) = all.get(id) {
             return Ok(*entry);
         }
-        Err(missing("catalogue entry", id, all.into_keys()))
+        Err(missing(msg!("catalogue-kind-entry"), id, all.into_keys()))
     }
 
     fn entries(&self) -> Vec<(&str, Entry<'_>)> {
@@ -231,24 +212,32 @@ impl Catalogue {
     }
 }
 
-fn find<'a, T>(what: &str, id: &str, all: &'a [T], name: impl Fn(&T) -> &str) -> Result<&'a T, SourceError> {
-    all.iter().find(|e| name(e) == id).ok_or_else(|| missing(what, id, all.iter().map(name)))
+/// `kind`: what was looked for, as a sentence names it.
+fn find<'a, T>(kind: Message, id: &str, all: &'a [T], name: impl Fn(&T) -> &str) -> Result<&'a T, SourceError> {
+    all.iter().find(|e| name(e) == id).ok_or_else(|| missing(kind, id, all.iter().map(name)))
 }
 
 /// Most names that a remedy lists.
 const NAMES_LISTED_MAX: usize = 4;
 
-/// "no device is called `p3701`", with the names that it is a part of, else with the nearest one.
-fn missing<'a>(what: &str, id: &str, names: impl Iterator<Item = &'a str>) -> SourceError {
+/// No such name; the help lists the names that it is a part of, else the nearest one.
+fn missing<'a>(kind: Message, id: &str, names: impl Iterator<Item = &'a str>) -> SourceError {
     let names: Vec<&str> = names.collect();
-    let longer: Vec<String> =
-        names.iter().filter(|name| !id.is_empty() && name.contains(id)).map(|name| format!("`{name}`")).collect();
+    let longer: Vec<&str> = names.iter().copied().filter(|name| !id.is_empty() && name.contains(id)).collect();
     let help = match (&longer[..], fathom_units::nearest(id, names)) {
-        ([_, ..], _) if longer.len() <= NAMES_LISTED_MAX => format!("did you mean {}?", longer.join(" or ")),
-        (_, Some(near)) => format!("did you mean `{near}`?"),
-        _ => "fathom catalogue list prints all names".to_owned(),
+        ([only], _) => did_you_mean(only),
+        ([_, ..], _) if longer.len() <= NAMES_LISTED_MAX => {
+            let names = longer.iter().map(|name| format!("`{name}`"));
+            msg!("catalogue-did-you-mean-one-of", names = Arg::names(names, Join::Or))
+        }
+        (_, Some(near)) => did_you_mean(near),
+        _ => msg!("catalogue-list-help"),
     };
-    SourceError::without_place("", format!("no {what} is called `{id}`"), Some(help))
+    SourceError::without_place("", msg!("catalogue-no-such", kind = kind, name = id.to_owned()), Some(help))
+}
+
+fn did_you_mean(name: &str) -> Message {
+    msg!("did-you-mean", near = name.to_owned())
 }
 
 #[cfg(test)]

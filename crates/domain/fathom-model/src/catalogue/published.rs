@@ -154,7 +154,7 @@ impl Figure {
         let m = self.metric.as_str();
         match m {
             "iops" | "iops_per_core" | "tpm" | "tps" | "tpm_peak" | "tps_peak" => "1/s",
-            "bandwidth_column_as_printed" | "bandwidth_as_printed_mb" => "MB/s as printed",
+            "bandwidth_column_as_printed" | "bandwidth_as_printed_mb" => "MB/s",
             "power_w" => "W",
             _ if m.starts_with("latency_us") => "us",
             _ if m.ends_with("bytes_per_s") => "B/s",

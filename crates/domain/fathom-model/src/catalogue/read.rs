@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fathom_message::{Message, msg};
 use fathom_plan::SourceError;
 use serde::Deserialize;
 
-use super::Catalogue;
 use super::hardware::{Controller, Cpu, Device, EngineCost, LinkEntry};
 use super::published::{Check, Claim, Conditions, Figure, Platform, Source};
+use super::{Catalogue, did_you_mean};
 
 /// A file as written.
 #[derive(Deserialize)]
@@ -75,13 +76,9 @@ pub(super) fn parse(files: &[(&str, &str)]) -> Result<Catalogue, SourceError> {
     for want in &wanted {
         if !all.sources.iter().any(|s| s.id == want.source) {
             let near = fathom_units::nearest(&want.source, all.sources.iter().map(|s| s.id.as_str()));
-            let help = near
-                .map_or("add a [[source]] with id, title and publisher".to_owned(), |n| format!("did you mean `{n}`?"));
-            return Err(want.place.error(
-                &want.id,
-                format!("`{}` has no known source: `{}`", want.id, want.source),
-                help,
-            ));
+            let help = near.map_or_else(|| msg!("catalogue-source-unknown-help"), did_you_mean);
+            let message = msg!("catalogue-source-unknown", entry = &want.id, source = &want.source);
+            return Err(want.place.error(&want.id, message, help));
         }
     }
     link_checks(&mut all)?;
@@ -97,7 +94,7 @@ struct Origin<'a> {
 
 impl Origin<'_> {
     /// An error at the line that gives an entry its name.
-    fn error(&self, id: &str, message: String, help: String) -> SourceError {
+    fn error(&self, id: &str, message: Message, help: Message) -> SourceError {
         let needle = format!("id = \"{id}\"");
         match self.text.find(&needle) {
             Some(at) => SourceError::at(self.name, self.text, at..at + needle.len(), message, Some(help)),
@@ -122,14 +119,14 @@ fn take<'a>(
     let mut claim_name = |id: &str| match names.insert(id.to_owned(), origin.name.to_owned()) {
         None => Ok(()),
         Some(other) => {
-            let help = format!("it stands in {other} already: give it a name of its own");
-            Err(origin.error(id, format!("the name `{id}` is used twice"), help))
+            let message = msg!("catalogue-name-twice", name = id.to_owned());
+            Err(origin.error(id, message, msg!("catalogue-name-twice-help", file = other)))
         }
     };
     let mut want = |id: &str, sources: &[String]| {
         if sources.is_empty() {
-            let help = "write where its values come from: source = [\"id of a [[source]]\"]".to_owned();
-            return Err(origin.error(id, format!("`{id}` has no source"), help));
+            let message = msg!("catalogue-no-source", entry = id.to_owned());
+            return Err(origin.error(id, message, msg!("catalogue-no-source-help")));
         }
         wanted.extend(sources.iter().map(|s| Want { place: *origin, id: id.to_owned(), source: s.clone() }));
         Ok(())
@@ -137,7 +134,8 @@ fn take<'a>(
     for s in &file.source {
         claim_name(&s.id)?;
         if s.title.trim().is_empty() || s.publisher.trim().is_empty() {
-            return Err(origin.error(&s.id, format!("source `{}` is empty", s.id), "give title and publisher".into()));
+            let message = msg!("catalogue-source-empty", source = &s.id);
+            return Err(origin.error(&s.id, message, msg!("catalogue-source-empty-help")));
         }
     }
     for (id, sources) in file.device.iter().map(|e| (&e.id, &e.source)) {
@@ -211,11 +209,11 @@ fn link_checks(all: &mut Catalogue) -> Result<(), SourceError> {
     let mut ids = BTreeSet::new();
     for check in &all.checks {
         if !ids.insert(check.id.as_str()) {
-            return Err(SourceError::without_place("", format!("the check `{}` is there twice", check.id), None));
+            return Err(SourceError::without_place("", msg!("catalogue-check-twice", check = &check.id), None));
         }
         for (id, doubts) in check.figures.iter().map(|f| (f, false)).chain(check.doubtful.iter().map(|f| (f, true))) {
             let Some(figure) = all.figures.iter_mut().find(|f| f.id == *id) else {
-                let message = format!("the check `{}` names the figure `{id}`, which is not there", check.id);
+                let message = msg!("catalogue-check-without-figure", check = &check.id, figure = id);
                 return Err(SourceError::without_place("", message, None));
             };
             let list = if doubts { &mut figure.doubted_by } else { &mut figure.checks };
@@ -225,13 +223,15 @@ fn link_checks(all: &mut Catalogue) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// serde's complaint, at its place and in our words.
-pub(crate) fn toml_error(name: &str, text: &str, error: &toml::de::Error) -> SourceError {
+/// What the reader of TOML says, at its place. It offers no more than a text; the faults that people make have messages of
+/// their own.
+fn toml_error(name: &str, text: &str, error: &toml::de::Error) -> SourceError {
     let raw = error.message();
     let quoted: Vec<&str> = raw.split('`').skip(1).step_by(2).collect();
     let (message, help) = match &quoted[..] {
-        [field, known @ ..] if raw.starts_with("unknown field") => unknown_key(field, known),
-        _ => (raw.lines().next().unwrap_or(raw).to_owned(), None),
+        [key, known @ ..] if raw.starts_with("unknown field") => unknown_key(key, known),
+        [key] if raw.starts_with("missing field") => (msg!("catalogue-key-missing", key = (*key).to_owned()), None),
+        _ => (msg!("catalogue-toml", problem = raw.lines().next().unwrap_or(raw).to_owned()), None),
     };
     match error.span() {
         Some(span) => SourceError::at(name, text, span, message, help),
@@ -239,15 +239,17 @@ pub(crate) fn toml_error(name: &str, text: &str, error: &toml::de::Error) -> Sou
     }
 }
 
-/// A key that is not known; one whose only fault is that its unit is missing is told so.
-fn unknown_key(field: &str, known: &[&str]) -> (String, Option<String>) {
+/// A key that is not known; where only its unit is missing, that is what is said.
+fn unknown_key(key: &str, known: &[&str]) -> (Message, Option<Message>) {
     const UNITS: [&str; 9] = ["ns", "us", "bytes", "bytes_per_s", "iops", "pct", "hz", "w", "4k_iops"];
-    let with_unit = |k: &&&str| {
-        k.strip_prefix(field).and_then(|rest| rest.strip_prefix('_')).is_some_and(|unit| UNITS.contains(&unit))
+    let is_with_unit = |k: &&&str| {
+        k.strip_prefix(key).and_then(|rest| rest.strip_prefix('_')).is_some_and(|unit| UNITS.contains(&unit))
     };
-    if let Some(key) = known.iter().find(with_unit) {
-        return (format!("`{field}` has no unit"), Some(format!("write `{key} = ...`")));
+    let owned = key.to_owned();
+    if let Some(with_unit) = known.iter().find(is_with_unit) {
+        let help = msg!("catalogue-key-without-unit-help", key = (*with_unit).to_owned());
+        return (msg!("catalogue-key-without-unit", key = owned), Some(help));
     }
-    let near = fathom_units::nearest(field, known.iter().copied());
-    (format!("unknown key `{field}`"), near.map(|n| format!("did you mean `{n}`?")))
+    let near = fathom_units::nearest(key, known.iter().copied());
+    (msg!("catalogue-key-unknown", key = owned), near.map(did_you_mean))
 }

@@ -1,11 +1,20 @@
 //! The shipped catalogue is sound, and unsound files are refused with their place.
 
+use fathom_message::{Arg, Message, msg};
+
 use super::*;
+use crate::pcie::PcieLink;
 
 const SOURCE: &str = "[[source]]\nid = \"s\"\ntitle = \"t\"\npublisher = \"p\"\n";
 
-fn refusal(text: &str) -> String {
-    Catalogue::parse(&[("own.toml", text)]).expect_err("is refused").to_string()
+fn refusal(text: &str) -> SourceError {
+    Catalogue::parse(&[("own.toml", text)]).expect_err("is refused")
+}
+
+/// Line and column.
+fn place(error: &SourceError) -> (usize, usize) {
+    assert_eq!(error.place.file, "own.toml");
+    (error.place.line, error.place.column)
 }
 
 #[test]
@@ -22,8 +31,16 @@ fn the_shipped_catalogue_holds_the_whole_set_of_figures() {
     let all = Catalogue::embedded();
     assert_eq!(all.figures().len(), 361);
     assert_eq!(all.checks().len(), 140);
-    assert_eq!(all.claims().len(), 66);
-    assert!(all.devices().len() >= 27 && all.links().len() == 15);
+    assert_eq!(all.claims.len(), 66);
+    assert!(all.devices().len() >= 27 && all.links.len() == 15);
+}
+
+#[test]
+fn catalogued_links_agree_with_the_formula() {
+    for entry in Catalogue::embedded().links {
+        let link = PcieLink::parse(&entry.id).expect("a link");
+        assert!((link.coded_bytes_per_s() / entry.raw_bytes_per_s - 1.0).abs() < 1e-6, "{}", entry.id);
+    }
 }
 
 #[test]
@@ -56,42 +73,52 @@ fn consistency_checks_are_arithmetic_that_a_reader_can_repeat() {
 
 #[test]
 fn an_entry_without_a_source_is_refused() {
-    let text = format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = []\n");
-    assert!(refusal(&text).contains("`d` has no source"), "{}", refusal(&text));
-    let text = format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = [\"x\"]\n");
-    assert!(refusal(&text).contains("`d` has no known source: `x`\n  own.toml:6:1"), "{}", refusal(&text));
-    let text = format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\n");
-    assert!(refusal(&text).contains("missing field `source`"), "{}", refusal(&text));
-    assert!(refusal("[[source]]\nid = \"s\"\ntitle = \"\"\npublisher = \"\"\n").contains("source `s` is empty"));
+    let error = refusal(&format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = []\n"));
+    assert_eq!(error.message, msg!("catalogue-no-source", entry = "d"));
+    let error = refusal(&format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = [\"x\"]\n"));
+    assert_eq!(error.message, msg!("catalogue-source-unknown", entry = "d", source = "x"));
+    assert_eq!(place(&error), (6, 1));
+    let error = refusal(&format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\n"));
+    assert_eq!(error.message, msg!("catalogue-key-missing", key = "source"));
+    let error = refusal("[[source]]\nid = \"s\"\ntitle = \"\"\npublisher = \"\"\n");
+    assert_eq!(error.message, msg!("catalogue-source-empty", source = "s"));
 }
 
 #[test]
 fn a_key_without_its_unit_is_refused_at_its_place() {
     let text = format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = [\"s\"]\n[device.sim]\nread = 80\n");
-    let message = refusal(&text);
-    assert!(message.contains("`read` has no unit") && message.contains("own.toml:10:1"), "{message}");
-    assert!(message.contains("`read_ns = ...`"), "{message}");
+    let error = refusal(&text);
+    assert_eq!((&error.message, place(&error)), (&msg!("catalogue-key-without-unit", key = "read"), (10, 1)));
+    assert_eq!(error.help, Some(msg!("catalogue-key-without-unit-help", key = "read_ns")));
 }
 
 #[test]
 fn a_negative_time_is_refused_at_its_place() {
     let text =
         format!("{SOURCE}[[device]]\nid = \"d\"\nmodel = \"m\"\nsource = [\"s\"]\n[device.sim]\nread_ns = -80\n");
-    let message = refusal(&text);
-    assert!(message.contains("own.toml:10:11") && message.contains("-80"), "{message}");
+    let error = refusal(&text);
+    assert_eq!((error.message.id(), place(&error)), ("catalogue-toml", (10, 11)));
+    assert!(matches!(error.message.arg("problem"), Some(Arg::Text(problem)) if problem.contains("-80")));
 }
 
 #[test]
 fn a_misspelled_key_or_name_names_the_nearest() {
-    let text = format!("{SOURCE}[[device]]\nid = \"d\"\nmodle = \"m\"\nsource = [\"s\"]\n");
-    assert!(refusal(&text).contains("did you mean `model`?"), "{}", refusal(&text));
-    let message = Catalogue::embedded().device("p4800x-37").expect_err("is unknown").to_string();
-    assert!(message.contains("no device is called `p4800x-37`") && message.contains("p4800x-375"), "{message}");
-    let message = Catalogue::embedded().device("p4800x").expect_err("there are two sizes").to_string();
-    assert!(message.contains("did you mean `p4800x-375` or `p4800x-750`?"), "{message}");
+    let near = |name: &'static str| Some(msg!("did-you-mean", near = name));
+    let error = refusal(&format!("{SOURCE}[[device]]\nid = \"d\"\nmodle = \"m\"\nsource = [\"s\"]\n"));
+    assert_eq!((error.message, error.help), (msg!("catalogue-key-unknown", key = "modle"), near("model")));
+    let all = Catalogue::embedded();
+    let error = all.device("p4800x-37").expect_err("is unknown");
+    let message = msg!("catalogue-no-such", kind = msg!("catalogue-kind-device"), name = "p4800x-37");
+    assert_eq!((error.message, error.help), (message, near("p4800x-375")));
+    let both = Arg::names(["`p4800x-375`", "`p4800x-750`"], Join::Or);
+    let error = all.device("p4800x").expect_err("there are two sizes");
+    assert_eq!(error.help, Some(msg!("catalogue-did-you-mean-one-of", names = both)));
+    let error = all.entry("nothing of this name").expect_err("is unknown");
+    assert_eq!(error.help.as_ref().map(Message::id), Some("catalogue-list-help"));
 }
 
 #[test]
 fn a_name_used_twice_is_refused() {
-    assert!(refusal(&format!("{SOURCE}{SOURCE}")).contains("the name `s` is used twice"));
+    let error = refusal(&format!("{SOURCE}{SOURCE}"));
+    assert_eq!(error.message, msg!("catalogue-name-twice", name = "s"));
 }

@@ -2,7 +2,7 @@
 
 use fathom_model::{
     DatabaseLoad, DeviceModel, Limit, LimitName, Observation, OpModel, PcieLink, RaidLevel, RaidModel, RateLimit,
-    UplinkModel, attribute, attribute_database,
+    RateSource, UplinkModel, UplinkPlace, attribute, attribute_database,
 };
 
 use crate::world::{Dice, Load, World};
@@ -128,7 +128,7 @@ fn shared_link(world: &mut World, load: &mut Load, dice: &mut Dice) {
     load.drives = dice.pick(&[4, 8, 16]);
     let link = PcieLink::new(dice.pick(&[3, 4]), dice.pick(&[2, 4, 8]));
     world.shared_iops = link.read_iops(4096.0) * dice.between(0.95, 1.03);
-    let uplink = UplinkModel { name: "a switch".into(), link, drives: load.drives };
+    let uplink = UplinkModel { place: UplinkPlace::Named("a switch".into()), link, drives: load.drives };
     world.facts.machine.uplinks = vec![uplink];
 }
 
@@ -172,7 +172,7 @@ fn rate(world: &mut World, load: &mut Load, dice: &mut Dice) {
     }
     world.allowed_iops = rate;
     world.facts.rate_limits = vec![RateLimit {
-        name: "cgroup io.max".into(),
+        source: RateSource::ControlGroup { device: "some".into() },
         read_iops: Some(rate),
         write_iops: None,
         read_bytes_per_s: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fathom_hist::Histogram;
 use fathom_model::{MachineModel, Observation, StepFacts};
-use fathom_plan::{Knobs, Op, Step, Target};
+use fathom_plan::{Knobs, Op, Step, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu, ThreadRecord};
 
 const WINDOW_NS: u64 = 2_000_000_000;
@@ -249,6 +249,6 @@ fn step(load: Load) -> Step {
     for (key, value) in set {
         knobs.set(key, &value).expect("a valid knob");
     }
-    let targets = (0..load.drives).map(|i| Target { path: format!("/dev/some{i}") }).collect();
+    let targets = (0..load.drives).map(|i| TargetId::new(format!("/dev/some{i}"))).collect();
     knobs.build(0, "A", targets, &mut Vec::new()).expect("a valid step")
 }

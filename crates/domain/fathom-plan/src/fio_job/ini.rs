@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use fathom_message::{Message, msg};
+
 use crate::error::SourceError;
+use crate::knobs::KnobError;
 
 /// One `key=value`, or a key alone.
 #[derive(Clone, Debug)]
@@ -31,9 +34,12 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>, help: &str) -> SourceError {
-        let help = (!help.is_empty()).then(|| help.to_owned());
-        SourceError::at(self.file, self.text, span, message.into(), help)
+    pub(super) fn error(&self, span: Range<usize>, message: Message, help: Option<Message>) -> SourceError {
+        SourceError::at(self.file, self.text, span, message, help)
+    }
+
+    pub(super) fn knob_error(&self, error: &KnobError, span: Range<usize>) -> SourceError {
+        SourceError::at(self.file, self.text, span, error.message.clone(), error.help.clone())
     }
 
     /// Splits the text into its sections, `[global]` ones included.
@@ -53,7 +59,7 @@ impl Source<'_> {
             let span = first..first + trimmed.len();
             if let Some(rest) = trimmed.strip_prefix('[') {
                 let Some(name) = rest.strip_suffix(']').map(str::trim).filter(|n| !n.is_empty()) else {
-                    return Err(self.error(span, "a section is written [name]", "close it with `]`, one per line"));
+                    return Err(self.error(span, msg!("fio-section"), Some(msg!("fio-section-help"))));
                 };
                 sections.push(Section { name: name.to_owned(), span, entries: Vec::new() });
                 continue;
@@ -61,7 +67,9 @@ impl Source<'_> {
             let entry = self.entry(trimmed, span.clone())?;
             match sections.last_mut() {
                 Some(section) => section.entries.push(entry),
-                None => return Err(self.error(span, "a key stands before the first section", "begin with [global]")),
+                None => {
+                    return Err(self.error(span, msg!("fio-key-before-section"), Some(msg!("fio-begin-with-global"))));
+                }
             }
         }
         Ok(sections)
@@ -69,7 +77,7 @@ impl Source<'_> {
 
     fn entry(&self, line: &str, span: Range<usize>) -> Result<Entry, SourceError> {
         if line == "include" || line.starts_with("include ") {
-            return Err(self.error(span, "`include` is not carried out", "put the included lines into this file"));
+            return Err(self.error(span, msg!("fio-include"), Some(msg!("fio-include-help"))));
         }
         let Some((key, value)) = line.split_once('=') else {
             return Ok(Entry { key: line.to_owned(), value: None, key_span: span.clone(), value_span: span });
@@ -78,7 +86,7 @@ impl Source<'_> {
         let value_end = span.end;
         let value_span = value_end - value.trim_start().len()..value_end;
         if key.is_empty() || trimmed.is_empty() {
-            return Err(self.error(span, "a key and a value belong around `=`", "e.g. iodepth=32"));
+            return Err(self.error(span, msg!("fio-key-and-value"), Some(msg!("fio-key-and-value-help"))));
         }
         Ok(Entry {
             key: key.to_owned(),
@@ -92,19 +100,23 @@ impl Source<'_> {
     fn fill_in(&self, value: &str, span: &Range<usize>) -> Result<String, SourceError> {
         for word in ["$ncpus", "$mb_memory", "$pagesize"] {
             if value.contains(word) {
-                let message = format!("fio's `{word}` is not carried out: a plan does not depend on the machine");
-                return Err(self.error(span.clone(), message, "write the number itself"));
+                let message = msg!("fio-not-supported", key = word, why = msg!("fio-machine-word"));
+                return Err(self.error(span.clone(), message, Some(msg!("fio-machine-word-help"))));
             }
         }
         let mut filled = String::new();
         let mut rest = value;
         while let Some((before, after)) = rest.split_once("${") {
             let Some((name, tail)) = after.split_once('}') else {
-                return Err(self.error(span.clone(), "`${` is not closed", "write ${NAME}"));
+                return Err(self.error(span.clone(), msg!("fio-open-variable"), Some(msg!("fio-open-variable-help"))));
             };
             let Some(found) = (self.env)(name) else {
-                let message = format!("the variable `{name}` is not set");
-                return Err(self.error(span.clone(), message, &format!("run it as {name}=... fathom run ...")));
+                let message = msg!("fio-unset-variable", name = name.to_owned());
+                return Err(self.error(
+                    span.clone(),
+                    message,
+                    Some(msg!("fio-unset-variable-help", name = name.to_owned())),
+                ));
             };
             filled += before;
             filled += &found;

@@ -1,18 +1,21 @@
 //! From the keys of a job to a step with the load that fio would give.
 
+use fathom_message::{Arg, Join, Message, Quantity, msg};
+
 use super::ini::Source;
-use super::keys::{self, Fate};
+use super::keys;
+use super::units::{fio_file_names, fio_rates};
 use super::{Job, Keys};
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
-use crate::step::{EngineName, Step, Target};
+use crate::step::{EngineName, Step, TargetId};
 
 /// Notes and errors of one job while it is put together.
 pub(super) struct Reader<'r, 'a> {
     pub(super) source: &'r Source<'r>,
     pub(super) keys: &'r Keys<'a>,
     pub(super) section: std::ops::Range<usize>,
-    pub(super) notes: &'r mut Vec<String>,
+    pub(super) notes: &'r mut Vec<Message>,
 }
 
 /// What a yes-or-no key says; `default` without it.
@@ -24,30 +27,34 @@ pub(super) fn flag(source: &Source<'_>, keys: &Keys<'_>, key: &str, default: boo
         None | Some("1" | "true") => Ok(true),
         Some("0" | "false") => Ok(false),
         Some(other) => {
-            let message = format!("{key}: `{other}` is neither 1 nor 0");
-            Err(source.error(entry.value_span.clone(), message, "write 1 or 0"))
+            let why = msg!("knob-not-a-flag", text = other.to_owned());
+            let message = msg!("what-and-why", what = key.to_owned(), why = why);
+            Err(source.error(entry.value_span.clone(), message, Some(msg!("knob-not-a-flag-help"))))
         }
     }
 }
 
 /// The step of a group of jobs that are equal but for their files.
-pub(super) fn step(source: &Source<'_>, group: &[Job<'_>], notes: &mut Vec<String>) -> Result<Step, SourceError> {
+pub(super) fn step(
+    source: &Source<'_>,
+    group: &[Job<'_>],
+    notes: &mut Vec<Message>,
+    job_files: &mut Vec<TargetId>,
+) -> Result<Step, SourceError> {
     let first = &group[0];
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
     // Equal sections have equally many files, or their loads on each file would differ.
     if let Some(i) = files.iter().position(|f| f.len() != files[0].len()) {
-        return Err(source.error(
-            group[i].section.span.clone(),
-            "sections that run at once need equally many files",
-            "",
-        ));
+        return Err(source.error(group[i].section.span.clone(), msg!("fio-unequal-files"), None));
     }
     if group.len() > 1 {
-        let names: Vec<&str> = group.iter().map(|j| j.section.name.as_str()).collect();
-        push_note(reader.notes, format!("sections {} run at once in fio: one step over their files", names.join(", ")));
+        let names = Arg::names(group.iter().map(|j| j.section.name.as_str()), Join::Comma);
+        push_note(reader.notes, msg!("fio-sections-at-once", sections = names));
     }
-    let targets: Vec<Target> = files.iter().flatten().map(|path| Target { path: path.clone() }).collect();
+    let targets: Vec<TargetId> = files.iter().flatten().map(|path| TargetId::new(path.clone())).collect();
+    let named_by_fio = group.iter().zip(&files).filter(|(job, _)| !job.keys.contains_key("filename"));
+    job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
     let knobs = reader.knobs(files[0].len(), group.len())?;
     let step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
     reader.remark_on(&step)?;
@@ -59,9 +66,13 @@ impl Reader<'_, '_> {
         self.keys.get(key)?.value.as_deref()
     }
 
-    pub(super) fn error(&self, key: &str, message: &str, help: &str) -> SourceError {
-        let span = self.keys.get(key).map_or(self.section.clone(), |e| e.value_span.clone());
-        self.source.error(span, message, help)
+    pub(super) fn error(&self, key: &str, message: Message, help: Message) -> SourceError {
+        self.source.error(self.span_of(key), message, Some(help))
+    }
+
+    /// The value of the key, or the head of the section.
+    fn span_of(&self, key: &str) -> std::ops::Range<usize> {
+        self.keys.get(key).map_or(self.section.clone(), |e| e.value_span.clone())
     }
 
     fn blame(&self, error: &KnobError) -> SourceError {
@@ -74,13 +85,13 @@ impl Reader<'_, '_> {
         };
         let found =
             std::iter::once(error.key.as_str()).chain(words.iter().copied()).find(|k| self.keys.contains_key(k));
-        self.error(found.unwrap_or_default(), &error.message, error.help.as_deref().unwrap_or_default())
+        self.source.knob_error(error, self.span_of(found.unwrap_or_default()))
     }
 
     fn set(&self, knobs: &mut Knobs, key: &str, value: &str) -> Result<(), SourceError> {
         knobs.set(key, value).map_err(|mut e| {
             if key == "ioengine" {
-                e.message = format!("ioengine={value} is not carried out: Fathom has no such engine");
+                e.message = msg!("fio-no-such-engine", engine = value.to_owned());
             }
             self.blame(&e)
         })
@@ -92,7 +103,11 @@ impl Reader<'_, '_> {
         };
         match text.parse::<u32>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n as usize),
-            _ => Err(self.error(key, &format!("{key}: `{text}` is out of bounds; it must be 1 to {max}"), "")),
+            _ => {
+                let why = msg!("knob-out-of-range", text = text.to_owned(), min = 1_u32, max = max);
+                let message = msg!("what-and-why", what = key.to_owned(), why = why);
+                Err(self.source.error(self.span_of(key), message, None))
+            }
         }
     }
 
@@ -100,15 +115,11 @@ impl Reader<'_, '_> {
     fn files(&mut self, job: &Job<'_>) -> Result<Vec<String>, SourceError> {
         let text = |key: &str| job.keys.get(key).and_then(|e| e.value.as_deref().map(|v| (v, *e)));
         let folder = match text("directory") {
-            Some((value, entry)) => match &split_names(value)[..] {
+            Some((value, entry)) => match &fio_file_names(value)[..] {
                 [one] => Some(one.clone()),
                 _ => {
-                    let help = "name the files with filename=a:b";
-                    return Err(self.source.error(
-                        entry.value_span.clone(),
-                        "several directories are not carried out",
-                        help,
-                    ));
+                    let help = Some(msg!("fio-one-file-help"));
+                    return Err(self.source.error(entry.value_span.clone(), msg!("fio-several-directories"), help));
                 }
             },
             None => None,
@@ -118,19 +129,17 @@ impl Reader<'_, '_> {
             _ => name,
         };
         if let Some((value, entry)) = text("filename") {
-            let names = split_names(value);
+            let names = fio_file_names(value);
             if names.is_empty() {
-                return Err(self.source.error(entry.value_span.clone(), "filename names no file", "filename=a:b"));
+                let help = Some(msg!("fio-no-file-help"));
+                return Err(self.source.error(entry.value_span.clone(), msg!("fio-no-file"), help));
             }
             return Ok(names.into_iter().map(in_folder).collect());
         }
         let jobs = self.bounded("numjobs", THREADS_MAX)?;
         let name = text("name").map_or(job.section.name.as_str(), |(v, _)| v);
         if jobs > 1 {
-            push_note(
-                self.notes,
-                format!("[{name}] has no filename: fio gives each of its {jobs} jobs a file of its own"),
-            );
+            push_note(self.notes, msg!("fio-file-per-job", section = name.to_owned(), jobs = jobs));
         }
         Ok((0..jobs).map(|j| in_folder(format!("{name}.{j}.0"))).collect())
     }
@@ -140,7 +149,7 @@ impl Reader<'_, '_> {
         let mut knobs = Knobs::fio_defaults();
         self.remark_on_defaults();
         for (key, entry) in self.keys {
-            if keys::fate(key) == Some(Fate::Knob) {
+            if keys::knob_set_alone(key).is_some() {
                 self.remark_on_iec(entry);
                 self.set(&mut knobs, key, entry.value.as_deref().unwrap_or("1"))?;
             }
@@ -148,11 +157,8 @@ impl Reader<'_, '_> {
         if let Some(buffered) = self.keys.get("buffered") {
             let on = flag(self.source, self.keys, "buffered", false)?;
             if self.keys.contains_key("direct") {
-                return Err(self.source.error(
-                    buffered.key_span.clone(),
-                    "direct and buffered say the same twice",
-                    "keep one",
-                ));
+                let help = Some(msg!("fio-direct-and-buffered-help"));
+                return Err(self.source.error(buffered.key_span.clone(), msg!("fio-direct-and-buffered"), help));
             }
             self.set(&mut knobs, "direct", if on { "0" } else { "1" })?;
         }
@@ -181,21 +187,21 @@ impl Reader<'_, '_> {
         } else if depth % files == 0 && !self.is_synchronous() {
             (jobs, depth / files)
         } else {
-            return Err(self.error(
-                "filename",
-                &format!("{jobs} jobs x {depth} I/Os in flight do not divide by {files} files"),
-                "fio lets each job go round all files; write one section per file instead",
-            ));
+            let message = msg!("fio-uneven-files", jobs = jobs, depth = depth, files = files);
+            return Err(self.error("filename", message, msg!("fio-uneven-files-help")));
         };
         let spread = if own_files { 1 } else { files };
         if spread > 1 {
-            push_note(
-                self.notes,
-                format!(
-                    "fio lets {jobs} jobs of iodepth {depth} go round {files} files; Fathom gives each file threads of its \
-                     own: T{threads} QD{queue_depth} on each, as many I/Os in flight in all"
-                ),
+            let (threads, queue_depth) = (threads as u64, queue_depth as u64);
+            let note = msg!(
+                "fio-files-in-turn",
+                jobs = jobs,
+                depth = depth,
+                files = files,
+                threads = threads,
+                queue_depth = queue_depth
             );
+            push_note(self.notes, note);
         }
         self.set(knobs, "numjobs", &threads.to_string())?;
         self.set(knobs, "iodepth", &queue_depth.to_string())?;
@@ -214,25 +220,26 @@ impl Reader<'_, '_> {
         if let Some(runtime) = runtime {
             // Only fio's own form: `2s..10s` and `auto` are Fathom's.
             if !runtime.starts_with(|c: char| c.is_ascii_digit()) || runtime.contains("..") {
-                return Err(self.error("runtime", &format!("runtime: `{runtime}` is not a time"), "e.g. 30 or 30s"));
+                let message = msg!("fio-not-a-time", text = runtime.to_owned());
+                return Err(self.error("runtime", message, msg!("fio-not-a-time-help")));
             }
             self.set(knobs, "runtime", runtime)?;
         }
         if time_based {
             if runtime.is_none() {
-                return Err(self.error("time_based", "time_based needs a runtime", "add runtime=30s"));
+                return Err(self.error("time_based", msg!("fio-time-based"), msg!("fio-time-based-help")));
             }
             for key in ["loops", "io_size"] {
                 if self.keys.contains_key(key) {
-                    push_note(self.notes, format!("{key} has no effect with time_based"));
+                    push_note(self.notes, msg!("fio-no-effect", key = key, with = "time_based"));
                 }
             }
             return Ok(());
         }
         let loops = self.bounded("loops", crate::knobs::PASSES_MAX)? as u64 * self.passes_of_io_size()?;
         self.set(knobs, "loops", &loops.to_string())?;
-        let stop = if runtime.is_some() { "or its runtime" } else { "however long that takes" };
-        push_note(self.notes, format!("without time_based a job ends after its size ({stop}), as in fio"));
+        let note = if runtime.is_some() { msg!("fio-ends-after-size-or-runtime") } else { msg!("fio-ends-after-size") };
+        push_note(self.notes, note);
         Ok(())
     }
 
@@ -243,11 +250,7 @@ impl Reader<'_, '_> {
         let bytes = |t: &str| fathom_units::parse_size(t).ok().filter(|b| *b > 0);
         match (bytes(text), self.value("size").and_then(bytes)) {
             (Some(io), Some(size)) if io % size == 0 => Ok(io / size),
-            _ => Err(self.error(
-                "io_size",
-                "io_size is carried out only as a whole multiple of size",
-                "give size and a multiple of it, or use time_based with runtime",
-            )),
+            _ => Err(self.error("io_size", msg!("fio-io-size"), msg!("fio-io-size-help"))),
         }
     }
 
@@ -255,34 +258,22 @@ impl Reader<'_, '_> {
     fn rate(&mut self, knobs: &mut Knobs, sections: usize) -> Result<(), SourceError> {
         let Some(text) = self.value("rate_iops").map(str::to_owned) else {
             if self.keys.contains_key("rate_process") {
-                push_note(self.notes, "rate_process has no effect without rate_iops".to_owned());
+                push_note(self.notes, msg!("knob-rate-process-alone"));
             }
             return Ok(());
         };
-        let help = "e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70";
-        let parts: Option<Vec<u64>> = text
-            .split(',')
-            .map(|p| if p.trim().is_empty() { Some(0) } else { fathom_units::parse_size(p).ok() })
-            .collect();
-        let parts = parts.ok_or_else(|| self.error("rate_iops", "rate_iops: this is no rate", help))?;
+        let help = msg!("fio-rate-help");
         let rw = self.value("rw").unwrap_or("read");
-        let directions: &[usize] = match rw {
-            "rw" | "readwrite" | "randrw" => &[0, 1],
-            "trimwrite" | "randtrimwrite" => &[1, 2],
-            _ if rw.contains("write") => &[1],
-            _ if rw.contains("trim") => &[2],
-            _ => &[0],
-        };
-        // fio repeats the last rate for the directions that are not named.
-        let of = |d: usize| parts.get(d).or(parts.last()).copied().unwrap_or(0);
-        let rates: Vec<u64> = directions.iter().map(|d| of(*d)).collect();
+        let rates = fio_rates(&text, rw);
+        let rates = rates.ok_or_else(|| self.error("rate_iops", msg!("fio-not-a-rate"), help.clone()))?;
         let per_job = rates.iter().fold(0u64, |sum, r| sum.saturating_add(*r));
         if let [reads, _] = rates[..] {
             let read_pct = if rw.starts_with("trim") || rw.starts_with("randtrim") { 50 } else { self.read_pct() };
             let given = 100.0 * reads as f64 / per_job.max(1) as f64;
             if (given - f64::from(read_pct)).abs() > 1.0 {
-                let message = format!("these rates make {given:.0} percent, the mix asks for {read_pct}");
-                return Err(self.error("rate_iops", &message, help));
+                let (given, read_pct) = (Quantity::pct(given.round()), Quantity::pct(read_pct.into()));
+                let message = msg!("fio-rates-against-mix", given = given, mix = read_pct);
+                return Err(self.error("rate_iops", message, help));
             }
         }
         let jobs = self.bounded("numjobs", THREADS_MAX)? as u64;
@@ -291,10 +282,7 @@ impl Reader<'_, '_> {
         if let Some(process) = self.value("rate_process").map(str::to_owned) {
             self.set(knobs, "rate_process", &process)?;
         }
-        push_note(
-            self.notes,
-            format!("rate_iops={text} of each fio job is {total} for the step; latency counts from the intended start"),
-        );
+        push_note(self.notes, msg!("fio-rate-of-step", text = text, total = total.to_string()));
         Ok(())
     }
 
@@ -302,21 +290,4 @@ impl Reader<'_, '_> {
         let percent = |key| self.value(key).and_then(|v: &str| v.trim_end_matches('%').parse::<u8>().ok());
         percent("rwmixread").or(percent("rwmixwrite").map(|w| 100u8.saturating_sub(w))).unwrap_or(50)
     }
-}
-
-/// Splits at `:`; `\:` is a colon in a name.
-fn split_names(text: &str) -> Vec<String> {
-    let mut names = vec![String::new()];
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if chars.peek() == Some(&':') => {
-                names.last_mut().expect("never empty").push(chars.next().unwrap_or(':'));
-            }
-            ':' => names.push(String::new()),
-            _ => names.last_mut().expect("never empty").push(c),
-        }
-    }
-    names.retain(|n| !n.is_empty());
-    names
 }

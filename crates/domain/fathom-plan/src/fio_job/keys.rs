@@ -1,203 +1,197 @@
-//! What becomes of each key of fio: carried out, noted, or refused by name.
+//! What each key of fio means here: a knob, supported, without effect, or refused by name.
 
-/// The fate of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+use fathom_message::{Message, msg};
+
+use crate::knobs::{self, Fio, Kind, KnobSpec};
+use crate::step::{EngineName, Placement, Step};
+
+/// What is made of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Treatment {
     /// Set as the knob of the same name.
     Knob,
     /// Read by the code that puts the job together.
     Own,
-    /// Without meaning for Fathom, and why; told in the plan's notes.
-    Noted(&'static str),
-    /// Not carried out: reason and remedy. The values listed last are fio's way of saying "off": they are accepted.
-    Refused(&'static str, &'static str, &'static [&'static str]),
+    /// Without effect in Fathom, and why; it stands in the plan's notes.
+    Noted(Message),
+    /// Not supported: reason and remedy. The values listed last are fio's way of saying "off": they are accepted.
+    Refused(Message, Message, &'static [&'static str]),
 }
 
-use Fate::{Knob, Noted, Own, Refused};
+use Treatment::{Knob, Noted, Own, Refused};
 
-/// fio's other words for a key.
-const ALIASES: &[(&str, &str)] = &[
-    ("readwrite", "rw"),
-    ("blocksize", "bs"),
-    ("iodepth_batch", "iodepth_batch_submit"),
-    ("iodepth_batch_complete", "iodepth_batch_complete_min"),
-    ("io_limit", "io_size"),
-    ("fileoffset", "offset"),
-    ("timeout", "runtime"),
-    ("wait_for_previous", "stonewall"),
-    ("steadystate", "ss"),
-    ("steadystate_duration", "ss_dur"),
-    ("steadystate_ramp_time", "ss_ramp"),
-    ("nr_files", "nrfiles"),
-    ("ratemin", "rate_min"),
-    ("ratecycle", "rate_cycle"),
-    ("blocksize_range", "bsrange"),
-    ("blocksize_unaligned", "bs_unaligned"),
-    ("disable_bw_measurement", "disable_bw"),
-];
-
-/// The key under fio's first name for it.
-pub(super) fn canonical(key: &str) -> &str {
-    ALIASES.iter().find(|(alias, _)| *alias == key).map_or(key, |(_, name)| name)
+/// A key of fio that is no knob.
+pub(super) struct FioKey {
+    pub(super) name: &'static str,
+    /// fio's other words for it.
+    aliases: &'static [&'static str],
+    /// Whether it means "yes" when it stands alone.
+    is_flag: bool,
+    treatment: Treatment,
+    /// Its value in the options of a step, empty for a key that stands alone; `None`: it is not written.
+    pub(super) written: fn(&Step) -> Option<String>,
 }
 
-const LOGS: Fate = Noted("every interval and latency is kept: use `fathom export --format hlog` (or fio-json)");
-const LATENCIES: Fate = Noted("Fathom always records slat, clat and lat of every I/O");
-const LAYOUT: Fate = Noted("Fathom lays out its own file, written before it is read, and removes it");
-const STEADY: Fate = Refused(
-    "Fathom ends a step by its interval of confidence",
-    "remove it; in a study file use runtime = { min = \"10s\", max = \"60s\" }",
-    &["0"],
-);
-const BANDWIDTH: Fate = Refused("rates are in I/Os per second", "use rate_iops", &["0"]);
-const THINK: Fate = Refused("threads do not pause between I/Os", "use rate_iops for an open loop", &["0"]);
-const FLUSH: Fate = Refused("no flushes are issued between writes", "remove it, or measure it with fio", &["0"]);
-const LATENCY_TARGET: Fate =
-    Refused("the queue depth is not searched for a latency", "use a study file with a list of iodepth", &["0"]);
-const COMMANDS: Fate = Refused("no commands are run from a job file", "run them yourself before and after", &[]);
-const TRACES: Fate = Refused("traces are not replayed", "describe the load by rw, bs and iodepth", &[]);
-const PAGES: Fate = Refused("data is incompressible by default", "use buffer_compress_percentage", &["0"]);
+const fn key(name: &'static str, treatment: Treatment) -> FioKey {
+    FioKey { name, aliases: &[], is_flag: false, treatment, written: |_| None }
+}
 
-/// All keys with a fate of their own.
-const KEYS: &[(&str, Fate)] = &[
-    // Carried out.
-    ("rw", Knob),
-    ("rwmixread", Knob),
-    ("rwmixwrite", Knob),
-    ("bs", Knob),
-    ("bssplit", Knob),
-    ("iodepth", Own),
-    ("iodepth_batch_submit", Knob),
-    ("iodepth_batch_complete_min", Knob),
-    ("iodepth_batch_complete_max", Knob),
-    ("numjobs", Own),
-    ("ioengine", Knob),
-    ("direct", Knob),
-    ("buffered", Own),
-    ("filename", Own),
-    ("directory", Own),
-    ("size", Own),
-    ("io_size", Own),
-    ("offset", Knob),
-    ("runtime", Own),
-    ("time_based", Own),
-    ("ramp_time", Knob),
-    ("loops", Own),
-    ("norandommap", Knob),
-    ("random_distribution", Knob),
-    ("randseed", Knob),
-    ("rate_iops", Own),
-    ("rate_process", Own),
-    ("cpus_allowed", Knob),
-    ("cpus_allowed_policy", Own),
-    ("hipri", Knob),
-    ("fixedbufs", Knob),
-    ("registerfiles", Knob),
-    ("sqthread_poll", Knob),
-    ("sqthread_poll_cpu", Knob),
-    ("buffer_compress_percentage", Knob),
-    ("dedupe_percentage", Knob),
-    ("verify", Knob),
-    ("name", Own),
-    ("description", Own),
-    ("stonewall", Own),
-    ("invalidate", Own),
+impl FioKey {
+    const fn aliases(mut self, aliases: &'static [&'static str]) -> FioKey {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn flag(mut self) -> FioKey {
+        self.is_flag = true;
+        self
+    }
+
+    const fn written(mut self, written: fn(&Step) -> Option<String>) -> FioKey {
+        self.written = written;
+        self
+    }
+}
+
+fn always(_: &Step) -> Option<String> {
+    Some(String::new())
+}
+
+/// Thread i on the i-th CPU of the list.
+fn pinning(step: &Step) -> Option<String> {
+    matches!(step.placement, Placement::Cpus(_)).then(|| "split".to_owned())
+}
+
+/// Without it fio stops after one pass over the region.
+fn time_based(step: &Step) -> Option<String> {
+    step.length.passes.is_none().then(String::new)
+}
+
+fn nvme(step: &Step) -> Option<String> {
+    (step.engine.name == EngineName::IoUringCmd).then(|| "nvme".to_owned())
+}
+
+const LOGS: Treatment = Noted(msg!("fio-logs"));
+const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
+const LAYOUT: Treatment = Noted(msg!("fio-layout"));
+const STEADY: Treatment = Refused(msg!("fio-steady"), msg!("fio-steady-help"), &["0"]);
+const BANDWIDTH: Treatment = Refused(msg!("fio-bandwidth"), msg!("fio-use-rate-iops"), &["0"]);
+const THINK: Treatment = Refused(msg!("fio-think"), msg!("fio-think-help"), &["0"]);
+const FLUSH: Treatment = Refused(msg!("fio-flush"), msg!("fio-measure-with-fio"), &["0"]);
+const LATENCY_TARGET: Treatment = Refused(msg!("fio-latency-target"), msg!("fio-latency-target-help"), &["0"]);
+const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
+const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
+const PAGES: Treatment = Refused(msg!("fio-pages"), msg!("fio-pages-help"), &["0"]);
+
+/// Keys of fio that are no knobs.
+static KEYS: &[FioKey] = &[
+    // Supported.
+    key("buffered", Own).flag(),
+    key("filename", Own),
+    key("directory", Own),
+    key("io_size", Own).aliases(&["io_limit"]),
+    key("time_based", Own).flag().written(time_based),
+    key("cpus_allowed_policy", Own).written(pinning),
+    key("name", Own),
+    key("description", Own),
+    key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
+    key("invalidate", Own).flag(),
     // Without meaning here.
-    ("thread", Noted("Fathom always runs threads")),
-    ("group_reporting", Noted("the threads of a step are always reported together")),
-    ("new_group", Noted("each step is reported by itself")),
-    ("percentile_list", Noted("the whole histogram is kept; the ladder p50 to p99.999 is shown")),
-    ("write_bw_log", LOGS),
-    ("write_lat_log", LOGS),
-    ("write_iops_log", LOGS),
-    ("write_hist_log", LOGS),
-    ("log_avg_msec", LOGS),
-    ("log_hist_msec", LOGS),
-    ("log_hist_coarseness", LOGS),
-    ("log_unix_epoch", LOGS),
-    ("log_offset", LOGS),
-    ("log_prio", LOGS),
-    ("log_max_value", LOGS),
-    ("log_entries", LOGS),
-    ("log_compression", LOGS),
-    ("log_store_compressed", LOGS),
-    ("per_job_logs", LOGS),
-    ("bwavgtime", LOGS),
-    ("iopsavgtime", LOGS),
-    ("clat_percentiles", LATENCIES),
-    ("lat_percentiles", LATENCIES),
-    ("slat_percentiles", LATENCIES),
-    ("disable_lat", LATENCIES),
-    ("disable_clat", LATENCIES),
-    ("disable_slat", LATENCIES),
-    ("disable_bw", LATENCIES),
-    ("gtod_reduce", LATENCIES),
-    ("clocksource", Noted("Fathom chooses its clock and states it")),
-    ("significant_figures", Noted("three significant digits are shown, all are exported")),
-    ("disk_util", Noted("the counters of the target's device are always read")),
-    ("stats", Noted("each step is always reported")),
-    ("unified_rw_reporting", Noted("reads and writes are reported apart and together")),
-    ("nonvectored", Noted("Fathom's I/Os are never vectored")),
-    ("userspace_reap", Noted("Fathom reaps from the ring in user space where the kernel offers it")),
-    ("refill_buffers", Noted("write data does not repeat anyway")),
-    ("scramble_buffers", Noted("write data does not repeat anyway")),
-    ("randrepeat", Noted("Fathom's offsets repeat with their seed: set randseed to change them")),
-    ("allrandrepeat", Noted("Fathom's offsets repeat with their seed: set randseed to change them")),
-    ("fallocate", LAYOUT),
-    ("unlink", LAYOUT),
-    ("overwrite", LAYOUT),
-    ("create_serialize", LAYOUT),
-    ("create_fsync", LAYOUT),
-    ("create_on_open", LAYOUT),
+    key("thread", Noted(msg!("fio-threads"))).flag().written(always),
+    key("group_reporting", Noted(msg!("fio-group-reporting"))).flag().written(always),
+    key("new_group", Noted(msg!("fio-new-group"))).flag(),
+    key("percentile_list", Noted(msg!("fio-percentiles"))),
+    key("write_bw_log", LOGS).flag(),
+    key("write_lat_log", LOGS).flag(),
+    key("write_iops_log", LOGS).flag(),
+    key("write_hist_log", LOGS).flag(),
+    key("log_avg_msec", LOGS),
+    key("log_hist_msec", LOGS),
+    key("log_hist_coarseness", LOGS),
+    key("log_unix_epoch", LOGS).flag(),
+    key("log_offset", LOGS).flag(),
+    key("log_prio", LOGS).flag(),
+    key("log_max_value", LOGS).flag(),
+    key("log_entries", LOGS),
+    key("log_compression", LOGS),
+    key("log_store_compressed", LOGS).flag(),
+    key("per_job_logs", LOGS).flag(),
+    key("bwavgtime", LOGS),
+    key("iopsavgtime", LOGS),
+    key("clat_percentiles", LATENCIES).flag(),
+    key("lat_percentiles", LATENCIES).flag(),
+    key("slat_percentiles", LATENCIES).flag(),
+    key("disable_lat", LATENCIES).flag(),
+    key("disable_clat", LATENCIES).flag(),
+    key("disable_slat", LATENCIES).flag(),
+    key("disable_bw", LATENCIES).aliases(&["disable_bw_measurement"]).flag(),
+    key("gtod_reduce", LATENCIES).flag(),
+    key("clocksource", Noted(msg!("fio-clock"))),
+    key("significant_figures", Noted(msg!("fio-digits"))),
+    key("disk_util", Noted(msg!("fio-disk-util"))).flag(),
+    key("stats", Noted(msg!("fio-stats"))).flag(),
+    key("unified_rw_reporting", Noted(msg!("fio-unified"))),
+    key("nonvectored", Noted(msg!("fio-nonvectored"))).flag(),
+    key("userspace_reap", Noted(msg!("fio-userspace-reap"))).flag(),
+    key("refill_buffers", Noted(msg!("fio-no-repeats"))).flag(),
+    key("scramble_buffers", Noted(msg!("fio-no-repeats"))).flag(),
+    key("randrepeat", Noted(msg!("fio-seed"))).flag(),
+    key("allrandrepeat", Noted(msg!("fio-seed"))).flag(),
+    key("fallocate", LAYOUT),
+    key("unlink", LAYOUT).flag(),
+    key("overwrite", LAYOUT).flag(),
+    key("create_serialize", LAYOUT).flag(),
+    key("create_fsync", LAYOUT).flag(),
+    key("create_on_open", LAYOUT).flag(),
     // Refused with a remedy.
-    ("ss", STEADY),
-    ("ss_dur", STEADY),
-    ("ss_ramp", STEADY),
-    ("numa_cpu_nodes", Refused("a plan does not know the machine's nodes", "name the CPUs with cpus_allowed", &[])),
-    ("numa_mem_policy", Refused("memory is always local to its thread", "remove it", &[])),
-    ("cpumask", Refused("CPUs are named by list", "use cpus_allowed=0-3", &[])),
-    ("rate", BANDWIDTH),
-    ("rate_min", BANDWIDTH),
-    ("rate_iops_min", Refused("an unsustainable rate is declared, not punished", "remove it", &["0"])),
-    ("rate_cycle", Refused("arrivals are kept one by one, not by window", "remove it", &[])),
-    ("thinktime", THINK),
-    ("thinktime_spin", THINK),
-    ("thinktime_blocks", THINK),
-    ("thinktime_blocks_type", THINK),
-    ("thinktime_iotime", THINK),
-    ("bsrange", Refused("block sizes are named with their shares", "use bssplit=4k/50:64k/50", &[])),
-    ("bs_unaligned", Refused("blocks are always aligned", "remove it", &["0"])),
-    ("iodepth_low", Refused("the queue is kept full", "remove it", &["0"])),
-    ("nrfiles", Refused("each target is one file", "name the files in filename=a:b", &["1"])),
-    ("filesize", Refused("the file is as large as its region", "use size", &[])),
-    ("offset_increment", Refused("threads of a target share its region", "write one section per region", &["0"])),
-    ("percentage_random", Refused("an access pattern is random or sequential", "use two sections", &["100"])),
-    ("fsync", FLUSH),
-    ("fdatasync", FLUSH),
-    ("end_fsync", FLUSH),
-    ("sync", Refused("O_SYNC is not set", "remove it, or measure it with fio", &["0", "none"])),
-    ("startdelay", Refused("steps follow each other at once", "remove it", &["0"])),
-    ("wait_for", Refused("steps run in the order of the file", "use stonewall", &[])),
-    ("kb_base", Refused("4k is always 4096 bytes", "remove it and write sizes as 4k", &["1024"])),
-    ("zero_buffers", PAGES),
-    ("buffer_pattern", PAGES),
-    ("do_verify", Refused("with verify set, reads are always checked", "remove it", &["1"])),
-    ("verify_fatal", Refused("a block that is wrong is counted and shown", "remove it", &["0"])),
-    ("exec_prerun", COMMANDS),
-    ("exec_postrun", COMMANDS),
-    ("read_iolog", TRACES),
-    ("write_iolog", TRACES),
-    ("latency_target", LATENCY_TARGET),
-    ("latency_window", LATENCY_TARGET),
-    ("latency_percentile", LATENCY_TARGET),
-    ("max_latency", Refused("a slow I/O is recorded, it does not end the step", "remove it", &["0"])),
-    ("allow_mounted_write", Refused("mounted drives are never written", "use a file on it, or another drive", &["0"])),
-    ("pre_read", Refused("the page cache is not warmed", "remove it", &["0"])),
-    ("io_submit_mode", Refused("I/Os are submitted by the thread that reaps them", "remove it", &["inline"])),
-    ("serialize_overlap", Refused("overlapping I/Os are not held back", "remove it", &["0"])),
-    ("cmd_type", Refused("only NVMe commands are passed to the drive", "remove it", &["nvme"])),
-    ("continue_on_error", Refused("errors are counted and the step goes on", "remove it", &[])),
-    ("ignore_error", Refused("every error is counted and shown", "remove it", &[])),
+    key("ss", STEADY).aliases(&["steadystate"]),
+    key("ss_dur", STEADY).aliases(&["steadystate_duration"]),
+    key("ss_ramp", STEADY).aliases(&["steadystate_ramp_time"]),
+    key("numa_cpu_nodes", Refused(msg!("fio-nodes"), msg!("fio-nodes-help"), &[])),
+    key("numa_mem_policy", Refused(msg!("fio-memory"), msg!("fio-remove"), &[])),
+    key("cpumask", Refused(msg!("fio-cpumask"), msg!("fio-cpumask-help"), &[])),
+    key("rate", BANDWIDTH),
+    key("rate_min", BANDWIDTH).aliases(&["ratemin"]),
+    key("rate_iops_min", Refused(msg!("fio-rate-min"), msg!("fio-remove"), &["0"])),
+    key("rate_cycle", Refused(msg!("fio-rate-cycle"), msg!("fio-remove"), &[])).aliases(&["ratecycle"]),
+    key("thinktime", THINK),
+    key("thinktime_spin", THINK),
+    key("thinktime_blocks", THINK),
+    key("thinktime_blocks_type", THINK),
+    key("thinktime_iotime", THINK),
+    key("bsrange", Refused(msg!("fio-bsrange"), msg!("fio-bsrange-help"), &[])).aliases(&["blocksize_range"]),
+    key("bs_unaligned", Refused(msg!("fio-aligned"), msg!("fio-remove"), &["0"])).aliases(&["blocksize_unaligned"]),
+    key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
+    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"])).aliases(&["nr_files"]),
+    key("filesize", Refused(msg!("fio-filesize"), msg!("fio-filesize-help"), &[])),
+    key("offset_increment", Refused(msg!("fio-shared-region"), msg!("fio-shared-region-help"), &["0"])),
+    key("percentage_random", Refused(msg!("fio-mixed-pattern"), msg!("fio-mixed-pattern-help"), &["100"])),
+    key("fsync", FLUSH),
+    key("fdatasync", FLUSH),
+    key("end_fsync", FLUSH),
+    key("sync", Refused(msg!("fio-sync"), msg!("fio-measure-with-fio"), &["0", "none"])),
+    key("startdelay", Refused(msg!("fio-start-delay"), msg!("fio-remove"), &["0"])),
+    key("wait_for", Refused(msg!("fio-wait-for"), msg!("fio-wait-for-help"), &[])),
+    key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
+    key("zero_buffers", PAGES),
+    key("buffer_pattern", PAGES),
+    key("do_verify", Refused(msg!("fio-do-verify"), msg!("fio-remove"), &["1"])),
+    key("verify_fatal", Refused(msg!("fio-verify-fatal"), msg!("fio-remove"), &["0"])),
+    key("exec_prerun", COMMANDS),
+    key("exec_postrun", COMMANDS),
+    key("read_iolog", TRACES),
+    key("write_iolog", TRACES),
+    key("latency_target", LATENCY_TARGET),
+    key("latency_window", LATENCY_TARGET),
+    key("latency_percentile", LATENCY_TARGET),
+    key("max_latency", Refused(msg!("fio-max-latency"), msg!("fio-remove"), &["0"])),
+    key("allow_mounted_write", Refused(msg!("fio-mounted"), msg!("fio-mounted-help"), &["0"])),
+    key("pre_read", Refused(msg!("fio-pre-read"), msg!("fio-remove"), &["0"])),
+    key("io_submit_mode", Refused(msg!("fio-submit-mode"), msg!("fio-remove"), &["inline"])),
+    key("serialize_overlap", Refused(msg!("fio-overlap"), msg!("fio-remove"), &["0"])),
+    key("cmd_type", Refused(msg!("fio-cmd-type"), msg!("fio-remove"), &["nvme"])).written(nvme),
+    key("continue_on_error", Refused(msg!("fio-continue-on-error"), msg!("fio-remove"), &[])),
+    key("ignore_error", Refused(msg!("fio-ignore-error"), msg!("fio-remove"), &[])),
 ];
 
 /// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart.
@@ -305,67 +299,62 @@ const NO_EQUIVALENT: &[&str] = &[
     "zoneskip",
 ];
 
-/// What becomes of `key` (under fio's first name); `None`: fio does not know it either.
-pub(super) fn fate(key: &str) -> Option<Fate> {
-    let found = KEYS.iter().find(|(name, _)| *name == key).map(|(_, fate)| *fate);
-    let none = || Refused("Fathom has no equivalent", "remove it, or run this job with fio", &[]);
-    found.or_else(|| NO_EQUIVALENT.contains(&key).then(none))
+fn fio_key(name: &str) -> Option<&'static FioKey> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The knobs that fio has, each with what fio makes of it.
+pub(super) fn fio_knobs() -> impl Iterator<Item = (&'static KnobSpec, Fio)> {
+    knobs::knobs().filter_map(|knob| Some((knob, knob.fio?)))
+}
+
+fn fio_knob(name: &str) -> Option<(&'static KnobSpec, Fio)> {
+    fio_knobs().find(|(knob, _)| knob.name == name)
+}
+
+/// The knob of this key where the key's value is the knob's.
+pub(super) fn knob_set_alone(key: &str) -> Option<&'static KnobSpec> {
+    fio_knob(key).filter(|(_, fio)| fio.is_set_alone).map(|(knob, _)| knob)
+}
+
+/// The key under fio's first name for it.
+pub(super) fn canonical(key: &str) -> &str {
+    let knob = fio_knobs().find(|(_, fio)| fio.aliases.contains(&key)).map(|(knob, _)| knob.name);
+    let other = || KEYS.iter().find(|k| k.aliases.contains(&key)).map(|k| k.name);
+    knob.or_else(other).unwrap_or(key)
+}
+
+/// What is made of `key` (under fio's first name); `None`: fio does not know it either.
+pub(super) fn treatment(key: &str) -> Option<&'static Treatment> {
+    static NONE: Treatment = Refused(msg!("fio-no-equivalent"), msg!("fio-no-equivalent-help"), &[]);
+    if let Some((_, fio)) = fio_knob(key) {
+        return Some(if fio.is_set_alone { &Knob } else { &Own });
+    }
+    let found = fio_key(key).map(|key| &key.treatment);
+    found.or_else(|| NO_EQUIVALENT.contains(&key).then_some(&NONE))
+}
+
+/// The keys that are no knobs and stand in the options of a step.
+pub(super) fn written(step: &Step) -> impl Iterator<Item = (&'static str, String)> {
+    KEYS.iter().filter_map(|key| Some((key.name, (key.written)(step)?)))
 }
 
 /// All words that a job file may hold.
 pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
-    KEYS.iter().map(|(name, _)| *name).chain(ALIASES.iter().map(|(a, _)| *a)).chain(NO_EQUIVALENT.iter().copied())
+    let knobs = fio_knobs().flat_map(|(knob, fio)| std::iter::once(knob.name).chain(fio.aliases.iter().copied()));
+    let keys = KEYS.iter().flat_map(|key| std::iter::once(key.name).chain(key.aliases.iter().copied()));
+    knobs.chain(keys).chain(NO_EQUIVALENT.iter().copied())
 }
 
-/// Keys that mean "yes" when they stand alone.
+/// Whether the values of the key are sizes.
+pub(super) fn is_size(key: &str) -> bool {
+    let is_size = |kind: Kind| matches!(kind, Kind::Size | Kind::Split);
+    key == "io_size" || fio_knob(key).is_some_and(|(knob, _)| is_size(knob.kind))
+}
+
+/// Whether the key means "yes" when it stands alone.
 pub(super) fn is_flag(key: &str) -> bool {
-    const FLAGS: &[&str] = &[
-        "time_based",
-        "thread",
-        "group_reporting",
-        "stonewall",
-        "new_group",
-        "norandommap",
-        "hipri",
-        "fixedbufs",
-        "registerfiles",
-        "sqthread_poll",
-        "nonvectored",
-        "userspace_reap",
-        "direct",
-        "buffered",
-        "invalidate",
-        "refill_buffers",
-        "scramble_buffers",
-        "randrepeat",
-        "allrandrepeat",
-        "unlink",
-        "overwrite",
-        "create_serialize",
-        "create_fsync",
-        "create_on_open",
-        "disable_lat",
-        "disable_clat",
-        "disable_slat",
-        "disable_bw",
-        "gtod_reduce",
-        "clat_percentiles",
-        "lat_percentiles",
-        "slat_percentiles",
-        "disk_util",
-        "stats",
-        "log_unix_epoch",
-        "log_offset",
-        "log_prio",
-        "log_max_value",
-        "log_store_compressed",
-        "per_job_logs",
-        "write_bw_log",
-        "write_lat_log",
-        "write_iops_log",
-        "write_hist_log",
-    ];
-    FLAGS.contains(&key)
+    fio_key(key).is_some_and(|key| key.is_flag) || fio_knob(key).is_some_and(|(knob, _)| knob.kind == Kind::Switch)
 }
 
 #[cfg(test)]
@@ -373,16 +362,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_key_has_one_fate_and_each_alias_a_key() {
+    fn each_word_of_fio_stands_once() {
         let mut seen = std::collections::HashSet::new();
         for word in all_words() {
             assert!(seen.insert(word), "{word} stands twice");
-        }
-        for (alias, name) in ALIASES {
-            assert!(KEYS.iter().any(|(k, _)| k == name), "{alias} -> {name}");
-        }
-        for (key, fate) in KEYS.iter().filter(|(_, f)| *f == Knob) {
-            assert!(crate::knobs::knob(key).is_some(), "{key} is no knob: {fate:?}");
         }
     }
 }

@@ -7,10 +7,14 @@
 mod ini;
 mod job;
 mod keys;
+mod options;
 mod remarks;
+mod units;
 mod write;
 
 use std::collections::BTreeMap;
+
+use fathom_message::{Message, msg};
 
 use crate::error::SourceError;
 use crate::knobs;
@@ -18,9 +22,11 @@ use crate::plan::{Plan, StudyHead};
 use crate::step::Step;
 use crate::study::{STEPS_MAX, number};
 use ini::{Entry, Section, Source};
-use keys::{Fate, canonical};
+use keys::{Treatment, canonical};
 
-pub use write::{fio_command, fio_job_text};
+pub use options::{FioKnobs, fio_options, knobs_from_fio};
+pub use units::{fio_bytes, fio_file_name, fio_file_names, fio_rates};
+pub use write::{fio_command, fio_job_text, fio_remarks};
 
 /// The keys in force for a section, under fio's first names.
 type Keys<'a> = BTreeMap<&'a str, &'a Entry>;
@@ -34,7 +40,7 @@ struct Job<'a> {
 /// Reads an fio job file. `env` gives the value of `${VAR}`.
 ///
 /// # Errors
-/// Anything that cannot be carried out as fio would, with its line: unknown keys (with the nearest word), keys that
+/// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that
 /// Fathom refuses (with the reason and a remedy), unsupported engines, sections that fio would run at the same time.
 pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
     let source = Source { file: file_name, text, env };
@@ -45,49 +51,53 @@ pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<S
     }
     let jobs = with_globals(&sections);
     if jobs.is_empty() {
-        return Err(source.error(0..0, "the job file holds no job", "add a section, e.g. [job], besides [global]"));
+        return Err(source.error(0..0, msg!("fio-no-job"), Some(msg!("fio-no-job-help"))));
     }
     let mut steps: Vec<Step> = Vec::new();
+    let mut job_files = Vec::new();
     for group in groups(&source, &jobs)? {
-        steps.push(job::step(&source, group, &mut notes)?);
+        steps.push(job::step(&source, group, &mut notes, &mut job_files)?);
     }
     if steps.len() > STEPS_MAX {
-        let message = format!("the job file has more than {STEPS_MAX} steps");
-        return Err(source.error(0..0, message, "split it"));
+        let message = msg!("fio-too-many-steps", max = STEPS_MAX);
+        return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
     }
     number(&mut steps);
-    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, files: Vec::new(), machine: None })
+    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, job_files, machine: None })
 }
 
 fn head(file_name: &str, jobs: &[Job<'_>]) -> StudyHead {
     let stem = file_name.rsplit('/').next().unwrap_or(file_name);
     let stem = stem.strip_suffix(".fio").or_else(|| stem.strip_suffix(".ini")).unwrap_or(stem);
     let described = jobs.iter().find_map(|j| j.keys.get("description")?.value.clone());
-    let question = described.unwrap_or_else(|| "What does this fio job give?".to_owned());
-    StudyHead { name: stem.to_owned(), question }
+    StudyHead { name: stem.to_owned(), question: described.unwrap_or_default() }
 }
 
 /// Errs for keys that are unknown or refused; notes those without meaning.
-fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<String>) -> Result<(), SourceError> {
+fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<Message>) -> Result<(), SourceError> {
     let key = canonical(&entry.key);
-    let Some(fate) = keys::fate(key) else {
+    let Some(treatment) = keys::treatment(key) else {
         let e = knobs::unknown_key(&entry.key, keys::all_words());
-        return Err(source.error(entry.key_span.clone(), e.message, e.help.as_deref().unwrap_or_default()));
+        return Err(source.knob_error(&e, entry.key_span.clone()));
     };
-    match fate {
-        Fate::Refused(why, instead, harmless) => {
+    match treatment {
+        Treatment::Refused(why, instead, harmless) => {
             if entry.value.as_deref().is_some_and(|v| harmless.contains(&v)) {
                 return Ok(());
             }
-            let message = format!("fio's `{}` is not carried out: {why}", entry.key);
-            return Err(source.error(entry.key_span.clone(), message, instead));
+            let message = msg!("fio-not-supported", key = &entry.key, why = why);
+            return Err(source.error(entry.key_span.clone(), message, Some(instead.clone())));
         }
-        Fate::Noted(why) => knobs::push_note(notes, format!("{}: {why}", entry.key)),
-        Fate::Knob | Fate::Own => {}
+        Treatment::Noted(why) => knobs::push_note(notes, msg!("what-and-why", what = &entry.key, why = why)),
+        Treatment::Knob | Treatment::Own => {}
     }
     if entry.value.is_none() && !keys::is_flag(key) {
-        let message = format!("`{}` needs a value", entry.key);
-        return Err(source.error(entry.key_span.clone(), message, &format!("write {}=...", entry.key)));
+        let message = msg!("fio-needs-a-value", key = &entry.key);
+        return Err(source.error(
+            entry.key_span.clone(),
+            message,
+            Some(msg!("fio-needs-a-value-help", key = &entry.key)),
+        ));
     }
     Ok(())
 }
@@ -117,12 +127,9 @@ fn groups<'j, 'a>(source: &Source<'_>, jobs: &'j [Job<'a>]) -> Result<Vec<&'j [J
             start = i;
         } else if !equal_but_for_files(&jobs[start], job) {
             let (first, second) = (&jobs[start].section.name, &job.section.name);
-            let message =
-                format!("fio would run [{second}] at the same time as [{first}]; Fathom runs one step at a time");
-            let help = format!(
-                "add stonewall to [{second}] to run one after the other, or let the sections differ in filename alone"
-            );
-            return Err(source.error(job.section.span.clone(), message, &help));
+            let message = msg!("fio-at-once", second = second, first = first);
+            let help = msg!("fio-at-once-help", second = second);
+            return Err(source.error(job.section.span.clone(), message, Some(help)));
         }
     }
     groups.push(&jobs[start..]);

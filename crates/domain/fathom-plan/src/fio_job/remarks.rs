@@ -1,5 +1,8 @@
 //! Remarks on where fio and Fathom differ although the words are the same.
 
+use fathom_message::{Arg, Join, msg};
+use fathom_units::advice;
+
 use super::ini::Entry;
 use super::job::{Reader, flag};
 use super::keys;
@@ -18,7 +21,7 @@ impl Reader<'_, '_> {
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
         if !silent.is_empty() {
-            push_note(self.notes, format!("fio's defaults hold where the job is silent: {}", silent.join(" ")));
+            push_note(self.notes, msg!("fio-defaults", defaults = Arg::names(silent, Join::Space)));
         }
     }
 
@@ -31,15 +34,9 @@ impl Reader<'_, '_> {
             let unit = part.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
             unit.len() >= 2 && unit[1..].starts_with('i') && "kmgtp".contains(&unit[..1])
         };
-        let is_size = ["bs", "bssplit", "size", "offset", "io_size"].contains(&keys::canonical(&entry.key));
+        let is_size = keys::is_size(keys::canonical(&entry.key));
         if is_size && value.is_ascii() && value.split([':', '/', ',']).any(iec) {
-            push_note(
-                self.notes,
-                format!(
-                    "{}={value}: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both",
-                    entry.key
-                ),
-            );
+            push_note(self.notes, msg!("fio-kib", key = &entry.key, value = value.to_owned()));
         }
     }
 
@@ -49,48 +46,29 @@ impl Reader<'_, '_> {
         let no_passes = !matches!(workload.pattern, Pattern::Random | Pattern::Sequential);
         if no_passes && step.length.passes.is_some() {
             if !self.keys.contains_key("runtime") {
-                return Err(self.source.error(
-                    self.section.clone(),
-                    "this job ends after `size` bytes of offsets that may repeat, which is not carried out",
-                    "add time_based and runtime=30s",
-                ));
+                let help = Some(msg!("fio-repeating-passes-help"));
+                return Err(self.source.error(self.section.clone(), msg!("fio-repeating-passes"), help));
             }
-            push_note(
-                self.notes,
-                "offsets may repeat: the step runs its whole runtime, fio could end earlier".to_owned(),
-            );
+            push_note(self.notes, msg!("fio-repeating-runtime"));
         }
         if workload.pattern == Pattern::Sequential && step.load.threads > 1 {
-            push_note(
-                self.notes,
-                "fio starts all sequential jobs of a file at the same offset; Fathom gives each thread a part of its own"
-                    .to_owned(),
-            );
+            push_note(self.notes, msg!("fio-sequential-jobs"));
         }
         if matches!(self.value("rw"), Some("trimwrite" | "randtrimwrite")) {
-            push_note(
-                self.notes,
-                "fio trims each block right before it writes it; Fathom draws trims and writes half and half"
-                    .to_owned(),
-            );
+            push_note(self.notes, msg!("fio-trimwrite"));
         }
         if !workload.direct && flag(self.source, self.keys, "invalidate", true)? && step.engine.name != EngineName::Null
         {
-            push_note(
-                self.notes,
-                "fio drops the file's cached pages before it starts (invalidate); Fathom does not".to_owned(),
-            );
+            push_note(self.notes, msg!("fio-invalidate"));
         }
         if workload.verify.is_some() {
-            push_note(
-                self.notes,
-                "verify: Fathom's blocks describe themselves in a form of their own, not fio's".to_owned(),
-            );
+            push_note(self.notes, msg!("fio-verify"));
         }
         self.remark_on_cpus(step)?;
         let uring = step.engine.name.is_uring();
         for key in ["fixedbufs", "registerfiles"].into_iter().filter(|k| !uring && self.keys.contains_key(k)) {
-            push_note(self.notes, format!("{key} has no effect with ioengine={}", step.engine.name.as_str()));
+            let with = format!("ioengine={}", step.engine.name.as_str());
+            push_note(self.notes, msg!("fio-no-effect", key = key, with = with));
         }
         Ok(())
     }
@@ -98,18 +76,14 @@ impl Reader<'_, '_> {
     pub(super) fn remark_on_cpus(&mut self, step: &Step) -> Result<(), SourceError> {
         let policy = self.value("cpus_allowed_policy").unwrap_or("shared").to_owned();
         if !["shared", "split"].contains(&policy.as_str()) {
-            return Err(self.error("cpus_allowed_policy", &format!("unknown policy `{policy}`"), "shared or split"));
+            let help = advice(&policy, &["shared", "split"]);
+            return Err(self.error("cpus_allowed_policy", msg!("fio-unknown-policy", policy = policy), help));
         }
         if let Placement::Cpus(cpus) = &step.placement
             && policy == "shared"
             && cpus.len() > 1
         {
-            push_note(
-                self.notes,
-                "cpus_allowed: fio lets each job roam over the list (cpus_allowed_policy=shared); Fathom pins thread i to \
-                 the i-th CPU"
-                    .to_owned(),
-            );
+            push_note(self.notes, msg!("fio-shared-cpus"));
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
+use fathom_language::english;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
 use crate::knobs::Knobs;
-use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Target};
+use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, TargetId};
+use crate::words::{lines, source_words};
 
 fn env(name: &str) -> Option<String> {
     (name == "DIR").then(|| "/data".to_owned())
@@ -14,7 +16,7 @@ fn plan(text: &str) -> Plan {
 }
 
 fn error(text: &str) -> String {
-    format!("error: {}", parse_fio_job(text, "job.fio", &env).expect_err("this job is wrong"))
+    format!("error: {}", source_words(&parse_fio_job(text, "job.fio", &env).expect_err("this job is wrong")))
 }
 
 /// The error of one more line in a job that is right.
@@ -22,8 +24,12 @@ fn line_error(line: &str) -> String {
     error(&format!("[a]\nfilename=f\nsize=1m\n{line}\n"))
 }
 
+fn job_text(step: &Step) -> String {
+    fio_job_text(std::slice::from_ref(step), &english)
+}
+
 fn paths(step: &Step) -> Vec<&str> {
-    step.targets.iter().map(|t| t.path.as_str()).collect()
+    step.targets.iter().map(TargetId::as_str).collect()
 }
 
 const USUAL: &str = "\
@@ -74,7 +80,7 @@ fn a_usual_job_becomes_the_steps_it_names() {
     let seq = &plan.steps[1];
     assert_eq!((seq.workload.block_sizes[0].bytes, seq.workload.pattern), (131_072, Pattern::Sequential));
     assert!(!seq.engine.fixed_buffers, "a section's keys are its own");
-    assert_snapshot!(plan.notes.join("\n"), @"group_reporting: the threads of a step are always reported together");
+    assert_snapshot!(lines(&plan.notes), @"group_reporting: the threads of a step are always reported together");
 }
 
 #[test]
@@ -84,8 +90,8 @@ fn a_silent_job_keeps_fios_defaults() {
     assert_eq!(step.label, "4k sequential read T1 QD1");
     assert_eq!((step.engine.name, step.workload.direct), (EngineName::Psync, false));
     assert_eq!(step.length.passes, Some(1));
-    assert_snapshot!(plan.notes.join("\n"), @r"
-    fio's defaults hold where the job is silent: rw=read bs=4k ioengine=psync iodepth=1 direct=0
+    assert_snapshot!(lines(&plan.notes), @r"
+    fio's defaults apply where the job says nothing: rw=read bs=4k ioengine=psync iodepth=1 direct=0
     without time_based a job ends after its size (however long that takes), as in fio
     fio drops the file's cached pages before it starts (invalidate); Fathom does not
     ");
@@ -100,13 +106,13 @@ fn unknown_keys_and_engines_name_the_nearest() {
       | ^^^^^^^ did you mean `iodepth`?
     ");
     assert_snapshot!(line_error("ioengine=posixaio"), @r"
-    error: ioengine=posixaio is not carried out: Fathom has no such engine
+    error: ioengine=posixaio is not supported: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=posixaio
       |          ^^^^^^^^ engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     ");
     assert_snapshot!(line_error("ioengine=iouring"), @r"
-    error: ioengine=iouring is not carried out: Fathom has no such engine
+    error: ioengine=iouring is not supported: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=iouring
       |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
@@ -122,16 +128,16 @@ fn unknown_keys_and_engines_name_the_nearest() {
       job.fio:4:4
     4 | bs=4q
       |    ^^
-      help: did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
+      help: did you mean `b`? write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
     ");
     assert_snapshot!(line_error("iodepth=0"), @r"
-    error: iodepth: `0` is out of bounds; it must be 1 to 4096
+    error: iodepth: `0` is out of range; it must be 1 to 4096
       job.fio:4:9
     4 | iodepth=0
       |         ^
     ");
     assert_snapshot!(line_error("iodepth=1000000000"), @r"
-    error: iodepth: `1000000000` is out of bounds; it must be 1 to 4096
+    error: iodepth: `1000000000` is out of range; it must be 1 to 4096
       job.fio:4:9
     4 | iodepth=1000000000
       |         ^^^^^^^^^^
@@ -139,45 +145,45 @@ fn unknown_keys_and_engines_name_the_nearest() {
 }
 
 #[test]
-fn keys_that_are_not_carried_out_are_refused_by_name() {
+fn keys_that_are_not_supported_are_refused_by_name() {
     assert_snapshot!(line_error("ss=iops:5%"), @r#"
-    error: fio's `ss` is not carried out: Fathom ends a step by its interval of confidence
+    error: fio's `ss` is not supported: Fathom ends a step once its confidence interval is narrow enough
       job.fio:4:1
     4 | ss=iops:5%
       | ^^ remove it; in a study file use runtime = { min = "10s", max = "60s" }
     "#);
     assert_snapshot!(line_error("numa_cpu_nodes=0"), @r"
-    error: fio's `numa_cpu_nodes` is not carried out: a plan does not know the machine's nodes
+    error: fio's `numa_cpu_nodes` is not supported: a plan does not know the machine's nodes
       job.fio:4:1
     4 | numa_cpu_nodes=0
       | ^^^^^^^^^^^^^^ name the CPUs with cpus_allowed
     ");
     assert_snapshot!(line_error("thinktime=100"), @r"
-    error: fio's `thinktime` is not carried out: threads do not pause between I/Os
+    error: fio's `thinktime` is not supported: threads do not pause between I/Os
       job.fio:4:1
     4 | thinktime=100
       | ^^^^^^^^^ use rate_iops for an open loop
     ");
     assert_snapshot!(line_error("zonemode=zbd"), @r"
-    error: fio's `zonemode` is not carried out: Fathom has no equivalent
+    error: fio's `zonemode` is not supported: Fathom has no equivalent
       job.fio:4:1
     4 | zonemode=zbd
       | ^^^^^^^^ remove it, or run this job with fio
     ");
     assert_snapshot!(line_error("random_distribution=pareto:0.9"), @r"
-    error: random_distribution: fio's distribution `pareto` is not carried out
+    error: random_distribution: fio's distribution `pareto` is not supported
       job.fio:4:21
     4 | random_distribution=pareto:0.9
       |                     ^^^^^^^^^^ use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
     ");
     assert_snapshot!(line_error("rw=randread:8"), @r"
-    error: rw: fio's sequence modifier in `randread:8` is not carried out
+    error: rw: fio's sequence modifier in `randread:8` is not supported
       job.fio:4:4
     4 | rw=randread:8
       |    ^^^^^^^^^^ write `randread`
     ");
     assert_snapshot!(line_error("bs=4k,8k"), @r"
-    error: bs: `4k,8k`: one block size per direction is not carried out
+    error: bs: `4k,8k`: one block size per direction is not supported
       job.fio:4:4
     4 | bs=4k,8k
       |    ^^^^^ give one size, or measure reads and writes in two steps
@@ -189,10 +195,10 @@ fn keys_that_are_not_carried_out_are_refused_by_name() {
       |      ^^^^
     ");
     assert_snapshot!(line_error("verify=md5"), @r"
-    error: verify: verification by `md5` is not carried out
+    error: verify: verification by `md5` is not supported
       job.fio:4:8
     4 | verify=md5
-      |        ^^^ use crc32c or none
+      |        ^^^ valid: crc32c, none
     ");
     assert_snapshot!(line_error("ioengine=psync\nhipri"), @r"
     error: engine psync has no mode iopoll
@@ -201,7 +207,7 @@ fn keys_that_are_not_carried_out_are_refused_by_name() {
       | ^^^^^ modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd
     ");
     assert_snapshot!(line_error("io_size=100k"), @r"
-    error: io_size is carried out only as a whole multiple of size
+    error: io_size is supported only as a whole multiple of size
       job.fio:4:9
     4 | io_size=100k
       |         ^^^^ give size and a multiple of it, or use time_based with runtime
@@ -254,13 +260,13 @@ fn texts_that_are_no_job_file_say_where() {
       |          ^^^^^^^^^^^^ run it as NOWHERE=... fathom run ...
     ");
     assert_snapshot!(error("[a]\nnumjobs=$ncpus\n"), @r"
-    error: fio's `$ncpus` is not carried out: a plan does not depend on the machine
+    error: fio's `$ncpus` is not supported: a plan does not depend on the machine
       job.fio:2:9
     2 | numjobs=$ncpus
       |         ^^^^^^ write the number itself
     ");
     assert_snapshot!(error("[a]\ninclude other.fio\n"), @r"
-    error: `include` is not carried out
+    error: `include` is not supported
       job.fio:2:1
     2 | include other.fio
       | ^^^^^^^^^^^^^^^^^ put the included lines into this file
@@ -308,7 +314,7 @@ fn several_files_of_a_job_keep_as_many_ios_in_flight() {
     assert_eq!(step.workload.region.size_bytes, Some(1 << 20), "fio divides the size by the files");
     assert_eq!((of(1, 8).load.threads, of(1, 8).load.queue_depth), (1, 4));
     assert_snapshot!(error("[a]\nfilename=f:g\niodepth=3\nioengine=libaio\n"), @r"
-    error: 1 jobs x 3 I/Os in flight do not divide by 2 files
+    error: 1 job x 3 I/Os in flight do not divide by 2 files
       job.fio:2:10
     2 | filename=f:g
       |          ^^^ fio lets each job go round all files; write one section per file instead
@@ -331,7 +337,7 @@ fn a_rate_is_summed_over_jobs_and_directions() {
     let mixed = of("rw=randrw\nrwmixread=70\nrate_iops=700,300\nrate_process=poisson\n");
     assert_eq!((mixed.iops, mixed.process), (2000.0, RateProcess::Poisson));
     assert_snapshot!(line_error("rw=randrw\nrwmixread=70\nrate_iops=500"), @r"
-    error: these rates make 50 percent, the mix asks for 70
+    error: these rates make 50 % reads, the mix asks for 70 %
       job.fio:6:11
     6 | rate_iops=500
       |           ^^^ e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
@@ -342,7 +348,11 @@ fn a_rate_is_summed_over_jobs_and_directions() {
 fn the_unit_trap_of_fio_is_pointed_out() {
     let plan = plan("[a]\nfilename=f\nsize=1m\nbs=4KiB\n");
     assert_eq!(plan.steps[0].workload.block_sizes[0].bytes, 4096);
-    assert!(plan.notes.iter().any(|n| n.starts_with("bs=4KiB: fio reads KiB as 1000 bytes")), "{:?}", plan.notes);
+    assert!(
+        lines(&plan.notes).lines().any(|n| n.starts_with("bs=4KiB: fio reads KiB as 1000 bytes")),
+        "{:?}",
+        plan.notes
+    );
 }
 
 #[test]
@@ -353,7 +363,7 @@ fn passes_follow_loops_and_io_size() {
     assert_eq!(passes("runtime=5\n"), Some(1));
     assert_eq!(passes("runtime=5\ntime_based=1\n"), None);
     assert_snapshot!(line_error("rw=randread\nnorandommap"), @r"
-    error: this job ends after `size` bytes of offsets that may repeat, which is not carried out
+    error: this job ends after `size` bytes of offsets that may repeat, which is not supported
       job.fio:1:1
     1 | [a]
       | ^^^ add time_based and runtime=30s
@@ -365,14 +375,14 @@ fn by_knobs(pairs: &[(&str, &str)], targets: &[&str]) -> Step {
     for (key, value) in pairs {
         knobs.set(key, value).unwrap_or_else(|e| panic!("{e}"));
     }
-    let targets = targets.iter().map(|t| Target { path: (*t).to_owned() }).collect();
+    let targets = targets.iter().map(|t| TargetId::new((*t).to_owned())).collect();
     Plan::from_io(&knobs, targets, "").unwrap_or_else(|e| panic!("{e}")).steps.remove(0)
 }
 
 #[test]
 fn a_step_is_told_as_a_fio_command() {
     let usual = [("iodepth", "32"), ("runtime", "5s"), ("size", "2g")];
-    assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --time_based --randseed=1 --thread --group_reporting");
+    assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --randseed=1 --time_based --thread --group_reporting");
     let hard = [
         ("rw", "randrw"),
         ("read_pct", "70"),
@@ -389,10 +399,12 @@ fn a_step_is_told_as_a_fio_command() {
         ("verify", "crc32c"),
         ("loops", "2"),
     ];
-    assert_snapshot!(fio_command(&by_knobs(&hard, &["0000:5e:00.0", "g"])), @r"
-    fio --name=global --rw=randrw --rwmixread=70 --bssplit=4k/60:64k/40 --random_distribution=zoned:90/10:10/90 --verify=crc32c --direct=1 --numjobs=2 --iodepth=8 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8 --rate_iops=175,75 --rate_process=poisson --ioengine=io_uring --fixedbufs --registerfiles --sqthread_poll --sqthread_poll_cpu=1 --ramp_time=1s --runtime=2500ms --loops=2 --randseed=1 --thread --group_reporting --name=fathom-0 --filename='0000\:5e\:00.0' --name=fathom-1 --filename=g  # one thread per physical core: name the CPUs with cpus_allowed; ended from 1s on once its intervals were narrow
+    assert_snapshot!(fio_command(&by_knobs(&hard, &["0000:5e:00.0", "g"])), @r"fio --name=global --rw=randrw --rwmixread=70 --bssplit=4k/60:64k/40 --random_distribution=zoned:90/10:10/90 --verify=crc32c --direct=1 --numjobs=2 --iodepth=8 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=8 --rate_iops=175,75 --rate_process=poisson --ioengine=io_uring --sqthread_poll --sqthread_poll_cpu=1 --fixedbufs --registerfiles --ramp_time=1s --runtime=2500ms --loops=2 --randseed=1 --thread --group_reporting --name=fathom-0 --filename='0000\:5e\:00.0' --name=fathom-1 --filename=g");
+    assert_snapshot!(lines(&fio_remarks(&by_knobs(&hard, &["g"]))), @r"
+    one thread per physical core: name the CPUs with cpus_allowed
+    ended from 1s on once its intervals were narrow
     ");
-    assert_snapshot!(fio_job_text(&[by_knobs(&[("engine", "null"), ("cpus", "0-2")], &["null"])]), @r"
+    assert_snapshot!(job_text(&by_knobs(&[("engine", "null"), ("cpus", "0-2")], &["null"])), @r"
     ; 4k random read T1 QD1
     ; ended from 2s on once its intervals were narrow
     [step-0-0]
@@ -408,11 +420,11 @@ fn a_step_is_told_as_a_fio_command() {
     iodepth_batch_complete_min=1
     iodepth_batch_complete_max=1
     cpus_allowed=0-2
-    cpus_allowed_policy=split
     ioengine=null
     runtime=10s
-    time_based
     randseed=1
+    time_based
+    cpus_allowed_policy=split
     thread
     group_reporting
     ");
@@ -498,7 +510,7 @@ proptest! {
 
     #[test]
     fn a_step_written_as_a_job_is_read_back_the_same(step in any_step()) {
-        let text = fio_job_text(std::slice::from_ref(&step));
+        let text = job_text(&step);
         let back = parse_fio_job(&text, "f", &env).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
         let back = with_effective_batch(back.steps[0].clone());
         let step = with_effective_batch(step);
@@ -514,10 +526,52 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn the_options_of_a_step_give_its_knobs_back(step in any_step()) {
+        let options = fio_options(&step);
+        let read = knobs_from_fio(options.iter().map(|(key, value)| (*key, value.as_str())));
+        prop_assert_eq!(&read.faults, &Vec::new());
+        let mut knobs = read.knobs;
+        // What a job's other keys decide, its reader sets.
+        let text = |key: &str| options.iter().find(|(k, _)| *k == key).map(|(_, value)| value.clone());
+        for key in ["numjobs", "iodepth", "size"] {
+            if let Some(value) = text(key) {
+                knobs.set(key, &value).map_err(|e| TestCaseError::fail(e.to_string()))?;
+            }
+        }
+        let back = knobs.build(0, "A", step.targets.clone(), &mut Vec::new());
+        let back = with_effective_batch(back.map_err(|e| TestCaseError::fail(e.to_string()))?);
+        let step = with_effective_batch(step);
+        prop_assert_eq!(&back.workload, &step.workload, "{:?}", options);
+        prop_assert_eq!((&back.engine, &back.placement, back.seed), (&step.engine, &step.placement, step.seed));
+        prop_assert_eq!(back.load.batch_submit, step.load.batch_submit);
+    }
+}
+
+#[test]
+fn options_of_a_job_that_ran_are_read_as_fio_did_and_faults_change_nothing() {
+    let read = |pairs: &[(&str, &str)]| {
+        let FioKnobs { knobs, faults } = knobs_from_fio(pairs.iter().copied());
+        let step = knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+        (step, faults.into_iter().map(|fault| fault.key).collect::<Vec<_>>())
+    };
+    let (step, faults) =
+        read(&[("blocksize", "8k"), ("offset", "512KiB"), ("hipri", ""), ("ioengine", "io_uring"), ("direct", "1")]);
+    assert_eq!((step.workload.block_sizes[0].bytes, step.workload.region.offset_bytes), (8192, 512_000));
+    assert_eq!((step.engine.mode, faults), (Mode::Iopoll, vec![]));
+    let (step, faults) = read(&[("bssplit", "4k/60:64k"), ("verify", "md5"), ("thread", "1"), ("no_such_key", "1")]);
+    assert_eq!(step.workload.block_sizes[1].share_pct, 40);
+    assert_eq!((step.workload.verify, faults), (None, vec!["verify".to_owned()]));
+    let (step, faults) = read(&[("bs", "4KiB"), ("random_distribution", "pareto:0.9")]);
+    assert_eq!(step.workload.block_sizes[0].bytes, 4096, "4000 bytes are no block");
+    assert_eq!(faults, ["bs", "random_distribution"]);
+}
+
 #[test]
 fn the_round_trip_covers_each_mode_and_placement() {
     let step = by_knobs(&[("mode", "iopoll"), ("cpus", "3,1")], &["f"]);
-    let back = plan(&fio_job_text(&[step])).steps.remove(0);
+    let back = plan(&job_text(&step)).steps.remove(0);
     assert_eq!((back.engine.mode, back.placement), (Mode::Iopoll, Placement::Cpus(vec![3, 1])));
 }
 
@@ -528,8 +582,10 @@ fn a_passthrough_job_of_fio_is_taken_and_written_with_its_command_type() {
     let step = plan(job).steps.remove(0);
     assert_eq!((step.engine.name, step.engine.mode), (EngineName::IoUringCmd, Mode::Iopoll));
     assert!(step.workload.direct, "there is no page cache to go through");
-    let written = fio_job_text(std::slice::from_ref(&step));
-    assert!(written.contains("ioengine=io_uring_cmd\ncmd_type=nvme\nhipri\n"), "{written}");
+    let written = job_text(&step);
+    let at = |line: &str| written.find(line).unwrap_or_else(|| panic!("no {line} in {written}"));
+    // fio knows an engine's options once it knows the engine.
+    assert!(at("ioengine=io_uring_cmd\n") < at("\nhipri\n").min(at("\ncmd_type=nvme\n")), "{written}");
     assert!(!written.contains("direct="), "fio's passthrough refuses it: {written}");
     assert_eq!(plan(&written).steps.remove(0).engine, step.engine);
     assert!(line_error("ioengine=io_uring_cmd\ncmd_type=scsi").contains("only NVMe commands"));

@@ -1,30 +1,30 @@
 //! From knobs to a step: defaults, bounds and combinations that cannot be.
 
-use fathom_units::format_block;
+use fathom_message::{Message, Quantity, msg};
 
 use super::parse::{RUNTIME_AUTO, Rw};
-use super::{BUFFER_BYTES_MAX, KnobError, Knobs, RUNTIME_MAX_NS};
-use crate::label::label;
+use super::{BUFFER_BYTES_MAX, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use crate::label::set_label;
 use crate::plan::RunLength;
 use crate::role::{RateShare, Role};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, Step, Target, Workload,
+    Region, Step, TargetId, Workload,
 };
 
 /// Adds `note` unless it is there already.
-pub(crate) fn push_note(notes: &mut Vec<String>, note: String) {
+pub(crate) fn push_note(notes: &mut Vec<Message>, note: Message) {
     if !notes.contains(&note) {
         notes.push(note);
     }
 }
 
-fn conflict(key: &str, message: impl Into<String>, help: &str) -> KnobError {
-    KnobError { key: key.to_owned(), unknown_key: false, message: message.into(), help: Some(help.to_owned()) }
+fn conflict(key: &str, message: Message, help: Message) -> KnobError {
+    KnobError { key: key.to_owned(), unknown_key: false, message, help: Some(help) }
 }
 
 impl Knobs {
-    /// Makes the step that the knobs describe. What was read otherwise than written is told in `notes`.
+    /// Makes the step that the knobs describe. What was read otherwise than written is added to `notes`.
     ///
     /// # Errors
     /// No target, or knobs that contradict each other; `key` names the one to change.
@@ -32,11 +32,11 @@ impl Knobs {
         &self,
         index: u32,
         group: &str,
-        targets: Vec<Target>,
-        notes: &mut Vec<String>,
+        targets: Vec<TargetId>,
+        notes: &mut Vec<Message>,
     ) -> Result<Step, KnobError> {
         if targets.is_empty() {
-            return Err(conflict("target", "no target is named", "name a file or device with --target"));
+            return Err(conflict("target", msg!("knob-no-target"), msg!("knob-no-target-help")));
         }
         for note in &self.notes {
             push_note(notes, note.clone());
@@ -68,24 +68,21 @@ impl Knobs {
                 ..Role::default()
             },
         };
-        step.label = label(&step);
+        set_label(&mut step);
         Ok(step)
     }
 
-    fn engine_spec(&self, notes: &mut Vec<String>) -> Result<EngineSpec, KnobError> {
+    fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {
         let name = self.engine.unwrap_or(EngineName::IoUring);
         let mode = self.mode.unwrap_or(Mode::Interrupt);
         let uring = name.is_uring();
         if mode != Mode::Interrupt && !uring {
-            return Err(conflict(
-                "mode",
-                format!("engine {} has no mode {}", name.as_str(), mode.as_str()),
-                "modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd",
-            ));
+            let message = msg!("knob-engine-without-mode", engine = name.as_str(), mode = mode.as_str());
+            return Err(conflict("mode", message, msg!("knob-engine-without-mode-help")));
         }
         let sqpoll_cpu = self.sqpoll_cpu.filter(|_| mode == Mode::Sqpoll);
         if sqpoll_cpu != self.sqpoll_cpu {
-            push_note(notes, format!("sqthread_poll_cpu has no effect in mode {}", mode.as_str()));
+            push_note(notes, msg!("knob-no-sqpoll-cpu", mode = mode.as_str()));
         }
         Ok(EngineSpec {
             name,
@@ -97,26 +94,22 @@ impl Knobs {
         })
     }
 
-    fn workload(&self, engine: EngineSpec, notes: &mut Vec<String>) -> Result<Workload, KnobError> {
+    fn workload(&self, engine: EngineSpec, notes: &mut Vec<Message>) -> Result<Workload, KnobError> {
         let rw = self.rw.unwrap_or(super::parse::RW[2]);
         let mmap = engine.name == EngineName::Mmap;
         if mmap && self.direct == Some(true) {
-            return Err(conflict(
-                "direct",
-                "engine mmap goes through the page cache (or DAX); it has no O_DIRECT",
-                "remove direct, or set direct=0",
-            ));
+            return Err(conflict("direct", msg!("knob-mmap-direct"), msg!("knob-mmap-direct-help")));
         }
         // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
         let direct = self.direct.unwrap_or(!mmap) || engine.name == EngineName::IoUringCmd;
         if engine.mode == Mode::Iopoll && !direct {
-            return Err(conflict("direct", "mode iopoll needs O_DIRECT", "set direct=1, or mode=interrupt"));
+            return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }
         let block_sizes = self.block_sizes.clone().unwrap_or_else(|| vec![BlockSize { bytes: 4096, share_pct: 100 }]);
         let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
         check_region(region, &block_sizes, direct)?;
         if self.paranoid == Some(true) && engine.name.is_synchronous() {
-            push_note(notes, "paranoid: synchronous engines stamp every I/O anyway".to_owned());
+            push_note(notes, msg!("knob-paranoid-synchronous"));
         }
         Ok(Workload {
             mix: self.mix(rw, notes)?,
@@ -132,19 +125,17 @@ impl Knobs {
         })
     }
 
-    fn mix(&self, rw: Rw, notes: &mut Vec<String>) -> Result<OpMix, KnobError> {
+    fn mix(&self, rw: Rw, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
         let mixed = rw.read && rw.write;
         let mut read_pct = self.read_pct;
         if read_pct.is_some() && self.read_pct_needs_mix && !mixed {
-            push_note(notes, format!("rwmixread and rwmixwrite have no effect with rw={}, as in fio", rw.word));
+            push_note(notes, msg!("knob-no-mix", rw = rw.word));
             read_pct = None;
         }
         match read_pct {
-            Some(_) if rw.trim => Err(conflict(
-                "read_pct",
-                format!("a share of reads makes no sense with rw={}", rw.word),
-                "remove it, or set rw=randrw",
-            )),
+            Some(_) if rw.trim => {
+                Err(conflict("read_pct", msg!("knob-reads-of-trim", rw = rw.word), msg!("knob-reads-of-trim-help")))
+            }
             Some(read_pct) => Ok(OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 }),
             None if mixed => Ok(OpMix { read_pct: 50, write_pct: 50, trim_pct: 0 }),
             None if rw.trim && rw.write => Ok(OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 }),
@@ -154,12 +145,12 @@ impl Knobs {
         }
     }
 
-    fn pattern(&self, rw: Rw, notes: &mut Vec<String>) -> Pattern {
+    fn pattern(&self, rw: Rw, notes: &mut Vec<Message>) -> Pattern {
         let repeat = self.norandommap == Some(true);
         let skewed = self.distribution.filter(|d| !matches!(d, Pattern::Random));
         if rw.sequential {
             if skewed.is_some() {
-                push_note(notes, format!("random_distribution has no effect with rw={}, as in fio", rw.word));
+                push_note(notes, msg!("knob-no-distribution", rw = rw.word));
             }
             return Pattern::Sequential;
         }
@@ -167,38 +158,32 @@ impl Knobs {
         skewed.unwrap_or(if repeat { Pattern::RandomRepeat } else { Pattern::Random })
     }
 
-    fn load(&self, engine: EngineSpec, workload: &Workload, notes: &mut Vec<String>) -> Result<Load, KnobError> {
+    fn load(&self, engine: EngineSpec, workload: &Workload, notes: &mut Vec<Message>) -> Result<Load, KnobError> {
         let threads = self.threads.unwrap_or(1);
         let mut queue_depth = self.queue_depth.unwrap_or(1);
         let sync = engine.name.is_synchronous();
         if sync && queue_depth > 1 {
             let name = engine.name.as_str();
-            push_note(
-                notes,
-                format!(
-                    "{name} has one I/O in flight per thread: iodepth={queue_depth} runs as QD1 (raise numjobs instead)"
-                ),
-            );
+            push_note(notes, msg!("knob-depth-of-synchronous", engine = name, depth = queue_depth));
             queue_depth = 1;
         }
         let buffers_bytes = u64::from(threads) * u64::from(queue_depth) * u64::from(workload.block_bytes_max());
         if buffers_bytes > BUFFER_BYTES_MAX {
-            return Err(conflict(
-                "iodepth",
-                format!(
-                    "{threads} threads x {queue_depth} x {} need {} of buffers; the bound is {}",
-                    format_block(u64::from(workload.block_bytes_max())),
-                    format_block(buffers_bytes),
-                    format_block(BUFFER_BYTES_MAX)
-                ),
-                "lower iodepth, numjobs or bs",
-            ));
+            let message = msg!(
+                "knob-buffers",
+                threads = threads,
+                depth = queue_depth,
+                block = Quantity::block(workload.block_bytes_max().into()),
+                buffers = Quantity::block(buffers_bytes),
+                max = Quantity::block(BUFFER_BYTES_MAX)
+            );
+            return Err(conflict("iodepth", message, msg!("knob-buffers-help")));
         }
         if self.rate_process.is_some() && self.rate_iops.is_none() && self.rate_share_pct.is_none() {
             return Err(conflict(
                 "rate_process",
-                "rate_process has no effect without rate_iops",
-                "set rate_iops, or remove it",
+                msg!("knob-rate-process-alone"),
+                msg!("knob-rate-process-alone-help"),
             ));
         }
         Ok(Load {
@@ -223,8 +208,8 @@ impl Knobs {
         RunLength {
             floor_ns,
             budget_ns,
-            iops_rel_half_width: self.iops_precision.unwrap_or(0.01),
-            p99_rel_half_width: self.p99_precision.unwrap_or(0.05),
+            iops_rel_half_width: self.iops_precision.unwrap_or(IOPS_PRECISION),
+            p99_rel_half_width: self.p99_precision.unwrap_or(P99_PRECISION),
             passes: self.passes,
             ..RunLength::fixed(self.ramp_ns.unwrap_or(0), budget_ns)
         }
@@ -234,18 +219,12 @@ impl Knobs {
 fn check_region(region: Region, block_sizes: &[BlockSize], direct: bool) -> Result<(), KnobError> {
     let block_max = block_sizes.iter().map(|b| u64::from(b.bytes)).max().unwrap_or(0);
     if let Some(size) = region.size_bytes.filter(|s| *s < block_max) {
-        return Err(conflict(
-            "size",
-            format!("size {} is below one block of {}", format_block(size), format_block(block_max)),
-            "raise size, or lower bs",
-        ));
+        let message = msg!("knob-size-below-block", size = Quantity::block(size), block = Quantity::block(block_max));
+        return Err(conflict("size", message, msg!("knob-size-below-block-help")));
     }
     if direct && !region.offset_bytes.is_multiple_of(512) {
-        return Err(conflict(
-            "offset",
-            format!("offset {} is not a multiple of 512", region.offset_bytes),
-            "O_DIRECT needs whole sectors, e.g. 1g",
-        ));
+        let message = msg!("knob-offset-in-sector", offset = region.offset_bytes.to_string());
+        return Err(conflict("offset", message, msg!("knob-offset-in-sector-help")));
     }
     Ok(())
 }

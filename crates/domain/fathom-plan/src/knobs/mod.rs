@@ -2,17 +2,21 @@
 
 mod build;
 mod parse;
+mod spec;
 mod table;
 mod value;
 
-use std::fmt;
+use fathom_message::{Message, Say, msg, say_error};
+use fathom_units::{advice, did_you_mean};
 
 use crate::condition::Conditions;
 use crate::goal::LatencyGoal;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 
 pub(crate) use build::push_note;
-pub use table::{KNOBS, KnobSpec, knob};
+pub(crate) use spec::Fio;
+pub use spec::{Flag, Kind, KnobSpec};
+pub use table::{knob, knobs};
 
 pub(crate) use parse::{Rw, Span};
 pub(crate) use table::all_words;
@@ -38,14 +42,18 @@ pub const RATE_SHARE_PCT_MAX: u16 = 200;
 pub const CPU_MAX: u32 = 8_191;
 /// Most targets of a step.
 pub const DEVICES_MAX: u32 = 1_024;
+/// An adaptive step ends once the half width of the 95 % interval of IOPS is within this share of it.
+pub(crate) const IOPS_PRECISION: f64 = 0.01;
+/// Same for p99 of latency.
+pub(crate) const P99_PRECISION: f64 = 0.05;
 /// Most passes over the region.
 pub const PASSES_MAX: u32 = 1_000_000;
 
 /// What is wrong with a value; the caller knows the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
+    pub(crate) message: Message,
+    pub(crate) help: Option<Message>,
 }
 
 /// A knob that cannot be set, or a set of knobs that makes no step.
@@ -56,19 +64,22 @@ pub struct KnobError {
     /// Whether the key itself is unknown (rather than its value wrong).
     pub unknown_key: bool,
     /// What is wrong, in one line.
-    pub message: String,
+    pub message: Message,
     /// What to do.
-    pub help: Option<String>,
+    pub help: Option<Message>,
 }
 
-impl std::error::Error for KnobError {}
+impl Say for KnobError {
+    fn message(&self) -> Message {
+        self.message.clone()
+    }
 
-impl fmt::Display for KnobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.message)?;
-        self.help.as_ref().map_or(Ok(()), |help| write!(f, "\n  help: {help}"))
+    fn help(&self) -> Option<Message> {
+        self.help.clone()
     }
 }
+
+say_error!(KnobError);
 
 /// Knobs set so far. Later values replace earlier ones; [`Knobs::build`] makes the step.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,7 +121,7 @@ pub struct Knobs {
     pub(crate) conditions: Conditions,
     iops_precision: Option<f64>,
     p99_precision: Option<f64>,
-    notes: Vec<String>,
+    notes: Vec<Message>,
 }
 
 impl Knobs {
@@ -137,7 +148,7 @@ impl Knobs {
     /// Sets one knob from text, replacing an earlier value.
     ///
     /// # Errors
-    /// Unknown key (with the nearest word), unreadable value, value out of bounds (with the bounds).
+    /// Unknown key (with the nearest word), unreadable value, value out of range (with the range).
     pub fn set(&mut self, key: &str, value_text: &str) -> Result<(), KnobError> {
         let Some(spec) = knob(key) else {
             return Err(unknown_key(key, all_words()));
@@ -145,12 +156,12 @@ impl Knobs {
         (spec.set)(self, value_text).map_err(|fault| KnobError {
             key: key.to_owned(),
             unknown_key: false,
-            message: format!("{key}: {}", fault.message),
+            message: msg!("what-and-why", what = key.to_owned(), why = fault.message),
             help: fault.help,
         })
     }
 
-    fn remark(&mut self, note: Option<String>) {
+    fn remark(&mut self, note: Option<Message>) {
         if let Some(note) = note {
             push_note(&mut self.notes, note);
         }
@@ -162,7 +173,7 @@ impl Knobs {
         if let Some(old) = self.placement.as_ref().filter(|p| **p != Placement::Unpinned)
             && is_list(old) != is_list(&placement)
         {
-            self.remark(Some("placement and cpus_allowed were both given: the later one counts".to_owned()));
+            self.remark(Some(msg!("knob-placement-and-cpus")));
         }
         self.placement = Some(placement);
     }
@@ -171,10 +182,9 @@ impl Knobs {
     fn polled(&mut self, text: &str, mode: Mode) -> Result<(), Fault> {
         let on = value::flag(text)?;
         match self.mode {
-            Some(other) if on && other != mode && other != Mode::Interrupt => Err(value::fault_help(
-                format!("mode is already {}", other.as_str()),
-                "iopoll (hipri) and sqpoll (sqthread_poll) are not combined: choose one",
-            )),
+            Some(other) if on && other != mode && other != Mode::Interrupt => {
+                Err(value::fault_help(msg!("knob-mode-twice", mode = other.as_str()), msg!("knob-mode-twice-help")))
+            }
             Some(same) if !on && same == mode => {
                 self.mode = Some(Mode::Interrupt);
                 Ok(())
@@ -192,15 +202,10 @@ impl Knobs {
 /// The error of a key that nobody knows, with the nearest of `words`.
 pub(crate) fn unknown_key<'a>(key: &str, words: impl IntoIterator<Item = &'a str>) -> KnobError {
     let words: Vec<&str> = words.into_iter().collect();
-    let near = fathom_units::nearest(key, words.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     // A short list is quicker read than looked up; the knobs' own list is long.
-    let help = near.or_else(|| (words.len() <= 6).then(|| format!("valid here: {}", words.join(", "))));
-    KnobError {
-        key: key.to_owned(),
-        unknown_key: true,
-        message: format!("unknown key `{}`", value::shorten(key)),
-        help,
-    }
+    let help = if words.len() <= 6 { Some(advice(key, &words)) } else { did_you_mean(key, words) };
+    let message = msg!("unknown-key", key = value::shorten(key));
+    KnobError { key: key.to_owned(), unknown_key: true, message, help }
 }
 
 #[cfg(test)]

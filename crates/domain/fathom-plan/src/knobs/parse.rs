@@ -1,5 +1,8 @@
 //! Knobs whose value has a grammar of its own.
 
+use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_units::{advice, did_you_mean};
+
 use crate::goal::{Goal, LatencyGoal};
 use crate::knobs::value::{
     bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes, whole,
@@ -7,7 +10,6 @@ use crate::knobs::value::{
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, RUNTIME_MAX_NS, THREADS_MAX};
 use crate::role::{Precondition, PurgeMeans};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
-use crate::word::advice;
 
 /// What `rw` says: which operations, in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,35 +47,38 @@ pub(crate) fn parse_rw(text: &str) -> Result<Rw, Fault> {
     }
     if let Some((word, _)) = text.split_once(':').filter(|(w, _)| RW.iter().any(|r| r.word == *w)) {
         return Err(fault_help(
-            format!("fio's sequence modifier in `{}` is not carried out", shorten(text)),
-            format!("write `{word}`"),
+            msg!("knob-sequence-modifier", text = shorten(text)),
+            msg!("knob-sequence-modifier-help", word = word.to_owned()),
         ));
     }
     let words: Vec<&str> = RW.iter().map(|r| r.word).collect();
-    Err(fault_help(format!("unknown workload `{}`", shorten(text)), advice(text, &words)))
+    Err(fault_help(msg!("knob-unknown-workload", text = shorten(text)), advice(text, &words)))
 }
 
 /// One block size: whole sectors, at most [`BLOCK_BYTES_MAX`].
-pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<String>), Fault> {
+pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<Message>), Fault> {
     let (bytes, note) = size_bytes(text, u64::from(BLOCK_BYTES_MAX))?;
     if bytes == 0 {
-        return Err(fault_help("a block of 0 bytes moves nothing", "a multiple of 512, e.g. 4k"));
+        return Err(fault_help(msg!("knob-empty-block"), msg!("knob-empty-block-help")));
     }
     if bytes % 512 != 0 {
-        return Err(fault_help(format!("{bytes} bytes are not a multiple of 512"), "whole sectors, e.g. 4k"));
+        return Err(fault_help(
+            msg!("knob-part-of-sector", bytes = bytes.to_string()),
+            msg!("knob-part-of-sector-help"),
+        ));
     }
     Ok((bytes as u32, note))
 }
 
-pub(crate) fn parse_bs(text: &str) -> Result<(Vec<BlockSize>, Option<String>), Fault> {
+pub(crate) fn parse_bs(text: &str) -> Result<(Vec<BlockSize>, Option<Message>), Fault> {
     let mut parts = text.split(',').map(str::trim);
     let first = parts.next().unwrap_or_default();
     let (bytes, note) = parse_block(first)?;
     for other in parts {
         if parse_block(other)?.0 != bytes {
             return Err(fault_help(
-                format!("`{}`: one block size per direction is not carried out", shorten(text)),
-                "give one size, or measure reads and writes in two steps",
+                msg!("knob-bs-per-direction", text = shorten(text)),
+                msg!("knob-bs-per-direction-help"),
             ));
         }
     }
@@ -81,10 +86,10 @@ pub(crate) fn parse_bs(text: &str) -> Result<(Vec<BlockSize>, Option<String>), F
 }
 
 /// `4k/60:64k/40`; entries without a share divide what is left, as in fio.
-pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<String>), Fault> {
-    const EXAMPLE: &str = "write it like 4k/60:64k/40";
+pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<Message>), Fault> {
+    const EXAMPLE: Message = msg!("knob-bssplit-help");
     if text.contains(',') {
-        return Err(fault_help("one split per direction is not carried out", EXAMPLE));
+        return Err(fault_help(msg!("knob-split-per-direction"), EXAMPLE));
     }
     let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
     let mut remark = None;
@@ -94,20 +99,23 @@ pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<String
         remark = remark.or(note);
         let share = if share.trim().is_empty() { None } else { Some(percent(share)?) };
         if entries.iter().any(|(b, _)| *b == bytes) {
-            return Err(fault_help(format!("block size {bytes} is named twice"), EXAMPLE));
+            return Err(fault_help(msg!("knob-split-twice", bytes = bytes.to_string()), EXAMPLE));
         }
         entries.push((bytes, share));
         if entries.len() > 64 {
-            return Err(fault("a split has at most 64 sizes"));
+            return Err(fault(msg!("knob-split-too-long")));
         }
     }
     let given: u32 = entries.iter().filter_map(|(_, s)| *s).map(u32::from).sum();
     let open = entries.iter().filter(|(_, s)| s.is_none()).count() as u32;
     if given > 100 || (open == 0 && given != 100) {
-        return Err(fault_help(format!("the shares add up to {given} percent instead of 100"), EXAMPLE));
+        return Err(fault_help(msg!("knob-split-sum", sum = Quantity::pct(given.into())), EXAMPLE));
     }
     if open > 0 && !(100 - given).is_multiple_of(open) {
-        return Err(fault_help(format!("{} percent do not divide by {open}", 100 - given), EXAMPLE));
+        return Err(fault_help(
+            msg!("knob-split-rest", rest = Quantity::pct((100 - given).into()), sizes = open),
+            EXAMPLE,
+        ));
     }
     let rest = (100 - given).checked_div(open).unwrap_or(0) as u8;
     let sizes = entries.into_iter().map(|(bytes, s)| BlockSize { bytes, share_pct: s.unwrap_or(rest) });
@@ -116,7 +124,9 @@ pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<String
 
 /// `random`, `zipf:1.2`, `hotspot:90/10`; fio's two-zone `zoned:90/10:10/90` is the same hotspot.
 pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
-    const WORDS: &[&str] = &["random", "zipf:1.2", "hotspot:90/10"];
+    const KINDS: [&str; 3] = ["random", "zipf", "hotspot"];
+    const WORDS: [&str; 3] = ["random", "zipf:1.2", "hotspot:90/10"];
+    let zipf_help = || msg!("knob-zipf-help");
     let text = text.trim();
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     match kind {
@@ -124,12 +134,12 @@ pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
         "zipf" => {
             let theta: f64 = rest
                 .parse()
-                .map_err(|_| fault_help(format!("`{}` is not an exponent", shorten(rest)), "write it like zipf:1.2"))?;
+                .map_err(|_| fault_help(msg!("knob-not-an-exponent", text = shorten(rest)), zipf_help()))?;
             // Above 10 all I/O hits one block, and the generator's powers underflow.
             if theta.is_finite() && theta > 0.0 && theta <= 10.0 {
                 Ok(Pattern::Zipf { theta })
             } else {
-                Err(fault_help("the exponent of zipf must be above 0 and at most 10", "write it like zipf:1.2"))
+                Err(fault_help(msg!("knob-zipf-range"), zipf_help()))
             }
         }
         "hotspot" => parse_hotspot(rest),
@@ -150,64 +160,59 @@ pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
         },
         "pareto" | "normal" | "zoned_abs" => Err(refused_distribution(kind)),
         _ => {
-            let near = fathom_units::nearest(kind, ["random", "zipf", "hotspot"]);
-            let help = near.map_or(format!("valid: {}", WORDS.join(", ")), |n| format!("did you mean `{n}`?"));
-            Err(fault_help(format!("unknown distribution `{}`", shorten(text)), help))
+            let help = did_you_mean(kind, KINDS).unwrap_or_else(|| advice("", &WORDS));
+            Err(fault_help(msg!("knob-unknown-distribution", text = shorten(text)), help))
         }
     }
 }
 
 fn refused_distribution(kind: &str) -> Fault {
-    fault_help(
-        format!("fio's distribution `{kind}` is not carried out"),
-        "use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10",
-    )
+    fault_help(msg!("knob-refused-distribution", kind = kind.to_owned()), msg!("knob-refused-distribution-help"))
 }
 
 fn parse_hotspot(text: &str) -> Result<Pattern, Fault> {
-    let example = "percent of the I/O, then percent of the space: hotspot:90/10";
+    let example = || msg!("knob-hotspot-help");
     let (access, space) =
-        text.split_once('/').ok_or_else(|| fault_help(format!("`{}` is not ACCESS/SPACE", shorten(text)), example))?;
+        text.split_once('/').ok_or_else(|| fault_help(msg!("knob-not-a-hotspot", text = shorten(text)), example()))?;
     let (access_pct, space_pct) = (percent(access)?, percent(space)?);
     if (1..=99).contains(&access_pct) && (1..=99).contains(&space_pct) {
         Ok(Pattern::Hotspot { access_pct, space_pct })
     } else {
-        Err(fault_help("both percents of a hotspot must be 1 to 99", example))
+        Err(fault_help(msg!("knob-hotspot-range"), example()))
     }
 }
 
 /// `75%` of what a closed loop gave: 1 to [`RATE_SHARE_PCT_MAX`].
 pub(crate) fn parse_rate_share(text: &str) -> Result<u16, Fault> {
-    let example = "a whole percentage of the highest IOPS in a closed loop, e.g. 75%";
+    let example = || msg!("knob-rate-share-help");
     let digits = text.trim().trim_end_matches('%').trim();
-    let pct = whole(digits).map_err(|f| Fault { help: Some(example.to_owned()), ..f })?;
+    let pct = whole(digits).map_err(|f| Fault { help: Some(example()), ..f })?;
     let fits = u16::try_from(pct).ok().filter(|p| (1..=RATE_SHARE_PCT_MAX).contains(p));
-    fits.ok_or_else(|| {
-        fault_help(format!("{pct} percent is out of bounds; it must be 1 to {RATE_SHARE_PCT_MAX}"), example)
-    })
+    let text = || format!("{pct}%");
+    fits.ok_or_else(|| fault_help(msg!("knob-share-out-of-range", text = text(), max = RATE_SHARE_PCT_MAX), example()))
 }
 
 /// `p99<=1ms`, `lat<=200us,p99<=1ms`: goals as everywhere, of latencies alone.
 pub(crate) fn parse_latency_goal(text: &str) -> Result<LatencyGoal, Fault> {
     let goal = Goal::parse(text).map_err(|e| Fault { message: e.message, help: e.help })?;
-    LatencyGoal::of(&goal).ok_or_else(|| {
-        fault_help(
-            format!("`{}` asks for a rate, which is what the study looks for", shorten(text)),
-            "name latencies alone, e.g. p99<=1ms",
-        )
-    })
+    LatencyGoal::of(&goal)
+        .ok_or_else(|| fault_help(msg!("knob-goal-asks-rate", text = shorten(text)), msg!("knob-goal-asks-rate-help")))
 }
 
 /// `TxQ`: threads x queue depth.
 pub(crate) fn parse_load(text: &str) -> Result<(u32, u32), Fault> {
-    let example = "threads x queue depth: 4x32";
+    let example = || msg!("knob-load-help");
     let text = text.trim();
-    let (threads, depth) =
-        text.split_once(['x', 'X']).ok_or_else(|| fault_help(format!("`{}` is not TxQ", shorten(text)), example))?;
-    let named = |what: &str, f: Fault| Fault { message: format!("{what}: {}", f.message), help: Some(example.into()) };
+    let (threads, depth) = text
+        .split_once(['x', 'X'])
+        .ok_or_else(|| fault_help(msg!("knob-not-a-load", text = shorten(text)), example()))?;
+    let named = |what: Message, f: Fault| Fault {
+        message: msg!("what-and-why", what = what, why = f.message),
+        help: Some(example()),
+    };
     Ok((
-        bounded(threads, 1, THREADS_MAX).map_err(|f| named("threads", f))?,
-        bounded(depth, 1, QUEUE_DEPTH_MAX).map_err(|f| named("queue depth", f))?,
+        bounded(threads, 1, THREADS_MAX).map_err(|f| named(msg!("knob-load-threads"), f))?,
+        bounded(depth, 1, QUEUE_DEPTH_MAX).map_err(|f| named(msg!("knob-load-depth"), f))?,
     ))
 }
 
@@ -231,10 +236,10 @@ pub(crate) fn parse_runtime(text: &str) -> Result<Span, Fault> {
         }
     };
     if floor == 0 || budget == 0 {
-        return Err(fault_help("a runtime of 0 measures nothing", "e.g. 30s, or 2s..10s for floor..budget, or auto"));
+        return Err(fault_help(msg!("knob-no-runtime"), msg!("knob-no-runtime-help")));
     }
     if floor > budget {
-        return Err(fault_help("the least runtime is above the most", "floor..budget, e.g. 2s..10s"));
+        return Err(fault_help(msg!("knob-runtime-order"), msg!("knob-runtime-order-help")));
     }
     Ok((floor, budget))
 }
@@ -245,9 +250,10 @@ pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
         return Ok(name);
     }
     let words: Vec<&str> = EngineName::ALL.iter().map(|e| e.as_str()).collect();
-    let near = fathom_units::nearest(text, words.iter().copied());
-    let mean = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-    Err(fault_help(format!("unknown engine `{}`", shorten(text)), format!("{mean}engines are {}", words.join(", "))))
+    let near = did_you_mean(text, words.iter().copied());
+    let all = msg!("knob-engines", engines = Arg::names(words, Join::Comma));
+    let help = Arg::list(near.into_iter().chain([all]), Join::Sentences);
+    Err(fault_help(msg!("knob-unknown-engine", text = shorten(text)), msg!("several-sentences", list = help)))
 }
 
 pub(crate) fn parse_mode(text: &str) -> Result<Mode, Fault> {
@@ -255,7 +261,7 @@ pub(crate) fn parse_mode(text: &str) -> Result<Mode, Fault> {
     [Mode::Interrupt, Mode::Iopoll, Mode::Sqpoll]
         .into_iter()
         .find(|m| m.as_str() == text.trim())
-        .ok_or_else(|| fault_help(format!("unknown mode `{}`", shorten(text)), advice(text, &words)))
+        .ok_or_else(|| fault_help(msg!("knob-unknown-mode", text = shorten(text)), advice(text, &words)))
 }
 
 pub(crate) fn parse_rate_process(text: &str) -> Result<RateProcess, Fault> {
@@ -263,7 +269,7 @@ pub(crate) fn parse_rate_process(text: &str) -> Result<RateProcess, Fault> {
         "fixed" | "linear" => Ok(RateProcess::Fixed),
         "poisson" => Ok(RateProcess::Poisson),
         other => Err(fault_help(
-            format!("unknown arrival process `{}`", shorten(other)),
+            msg!("knob-unknown-process", text = shorten(other)),
             advice(other, &["fixed", "linear", "poisson"]),
         )),
     }
@@ -277,20 +283,19 @@ pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
         "local" => Ok(Placement::Local),
         "remote" => Ok(Placement::Remote),
         list if list.starts_with(|c: char| c.is_ascii_digit()) => cpu_list(list).map(Placement::Cpus),
-        other => Err(fault_help(
-            format!("unknown placement `{}`", shorten(other)),
-            fathom_units::nearest(other, ["unpinned", "cores", "smt", "local", "remote"]).map_or_else(
-                || "valid: unpinned, cores, smt, local, remote, or a CPU list such as 0-3,8".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            ),
-        )),
+        other => {
+            const WORDS: [&str; 5] = ["unpinned", "cores", "smt", "local", "remote"];
+            let all = || msg!("knob-placements", words = Arg::names(WORDS, Join::Comma));
+            let help = did_you_mean(other, WORDS).unwrap_or_else(all);
+            Err(fault_help(msg!("knob-unknown-placement", text = shorten(other)), help))
+        }
     }
 }
 
 /// `20%`: a share of the target, 1 to 100.
 pub(crate) fn parse_footprint(text: &str) -> Result<u8, Fault> {
     match percent(text)? {
-        0 => Err(fault_help("a size of 0 holds no block", "e.g. 20%; leave it out for the whole target")),
+        0 => Err(fault_help(msg!("knob-no-size"), msg!("knob-no-share-help"))),
         pct => Ok(pct),
     }
 }
@@ -300,7 +305,7 @@ pub(crate) fn parse_precondition(text: &str) -> Result<Precondition, Fault> {
     Precondition::ALL
         .into_iter()
         .find(|p| p.as_str() == text.trim())
-        .ok_or_else(|| fault_help(format!("unknown way to condition `{}`", shorten(text)), advice(text, &words)))
+        .ok_or_else(|| fault_help(msg!("knob-unknown-precondition", text = shorten(text)), advice(text, &words)))
 }
 
 /// A means of purging; yes stands for the best one, no for none.
@@ -310,7 +315,7 @@ pub(crate) fn parse_purge(text: &str) -> Result<Option<PurgeMeans>, Fault> {
     }
     let words = PurgeMeans::ALL.map(PurgeMeans::as_str);
     let found = PurgeMeans::ALL.into_iter().find(|m| m.as_str() == text.trim());
-    let unknown = || fault_help(format!("unknown way to purge `{}`", shorten(text)), advice(text, &words));
+    let unknown = || fault_help(msg!("knob-unknown-purge", text = shorten(text)), advice(text, &words));
     found.map(Some).ok_or_else(unknown)
 }
 
@@ -319,7 +324,7 @@ pub(crate) fn parse_verify(text: &str) -> Result<Option<Verify>, Fault> {
         "crc32c" => Ok(Some(Verify::Crc32c)),
         "none" | "0" | "false" => Ok(None),
         other => {
-            Err(fault_help(format!("verification by `{}` is not carried out", shorten(other)), "use crc32c or none"))
+            Err(fault_help(msg!("knob-unsupported-verify", text = shorten(other)), advice("", &["crc32c", "none"])))
         }
     }
 }

@@ -1,17 +1,19 @@
 use insta::assert_snapshot;
 
 use super::*;
+use crate::knobs;
 use crate::plan::Plan;
-use crate::step::{OpMix, Step, Target};
+use crate::step::{OpMix, Step, TargetId};
+use crate::words::{knob_words, lines};
 
-fn knobs(pairs: &[(&str, &str)]) -> Result<Knobs, KnobError> {
+fn knobs_of(pairs: &[(&str, &str)]) -> Result<Knobs, KnobError> {
     let mut knobs = Knobs::new();
     pairs.iter().try_for_each(|(k, v)| knobs.set(k, v))?;
     Ok(knobs)
 }
 
 fn io(pairs: &[(&str, &str)]) -> Result<Plan, KnobError> {
-    Plan::from_io(&knobs(pairs)?, vec![Target { path: "f".to_owned() }], "fathom io")
+    Plan::from_io(&knobs_of(pairs)?, vec![TargetId::new("f")], "fathom io")
 }
 
 fn step(pairs: &[(&str, &str)]) -> Step {
@@ -19,19 +21,34 @@ fn step(pairs: &[(&str, &str)]) -> Step {
 }
 
 fn error(pairs: &[(&str, &str)]) -> String {
-    io(pairs).expect_err("these knobs are wrong").to_string()
+    knob_words(&io(pairs).expect_err("these knobs are wrong"))
 }
 
 #[test]
 fn each_example_of_the_table_is_valid_and_each_name_is_unique() {
     let mut seen = std::collections::HashSet::new();
-    for spec in KNOBS {
+    for spec in knobs::knobs() {
         for name in std::iter::once(&spec.name).chain(spec.aliases) {
             assert!(seen.insert(*name), "{name} stands twice");
-            Knobs::new().set(name, spec.values).unwrap_or_else(|e| panic!("{name}={}: {e}", spec.values));
+            Knobs::new().set(name, spec.example).unwrap_or_else(|e| panic!("{name}={}: {e}", spec.example));
         }
     }
     assert_eq!(knob("iodepth-batch-submit").map(|k| k.name), Some("iodepth_batch_submit"));
+}
+
+#[test]
+fn flags_are_told_apart_and_a_default_is_what_holds_without_the_flag() {
+    let mut seen = std::collections::HashSet::new();
+    for (spec, flag) in knobs::knobs().filter_map(|k| Some((k, k.flag?))) {
+        for word in std::iter::once(&flag.long).chain(flag.aliases) {
+            assert!(seen.insert(*word), "--{word} stands twice");
+        }
+        assert!(!flag.is_bare || spec.kind == Kind::Switch, "--{} takes no value", flag.long);
+        // fathom io has a fixed length, and knobs of no effect need another.
+        if let Some(default) = flag.default.filter(|_| !["runtime", "rwmixread", "rate_process"].contains(&spec.name)) {
+            assert_eq!(step(&[(spec.name, default)]), step(&[]), "--{} {default}", flag.long);
+        }
+    }
 }
 
 #[test]
@@ -101,7 +118,7 @@ fn read_pct_decides_the_mix_whatever_rw_says() {
     assert_eq!((read_pct("randread"), read_pct("randwrite"), read_pct("randrw")), (70, 70, 70));
     let fio = io(&[("rw", "randread"), ("rwmixread", "70")]).expect("valid");
     assert_eq!(fio.steps[0].workload.mix, OpMix::READ);
-    assert_eq!(fio.notes, ["rwmixread and rwmixwrite have no effect with rw=randread, as in fio"]);
+    assert_eq!(lines(&fio.notes), "rwmixread and rwmixwrite have no effect with rw=randread, as in fio");
 }
 
 #[test]
@@ -112,7 +129,7 @@ fn shares_of_a_split_add_up() {
     assert_eq!(shares("4k/60:64k/40"), [(4096, 60), (65536, 40)]);
     assert_eq!(shares("4k/50:8k/:16k"), [(4096, 50), (8192, 25), (16384, 25)]);
     assert_snapshot!(error(&[("bssplit", "4k/60:64k/50")]), @r"
-    bssplit: the shares add up to 110 percent instead of 100
+    bssplit: the shares add up to 110 % instead of 100 %
       help: write it like 4k/60:64k/40
     ");
     assert_snapshot!(error(&[("bssplit", "4k/60:4k/40")]), @r"
@@ -123,26 +140,26 @@ fn shares_of_a_split_add_up() {
 
 #[test]
 fn values_beyond_sense_name_their_bound() {
-    assert_snapshot!(error(&[("iodepth", "1000000000")]), @"iodepth: 1000000000 is out of bounds; it must be 1 to 4096");
-    assert_snapshot!(error(&[("numjobs", "0")]), @"numjobs: 0 is out of bounds; it must be 1 to 1024");
+    assert_snapshot!(error(&[("iodepth", "1000000000")]), @"iodepth: `1000000000` is out of range; it must be 1 to 4096");
+    assert_snapshot!(error(&[("numjobs", "0")]), @"numjobs: `0` is out of range; it must be 1 to 1024");
     assert_snapshot!(error(&[("bs", "0")]), @r"
     bs: a block of 0 bytes moves nothing
       help: a multiple of 512, e.g. 4k
     ");
-    assert_snapshot!(error(&[("bs", "1g")]), @"bs: `1g` is beyond the bound of 64m");
-    assert_snapshot!(error(&[("runtime", "1000000000")]), @"runtime: `1000000000` is beyond the bound of 30 d 00 h");
-    assert_snapshot!(error(&[("rate_iops", "10g")]), @"rate_iops: `10g` is beyond the bound of 1000000000 I/Os per second");
+    assert_snapshot!(error(&[("bs", "1g")]), @"bs: `1g` is above the maximum of 64m");
+    assert_snapshot!(error(&[("runtime", "1000000000")]), @"runtime: `1000000000` is above the maximum of 30 d 00 h");
+    assert_snapshot!(error(&[("rate_iops", "10g")]), @"rate_iops: `10g` is above the maximum of 1.00G IOPS");
     assert_snapshot!(error(&[("cpus", "1000000000")]), @r"
     cpus: `1000000000` is not a CPU list: CPU 1000000000 is above 65535
       help: write CPU numbers and ranges separated by commas, for example 0-3,8
     ");
-    assert_snapshot!(error(&[("size", "9999999999g")]), @"size: `9999999999g` is beyond the bound of 1024p");
+    assert_snapshot!(error(&[("size", "9999999999g")]), @"size: `9999999999g` is above the maximum of 1024p");
     assert_snapshot!(error(&[("load", "4096x1")]), @r"
-    load: threads: 4096 is out of bounds; it must be 1 to 1024
+    load: threads: `4096` is out of range; it must be 1 to 1024
       help: threads x queue depth: 4x32
     ");
     assert_snapshot!(error(&[("numjobs", "1024"), ("iodepth", "4096"), ("bs", "1m")]), @r"
-    1024 threads x 4096 x 1m need 4t of buffers; the bound is 64g
+    1024 threads x 4096 x 1m need 4t of buffers; the maximum is 64g
       help: lower iodepth, numjobs or bs
     ");
 }
@@ -166,16 +183,16 @@ fn wrong_words_name_the_nearest() {
       help: did you mean `zipf`?
     ");
     assert_snapshot!(error(&[("random_distribution", "pareto:0.9")]), @r"
-    random_distribution: fio's distribution `pareto` is not carried out
+    random_distribution: fio's distribution `pareto` is not supported
       help: use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
     ");
     assert_snapshot!(error(&[("runtime", "5sek")]), @r"
     runtime: `5sek` is not a duration: unknown unit `sek`
-      help: did you mean `sec`? Write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m
+      help: did you mean `sec`? write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m
     ");
     assert_snapshot!(error(&[("verify", "md5")]), @r"
-    verify: verification by `md5` is not carried out
-      help: use crc32c or none
+    verify: verification by `md5` is not supported
+      help: valid: crc32c, none
     ");
     assert_snapshot!(error(&[("iodepht", "1")]), @r"
     unknown key `iodepht`
@@ -196,7 +213,7 @@ fn contradictions_are_refused() {
     ");
     assert_snapshot!(error(&[("hipri", "1"), ("sqthread_poll", "1")]), @r"
     sqthread_poll: mode is already iopoll
-      help: iopoll (hipri) and sqpoll (sqthread_poll) are not combined: choose one
+      help: iopoll (hipri) and sqpoll (sqthread_poll) cannot be combined: choose one
     ");
     assert_snapshot!(error(&[("rate_process", "poisson")]), @r"
     rate_process has no effect without rate_iops
@@ -210,15 +227,15 @@ fn contradictions_are_refused() {
     offset 100 is not a multiple of 512
       help: O_DIRECT needs whole sectors, e.g. 1g
     ");
-    assert_snapshot!(Plan::from_io(&Knobs::new(), vec![], "fathom io").expect_err("no target"), @r"
+    assert_snapshot!(knob_words(&Plan::from_io(&Knobs::new(), vec![], "fathom io").expect_err("no target")), @r"
     no target is named
       help: name a file or device with --target
     ");
 }
 
 #[test]
-fn what_is_read_otherwise_than_written_is_told() {
-    let notes = |pairs: &[(&str, &str)]| io(pairs).expect("valid").notes.join("\n");
+fn what_is_read_otherwise_than_written_is_noted() {
+    let notes = |pairs: &[(&str, &str)]| lines(&io(pairs).expect("valid").notes);
     assert_snapshot!(notes(&[("bs", "4KB")]), @"`4KB` was read as 4096 bytes: k, m, g are powers of 1024");
     assert_snapshot!(notes(&[("iodepth_batch_complete_max", "8")]), @"iodepth_batch_complete_max=8 sets no cap: Fathom reaps all completions that are ready");
     assert_snapshot!(notes(&[("placement", "cores"), ("cpus", "1")]), @"placement and cpus_allowed were both given: the later one counts");
@@ -238,12 +255,68 @@ fn passes_without_a_runtime_have_no_time() {
     assert_eq!(rated.bytes_written_max_estimate(), Some(100 * 10 * 4096 / 2));
 }
 
+/// Values of each knob that a step holds, some of them defaults.
+const VALUES: &[(&str, &[&str])] = &[
+    ("rw", &["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim", "randtrimwrite"]),
+    ("read_pct", &["100", "70", "0"]),
+    ("bs", &["512", "4k", "1m"]),
+    ("bssplit", &["4k/60:64k/40"]),
+    ("norandommap", &["1", "0"]),
+    ("random_distribution", &["random", "zipf:1.2", "hotspot:90/10"]),
+    ("offset", &["0", "1m"]),
+    ("size", &["1g", "3000000", "20%"]),
+    ("devices", &["1", "2"]),
+    ("compress_pct", &["0", "50"]),
+    ("dedupe_pct", &["30"]),
+    ("verify", &["none", "crc32c"]),
+    ("direct", &["1", "0"]),
+    ("load", &["1x1", "4x32"]),
+    ("iodepth_batch_submit", &["1", "8"]),
+    ("iodepth_batch_complete_min", &["0", "2"]),
+    ("rate_iops", &["20k", "333.3", "75%"]),
+    ("rate_process", &["fixed", "poisson"]),
+    ("placement", &["unpinned", "cores", "smt", "local", "remote"]),
+    ("cpus", &["0-3,8"]),
+    ("engine", &["io_uring", "libaio", "psync", "mmap", "io_uring_cmd"]),
+    ("mode", &["interrupt", "iopoll", "sqpoll"]),
+    ("sqpoll_cpu", &["2"]),
+    ("fixedbufs", &["1", "0"]),
+    ("registerfiles", &["0"]),
+    ("paranoid", &["1"]),
+    ("ramp_time", &["1500ms"]),
+    ("runtime", &["30s", "2s..10s", "auto"]),
+    ("loops", &["3"]),
+    ("iops_precision", &["2%"]),
+    ("p99_precision", &["0.1"]),
+    ("latency_goal", &["p99<=1ms", "lat<=200us, p99<=1ms"]),
+    ("seed", &["7"]),
+];
+
 proptest::proptest! {
     #[test]
-    fn no_value_makes_a_knob_panic(i in 0..KNOBS.len(), value in "\\PC{0,20}|[a-z0-9:/.,x-]{0,16}") {
+    fn the_knobs_that_a_step_gives_make_the_same_step(
+        chosen in proptest::collection::btree_map(0..VALUES.len(), proptest::prelude::any::<proptest::sample::Index>(), 0..12),
+    ) {
+        let pairs: Vec<(&str, &str)> = chosen.into_iter().map(|(i, at)| (VALUES[i].0, *at.get(VALUES[i].1))).collect();
+        let targets = || vec![TargetId::new("a"), TargetId::new("b")];
+        let build = |knobs: &Knobs| knobs.build(0, "A", targets(), &mut Vec::new());
+        // Knobs that contradict each other make no step.
+        if let Ok(step) = knobs_of(&pairs).and_then(|k| build(&k)) {
+            let mut again = Knobs::new();
+            for (knob, value) in knobs::knobs().filter_map(|k| Some((k, k.get(&step)?))) {
+                again.set(knob.name, &value).unwrap_or_else(|e| panic!("{}={value}: {e}", knob.name));
+            }
+            let back = build(&again).unwrap_or_else(|e| panic!("{pairs:?}: {e}"));
+            proptest::prop_assert_eq!(&back, &step, "{:?}", pairs);
+        }
+    }
+
+    #[test]
+    fn no_value_makes_a_knob_panic(i in 0..knobs::knobs().count(), value in "\\PC{0,20}|[a-z0-9:/.,x-]{0,16}") {
         let mut knobs = Knobs::new();
-        if knobs.set(KNOBS[i].name, &value).is_ok() {
-            let _ = Plan::from_io(&knobs, vec![Target { path: "f".to_owned() }], "");
+        let name = knobs::knobs().nth(i).map_or("", |k| k.name);
+        if knobs.set(name, &value).is_ok() {
+            let _ = Plan::from_io(&knobs, vec![TargetId::new("f")], "");
         }
     }
 

@@ -1,27 +1,29 @@
 //! Numbers with units, as people write them: sizes, times, rates, percents, CPU lists.
 
-use fathom_units::{format_block, format_duration_ns, parse_cpu_list, parse_duration_ns, parse_iops, parse_size};
+use fathom_message::{Message, Quantity, Say, msg};
+use fathom_units::{parse_cpu_list, parse_duration_ns, parse_iops, parse_size};
 
 use crate::knobs::Fault;
 
 /// Fault with a message alone.
-pub(crate) fn fault(message: impl Into<String>) -> Fault {
-    Fault { message: message.into(), help: None }
+pub(crate) fn fault(message: Message) -> Fault {
+    Fault { message, help: None }
 }
 
 /// Fault with a remedy.
-pub(crate) fn fault_help(message: impl Into<String>, help: impl Into<String>) -> Fault {
-    Fault { message: message.into(), help: Some(help.into()) }
+pub(crate) fn fault_help(message: Message, help: Message) -> Fault {
+    Fault { message, help: Some(help) }
 }
 
-/// A unit's error in the voice of this crate: the help continues a line, so it starts small and has no full stop.
+/// Fault of a value that is too large.
+fn above(text: &str, max: Quantity) -> Fault {
+    fault(msg!("knob-above-maximum", text = shorten(text), max = max))
+}
+
+/// A unit's error, of a text that may be long.
 fn unit_fault(error: &fathom_units::UnitError) -> Fault {
-    let text = shorten(&error.text);
-    let mut help = error.help.trim_end_matches('.').to_owned();
-    if let Some(first) = help.get(..1).map(str::to_ascii_lowercase) {
-        help.replace_range(..1, &first);
-    }
-    fault_help(format!("`{text}` is not {}: {}", error.what, shorten(&error.problem)), help)
+    let error = fathom_units::UnitError { text: shorten(&error.text), ..error.clone() };
+    fault_help(error.message(), error.help.clone())
 }
 
 /// Text short enough for an error message.
@@ -33,20 +35,17 @@ pub(crate) fn shorten(text: &str) -> String {
 ///
 /// # Errors
 /// Not a size, a share of the target, above `max`.
-pub(crate) fn size_bytes(text: &str, max: u64) -> Result<(u64, Option<String>), Fault> {
+pub(crate) fn size_bytes(text: &str, max: u64) -> Result<(u64, Option<Message>), Fault> {
     if text.trim().ends_with('%') {
-        return Err(fault_help(
-            format!("`{}`: a share of the target is not carried out", shorten(text)),
-            "give the size in bytes, e.g. 20g",
-        ));
+        return Err(fault_help(msg!("knob-share-of-target", text = shorten(text)), msg!("knob-share-of-target-help")));
     }
     let bytes = parse_size(text).map_err(|e| unit_fault(&e))?;
     if bytes > max {
-        return Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), format_block(max))));
+        return Err(above(text, Quantity::block(max)));
     }
     let unit = text.trim().trim_start_matches(|c: char| !c.is_ascii_alphabetic()).to_ascii_lowercase();
     let decimal_style = unit.len() == 2 && unit.ends_with('b');
-    let note = decimal_style.then(|| format!("`{text}` was read as {bytes} bytes: k, m, g are powers of 1024"));
+    let note = decimal_style.then(|| msg!("knob-binary-unit", text = text.to_owned(), bytes = bytes.to_string()));
     Ok((bytes, note))
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn size_bytes(text: &str, max: u64) -> Result<(u64, Option<String>), 
 pub(crate) fn duration_ns(text: &str, max_ns: u64) -> Result<u64, Fault> {
     let ns = parse_duration_ns(text).map_err(|e| unit_fault(&e))?;
     if ns > max_ns {
-        return Err(fault(format!("`{}` is beyond the bound of {}", shorten(text), format_duration_ns(max_ns))));
+        return Err(above(text, Quantity::duration_ns(max_ns)));
     }
     Ok(ns)
 }
@@ -69,7 +68,7 @@ pub(crate) fn duration_ns(text: &str, max_ns: u64) -> Result<u64, Fault> {
 pub(crate) fn rate_iops(text: &str, max: f64) -> Result<f64, Fault> {
     let iops = parse_iops(text).map_err(|e| unit_fault(&e))?;
     if iops > max {
-        return Err(fault(format!("`{}` is beyond the bound of {max:.0} I/Os per second", shorten(text))));
+        return Err(above(text, Quantity::iops(max)));
     }
     Ok(iops)
 }
@@ -84,7 +83,7 @@ pub(crate) fn percent(text: &str) -> Result<u8, Fault> {
     u8::try_from(value)
         .ok()
         .filter(|p| *p <= 100)
-        .ok_or_else(|| fault(format!("{value} percent is more than the whole; it must be 0 to 100")))
+        .ok_or_else(|| fault(msg!("knob-above-100-percent", percent = value.to_string())))
 }
 
 /// A share below 1: `1%` = `0.01`.
@@ -98,7 +97,7 @@ pub(crate) fn share(text: &str) -> Result<f64, Fault> {
     if value > 0.0 && value < 1.0 {
         Ok(value)
     } else {
-        Err(fault_help(format!("`{}` is no share between 0 and 1", shorten(text)), "write it like 1% or 0.01"))
+        Err(fault_help(msg!("knob-not-a-share", text = shorten(text)), msg!("knob-not-a-share-help")))
     }
 }
 
@@ -109,12 +108,12 @@ pub(crate) fn share(text: &str) -> Result<f64, Fault> {
 pub(crate) fn whole(text: &str) -> Result<u64, Fault> {
     let digits = text.trim().replace('_', "");
     if digits.starts_with('-') && digits[1..].bytes().all(|b| b.is_ascii_digit()) {
-        return Err(fault(format!("`{}` is negative", shorten(text))));
+        return Err(fault(msg!("knob-negative", text = shorten(text))));
     }
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(fault(format!("`{}` is not a whole number", shorten(text))));
+        return Err(fault(msg!("knob-not-whole", text = shorten(text))));
     }
-    digits.parse().map_err(|_| fault(format!("`{}` does not fit in 64 bits", shorten(text))))
+    digits.parse().map_err(|_| fault(msg!("knob-over-64-bits", text = shorten(text))))
 }
 
 /// A whole number in `min..=max`.
@@ -122,11 +121,11 @@ pub(crate) fn whole(text: &str) -> Result<u64, Fault> {
 /// # Errors
 /// Not a number or outside; the message names the bounds.
 pub(crate) fn bounded(text: &str, min: u32, max: u32) -> Result<u32, Fault> {
-    let value = whole(text).map_err(|f| Fault { help: Some(format!("a whole number from {min} to {max}")), ..f })?;
+    let value = whole(text).map_err(|f| Fault { help: Some(msg!("knob-whole-help", min = min, max = max)), ..f })?;
     u32::try_from(value)
         .ok()
         .filter(|v| (min..=max).contains(v))
-        .ok_or_else(|| fault(format!("{value} is out of bounds; it must be {min} to {max}")))
+        .ok_or_else(|| fault(msg!("knob-out-of-range", text = value.to_string(), min = min, max = max)))
 }
 
 /// `1`/`0`, `true`/`false`, `yes`/`no`, `on`/`off`; empty is true, as fio's keys that stand alone.
@@ -137,7 +136,7 @@ pub(crate) fn flag(text: &str) -> Result<bool, Fault> {
     match text.trim().to_ascii_lowercase().as_str() {
         "" | "1" | "true" | "yes" | "on" => Ok(true),
         "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err(fault_help(format!("`{}` is neither yes nor no", shorten(text)), "write 1 or 0")),
+        _ => Err(fault_help(msg!("knob-not-a-flag", text = shorten(text)), msg!("knob-not-a-flag-help"))),
     }
 }
 
@@ -148,7 +147,7 @@ pub(crate) fn flag(text: &str) -> Result<bool, Fault> {
 pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, Fault> {
     let cpus = parse_cpu_list(text).map_err(|e| unit_fault(&e))?;
     match cpus.iter().find(|c| **c > crate::knobs::CPU_MAX) {
-        Some(cpu) => Err(fault(format!("CPU {cpu} is beyond the bound of {}", crate::knobs::CPU_MAX))),
+        Some(cpu) => Err(fault(msg!("knob-cpu-above-maximum", cpu = *cpu, max = crate::knobs::CPU_MAX))),
         None => Ok(cpus),
     }
 }
@@ -166,11 +165,13 @@ pub(crate) fn print_duration(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
+    use fathom_units::format_block;
     use insta::assert_snapshot;
     use proptest::prelude::*;
 
     fn size(text: &str) -> Result<u64, String> {
-        size_bytes(text, 1 << 60).map(|(b, _)| b).map_err(|f| f.message)
+        size_bytes(text, 1 << 60).map(|(b, _)| b).map_err(|f| english(&f.message))
     }
 
     #[test]
@@ -185,15 +186,16 @@ mod tests {
 
     #[test]
     fn bad_values_say_why_and_what_to_write() {
-        let shown = |f: Fault| format!("{} | {}", f.message, f.help.unwrap_or_default());
+        let shown =
+            |f: Fault| format!("{} | {}", english(&f.message), f.help.as_ref().map(english).unwrap_or_default());
         let size = |t| shown(size_bytes(t, 1 << 60).expect_err("wrong"));
-        assert_snapshot!(size("4q"), @"`4q` is not a size: unknown unit `q` | did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
+        assert_snapshot!(size("4q"), @"`4q` is not a size: unknown unit `q` | did you mean `b`? write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
         assert_snapshot!(size("-4k"), @"`-4k` is not a size: it does not begin with a number | write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
-        assert_snapshot!(size("20%"), @"`20%`: a share of the target is not carried out | give the size in bytes, e.g. 20g");
-        assert_snapshot!(size("9999p"), @"`9999p` is beyond the bound of 1024p |");
+        assert_snapshot!(size("20%"), @"`20%`: a share of the target is not supported here | give the size in bytes, e.g. 20g");
+        assert_snapshot!(size("9999p"), @"`9999p` is above the maximum of 1024p |");
         assert_snapshot!(shown(duration_ns("3 parsecs", u64::MAX).expect_err("wrong")), @"`3 parsecs` is not a duration: unknown unit `parsecs` | write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m");
         assert_snapshot!(shown(cpu_list("3-1").expect_err("wrong")), @"`3-1` is not a CPU list: the range 3-1 descends | write CPU numbers and ranges separated by commas, for example 0-3,8");
-        assert_snapshot!(shown(share("5").expect_err("wrong")), @"`5` is no share between 0 and 1 | write it like 1% or 0.01");
+        assert_snapshot!(shown(share("5").expect_err("wrong")), @"`5` is not a share between 0 and 1 | write it like 1% or 0.01");
         assert_snapshot!(shown(size_bytes(&"9".repeat(500), 1).expect_err("wrong")), @"`9999999999999999999999999999999999999999…` is not a size: it is too large | write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g");
     }
 

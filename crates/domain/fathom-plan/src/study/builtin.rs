@@ -1,5 +1,8 @@
 //! The shipped studies, embedded.
 
+use fathom_message::{Arg, Join, Message, msg};
+use fathom_units::did_you_mean;
+
 use crate::error::SourceError;
 
 /// Name and TOML text of each shipped study.
@@ -28,9 +31,31 @@ pub fn study_by_name(name: &str) -> Result<&'static str, SourceError> {
         return Ok(text);
     }
     let names: Vec<&str> = studies.iter().map(|(n, _)| *n).collect();
-    let help = match fathom_units::nearest(name, names.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("shipped studies: {}; a plan of your own ends in .toml or .fio", names.join(", ")),
-    };
-    Err(SourceError::without_place("", format!("no study is called `{name}`"), Some(help)))
+    let all = || msg!("study-shipped", studies = Arg::names(names.iter().copied(), Join::Comma));
+    let help = did_you_mean(name, names.iter().copied()).unwrap_or_else(all);
+    Err(SourceError::without_place("", msg!("study-unknown", name = name.to_owned()), Some(help)))
+}
+
+/// Whether the shipped study of that name asks this question.
+pub(crate) fn is_shipped(study: &str, question: &str) -> bool {
+    let asks = format!("question = \"{question}\"");
+    builtin_studies().iter().any(|(name, text)| *name == study && text.lines().any(|line| line == asks))
+}
+
+/// The question of a shipped study, or of `io`, by its name. `None`: a study of the user's, whose question is his own text.
+#[must_use]
+pub fn question_message(study: &str) -> Option<Message> {
+    Some(match study {
+        "io" => msg!("study-io-question"),
+        "quick" => msg!("study-quick-question"),
+        "baseline" => msg!("study-baseline-question"),
+        "pinning" => msg!("study-pinning-question"),
+        "qos" => msg!("study-qos-question"),
+        "enterprise" => msg!("study-enterprise-question"),
+        "scaling" => msg!("study-scaling-question"),
+        "engines" => msg!("study-engines-question"),
+        "tune" => msg!("study-tune-question"),
+        "snia" => msg!("study-snia-question"),
+        _ => return None,
+    })
 }

@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
+use fathom_message::{Message, msg};
+
 use super::text::Source;
 use super::{Group, STEPS_MAX, Setting};
 use crate::condition::Planned;
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, knob, push_note};
-use crate::role::{Block, HostSetting, Metric, Round};
-use crate::step::{Step, Target};
+use crate::label::set_label;
+use crate::role::{ArmPart, Block, HostSetting, LabelPart, Metric, Round};
+use crate::step::{Step, TargetId};
 
 /// One value of an axis.
 #[derive(Clone, Debug)]
@@ -104,8 +107,8 @@ impl Ladder {
         if let Some(axis) = own.filter(|a| knob(&a.key).is_some()) {
             return Err(SourceError::without_place(
                 &format!("--versus {}={}", versus.key, versus.value),
-                format!("the study goes through several values of {} itself", axis.key),
-                Some(format!("give it one value first: --set {}=VALUE", axis.key)),
+                msg!("study-versus-own-axis", key = &axis.key),
+                Some(msg!("study-versus-own-axis-help", key = &axis.key)),
             ));
         }
         self.versus = Some(versus.clone());
@@ -141,7 +144,7 @@ pub(super) struct Unfolded {
 struct Cell {
     planned: Planned,
     /// What the interleaved knobs are here.
-    arm: String,
+    arm: Vec<ArmPart>,
     tracked: bool,
 }
 
@@ -159,14 +162,14 @@ impl Job<'_> {
         &self,
         ladder: &Ladder,
         unfolded: &mut Unfolded,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<(), SourceError> {
         let cells_max = STEPS_MAX / self.groups.len();
         let counts = ladder.axes.iter().map(|a| a.values.len());
         let cells = counts.clone().try_fold(1usize, usize::checked_mul).filter(|n| *n <= cells_max);
         let Some(cells) = cells else {
-            let message = format!("this ladder has more than {STEPS_MAX} steps");
-            return Err(self.source.error(ladder.span.clone(), &message, Some("shorten its lists")));
+            let message = msg!("study-ladder-too-long", max = STEPS_MAX);
+            return Err(self.source.error(ladder.span.clone(), message, Some(msg!("study-shorten-lists"))));
         };
         let inner: usize = counts.skip(ladder.axes.len() - ladder.interleaved).product();
         let mut blocks: Vec<Vec<Cell>> = Vec::new();
@@ -187,10 +190,7 @@ impl Job<'_> {
             }
         }
         if repeated > 0 {
-            push_note(
-                notes,
-                format!("cells of a ladder that equal another cell of it are run once: {repeated} left out"),
-            );
+            push_note(notes, msg!("study-equal-cells", count = repeated));
         }
         self.lay_out(ladder, &blocks, unfolded)
     }
@@ -223,8 +223,8 @@ impl Job<'_> {
         if unfolded.planned.len() <= STEPS_MAX {
             return Ok(());
         }
-        let message = format!("the plan has more than {STEPS_MAX} steps");
-        Err(self.source.error(ladder.span.clone(), &message, Some("shorten the lists of its ladders")))
+        let message = msg!("study-too-many-steps", max = STEPS_MAX);
+        Err(self.source.error(ladder.span.clone(), message, Some(msg!("study-shorten-lists"))))
     }
 
     /// Moves a block of cells into the plan, forwards and (interleaved) backwards, each for all groups or for one.
@@ -245,13 +245,13 @@ impl Job<'_> {
                     planned.group_targets.clone_from(targets);
                     if passes > 1 {
                         let cell = first_cell + group as u32;
-                        let arm = block[at].arm.clone();
-                        planned.step.role.block = Some(Block { cell, pass, arm, arm_index: at as u32 });
+                        planned.step.role.block = Some(Block::new(cell, pass, at as u32, block[at].arm.clone()));
                     }
                     if let (Some((_, round)), Some(track)) = (only, &ladder.track) {
                         let metric = block[at].tracked.then_some(track.metric);
                         planned.step.role.round = Some(Round { metric, ..round });
-                        planned.step.label += &format!(" round {}", round.index + 1);
+                        planned.step.role.label_parts.push(LabelPart::Round);
+                        set_label(&mut planned.step);
                     }
                     unfolded.planned.push(planned);
                 }
@@ -268,7 +268,7 @@ impl Job<'_> {
         ladder: &Ladder,
         cell: usize,
         with_versus: bool,
-        notes: &mut Vec<String>,
+        notes: &mut Vec<Message>,
     ) -> Result<Cell, SourceError> {
         let mut chosen = vec![0; ladder.axes.len()];
         let mut rest = cell;
@@ -323,16 +323,19 @@ impl Job<'_> {
     }
 }
 
-/// The interleaved knobs of a cell in words: `placement=cores`.
-fn arm(ladder: &Ladder, chosen: &[usize], with_versus: bool) -> String {
+/// The interleaved knobs of a cell: `placement=cores`.
+fn arm(ladder: &Ladder, chosen: &[usize], with_versus: bool) -> Vec<ArmPart> {
     let first = ladder.axes.len() - ladder.interleaved;
-    let word = |(axis, i): (&Axis, &usize)| format!("{}={}", axis.key, axis.values[*i].text);
-    let mut words: Vec<String> = ladder.axes.iter().zip(chosen).skip(first).map(word).collect();
+    let part = |(axis, i): (&Axis, &usize)| ArmPart::set(&axis.key, &axis.values[*i].text);
+    let mut parts: Vec<ArmPart> = ladder.axes.iter().zip(chosen).skip(first).map(part).collect();
     if let Some(Versus { key, value }) = &ladder.versus {
-        let unchanged = if knob(key).is_some() { "as in the study" } else { "as found" };
-        words.push(if with_versus { format!("{key}={value}") } else { format!("{key} {unchanged}") });
+        parts.push(match (with_versus, knob(key)) {
+            (true, _) => ArmPart::set(key, value),
+            (false, Some(_)) => ArmPart::AsInStudy { key: key.clone() },
+            (false, None) => ArmPart::AsFound { key: key.clone() },
+        });
     }
-    words.join(" ")
+    parts
 }
 
 /// Whether the cell has all the values that `track` names.
@@ -351,16 +354,11 @@ fn check_differs(ladder: &Ladder, base: &Cell, other: Option<&Cell>) -> Result<(
         return Ok(());
     }
     let origin = format!("--versus {}={}", versus.key, versus.value);
-    let help = "give the value that the study does not have already".to_owned();
-    Err(SourceError::without_place(
-        &origin,
-        "this changes nothing: both sides would be the same".to_owned(),
-        Some(help),
-    ))
+    Err(SourceError::without_place(&origin, msg!("study-same-sides"), Some(msg!("study-same-sides-help"))))
 }
 
 /// The targets that a step over so many devices uses.
-fn first_devices(targets: &[Target], devices: Option<u32>) -> Vec<Target> {
+fn first_devices(targets: &[TargetId], devices: Option<u32>) -> Vec<TargetId> {
     targets.iter().take(devices.map_or(usize::MAX, |n| n as usize)).cloned().collect()
 }
 

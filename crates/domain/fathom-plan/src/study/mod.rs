@@ -21,6 +21,8 @@ mod text;
 
 use std::ops::Range;
 
+use fathom_message::{Arg, Join, Message, msg};
+use fathom_units::{advice, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -31,9 +33,10 @@ use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
 use crate::role::{Metric, Precondition};
 use crate::share::with_bases;
-use crate::step::{Step, Target};
+use crate::step::{Step, TargetId};
 
-pub use builtin::{builtin_studies, study_by_name};
+pub(crate) use builtin::is_shipped;
+pub use builtin::{builtin_studies, question_message, study_by_name};
 use cells::{Axis, Ladder, LadderValue, Track, Versus};
 use outermost::Outermost;
 use text::{Source, scalar_text, sorted_entries, string_list};
@@ -74,7 +77,7 @@ struct Setting {
 /// Reads a study file.
 ///
 /// # Errors
-/// Anything that cannot be carried out, with its line and column: TOML syntax, unknown keys (with the nearest word),
+/// Anything that is not supported, with its line and column: TOML syntax, unknown keys (with the nearest word),
 /// bad values, contradictions, no target at all.
 pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan, SourceError> {
     let source = Source { file: file_name, text };
@@ -109,21 +112,20 @@ pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result
     }
     let mut planned = with_bases(&unfolded.planned, &mut notes);
     if planned.iter().any(|p| p.conditions.method == Precondition::Quick) {
-        let note = "quick precondition: filled once and at most five short rounds; not a conditioning after SNIA PTS";
-        knobs::push_note(&mut notes, note.to_owned());
+        knobs::push_note(&mut notes, msg!("study-quick-precondition"));
     }
     tell_apart(planned.iter_mut().map(|p| &mut p.step));
     let mut steps = with_conditioning(planned);
     if steps.len() > STEPS_MAX {
-        let message = format!("the plan has {} steps with its conditioning; {STEPS_MAX} is the most", steps.len());
-        let help = "shorten its lists, or lower settle_rounds".to_owned();
+        let message = msg!("study-too-many-steps-conditioned", steps = steps.len(), max = STEPS_MAX);
+        let help = msg!("study-too-many-steps-conditioned-help");
         return Err(SourceError::without_place(file_name, message, Some(help)));
     }
     for (index, step) in (0u32..).zip(steps.iter_mut()) {
         step.index = index;
         step.seed = step.seed.wrapping_add(u64::from(index));
     }
-    Ok(Plan { study, source: text.to_owned(), steps, notes, files: Vec::new(), machine: None })
+    Ok(Plan { study, source: text.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
 }
 
 /// Gives steps their index, their own seed and labels that tell them apart.
@@ -139,16 +141,9 @@ pub(crate) fn number(steps: &mut [Step]) {
 fn only(ladders: Vec<Ladder>, overrides: &Overrides) -> Result<Vec<Ladder>, SourceError> {
     let names: Vec<&str> = ladders.iter().filter_map(|l| l.name.as_deref()).collect();
     if let Some(unknown) = overrides.only.iter().find(|o| !names.contains(&o.as_str())) {
-        let help = if names.is_empty() {
-            "its ladders have no names; leave --only out".to_owned()
-        } else {
-            crate::word::advice(unknown, &names)
-        };
-        return Err(SourceError::without_place(
-            &format!("--only {unknown}"),
-            format!("this study has no part called `{unknown}`"),
-            Some(help),
-        ));
+        let help = if names.is_empty() { msg!("study-parts-without-names") } else { advice(unknown, &names) };
+        let message = msg!("study-no-such-part", part = unknown);
+        return Err(SourceError::without_place(&format!("--only {unknown}"), message, Some(help)));
     }
     if overrides.only.is_empty() {
         return Ok(ladders);
@@ -160,8 +155,8 @@ fn only(ladders: Vec<Ladder>, overrides: &Overrides) -> Result<Vec<Ladder>, Sour
 fn read_versus((key, value): &(String, String), overrides: &Overrides) -> Result<Versus, SourceError> {
     let shown = format!("--versus {key}={value}");
     if is_target(key) {
-        let help = "compare targets as groups: --group A=T --group B=T".to_owned();
-        return Err(SourceError::without_place(&shown, "targets are no knob".to_owned(), Some(help)));
+        let help = msg!("study-compare-groups");
+        return Err(SourceError::without_place(&shown, msg!("study-target-is-no-knob"), Some(help)));
     }
     if knobs::knob(key).is_some() {
         let fail = |e: KnobError| SourceError::without_place(&shown, e.message, e.help);
@@ -169,12 +164,15 @@ fn read_versus((key, value): &(String, String), overrides: &Overrides) -> Result
     } else if !overrides.host_settings.contains(key) {
         let words: Vec<&str> = knobs::all_words().map(|w| w as &str).collect();
         let words = words.into_iter().chain(overrides.host_settings.iter().map(String::as_str));
-        let near = fathom_units::nearest(key, words).map(|near| format!("did you mean `{near}`?"));
-        let help = near.unwrap_or_else(|| format!("settings of the host: {}", overrides.host_settings.join(", ")));
-        let message = format!("`{key}` is neither a knob nor a setting of the host");
-        return Err(SourceError::without_place(&shown, message, Some(help)));
+        let all = || msg!("study-host-settings", settings = setting_names(overrides));
+        let help = did_you_mean(key, words).unwrap_or_else(all);
+        return Err(SourceError::without_place(&shown, msg!("study-unknown-side", key = key), Some(help)));
     }
     Ok(Versus { key: key.clone(), value: value.clone() })
+}
+
+fn setting_names(overrides: &Overrides) -> Arg {
+    Arg::names(overrides.host_settings.iter().map(String::as_str), Join::Comma)
 }
 
 fn read_head(
@@ -203,7 +201,7 @@ fn read_head(
             _ => return Err(source.unknown_key(key, ["name", "question", "needs", "outermost"])),
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
-        *field = text.ok_or_else(|| source.error(value.span(), "a text is expected here", None))?.to_owned();
+        *field = text.ok_or_else(|| source.error(value.span(), msg!("study-text-expected"), None))?.to_owned();
     }
     Ok((head, outermost))
 }
@@ -211,18 +209,16 @@ fn read_head(
 /// `needs = "versus"`: the study compares what the user names.
 fn check_need(source: &Source<'_>, value: &Spanned<DeValue<'_>>, overrides: &Overrides) -> Result<(), SourceError> {
     if value.get_ref().as_str() != Some("versus") {
-        return Err(source.error(value.span(), "the one thing that a study may need is \"versus\"", None));
+        return Err(source.error(value.span(), msg!("study-unknown-need"), None));
     }
     if overrides.versus.is_some() || overrides.describe {
         return Ok(());
     }
-    let settings = if overrides.host_settings.is_empty() {
-        String::new()
-    } else {
-        format!(", a setting of the host ({})", overrides.host_settings.join(", "))
+    let help = match overrides.host_settings.is_empty() {
+        true => msg!("study-needs-versus-help"),
+        false => msg!("study-needs-versus-or-setting-help", settings = setting_names(overrides)),
     };
-    let help = format!("name what to compare: --versus KEY=VALUE with a knob such as engine=libaio{settings}");
-    Err(SourceError::without_place("", "this study compares a setting, and none is named".to_owned(), Some(help)))
+    Err(SourceError::without_place("", msg!("study-needs-versus"), Some(help)))
 }
 
 type Defaults = (Vec<Setting>, Vec<String>);
@@ -239,11 +235,8 @@ fn read_defaults(source: &Source<'_>, root: &DeTable<'_>) -> Result<Defaults, So
         }
         source.check_knob(key, ["target"])?;
         if value.get_ref().is_array() {
-            return Err(source.error(
-                value.span(),
-                "a list is a ladder's: defaults hold single values",
-                Some("move it into a [[ladder]]"),
-            ));
+            let help = Some(msg!("study-list-in-defaults-help"));
+            return Err(source.error(value.span(), msg!("study-list-in-defaults"), help));
         }
         let setting = Setting {
             key: key.get_ref().to_string(),
@@ -261,7 +254,7 @@ fn read_ladders(source: &Source<'_>, root: &DeTable<'_>) -> Result<Vec<Ladder>, 
         // A study without a ladder is one step made of its defaults.
         return Ok(vec![Ladder::single(0..0)]);
     };
-    let not_ladder = || source.error(value.span(), "a ladder is written [[ladder]]", None);
+    let not_ladder = || source.error(value.span(), msg!("study-not-a-ladder"), None);
     let tables = value.get_ref().as_array().ok_or_else(not_ladder)?;
     tables.iter().map(|t| read_ladder(source, t.get_ref().as_table().ok_or_else(not_ladder)?, t.span())).collect()
 }
@@ -305,8 +298,8 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
     }
     ladder.track = track.map(|value| read_track(source, value, &ladder.axes)).transpose()?;
     if let (Some(_), None) = (ladder.rounds, &ladder.track) {
-        let help = "add track = { metric = \"iops\" }";
-        return Err(source.error(ladder.span, "rounds need to know which figure must become steady", Some(help)));
+        let help = msg!("study-rounds-without-track-help");
+        return Err(source.error(ladder.span, msg!("study-rounds-without-track"), Some(help)));
     }
     Ok(ladder)
 }
@@ -314,8 +307,8 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
 /// `{ metric = "iops", read_pct = 0, bs = "4k" }`: the figure, and the values that single out the cell.
 fn read_track(source: &Source<'_>, value: &Spanned<DeValue<'_>>, axes: &[Axis]) -> Result<Track, SourceError> {
     const METRICS: [Metric; 3] = [Metric::Iops, Metric::BytesPerS, Metric::LatMean];
-    let bad = |help: &str| source.error(value.span(), "track is a table", Some(help));
-    let table = value.get_ref().as_table().ok_or_else(|| bad("track = { metric = \"iops\", bs = \"4k\" }"))?;
+    let bad = || source.error(value.span(), msg!("study-track-is-a-table"), Some(msg!("study-track-is-a-table-help")));
+    let table = value.get_ref().as_table().ok_or_else(bad)?;
     let mut track = Track { metric: Metric::Iops, cell: Vec::new() };
     for (key, value) in sorted_entries(table) {
         let name = key.get_ref().as_ref();
@@ -323,16 +316,15 @@ fn read_track(source: &Source<'_>, value: &Spanned<DeValue<'_>>, axes: &[Axis]) 
         if name == "metric" {
             let words = METRICS.map(Metric::as_str);
             let found = METRICS.into_iter().find(|m| m.as_str() == text);
-            let message = format!("unknown figure `{text}`");
-            track.metric =
-                found.ok_or_else(|| source.error(value.span(), &message, Some(&crate::word::advice(&text, &words))))?;
+            let unknown = || msg!("study-unknown-figure", figure = &text);
+            track.metric = found.ok_or_else(|| source.error(value.span(), unknown(), Some(advice(&text, &words))))?;
             continue;
         }
         let axis = axes.iter().find(|a| knobs::knob(&a.key).map(|k| k.name) == knobs::knob(name).map(|k| k.name));
         let known = axis.is_some_and(|a| a.values.iter().any(|v| v.text == text));
         if !known {
-            let message = format!("{name} = {text} is no cell of this ladder");
-            return Err(source.error(value.span(), &message, Some("name knobs and values that the ladder has")));
+            let message = msg!("study-no-such-cell", key = name.to_owned(), value = text);
+            return Err(source.error(value.span(), message, Some(msg!("study-no-such-cell-help"))));
         }
         track.cell.push((axis.map_or_else(String::new, |a| a.key.clone()), text));
     }
@@ -344,7 +336,7 @@ fn whole(source: &Source<'_>, value: &Spanned<DeValue<'_>>, min: u32, max: u32) 
     let number = value.get_ref().as_integer().and_then(|i| i.as_str().parse::<u32>().ok());
     number
         .filter(|n| (min..=max).contains(n))
-        .ok_or_else(|| source.error(value.span(), &format!("a whole number from {min} to {max} is expected"), None))
+        .ok_or_else(|| source.error(value.span(), msg!("study-whole-expected", min = min, max = max), None))
 }
 
 fn axis_names(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, SourceError> {
@@ -362,8 +354,8 @@ fn take_axis(
         Some(i) => Ok(axes.remove(i)),
         None => Err(source.error(
             at.span(),
-            &format!("`{word}` is no knob of this ladder, or is named twice"),
-            Some("name each knob of the ladder once"),
+            msg!("study-no-knob-of-ladder", word = word.to_owned()),
+            Some(msg!("study-no-knob-of-ladder-help")),
         )),
     }
 }
@@ -378,7 +370,7 @@ fn read_axis(
     let single = std::slice::from_ref(value);
     let items = value.get_ref().as_array().map_or_else(|| single.iter().collect(), |a| a.iter().collect::<Vec<_>>());
     if items.is_empty() {
-        return Err(source.error(value.span(), "an empty list makes no step", Some("give at least one value")));
+        return Err(source.error(value.span(), msg!("study-empty-list"), Some(msg!("study-empty-list-help"))));
     }
     for item in items {
         let text = scalar_text(source, key, item)?;
@@ -390,14 +382,14 @@ fn read_axis(
 
 type ReadOverrides = (Vec<Setting>, Vec<Axis>);
 
-fn read_overrides(overrides: &Overrides, notes: &mut Vec<String>) -> Result<ReadOverrides, SourceError> {
+fn read_overrides(overrides: &Overrides, notes: &mut Vec<Message>) -> Result<ReadOverrides, SourceError> {
     let (mut scalars, mut lists) = (Vec::new(), Vec::new());
     for (key, value) in &overrides.set {
         let shown = format!("--set {key}={value}");
         let fail = |e: &KnobError| SourceError::without_place(&shown, e.message.clone(), e.help.clone());
         if is_target(key) {
-            let help = "use --target, or --group NAME=TARGET,TARGET".to_owned();
-            return Err(SourceError::without_place(&shown, "targets are no knob".to_owned(), Some(help)));
+            let help = msg!("study-set-target-help");
+            return Err(SourceError::without_place(&shown, msg!("study-target-is-no-knob"), Some(help)));
         }
         if value.trim_start().starts_with('[') {
             lists.push(list_override(key, value, &shown)?);
@@ -405,7 +397,7 @@ fn read_overrides(overrides: &Overrides, notes: &mut Vec<String>) -> Result<Read
             Knobs::new().set(key, value).map_err(|e| fail(&e))?;
             scalars.push(Setting { key: key.clone(), value: value.clone(), spans: None });
         }
-        knobs::push_note(notes, shown);
+        knobs::push_note(notes, Message::verbatim(shown));
     }
     Ok((scalars, lists))
 }
@@ -415,11 +407,11 @@ fn list_override(key: &str, value: &str, shown: &str) -> Result<Axis, SourceErro
     let text = format!("x = {value}");
     let source = Source { file: shown, text: &text };
     let table = DeTable::parse(&text).map_err(|e| {
-        let help = "a list looks like iodepth=[1, 2, 4]".to_owned();
-        SourceError::without_place(shown, e.message().replace('\n', ", "), Some(help))
+        let message = msg!("invalid-toml", why = e.message().replace('\n', ", "));
+        SourceError::without_place(shown, message, Some(msg!("study-list-help")))
     })?;
     let entry = sorted_entries(table.get_ref()).into_iter().next();
-    let (_, value) = entry.ok_or_else(|| SourceError::without_place(shown, "an empty list".to_owned(), None))?;
+    let (_, value) = entry.ok_or_else(|| SourceError::without_place(shown, msg!("study-empty-list"), None))?;
     if knobs::knob(key).is_none() {
         let e = knobs::unknown_key(key, knobs::all_words());
         return Err(SourceError::without_place(shown, e.message, e.help));
@@ -435,21 +427,21 @@ fn is_target(key: &str) -> bool {
 }
 
 /// A group's name and its targets.
-type Group = (String, Vec<Target>);
+type Group = (String, Vec<TargetId>);
 
 fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobError> {
-    let bad = |message: String, help: &str| {
-        Err(KnobError { key: "target".to_owned(), unknown_key: false, message, help: Some(help.to_owned()) })
+    let bad = |message: Message, help: Message| {
+        Err(KnobError { key: "target".to_owned(), unknown_key: false, message, help: Some(help) })
     };
-    let make = |paths: &[String]| paths.iter().map(|path| Target { path: path.clone() }).collect::<Vec<_>>();
+    let make = |paths: &[String]| paths.iter().map(|path| TargetId::new(path.clone())).collect::<Vec<_>>();
     if !overrides.groups.is_empty() {
         if !overrides.targets.is_empty() {
-            return bad("both --target and --group were given".to_owned(), "put all targets into groups");
+            return bad(msg!("study-target-and-group"), msg!("study-target-and-group-help"));
         }
         let mut groups: Vec<Group> = Vec::new();
         for (name, paths) in &overrides.groups {
             if paths.is_empty() || groups.iter().any(|(n, _)| n == name) {
-                return bad(format!("group `{name}` is empty or named twice"), "--group NAME=TARGET,TARGET");
+                return bad(msg!("study-bad-group", group = name), msg!("study-bad-group-help"));
             }
             groups.push((name.clone(), make(paths)));
         }
@@ -457,7 +449,7 @@ fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobE
     }
     let paths = if overrides.targets.is_empty() { targets } else { &overrides.targets };
     if paths.is_empty() {
-        return bad("no target is named".to_owned(), "name a file or device: --target PATH, or `target` in [defaults]");
+        return bad(msg!("knob-no-target"), msg!("study-no-target-help"));
     }
     Ok(vec![("A".to_owned(), make(paths))])
 }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use fathom_message::msg;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -27,7 +28,7 @@ pub(super) struct Outermost {
 pub(super) fn read(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Outermost, SourceError> {
     let span = value.span();
     let Some(key) = value.get_ref().as_str() else {
-        return Err(source.error(span, "the name of a knob is expected here", Some("outermost = \"read_pct\"")));
+        return Err(source.error(span, msg!("study-knob-expected"), Some(msg!("study-knob-expected-help"))));
     };
     if knobs::knob(key).is_none() {
         let unknown: KnobError = knobs::unknown_key(key, knobs::all_words());
@@ -47,9 +48,8 @@ impl Outermost {
         for ladder in &ladders {
             let Some(at) = self.axis_of(ladder) else { continue };
             if ladder.rounds.is_some() || at >= ladder.axes.len() - ladder.interleaved {
-                let message =
-                    format!("`{}` cannot be outermost of a ladder with rounds, or that interleaves it", self.key);
-                return Err(source.error(self.span.clone(), &message, Some("leave `outermost` out")));
+                let message = msg!("study-outermost", key = &self.key);
+                return Err(source.error(self.span.clone(), message, Some(msg!("study-outermost-help"))));
             }
             for value in &ladder.axes[at].values {
                 if !values.contains(&value.text) {

@@ -2,7 +2,10 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
+use fathom_language::english;
+
 use crate::step::{Mode, Pattern, Phase, Placement, RateProcess};
+use crate::words::{lines, source_words};
 
 fn on_file() -> Overrides {
     Overrides { targets: vec!["f".to_owned()], ..Overrides::default() }
@@ -21,12 +24,12 @@ fn labels(plan: &Plan) -> String {
 }
 
 fn error(text: &str) -> String {
-    format!("error: {}", parse_study(text, "plan.toml", &on_file()).expect_err("this plan is wrong"))
+    format!("error: {}", source_words(&parse_study(text, "plan.toml", &on_file()).expect_err("this plan is wrong")))
 }
 
 fn set_error(key: &str, value: &str) -> String {
     let overrides = with_set(&[(key, value)]);
-    format!("error: {}", parse_study("", "plan.toml", &overrides).expect_err("this override is wrong"))
+    format!("error: {}", source_words(&parse_study("", "plan.toml", &overrides).expect_err("this override is wrong")))
 }
 
 const PINNING: &str = r#"
@@ -113,13 +116,13 @@ fn errors_point_at_the_place() {
       |          ^^^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, libaio, psync, mmap, null
     "#);
     assert_snapshot!(error("[[ladder]]\niodepth = [1, 2, 0]\n"), @r"
-    error: iodepth: 0 is out of bounds; it must be 1 to 4096
+    error: iodepth: `0` is out of range; it must be 1 to 4096
       plan.toml:2:18
     2 | iodepth = [1, 2, 0]
       |                  ^
     ");
     assert_snapshot!(error("[[ladder]]\niodepth = 1_000_000_000\n"), @r"
-    error: iodepth: 1000000000 is out of bounds; it must be 1 to 4096
+    error: iodepth: `1000000000` is out of range; it must be 1 to 4096
       plan.toml:2:11
     2 | iodepth = 1_000_000_000
       |           ^^^^^^^^^^^^^
@@ -134,14 +137,14 @@ fn errors_point_at_the_place() {
     error: unknown key `maximum`
       plan.toml:2:25
     2 | runtime = { min = "2s", maximum = "9s" }
-      |                         ^^^^^^^ valid here: min, max
+      |                         ^^^^^^^ valid: min, max
     "#);
     assert_snapshot!(error("[defaults]\nbs = \"4q\"\n"), @r#"
     error: bs: `4q` is not a size: unknown unit `q`
       plan.toml:2:6
     2 | bs = "4q"
       |      ^^^^
-      help: did you mean `b`? Write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
+      help: did you mean `b`? write bytes, or a number with k, m, g, t or p (powers of 1024), for example 512, 4k or 1.5g
     "#);
     assert_snapshot!(error("[defaults]\nbs = 1000\n"), @r"
     error: bs: 1000 bytes are not a multiple of 512
@@ -162,7 +165,7 @@ fn errors_point_at_the_place() {
       |  ^^^^^^^^ did you mean `defaults`?
     ");
     assert_snapshot!(error("[defaults]\nbs = \"4k\n"), @r#"
-    error: this is no valid TOML: invalid basic string, expected `"`
+    error: this is not valid TOML: invalid basic string, expected `"`
       plan.toml:2:9
     2 | bs = "4k
       |         ^
@@ -209,7 +212,7 @@ fn contradictions_point_at_the_knob_that_makes_them() {
       |               ^^^^^^ raise size, or lower bs
     "#);
     assert_snapshot!(error("[[ladder]]\nrw = \"read\"\ninterleave = \"placement\"\n"), @r#"
-    error: `placement` is no knob of this ladder, or is named twice
+    error: `placement` is not a knob of this ladder, or is named twice
       plan.toml:3:14
     3 | interleave = "placement"
       |              ^^^^^^^^^^^ name each knob of the ladder once
@@ -224,11 +227,11 @@ fn overrides_are_named_when_they_are_wrong() {
       help: did you mean `iodepth`?
     ");
     assert_snapshot!(set_error("iodepth", "0"), @r"
-    error: iodepth: 0 is out of bounds; it must be 1 to 4096
+    error: iodepth: `0` is out of range; it must be 1 to 4096
       in --set iodepth=0
     ");
     assert_snapshot!(set_error("iodepth", "[1, zwei]"), @r"
-    error: string values must be quoted, expected literal string
+    error: this is not valid TOML: string values must be quoted, expected literal string
       in --set iodepth=[1, zwei]
       help: a list looks like iodepth=[1, 2, 4]
     ");
@@ -238,7 +241,7 @@ fn overrides_are_named_when_they_are_wrong() {
       help: did you mean `iopoll`?
     ");
     assert_snapshot!(set_error("target", "x"), @r"
-    error: targets are no knob
+    error: targets are not a knob
       in --set target=x
       help: use --target, or --group NAME=TARGET,TARGET
     ");
@@ -263,7 +266,7 @@ fn an_override_replaces_the_ladders_own_values() {
     0 4k sequential read T2 QD2
     1 4k sequential write T2 QD2
     ");
-    assert_snapshot!(by_load.notes.join("\n"), @r"
+    assert_snapshot!(lines(&by_load.notes), @r"
     --set load=2x2
     cells of a ladder that equal another cell of it are run once: 4 left out
     ");
@@ -273,7 +276,7 @@ fn an_override_replaces_the_ladders_own_values() {
 fn a_synchronous_engine_runs_a_queue_depth_ladder_once_and_says_so() {
     let plan = parse_study("[[ladder]]\niodepth=[1,8]\n", "p.toml", &with_set(&[("engine", "psync")])).expect("valid");
     assert_eq!(labels(&plan), "0 4k random read T1 QD1");
-    assert_snapshot!(plan.notes.join("\n"), @r"
+    assert_snapshot!(lines(&plan.notes), @r"
     --set engine=psync
     psync has one I/O in flight per thread: iodepth=8 runs as QD1 (raise numjobs instead)
     cells of a ladder that equal another cell of it are run once: 1 left out
@@ -295,12 +298,12 @@ fn a_target_may_stand_in_the_file_and_the_command_line_wins() {
     let text = "[defaults]\ntarget = [\"x\", \"y\"]\n[[ladder]]\n[[ladder]]\nbs=\"8k\"\ntarget = \"z\"\n";
     let of = |o: &Overrides| -> Vec<Vec<String>> {
         let plan = parse_study(text, "p.toml", o).expect("valid");
-        plan.steps.iter().map(|s| s.targets.iter().map(|t| t.path.clone()).collect()).collect()
+        plan.steps.iter().map(|s| s.targets.iter().map(|t| t.as_str().to_owned()).collect()).collect()
     };
     assert_eq!(of(&Overrides::default()), [vec!["x", "y"], vec!["z"]]);
     assert_eq!(of(&on_file()), [["f"], ["f"]]);
     let none = parse_study("", "p.toml", &Overrides::default()).expect_err("no target");
-    assert_eq!(none.message, "no target is named");
+    assert_eq!(english(&none.message), "no target is named");
 }
 
 #[test]
@@ -374,11 +377,11 @@ fn every_shipped_study_can_be_read_and_bears_its_own_name() {
         assert_eq!(plan.study.name, *name);
         assert!(plan.study.question.ends_with('?'));
     }
-    assert_snapshot!(study_by_name("quikc").expect_err("misspelt"), @r"
+    assert_snapshot!(source_words(&study_by_name("quikc").expect_err("misspelt")), @r"
     no study is called `quikc`
       help: did you mean `quick`?
     ");
-    assert_snapshot!(study_by_name("watermelon").expect_err("unknown"), @r"
+    assert_snapshot!(source_words(&study_by_name("watermelon").expect_err("unknown")), @r"
     no study is called `watermelon`
       help: shipped studies: quick, baseline, pinning, qos, enterprise, scaling, engines, tune, snia; a plan of your own ends in .toml or .fio
     ");
@@ -415,9 +418,9 @@ proptest! {
 }
 
 /// Labels of the steps that measure, and the notes.
-fn measured(plan: &Plan) -> (Vec<&str>, Vec<&str>) {
+fn measured(plan: &Plan) -> (Vec<&str>, Vec<String>) {
     let steps = plan.steps.iter().filter(|s| s.phase == Phase::Measure);
-    (steps.map(|s| s.label.as_str()).collect(), plan.notes.iter().map(String::as_str).collect())
+    (steps.map(|s| s.label.as_str()).collect(), plan.notes.iter().map(english).collect())
 }
 
 #[test]
@@ -462,13 +465,13 @@ fn a_share_of_the_most_takes_it_from_a_ladder_before_or_from_a_closed_loop_put_b
 #[test]
 fn shares_that_cannot_be_are_pointed_at() {
     assert_snapshot!(error("[[ladder]]\nrate_iops = [\"50%\", \"0%\"]\n"), @r#"
-    error: rate_iops: 0 percent is out of bounds; it must be 1 to 200
+    error: rate_iops: `0%` is out of range; it must be 1% to 200%
       plan.toml:2:21
     2 | rate_iops = ["50%", "0%"]
       |                     ^^^^ a whole percentage of the highest IOPS in a closed loop, e.g. 75%
     "#);
     for (value, message) in [
-        ("201%", "201 percent is out of bounds"),
+        ("201%", "`201%` is out of range; it must be 1% to 200%"),
         ("7.5%", "`7.5` is not a whole number"),
         ("-5%", "`-5` is negative"),
         ("%", "`` is not a whole number"),
@@ -527,4 +530,45 @@ fn an_outermost_knob_that_would_tear_a_ladder_apart_is_refused() {
     assert!(rounds.contains("cannot be outermost"), "{rounds}");
     assert!(error("[study]\noutermost = \"io_depth\"\n").contains("did you mean `iodepth`?"));
     assert!(error("[study]\noutermost = 3\n").contains("the name of a knob is expected here"));
+}
+
+#[test]
+fn the_question_of_each_shipped_study_has_words_and_those_of_others_stand_as_they_are() {
+    for (name, text) in builtin_studies() {
+        let overrides = Overrides { describe: true, ..on_file() };
+        let plan = parse_study(text, &format!("{name}.toml"), &overrides).unwrap_or_else(|e| panic!("{e}"));
+        let words = question_message(name).unwrap_or_else(|| panic!("{name} has no words"));
+        assert_eq!(english(&words), plan.study.question, "{name}");
+        assert_eq!(plan.study.question_message(), words);
+    }
+    assert_eq!(question_message("mine"), None);
+    let own = |name: &str, question: &str| {
+        let head = StudyHead { name: name.to_owned(), question: question.to_owned() };
+        english(&head.question_message())
+    };
+    assert_eq!(own("mine", "Why?"), "Why?");
+    assert_eq!(own("quick", "Why?"), "Why?", "a copy that asks something else");
+    assert_eq!(own("io", ""), "What does this one load give?");
+    assert_eq!(own("oltp", ""), "What does this give?");
+}
+
+#[test]
+fn the_sides_of_a_comparison_have_names_and_words() {
+    let versus = |key: &str, value: &str| {
+        let versus = Some((key.to_owned(), value.to_owned()));
+        let overrides = Overrides { versus, host_settings: vec!["scheduler".to_owned()], ..on_file() };
+        let plan = parse_study("", "plan.toml", &overrides).unwrap_or_else(|e| panic!("{e}"));
+        let mut sides: Vec<String> = plan
+            .steps
+            .iter()
+            .filter_map(|s| s.role.block.as_ref())
+            .inspect(|block| assert_eq!(english(&block.arm_message()), block.arm))
+            .map(|block| fathom_language::Language::Chinese.say(&block.arm_message()))
+            .collect();
+        sides.sort();
+        sides.dedup();
+        sides
+    };
+    assert_eq!(versus("scheduler", "none"), ["scheduler 保持原样", "scheduler=none"]);
+    assert_eq!(versus("engine", "libaio"), ["engine 保持 study 原设", "engine=libaio"]);
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fathom_message::{Message, msg};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -15,17 +16,17 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    pub(super) fn error(&self, span: Range<usize>, message: &str, help: Option<&str>) -> SourceError {
-        SourceError::at(self.file, self.text, span, message.to_owned(), help.map(str::to_owned))
+    pub(super) fn error(&self, span: Range<usize>, message: Message, help: Option<Message>) -> SourceError {
+        SourceError::at(self.file, self.text, span, message, help)
     }
 
     pub(super) fn toml_error(&self, error: &toml::de::Error) -> SourceError {
-        let message = format!("this is no valid TOML: {}", error.message().replace('\n', ", "));
-        self.error(error.span().unwrap_or(0..0), &message, None)
+        let message = msg!("invalid-toml", why = error.message().replace('\n', ", "));
+        self.error(error.span().unwrap_or(0..0), message, None)
     }
 
     pub(super) fn knob_error(&self, error: &KnobError, span: Range<usize>) -> SourceError {
-        self.error(span, &error.message, error.help.as_deref())
+        SourceError::at(self.file, self.text, span, error.message.clone(), error.help.clone())
     }
 
     pub(super) fn unknown_key<'w>(
@@ -58,7 +59,10 @@ impl Source<'_> {
             None => Ok(None),
             Some((key, value)) => match value.get_ref().as_table() {
                 Some(table) => Ok(Some(table)),
-                None => Err(self.error(key.span(), &format!("`{name}` is a table"), Some(&format!("write [{name}]")))),
+                None => {
+                    let message = msg!("study-is-a-table", table = name.to_owned());
+                    Err(self.error(key.span(), message, Some(msg!("study-is-a-table-help", table = name.to_owned()))))
+                }
             },
         }
     }
@@ -81,11 +85,10 @@ pub(super) fn scalar_text(source: &Source<'_>, key: &str, value: &Spanned<DeValu
         DeValue::Float(number) => Ok(number.as_str().to_owned()),
         DeValue::Boolean(flag) => Ok(if *flag { "1" } else { "0" }.to_owned()),
         DeValue::Table(table) if key == "runtime" => span_text(source, table, value.span()),
-        other => Err(source.error(
-            value.span(),
-            &format!("{key}: {} makes no sense here", other.type_str()),
-            Some("give a text, a whole number, or true and false"),
-        )),
+        other => {
+            let message = msg!("study-wrong-type", key = key.to_owned(), kind = other.type_str());
+            Err(source.error(value.span(), message, Some(msg!("study-wrong-type-help"))))
+        }
     }
 }
 
@@ -98,17 +101,17 @@ fn span_text(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> Re
             "max" => &mut max,
             _ => return Err(source.unknown_key(key, ["min", "max"])),
         };
-        *side = Some(scalar_text(source, "min and max", value)?);
+        *side = Some(scalar_text(source, key.get_ref(), value)?);
     }
     match (min, max) {
         (Some(min), Some(max)) => Ok(format!("{min}..{max}")),
-        _ => Err(source.error(span, "runtime: both min and max are needed", Some("{ min = \"2s\", max = \"10s\" }"))),
+        _ => Err(source.error(span, msg!("study-min-and-max"), Some(msg!("study-min-and-max-help")))),
     }
 }
 
 /// One text or a list of texts, none empty.
 pub(super) fn string_list(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, SourceError> {
-    let bad = |span| source.error(span, "a text, or a list of texts, is expected here", None);
+    let bad = |span| source.error(span, msg!("study-texts-expected"), None);
     let text = |v: &Spanned<DeValue<'_>>| match v.get_ref().as_str().map(str::trim) {
         Some(t) if !t.is_empty() => Ok(t.to_owned()),
         _ => Err(bad(v.span())),

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use fathom_message::msg;
 use fathom_plan::SourceError;
-use fathom_units::nearest;
+use fathom_units::advice;
 
 use super::{parse_devices, read_machine};
 use crate::machine::{Device, Machine};
@@ -45,12 +46,8 @@ pub fn builtin_machines() -> &'static [(&'static str, &'static str)] {
 pub fn builtin_machine(name: &str) -> Result<Machine, SourceError> {
     let Some((_, text)) = MACHINES.iter().find(|(known, _)| *known == name) else {
         let names: Vec<&str> = MACHINES.iter().map(|(known, _)| *known).collect();
-        let help = nearest(name, names.iter().copied()).map_or_else(
-            || format!("fathom machines lists them: {}", names.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let message = format!("there is no simulated machine `{name}`");
-        return Err(SourceError::without_place("", message, Some(help)));
+        let message = msg!("sim-no-such-machine", name = name.to_owned());
+        return Err(SourceError::without_place("", message, Some(advice(name, &names))));
     };
     read_machine(text, &format!("{name}.toml"), builtin_devices())
 }

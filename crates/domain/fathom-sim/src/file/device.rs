@@ -1,5 +1,6 @@
 //! Devices in machine files: the `[[device]]` table.
 
+use fathom_message::msg;
 use fathom_plan::SourceError;
 
 use super::quantity::share_millionths;
@@ -20,11 +21,11 @@ pub(crate) fn read_device(table: Table<'_>) -> Result<Device, SourceError> {
     ];
     let mut media = media.into_iter().flatten();
     let (Some(medium), None) = (media.next(), media.next()) else {
-        return Err(table.error("a device has one of the tables nand, xpoint and memory"));
+        return Err(table.error(msg!("sim-device-media")));
     };
     let device = Device {
         name,
-        capacity_bytes: table.size("capacity")?.ok_or_else(|| table.error("`capacity` is missing here"))?,
+        capacity_bytes: table.size("capacity")?.ok_or_else(|| table.missing("capacity"))?,
         command_read_ps: table.time("command_read")?.unwrap_or(command),
         command_write_ps: table.time("command_write")?.unwrap_or(command),
         read_bytes_per_s: table.rate("read_rate")?.unwrap_or(0),
@@ -38,7 +39,7 @@ pub(crate) fn read_device(table: Table<'_>) -> Result<Device, SourceError> {
         media: medium,
     };
     if device.capacity_bytes < 1 << 20 {
-        return Err(table.error("a capacity below 1 MiB cannot be used"));
+        return Err(table.error(msg!("sim-capacity-too-small")));
     }
     table.finish()?;
     Ok(device)
@@ -48,7 +49,7 @@ pub(crate) fn read_device(table: Table<'_>) -> Result<Device, SourceError> {
 pub(crate) fn read_coalesce(table: &Table<'_>) -> Result<Option<(u32, u64)>, SourceError> {
     let Some(coalesce) = table.table("coalesce")? else { return Ok(None) };
     let ios = coalesce.need("ios")?.whole(1..=256)? as u32;
-    let time = coalesce.time("time")?.ok_or_else(|| coalesce.error("`time` is missing here"))?;
+    let time = coalesce.time("time")?.ok_or_else(|| coalesce.missing("time"))?;
     coalesce.finish()?;
     Ok(Some((ios, time)))
 }
@@ -69,8 +70,8 @@ fn read_tail(table: &Table<'_>, key: &'static str) -> Result<Vec<(u32, u64)>, So
             .and_then(|n| n.parse::<f64>().ok())
             .map(|percent| (percent * 1e7).round() as u64)
             .filter(|b| *b <= 1_000_000_000)
-            .ok_or_else(|| share.error("a share in percent is expected here"))?;
-        let add = entry.time("add")?.ok_or_else(|| entry.error("`add` is missing here"))?;
+            .ok_or_else(|| share.error(msg!("sim-share-expected")))?;
+        let add = entry.time("add")?.ok_or_else(|| entry.missing("add"))?;
         entry.finish()?;
         out.push((billionths as u32, add));
     }
@@ -79,7 +80,7 @@ fn read_tail(table: &Table<'_>, key: &'static str) -> Result<Vec<(u32, u64)>, So
 
 fn read_nand(table: Table<'_>) -> Result<Media, SourceError> {
     let size = |key| -> Result<u64, SourceError> {
-        table.size(key)?.filter(|s| *s > 0).ok_or_else(|| table.error(format!("`{key}` is missing here, or zero")))
+        table.size(key)?.filter(|s| *s > 0).ok_or_else(|| table.error(msg!("sim-key-missing-or-zero", key = key)))
     };
     let ftl = match table.get("ftl").map(|v| v.word(&[("mean", 0), ("pages", 1)])).transpose()? {
         Some(1) => Ftl::Pages {
@@ -102,17 +103,17 @@ fn read_nand(table: Table<'_>) -> Result<Media, SourceError> {
         block_bytes: size("block")?,
         buffer_bytes: size("buffer")?,
         ack_ps: table.time("ack")?.unwrap_or(0),
-        spare_pct: table.share("spare")?.ok_or_else(|| table.error("`spare` is missing here"))? as f64 / 10_000.0,
+        spare_pct: table.share("spare")?.ok_or_else(|| table.missing("spare"))? as f64 / 10_000.0,
         suspend_ps: table.time("suspend")?,
         map_miss_permille: (table.share("map_miss")?.unwrap_or(0) / 1_000).min(1_000) as u32,
         read_ahead_ps: table.time("read_ahead")?.unwrap_or(0),
         ftl,
     };
     if nand.channels > 0 && nand.channel_bytes_per_s == 0 {
-        return Err(table.error("`channels` needs `channel_rate`"));
+        return Err(table.error(msg!("sim-channels-without-rate")));
     }
     if nand.spare_pct <= 0.0 {
-        return Err(table.error("`spare` must be above zero: flash without spare space cannot be cleaned"));
+        return Err(table.error(msg!("sim-no-spare")));
     }
     table.finish()?;
     Ok(Media::Nand(nand))
@@ -121,7 +122,7 @@ fn read_nand(table: Table<'_>) -> Result<Media, SourceError> {
 fn read_xpoint(table: Table<'_>) -> Result<Media, SourceError> {
     let xpoint = Xpoint {
         units: table.need("units")?.whole(1..=4096)? as u32,
-        unit_bytes: table.size("unit")?.filter(|s| *s > 0).ok_or_else(|| table.error("`unit` is missing here"))? as u32,
+        unit_bytes: table.size("unit")?.filter(|s| *s > 0).ok_or_else(|| table.missing("unit"))? as u32,
         read: table.service(["read", "read_spread", "read_distribution"])?,
         write: table.service(["write", "write_spread", "write_distribution"])?,
     };
@@ -130,11 +131,11 @@ fn read_xpoint(table: Table<'_>) -> Result<Media, SourceError> {
 }
 
 fn read_memory(table: Table<'_>) -> Result<Media, SourceError> {
-    let rate = |key| table.rate(key)?.filter(|r| *r > 0).ok_or_else(|| table.error(format!("`{key}` is missing here")));
+    let rate = |key| table.rate(key)?.filter(|r| *r > 0).ok_or_else(|| table.missing(key));
     let write_bytes_per_s = rate("write_rate")?;
     let memory = Memory {
         units: table.need("units")?.whole(1..=4096)? as u32,
-        unit_bytes: table.size("unit")?.filter(|s| *s > 0).ok_or_else(|| table.error("`unit` is missing here"))? as u32,
+        unit_bytes: table.size("unit")?.filter(|s| *s > 0).ok_or_else(|| table.missing("unit"))? as u32,
         read_ps: table.time("read")?.unwrap_or(0),
         write_ps: table.time("write")?.unwrap_or(0),
         read_bytes_per_s: rate("read_rate")?,

@@ -8,9 +8,10 @@ mod text;
 
 use std::ops::Range;
 
+use fathom_message::{Message, msg};
 use fathom_pcie::lane_bytes_per_s;
 use fathom_plan::SourceError;
-use fathom_units::nearest;
+use fathom_units::advice;
 use toml::de::DeTable;
 
 use crate::machine::{
@@ -49,7 +50,7 @@ pub fn parse_devices(text: &str, file_name: &str) -> Result<Vec<Device>, SourceE
 
 fn parse<'a>(text: &'a str, file: &'a str) -> Result<toml::Spanned<DeTable<'a>>, SourceError> {
     DeTable::parse(text).map_err(|e| {
-        let message = format!("this is no valid TOML: {}", e.message().replace('\n', ", "));
+        let message = msg!("invalid-toml", why = e.message().replace('\n', ", "));
         SourceError::at(file, text, e.span().unwrap_or(0..0), message, None)
     })
 }
@@ -58,7 +59,7 @@ fn read_machine(text: &str, file_name: &str, shipped: &[Device]) -> Result<Machi
     let document = parse(text, file_name)?;
     let root = Table::new(Source { file: file_name, text }, document.get_ref(), 0..0);
     let stem = file_name.rsplit('/').next().unwrap_or(file_name);
-    let head = root.table("machine")?.ok_or_else(|| root.error("a machine file begins with [machine]"))?;
+    let head = root.table("machine")?.ok_or_else(|| root.error(msg!("sim-no-machine-table")))?;
     let name = head.text("name")?.unwrap_or(stem.strip_suffix(".toml").unwrap_or(stem)).to_owned();
     let title = head.text("title")?.unwrap_or_default().to_owned();
     let sources = match head.get("source") {
@@ -95,7 +96,7 @@ fn read_machine(text: &str, file_name: &str, shipped: &[Device]) -> Result<Machi
             .first()
             .map(|a| a.name.clone())
             .or_else(|| machine.drives.first().map(|d| d.group.clone()))
-            .ok_or_else(|| root.error("a machine needs at least one [[drive]]"))?,
+            .ok_or_else(|| root.error(msg!("sim-no-drive")))?,
     };
     head.finish()?;
     root.finish()?;
@@ -103,7 +104,7 @@ fn read_machine(text: &str, file_name: &str, shipped: &[Device]) -> Result<Machi
 }
 
 fn read_host(root: &Table<'_>) -> Result<Host, SourceError> {
-    let table = root.table("host")?.ok_or_else(|| root.error("the table [host] is missing"))?;
+    let table = root.table("host")?.ok_or_else(|| root.error(msg!("sim-no-host-table")))?;
     let host = Host {
         cpu_model: table.text("cpu")?.unwrap_or("unknown").to_owned(),
         os: table.text("os")?.unwrap_or("unknown").to_owned(),
@@ -123,7 +124,7 @@ fn read_host(root: &Table<'_>) -> Result<Host, SourceError> {
     if let InterruptPolicy::OneCpu(cpu) = host.interrupts
         && cpu >= host.cpus()
     {
-        return Err(table.error(format!("interrupt_cpu: this host has CPUs 0-{}", host.cpus() - 1)));
+        return Err(table.error(msg!("sim-interrupt-cpu", last = host.cpus() - 1)));
     }
     table.finish()?;
     Ok(host)
@@ -132,7 +133,7 @@ fn read_host(root: &Table<'_>) -> Result<Host, SourceError> {
 /// `[engine.NAME]`; what an entry does not say it takes from the less specific one.
 fn read_engines(root: &Table<'_>) -> Result<Vec<(String, EngineCosts)>, SourceError> {
     let Some(all) = root.table("engine")? else {
-        return Err(root.error("the table [engine.default] is missing: what an I/O costs the CPU"));
+        return Err(root.error(msg!("sim-no-engine-table")));
     };
     let mut out: Vec<(String, EngineCosts)> = Vec::new();
     let mut entries = all.entries();
@@ -167,7 +168,7 @@ fn read_links(root: &Table<'_>) -> Result<Vec<SharedLink>, SourceError> {
     for table in &tables {
         let name = table.need("name")?;
         if names.iter().any(|n| name.text() == Ok(n)) {
-            return Err(name.error("this name is taken"));
+            return Err(name.error(msg!("sim-name-taken")));
         }
         names.push(name.text()?.to_owned());
     }
@@ -184,7 +185,7 @@ fn read_links(root: &Table<'_>) -> Result<Vec<SharedLink>, SourceError> {
         for _ in 0..links.len() {
             match at {
                 Some(next) if next == start => {
-                    let message = format!("link {} is its own upstream: the links form a circle", links[start].name);
+                    let message = msg!("sim-links-in-a-circle", link = &links[start].name);
                     return Err(root.source.error(spans[start].clone(), message, None));
                 }
                 Some(next) => at = links[next].upstream,
@@ -200,20 +201,19 @@ fn read_upstream(table: &Table<'_>, names: &[String]) -> Result<Option<usize>, S
     let wanted = value.text()?;
     match names.iter().position(|n| n == wanted) {
         Some(index) => Ok(Some(index)),
-        None => Err(value.error_with(format!("there is no link `{wanted}`"), known_words(wanted, names))),
+        None => Err(value.error_with(msg!("sim-no-such-link", link = wanted.to_owned()), known_words(wanted, names))),
     }
 }
 
-fn known_words(wanted: &str, names: &[String]) -> String {
-    nearest(wanted, names)
-        .map_or_else(|| format!("there are {}", names.join(", ")), |near| format!("did you mean `{near}`?"))
+fn known_words(wanted: &str, names: &[String]) -> Message {
+    advice(wanted, &names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// `gen`, `lanes` and `mps`, or `rate` and `command`.
 fn read_link(table: &Table<'_>) -> Result<Link, SourceError> {
     if let Some(bytes_per_s) = table.rate("rate")? {
         if bytes_per_s == 0 {
-            return Err(table.error("a link without rate carries nothing"));
+            return Err(table.error(msg!("sim-link-without-rate")));
         }
         return Ok(Link::Rate { bytes_per_s, command_bytes: table.size("command")?.unwrap_or(0) });
     }
@@ -221,7 +221,7 @@ fn read_link(table: &Table<'_>) -> Result<Link, SourceError> {
     let lanes = table.need("lanes")?.whole(1..=32)? as u32;
     let mps_bytes = table.size("mps")?.unwrap_or(256);
     if ![128, 256, 512, 1024, 2048, 4096].contains(&mps_bytes) {
-        return Err(table.error("mps: the largest payload is one of 128 B, 256 B, 512 B to 4096 B"));
+        return Err(table.error(msg!("sim-mps")));
     }
     debug_assert!(lane_bytes_per_s(generation).is_some());
     Ok(Link::Pcie { generation, lanes, mps_bytes })
@@ -229,7 +229,7 @@ fn read_link(table: &Table<'_>) -> Result<Link, SourceError> {
 
 /// A link in a table of its own: `link = { gen = 4, lanes = 4 }`.
 fn read_own_link(table: &Table<'_>) -> Result<Link, SourceError> {
-    let inner = table.table("link")?.ok_or_else(|| table.error("`link` is missing here: { gen = 4, lanes = 4 }"))?;
+    let inner = table.table("link")?.ok_or_else(|| table.error(msg!("sim-no-link")))?;
     let link = read_link(&inner)?;
     inner.finish()?;
     Ok(link)
@@ -250,7 +250,7 @@ fn read_drives(
         let device = devices.iter().find(|d| Ok(d.name.as_str()) == wanted.text()).ok_or_else(|| {
             let names: Vec<String> = devices.iter().map(|d| d.name.clone()).collect();
             let text = wanted.text().unwrap_or_default();
-            wanted.error_with(format!("there is no device `{text}`"), known_words(text, &names))
+            wanted.error_with(msg!("sim-no-such-device", device = text.to_owned()), known_words(text, &names))
         })?;
         let link = read_own_link(&table)?;
         let upstream = read_upstream(&table, &link_names)?;
@@ -259,13 +259,13 @@ fn read_drives(
         for index in 0..count.unwrap_or(1) {
             let name = if count.is_some() { format!("{group}-{index}") } else { group.clone() };
             if drives.iter().any(|d| d.name == name) {
-                return Err(table.error(format!("there are two drives `{name}`")));
+                return Err(table.error(msg!("sim-two-drives", drive = name)));
             }
             let (group, device) = (group.clone(), device.clone());
             drives.push(Drive { name, group, device, link, upstream, socket, rest_filled_pct });
         }
         if drives.len() > DRIVES_MAX {
-            return Err(table.error(format!("a machine has at most {DRIVES_MAX} drives")));
+            return Err(table.error(msg!("sim-too-many-drives", max = DRIVES_MAX)));
         }
         table.finish()?;
     }
@@ -296,12 +296,12 @@ fn read_arrays(
             Level::Raid6 => 4,
         };
         if members.len() < least || (level == Level::Raid10 && members.len() % 2 == 1) {
-            return Err(level_value.error(format!("{} members are not enough, or not even", members.len())));
+            return Err(level_value.error(msg!("sim-members", members = members.len())));
         }
         let controller = match (table.table("card")?, table.table("md")?) {
             (Some(card), None) => ArrayController::Card(read_card(card, &link_names, host)?),
             (None, Some(md)) => ArrayController::Md(read_md(md)?),
-            _ => return Err(table.error("an array has either a card or md")),
+            _ => return Err(table.error(msg!("sim-card-or-md"))),
         };
         arrays.push(Array {
             name: table.need("name")?.text()?.to_owned(),
@@ -325,7 +325,9 @@ fn read_members(value: &Value<'_>, drives: &[Drive]) -> Result<Vec<usize>, Sourc
             let mut names: Vec<String> = drives.iter().map(|d| d.group.clone()).collect();
             names.dedup();
             names.extend(drives.iter().map(|d| d.name.clone()));
-            return Err(item.error_with(format!("there is no drive `{wanted}`"), known_words(wanted, &names)));
+            return Err(
+                item.error_with(msg!("sim-no-such-drive", drive = wanted.to_owned()), known_words(wanted, &names))
+            );
         }
         members.extend(found);
     }
@@ -381,7 +383,7 @@ fn read_faults(root: &Table<'_>, machine: &Machine) -> Result<Vec<Fault>, Source
 }
 
 fn read_fault_kind(table: &Table<'_>, machine: &Machine) -> Result<FaultKind, SourceError> {
-    let missing = |key: &str| table.error(format!("`{key}` is missing here"));
+    let missing = |key| table.missing(key);
     let kinds = ["throttle", "drift", "slow_die", "gc_storm", "link_down", "interrupts", "page_cache"];
     let kind = table.need("kind")?;
     let words: Vec<(&str, usize)> = kinds.iter().enumerate().map(|(i, k)| (*k, i)).collect();

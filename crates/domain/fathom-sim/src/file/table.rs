@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use fathom_message::{Message, msg};
 use fathom_plan::SourceError;
-use fathom_units::nearest;
+use fathom_units::advice;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -19,7 +20,7 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    pub(crate) fn error(&self, span: Range<usize>, message: String, help: Option<String>) -> SourceError {
+    pub(crate) fn error(&self, span: Range<usize>, message: Message, help: Option<Message>) -> SourceError {
         SourceError::at(self.file, self.text, span, message, help)
     }
 }
@@ -32,16 +33,16 @@ pub(crate) struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub(crate) fn error(&self, message: impl Into<String>) -> SourceError {
-        self.source.error(self.value.span(), format!("{}: {}", self.key, message.into()), None)
+    pub(crate) fn error(&self, why: Message) -> SourceError {
+        self.source.error(self.value.span(), msg!("what-and-why", what = &self.key, why = why), None)
     }
 
-    pub(crate) fn error_with(&self, message: impl Into<String>, help: impl Into<String>) -> SourceError {
-        self.source.error(self.value.span(), format!("{}: {}", self.key, message.into()), Some(help.into()))
+    pub(crate) fn error_with(&self, why: Message, help: Message) -> SourceError {
+        self.source.error(self.value.span(), msg!("what-and-why", what = &self.key, why = why), Some(help))
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, SourceError> {
-        self.value.get_ref().as_str().ok_or_else(|| self.error("a text is expected here"))
+        self.value.get_ref().as_str().ok_or_else(|| self.error(msg!("sim-text-expected")))
     }
 
     /// A text, or a number as it stands.
@@ -50,19 +51,19 @@ impl<'a> Value<'a> {
             DeValue::String(text) => Ok(text.to_string()),
             DeValue::Integer(number) => Ok(number.as_str().to_owned()),
             DeValue::Float(number) => Ok(number.as_str().to_owned()),
-            _ => Err(self.error("a number with its unit is expected here, for example \"1.5us\"")),
+            _ => Err(self.error(msg!("sim-quantity-expected"))),
         }
     }
 
-    fn quantity(&self, parse: fn(&str) -> Result<u64, String>) -> Result<u64, SourceError> {
+    fn quantity(&self, parse: fn(&str) -> Result<u64, Message>) -> Result<u64, SourceError> {
         parse(&self.scalar()?).map_err(|why| self.error(why))
     }
 
     pub(crate) fn whole(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, SourceError> {
         let number: Option<u64> = self.scalar().ok().and_then(|t| t.replace('_', "").parse().ok());
-        number.filter(|n| range.contains(n)).ok_or_else(|| {
-            self.error(format!("a whole number from {} to {} is expected here", range.start(), range.end()))
-        })
+        number
+            .filter(|n| range.contains(n))
+            .ok_or_else(|| self.error(msg!("sim-whole-expected", min = *range.start(), max = *range.end())))
     }
 
     pub(crate) fn texts(&self) -> Result<Vec<Value<'a>>, SourceError> {
@@ -79,9 +80,7 @@ impl<'a> Value<'a> {
         let text = self.text()?;
         words.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
-            let hint = nearest(text, names.iter().copied())
-                .map_or_else(|| format!("one of {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-            self.error_with(format!("`{text}` is not known here"), hint)
+            self.error_with(msg!("sim-unknown-word", word = text.to_owned()), advice(text, &names))
         })
     }
 }
@@ -99,8 +98,8 @@ impl<'a> Table<'a> {
         Table { source, table, span, asked: RefCell::new(Vec::new()) }
     }
 
-    pub(crate) fn error(&self, message: impl Into<String>) -> SourceError {
-        self.source.error(self.span.clone(), message.into(), None)
+    pub(crate) fn error(&self, message: Message) -> SourceError {
+        self.source.error(self.span.clone(), message, None)
     }
 
     pub(crate) fn get(&self, key: &'static str) -> Option<Value<'a>> {
@@ -110,7 +109,12 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn need(&self, key: &'static str) -> Result<Value<'a>, SourceError> {
-        self.get(key).ok_or_else(|| self.error(format!("`{key}` is missing here")))
+        self.get(key).ok_or_else(|| self.missing(key))
+    }
+
+    /// The error of a key that must be here.
+    pub(crate) fn missing(&self, key: &'static str) -> SourceError {
+        self.error(msg!("sim-key-missing", key = key))
     }
 
     /// All entries, whatever their keys, in the order of the file.
@@ -134,7 +138,7 @@ impl<'a> Table<'a> {
     pub(crate) fn tables(&self, key: &'static str) -> Result<Vec<Table<'a>>, SourceError> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let Some(items) = value.value.get_ref().as_array() else {
-            return Err(value.error_with("this is a list of tables", format!("write [[{key}]]")));
+            return Err(value.error_with(msg!("sim-tables-expected"), msg!("sim-tables-expected-help", key = key)));
         };
         items.iter().map(|v| as_table(&Value { source: self.source, value: v, key: key.to_owned() })).collect()
     }
@@ -168,11 +172,7 @@ impl<'a> Table<'a> {
         let millionths = value.quantity(share_millionths)?;
         let percent = millionths / 10_000;
         if millionths % 10_000 != 0 || !range.contains(&percent) {
-            return Err(value.error(format!(
-                "whole percent from {} to {} are expected here",
-                range.start(),
-                range.end()
-            )));
+            return Err(value.error(msg!("sim-percent-expected", min = *range.start(), max = *range.end())));
         }
         Ok(Some(percent as u32))
     }
@@ -201,11 +201,8 @@ impl<'a> Table<'a> {
             if asked.iter().any(|a| *a == key.get_ref().as_ref()) {
                 continue;
             }
-            let help = nearest(key.get_ref(), asked.iter().copied()).map_or_else(
-                || format!("keys here are {}", asked.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            return Err(self.source.error(key.span(), format!("unknown key `{}`", key.get_ref()), Some(help)));
+            let message = msg!("unknown-key", key = key.get_ref().to_string());
+            return Err(self.source.error(key.span(), message, Some(advice(key.get_ref(), &asked))));
         }
         Ok(())
     }
@@ -214,6 +211,6 @@ impl<'a> Table<'a> {
 pub(crate) fn as_table<'a>(value: &Value<'a>) -> Result<Table<'a>, SourceError> {
     match value.value.get_ref().as_table() {
         Some(table) => Ok(Table::new(value.source, table, value.value.span())),
-        None => Err(value.error("a table is expected here")),
+        None => Err(value.error(msg!("sim-table-expected"))),
     }
 }

@@ -1,5 +1,7 @@
 //! Machine files: what they mean, and where a bad one is wrong.
 
+use fathom_language::english;
+
 use super::*;
 
 /// A small machine with everything that a file can hold once.
@@ -118,14 +120,14 @@ fn every_bad_value_is_shown_with_its_line_column_and_remedy() {
         ("socket = 1", "socket = 2", "a whole number from 0 to 1", ""),
         ("mps = \"256B\"", "mps = \"300B\"", "the largest payload is one of", ""),
         ("sockets = 2", "sockets = \"two\"", "a whole number from 1 to 16", ""),
-        ("title = \"two", "title = two", "no valid TOML", ""),
+        ("title = \"two", "title = two", "not valid TOML", ""),
     ];
     for (old, new, message, help) in cases {
         let (error, line) = with(old, new);
-        assert!(error.message.contains(message), "{new}: {}", error.message);
-        assert_eq!(error.line, line, "{new}: {error}");
-        assert!(error.column >= 1 && error.file == "bench.toml", "{new}: {error}");
-        assert!(error.help.unwrap_or_else(|| error.message.clone()).contains(help), "{new}");
+        assert!(english(&error.message).contains(message), "{new}: {}", error.message);
+        assert_eq!(error.place.line, line, "{new}: {error}");
+        assert!(error.place.column >= 1 && error.place.file == "bench.toml", "{new}: {error}");
+        assert!(english(&error.help.unwrap_or(error.message)).contains(help), "{new}");
     }
 }
 
@@ -133,9 +135,9 @@ fn every_bad_value_is_shown_with_its_line_column_and_remedy() {
 fn links_in_a_circle_are_refused_at_the_line_that_closes_it() {
     let text = WHOLE.replacen("lanes = 16", "lanes = 16\nupstream = \"switch\"", 1);
     let error = error(&text);
-    assert!(error.message.contains("circle"), "{error}");
-    assert_eq!(error.source_line, "upstream = \"switch\"");
-    assert!(error.column > 1, "{error}");
+    assert!(english(&error.message).contains("circle"), "{error}");
+    assert_eq!(error.place.source_line, "upstream = \"switch\"");
+    assert!(error.place.column > 1, "{error}");
 }
 
 #[test]
@@ -152,9 +154,9 @@ fn what_is_missing_is_named() {
         ("speed = \"40%\"\n", "`speed` is missing"),
     ] {
         let error = error(&WHOLE.replacen(gone, "", 1));
-        assert!(error.message.contains(message), "without {gone}: {error}");
+        assert!(english(&error.message).contains(message), "without {gone}: {error}");
     }
-    assert!(error("").message.contains("[machine]"));
+    assert!(english(&error("").message).contains("[machine]"));
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn every_shipped_machine_is_read_has_a_source_and_a_default() {
         assert!(!m.members_of(None).unwrap().is_empty(), "{name}");
     }
     let near = builtin_machine("sped").unwrap_err();
-    assert_eq!(near.help.as_deref(), Some("did you mean `speed`?"));
+    assert_eq!(near.help.as_ref().map(english).as_deref(), Some("did you mean `speed`?"));
 }
 
 proptest::proptest! {

@@ -1,5 +1,7 @@
 //! Ratio of two systems measured in pairs.
 
+use fathom_message::{Message, Say, msg, say_error};
+
 use crate::batch::{mean, variance};
 use crate::student::t95;
 
@@ -22,10 +24,9 @@ pub struct RatioEstimate {
 }
 
 /// Why two lists have no ratio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareError {
     /// The lists are not pairs.
-    #[error("{a} figures of A and {b} of B do not make pairs: measure each pair completely")]
     Unpaired {
         /// Length of the first list.
         a: usize,
@@ -33,18 +34,36 @@ pub enum CompareError {
         b: usize,
     },
     /// Too few pairs.
-    #[error("{pairs} pairs are too few for a 95 % interval: measure at least {PAIRS_MIN}")]
     TooFew {
         /// Pairs given.
         pairs: usize,
     },
     /// A figure that has no logarithm.
-    #[error("a figure of pair {pair} (counted from 0) is not above zero: leave failed pairs out as a whole")]
     NotPositive {
         /// Which pair.
         pair: usize,
     },
 }
+
+impl Say for CompareError {
+    fn message(&self) -> Message {
+        match *self {
+            CompareError::Unpaired { a, b } => msg!("stats-unpaired", a = a, b = b),
+            CompareError::TooFew { pairs } => msg!("stats-too-few-pairs", pairs = pairs),
+            CompareError::NotPositive { pair } => msg!("stats-not-positive", pair = pair + 1),
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            CompareError::Unpaired { .. } => msg!("stats-unpaired-help"),
+            CompareError::TooFew { .. } => msg!("stats-too-few-pairs-help", least = PAIRS_MIN),
+            CompareError::NotPositive { .. } => msg!("stats-not-positive-help"),
+        })
+    }
+}
+
+say_error!(CompareError);
 
 /// Ratio of paired figures, a / b, with 95 % intervals, on the logarithmic scale.
 ///

@@ -1,5 +1,7 @@
 //! The steady state of the SNIA performance test specification (PTS), over rounds.
 
+use fathom_message::{Message, msg};
+
 use super::drift::least_squares_slope;
 use crate::batch::mean;
 
@@ -74,10 +76,13 @@ impl SniaDetermination {
         format!("y = {:.6} {} {:.4} x", Short(self.intercept), if slope < 0.0 { '-' } else { '+' }, Short(slope.abs()))
     }
 
-    /// `rounds 4..8`, or `NOT ACHIEVED`.
+    /// The rounds of the window that was steady, or that steady state was not achieved.
     #[must_use]
-    pub fn words(&self) -> String {
-        if self.reached { format!("rounds {}..{}", self.rounds.0, self.rounds.1) } else { "NOT ACHIEVED".to_owned() }
+    pub fn message(&self) -> Message {
+        match (self.reached, self.rounds) {
+            (true, (first, last)) => msg!("stats-snia-rounds", first = first, last = last),
+            (false, _) => msg!("stats-snia-not-achieved"),
+        }
     }
 }
 
@@ -118,6 +123,7 @@ pub fn snia_determination(rounds: &[f64], rounds_max: usize) -> Option<SniaDeter
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_language::english;
 
     fn reached(rounds: &[f64]) -> bool {
         snia_window(rounds).unwrap().reached
@@ -150,7 +156,8 @@ mod tests {
     fn the_table_names_the_first_steady_window_and_its_line() {
         let rounds = [900.0, 300.0, 104.0, 102.0, 100.0, 98.0, 96.0, 96.0];
         let table = snia_determination(&rounds, SNIA_ROUNDS_MAX).unwrap();
-        assert_eq!((table.reached, table.rounds, table.words()), (true, (3, 7), "rounds 3..7".to_owned()));
+        assert_eq!((table.reached, table.rounds), (true, (3, 7)));
+        assert_eq!(english(&table.message()), "rounds 3..7");
         assert_eq!((table.window.average, table.window.range, table.window.slope), (100.0, 8.0, -2.0));
         assert_eq!(table.intercept, 110.0, "104 at round 3");
         assert_eq!(table.line(), "y = 110.000 - 2.000 x");
@@ -161,7 +168,8 @@ mod tests {
     fn not_achieved_is_a_result_with_the_last_window() {
         let rounds: Vec<f64> = (0..30).map(|i| if i % 2 == 0 { 100.0 } else { 60.0 }).collect();
         let table = snia_determination(&rounds, SNIA_ROUNDS_MAX).unwrap();
-        assert_eq!((table.reached, table.rounds, table.words()), (false, (21, 25), "NOT ACHIEVED".to_owned()));
+        assert_eq!((table.reached, table.rounds), (false, (21, 25)));
+        assert_eq!(english(&table.message()), "NOT ACHIEVED");
         assert_eq!(snia_determination(&rounds[..4], SNIA_ROUNDS_MAX), None);
     }
 

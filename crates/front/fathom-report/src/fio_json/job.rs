@@ -1,6 +1,6 @@
 //! One step as an entry of fio's `jobs`.
 
-use fathom_lab::document::StepView;
+use fathom_judge::document::StepView;
 use fathom_plan::{Op, Step};
 use fathom_record::{Direction, Interval, Latency, StepRecord};
 

@@ -12,7 +12,8 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use fathom_lab::document::Document;
+use fathom_judge::document::Document;
+use fathom_language::english;
 use fathom_plan::Step;
 use fathom_record::StepRecord;
 use jiff::Timestamp;
@@ -82,8 +83,8 @@ fn notes(doc: &Document) -> Vec<String> {
         format!("exported by Fathom {} from run {} ({})", doc.fathom, doc.run.id, doc.run.study),
         "read_ticks and write_ticks of disk_util are not kept and printed as 0; in_queue is".to_owned(),
     ];
-    for step in doc.steps.iter().filter(|s| s.reason.is_some()) {
-        let reason = step.reason.as_deref().unwrap_or_default();
+    for (step, reason) in doc.steps.iter().filter_map(|s| Some((s, s.reason.as_ref()?))) {
+        let reason = english(reason);
         notes.push(format!("step {} ({}) {}: {reason}", step.index, step.label, step.state));
     }
     notes

@@ -11,7 +11,7 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     let (workload, load) = (&step.workload, &step.load);
 
     put("name", step.label.clone());
-    put("filename", step.targets.iter().map(|t| t.path.replace(':', "\\:")).collect::<Vec<_>>().join(":"));
+    put("filename", step.targets.iter().map(|t| t.as_str().replace(':', "\\:")).collect::<Vec<_>>().join(":"));
     put("rw", workload.fio_rw().to_owned());
     if workload.mix.read_pct > 0 && workload.mix.write_pct > 0 {
         put("rwmixread", workload.mix.read_pct.to_string());

@@ -1,6 +1,8 @@
 //! Fathom's own JSON document: figures as they were printed, with the plan and the counters; samples are not in it.
 
-use fathom_lab::document::{DirectionView, Document, LatencyView, SCHEMA, StepView};
+use fathom_judge::document::{DirectionView, Document, LatencyView, SCHEMA, StepView};
+use fathom_language::english;
+use fathom_message::Message;
 use fathom_plan::{Op, Step};
 use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
 use jiff::Timestamp;
@@ -23,7 +25,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
     let mut steps = Vec::new();
     for view in &doc.steps {
         if let Some(reason) = &view.reason {
-            notes.push(format!("step {} ({}) was {}: {reason}", view.index, view.label, view.state));
+            notes.push(format!("step {} ({}) was {}: {}", view.index, view.label, view.state, english(reason)));
             continue;
         }
         let step = doc.run.plan.steps.iter().find(|step| step.index == view.index);
@@ -57,10 +59,10 @@ fn record(view: &StepView) -> StepRecord {
     } else if view.slat_ns.is_some() || view.clat_ns.is_some() || view.service_ns.is_some() {
         let text =
             "slat, clat and service of a mixed load are printed for all operations together and were not imported";
-        warnings.push(Warning::Note { text: text.to_owned() });
+        warnings.push(Warning::Note { text: Message::verbatim(text) });
     }
     warnings.push(Warning::Note {
-        text: "imported from JSON: figures are quoted, intervals are not in the file".to_owned(),
+        text: Message::verbatim("imported from JSON: figures are quoted, intervals are not in the file"),
     });
     StepRecord {
         started_unix_ns: unix_ns(view.started.as_ref()),

@@ -1,5 +1,6 @@
 //! fio's JSON, 3.0 and newer: `jobs` or `client_stats` become steps.
 
+use fathom_message::Message;
 use fathom_plan::{Op, Plan, Step, StudyHead};
 use fathom_record::{Direction, Latency, StepRecord, Warning};
 use serde_json::{Map, Value, json};
@@ -63,13 +64,13 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
     }
     let elapsed_s = entries.iter().filter_map(|e| e.object.get("elapsed")?.as_u64()).max().unwrap_or(0);
     let source = entries.iter().map(|e| e.options.to_section(e.name)).collect::<Vec<_>>().join("\n");
-    let study = StudyHead { name: "fio".to_owned(), question: format!("What did {version} measure?") };
+    let study = StudyHead { name: "fio".to_owned(), question: String::new() };
     let plan = Plan {
         study,
         source,
         steps: steps.iter().map(|(s, _)| s.clone()).collect(),
-        notes: notes.clone(),
-        files: Vec::new(),
+        notes: notes.iter().cloned().map(Message::verbatim).collect(),
+        job_files: Vec::new(),
         machine: None,
     };
     let host_json = json!({
@@ -163,7 +164,8 @@ fn step_of(
     })?;
     cpu_note(entries, &mut notes);
     notes.dedup();
-    let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
+    let mut warnings: Vec<Warning> =
+        notes.into_iter().map(|text| Warning::Note { text: Message::verbatim(text) }).collect();
     warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
     Ok((step, record(directions, runtime_ns, ended_ns, warnings)))
 }

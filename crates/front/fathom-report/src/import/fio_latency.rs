@@ -4,13 +4,16 @@ use fathom_hist::Histogram;
 use fathom_record::{Latency, QuotedLatency};
 use serde_json::{Map, Value};
 
+/// Longest latency, and most I/Os, that the lab can hold; what a file has beyond is no measurement.
+const LARGEST: u64 = i64::MAX as u64;
+
 /// `slat_ns`, `clat_ns` or `lat_ns` of a direction; `None` when fio did not record it.
 pub(super) fn parse(object: &Map<String, Value>) -> Option<Latency> {
-    let count = object.get("N").and_then(Value::as_u64).filter(|n| *n > 0)?;
+    let count = object.get("N").and_then(Value::as_u64).filter(|n| (1..=LARGEST).contains(n))?;
     let float = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-    let (min_ns, max_ns) = (float("min") as u64, float("max") as u64);
+    let [min_ns, max_ns] = ["min", "max"].map(|key| (float(key) as u64).min(LARGEST));
     if let Some(bins) = object.get("bins").and_then(Value::as_object).filter(|bins| !bins.is_empty()) {
-        return Some(Latency::Samples(from_bins(bins, min_ns, max_ns)));
+        return from_bins(bins, min_ns, max_ns).map(Latency::Samples);
     }
     let mut quantiles = percentiles(object);
     quantiles.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -36,16 +39,20 @@ pub(super) fn count(latency: &Latency) -> u64 {
 
 fn percentiles(object: &Map<String, Value>) -> Vec<(f64, u64)> {
     let listed = object.get("percentile").and_then(Value::as_object).into_iter().flatten();
-    let parsed = listed.filter_map(|(key, ns)| Some((key.parse::<f64>().ok()? / 100.0, ns.as_u64()?)));
+    let parsed = listed.filter_map(|(key, ns)| Some((key.parse::<f64>().ok()? / 100.0, ns.as_u64()?.min(LARGEST))));
     parsed.filter(|(q, _)| *q > 0.0 && *q < 1.0).collect()
 }
 
 /// One sample of the lowest and one of the highest bin are known exactly: the minimum and the maximum.
-fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Histogram {
+fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Option<Histogram> {
     let mut pairs: Vec<(u64, u64)> =
         bins.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect();
     pairs.retain(|(_, count)| *count > 0);
     pairs.sort_unstable();
+    let total = pairs.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count))?;
+    if total > LARGEST {
+        return None;
+    }
     let max_ns = max_ns.max(min_ns);
     let mut histogram = Histogram::new();
     let last = pairs.len().saturating_sub(1);
@@ -61,7 +68,7 @@ fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Histogram {
         }
         histogram.record_n(ns.clamp(min_ns, max_ns), rest);
     }
-    histogram
+    Some(histogram)
 }
 
 /// Two parts of the same load as one. Quantiles of quoted figures cannot be merged and are dropped; the result then
@@ -116,6 +123,16 @@ mod tests {
 
     fn object(value: &Value) -> Map<String, Value> {
         value.as_object().expect("an object").clone()
+    }
+
+    #[test]
+    fn figures_beyond_what_can_be_measured_are_cut_or_left_out() {
+        let bins = |bins: Value| json!({"min": 1, "max": 1.9e19, "mean": 2.0, "stddev": 0.0, "N": 3, "bins": bins});
+        let Some(Latency::Samples(h)) = parse(&object(&bins(json!({"18446744073709551615": 3})))) else {
+            panic!("bins are samples")
+        };
+        assert_eq!((h.count(), h.max_ns()), (3, Some(LARGEST)));
+        assert_eq!(parse(&object(&bins(json!({"1": u64::MAX, "2": u64::MAX})))), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, RunLength, Step, Target, Verify, Workload,
+    Region, RunLength, Step, TargetId, Verify, Workload,
 };
 
 use super::fio_options::{Options, block_split, cpu_list, file_names, size_bytes};
@@ -202,21 +202,21 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'s
 
 /// fio's jobs go over all files, Fathom's threads belong to one target; what was in flight is the same when the
 /// jobs can be dealt out evenly.
-fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<Target>, u32) {
+fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<TargetId>, u32) {
     let Some(listed) = head.options.text("filename") else {
         notes.push("no filename in the options: fio made files of its own, the job's name stands for them".to_owned());
-        return (vec![Target { path: head.name.to_owned() }], head.threads);
+        return (vec![TargetId::new(head.name.to_owned())], head.threads);
     };
     let names = file_names(listed);
     let count = names.len() as u32;
     if count > 1 && head.threads.is_multiple_of(count) {
-        let targets = names.into_iter().map(|path| Target { path }).collect();
+        let targets = names.into_iter().map(TargetId::new).collect();
         return (targets, head.threads / count);
     }
     if count > 1 {
         notes.push(format!("{} jobs went over {count} files together; they stand as one target", head.threads));
     }
-    (vec![Target { path: names.join(":") }], head.threads)
+    (vec![TargetId::new(names.join(":"))], head.threads)
 }
 
 fn rate(options: &Options, threads: u32, notes: &mut Vec<String>) -> Option<Rate> {

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use fathom_hist::Histogram;
-use fathom_lab::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, SeriesView, StepView};
+use fathom_judge::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, SeriesView, StepView};
+use fathom_message::Message;
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Plan, Region,
-    RunLength, Step, StudyHead, Target, Workload,
+    RunLength, Step, StudyHead, TargetId, Workload, label_message,
 };
 use fathom_record::{
     CpuTime, Direction, DirectionInterval, DiskDelta, HostDelta, Interval, Latency, StepRecord, ThreadCpu,
@@ -27,7 +28,7 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
         label: String::new(),
         phase: Phase::Measure,
         group: "A".to_owned(),
-        targets: vec![Target { path: "data.bin".to_owned() }],
+        targets: vec![TargetId::new("data.bin")],
         workload: Workload {
             mix: rw_mix,
             pattern: Pattern::Random,
@@ -170,7 +171,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
     let seconds = record.runtime_ns as f64 / NS_PER_S as f64;
     let direction = |op| {
         let direction = record.direction(op)?;
-        Some(fathom_lab::document::DirectionView {
+        Some(fathom_judge::document::DirectionView {
             ios: direction.ios,
             iops: direction.ios as f64 / seconds,
             bytes_per_s: direction.bytes as f64 / seconds,
@@ -182,15 +183,19 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         by_target: Vec::new(),
         index: step.index,
         label: step.label.clone(),
+        label_message: label_message(step),
+        loop_title: None,
         phase: "measure".to_owned(),
         group: step.group.clone(),
         role: step.role.clone(),
-        targets: step.targets.iter().map(|t| t.path.clone()).collect(),
+        targets: step.targets.iter().map(|t| t.as_str().to_owned()).collect(),
         state: "measured".to_owned(),
         reason: None,
         help: None,
         engine: step.engine.name.as_str().to_owned(),
         mode: step.engine.mode.as_str().to_owned(),
+        fixed_buffers: step.engine.fixed_buffers,
+        fixed_files: step.engine.fixed_files,
         placement: "unpinned".to_owned(),
         cpus: Vec::new(),
         op: step.workload.fio_rw().to_owned(),
@@ -223,7 +228,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         limit: LimitView {
             name: "queue_depth".to_owned(),
             confidence: "likely".to_owned(),
-            sentence: "More depth gives more.".to_owned(),
+            sentence: Message::verbatim("More depth gives more."),
             evidence: Vec::new(),
             would_help: Vec::new(),
         },
@@ -231,7 +236,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         links: Vec::new(),
         steady: None,
         predicted: None,
-        percentile_curve: vec![fathom_lab::document::CurvePoint { q: 0.25, ns: 70_000 }],
+        percentile_curve: vec![fathom_judge::document::CurvePoint { q: 0.25, ns: 70_000 }],
         series: SeriesView::default(),
         checks: Vec::new(),
         features: Vec::new(),
@@ -245,7 +250,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         verify: None,
         open_loop: None,
         warnings: Vec::new(),
-        warning_texts: vec!["one, \"quoted\"".to_owned()],
+        warning_texts: vec![Message::verbatim("one, \"quoted\"")],
     }
 }
 
@@ -256,7 +261,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         run: RunInfo {
             id: 7,
             study: "quick".to_owned(),
-            question: "How fast is this?".to_owned(),
+            question: Message::verbatim("How fast is this?"),
             state: "finished".to_owned(),
             started: "2026-11-21T08:35:35Z".to_owned(),
             finished: Some("2026-11-21T08:36:05Z".to_owned()),
@@ -267,7 +272,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
                 source: String::new(),
                 steps: steps.iter().map(|(step, _)| step.clone()).collect(),
                 notes: Vec::new(),
-                files: Vec::new(),
+                job_files: Vec::new(),
                 machine: None,
             },
             fio_commands: Vec::new(),

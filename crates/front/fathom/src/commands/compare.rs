@@ -1,16 +1,16 @@
 //! `compare`: runs against each other, or the sides of one run.
 
-use fathom_lab::compare::{Comparison, compare_arms, compare_runs};
-use fathom_lab::document::Document;
+use fathom_judge::compare::{compare_arms, compare_runs};
+use fathom_judge::document::{Comparison, Document};
 use fathom_store::Lab;
 use fathom_units::parse_pct;
 
-use super::output::write_comparison;
+use super::output::{Output, write_comparison};
 use super::{existing_lab, load, run_number, to_json};
 use crate::args::{Args, CompareArgs};
 use crate::comparison;
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 /// Most labels named in a refusal.
 const NAMED_MAX: usize = 4;
@@ -29,11 +29,11 @@ pub(crate) fn compare(args: &Args, options: &CompareArgs) -> Result<Exit, Proble
     }
     let lab = existing_lab(args)?;
     let comparison = compared(&lab, &options.runs, margin_pct)?;
-    result(&if options.json { to_json(&comparison) } else { comparison::text(&comparison) });
     if let Some(path) = &options.output {
-        write_comparison(&comparison, args.lang, path)?;
+        write_comparison(&comparison, args.lang, Output { path, force: options.force })?;
         talk(&format!("Report: {}", path.display()));
     }
+    result(&if options.json { to_json(&comparison) } else { comparison::text(&comparison) });
     match limit_pct.and_then(|limit| Some((fault(&comparison, limit)?, limit))) {
         Some((message, limit)) => Err(Problem::new(Exit::Failed, message, fault_help(&comparison, limit))),
         None => Ok(Exit::Done),
@@ -41,7 +41,7 @@ pub(crate) fn compare(args: &Args, options: &CompareArgs) -> Result<Exit, Proble
 }
 
 fn percent(flag: &str, text: &str) -> Result<f64, Problem> {
-    parse_pct(text).map_err(|e| Problem::usage(format!("{flag}: {e}"), e.help.clone()))
+    parse_pct(text).map_err(|e| Problem::of_flag(flag, &e))
 }
 
 fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, Problem> {
@@ -65,7 +65,7 @@ fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, 
             )
         });
     }
-    compare_runs(&documents.iter().collect::<Vec<_>>(), margin_pct).map_err(|e| Problem::usage(e.to_string(), e.help()))
+    compare_runs(&documents.iter().collect::<Vec<_>>(), margin_pct).map_err(|e| Problem::of(Exit::Usage, &e))
 }
 
 /// What is worse than `limit_pct` allows; `None`: nothing.
@@ -74,7 +74,7 @@ fn fault(comparison: &Comparison, limit_pct: f64) -> Option<String> {
         .slower_by(limit_pct / 100.0)
         .map(|s| format!("{} ({})", s.label, comparison::change(s.ratio, s.ci95)))
         .collect();
-    let lost: Vec<String> = comparison.lost().map(|u| format!("{} ({})", u.label, u.why)).collect();
+    let lost: Vec<String> = comparison.lost().map(|u| format!("{} ({})", u.label, say(&u.why))).collect();
     let mut parts = Vec::new();
     if !slower.is_empty() {
         parts.push(format!("{} slower by more than {limit_pct} %: {}", counted(slower.len()), listed(&slower)));

@@ -1,13 +1,15 @@
 //! `fathom fit`: a device file from a run.
 
-use fathom_lab::{observations_of, rfc3339};
-use fathom_model::fit_device;
+use fathom_judge::rfc3339;
+use fathom_lab::observations_of;
+use fathom_model::{DeviceFile, fit_device};
 
+use super::output::Output;
 use super::{existing_lab, run_number};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::FitArgs;
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
@@ -28,14 +30,14 @@ pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     let id = options.name.clone().or(stem).unwrap_or_else(|| format!("run-{}-drive", run.0));
     let title = format!("run {} of {} on {started}", run.0, head.summary.study);
     let year = started.get(..4).and_then(|y| y.parse().ok());
-    let text = fitted.to_toml(&id, &model, &format!("{id}-run"), &title, year);
+    let source_id = format!("{id}-run");
+    let file = DeviceFile { id: &id, model: &model, source_id: &source_id, source_title: &title, year };
+    let text = fitted.to_toml(&file, say);
     let Some(path) = &options.output else {
         result(&text);
         return Ok(Exit::Done);
     };
-    std::fs::write(path, &text).map_err(|e| {
-        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another file with -o")
-    })?;
+    Output { path, force: options.force }.write(|out| out.write_all(text.as_bytes()))?;
     talk(&format!(
         "{}: reads met within {:.1} % (root mean square); use it with: fathom predict --device {0}",
         path.display(),

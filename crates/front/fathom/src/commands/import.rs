@@ -4,9 +4,9 @@ use std::io::Read;
 use std::path::Path;
 
 use fathom_report::import::import_json;
-use fathom_store::{Lab, NewRun, RunState, StepOutcome};
+use fathom_store::{Lab, NewRun, RunState};
 
-use super::{lab::shown, lab_path, to_json};
+use super::{document, lab::shown, lab_path, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::terminal::{result, talk};
@@ -31,14 +31,14 @@ pub(crate) fn import(args: &Args, file: &Path, json: bool) -> Result<Exit, Probl
         command_line: &format!("fathom import {name}"),
     })?;
     for (step, record) in &imported.steps {
-        lab.commit_step(run, step, &StepOutcome::Measured(record))?;
+        lab.commit_step(run, step, Ok(record))?;
     }
     let ended_unix_ns = imported.started_unix_ns + imported.steps.iter().map(|(_, r)| r.runtime_ns).max().unwrap_or(0);
     lab.finish_run(run, RunState::Finished, ended_unix_ns)?;
     for note in &imported.notes {
         talk(&format!("note: {note}"));
     }
-    let document = fathom_lab::document_of(&lab, run)?;
+    let document = document(&lab, run)?;
     result(&if json { to_json(&document) } else { shown(&document) });
     Ok(Exit::Done)
 }

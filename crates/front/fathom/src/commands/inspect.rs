@@ -1,21 +1,21 @@
 //! `fathom inspect`: the machine as a tree, with advice; and machines captured to be looked at elsewhere.
 
 use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 
 use fathom_host::Root;
-use fathom_host::inspect::{
-    Advice, CaptureError, FIXABLE, Inventory, Subject, advise, capture, fixes, render_text, unpack,
-};
 use fathom_host::settings::Journal;
+use fathom_inspect::{Advice, CaptureError, FIXABLE, Inventory, Subject, advise, capture, fixes, unpack};
+use fathom_message::{Message, Say as _};
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
 
+use super::output::Output;
 use super::to_json;
 use crate::args::InspectArgs;
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::inventory::render_text;
+use crate::terminal::{result, say, talk};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ const WIDTH: usize = 80;
 /// Shows or captures the machine.
 pub(crate) fn inspect(options: &InspectArgs) -> Result<Exit, Problem> {
     let cpus = options.cpus.as_deref().map(parse_cpu_list).transpose();
-    let cpus = cpus.map_err(|e| Problem::usage(format!("--cpus: {e}"), e.help.clone()))?.unwrap_or_default();
+    let cpus = cpus.map_err(|e| Problem::of_flag("--cpus", &e))?.unwrap_or_default();
     if let Some(path) = &options.root {
         if path.is_dir() {
             return show(&Root::new(path), options, cpus);
@@ -71,6 +71,10 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
         return fix(root, &inventory, &advice, rules, options.json);
     }
     if options.json {
+        let (mut inventory, mut advice) = (inventory, advice);
+        let mut word = |message: &mut Message| *message = Message::verbatim(say(message));
+        inventory.for_each_message(&mut word);
+        advice.iter_mut().for_each(|a| a.for_each_message(&mut word));
         result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
     } else {
         result(&render_text(&inventory, &advice, width()));
@@ -94,10 +98,7 @@ fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], 
             Some(near) => format!("did you mean {near}?"),
             None => format!("rules that can be followed while the machine runs: {}", FIXABLE.join(", ")),
         };
-        return Err(Problem::usage(
-            format!("--fix: there is no fix for {}", fathom_host::inspect::clean(unknown)),
-            help,
-        ));
+        return Err(Problem::usage(format!("--fix: there is no fix for {}", fathom_inspect::clean(unknown)), help));
     }
     let journal = Journal::open_kept(root, super::restore::journal_dir(), "fathom inspect --fix");
     let (mut done, mut failures) = (Vec::new(), Vec::new());
@@ -105,13 +106,13 @@ fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], 
         match fix.changes.and_then(|changes| journal.apply_all(&changes)) {
             Err(error) => failures.push((fix.rule, error)),
             Ok(applied) => {
-                let told = |d: &fathom_host::settings::Done| Fixed {
+                let fixed = |d: &fathom_host::settings::Done| Fixed {
                     rule: fix.rule.clone(),
-                    setting: d.setting.to_string(),
+                    setting: say(&d.setting.message()),
                     from: d.from.clone(),
                     to: d.to.clone(),
                 };
-                done.extend(applied.done().iter().map(told));
+                done.extend(applied.done().iter().map(fixed));
                 applied.keep();
             }
         }
@@ -125,8 +126,9 @@ fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], 
         result(&text);
     }
     for (rule, error) in &failures {
-        talk(&format!("{}: {rule} was not followed: {error}", crate::terminal::warning_word()));
-        talk(&format!("  help: {}", error.help()));
+        let why = say(&error.message());
+        talk(&format!("{}: {rule} was not followed: {why}", crate::terminal::warning_word()));
+        error.help().iter().for_each(|help| talk(&format!("  help: {}", say(help))));
     }
     Ok(if failures.is_empty() { Exit::Done } else { Exit::Failed })
 }
@@ -147,7 +149,7 @@ fn targets(inventory: &Inventory, named: &[String]) -> Result<Vec<String>, Probl
         }
         let names: Vec<&str> = inventory.drives.iter().map(|d| d.device.name.as_str()).collect();
         Err(Problem::usage(
-            format!("there is no drive {}", fathom_host::inspect::clean(name)),
+            format!("there is no drive {}", fathom_inspect::clean(name)),
             format!("name one of: {}", names.join(", ")),
         ))
     };
@@ -166,12 +168,13 @@ fn check_cpus(inventory: &Inventory, cpus: &[u32]) -> Result<(), Problem> {
 }
 
 fn pack(root: &Root, path: &Path, with_serials: bool) -> Result<Exit, Problem> {
-    let create = |e: std::io::Error| {
-        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another file with --capture")
-    };
-    // A capture is quickly made again, another file may be not: nothing is overwritten.
-    let file = File::create_new(path).map_err(create)?;
-    let count = capture(root, BufWriter::new(file), with_serials).map_err(|e| capture_problem(path, &e))?;
+    let output = Output { path, force: false };
+    let elsewhere = |problem: Problem| Problem { help: Some("name another file with --capture".to_owned()), ..problem };
+    output.check().map_err(elsewhere)?;
+    // A megabyte or two: put together first, so that the file is written whole or not at all.
+    let mut packed = Vec::new();
+    let count = capture(root, &mut packed, with_serials).map_err(|e| capture_problem(path, &e))?;
+    output.write(|out| out.write_all(&packed)).map_err(elsewhere)?;
     let serials = if with_serials { "with serial numbers" } else { "without serial numbers" };
     talk(&format!(
         "{count} files written to {}, {serials}; look at it with: fathom inspect --root {0}",
@@ -181,7 +184,6 @@ fn pack(root: &Root, path: &Path, with_serials: bool) -> Result<Exit, Problem> {
 }
 
 fn capture_problem(path: &Path, error: &CaptureError) -> Problem {
-    let cause = std::error::Error::source(error).map_or(String::new(), |source| format!(": {source}"));
-    let message = format!("{}: {error}{cause}", path.display());
-    Problem::new(Exit::Failed, message, "captures are written by: fathom inspect --capture FILE")
+    let problem = Problem::of(Exit::Failed, error);
+    Problem { message: format!("{}: {}", path.display(), problem.message), ..problem }
 }

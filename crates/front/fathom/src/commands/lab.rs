@@ -1,6 +1,7 @@
 //! `list`, `show`, `rm`.
 
-use fathom_lab::document::Document;
+use fathom_judge::document::Document;
+use fathom_lab::delete_run;
 use fathom_store::RunId;
 
 use super::{existing_lab, load, to_json};
@@ -9,7 +10,7 @@ use crate::comparison;
 use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::table::{self, Layout};
-use crate::terminal::{fill, result, talk};
+use crate::terminal::{fill, result, say, talk};
 
 /// Runs in the lab, newest last.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
@@ -19,7 +20,7 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
             .iter()
             .map(|r| {
                 serde_json::json!({
-                    "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_lab::rfc3339(r.started_unix_ns),
+                    "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_judge::rfc3339(r.started_unix_ns),
                     "steps": r.steps_measured, "steps_planned": r.steps_planned,
                 })
             })
@@ -30,7 +31,7 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
     let mut text = format!("{:>5}  {:<12} {:<12} {:<20} {:>7}\n", "run", "study", "state", "started (UTC)", "steps");
     for r in &runs {
         let steps = format!("{}/{}", r.steps_measured, r.steps_planned);
-        let started = fathom_lab::rfc3339(r.started_unix_ns);
+        let started = fathom_judge::rfc3339(r.started_unix_ns);
         text.push_str(&format!("{:>5}  {:<12} {:<12} {started:<20} {steps:>7}\n", r.id.0, r.study, r.state.as_str()));
     }
     result(&text);
@@ -55,7 +56,7 @@ pub(crate) fn show(args: &Args, run: &str, json: bool) -> Result<Exit, Problem> 
 pub(crate) fn rm(args: &Args, runs: &[i64]) -> Result<Exit, Problem> {
     let mut lab = existing_lab(args)?;
     for run in runs {
-        lab.delete_run(RunId(*run))?;
+        delete_run(&mut lab, RunId(*run))?;
         talk(&format!("removed run {run}"));
     }
     Ok(Exit::Done)
@@ -88,15 +89,15 @@ pub(crate) fn shown(document: &Document) -> String {
 pub(crate) fn verdict(document: &Document) -> String {
     let mut text = String::new();
     for verdict in &document.verdict {
-        text.push_str(&fill(&verdict.answer, ""));
+        text.push_str(&fill(&say(&verdict.answer), ""));
         for line in &verdict.evidence {
-            text.push_str(&fill(line, "  "));
+            text.push_str(&fill(&say(line), "  "));
         }
         for line in &verdict.would_help {
-            text.push_str(&fill(&format!("Would help: {line}"), ""));
+            text.push_str(&fill(&format!("Would help: {}", say(line)), ""));
         }
         for line in &verdict.caveats {
-            text.push_str(&fill(&format!("Mind: {line}"), ""));
+            text.push_str(&fill(&format!("Caveat: {}", say(line)), ""));
         }
     }
     text

@@ -1,6 +1,5 @@
 //! One module per command; each returns how the program ends.
 
-mod bench;
 mod catalogue;
 mod compare;
 mod fit;
@@ -18,9 +17,11 @@ mod source;
 
 use std::path::PathBuf;
 
-use fathom_lab::document::Document;
+use fathom_judge::document::Document;
 use fathom_lab::document_of;
-use fathom_store::{Lab, RunId};
+use fathom_store::{Lab, RunId, StoreError};
+
+pub(crate) use output::Output;
 
 use crate::args::{Args, Command};
 use crate::exit::{Exit, Problem};
@@ -30,7 +31,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
     match &args.command {
         // What a killed run left changed would spoil what is measured now.
         Command::Run(_) | Command::Io(_) => restore::restore_abandoned(),
-        Command::Plan(_) | Command::Inspect(_) => restore::tell_abandoned(),
+        Command::Plan(_) | Command::Inspect(_) => restore::warn_of_abandoned(),
         _ => {}
     }
     match &args.command {
@@ -39,7 +40,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { json } => plan::studies(*json),
         Command::Inspect(options) => inspect::inspect(options),
-        Command::Restore { list, json } => restore::restore(*list, *json),
+        Command::Restore { list, json, interrupted } => restore::restore(args, *list, *json, *interrupted),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, json } => lab::show(args, run, *json),
         Command::Catalogue(options) => catalogue::catalogue(options),
@@ -49,12 +50,9 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Fit(options) => fit::fit(args, options),
         Command::Compare(options) => compare::compare(args, options),
         Command::Rm { runs } => lab::rm(args, runs),
-        Command::Report { run, output } => output::report(args, run, output.as_deref()),
+        Command::Report { run, output, force } => output::report(args, run, output.as_deref(), *force),
         Command::Export(options) => output::export(args, options),
         Command::Import { file, json } => import::import(args, file, *json),
-        Command::BenchBare { target, engine, iodepth, seconds } => bench::bare(target, engine, iodepth, *seconds),
-        Command::BenchSampler { root, seconds } => bench::sampler(root.as_deref(), *seconds),
-        Command::BenchNop { iodepth, batch, seconds } => bench::nop(*iodepth, *batch, *seconds),
     }
 }
 
@@ -79,6 +77,16 @@ fn existing_lab(args: &Args) -> Result<Lab, Problem> {
     Ok(Lab::open_existing(&lab_path(args)?)?)
 }
 
+/// The lab, where there is one already.
+fn lab_if_any(args: &Args) -> Result<Option<Lab>, Problem> {
+    let path = lab_path(args)?;
+    match Lab::open_existing(&path) {
+        Ok(lab) => Ok(Some(lab)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// `last` or a number.
 fn run_number(lab: &Lab, text: &str) -> Result<RunId, Problem> {
     if text == "last" {
@@ -93,11 +101,13 @@ fn run_number(lab: &Lab, text: &str) -> Result<RunId, Problem> {
 
 /// The document of a run named by the user.
 fn load(lab: &Lab, text: &str) -> Result<Document, Problem> {
-    Ok(document_of(lab, run_number(lab, text)?)?)
+    document(lab, run_number(lab, text)?)
+}
+
+fn document(lab: &Lab, run: RunId) -> Result<Document, Problem> {
+    Ok(document_of(lab, run)?)
 }
 
 fn to_json(value: &impl serde::Serialize) -> String {
-    let mut text = serde_json::to_string_pretty(value).expect("the document is plain data");
-    text.push('\n');
-    text
+    fathom_report::json(value).expect("the document is plain data")
 }

@@ -1,75 +1,95 @@
 //! `report` and `export`: the same run in other clothes.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use fathom_lab::compare::Comparison;
-use fathom_lab::document::Document;
-use fathom_lab::document_of;
+use fathom_host::{check_output, write_output};
+use fathom_judge::document::{Comparison, Document};
 use fathom_lab::reproduce::Reproduction;
+use fathom_language::Language;
 use fathom_plan::Step;
 use fathom_record::StepRecord;
 use fathom_report::html::{render_comparison, render_html, render_reproduction};
-use fathom_report::language::Language;
 use fathom_report::{csv, fio_json_files, fio_json_text, fio_logs, hlog};
-use fathom_store::{Lab, RunId, StepOutcome};
+use fathom_store::{Lab, RunId};
 
-use super::{existing_lab, load, run_number, to_json};
+use super::{document, existing_lab, load, run_number, to_json};
 use crate::args::{Args, ExportArgs, ExportFormat};
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, stdout, talk};
+
+/// Where a result goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Output<'a> {
+    /// File; `-` for standard output.
+    pub(crate) path: &'a Path,
+    /// Whether another program's file may be replaced.
+    pub(crate) force: bool,
+}
+
+impl Output<'_> {
+    fn is_stdout(self) -> bool {
+        self.path == Path::new("-")
+    }
+
+    /// Looks whether it may be written, before the work begins whose result goes there.
+    pub(crate) fn check(self) -> Result<(), Problem> {
+        if self.is_stdout() { Ok(()) } else { Ok(check_output(self.path, self.force)?) }
+    }
+
+    pub(crate) fn write(self, render: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Problem> {
+        if self.is_stdout() {
+            return stdout(render);
+        }
+        Ok(write_output(self.path, self.force, render)?)
+    }
+}
 
 /// Writes the HTML report.
-pub(crate) fn report(args: &Args, run: &str, output: Option<&Path>) -> Result<Exit, Problem> {
+pub(crate) fn report(args: &Args, run: &str, output: Option<&Path>, force: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let document = load(&lab, run)?;
     let path = output.map_or_else(|| PathBuf::from(format!("fathom-{}.html", document.run.id)), Path::to_owned);
-    write_report(&document, args.lang, &path)?;
-    talk(&format!("written to {}", path.display()));
+    let output = Output { path: &path, force };
+    write_report(&document, args.lang, output)?;
+    if !output.is_stdout() {
+        talk(&format!("written to {}", path.display()));
+    }
     Ok(Exit::Done)
 }
 
 /// Writes the report of `document` to `path`.
-pub(crate) fn write_report(document: &Document, language: Language, path: &Path) -> Result<(), Problem> {
-    write_page(path, |out| render_html(document, language, out))
+pub(crate) fn write_report(document: &Document, language: Language, output: Output<'_>) -> Result<(), Problem> {
+    output.write(|out| render_html(document, language, out))
 }
 
 /// Writes the report of a comparison to `path`.
-pub(crate) fn write_comparison(comparison: &Comparison, language: Language, path: &Path) -> Result<(), Problem> {
-    write_page(path, |out| render_comparison(comparison, language, out))
+pub(crate) fn write_comparison(comparison: &Comparison, language: Language, output: Output<'_>) -> Result<(), Problem> {
+    output.write(|out| render_comparison(comparison, language, out))
 }
 
 /// Writes the report of the articles redone to `path`.
-pub(crate) fn write_reproduction(table: &Reproduction, language: Language, path: &Path) -> Result<(), Problem> {
-    write_page(path, |out| render_reproduction(table, language, out))
-}
-
-fn write_page(path: &Path, render: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<(), Problem> {
-    let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
-        render(&mut out)?;
-        out.flush()
-    };
-    write().map_err(|e| {
-        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another file with --output")
-    })
+pub(crate) fn write_reproduction(table: &Reproduction, language: Language, output: Output<'_>) -> Result<(), Problem> {
+    output.write(|out| render_reproduction(table, language, out))
 }
 
 /// Writes a run in another format to a file, a directory or stdout.
 pub(crate) fn export(args: &Args, options: &ExportArgs) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let run = run_number(&lab, &options.run)?;
-    let document = document_of(&lab, run)?;
+    let document = document(&lab, run)?;
     let directory = options.output.as_deref().filter(|path| path.is_dir());
     let plus = options.format == ExportFormat::FioJsonPlus;
     let text = match (options.format, directory) {
-        (ExportFormat::FioLog, Some(path)) => return write_all(path, &fio_logs(&measured(&lab, run, true)?)),
+        (ExportFormat::FioLog, Some(path)) => {
+            return write_all(path, options.force, &fio_logs(&measured(&lab, run, true)?));
+        }
         (ExportFormat::FioLog, None) => {
             return Err(Problem::usage("fio's logs are several files", "name an existing directory with --output"));
         }
         (ExportFormat::FioJson | ExportFormat::FioJsonPlus, Some(path)) => {
-            return write_all(path, &fio_json_files(&document, &measured(&lab, run, false)?, plus));
+            let files = fio_json_files(&document, &measured(&lab, run, false)?, plus);
+            return write_all(path, options.force, &files);
         }
         (ExportFormat::FioJson | ExportFormat::FioJsonPlus, None) => {
             fio_json_text(&document, &measured(&lab, run, false)?, plus)
@@ -81,20 +101,14 @@ pub(crate) fn export(args: &Args, options: &ExportArgs) -> Result<Exit, Problem>
     };
     match &options.output {
         None => result(&text),
-        Some(path) => write_file(path, &text)?,
+        Some(path) => Output { path, force: options.force }.write(|out| out.write_all(text.as_bytes()))?,
     }
     Ok(Exit::Done)
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Problem> {
-    std::fs::write(path, text).map_err(|e| {
-        Problem::new(Exit::Failed, format!("cannot write {}: {e}", path.display()), "name another place with --output")
-    })
-}
-
-fn write_all(directory: &Path, files: &[(String, String)]) -> Result<Exit, Problem> {
+fn write_all(directory: &Path, force: bool, files: &[(String, String)]) -> Result<Exit, Problem> {
     for (name, text) in files {
-        write_file(&directory.join(name), text)?;
+        Output { path: &directory.join(name), force }.write(|out| out.write_all(text.as_bytes()))?;
     }
     talk(&format!("{} files written to {}", files.len(), directory.display()));
     Ok(Exit::Done)
@@ -105,7 +119,7 @@ fn measured(lab: &Lab, run: RunId, with_intervals: bool) -> Result<Vec<(Step, St
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
-        if let StepOutcome::Measured(mut record) = stored.outcome {
+        if let Ok(mut record) = stored.outcome {
             if !with_intervals {
                 record.intervals.clear();
             }

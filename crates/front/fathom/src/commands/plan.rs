@@ -1,49 +1,62 @@
 //! `plan` and `studies`: what would be done, without doing it.
 
-use fathom_lab::{ConductOptions, executed_plan, plan_now};
+use fathom_host::Permit;
+use fathom_lab::{ConductError, ConductOptions, TargetError, executed_plan, resumed_plan};
+use fathom_language::Language;
+use fathom_message::{Place, Say};
 use fathom_plan::{Overrides, builtin_studies, parse_study};
 use fathom_units::format_duration_ns;
 
-use super::{existing_lab, run_number, source, to_json};
+use super::{existing_lab, lab_if_any, lab_path, run_number, source, to_json};
 use crate::args::{Args, PlanArgs};
 use crate::exit::{Exit, Problem};
 use crate::outlook;
-use crate::terminal::result;
+use crate::terminal::{result, say};
 
 /// Steps, time, bytes written, and what would be destroyed or refused.
 pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
-    let source = source::read(args, &options.source)?;
-    // A drive of the run may have another name by now, and another drive its name.
-    let plan = match &options.source.resume {
+    let would = ConductOptions {
+        destroy: options.destroy.clone(),
+        overwrite: options.overwrite,
+        lab_path: lab_path(args)?,
+        ..ConductOptions::default()
+    };
+    let mut permit = Permit { destroy: &options.destroy, overwrite: options.overwrite, ..Permit::NOTHING };
+    let mut plan = source::read(args, &options.source)?;
+    // As executed the plan knows its files and the sizes of its drives; where it would be refused, it says why.
+    let executed = match &options.source.resume {
         Some(number) => {
             let lab = existing_lab(args)?;
-            plan_now(&lab, run_number(&lab, number)?)?
+            // A drive of the run may have another name by now, and another drive its name.
+            let resumed = resumed_plan(&lab, run_number(&lab, number)?, &would)?;
+            plan = resumed.plan;
+            permit.own_data = resumed.begun;
+            resumed.files.map(|files| (plan.clone(), files))
         }
-        None => source.plan,
+        None => executed_plan(&plan, &would, lab_if_any(args)?.as_ref()),
     };
     if options.json {
         result(&to_json(&plan));
         return Ok(Exit::Done);
     }
-    let would = ConductOptions {
-        destroy: options.destroy.clone(),
-        overwrite_files: source.by_user,
-        ..ConductOptions::default()
+    let (executed, files, refusal) = match executed {
+        Ok((executed, files)) => (executed, files, None),
+        Err(error) => (plan.clone(), Vec::new(), Some(error)),
     };
-    // As executed the plan knows its files and the sizes of its drives; where it would be refused, it says why.
-    let (executed, refusal) = match executed_plan(&plan, &would) {
-        Ok(executed) => (executed, None),
-        Err(error) => (plan.clone(), Some(error)),
-    };
-    let mut text = format!("{} · {}\n", plan.study.name, plan.study.question);
+    let mut text = format!("{} · {}\n", plan.study.name, say(&plan.study.question_message()));
     for note in &plan.notes {
-        text.push_str(&format!("note: {note}\n"));
+        text.push_str(&format!("note: {}\n", say(note)));
     }
     text.push_str(&outlook::steps(&executed));
-    text.push_str(&outlook::totals(&executed));
-    text.push_str(&outlook::fates(&plan, &executed.files, &options.destroy));
+    text.push_str(&outlook::totals(&executed, files.iter().map(|f| f.bytes).sum()));
+    text.push_str(&outlook::fates(&plan, &files, permit));
     if let Some(error) = refusal {
-        text.push_str(&format!("It could not be run: {error}\n  help: {}\n", error.help()));
+        let place = match &error {
+            ConductError::Target(TargetError::Machine(error)) => error.place.clone(),
+            _ => Place::default(),
+        };
+        let why = Language::English.say_at(&place, &error.message(), error.help().as_ref());
+        text.push_str(&format!("It could not be run: {why}\n"));
     }
     result(&text);
     Ok(Exit::Done)
@@ -61,7 +74,7 @@ pub(crate) fn studies(json: bool) -> Result<Exit, Problem> {
             .iter()
             .map(|(name, plan)| {
                 serde_json::json!({
-                    "name": name, "question": plan.study.question, "steps": plan.steps.len(),
+                    "name": name, "question": say(&plan.study.question_message()), "steps": plan.steps.len(),
                     "time_max_s": plan.time_budget_ns().map(|ns| ns as f64 / 1e9), "writes": plan.is_destructive(),
                 })
             })
@@ -73,7 +86,8 @@ pub(crate) fn studies(json: bool) -> Result<Exit, Problem> {
     for (name, plan) in &rows {
         let time = plan.time_budget_ns().map_or("-".to_owned(), format_duration_ns);
         let writes = if plan.is_destructive() { "yes" } else { "no" };
-        text.push_str(&format!("{name:<12} {:>5} {time:>14}  {writes:<7} {}\n", plan.steps.len(), plan.study.question));
+        let question = say(&plan.study.question_message());
+        text.push_str(&format!("{name:<12} {:>5} {time:>14}  {writes:<7} {question}\n", plan.steps.len()));
     }
     result(&text);
     Ok(Exit::Done)

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use fathom_host::Root;
-use fathom_host::inspect::Inventory;
+use fathom_inspect::Inventory;
 use fathom_lab::step_facts;
+use fathom_message::Say as _;
 use fathom_model::{
     Catalogue, Ceiling, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
     described, meet, predict as predict_load,
 };
-use fathom_plan::{Goal, Knobs, Phase, Plan, Step, Target};
+use fathom_plan::{Goal, Knobs, Phase, Plan, Step, TargetId};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
@@ -17,7 +18,7 @@ use super::{source, to_json};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
 use crate::model_args::PredictArgs;
-use crate::terminal::result;
+use crate::terminal::{result, say};
 
 /// Depths of the ladder that is predicted when no study is named.
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -128,7 +129,7 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<Strin
         ));
     }
     let machine = described(base, &what, &catalogue)?;
-    let assumed = machine.device.as_ref().map_or_else(Vec::new, |d| d.assumed.clone());
+    let assumed = machine.device.iter().flat_map(|d| &d.assumed).map(say).collect();
     Ok((machine, assumed))
 }
 
@@ -138,8 +139,8 @@ fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Probl
     let inventory = Inventory::read(&root);
     let name = target.strip_prefix("/dev").unwrap_or(target).to_string_lossy().into_owned();
     let devices = if inventory.drives_below(&name).is_empty() {
-        let facts = fathom_host::HostFacts::collect(&root, &[target])
-            .map_err(|e| Problem::new(Exit::Failed, e.to_string(), "mount /proc and /sys"))?;
+        let facts = fathom_host::HostFacts::collect(&root, &[(TargetId::new(name.clone()), target.to_owned())])
+            .map_err(|e| Problem::of(Exit::Failed, &e))?;
         let found = facts.targets.first().and_then(|t| t.device.as_ref()).map(|d| d.name.clone());
         vec![found.ok_or_else(|| {
             Problem::usage(format!("no device lies below {}", target.display()), "name a file on a disk, or a device")
@@ -156,12 +157,15 @@ fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Probl
 fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
     let help =
         || format!("generation and lanes, as in {flag} gen4x4; `fathom inspect` shows the links of this machine");
-    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {e}"), help()))
+    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {}", say(&e.message())), help()))
 }
 
 fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
     let help = "the level alone, as in --raid 10; without --raid each drive is on its own";
-    let level = text.map(RaidLevel::parse).transpose().map_err(|e| Problem::usage(format!("--raid: {e}"), help))?;
+    let level = text
+        .map(RaidLevel::parse)
+        .transpose()
+        .map_err(|e| Problem::usage(format!("--raid: {}", say(&e.message())), help))?;
     Ok(level.map(|level| RaidModel { level, card_iops: None, card_link: None }))
 }
 
@@ -175,7 +179,7 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
             set: options.set.clone(),
             ..SourceArgs::default()
         };
-        let plan = source::read(all, &source)?.plan;
+        let plan = source::read(all, &source)?;
         return Ok(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure).collect());
     }
     let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
@@ -187,11 +191,10 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
         let depth = depth.to_string();
         let ladder = (!named_depth).then_some(("iodepth", depth.as_str()));
         for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(ladder).chain(set.iter().copied()) {
-            knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+            knobs.set(key, value).map_err(Problem::from)?;
         }
-        let targets = targets.iter().map(|path| Target { path: path.clone() }).collect();
-        let plan = Plan::from_io(&knobs, targets, "predict")
-            .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+        let targets = targets.iter().map(|path| TargetId::new(path.clone())).collect();
+        let plan = Plan::from_io(&knobs, targets, "predict").map_err(Problem::from)?;
         steps.extend(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure));
     }
     Ok(steps)
@@ -199,12 +202,15 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
 
 fn heading(machine: &MachineModel, assumed: &[String], count: u32) -> String {
     let drive = machine.device.as_ref().map_or("", |d| &d.name);
-    let mut text = format!("prediction · {count} x {drive} · {}", machine.name);
+    let mut text = format!(
+        "prediction · {count} x {drive} {}",
+        machine.name.as_ref().map_or_else(String::new, |name| format!(" · {name}"))
+    );
     if let Some(cost) = &machine.cost {
         text.push_str(&format!(
             " · {} of core time per I/O ({})",
             format_ns(cost.thread_ns + cost.irq_ns),
-            cost.origin
+            say(&cost.origin.message())
         ));
     }
     text.push('\n');
@@ -247,7 +253,7 @@ fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -
 }
 
 fn ceilings(all: &[Ceiling]) -> String {
-    all.iter().map(|c| format!(" {:<12} {:>8}  {}\n", c.name.as_str(), format_iops(c.iops), c.sentence)).collect()
+    all.iter().map(|c| format!(" {:<12} {:>8}  {}\n", c.name.as_str(), format_iops(c.iops), say(&c.sentence))).collect()
 }
 
 /// What would meet a goal, or which ceiling forbids it.
@@ -267,7 +273,7 @@ fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], tex
     let answer = outcome.map_err(|why| {
         Problem::new(
             Exit::Failed,
-            format!("{text} cannot be met: {} forbids it\n  {}", why.limit.as_str(), why.sentence),
+            format!("{text} cannot be met: {} forbids it\n  {}", why.limit.as_str(), say(&why.sentence)),
             goal_help(options, machine, &shape, &goal, why.limit),
         )
     })?;
@@ -324,10 +330,9 @@ fn steps_of_goal(options: &PredictArgs) -> Result<Step, Problem> {
     let mut knobs = Knobs::new();
     let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
     for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(set) {
-        knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+        knobs.set(key, value).map_err(Problem::from)?;
     }
-    let targets = vec![Target { path: "drive".to_owned() }];
-    let plan = Plan::from_io(&knobs, targets, "predict")
-        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+    let targets = vec![TargetId::new("drive")];
+    let plan = Plan::from_io(&knobs, targets, "predict").map_err(Problem::from)?;
     Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
 }

@@ -7,12 +7,12 @@ use fathom_lab::reproduce::{FigureRow, Parameter, ReproduceError, Reproduction, 
 use fathom_model::Catalogue;
 use fathom_units::{format_iops, format_ns, format_rate, format_significant};
 
-use super::output::write_reproduction;
+use super::output::{Output, write_reproduction};
 use super::{run, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::ReproduceArgs;
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 /// `fathom reproduce`.
 pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
@@ -21,15 +21,17 @@ pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result
         // The table needs none of the pictures, which are two steps in three.
         cells.pictures.clear();
     }
+    let output = options.shown.destination();
+    output.map_or(Ok(()), Output::check)?;
     let stop = run::stop_on_signals()?;
     let window = Window { seed: options.seed, ..Window::default() };
     let begun = Instant::now();
     let table = reproduce(&cells, &Catalogue::embedded(), window, &stop, &mut |_, _| {})?;
-    result(&if options.shown.json { to_json(&table) } else { text(&table, options.parameters) });
-    if let Some(path) = &options.shown.output {
-        write_reproduction(&table, args.lang, path)?;
-        talk(&format!("Report: {}", path.display()));
+    if let Some(output) = output {
+        write_reproduction(&table, args.lang, output)?;
+        talk(&format!("Report: {}", output.path.display()));
     }
+    result(&if options.shown.json { to_json(&table) } else { text(&table, options.parameters) });
     if !options.shown.quiet {
         let steps =
             cells.cells.len() + cells.pictures.iter().flat_map(|p| &p.series).map(|s| s.points.len()).sum::<usize>();
@@ -40,14 +42,12 @@ pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result
 
 impl From<ReproduceError> for Problem {
     fn from(error: ReproduceError) -> Self {
-        let message = error.to_string();
-        match error {
-            ReproduceError::UnknownArticle { help, .. } => Problem::usage(message, help),
-            ReproduceError::Cell(_) => {
-                Problem::new(Exit::Failed, message, "a shipped file is at fault: please report it")
-            }
-            ReproduceError::Interrupted => Problem::new(Exit::Interrupted, message, "run it again"),
-        }
+        let exit = match error {
+            ReproduceError::UnknownArticle { .. } => Exit::Usage,
+            ReproduceError::Cell(_) => Exit::Failed,
+            ReproduceError::Interrupted => Exit::Interrupted,
+        };
+        Problem::of(exit, &error)
     }
 }
 
@@ -105,18 +105,18 @@ fn shown(row: &FigureRow, value: f64) -> String {
 
 /// Contradictions, reasons and assumptions; a text that several figures share stands once.
 fn remarks(table: &Reproduction) -> String {
-    let contradictions = table.figures.iter().filter_map(|r| r.contradiction.as_ref().map(|text| (&r.id, text)));
-    let reasons = table.figures.iter().filter_map(|r| r.reason.as_ref().map(|text| (&r.id, text)));
-    let assumptions = table.figures.iter().filter_map(|r| r.assumed.as_ref().map(|text| (&r.id, text)));
+    let contradictions = table.figures.iter().filter_map(|r| Some((&r.id, say(r.contradiction.as_ref()?))));
+    let reasons = table.figures.iter().filter_map(|r| Some((&r.id, r.reason.clone()?)));
+    let assumptions = table.figures.iter().filter_map(|r| Some((&r.id, r.assumed.clone()?)));
     section("Contradict the article's own figures", contradictions)
         + &section("Reasons", reasons)
         + &section("Assumed, as the article does not say", assumptions)
 }
 
-fn section<'a>(title: &str, rows: impl Iterator<Item = (&'a String, &'a String)>) -> String {
-    let mut texts: Vec<(&str, Vec<&str>)> = Vec::new();
+fn section<'a>(title: &str, rows: impl Iterator<Item = (&'a String, String)>) -> String {
+    let mut texts: Vec<(String, Vec<&str>)> = Vec::new();
     for (id, text) in rows {
-        match texts.iter_mut().find(|(known, _)| known == text) {
+        match texts.iter_mut().find(|(known, _)| *known == text) {
             Some((_, ids)) => ids.push(id),
             None => texts.push((text, vec![id])),
         }

@@ -5,12 +5,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fathom_host::Root;
-use fathom_host::settings::{Outcome, Pending, Restored, SettingError, Which, pending, restore_all};
+use fathom_host::settings::{Listing, Outcome, Pending, Restored, SettingError, Which, pending, restore_all};
+use fathom_lab::{end_own_runs, remove_left_files};
+use fathom_message::Say as _;
 use serde::Serialize;
 
 use super::to_json;
+use crate::args::Args;
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk, warning_word};
+use crate::terminal::{result, say, talk, warning_word};
 
 /// Where root's journals are, whatever home directory sudo hands on.
 const ROOT_JOURNALS: &str = "/var/lib/fathom/journal";
@@ -30,41 +33,49 @@ pub(crate) fn journal_dir() -> PathBuf {
 pub(crate) fn restore_abandoned() {
     let dir = journal_dir();
     match restore_all(&Root::live(), &dir, Which::Abandoned) {
-        Ok(all) => all.iter().for_each(|r| talk(&format!("left changed by a run that was killed: {}", told(r)))),
+        Ok(all) => {
+            all.settings
+                .iter()
+                .for_each(|r| talk(&format!("left changed by a run that was killed: {}", outcome_line(r))));
+            all.damaged.iter().for_each(warn);
+        }
         Err(error) => warn(&error),
     }
     if dir != Path::new(ROOT_JOURNALS) && std::env::var_os("FATHOM_JOURNAL").is_none() {
-        tell(Path::new(ROOT_JOURNALS));
+        warn_of_changes(Path::new(ROOT_JOURNALS));
     }
 }
 
 /// Before a look: says what a killed run left changed.
-pub(crate) fn tell_abandoned() {
-    tell(&journal_dir());
+pub(crate) fn warn_of_abandoned() {
+    warn_of_changes(&journal_dir());
 }
 
-fn tell(dir: &Path) {
-    match pending(dir) {
-        Ok(all) => {
-            for left in all.iter().filter(|p| !p.alive && !p.kept) {
-                let what = names(left);
-                let whose = format!("`{}` (process {}) was killed and left changed", left.command, left.pid);
-                talk(&format!("{}: {whose}: {what}", warning_word()));
-                talk("  help: fathom restore");
-            }
-        }
-        Err(error) => warn(&error),
+fn warn_of_changes(dir: &Path) {
+    let Listing { pending: all, damaged } = pending(dir);
+    for left in all.iter().filter(|p| !p.alive && !p.kept) {
+        let what = names(left);
+        let whose = format!("`{}` (process {}) was killed and left changed", left.command, left.pid);
+        talk(&format!("{}: {whose}: {what}", warning_word()));
+        talk("  help: fathom restore");
     }
+    damaged.iter().for_each(warn);
 }
 
 fn names(left: &Pending) -> String {
-    let name = |c: &fathom_host::settings::PendingChange| format!("{} ({} instead of {})", c.setting, c.to, c.from);
+    let name = |c: &fathom_host::settings::PendingChange| {
+        format!("{} ({} instead of {})", say(&c.setting.message()), c.to, c.from)
+    };
     left.changes.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 fn warn(error: &SettingError) {
-    talk(&format!("{}: {error}", warning_word()));
-    talk(&format!("  help: {}", error.help()));
+    talk(&format!("{}: {}", warning_word(), say(&error.message())));
+    help(error);
+}
+
+fn help(error: &SettingError) {
+    error.help().iter().for_each(|help| talk(&format!("  help: {}", say(help))));
 }
 
 impl From<SettingError> for Problem {
@@ -73,13 +84,13 @@ impl From<SettingError> for Problem {
             SettingError::UnknownWord { .. } | SettingError::Form { .. } | SettingError::Value { .. } => Exit::Usage,
             _ => Exit::Failed,
         };
-        Problem::new(exit, error.to_string(), error.help())
+        Problem::of(exit, &error)
     }
 }
 
 /// What `--json` prints of one change.
 #[derive(Serialize)]
-struct Told<'a> {
+struct RestoredView<'a> {
     setting: String,
     from: &'a str,
     to: &'a str,
@@ -87,22 +98,38 @@ struct Told<'a> {
     detail: Option<String>,
 }
 
-/// `fathom restore`.
-pub(crate) fn restore(list: bool, json: bool) -> Result<Exit, Problem> {
+/// `fathom restore`: settings, and test files of killed runs. `interrupted`: this process was the run, and hurries.
+pub(crate) fn restore(args: &Args, list: bool, json: bool, interrupted: bool) -> Result<Exit, Problem> {
     let dir = journal_dir();
-    let before = pending(&dir)?;
+    let settings = restore_settings(&dir, list, json);
+    let files = if list { Ok(()) } else { remove_files(args, interrupted) };
+    let exit = settings?;
+    files?;
+    Ok(if interrupted { Exit::Interrupted } else { exit })
+}
+
+fn remove_files(args: &Args, interrupted: bool) -> Result<(), Problem> {
+    let Some(mut lab) = super::lab_if_any(args)? else { return Ok(()) };
+    let removed = if interrupted { end_own_runs(&mut lab)? } else { remove_left_files(&mut lab)? };
+    removed.iter().for_each(|path| talk(&format!("removed {}, left by a run that was killed", path.display())));
+    Ok(())
+}
+
+fn restore_settings(dir: &Path, list: bool, json: bool) -> Result<Exit, Problem> {
+    let Listing { pending: before, damaged } = pending(dir);
     if list {
         let text = if json { to_json(&serde_json::json!({ "pending": before })) } else { listed(&before) };
         result(&text);
-        return Ok(Exit::Done);
+        damaged.iter().for_each(warn);
+        return Ok(if damaged.is_empty() { Exit::Done } else { Exit::Failed });
     }
-    let all = restore_all(&Root::live(), &dir, Which::All)?;
+    let all = restore_all(&Root::live(), dir, Which::All)?;
     if json {
-        let told: Vec<Told<'_>> = all.iter().map(told_in_json).collect();
-        result(&to_json(&serde_json::json!({ "restored": told })));
+        let restored: Vec<RestoredView<'_>> = all.settings.iter().map(view).collect();
+        result(&to_json(&serde_json::json!({ "restored": restored })));
     } else {
-        let mut text: String = all.iter().map(|r| told(r) + "\n").collect();
-        if all.is_empty() {
+        let mut text: String = all.settings.iter().map(|r| outcome_line(r) + "\n").collect();
+        if all.settings.is_empty() {
             text.push_str("Nothing to restore.\n");
         }
         result(&text);
@@ -110,9 +137,10 @@ pub(crate) fn restore(list: bool, json: bool) -> Result<Exit, Problem> {
     for running in before.iter().filter(|p| p.alive) {
         talk(&format!("Left to `{}` (process {}), which still runs: {}", running.command, running.pid, names(running)));
     }
-    let failed: Vec<&SettingError> = all.iter().filter_map(failure).collect();
-    failed.iter().for_each(|error| talk(&format!("  help: {}", error.help())));
-    Ok(if failed.is_empty() { Exit::Done } else { Exit::Failed })
+    let failed: Vec<&SettingError> = all.settings.iter().filter_map(failure).collect();
+    failed.iter().for_each(|error| help(error));
+    all.damaged.iter().for_each(warn);
+    Ok(if failed.is_empty() && all.damaged.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
 fn failure(restored: &Restored) -> Option<&SettingError> {
@@ -122,22 +150,23 @@ fn failure(restored: &Restored) -> Option<&SettingError> {
     }
 }
 
-fn told(restored: &Restored) -> String {
+fn outcome_line(restored: &Restored) -> String {
     let Restored { setting, from, to, outcome } = restored;
+    let setting = say(&setting.message());
     match outcome {
         Outcome::Restored => format!("{setting}: {to} -> {from}"),
-        Outcome::Dropped(why) => format!("{setting}: nothing to do, {why}"),
-        Outcome::Failed(error) => error.to_string(),
+        Outcome::Dropped(why) => format!("{setting}: nothing to do, {}", say(&why.message())),
+        Outcome::Failed(error) => say(&error.message()),
     }
 }
 
-fn told_in_json(restored: &Restored) -> Told<'_> {
+fn view(restored: &Restored) -> RestoredView<'_> {
     let detail = match &restored.outcome {
         Outcome::Restored => None,
-        Outcome::Dropped(why) => Some(why.to_string()),
-        Outcome::Failed(error) => Some(error.to_string()),
+        Outcome::Dropped(why) => Some(say(&why.message())),
+        Outcome::Failed(error) => Some(say(&error.message())),
     };
-    Told {
+    RestoredView {
         setting: restored.setting.to_string(),
         from: &restored.from,
         to: &restored.to,
@@ -156,7 +185,7 @@ fn listed(all: &[Pending]) -> String {
         };
         let _ = writeln!(text, "`{}` (process {}) {state}", left.command, left.pid);
         for change in &left.changes {
-            let _ = writeln!(text, "  {}: {} instead of {}", change.setting, change.to, change.from);
+            let _ = writeln!(text, "  {}: {} instead of {}", say(&change.setting.message()), change.to, change.from);
         }
     }
     if text.is_empty() { "Nothing to restore.\n".to_owned() } else { text }

@@ -1,14 +1,20 @@
 //! `run` and `io`: conduct a plan, show it, say how it ended.
 
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_lab::{ConductOptions, Event, check_targets, conduct, resume};
-use fathom_plan::{Knobs, Plan, Target};
+use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume};
+use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
 use super::restore::journal_dir;
-use super::{existing_lab, lab::verdict, lab_path, output::write_report, run_number, source, to_json};
+use super::{existing_lab, lab::verdict, lab_path, output::Output, output::write_report, run_number, source, to_json};
 use crate::args::{Args, IoArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
 use crate::explanation;
@@ -18,17 +24,14 @@ use crate::terminal::{result, talk};
 
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
-    let source = source::read(args, &run.source)?;
+    check_overwrite(run.common.overwrite, &run.source.target)?;
+    let plan = source::read(args, &run.source)?;
     let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
-    let options = ConductOptions {
-        time_budget_ns,
-        predict: run.predict,
-        explain: run.explain,
-        ..options(&run.common, source.by_user)
-    };
+    let options =
+        ConductOptions { time_budget_ns, predict: run.predict, explain: run.explain, ..options(args, &run.common)? };
     let what = match &run.source.resume {
         Some(number) => What::GoOn(run_number(&existing_lab(args)?, number)?),
-        None => What::Begin(&source.plan),
+        None => What::Begin(&plan),
     };
     conduct_and_show(args, &what, &run.common, &options, &|document| {
         let last = document.run.id;
@@ -47,17 +50,17 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
 
 /// `fathom io`.
 pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
+    check_overwrite(io.common.overwrite, &io.target)?;
     let mut knobs = Knobs::new();
     // A load by hand has a fixed length unless the user says otherwise.
     let extra = io.extra().iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
     for (key, value) in [("runtime", "5s")].into_iter().chain(io.knobs()).chain(extra) {
-        knobs.set(key, value).map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
+        knobs.set(key, value).map_err(Problem::from)?;
     }
     let targets = source::targets(io.machine.as_deref(), &io.target)?;
-    let targets = targets.into_iter().map(|path| Target { path }).collect();
-    let plan = Plan::from_io(&knobs, targets, &command_line())
-        .map_err(|e| Problem::usage(e.message.clone(), e.help.clone().unwrap_or_default()))?;
-    let options = ConductOptions { explain: io.explain, ..options(&io.common, true) };
+    let targets = targets.into_iter().map(TargetId::new).collect();
+    let plan = Plan::from_io(&knobs, targets, &command_line()).map_err(Problem::from)?;
+    let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
     conduct_and_show(args, &What::Begin(&plan), &io.common, &options, &|document| {
         let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
         simulated_line(document).into_iter().chain(steps).collect()
@@ -65,7 +68,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
 }
 
 /// Said above the figures of a simulated step.
-fn simulated_line(document: &fathom_lab::document::Document) -> Option<String> {
+fn simulated_line(document: &fathom_judge::document::Document) -> Option<String> {
     let machine = document.run.plan.machine.as_ref()?;
     Some(format!("SIMULATED on machine {}, in virtual time: no real device was read or written\n", machine.name))
 }
@@ -76,16 +79,29 @@ enum What<'a> {
     GoOn(RunId),
 }
 
-fn options(common: &RunCommon, overwrite_files: bool) -> ConductOptions {
-    ConductOptions {
+fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
+    Ok(ConductOptions {
         destroy: common.destroy.clone(),
         keep_files: common.keep,
-        overwrite_files,
+        overwrite: common.overwrite,
+        lab_path: lab_path(args)?,
         command_line: command_line(),
         journal_dir: journal_dir(),
         time_budget_ns: None,
         predict: false,
         explain: false,
+    })
+}
+
+/// What a pattern will name tomorrow nobody has looked at today: what is overwritten is named one by one.
+fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
+    match targets.iter().find(|t| overwrite && is_pattern(t)) {
+        None => Ok(()),
+        Some(pattern) => Err(Problem::new(
+            Exit::Refused,
+            format!("--overwrite does not go with the pattern {pattern}"),
+            "name each file that may be overwritten with a --target of its own",
+        )),
     }
 }
 
@@ -94,14 +110,16 @@ fn conduct_and_show(
     what: &What<'_>,
     common: &RunCommon,
     options: &ConductOptions,
-    show: &dyn Fn(&fathom_lab::document::Document) -> String,
+    show: &dyn Fn(&fathom_judge::document::Document) -> String,
 ) -> Result<Exit, Problem> {
     if let What::Begin(plan) = what {
         // Before the lab is opened: a mistyped target must not leave an empty lab behind.
-        check_targets(plan, options)?;
+        check_targets(plan, options, super::lab_if_any(args)?.as_ref())?;
     }
+    let output = common.shown.destination();
+    output.map_or(Ok(()), Output::check)?;
     let mut lab = Lab::open(&lab_path(args)?)?;
-    let stop = stop_on_signals()?;
+    let stop = stop_or_hurry(lab_path(args)?)?;
     let mut shown = Shown::new(common.shown.quiet);
     let mut on_event = |event: Event<'_>| shown.event(&event);
     let outcome = match what {
@@ -111,11 +129,12 @@ fn conduct_and_show(
     shown.finish();
     let outcome = outcome?;
     shown.settled(&outcome.document.steps);
-    result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
-    if let Some(path) = &common.shown.output {
-        write_report(&outcome.document, args.lang, path)?;
-        talk(&format!("Report: {}", path.display()));
+    // The report first: whoever reads the result may have gone.
+    if let Some(output) = output {
+        write_report(&outcome.document, args.lang, output)?;
+        talk(&format!("Report: {}", output.path.display()));
     }
+    result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
     Ok(match (outcome.interrupted, outcome.bad_steps) {
         (true, _) => Exit::Interrupted,
         (false, 0) => Exit::Done,
@@ -137,10 +156,41 @@ fn command_line() -> String {
 /// First SIGINT or SIGTERM: finish tidily. Second: the kernel's default, at once.
 pub(super) fn stop_on_signals() -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .map_err(|e| Problem::new(Exit::Failed, format!("cannot watch for signal {signal}: {e}"), ""))?;
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| cannot_watch(&e))?;
     }
     Ok(stop)
+}
+
+fn cannot_watch(error: &std::io::Error) -> Problem {
+    Problem::new(Exit::Failed, format!("cannot watch for signals: {error}"), "")
+}
+
+/// The first signal that ends a program: finish tidily. A second: at once, yet settings are restored and test files
+/// removed. Terminals that are closed send several SIGHUP, which count as one.
+fn stop_or_hurry(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT, SIGHUP]).map_err(|e| cannot_watch(&e))?;
+    std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            for signal in signals.forever() {
+                if seen.swap(true, Ordering::Relaxed) && signal != SIGHUP {
+                    hurry(&lab);
+                }
+            }
+        })
+        .map_err(|e| cannot_watch(&e))?;
+    Ok(stop)
+}
+
+/// Replaces this process, whose workers may hang in the kernel or in long I/O, by one that only restores.
+fn hurry(lab: &Path) {
+    talk("\nstopped at once");
+    let error = Command::new("/proc/self/exe").arg("--lab").arg(lab).args(["restore", "--interrupted"]).exec();
+    talk(&format!("cannot restore: {error}\n  help: fathom restore"));
+    std::process::exit(Exit::Interrupted as i32);
 }

@@ -5,43 +5,40 @@ use std::path::Path;
 use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
 use fathom_lab::{expand_target, plan_again, simulated_machine};
-use fathom_plan::{Overrides, Plan, Target, builtin_studies, parse_fio_job, parse_study, study_by_name};
+use fathom_message::Say as _;
+use fathom_plan::{Overrides, Plan, TargetId, builtin_studies, parse_fio_job, parse_study, study_by_name};
 use fathom_units::parse_duration_ns;
 
 use super::{existing_lab, run_number};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
-use crate::terminal::talk;
-
-/// A plan and where it came from.
-pub(crate) struct Source {
-    /// What to do.
-    pub(crate) plan: Plan,
-    /// Whether the user wrote it: then existing files that it names may be overwritten, as with fio.
-    pub(crate) by_user: bool,
-}
+use crate::terminal::{say, talk};
 
 /// Reads and scales the plan.
-pub(crate) fn read(all: &Args, args: &SourceArgs) -> Result<Source, Problem> {
-    let Source { mut plan, by_user, .. } = match (&args.study, args.like.as_ref().or(args.resume.as_ref())) {
+pub(crate) fn read(all: &Args, args: &SourceArgs) -> Result<Plan, Problem> {
+    let mut plan = match (&args.study, args.like.as_ref().or(args.resume.as_ref())) {
         (Some(study), _) => from_name(args, study)?,
         (None, Some(run)) => from_run(all, args, run)?,
         (None, None) => unreachable!("the command line requires one of them"),
     };
     if let Some(text) = args.time_budget.as_ref().filter(|_| args.resume.is_none()) {
         let budget_ns = time_budget_ns(text)?;
-        plan.scale_to_time_budget(budget_ns).map_err(|e| Problem::usage(e.to_string(), ""))?;
+        plan.scale_to_time_budget(budget_ns)
+            .map_err(|e| Problem::usage(say(&e.message()), e.help().map_or(String::new(), |help| say(&help))))?;
     }
-    Ok(Source { plan, by_user })
+    Ok(plan)
 }
 
 /// `--time-budget` in nanoseconds.
 pub(crate) fn time_budget_ns(text: &str) -> Result<u64, Problem> {
-    parse_duration_ns(text).map_err(|e| Problem::usage(format!("--time-budget: {e}"), "for example 90s or 2m"))
+    parse_duration_ns(text).map_err(|e| Problem {
+        help: Some("for example 90s or 2m".to_owned()),
+        ..Problem::of_flag("--time-budget", &e)
+    })
 }
 
 /// The plan of an earlier run, as it was executed; to be done again by the paths that its drives have today.
-fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem> {
+fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Plan, Problem> {
     let lab = existing_lab(all)?;
     let run = run_number(&lab, run)?;
     let targets = targets(args.machine.as_deref(), &args.target)?;
@@ -50,13 +47,12 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Source, Problem>
         false => plan_again(&lab, run)?,
     };
     for note in notes {
-        talk(&format!("note: {note}"));
+        talk(&format!("note: {}", say(&note)));
     }
-    let by_user = builtin_studies().iter().all(|(name, _)| *name != plan.study.name);
-    Ok(Source { plan: on_targets(plan, &targets)?, by_user })
+    on_targets(plan, &targets)
 }
 
-fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
+fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
     let mut overrides = overrides(args, study)?;
     // `snia-iops` is the part `iops` of `snia`.
     let part = study.split_once('-').filter(|(whole, _)| builtin_studies().iter().any(|(name, _)| name == whole));
@@ -64,12 +60,12 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
     overrides.only.extend(part.map(|(_, name)| name.to_owned()));
     let path = Path::new(study);
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let (plan, by_user) = match extension.as_deref() {
-        Some("toml") => (parse_study(&text_of(path)?, study, &overrides)?, true),
+    Ok(match extension.as_deref() {
+        Some("toml") => parse_study(&text_of(path)?, study, &overrides)?,
         Some("fio" | "job" | "ini") => {
             let env = |name: &str| std::env::var(name).ok();
             let plan = parse_fio_job(&text_of(path)?, study, &env)?;
-            (with_targets(plan, &overrides)?, true)
+            with_targets(plan, &overrides)?
         }
         _ if path.is_file() => {
             return Err(Problem::usage(
@@ -77,9 +73,8 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Source, Problem> {
                 "give it one of these endings",
             ));
         }
-        _ => (parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?, false),
-    };
-    Ok(Source { plan, by_user })
+        _ => parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?,
+    })
 }
 
 /// A fio job says everything itself; only its targets can be replaced.
@@ -100,16 +95,16 @@ fn on_targets(mut plan: Plan, paths: &[String]) -> Result<Plan, Problem> {
     if paths.is_empty() {
         return Ok(plan);
     }
-    let mut named: Vec<Target> = Vec::new();
+    let mut named: Vec<TargetId> = Vec::new();
     for target in plan.steps.iter().flat_map(|s| &s.targets) {
         if !named.contains(target) {
             named.push(target.clone());
         }
     }
-    let targets: Vec<Target> = paths.iter().map(|path| Target { path: path.clone() }).collect();
+    let targets: Vec<TargetId> = paths.iter().map(|path| TargetId::new(path.clone())).collect();
     let share_one_list = plan.steps.iter().all(|s| s.targets.len() == named.len());
     if !share_one_list && targets.len() != named.len() {
-        let names: Vec<&str> = named.iter().map(|t| t.path.as_str()).collect();
+        let names: Vec<&str> = named.iter().map(fathom_plan::TargetId::as_str).collect();
         return Err(Problem::usage(
             format!(
                 "{} targets cannot stand for the {} that the steps of this plan share out",

@@ -1,12 +1,10 @@
 //! Probes after the plan: steps that relieve one part each, for every measured step whose limit is not confirmed yet.
 
-use std::time::{Duration, Instant};
-
 use fathom_model::{LimitName, missing_probes};
 use fathom_plan::{Phase, Plan, RunLength, Step};
 
 use super::steps::Conductor;
-use super::{ConductError, Event};
+use super::{ConductError, Event, OnEvent};
 use crate::facts::{FactsOfRun, inventory_of, observation, observations_of};
 
 /// Longest measured time of a probe: it need only tell a fifth more from as much.
@@ -22,7 +20,7 @@ impl Conductor<'_> {
     ///
     /// # Errors
     /// [`ConductError`]. A probe that is refused is not an error: it is stored with the reason.
-    pub(super) fn explain(&mut self, plan: &Plan, on_event: &mut dyn FnMut(Event<'_>)) -> Result<u32, ConductError> {
+    pub(super) fn explain(&mut self, plan: &Plan, on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
         let mut all = observations_of(self.lab, self.run)?;
         let head = self.lab.load_head(self.run)?;
         let inventory = inventory_of(&self.lab.host_of(&head)?);
@@ -40,24 +38,19 @@ impl Conductor<'_> {
                 };
                 tried.push(probe.0);
                 let step = short(probe.1, index);
-                if !self.has_time_for(&step) {
+                if !self.budget.has_time_for(&step, self.site.now().elapsed) {
                     return Ok(bad);
                 }
                 on_event(Event::StepStarted(&step));
                 bad += u32::from(self.step(&step, on_event)?);
                 let stored = self.lab.load_step(self.run, index)?;
-                if let Some(record) = stored.outcome.record() {
+                if let Ok(record) = &stored.outcome {
                     all.push(observation(&stored.step, record, facts.as_mut()));
                 }
                 index += 1;
             }
         }
         Ok(bad)
-    }
-
-    fn has_time_for(&self, step: &Step) -> bool {
-        let needed = Duration::from_nanos(step.length.ramp_ns + step.length.budget_ns);
-        self.deadline.is_none_or(|deadline| Instant::now() + needed <= deadline)
     }
 }
 

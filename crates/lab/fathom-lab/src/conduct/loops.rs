@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use fathom_judge::value_of;
 use fathom_plan::Step;
 use fathom_record::{StepRecord, Warning};
 use fathom_stats::snia_window;
-
-use crate::steadiness::value_of;
 
 /// The rounds of one loop so far.
 #[derive(Debug, Default)]

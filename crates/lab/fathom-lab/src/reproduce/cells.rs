@@ -1,6 +1,6 @@
 //! Which step on which simulated machine stands for which published figures: `catalogue/reproduce.toml`.
 
-use fathom_plan::{KnobError, Knobs, Phase, Plan, Step, Target};
+use fathom_plan::{KnobError, Knobs, Phase, Plan, Step, TargetId};
 use serde::{Deserialize, Serialize};
 
 use super::run::Window;
@@ -201,7 +201,7 @@ impl LoadCell {
         for (key, value) in set {
             knobs.set(key, &value)?;
         }
-        let targets = parts.iter().map(|part| Target { path: format!("sim:{machine}/{part}") }).collect();
+        let targets = parts.iter().map(|part| TargetId::new(format!("sim:{machine}/{part}"))).collect();
         let plan = Plan::from_io(&knobs, targets, FILE)?;
         Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
     }

@@ -26,6 +26,7 @@ mod score;
 
 use std::sync::atomic::AtomicBool;
 
+use fathom_message::{Arg, Join, Message, Say, msg, say_error};
 use fathom_model::catalogue::Catalogue;
 
 pub use cells::{Cell, Cells, LoadCell, Parameter, PictureCells, PointCell, Remark, SeriesCells};
@@ -33,23 +34,40 @@ pub use run::Window;
 pub use score::{Article, FigureRow, Picture, PicturePoint, PictureSeries, Published, Reproduction, Summary};
 
 /// Why there is no table.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum ReproduceError {
     /// No article has that name.
-    #[error("no article is called `{name}`")]
     UnknownArticle {
         /// As asked.
         name: String,
         /// What to do.
-        help: String,
+        help: Message,
     },
     /// A cell names a figure that the catalogue lacks, or a step that cannot be run: a fault of the shipped files.
-    #[error("catalogue/reproduce.toml: {0}")]
-    Cell(String),
+    Cell(Message),
     /// Asked to stop before the last step.
-    #[error("interrupted: the table needs every step")]
     Interrupted,
 }
+
+impl Say for ReproduceError {
+    fn message(&self) -> Message {
+        match self {
+            ReproduceError::UnknownArticle { name, .. } => msg!("reproduce-unknown-article", name = name),
+            ReproduceError::Cell(why) => msg!("what-and-why", what = cells::FILE, why = why),
+            ReproduceError::Interrupted => msg!("reproduce-interrupted"),
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            ReproduceError::UnknownArticle { help, .. } => help.clone(),
+            ReproduceError::Cell(_) => msg!("reproduce-cell-help"),
+            ReproduceError::Interrupted => msg!("reproduce-interrupted-help"),
+        })
+    }
+}
+
+say_error!(ReproduceError);
 
 /// The cells of one article, or of `all`.
 ///
@@ -64,8 +82,11 @@ pub fn cells_of(article: &str) -> Result<Cells, ReproduceError> {
     if names.contains(&article) {
         return Ok(all.of(article));
     }
-    let help = fathom_units::nearest(article, names.iter().copied().chain(["all"]))
-        .map_or_else(|| format!("one of: all, {}", names.join(", ")), |word| format!("did you mean `{word}`?"));
+    let known = || std::iter::once("all").chain(names.iter().copied());
+    let help = match fathom_units::nearest(article, known()) {
+        Some(near) => msg!("did-you-mean", near = near.to_owned()),
+        None => msg!("valid-words", words = Arg::names(known(), Join::Comma)),
+    };
     Err(ReproduceError::UnknownArticle { name: article.to_owned(), help })
 }
 

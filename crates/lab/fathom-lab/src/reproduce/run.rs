@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fathom_message::{Message, Say, msg};
+use fathom_plan::label_message;
 use fathom_record::{RunControl, Runner, StepRecord};
 use fathom_sim::{Machine, SimRunner, builtin_machine};
 use serde::Serialize;
@@ -67,16 +69,17 @@ impl Machines {
     /// Runs one load; `Ok(None)` when `stop` was set.
     ///
     /// # Errors
-    /// A sentence: the machine, its part, a knob or the step itself is at fault.
+    /// What is at fault: the machine, its part, a knob or the step itself.
     pub(super) fn run(
         &mut self,
         load: &LoadCell,
         window: Window,
         stop: &AtomicBool,
-    ) -> Result<Option<Outcome>, String> {
-        let name = fathom_sim::target_name(&load.target).ok_or_else(|| format!("{} is not simulated", load.target))?;
+    ) -> Result<Option<Outcome>, Message> {
+        let name = fathom_sim::target_name(&load.target)
+            .ok_or_else(|| msg!("reproduce-not-simulated", target = &load.target))?;
         if !self.0.contains_key(name.machine) {
-            self.0.insert(name.machine.to_owned(), builtin_machine(name.machine).map_err(|e| e.to_string())?);
+            self.0.insert(name.machine.to_owned(), builtin_machine(name.machine).map_err(|e| e.message)?);
         }
         let machine = &self.0[name.machine];
         let parts = machine.members_of(name.part)?;
@@ -84,14 +87,15 @@ impl Machines {
         // Each step starts from the same drives: the order of steps must not matter.
         let mut runner = SimRunner::new(machine.clone(), 0);
         let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-        let record = runner.run(&step, &mut control).map_err(|e| e.to_string())?;
+        let record = runner.run(&step, &mut control).map_err(|e| e.message())?;
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let threads = f64::from(step.load.threads) * parts.len() as f64;
         let given = if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads };
         let outcome = outcome(&step.label, &record, machine.host.cores(), given);
-        outcome.map(Some).ok_or_else(|| format!("{} on {}: no I/O ended in its window", step.label, load.target))
+        let nothing = || msg!("reproduce-nothing-ended", step = label_message(&step), target = &load.target);
+        outcome.map(Some).ok_or_else(nothing)
     }
 }
 

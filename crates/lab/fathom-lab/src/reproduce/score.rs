@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_model::catalogue::{Catalogue, Figure};
 use serde::Serialize;
 
@@ -76,7 +77,7 @@ pub struct FigureRow {
     /// Whether a parameter was fitted to it or to another figure of the same step.
     pub fitted: bool,
     /// Arithmetic on the published figures that this one contradicts.
-    pub contradiction: Option<String>,
+    pub contradiction: Option<Message>,
     /// Whether it counts: measured, and a rate, mean latency or use of the CPU.
     pub counted: bool,
     /// The step: `4k random read T16 QD2`.
@@ -164,14 +165,14 @@ pub struct Summary {
 /// of the points of the pictures.
 ///
 /// # Errors
-/// A sentence naming a figure or source that the catalogue lacks.
+/// Which figure or source the catalogue lacks.
 pub(super) fn score(
     cells: &Cells,
     of_cells: &[Outcome],
     of_points: &[Outcome],
     catalogue: &Catalogue,
     window: Window,
-) -> Result<Reproduction, String> {
+) -> Result<Reproduction, Message> {
     let mut figures = Vec::new();
     let mut articles = Vec::new();
     for name in cells.articles() {
@@ -190,18 +191,18 @@ pub(super) fn score(
     }
     let mut left = of_points;
     let pictures =
-        cells.pictures.iter().map(|p| picture(p, &mut left, catalogue)).collect::<Result<Vec<_>, String>>()?;
+        cells.pictures.iter().map(|p| picture(p, &mut left, catalogue)).collect::<Result<Vec<_>, Message>>()?;
     let summary = summary(&figures);
     let parameters = cells.parameters.clone();
     Ok(Reproduction { schema: 1, articles, window, figures, pictures, parameters, summary })
 }
 
-fn named<'a>(catalogue: &'a Catalogue, id: &str) -> Result<&'a Figure, String> {
-    catalogue.figure(id).map_err(|e| e.to_string())
+fn named<'a>(catalogue: &'a Catalogue, id: &str) -> Result<&'a Figure, Message> {
+    catalogue.figure(id).map_err(|e| e.message)
 }
 
-fn article(name: &str, cells: &Cells, catalogue: &Catalogue) -> Result<Article, String> {
-    let source = catalogue.source(name).map_err(|e| e.to_string())?;
+fn article(name: &str, cells: &Cells, catalogue: &Catalogue) -> Result<Article, Message> {
+    let source = catalogue.source(name).map_err(|e| e.message)?;
     let mut machines: Vec<String> = Vec::new();
     for machine in cells.cells.iter().filter(|c| c.article == name).filter_map(|c| c.load.machine()) {
         if !machines.iter().any(|m| m == machine) {
@@ -243,14 +244,25 @@ fn row(figure: &Figure, from: Option<(&Cell, &Outcome)>, cells: &Cells, catalogu
 }
 
 /// Which law the figure breaks, and by how much.
-fn contradiction(figure: &Figure, catalogue: &Catalogue) -> Option<String> {
+fn contradiction(figure: &Figure, catalogue: &Catalogue) -> Option<Message> {
     if figure.self_consistent() {
         return None;
     }
     let check = catalogue.checks().iter().find(|c| figure.doubted_by.contains(&c.id));
     Some(check.map_or_else(
-        || format!("its text is {}", figure.kind),
-        |c| format!("{}: {} should give {}, the ratio is {:.3}", c.law, c.formula, c.expected, c.ratio),
+        || match figure.kind.as_str() {
+            "garbled" => msg!("reproduce-garbled"),
+            _ => msg!("reproduce-bogus"),
+        },
+        |c| {
+            msg!(
+                "reproduce-contradiction",
+                law = &c.law,
+                formula = &c.formula,
+                expected = c.expected.to_string(),
+                ratio = Quantity::new(c.ratio, Unit::Count)
+            )
+        },
     ))
 }
 
@@ -262,12 +274,12 @@ fn error_pct(figure: &Figure, predicted: f64) -> f64 {
 }
 
 /// The picture with the next outcomes of `left`.
-fn picture(cells: &PictureCells, left: &mut &[Outcome], catalogue: &Catalogue) -> Result<Picture, String> {
+fn picture(cells: &PictureCells, left: &mut &[Outcome], catalogue: &Catalogue) -> Result<Picture, Message> {
     let mut series = Vec::new();
     for line in &cells.series {
         let mut points = Vec::new();
         for point in &line.points {
-            let (outcome, rest) = left.split_first().ok_or("a picture has more points than steps were run")?;
+            let (outcome, rest) = left.split_first().ok_or_else(|| msg!("reproduce-points-without-steps"))?;
             *left = rest;
             let mut published = Vec::new();
             for id in &point.figures {

@@ -12,7 +12,7 @@ fn short() -> Window {
 fn an_unknown_article_names_the_nearest() {
     let error = cells_of("perc11-nvme-riad").unwrap_err();
     let ReproduceError::UnknownArticle { help, .. } = error else { panic!("{error}") };
-    assert_eq!(help, "did you mean `perc11-nvme-raid`?");
+    assert_eq!(help, msg!("did-you-mean", near = "perc11-nvme-raid"));
 }
 
 /// Without the pictures, which need twice as many steps.

@@ -1,5 +1,10 @@
 //! Files that are no lab, newer labs, damaged, locked and full ones: named, and left as they were.
 
+use std::fs;
+
+use fathom_language::english;
+use fathom_message::Say as _;
+
 use super::*;
 use crate::{NewRun, RunId};
 use fathom_plan::{Plan, StudyHead};
@@ -15,7 +20,8 @@ fn new_lab() -> (tempfile::TempDir, PathBuf) {
 
 fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
     let study = StudyHead { name: "s".to_owned(), question: "q".to_owned() };
-    let plan = Plan { study, source: String::new(), steps: vec![], notes: vec![], files: Vec::new(), machine: None };
+    let plan =
+        Plan { study, source: String::new(), steps: vec![], notes: vec![], job_files: Vec::new(), machine: None };
     lab.begin_run(&NewRun {
         study: "s",
         question: "q",
@@ -32,7 +38,7 @@ fn refused(path: &Path) -> StoreError {
     let before = fs::read(path).ok();
     let error = Lab::open_waiting(path, true, Duration::ZERO).expect_err("refused");
     assert_eq!(fs::read(path).ok(), before, "the file was changed by: {error}");
-    assert!(!error.help().is_empty());
+    assert!(!english(&error.help().expect("a remedy")).is_empty());
     error
 }
 
@@ -42,7 +48,7 @@ fn a_file_that_is_something_else_is_refused_and_left_alone() {
     let text = dir.path().join("notes.txt");
     fs::write(&text, "These are my notes, and they are longer than a header of SQLite would be.\n".repeat(20))
         .expect("file");
-    assert!(matches!(refused(&text), StoreError::NotALab { why, .. } if why.contains("no SQLite database")));
+    assert!(matches!(refused(&text), StoreError::NotALab { why, .. } if why.id() == "lab-no-database"));
 
     let short = dir.path().join("short");
     fs::write(&short, "hello").expect("file");
@@ -51,9 +57,14 @@ fn a_file_that_is_something_else_is_refused_and_left_alone() {
     let other = dir.path().join("other.db");
     Connection::open(&other).expect("opens").execute_batch("CREATE TABLE songs (id INTEGER)").expect("table");
     let error = refused(&other);
-    assert!(matches!(&error, StoreError::NotALab { why, .. } if why.contains("another program")), "{error}");
+    assert!(matches!(&error, StoreError::NotALab { why, .. } if why.id() == "lab-of-another-program"), "{error}");
 
-    assert!(matches!(refused(dir.path()), StoreError::NotALab { why, .. } if why.contains("folder")));
+    assert!(matches!(refused(dir.path()), StoreError::NotAFile(_)));
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(dir.path().join("made-elsewhere"), &link).expect("symlink");
+    assert!(matches!(refused(&link), StoreError::NotAFile(_)));
+    assert!(!dir.path().join("made-elsewhere").exists());
+    assert!(matches!(refused(Path::new("/dev/null")), StoreError::NotAFile(_)));
 }
 
 #[test]
@@ -63,7 +74,7 @@ fn a_missing_or_empty_lab_is_only_made_when_asked() {
     assert!(matches!(Lab::open_existing(&path), Err(StoreError::Missing { .. })));
     assert!(!path.exists());
     fs::write(&path, "").expect("file");
-    assert!(matches!(Lab::open_existing(&path), Err(StoreError::NotALab { why, .. }) if why.contains("empty")));
+    assert!(matches!(Lab::open_existing(&path), Err(StoreError::Missing { .. })));
     assert!(Lab::open(&path).expect("made").runs().expect("lists").is_empty());
     assert!(Lab::open_existing(&path).is_ok());
 }
@@ -111,7 +122,7 @@ fn a_locked_lab_names_the_process_that_holds_it() {
     holder.execute_batch("BEGIN IMMEDIATE").expect("locks");
     let error = begin(&mut waiting, "").expect_err("locked");
     let us = format!("process {}", std::process::id());
-    assert!(matches!(&error, StoreError::Locked { holder, .. } if holder.contains(&us)), "{error}");
+    assert!(matches!(&error, StoreError::Locked { holder, .. } if english(holder).contains(&us)), "{error}");
     // Readers are not held up by a writer.
     assert_eq!(waiting.runs().expect("lists").len(), 1);
     holder.execute_batch("COMMIT").expect("unlocks");
@@ -159,4 +170,37 @@ fn commits_reach_the_disk_and_foreign_keys_hold() {
     for (name, want) in [("synchronous", FULL), ("foreign_keys", 1), ("auto_vacuum", INCREMENTAL)] {
         assert_eq!(lab.pragma(name).expect("reads"), want, "{name}");
     }
+}
+
+#[test]
+fn a_trigger_in_a_lab_that_somebody_made_is_not_carried_out() {
+    let (_dir, path) = new_lab();
+    let trap = "CREATE TRIGGER trap AFTER INSERT ON run BEGIN DELETE FROM run; END";
+    Connection::open(&path).expect("opens").execute_batch(trap).expect("a trigger");
+    let mut lab = Lab::open(&path).expect("opens");
+    begin(&mut lab, "").expect("begins");
+    assert_eq!(lab.runs().expect("lists").len(), 2);
+}
+
+#[test]
+fn files_that_a_run_made_are_known_until_they_are_removed_and_go_with_the_run() {
+    let (_dir, path) = new_lab();
+    let mut lab = Lab::open(&path).expect("opens");
+    let run = begin(&mut lab, "").expect("begins");
+    let file = |name: &str, is_kept| crate::MadeFile {
+        target: name.into(),
+        path: PathBuf::from(name),
+        bytes: 1 << 40,
+        mark: fathom_host::FileMark::new().expect("random bits"),
+        is_kept,
+    };
+    let (a, b) = (file("a", false), file("b", true));
+    for file in [&a, &b] {
+        lab.add_made_file(run, file).expect("noted");
+    }
+    assert_eq!(lab.made_files(run).expect("reads"), [a.clone(), b.clone()]);
+    lab.forget_made_files(&[a.mark]).expect("forgotten");
+    assert_eq!(lab.all_made_files().expect("reads"), [(run, b)]);
+    lab.delete_run(run).expect("deleted");
+    assert_eq!(lab.all_made_files().expect("reads"), []);
 }

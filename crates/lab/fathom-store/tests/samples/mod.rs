@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use fathom_hist::Histogram;
+use fathom_message::Message;
 use fathom_plan::*;
 use fathom_record::*;
 use fathom_store::NewRun;
@@ -13,7 +14,7 @@ pub(crate) fn step(index: u32) -> Step {
         label: format!("4k random read T1 QD{index}"),
         phase: Phase::Measure,
         group: "A".to_owned(),
-        targets: vec![Target { path: "/data/file".to_owned() }],
+        targets: vec![TargetId::new("/data/file")],
         workload: Workload {
             mix: OpMix::READ,
             pattern: Pattern::Zipf { theta: 1.2 },
@@ -44,8 +45,8 @@ pub(crate) fn plan(steps: u32) -> Plan {
         study: StudyHead { name: "quick".to_owned(), question: "How fast is this?".to_owned() },
         source: "[study]\nname = \"quick\"\n".to_owned(),
         steps: (0..steps).map(step).collect(),
-        notes: vec!["a remark".to_owned()],
-        files: Vec::new(),
+        notes: vec![Message::verbatim("a remark")],
+        job_files: Vec::new(),
         machine: None,
     }
 }
@@ -105,7 +106,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
         intervals: slices,
         threads: vec![ThreadRecord {
             index: 0,
-            target: "/data/file".to_owned(),
+            target: "/data/file".into(),
             cpus_allowed: vec![],
             cpus_seen: vec![0, 1],
             migrations: Some(4),
@@ -120,7 +121,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             cpu_busy_by_interval: vec![vec![0.1, 0.2]; intervals as usize],
             ..HostDelta::default()
         }),
-        features: vec![FeatureUse { name: "fixed_buffers".to_owned(), used: true, detail: String::new() }],
+        features: vec![FeatureUse::used("fixed_buffers", Message::verbatim(""))],
         clock: Some(ClockUse { source: "tsc".to_owned(), read_cost_ns: 7.3, drift_ppm: -0.1 }),
         overhead: Some(Overhead { loop_ns_per_io: 31.7, batch_stamp_error_ns_mean: 120.5, ios_per_submit: 15.9 }),
         in_flight_mean: Some(31.999_999_999_999_996),

@@ -56,6 +56,16 @@ impl<C: Call> Backend for Synchronous<C> {
         }
     }
 
+    fn in_flight(&self) -> u32 {
+        0
+    }
+
+    fn discard(&mut self) {}
+
+    fn poll(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn submit_calls(&self) -> u64 {
         self.calls
     }

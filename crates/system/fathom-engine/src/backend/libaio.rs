@@ -4,11 +4,12 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use crate::raw_call;
-use fathom_plan::Op;
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_message::msg;
+use fathom_plan::{EngineName, Op};
+use fathom_record::{FeatureState, FeatureUse, StepFailure};
 
-use super::{Backend, Io, SubmitStamp, feature, refused};
+use super::{Backend, Io, SubmitStamp, refused};
+use crate::raw_call;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
@@ -71,6 +72,8 @@ pub(crate) struct Libaio {
     events: Box<[Event]>,
     user_reap: bool,
     calls: u64,
+    /// Taken by the kernel and not yet come back.
+    in_kernel: u32,
     // Last, so that the context is destroyed (in `drop`) before the file closes.
     fd: OwnedFd,
 }
@@ -86,9 +89,9 @@ impl Libaio {
         if unsafe { libc::syscall(libc::SYS_io_setup, queue_depth, &raw mut context) } < 0 {
             let error = io::Error::last_os_error();
             return Err(refused(
-                format!("libaio with queue depth {queue_depth}"),
-                format!("io_setup: {error}"),
-                "raise /proc/sys/fs/aio-max-nr, or use fewer threads or a smaller queue depth",
+                msg!("engine-at-depth", engine = EngineName::Libaio.as_str(), depth = queue_depth),
+                msg!("engine-call-failed", call = "io_setup", error = error),
+                msg!("engine-aio-setup-help"),
             ));
         }
         // SAFETY: the handle is the address of the ring the kernel mapped into this process in io_setup.
@@ -102,6 +105,7 @@ impl Libaio {
             events: vec![Event::default(); depth].into_boxed_slice(),
             user_reap: magic == RING_MAGIC,
             calls: 0,
+            in_kernel: 0,
             fd,
         })
     }
@@ -124,10 +128,12 @@ impl Libaio {
         let ring = unsafe { &*self.ring() };
         let events = self.ring().cast::<u8>().wrapping_add(size_of::<Ring>()).cast::<Event>();
         let (mut head, tail) = (ring.head.load(Ordering::Relaxed), ring.tail.load(Ordering::Acquire));
+        let mut count = 0;
         while head != tail {
             // SAFETY: `head` < `entries`, and the kernel filled the event before it published the tail.
             let event = unsafe { events.add(head as usize).read() };
             done(event.data as u32, event.result as i32);
+            count += 1;
             head += 1;
             if head == ring.entries {
                 head = 0;
@@ -135,6 +141,7 @@ impl Libaio {
         }
         // This thread is the only consumer; Release lets the kernel reuse the entries only after they were read.
         ring.head.store(head, Ordering::Release);
+        self.in_kernel -= count;
     }
 
     #[cold]
@@ -156,6 +163,7 @@ impl Libaio {
             let error = io::Error::from_raw_os_error(-got as i32);
             return if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) };
         }
+        self.in_kernel -= got as u32;
         for event in &self.events[..got as usize] {
             self.aside.push((event.data as u32, event.result as i32));
         }
@@ -188,6 +196,7 @@ impl Backend for Libaio {
             // until the slots are reaped.
             let taken = unsafe { raw_call::call(libc::SYS_io_submit, arguments) };
             if taken > 0 {
+                self.in_kernel += taken as u32;
                 from += taken as usize;
                 continue;
             }
@@ -237,14 +246,29 @@ impl Backend for Libaio {
         }
     }
 
+    fn in_flight(&self) -> u32 {
+        self.in_kernel
+    }
+
+    fn discard(&mut self) {
+        self.staged.clear();
+        self.aside.clear();
+    }
+
+    fn poll(&mut self) -> io::Result<()> {
+        if self.user_reap { Ok(()) } else { self.get_events(0, None) }
+    }
+
     fn submit_calls(&self) -> u64 {
         self.calls
     }
 
     fn features(&self) -> Vec<FeatureUse> {
-        let detail =
-            if self.user_reap { "completions read from the mapped ring" } else { "no mapped ring; io_getevents" };
-        vec![feature("user_reap", self.user_reap, detail)]
+        let (state, detail) = match self.user_reap {
+            true => (FeatureState::Used, msg!("engine-user-reap")),
+            false => (FeatureState::Unavailable, msg!("engine-no-user-reap")),
+        };
+        vec![FeatureUse::new("user_reap", state, detail)]
     }
 }
 
@@ -252,7 +276,8 @@ impl Drop for Libaio {
     fn drop(&mut self) {
         fence(Ordering::SeqCst);
         let _ = self.fd.as_raw_fd();
-        // SAFETY: the context came from io_setup and is destroyed once; the call waits for I/O still in flight.
+        // SAFETY: the context came from io_setup and is destroyed once. The call would wait for I/O in flight however long
+        // that takes; the owner (`Rig`) lets it come back first.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }
 }

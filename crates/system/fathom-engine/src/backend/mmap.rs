@@ -5,14 +5,15 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Once;
 
-use fathom_plan::Op;
+use fathom_message::msg;
+use fathom_plan::{EngineName, Op, TargetId};
 use fathom_record::{FeatureUse, StepFailure};
 
 use super::call::{Call, Synchronous};
-use super::{Io, errno, feature, refused};
+use super::{Io, errno, refused};
 use crate::offsets::Span;
-
-const PAGE_BYTES: u64 = 4096;
+use crate::pages::{page_bytes, pages_around};
+use crate::target::engine_on_target;
 
 thread_local! {
     /// Mapping of this thread: begin and end address, and the first address that faulted in the current I/O (0: none).
@@ -31,12 +32,12 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
         }
         ours
     });
-    let page = at & !(PAGE_BYTES as usize - 1);
+    let page_bytes = page_bytes();
+    let page = at & !(page_bytes - 1);
     let (protection, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
     // SAFETY: the page lies in this thread's mapping, which the engine maps anew before the next I/O.
-    if ours && unsafe { libc::mmap(page as *mut _, PAGE_BYTES as usize, protection, flags, -1, 0) } != libc::MAP_FAILED
-    {
+    if ours && unsafe { libc::mmap(page as *mut _, page_bytes, protection, flags, -1, 0) } != libc::MAP_FAILED {
         return;
     }
     // SAFETY: restores the default, so that a fault that is not ours ends the process as it would without us.
@@ -45,6 +46,8 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
 
 fn guard_against_bus_errors() {
     static ONCE: Once = Once::new();
+    // Asked for here, so that the handler finds it known.
+    page_bytes();
     ONCE.call_once(|| {
         // SAFETY: the action is fully initialised and the handler is async-signal-safe.
         unsafe {
@@ -70,16 +73,16 @@ impl Mmap {
     ///
     /// # Errors
     /// When the kernel refuses the mapping.
-    pub(crate) fn engine(fd: OwnedFd, path: &str, span: Span) -> Result<Synchronous<Mmap>, StepFailure> {
+    pub(crate) fn engine(fd: OwnedFd, id: &TargetId, span: Span) -> Result<Synchronous<Mmap>, StepFailure> {
         guard_against_bus_errors();
-        let first_offset = span.first_offset_bytes / PAGE_BYTES * PAGE_BYTES;
-        let end = (span.first_offset_bytes + span.count * span.unit_bytes).next_multiple_of(PAGE_BYTES);
+        let end = span.first_offset_bytes + span.count * span.unit_bytes;
+        let (first_offset, end) = pages_around(span.first_offset_bytes, end, page_bytes());
         let mut mapped = Mmap { base: std::ptr::null_mut(), len: (end - first_offset) as usize, first_offset, fd };
         let at = mapped.map(std::ptr::null_mut(), 0, mapped.len);
         if at == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
-            let why = format!("mmap of {} bytes: {error}", mapped.len);
-            return Err(refused(format!("engine mmap on {path}"), why, "use a smaller size, or `--engine psync`"));
+            let why = msg!("engine-mmap-failed", bytes = mapped.len, error = error);
+            return Err(refused(engine_on_target(EngineName::Mmap, id), why, msg!("engine-mmap-failed-help")));
         }
         mapped.base = at.cast();
         GUARDED.with(|[begin, end, _]| {
@@ -113,7 +116,7 @@ impl Mmap {
                 0
             } else {
                 std::ptr::copy_nonoverlapping(io.buffer, at, io.len as usize);
-                let begin = from / PAGE_BYTES * PAGE_BYTES;
+                let (begin, _) = pages_around(from, from, page_bytes());
                 let end = from + u64::from(io.len);
                 libc::msync(self.base.add(begin as usize).cast(), (end - begin) as usize, libc::MS_SYNC)
             }
@@ -131,8 +134,8 @@ impl Mmap {
     /// Puts the file back where the handler put empty pages, and says what the I/O came to.
     #[cold]
     fn recover(&mut self, io: &Io, from: u64) -> i32 {
-        let begin = from / PAGE_BYTES * PAGE_BYTES;
-        let len = (from + u64::from(io.len)).next_multiple_of(PAGE_BYTES) - begin;
+        let (begin, end) = pages_around(from, from + u64::from(io.len), page_bytes());
+        let len = end - begin;
         // SAFETY: the range is part of our mapping.
         let at = unsafe { self.base.add(begin as usize) };
         if self.map(at.cast(), begin, len as usize) == libc::MAP_FAILED {
@@ -158,7 +161,7 @@ impl Call for Mmap {
     }
 
     fn features(&self) -> Vec<FeatureUse> {
-        vec![feature("msync", true, "a write is done when msync(MS_SYNC) returns")]
+        vec![FeatureUse::used("msync", msg!("engine-msync"))]
     }
 }
 

@@ -1,8 +1,11 @@
 //! Engines behind one contract. The hot loop is compiled once per engine: no virtual call per I/O.
 
 mod call;
+mod first_read;
 pub(crate) mod libaio;
 pub(crate) mod mmap;
+#[cfg(feature = "bench")]
+pub(crate) mod nop;
 pub(crate) mod null;
 pub(crate) mod psync;
 mod ring;
@@ -11,6 +14,7 @@ pub(crate) mod uring_cmd;
 
 use std::io;
 
+use fathom_message::Message;
 use fathom_plan::Op;
 use fathom_record::{FeatureUse, StepFailure};
 
@@ -66,6 +70,18 @@ pub(crate) trait Backend {
     /// Hands out every finished I/O: slot and bytes moved, or a negative errno. Never blocks.
     fn reap(&mut self, done: impl FnMut(u32, i32));
 
+    /// I/Os that the kernel still works on: their buffers and the target's descriptor are in use.
+    fn in_flight(&self) -> u32;
+
+    /// Forgets what was pushed and not handed to the kernel yet: it will never start.
+    fn discard(&mut self);
+
+    /// Lets completions appear, without waiting for any and without starting anything.
+    ///
+    /// # Errors
+    /// As `submit`.
+    fn poll(&mut self) -> io::Result<()>;
+
     /// Calls that started I/O so far.
     fn submit_calls(&self) -> u64;
 
@@ -73,14 +89,33 @@ pub(crate) trait Backend {
     fn features(&self) -> Vec<FeatureUse>;
 }
 
-/// A row of the record about a feature.
-pub(crate) fn feature(name: &str, used: bool, detail: impl Into<String>) -> FeatureUse {
-    FeatureUse { name: name.to_owned(), used, detail: detail.into() }
+/// A refusal: what, why, and the way out.
+pub(crate) fn refused(what: Message, why: Message, help: Message) -> StepFailure {
+    StepFailure::Refused { what, why, help }
 }
 
-/// A refusal: what, why, and the way out.
-pub(crate) fn refused(what: impl Into<String>, why: impl Into<String>, help: impl Into<String>) -> StepFailure {
-    StepFailure::Refused { what: what.into(), why: why.into(), help: help.into() }
+/// Why a worker never got to its window.
+pub(crate) enum Unready {
+    /// It could not be set up.
+    Failed(StepFailure),
+    /// The step was stopped meanwhile.
+    Stopped,
+}
+
+impl From<StepFailure> for Unready {
+    fn from(failure: StepFailure) -> Unready {
+        Unready::Failed(failure)
+    }
+}
+
+/// The detail of a feature of which nothing more is to be said.
+pub(crate) fn no_detail() -> Message {
+    Message::verbatim("")
+}
+
+/// What the operating system says.
+pub(crate) fn os_words(error: &io::Error) -> Message {
+    Message::verbatim(error.to_string())
 }
 
 /// errno of the last failed call.

@@ -46,6 +46,18 @@ impl Backend for Null {
         self.pending.clear();
     }
 
+    fn in_flight(&self) -> u32 {
+        0
+    }
+
+    fn discard(&mut self) {
+        self.pending.clear();
+    }
+
+    fn poll(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn submit_calls(&self) -> u64 {
         self.calls
     }

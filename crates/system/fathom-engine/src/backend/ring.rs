@@ -2,19 +2,24 @@
 //! system call. Generic over the size of its entries.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{Ordering, fence};
 
+use fathom_message::{Message, msg};
 use fathom_plan::{EngineSpec, Mode};
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureState, FeatureUse, StepFailure};
 use io_uring::{EnterFlags, IoUring, cqueue, squeue};
 
-use super::{feature, refused};
+use super::first_read::Submission;
+use super::{no_detail, os_words};
 use crate::buffer::Area;
 use crate::raw_call;
 
-/// Idle time after which the SQPOLL thread sleeps. Longer than any gap of a closed loop on a working device.
-const SQPOLL_IDLE_MS: u32 = 1_000;
+mod setup;
+
+use setup::{SetupFlags, build_with_fallback};
+pub(super) use setup::{mode_on_target, no_poll_queues, setup_refused};
+
 /// Largest registered buffer the kernel takes (io_uring/rsrc.c).
 const REGISTERED_BYTES_MAX: usize = 1 << 30;
 /// `IORING_REGISTER_RING_FDS`, linux/io_uring.h.
@@ -45,8 +50,11 @@ pub(super) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     enter_flags: u32,
     /// In the ring, not yet taken by the kernel.
     staged: u32,
+    /// Entries that the kernel took and completions that were reaped; both wrap around.
+    taken: u32,
+    reaped: u32,
     calls: u64,
-    sqpoll: bool,
+    mode: Mode,
     ext_arg: bool,
     /// Slots per registered buffer; 0: buffers are not registered.
     pub(super) slots_per_buffer: u32,
@@ -59,121 +67,11 @@ pub(super) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     fd: OwnedFd,
 }
 
-/// Set-up flags beyond the mode, each of which the kernel may lack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SetupFlags {
-    single_issuer: bool,
-    defer_taskrun: bool,
-    coop_taskrun: bool,
-    no_sqarray: bool,
-}
-
-const NO_FLAGS: SetupFlags =
-    SetupFlags { single_issuer: false, defer_taskrun: false, coop_taskrun: false, no_sqarray: false };
-
-impl SetupFlags {
-    /// Everything that makes sense with `mode`. The kernel refuses both kinds of task-run control with SQPOLL.
-    fn wanted(mode: Mode) -> Self {
-        let own_task = mode != Mode::Sqpoll;
-        SetupFlags { single_issuer: true, defer_taskrun: own_task, coop_taskrun: own_task, no_sqarray: true }
-    }
-}
-
-fn build<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
-    depth: u32,
-    spec: EngineSpec,
-    flags: SetupFlags,
-) -> io::Result<IoUring<S, C>> {
-    let mut builder = IoUring::<S, C>::builder();
-    builder.setup_clamp().dontfork();
-    match spec.mode {
-        Mode::Interrupt => {}
-        Mode::Iopoll => {
-            builder.setup_iopoll();
-        }
-        Mode::Sqpoll => {
-            builder.setup_sqpoll(SQPOLL_IDLE_MS);
-            if let Some(cpu) = spec.sqpoll_cpu {
-                builder.setup_sqpoll_cpu(cpu);
-            }
-        }
-    }
-    if flags.single_issuer {
-        builder.setup_single_issuer();
-    }
-    if flags.defer_taskrun {
-        builder.setup_defer_taskrun();
-    }
-    if flags.coop_taskrun {
-        builder.setup_coop_taskrun();
-    }
-    if flags.no_sqarray {
-        builder.setup_no_sqarray();
-    }
-    builder.build(depth)
-}
-
-/// A ring with every wanted flag the kernel takes, each tried alone when the whole set is refused.
-fn build_with_fallback<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
-    depth: u32,
-    spec: EngineSpec,
-) -> io::Result<(IoUring<S, C>, SetupFlags)> {
-    let wanted = SetupFlags::wanted(spec.mode);
-    match build(depth, spec, wanted) {
-        Ok(ring) => return Ok((ring, wanted)),
-        Err(error) if error.raw_os_error() != Some(libc::EINVAL) => return Err(error),
-        Err(_) => {}
-    }
-    let takes = |flags: SetupFlags| build::<S, C>(2, spec, flags).is_ok();
-    let single_issuer = takes(SetupFlags { single_issuer: true, ..NO_FLAGS });
-    let flags = SetupFlags {
-        single_issuer,
-        // The kernel wants DEFER_TASKRUN only together with SINGLE_ISSUER.
-        defer_taskrun: wanted.defer_taskrun
-            && single_issuer
-            && takes(SetupFlags { single_issuer: true, defer_taskrun: true, ..NO_FLAGS }),
-        coop_taskrun: wanted.coop_taskrun && takes(SetupFlags { coop_taskrun: true, ..NO_FLAGS }),
-        no_sqarray: takes(SetupFlags { no_sqarray: true, ..NO_FLAGS }),
-    };
-    build(depth, spec, flags).map(|ring| (ring, flags))
-}
-
-pub(super) fn setup_refused(error: &io::Error, spec: EngineSpec, depth: u32) -> StepFailure {
-    let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
-    let what = format!("engine {}, mode {}, queue depth {depth}", spec.name.as_str(), spec.mode.as_str());
-    match error.raw_os_error() {
-        Some(libc::EPERM) if disabled.trim() != "0" && !disabled.is_empty() => refused(
-            what,
-            format!("io_uring is disabled: /proc/sys/kernel/io_uring_disabled is {}", disabled.trim()),
-            "ask the administrator for `sysctl kernel.io_uring_disabled=0`, or use `--engine libaio`",
-        ),
-        Some(libc::EPERM | libc::EACCES) => refused(
-            what,
-            format!("the kernel refuses io_uring_setup: {error} (a container's seccomp filter does that)"),
-            "allow io_uring in the container, or use `--engine libaio`",
-        ),
-        Some(libc::ENOSYS) => refused(
-            what,
-            "this kernel has no io_uring (see also /proc/sys/kernel/io_uring_disabled)",
-            "use `--engine libaio`",
-        ),
-        Some(libc::ENOMEM) => refused(
-            what,
-            format!("no memory for the ring: {error}"),
-            "raise the limit of locked memory (`ulimit -l`), or use fewer threads or a smaller queue depth",
-        ),
-        _ => refused(what, format!("io_uring_setup: {error}"), "use `--engine libaio`, or another mode"),
-    }
-}
-
-/// Whether the kernel has started an io_uring worker for the calling thread.
-fn has_io_worker() -> bool {
-    // SAFETY: takes nothing and cannot fail.
-    let me = unsafe { libc::gettid() };
-    let name = format!("iou-wrk-{me}");
-    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
-    let comm = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("comm"));
-    threads.flatten().any(|thread| comm(thread).is_ok_and(|comm| comm.trim() == name))
+/// Completions that a call waits for. The kernel's loop that polls for them (io_iopoll_check) knows no timeout, and would
+/// let the next arrival pass: with a timeout it is left at once and entered again.
+#[inline(always)]
+fn completions_awaited(mode: Mode, min: u32, timeout_ns: Option<u64>) -> u32 {
+    if mode == Mode::Iopoll && timeout_ns.is_some() { 0 } else { min }
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
@@ -188,8 +86,10 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             enter_fd: inner.as_raw_fd(),
             enter_flags: 0,
             staged: 0,
+            taken: 0,
+            reaped: 0,
             calls: 0,
-            sqpoll: spec.mode == Mode::Sqpoll,
+            mode: spec.mode,
             ext_arg: inner.params().is_feature_ext_arg(),
             slots_per_buffer: 0,
             entry_flags: 0,
@@ -212,12 +112,12 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     fn note_setup(&mut self, flags: SetupFlags, spec: EngineSpec) {
         let wanted = SetupFlags::wanted(spec.mode);
         let mut row = |name: &str, wanted: bool, used: bool| {
-            let detail = match (wanted, used) {
-                (_, true) => "",
-                (true, false) => "this kernel refuses it",
-                (false, false) => "not possible with sqpoll",
+            let (state, detail) = match (wanted, used) {
+                (_, true) => (FeatureState::Used, no_detail()),
+                (true, false) => (FeatureState::Unavailable, msg!("engine-kernel-refuses")),
+                (false, false) => (FeatureState::NotAsked, msg!("engine-not-with-sqpoll")),
             };
-            self.features.push(feature(name, used, detail));
+            self.features.push(FeatureUse::new(name, state, detail));
         };
         row("single_issuer", wanted.single_issuer, flags.single_issuer);
         row("defer_taskrun", wanted.defer_taskrun, flags.defer_taskrun);
@@ -225,10 +125,10 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         row("no_sqarray", wanted.no_sqarray, flags.no_sqarray);
         match spec.mode {
             Mode::Interrupt => {}
-            Mode::Iopoll => self.features.push(feature("iopoll", true, "")),
+            Mode::Iopoll => self.features.push(FeatureUse::used("iopoll", no_detail())),
             Mode::Sqpoll => {
-                let detail = spec.sqpoll_cpu.map_or_else(String::new, |cpu| format!("polling thread on CPU {cpu}"));
-                self.features.push(feature("sqpoll", true, detail));
+                let detail = spec.sqpoll_cpu.map_or_else(no_detail, |cpu| msg!("engine-sqpoll-cpu", cpu = cpu));
+                self.features.push(FeatureUse::used("sqpoll", detail));
             }
         }
     }
@@ -244,13 +144,25 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             self.enter_fd = update.offset as i32;
             self.enter_flags = EnterFlags::REGISTERED_RING.bits();
         }
-        let detail = if done == 1 { String::new() } else { io::Error::last_os_error().to_string() };
-        self.features.push(feature("registered_ring", done == 1, detail));
+        let outcome = if done == 1 { Ok(no_detail()) } else { Err(os_words(&io::Error::last_os_error())) };
+        self.note("registered_ring", outcome);
+    }
+
+    fn note(&mut self, name: &str, outcome: Result<Message, Message>) {
+        let (state, detail) = match outcome {
+            Ok(how) => (FeatureState::Used, how),
+            Err(why) => (FeatureState::Unavailable, why),
+        };
+        self.features.push(FeatureUse::new(name, state, detail));
+    }
+
+    fn note_not_asked(&mut self, name: &str) {
+        self.features.push(FeatureUse::new(name, FeatureState::NotAsked, no_detail()));
     }
 
     fn register_file(&mut self, wanted: bool) {
         if !wanted {
-            self.features.push(feature("fixed_files", false, "not asked"));
+            self.note_not_asked("fixed_files");
             return;
         }
         let outcome = self.inner.submitter().register_files(&[self.fd.as_raw_fd()]);
@@ -258,38 +170,37 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             self.entry_fd = 0;
             self.entry_flags |= squeue::Flags::FIXED_FILE.bits();
         }
-        let detail = outcome.as_ref().err().map_or_else(String::new, ToString::to_string);
-        self.features.push(feature("fixed_files", outcome.is_ok(), detail));
+        self.note("fixed_files", outcome.map(|()| no_detail()).map_err(|error| os_words(&error)));
     }
 
     fn register_buffers(&mut self, wanted: bool, depth: u32, area: &Area) {
         if !wanted {
-            self.features.push(feature("fixed_buffers", false, "not asked"));
+            self.note_not_asked("fixed_buffers");
             return;
         }
         let slots_per_buffer = (REGISTERED_BYTES_MAX / area.slot_bytes()).max(1);
         let pieces = area.pieces(depth as usize, slots_per_buffer * area.slot_bytes());
-        // SAFETY: the pieces cover the worker's area, which the worker keeps until after the ring is dropped.
+        // SAFETY: the pieces cover the area of the rig, which outlives the ring.
         let outcome = unsafe { self.inner.submitter().register_buffers(&pieces) };
         if outcome.is_ok() {
             self.slots_per_buffer = u32::try_from(slots_per_buffer).unwrap_or(u32::MAX);
         }
-        let detail = match &outcome {
-            Ok(()) => {
-                format!("{} of contiguous memory", if pieces.len() == 1 { "one piece" } else { "several pieces" })
-            }
-            Err(error) => format!("{error}; `ulimit -l` bounds registered memory"),
+        let outcome = match outcome {
+            Ok(()) => Ok(msg!("engine-buffers-registered", pieces = pieces.len())),
+            Err(error) => Err(msg!("engine-buffers-refused", error = error)),
         };
-        self.features.push(feature("fixed_buffers", outcome.is_ok(), detail));
+        self.note("fixed_buffers", outcome);
     }
 
-    /// Notices when the kernel handed the thread's I/O to a worker, and adapts to it.
-    pub(super) fn note_worker(&mut self) {
-        let punted = has_io_worker();
-        if !punted {
-            self.features.push(feature("inline_submit", true, ""));
-            return;
-        }
+    /// Notes how the thread's I/O gets to the device, and adapts to it.
+    pub(super) fn note_submission(&mut self, submission: Submission) {
+        let probes = match submission {
+            Submission::Inline => {
+                self.note("inline_submit", Ok(no_detail()));
+                return;
+            }
+            Submission::ByWorker { probes } => probes,
+        };
         // Spares the kernel the attempt to submit without blocking, which can only fail.
         self.entry_flags |= squeue::Flags::ASYNC.bits();
         // The kernel worker and this thread share a CPU as often as not. A batch thread does not preempt the worker at
@@ -299,17 +210,23 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             let parameter: libc::sched_param = std::mem::zeroed();
             libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameter) == 0
         };
-        let how = if batch { "; the thread runs as SCHED_BATCH" } else { "" };
-        let detail =
-            format!("the target cannot be submitted to without blocking: a kernel thread (iou-wrk) does the I/O{how}");
-        self.features.push(feature("inline_submit", false, detail));
+        let why = match batch {
+            true => msg!("engine-by-worker-as-batch", probes = probes),
+            false => msg!("engine-by-worker", probes = probes),
+        };
+        self.note("inline_submit", Err(why));
     }
 
     /// Takes back the registration of the buffers, which `why` it cannot be used.
-    pub(super) fn forget_buffers(&mut self, why: &str) {
+    pub(super) fn forget_buffers(&mut self, why: Message) {
         self.slots_per_buffer = 0;
         self.features.retain(|f| f.name != "fixed_buffers");
-        self.features.push(feature("fixed_buffers", false, why));
+        self.note("fixed_buffers", Err(why));
+    }
+
+    /// The descriptor that the entries name.
+    pub(super) fn target(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 
     /// Index of the registered buffer a slot lies in.
@@ -321,15 +238,24 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
 
     /// Copies entries into the ring.
     ///
+    /// # Errors
+    /// EBUSY when the queue is full, which its size excludes (see `queue_entries`).
+    ///
     /// # Safety
     /// Buffers and file named by the entries must stay valid until the entries' completions were reaped.
     #[inline(always)]
-    pub(super) unsafe fn stage(&mut self, entries: &[S]) {
+    pub(super) unsafe fn stage(&mut self, entries: &[S]) -> io::Result<()> {
         // SAFETY: the caller's promise.
         let pushed = unsafe { self.inner.submission().push_multiple(entries) };
-        // The ring has an entry for every slot, and a slot is in it at most once.
-        assert!(pushed.is_ok(), "the submission queue is full");
+        if pushed.is_err() {
+            return Err(io::Error::from_raw_os_error(libc::EBUSY));
+        }
         self.staged += entries.len() as u32;
+        if self.mode == Mode::Sqpoll {
+            // The polling thread may take them at once.
+            self.taken = self.taken.wrapping_add(entries.len() as u32);
+        }
+        Ok(())
     }
 
     /// Hands everything staged to the kernel without waiting.
@@ -355,10 +281,29 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.enter(min, true, timeout_ns)
     }
 
-    /// Completions that are there.
+    /// Hands out the completions that are there.
     #[inline(always)]
-    pub(super) fn completions(&mut self) -> cqueue::CompletionQueue<'_, C> {
-        self.inner.completion()
+    pub(super) fn reap(&mut self, mut each: impl FnMut(&C)) {
+        for entry in self.inner.completion() {
+            self.reaped = self.reaped.wrapping_add(1);
+            each(&entry);
+        }
+    }
+
+    /// Entries that the kernel took and whose completions were not reaped.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.taken.wrapping_sub(self.reaped)
+    }
+
+    /// Leaves what the kernel did not take where it is: no later call hands it over.
+    pub(super) fn discard(&mut self) {
+        self.staged = 0;
+    }
+
+    /// Lets completions appear without starting or awaiting anything.
+    pub(super) fn poll(&mut self) -> io::Result<()> {
+        debug_assert!(self.staged == 0, "something would be started");
+        if self.mode == Mode::Sqpoll { Ok(()) } else { self.enter(0, true, None) }
     }
 
     /// Calls that started I/O so far.
@@ -369,11 +314,12 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     #[inline(always)]
     pub(super) fn enter(&mut self, min: u32, reap: bool, timeout_ns: Option<u64>) -> io::Result<()> {
         let mut flags = self.enter_flags;
+        let min = completions_awaited(self.mode, min, timeout_ns);
         // With DEFER_TASKRUN and with IOPOLL completions appear only in calls that ask for them.
         if reap {
             flags |= EnterFlags::GETEVENTS.bits();
         }
-        if self.sqpoll {
+        if self.mode == Mode::Sqpoll {
             // The tail must be visible before the flag is read, or the poller may fall asleep unnoticed.
             fence(Ordering::SeqCst);
             if self.inner.submission().need_wakeup() {
@@ -404,7 +350,13 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         };
         if taken >= 0 {
             self.calls += u64::from(self.staged > 0);
-            self.staged = if self.sqpoll { 0 } else { self.staged - (taken as u32).min(self.staged) };
+            if self.mode == Mode::Sqpoll {
+                self.staged = 0;
+            } else {
+                let taken = (taken as u32).min(self.staged);
+                self.staged -= taken;
+                self.taken = self.taken.wrapping_add(taken);
+            }
             return Ok(());
         }
         match -taken as i32 {
@@ -412,5 +364,20 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY => Ok(()),
             error => Err(io::Error::from_raw_os_error(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_must_end_by_itself_is_none_while_the_kernel_polls() {
+        for mode in [Mode::Interrupt, Mode::Iopoll, Mode::Sqpoll] {
+            assert_eq!(completions_awaited(mode, 3, None), 3, "{mode:?}");
+        }
+        assert_eq!(completions_awaited(Mode::Interrupt, 1, Some(1_000)), 1);
+        assert_eq!(completions_awaited(Mode::Sqpoll, 1, Some(1_000)), 1);
+        assert_eq!(completions_awaited(Mode::Iopoll, 1, Some(1_000)), 0);
     }
 }

@@ -2,15 +2,18 @@
 
 use std::io;
 
+use fathom_message::msg;
 use fathom_nvme::Status;
 use fathom_plan::{EngineSpec, Mode, Op};
 use fathom_record::{FeatureUse, StepFailure};
 use io_uring::{cqueue, opcode, squeue};
 
-use super::ring::{Ring, setup_refused};
-use super::{Backend, Io, NVME_STATUS, SubmitStamp, refused};
+use super::first_read::read_once;
+use super::ring::{Ring, mode_on_target, no_poll_queues};
+use super::{Backend, Io, NVME_STATUS, SubmitStamp, Unready, refused};
 use crate::buffer::Area;
-use crate::target::{Namespace, Target};
+use crate::rig::Rig;
+use crate::target::{Namespace, Target, engine_on_target};
 
 /// `NVME_URING_CMD_IO`, linux/nvme_ioctl.h: _IOWR('N', 0x80, struct nvme_uring_cmd).
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
@@ -76,17 +79,14 @@ pub(crate) struct UringCmd {
 
 impl UringCmd {
     /// A ring for `depth` commands on `target` with the buffers of `area`. Must be called by the thread that will use
-    /// it. Reads one block, to learn what kernel and drive take.
+    /// it.
     ///
     /// # Errors
     /// When the target is no NVMe character device, or the kernel refuses the ring, the mode or the block size.
     pub(crate) fn new(target: &Target, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
         let Some(namespace) = target.namespace else {
-            return Err(refused(
-                format!("engine io_uring_cmd on {}", target.path),
-                "it is no character device of an NVMe namespace",
-                "name one (/dev/ng0n1), or use `--engine io_uring`",
-            ));
+            let what = engine_on_target(spec.name, &target.id);
+            return Err(refused(what, msg!("engine-no-namespace"), msg!("engine-passthrough-kind-help")));
         };
         refuse_unpolled(target, namespace, spec)?;
         let ring = Ring::new(target.open()?, depth, spec)?;
@@ -99,66 +99,54 @@ impl UringCmd {
             block_shift: namespace.block_bytes.trailing_zeros(),
         };
         commands.ring.register(depth, spec, area);
-        commands.probe(target, spec, area)?;
         Ok(commands)
     }
 
-    fn read_once(&mut self, target: &Target, spec: EngineSpec, area: &Area) -> Result<i32, StepFailure> {
-        let len = u32::try_from(area.slot_bytes()).unwrap_or(u32::MAX);
+    /// Reads a block, to learn what kernel and drive take. Kernels before 6.1 take passthrough but no registered buffers
+    /// with it: then without.
+    ///
+    /// # Errors
+    /// A refusal, or that the step was stopped before the drive answered.
+    pub(crate) fn look(
+        rig: &mut Rig<UringCmd>,
+        target: &Target,
+        spec: EngineSpec,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<(), Unready> {
+        let len = u32::try_from(rig.area.slot_bytes()).unwrap_or(u32::MAX);
         let offset = target.span.first_offset_bytes;
-        self.push(&Io { slot: 0, op: Op::Read, len, offset, buffer: area.slot(0) });
-        let mut result = None;
-        while result.is_none() {
-            self.submit_and_wait(1, None).map_err(|e| setup_refused(&e, spec, 1))?;
-            self.reap(|_, moved| result = Some(moved));
+        let mut result = read_once(rig, offset, len, spec, stopped)?;
+        if result == -libc::EINVAL && rig.backend.ring.slots_per_buffer > 0 {
+            rig.backend.ring.forget_buffers(msg!("engine-passthrough-no-buffers"));
+            result = read_once(rig, offset, len, spec, stopped)?;
         }
-        Ok(result.unwrap_or(0))
-    }
-
-    /// Reads one block. Kernels before 6.1 take passthrough but no registered buffers with it: then without.
-    fn probe(&mut self, target: &Target, spec: EngineSpec, area: &Area) -> Result<(), StepFailure> {
-        let mut result = self.read_once(target, spec, area)?;
-        if result == -libc::EINVAL && self.ring.slots_per_buffer > 0 {
-            self.ring.forget_buffers("this kernel takes no registered buffers for passthrough");
-            result = self.read_once(target, spec, area)?;
-        }
-        let what = format!("engine io_uring_cmd, mode {}, on {}", spec.mode.as_str(), target.path);
-        match -result {
-            libc::EOPNOTSUPP if spec.mode == Mode::Iopoll => Err(refused(
-                what,
-                "this kernel cannot poll for passthrough commands (it can from 6.1 on)",
-                "use `--mode interrupt`, or a newer kernel",
-            )),
-            libc::EOPNOTSUPP => Err(refused(
-                what,
-                "this kernel has no passthrough by io_uring (it came with 5.19)",
-                "use `--engine io_uring` on the block device",
-            )),
-            libc::EACCES | libc::EPERM => {
-                Err(refused(what, "the kernel lets this user pass no commands to the drive", "run as root"))
+        let (why, help) = match -result {
+            libc::EOPNOTSUPP if spec.mode == Mode::Iopoll => {
+                (msg!("engine-passthrough-no-polling"), msg!("engine-passthrough-no-polling-help"))
             }
+            libc::EOPNOTSUPP => (msg!("engine-no-passthrough"), msg!("engine-no-passthrough-help")),
+            libc::EACCES | libc::EPERM => (msg!("engine-passthrough-forbidden"), msg!("engine-as-root")),
             // Past the block layer nobody splits a request that is too large for the drive.
-            libc::EINVAL => Err(refused(
-                what,
-                format!("the kernel refuses a command of {} bytes: passthrough splits nothing", area.slot_bytes()),
-                "use a smaller block size (the drive's limit is queue/max_hw_sectors_kb of its block device)",
-            )),
-            _ => Ok(()),
-        }
+            libc::EINVAL => {
+                (msg!("engine-passthrough-too-large", bytes = len), msg!("engine-passthrough-too-large-help"))
+            }
+            _ => return Ok(()),
+        };
+        Err(refused(mode_on_target(spec, &target.id), why, help).into())
     }
 
     /// Copies the batch into the ring.
     #[inline(always)]
-    fn flush(&mut self) {
+    fn flush(&mut self) -> io::Result<()> {
         if self.batch_len == 0 {
-            return;
+            return Ok(());
         }
         let batch = self.batch[..self.batch_len].as_ptr().cast::<squeue::Entry128>();
         // SAFETY: both types are the kernel's 128-byte entry (`repr(C)`, sizes asserted above), and `batch_len` of them
-        // were written; buffers and file named by them outlive the I/O (see `Backend::push` and the field order of
-        // `Ring`).
-        unsafe { self.ring.stage(std::slice::from_raw_parts(batch, self.batch_len)) };
+        // were written; buffers and file named by them outlive the I/O (see `Rig`).
+        unsafe { self.ring.stage(std::slice::from_raw_parts(batch, self.batch_len)) }?;
         self.batch_len = 0;
+        Ok(())
     }
 }
 
@@ -167,11 +155,7 @@ fn refuse_unpolled(target: &Target, namespace: Namespace, spec: EngineSpec) -> R
     if spec.mode != Mode::Iopoll || namespace.can_poll != Some(false) {
         return Ok(());
     }
-    Err(refused(
-        format!("mode iopoll on {}", target.path),
-        "the device has no poll queues",
-        "load the driver with some (`nvme.poll_queues=4` on the kernel command line), or use `--mode interrupt`",
-    ))
+    Err(no_poll_queues(spec, &target.id))
 }
 
 impl Backend for UringCmd {
@@ -201,28 +185,45 @@ impl Backend for UringCmd {
 
     #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
-        self.flush();
+        self.flush()?;
         self.ring.submit()
     }
 
     #[inline(always)]
     fn submit_and_wait(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
-        self.flush();
+        self.flush()?;
         self.ring.submit_and_wait(min, timeout_ns)
     }
 
     #[inline(always)]
     fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
-        for entry in self.ring.completions() {
-            let slot = entry.user_data() as u32;
-            // 0: done; above: the drive's status; below: the kernel's errno.
-            let moved = match entry.result() {
-                0 => self.lens[slot as usize] as i32,
-                status @ 1.. => -(NVME_STATUS | i32::from(Status::of(status as u16).field())),
-                errno => errno,
-            };
-            done(slot, moved);
-        }
+        let lens = &self.lens;
+        self.ring.reap(
+            #[inline(always)]
+            |entry| {
+                let slot = entry.user_data() as u32;
+                // 0: done; above: the drive's status; below: the kernel's errno.
+                let moved = match entry.result() {
+                    0 => lens[slot as usize] as i32,
+                    status @ 1.. => -(NVME_STATUS | i32::from(Status::of(status as u16).field())),
+                    errno => errno,
+                };
+                done(slot, moved);
+            },
+        );
+    }
+
+    fn in_flight(&self) -> u32 {
+        self.ring.in_flight()
+    }
+
+    fn discard(&mut self) {
+        self.batch_len = 0;
+        self.ring.discard();
+    }
+
+    fn poll(&mut self) -> io::Result<()> {
+        self.ring.poll()
     }
 
     fn submit_calls(&self) -> u64 {

@@ -101,20 +101,20 @@ impl Port for Drive {
     }
 }
 
-fn formatted(drive: &Drive) -> Result<String, EraseError> {
+fn formatted(drive: &Drive) -> Result<Message, EraseError> {
     format_by(drive, 1, &mut |_| {})
 }
 
-fn sanitized(drive: &Drive) -> (Result<String, EraseError>, Vec<Option<f64>>) {
+fn sanitized(drive: &Drive) -> (Result<Message, EraseError>, Vec<Option<f64>>) {
     let mut seen = Vec::new();
     let stop = AtomicBool::new(false);
     let result = sanitize_by(drive, 1, &stop, Duration::ZERO, &mut |p| seen.push(p.done));
     (result, seen)
 }
 
-fn why(result: Result<String, EraseError>) -> String {
+fn why(result: Result<Message, EraseError>) -> String {
     match result {
-        Err(EraseError::Unable(why)) => why,
+        Err(EraseError::Unable(why)) => fathom_language::english(&why),
         other => panic!("nothing may have been begun: {other:?}"),
     }
 }
@@ -123,7 +123,10 @@ fn why(result: Result<String, EraseError>) -> String {
 fn a_format_erases_user_data_and_keeps_the_block_format() {
     let drive = drive();
     let said = formatted(&drive).expect("it can");
-    assert_eq!(said, "NVMe Format with erasure of user data, in the format that it had (4 KiB blocks)");
+    assert_eq!(
+        fathom_language::english(&said),
+        "NVMe Format with erasure of user data, block format unchanged (4 KiB blocks)"
+    );
     assert_eq!(drive.harm(), [(0x80, 1 | 1 << 9)], "format 1, erase 1");
     let sent = drive.sent.lock().expect("no panic");
     let format = sent.iter().find(|c| c.opcode == 0x80).expect("sent");
@@ -150,7 +153,7 @@ fn a_format_that_reaches_other_namespaces_is_never_sent() {
 fn a_drive_that_cannot_or_will_not_format_says_so_and_another_way_may_be_tried() {
     let mut drive = drive();
     drive.identify[256] = 0;
-    assert!(why(formatted(&drive)).contains("no Format NVM"));
+    assert!(why(formatted(&drive)).contains("does not support Format NVM"));
     assert_eq!(drive.harm(), []);
     drive.identify[256] = 2;
     drive.refuses = Some(0x80);
@@ -174,7 +177,7 @@ fn a_drive_whose_namespaces_are_not_known_is_left_alone() {
         }
     }
     let mut many = NoList(drive());
-    assert!(why(format_by(&many, 1, &mut |_| {})).contains("does not tell its namespaces"));
+    assert!(why(format_by(&many, 1, &mut |_| {})).contains("does not report its namespaces"));
     assert_eq!(many.0.harm(), []);
     many.0.identify[516] = 1;
     assert!(format_by(&many, 1, &mut |_| {}).is_ok(), "it can have one only");
@@ -183,21 +186,23 @@ fn a_drive_whose_namespaces_are_not_known_is_left_alone() {
 #[test]
 fn a_changed_block_format_is_a_failure() {
     let drive = Drive { changes_format: true, ..drive() };
-    assert!(matches!(formatted(&drive), Err(EraseError::Failed(why)) if why.contains("changed its block format")));
+    assert!(matches!(formatted(&drive), Err(EraseError::Failed(why)) if why.holds("erase-format-changed")));
 }
 
 #[test]
 fn a_sanitize_is_waited_for_and_its_progress_told() {
     let drive = drive();
     let (said, seen) = sanitized(&drive);
-    assert_eq!(said.expect("it can"), "NVMe Sanitize by block erase");
+    assert_eq!(fathom_language::english(&said.expect("it can")), "NVMe Sanitize by block erase");
     assert_eq!(seen, [Some(0.25), Some(0.5), Some(0.75)]);
     assert_eq!(drive.harm(), [(0x84, 2 | 1 << 3)]);
 }
 
 #[test]
 fn the_means_of_a_sanitize_is_block_erase_then_cryptography_never_overwriting() {
-    for (support, wanted) in [(0b01, Ok(4 | 1 << 3)), (0b100, Err("overwriting only")), (0, Err("no Sanitize"))] {
+    for (support, wanted) in
+        [(0b01, Ok(4 | 1 << 3)), (0b100, Err("overwriting only")), (0, Err("does not support Sanitize"))]
+    {
         let mut drive = drive();
         drive.identify[328] = support;
         match (sanitized(&drive).0, wanted) {
@@ -230,7 +235,7 @@ fn a_sanitize_under_way_is_joined_and_not_begun_again() {
 fn a_failed_sanitize_is_named_and_the_drive_brought_back() {
     let drive = Drive { sanitize_fails: true, ..drive() };
     let said = sanitized(&drive).0;
-    assert!(matches!(&said, Err(EraseError::Failed(why)) if why.contains("its Sanitize failed")), "{said:?}");
+    assert!(matches!(&said, Err(EraseError::Failed(why)) if why.id().starts_with("erase-sanitize-failed")), "{said:?}");
     assert_eq!(drive.harm(), [(0x84, 2 | 1 << 3), (0x84, 1)], "the failure mode is left");
 }
 

@@ -3,13 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Setting;
+use fathom_message::{Arg, Join, Message, Say, msg, say_error};
+
+use super::{SETTING_WORDS, Setting};
 
 /// Why a setting was not changed, or not brought back.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum SettingError {
     /// A word that names no setting.
-    #[error("there is no setting `{word}`")]
     UnknownWord {
         /// As written.
         word: String,
@@ -17,47 +18,48 @@ pub enum SettingError {
         nearest: Option<&'static str>,
     },
     /// Not `name=value`.
-    #[error("`{text}` is not of the form setting=value")]
     Form {
         /// As written.
         text: String,
     },
     /// The word needs devices and none was named.
-    #[error("the setting {word} belongs to a device, and the targets have none")]
     NoDevice {
         /// Which.
         word: &'static str,
     },
     /// The kernel has no such file here.
-    #[error("{what} cannot be set on this machine: there is no {path:?}")]
     Missing {
         /// Which setting.
-        what: String,
+        what: Message,
         /// Where it would be.
         path: PathBuf,
     },
     /// The value is none the setting takes.
-    #[error("{setting} cannot be {value:?}: {why}")]
     Value {
+        /// Which setting.
+        what: Message,
+        /// As asked.
+        value: String,
+        /// What it takes.
+        takes: Message,
+    },
+    /// The kernel did not let us read it.
+    Read {
+        /// Which.
+        setting: Setting,
+        /// Cause.
+        source: io::Error,
+    },
+    /// The kernel did not take the value.
+    Write {
         /// Which.
         setting: Setting,
         /// As asked.
         value: String,
-        /// What it takes.
-        why: String,
-    },
-    /// The kernel did not let us read or write.
-    #[error("{setting} cannot be {doing}: {source}")]
-    Io {
-        /// Which.
-        setting: Setting,
-        /// `read` or `set to ...`.
-        doing: String,
         /// Cause.
         source: io::Error,
     },
     /// The kernel accepted the write and did something else.
-    #[error("{setting} was set to {wanted:?} and reads {found:?}")]
     NotTaken {
         /// Which.
         setting: Setting,
@@ -67,7 +69,6 @@ pub enum SettingError {
         found: String,
     },
     /// Another Fathom holds it.
-    #[error("{setting} is changed by another Fathom right now (process {pid}: {command})")]
     Busy {
         /// Which.
         setting: Setting,
@@ -77,7 +78,6 @@ pub enum SettingError {
         command: String,
     },
     /// A Fathom that died left it changed.
-    #[error("{setting} was left changed by a Fathom that was killed (process {pid}: {command})")]
     Abandoned {
         /// Which.
         setting: Setting,
@@ -87,7 +87,6 @@ pub enum SettingError {
         command: String,
     },
     /// It was something else in the meantime, so that its old value may not be what anybody wants.
-    #[error("{setting} is {found:?}: somebody changed it after Fathom had set {set:?}; before that it was {from:?}")]
     ChangedSince {
         /// Which.
         setting: Setting,
@@ -99,56 +98,110 @@ pub enum SettingError {
         from: String,
     },
     /// The journal cannot be read or written.
-    #[error("journal {path:?}: {source}")]
     Journal {
         /// The file or folder.
         path: PathBuf,
         /// Cause.
         source: io::Error,
     },
+    /// Something has the name of a journal and is no regular file.
+    NotAFile {
+        /// Which.
+        path: PathBuf,
+    },
     /// A line of a journal makes no sense.
-    #[error("journal {path:?}, line {line}: {why}")]
     Corrupt {
         /// The file.
         path: PathBuf,
         /// Counted from 1.
         line: usize,
         /// What is wrong.
-        why: String,
+        why: Message,
+    },
+    /// A journal was written by a later Fathom.
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Version of its lines.
+        version: u32,
     },
 }
 
-impl SettingError {
-    /// What to do about it, for the `help:` line.
-    #[must_use]
-    pub fn help(&self) -> String {
+impl Say for SettingError {
+    fn message(&self) -> Message {
         match self {
-            SettingError::UnknownWord { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-            SettingError::UnknownWord { nearest: None, .. } => {
-                format!("settings are: {}", super::SETTING_WORDS.join(", "))
+            SettingError::UnknownWord { word, .. } => msg!("setting-unknown", word = word),
+            SettingError::Form { text } => msg!("setting-form", text = text),
+            SettingError::NoDevice { word } => msg!("setting-no-device", word = *word),
+            SettingError::Missing { what, path } => msg!("setting-missing", what = what, path = path),
+            SettingError::Value { what, value, takes } => {
+                msg!("setting-value", what = what, value = value, takes = takes)
             }
-            SettingError::Form { .. } => "write for example scheduler=none".into(),
-            SettingError::NoDevice { .. } => "name a block device, or a file on one".into(),
-            SettingError::Missing { .. } => "the driver, the kernel or a hypervisor does not offer it".into(),
-            SettingError::Value { .. } => "choose one of the values it takes".into(),
-            SettingError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "changing a setting needs root".into()
+            SettingError::Read { setting, source } => {
+                msg!("setting-unreadable", setting = setting.message(), source = source)
             }
-            SettingError::Io { setting: Setting::IrqAffinity { .. }, .. } => {
-                "the kernel lets nobody move interrupts that it manages itself, as those of nvme queues".into()
+            SettingError::Write { setting, value, source } => {
+                msg!("setting-unwritable", setting = setting.message(), value = value, source = source)
             }
-            SettingError::Io { .. } => "the kernel log may say why".into(),
-            SettingError::NotTaken { .. } => "the old value was put back; choose a value the kernel keeps".into(),
-            SettingError::Busy { .. } => "wait until it ends".into(),
-            SettingError::Abandoned { .. } => "bring the old values back first: fathom restore".into(),
-            SettingError::ChangedSince { setting, from, .. } => {
-                format!("it was left alone; set {setting} to {from} by hand if that is wanted")
+            SettingError::NotTaken { setting, wanted, found } => {
+                msg!("setting-not-taken", setting = setting.message(), wanted = wanted, found = found)
             }
-            SettingError::Journal { .. } => {
-                "nothing is changed without a journal: make its folder writable, or name another with FATHOM_JOURNAL"
-                    .into()
+            SettingError::Busy { setting, pid, command } => {
+                msg!("setting-busy", setting = setting.message(), pid = pid.to_string(), command = command)
             }
-            SettingError::Corrupt { .. } => "the lines that could be read were followed; look at the file".into(),
+            SettingError::Abandoned { setting, pid, command } => {
+                msg!("setting-abandoned", setting = setting.message(), pid = pid.to_string(), command = command)
+            }
+            SettingError::ChangedSince { setting, found, set, from } => {
+                msg!("setting-changed-since", setting = setting.message(), found = found, set = set, from = from)
+            }
+            SettingError::Journal { path, source } => msg!("journal-failed", path = path, source = source),
+            SettingError::NotAFile { path } => msg!("journal-not-a-file", path = path),
+            SettingError::Corrupt { path, line, why } => {
+                msg!("journal-corrupt", path = path, line = line.to_string(), why = why)
+            }
+            SettingError::Newer { path, version } => {
+                msg!("journal-newer", path = path, version = version.to_string())
+            }
         }
     }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            SettingError::UnknownWord { nearest: Some(nearest), .. } => msg!("did-you-mean", near = *nearest),
+            SettingError::UnknownWord { nearest: None, .. } => {
+                msg!("setting-unknown-help", words = Arg::names(SETTING_WORDS, Join::Comma))
+            }
+            SettingError::Form { .. } => msg!("setting-form-help"),
+            SettingError::NoDevice { .. } => msg!("setting-no-device-help"),
+            SettingError::Missing { .. } => msg!("setting-missing-help"),
+            SettingError::Value { .. } => msg!("setting-value-help"),
+            SettingError::Read { source, .. } | SettingError::Write { source, .. }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                msg!("setting-needs-root")
+            }
+            SettingError::Write { setting: Setting::IrqAffinity { .. }, .. } => msg!("setting-managed-interrupt"),
+            SettingError::Read { .. } | SettingError::Write { .. } => msg!("setting-see-kernel-log"),
+            SettingError::NotTaken { .. } => msg!("setting-not-taken-help"),
+            SettingError::Busy { .. } => msg!("setting-busy-help"),
+            SettingError::Abandoned { .. } => msg!("setting-abandoned-help"),
+            SettingError::ChangedSince { setting, from, .. } => {
+                msg!("setting-changed-since-help", setting = setting.message(), from = from)
+            }
+            SettingError::Journal { .. } => msg!("journal-failed-help"),
+            SettingError::NotAFile { .. } => msg!("journal-not-a-file-help"),
+            SettingError::Corrupt { path, .. } => msg!("journal-corrupt-help", kept = kept_as(path)),
+            SettingError::Newer { .. } => msg!("journal-newer-help"),
+        })
+    }
+}
+
+say_error!(SettingError);
+
+/// Where `fathom restore` puts a damaged journal once everything that could be read of it is followed.
+pub(super) fn kept_as(journal: &std::path::Path) -> PathBuf {
+    let mut name = journal.as_os_str().to_owned();
+    name.push(".damaged");
+    PathBuf::from(name)
 }

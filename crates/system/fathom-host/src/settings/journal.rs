@@ -1,66 +1,18 @@
 //! The journal: what a setting was is on the disk before it changes.
-//!
-//! One file per process, `settings-STARTED-PID.jsonl`, of lines of JSON: the owner first, then `change` (synced before
-//! the setting is written), `applied`, `restored` or `dropped`. The owner holds a lock on its file, so that a file
-//! without a lock is that of a program which died. A file with nothing open is removed.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::restore::{bring_back, journals_in};
+use super::found::{Journals, boot_id, lock_folder};
+use super::line::{Entry, Line, Open, PREFIX, SUFFIX, VERSION, append, append_synced};
+use super::restore::{Dropped, bring_back};
 use super::{Change, Setting, SettingError};
-use crate::root::{Root, attribute};
-
-/// Version of the lines.
-pub(super) const VERSION: u32 = 1;
-/// First part of a journal's file name.
-pub(super) const PREFIX: &str = "settings-";
-/// End of a journal's file name.
-pub(super) const SUFFIX: &str = ".jsonl";
-
-/// One line of a journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "line", rename_all = "snake_case")]
-pub(super) enum Line {
-    /// The first: whose journal this is.
-    Owner { version: u32, pid: u32, boot_id: String, command: String, started_unix_ns: u64, kept: bool },
-    /// About to be changed. Without `to` the kernel may change it along with the next line's setting.
-    Change { id: u32, setting: Setting, bearer: Option<String>, from: String, to: Option<String> },
-    /// The value was read back.
-    Applied { id: u32 },
-    /// The old value is back.
-    Restored { id: u32 },
-    /// Given up, and why.
-    Dropped { id: u32, why: String },
-}
-
-/// A change whose end is not written yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) id: u32,
-    pub(super) setting: Setting,
-    pub(super) bearer: Option<String>,
-    pub(super) from: String,
-    pub(super) to: Option<String>,
-    pub(super) applied: bool,
-}
-
-impl Entry {
-    fn line(&self) -> Line {
-        Line::Change {
-            id: self.id,
-            setting: self.setting.clone(),
-            bearer: self.bearer.clone(),
-            from: self.from.clone(),
-            to: self.to.clone(),
-        }
-    }
-}
+use crate::root::Root;
+use crate::writing;
 
 /// Changes settings of this machine so that each comes back. Cheap to clone; makes no file before the first change.
 #[derive(Clone, Debug)]
@@ -76,7 +28,7 @@ struct Inner {
     kept: bool,
     file: Option<(PathBuf, File)>,
     next_id: u32,
-    open: Vec<Entry>,
+    open: Open,
     failures: Vec<SettingError>,
 }
 
@@ -101,7 +53,7 @@ impl Journal {
             kept,
             file: None,
             next_id: 1,
-            open: Vec::new(),
+            open: Open::new(),
             failures: Vec::new(),
         };
         Journal { inner: Arc::new(Mutex::new(inner)) }
@@ -115,16 +67,19 @@ impl Journal {
         self.apply_all(std::slice::from_ref(change))
     }
 
-    /// Applies changes in their order as one: all of them, or none. They are brought back in reverse order.
+    /// Applies changes in their order as one: all of them, or none. They are brought back in reverse order. Changes that
+    /// do not touch each other are written down together, and the disk is waited for once.
     ///
     /// # Errors
     /// [`SettingError`] of the first that failed; those before it were brought back.
     pub fn apply_all(&self, changes: &[Change]) -> Result<Applied, SettingError> {
         let mut applied = Applied { journal: self.clone(), done: Vec::new(), ids: Vec::new() };
-        for change in changes {
-            let (done, ids) = self.lock().apply(change)?;
-            applied.done.extend(done);
-            applied.ids.extend(ids);
+        let mut rest = changes;
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(independent(rest));
+            // What is done so far is undone by dropping `applied`.
+            self.lock().apply(batch, &mut applied.done, &mut applied.ids)?;
+            rest = later;
         }
         Ok(applied)
     }
@@ -136,9 +91,33 @@ impl Journal {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // What a panicking thread left is still true: each line was written before the change it tells of.
+        // What a panicking thread left is still true: each line was written before the change it is about.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// A second descriptor of the journal's file, as a process has one that is being forked.
+    #[cfg(test)]
+    pub(super) fn second_descriptor(&self) -> File {
+        let inner = self.lock();
+        let (_, file) = inner.file.as_ref().expect("something was changed");
+        file.try_clone().expect("a descriptor")
+    }
+}
+
+/// How many of `changes`, from the first on, do not touch what another of them changes; at least one.
+fn independent(changes: &[Change]) -> usize {
+    let mut touched: Vec<Setting> = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let mut settings = change.setting.dependents();
+        settings.push(change.setting.clone());
+        // Turning SMT on or off brings and takes the settings of CPUs.
+        let is_alone = change.setting == Setting::Smt || touched.contains(&Setting::Smt);
+        if at > 0 && (is_alone || settings.iter().any(|s| touched.contains(s))) {
+            return at;
+        }
+        touched.append(&mut settings);
+    }
+    changes.len()
 }
 
 /// What a change did.
@@ -199,82 +178,117 @@ impl Drop for Applied {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some((path, _)) = &self.file
-            && self.open.is_empty()
-        {
+        let Some((path, file)) = &self.file else { return };
+        if self.open.is_empty() {
             // A file that stays says that nothing is open; the next restore removes it.
             let _ = fs::remove_file(path);
         }
+        // Closing alone would leave the lock to a process that is being forked at this moment, and the journal would
+        // look as if its owner still ran.
+        let _ = file.unlock();
     }
 }
 
 impl Inner {
-    /// The change done, if the value was another, and the numbers of its lines.
-    fn apply(&mut self, change: &Change) -> Result<(Option<Done>, Vec<u32>), SettingError> {
-        let root = self.root.clone();
-        let setting = &change.setting;
-        let from = setting.read(&root)?;
-        let to = setting.checked(&root, &change.value)?;
-        if setting.same(&from, &to) {
-            return Ok((None, Vec::new()));
+    /// Makes changes that do not touch each other. What was done, and the numbers of its lines, also where it fails.
+    fn apply(&mut self, changes: &[Change], done: &mut Vec<Done>, ids: &mut Vec<u32>) -> Result<(), SettingError> {
+        let planned = self.write_down(changes)?;
+        ids.extend(planned.iter().flat_map(|plan| plan.ids.iter().copied()));
+        for Planned { done: one, .. } in &planned {
+            one.setting.write_checked(&self.root, &one.to)?;
         }
-        let ids = self.write_down(setting, &from, &to)?;
-        if let Err(error) = setting.write_checked(&root, &to) {
-            // Nothing may have changed at all, then bringing back does nothing.
-            for id in ids.iter().rev() {
-                if let Err(second) = self.restore(*id) {
-                    self.failures.push(second);
-                }
+        let applied: Vec<u32> = planned.iter().filter_map(|plan| plan.ids.last().copied()).collect();
+        for id in &applied {
+            if let Some(entry) = self.open.get_mut(id) {
+                entry.applied = true;
             }
-            return Err(error);
         }
-        if let Some(id) = ids.last() {
-            self.append(&Line::Applied { id: *id }, false)?;
-            self.open.iter_mut().filter(|e| e.id == *id).for_each(|e| e.applied = true);
-        }
-        Ok((Some(Done { setting: setting.clone(), from, to }), ids))
+        self.append(&applied.iter().map(|id| Line::Applied { id: *id }).collect::<Vec<_>>(), false)?;
+        done.extend(planned.into_iter().map(|plan| plan.done));
+        Ok(())
     }
 
-    /// Writes what the setting and its dependents are, and syncs. The change itself has the last number.
-    fn write_down(&mut self, setting: &Setting, from: &str, to: &str) -> Result<Vec<u32>, SettingError> {
-        let _alone = lock_folder(&self.dir)?;
-        let own = self.file.as_ref().map(|(path, _)| path.clone());
-        for other in journals_in(&self.dir)?.iter().filter(|j| Some(&j.path) != own.as_ref()) {
-            other.refuse_if_it_holds(setting, self.kept)?;
+    /// Reads what the settings and their dependents are, writes it down and waits for the disk. From the reading to the
+    /// end of the writing nobody else may do the same: two programs would take each other's values for the first ones.
+    fn write_down(&mut self, changes: &[Change]) -> Result<Vec<Planned>, SettingError> {
+        if !self.differs(changes)? {
+            return Ok(Vec::new());
         }
-        self.ensure_file()?;
-        let root = self.root.clone();
-        let mut entries: Vec<(Setting, String, Option<String>)> = Vec::new();
-        for dependent in setting.dependents() {
-            // One that this device does not have cannot change along.
-            if let Ok(value) = dependent.read(&root) {
-                entries.push((dependent, value, None));
+        let _alone = lock_folder(&self.dir)?;
+        let others = self.other_journals()?;
+        let mut planned = Vec::new();
+        let mut lines = Vec::new();
+        let mut entries = Open::new();
+        for change in changes {
+            let setting = &change.setting;
+            let from = setting.read(&self.root)?;
+            let to = setting.checked(&self.root, &change.value)?;
+            if setting.same(&from, &to) {
+                continue;
+            }
+            // A dependent that this device does not have cannot change along.
+            let dependents = setting.dependents().into_iter();
+            let along = dependents.filter_map(|s| s.read(&self.root).ok().map(|value| (s, value, None)));
+            let all: Vec<_> = along.chain([(setting.clone(), from.clone(), Some(to.clone()))]).collect();
+            let mut ids = Vec::new();
+            for (setting, from, to) in all {
+                for other in &others {
+                    other.refuse_if_it_holds(&setting, self.kept)?;
+                }
+                let identity = setting.identity(&self.root);
+                let entry = Entry { setting, identity, from, to, applied: false };
+                lines.push(entry.line(self.next_id));
+                entries.insert(self.next_id, entry);
+                ids.push(self.next_id);
+                self.next_id += 1;
+            }
+            planned.push(Planned { done: Done { setting: setting.clone(), from, to }, ids });
+        }
+        if !planned.is_empty() {
+            self.ensure_file()?;
+            self.append(&lines, true)?;
+            self.open.append(&mut entries);
+        }
+        Ok(planned)
+    }
+
+    /// Whether any of the changes would change anything. One that would not is refused all the same while somebody else
+    /// holds the setting: it would lose the value in the middle of a run.
+    fn differs(&self, changes: &[Change]) -> Result<bool, SettingError> {
+        for change in changes {
+            let (from, to) = (change.setting.read(&self.root)?, change.setting.checked(&self.root, &change.value)?);
+            if !change.setting.same(&from, &to) {
+                return Ok(true);
             }
         }
-        entries.push((setting.clone(), from.to_owned(), Some(to.to_owned())));
-        let mut ids = Vec::new();
-        for (setting, from, to) in entries {
-            let bearer = setting.bearer(&root);
-            let entry = Entry { id: self.next_id, setting, bearer, from, to, applied: false };
-            self.next_id += 1;
-            self.append(&entry.line(), true)?;
-            ids.push(entry.id);
-            self.open.push(entry);
+        let others = self.other_journals()?;
+        for change in changes {
+            for other in others.iter().filter(|journal| journal.alive) {
+                other.refuse_if_it_holds(&change.setting, self.kept)?;
+            }
         }
-        Ok(ids)
+        Ok(false)
+    }
+
+    fn other_journals(&self) -> Result<Vec<super::found::Found>, SettingError> {
+        let mut journals = Journals::read(&self.dir);
+        let own = self.file.as_ref().map(|(path, _)| path);
+        journals.found.retain(|j| Some(&j.path) != own);
+        journals.refuse_unknown_holders()?;
+        Ok(journals.found)
     }
 
     fn restore(&mut self, id: u32) -> Result<(), SettingError> {
-        let Some(at) = self.open.iter().position(|e| e.id == id) else { return Ok(()) };
-        let result = bring_back(&self.root, &self.open[at]);
+        let Some(entry) = self.open.get(&id) else { return Ok(()) };
+        let result = bring_back(&self.root, entry);
         let line = match &result {
             Ok(None) => Line::Restored { id },
-            Ok(Some(why)) => Line::Dropped { id, why: why.to_string() },
-            Err(error @ SettingError::ChangedSince { .. }) => Line::Dropped { id, why: error.to_string() },
+            Ok(Some(why)) => Line::Dropped { id, why: why.as_str().to_owned() },
+            Err(SettingError::ChangedSince { .. }) => Line::Dropped { id, why: Dropped::CHANGED_SINCE.to_owned() },
             Err(_) => return result.map(|_| ()),
         };
-        self.open.remove(at);
-        let written = self.append(&line, false);
+        self.open.remove(&id);
+        let written = self.append(&[line], false);
         result.and(written)
     }
 
@@ -286,44 +300,26 @@ impl Inner {
         let pid = std::process::id();
         let path = self.dir.join(format!("{PREFIX}{started_unix_ns}-{pid}{SUFFIX}"));
         let fail = |source| SettingError::Journal { path: path.clone(), source };
-        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(fail)?;
+        let file = writing::append_new(&path).map_err(fail)?;
         // Whoever looks through the journals holds a shared lock for a moment.
         file.lock().map_err(fail)?;
         self.file = Some((path, file));
-        let command = self.command.clone();
-        let boot_id = boot_id(&self.root);
-        self.append(&Line::Owner { version: VERSION, pid, boot_id, command, started_unix_ns, kept: self.kept }, true)?;
+        let (command, boot_id) = (self.command.clone(), boot_id(&self.root));
+        let owner = Line::Owner { version: VERSION, pid, boot_id, command, started_unix_ns, kept: self.kept };
+        self.append(&[owner], true)?;
         let folder = File::open(&self.dir).and_then(|f| f.sync_all());
         folder.map_err(|source| SettingError::Journal { path: self.dir.clone(), source })
     }
 
-    fn append(&mut self, line: &Line, sync: bool) -> Result<(), SettingError> {
+    fn append(&mut self, lines: &[Line], sync: bool) -> Result<(), SettingError> {
         let Some((path, file)) = &mut self.file else { return Ok(()) };
-        append_line(file, line, sync).map_err(|source| SettingError::Journal { path: path.clone(), source })
+        let written = if sync { append_synced(file, lines) } else { append(file, lines) };
+        written.map_err(|source| SettingError::Journal { path: path.clone(), source })
     }
 }
 
-/// Appends one line with one write, and waits for the disk if asked.
-pub(super) fn append_line(file: &mut File, line: &Line, sync: bool) -> io::Result<()> {
-    let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
-    text.push('\n');
-    file.write_all(text.as_bytes())?;
-    if sync { file.sync_data() } else { Ok(()) }
-}
-
-/// What the kernel calls this boot; empty where it does not say.
-pub(super) fn boot_id(root: &Root) -> String {
-    attribute(&root.join("proc/sys/kernel/random/boot_id")).unwrap_or_default()
-}
-
-/// Makes the folder if needed and keeps other Fathoms from changing what is in it while the file lives.
-pub(super) fn lock_folder(dir: &Path) -> Result<File, SettingError> {
-    let path = dir.join("lock");
-    let open = || {
-        fs::create_dir_all(dir)?;
-        let file = OpenOptions::new().append(true).create(true).open(&path)?;
-        file.lock()?;
-        Ok(file)
-    };
-    open().map_err(|source| SettingError::Journal { path: path.clone(), source })
+/// A change that is written down, with the numbers of its lines: those of its dependents, then its own.
+struct Planned {
+    done: Done,
+    ids: Vec<u32>,
 }

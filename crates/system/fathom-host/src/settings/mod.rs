@@ -7,11 +7,10 @@
 //! # fn main() -> Result<(), fathom_host::settings::SettingError> {
 //! let root = Root::live();
 //! let journal = Journal::open(&root, "/var/lib/fathom/journal", "fathom run tune");
-//! for change in changes_for(&root, "scheduler=mq-deadline", &["nvme0n1".to_owned()])? {
-//!     let applied = journal.apply(&change)?; // written down and synced first, then done, then read back
-//!     // ... measure ...
-//!     applied.restore()?; // or drop it: the same, but an error then waits in `Journal::failures`
-//! }
+//! let changes = changes_for(&root, "scheduler=mq-deadline", &["nvme0n1".to_owned()])?;
+//! let applied = journal.apply_all(&changes)?; // written down and synced first, then done, then read back
+//! // ... measure ...
+//! applied.restore()?; // or drop it: the same, but an error then waits in `Journal::failures`
 //! # Ok(()) }
 //! ```
 //!
@@ -19,18 +18,23 @@
 //! back. Settings that the kernel forgets at a reboot are dropped from the journal of an earlier boot.
 
 mod error;
+mod found;
 mod journal;
+mod line;
 mod restore;
 mod value;
 mod words;
 
 use std::fmt;
 
+use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
 pub use error::SettingError;
 pub use journal::{Applied, Done, Journal};
-pub use restore::{Dropped, Outcome, Pending, PendingChange, Restored, Which, pending, restore_all};
+pub use restore::{
+    Dropped, Listing, Outcome, Pending, PendingChange, Restoration, Restored, Which, pending, restore_all,
+};
 pub use words::{SETTING_WORDS, changes_for};
 
 /// An attribute of a block device's queue: `/sys/block/DEVICE/queue/ATTRIBUTE` (Documentation/ABI/stable/sysfs-block).
@@ -137,15 +141,35 @@ pub enum Setting {
     },
 }
 
+impl Setting {
+    /// What it is, for people.
+    #[must_use]
+    pub fn message(&self) -> Message {
+        match self {
+            Setting::Queue { device, attribute } => {
+                msg!("setting-queue", attribute = attribute.as_str(), device = device)
+            }
+            Setting::Governor { cpu } => msg!("setting-governor", cpu = cpu.to_string()),
+            Setting::EnergyPreference { cpu } => msg!("setting-energy-preference", cpu = cpu.to_string()),
+            Setting::IdleDisable { cpu, state } => {
+                msg!("setting-idle-disable", cpu = cpu.to_string(), state = state.to_string())
+            }
+            Setting::Smt => msg!("setting-smt"),
+            Setting::IrqAffinity { irq } => msg!("setting-irq-affinity", irq = irq.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Setting {
+    /// A name that is the same in every language: `sdb/scheduler`, `cpu3/governor`, `irq30/affinity`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Setting::Queue { device, attribute } => write!(f, "{} of {device}", attribute.as_str()),
-            Setting::Governor { cpu } => write!(f, "governor of CPU {cpu}"),
-            Setting::EnergyPreference { cpu } => write!(f, "energy_preference of CPU {cpu}"),
-            Setting::IdleDisable { cpu, state } => write!(f, "disable of idle state {state} of CPU {cpu}"),
+            Setting::Queue { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
+            Setting::Governor { cpu } => write!(f, "cpu{cpu}/governor"),
+            Setting::EnergyPreference { cpu } => write!(f, "cpu{cpu}/energy_preference"),
+            Setting::IdleDisable { cpu, state } => write!(f, "cpu{cpu}/idle{state}/disable"),
             Setting::Smt => f.write_str("smt"),
-            Setting::IrqAffinity { irq } => write!(f, "affinity of interrupt {irq}"),
+            Setting::IrqAffinity { irq } => write!(f, "irq{irq}/affinity"),
         }
     }
 }

@@ -1,14 +1,17 @@
 //! What programs that died or ended on purpose left changed, and bringing it back.
 
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
+use fathom_message::{Message, msg};
 use serde::Serialize;
 
-use super::journal::{Entry, Line, PREFIX, SUFFIX, VERSION, append_line, boot_id, lock_folder};
+use super::error::kept_as;
+use super::found::{Found, Journals, boot_id, lock_folder};
+use super::line::{Entry, Line, append};
 use super::{Setting, SettingError};
-use crate::root::{Root, names_in};
+use crate::root::Root;
+use crate::writing;
 
 /// Which journals to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,17 +58,32 @@ pub enum Dropped {
     OtherBoot,
     /// The device, CPU or interrupt is gone.
     Gone,
-    /// Another device or interrupt bears the name now.
-    OtherBearer,
+    /// Another device or interrupt has the name now.
+    OtherDevice,
 }
 
-impl fmt::Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Dropped::OtherBoot => "the machine was booted since, which undid it",
-            Dropped::Gone => "it is gone",
-            Dropped::OtherBearer => "another device or interrupt bears its name now",
-        })
+impl Dropped {
+    /// What a journal says of a change that somebody else undid.
+    pub(super) const CHANGED_SINCE: &str = "changed_since";
+
+    /// The word of journals and of JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dropped::OtherBoot => "other_boot",
+            Dropped::Gone => "gone",
+            Dropped::OtherDevice => "other_device",
+        }
+    }
+
+    /// Why, for people.
+    #[must_use]
+    pub fn message(self) -> Message {
+        match self {
+            Dropped::OtherBoot => msg!("setting-dropped-other-boot"),
+            Dropped::Gone => msg!("setting-dropped-gone"),
+            Dropped::OtherDevice => msg!("setting-dropped-other-device"),
+        }
     }
 }
 
@@ -93,183 +111,123 @@ pub struct Restored {
     pub outcome: Outcome,
 }
 
-/// A journal as read.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
-    alive: bool,
-    owner: Owner,
-    open: Vec<Entry>,
+/// Changes in force, and journals that cannot be read.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Journals with changes in force, oldest first; also those of programs that run.
+    pub pending: Vec<Pending>,
+    /// What is wrong with journals that are damaged or none; what can be read of them is among the others.
+    pub damaged: Vec<SettingError>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Owner {
-    pid: u32,
-    boot_id: String,
-    command: String,
-    started_unix_ns: u64,
-    kept: bool,
+/// What was brought back, and journals that could not be followed.
+#[derive(Debug, Default)]
+pub struct Restoration {
+    /// Setting by setting, the last change first.
+    pub settings: Vec<Restored>,
+    /// What is wrong with journals that are damaged or none. They kept nobody from the others.
+    pub damaged: Vec<SettingError>,
 }
 
-impl Found {
-    /// Whether a new change of `setting` must wait for this journal. A change that is meant to stay may be changed for
-    /// a while by a run; it may not be made twice, or its true first value would be forgotten.
-    pub(super) fn refuse_if_it_holds(&self, setting: &Setting, by_kept: bool) -> Result<(), SettingError> {
-        if !self.open.iter().any(|e| e.setting == *setting) {
-            return Ok(());
-        }
-        let (setting, pid, command) = (setting.clone(), self.owner.pid, self.owner.command.clone());
-        if self.alive {
-            return Err(SettingError::Busy { setting, pid, command });
-        }
-        if self.owner.kept && !by_kept {
-            return Ok(());
-        }
-        Err(SettingError::Abandoned { setting, pid, command })
-    }
-}
-
-/// All journals of a folder, oldest first; none when the folder is missing.
-pub(super) fn journals_in(dir: &Path) -> Result<Vec<Found>, SettingError> {
-    let is_journal = |name: &String| name.starts_with(PREFIX) && name.ends_with(SUFFIX);
-    let paths = names_in(dir).into_iter().filter(is_journal).map(|name| dir.join(name));
-    let mut found: Vec<Found> = paths.filter_map(|path| read(path).transpose()).collect::<Result<_, _>>()?;
-    found.sort_by_key(|j| j.owner.started_unix_ns);
-    Ok(found)
-}
-
-/// One journal; `None` when its owner removed it meanwhile.
-fn read(path: PathBuf) -> Result<Option<Found>, SettingError> {
-    let fail = |source| SettingError::Journal { path: path.clone(), source };
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fail(error)),
-    };
-    // A lock of one's own process on another descriptor counts as well: the journal is in use.
-    let alive = file.try_lock_shared().is_err();
-    let text = fs::read_to_string(&path).map_err(fail)?;
-    let (owner, open) = parse(&path, &text)?;
-    Ok(Some(Found { path, alive, owner, open }))
-}
-
-fn parse(path: &Path, text: &str) -> Result<(Owner, Vec<Entry>), SettingError> {
-    let (mut owner, mut open) = (Owner::default(), Vec::<Entry>::new());
-    let mut lines = text.split_inclusive('\n').enumerate();
-    for (index, line) in lines.by_ref() {
-        // A line without its end was being written when the machine stopped: the change it tells of was not made.
-        let Some(line) = line.strip_suffix('\n') else { break };
-        let corrupt = |why: String| SettingError::Corrupt { path: path.to_owned(), line: index + 1, why };
-        match serde_json::from_str(line).map_err(|e| corrupt(e.to_string()))? {
-            Line::Owner { version, .. } if version != VERSION => {
-                return Err(corrupt(format!("version {version}, and this program reads {VERSION}")));
-            }
-            Line::Owner { pid, boot_id, command, started_unix_ns, kept, .. } => {
-                owner = Owner { pid, boot_id, command, started_unix_ns, kept };
-            }
-            Line::Change { setting, .. } if !setting.is_sound() => {
-                return Err(corrupt(format!("{setting:?} names nothing in sysfs")));
-            }
-            Line::Change { id, setting, bearer, from, to } => {
-                open.push(Entry { id, setting, bearer, from, to, applied: false });
-            }
-            Line::Applied { id } => open.iter_mut().filter(|e| e.id == id).for_each(|e| e.applied = true),
-            Line::Restored { id } | Line::Dropped { id, .. } => open.retain(|e| e.id != id),
+/// Changes in force that the journals in `dir` know of; nothing when there is no such folder.
+#[must_use]
+pub fn pending(dir: &Path) -> Listing {
+    let Journals { found, unreadable } = Journals::read(dir);
+    let mut listing = Listing { pending: Vec::new(), damaged: unreadable };
+    for journal in found {
+        listing.damaged.extend(journal.damage);
+        let open = journal.open.into_values();
+        let changes: Vec<PendingChange> =
+            open.filter_map(|e| Some(PendingChange { setting: e.setting, from: e.from, to: e.to? })).collect();
+        if !changes.is_empty() {
+            listing.pending.push(Pending {
+                pid: journal.owner.pid,
+                command: journal.owner.command,
+                started_unix_ns: journal.owner.started_unix_ns,
+                kept: journal.owner.kept,
+                alive: journal.alive,
+                changes,
+            });
         }
     }
-    Ok((owner, open))
+    listing
 }
 
-/// Changes in force that a journal in `dir` knows of, oldest first; also those of programs that run.
+/// Brings back what journals in `dir` say, the last change first. Journals of programs that run are left to them; one
+/// that is damaged is followed as far as it can be read, and then put aside.
 ///
 /// # Errors
-/// [`SettingError::Journal`] or [`SettingError::Corrupt`].
-pub fn pending(dir: &Path) -> Result<Vec<Pending>, SettingError> {
-    let journals = journals_in(dir)?.into_iter().map(|journal| Pending {
-        pid: journal.owner.pid,
-        command: journal.owner.command,
-        started_unix_ns: journal.owner.started_unix_ns,
-        kept: journal.owner.kept,
-        alive: journal.alive,
-        changes: journal
-            .open
-            .into_iter()
-            .filter_map(|e| Some(PendingChange { setting: e.setting, from: e.from, to: e.to? }))
-            .collect(),
-    });
-    Ok(journals.filter(|p| !p.changes.is_empty()).collect())
-}
-
-/// Brings back what journals in `dir` say, the last change first. Journals of programs that run are left to them.
-///
-/// # Errors
-/// [`SettingError::Journal`] or [`SettingError::Corrupt`]; failures of single settings are in the outcomes.
-pub fn restore_all(root: &Root, dir: &Path, which: Which) -> Result<Vec<Restored>, SettingError> {
-    if !dir.is_dir() {
-        return Ok(Vec::new());
-    }
+/// [`SettingError::Journal`] when the folder cannot be locked; failures of single settings are in the outcomes, those of
+/// single journals are [`Restoration::damaged`].
+pub fn restore_all(root: &Root, dir: &Path, which: Which) -> Result<Restoration, SettingError> {
     let is_asked = |j: &Found| !j.alive && (which == Which::All || !j.owner.kept);
     // Most starts find nothing, and then need no right to write here.
-    if !journals_in(dir)?.iter().any(is_asked) {
-        return Ok(Vec::new());
+    let seen = Journals::read(dir);
+    if !seen.found.iter().any(is_asked) {
+        return Ok(Restoration { settings: Vec::new(), damaged: seen.unreadable });
     }
     let _alone = lock_folder(dir)?;
-    let journals = journals_in(dir)?;
-    let (asked, others): (Vec<_>, Vec<_>) = journals.into_iter().partition(is_asked);
-    let mut restored = Vec::new();
-    for journal in asked.iter().rev() {
-        restored.extend(follow(root, journal, &others)?);
+    let Journals { found, unreadable } = Journals::read(dir);
+    let (asked, others): (Vec<_>, Vec<_>) = found.into_iter().partition(is_asked);
+    let mut restoration = Restoration { settings: Vec::new(), damaged: unreadable };
+    for journal in asked.into_iter().rev() {
+        let followed = follow(root, &journal, &others, &mut restoration.settings);
+        restoration.damaged.extend(journal.damage);
+        restoration.damaged.extend(followed.err());
     }
-    Ok(restored)
+    Ok(restoration)
 }
 
-fn follow(root: &Root, journal: &Found, others: &[Found]) -> Result<Vec<Restored>, SettingError> {
+/// Brings one journal's changes back, the last first, and removes it when nothing is left of it.
+fn follow(root: &Root, journal: &Found, others: &[Found], restored: &mut Vec<Restored>) -> Result<(), SettingError> {
     let fail = |source| SettingError::Journal { path: journal.path.clone(), source };
-    let mut file = OpenOptions::new().append(true).open(&journal.path).map_err(fail)?;
-    let same_boot = journal.owner.boot_id == boot_id(root);
-    let (mut restored, mut left) = (Vec::new(), 0);
-    for entry in journal.open.iter().rev() {
+    let mut file = writing::append_existing(&journal.path).map_err(fail)?;
+    let same_boot = journal.owner.boot_id.as_ref().is_none_or(|boot| *boot == boot_id(root));
+    let mut left = 0;
+    for (&id, entry) in journal.open.iter().rev() {
         let busy = others.iter().filter(|o| o.alive).find_map(|o| o.refuse_if_it_holds(&entry.setting, true).err());
         let result = match busy {
             Some(error) => Err(error),
             None if !same_boot => Ok(Some(Dropped::OtherBoot)),
             None => bring_back(root, entry),
         };
-        let id = entry.id;
         let (outcome, line) = match result {
             Ok(None) => (Outcome::Restored, Some(Line::Restored { id })),
-            Ok(Some(why)) => (Outcome::Dropped(why), Some(Line::Dropped { id, why: why.to_string() })),
+            Ok(Some(why)) => (Outcome::Dropped(why), Some(Line::Dropped { id, why: why.as_str().to_owned() })),
             Err(error @ SettingError::ChangedSince { .. }) => {
-                let line = Line::Dropped { id, why: error.to_string() };
-                (Outcome::Failed(error), Some(line))
+                let why = Dropped::CHANGED_SINCE.to_owned();
+                (Outcome::Failed(error), Some(Line::Dropped { id, why }))
             }
             Err(error) => (Outcome::Failed(error), None),
         };
-        match line {
-            Some(line) => append_line(&mut file, &line, true).map_err(fail)?,
-            None => left += 1,
-        }
-        // Dependents are told of only when they trouble.
+        // Dependents are listed only when they fail.
         if let Some(to) = entry.to.clone().or_else(|| matches!(outcome, Outcome::Failed(_)).then(String::new)) {
             restored.push(Restored { setting: entry.setting.clone(), from: entry.from.clone(), to, outcome });
         }
+        match line {
+            // Without waiting for the disk: what is lost with it is brought back once more, which changes nothing.
+            Some(line) => append(&mut file, &[line]).map_err(fail)?,
+            None => left += 1,
+        }
     }
-    if left == 0 {
-        fs::remove_file(&journal.path).map_err(fail)?;
+    match (left, &journal.damage[..]) {
+        (0, []) => fs::remove_file(&journal.path).map_err(fail),
+        // Lines that could not be read may say more to somebody.
+        (0, _) => fs::rename(&journal.path, kept_as(&journal.path)).map_err(fail),
+        (_, _) => file.sync_data().map_err(fail),
     }
-    Ok(restored)
 }
 
 /// Writes the old value of one change, if it is still ours to write; `Some` says why nothing was to be done.
 pub(super) fn bring_back(root: &Root, entry: &Entry) -> Result<Option<Dropped>, SettingError> {
-    let Entry { setting, bearer, from, to, applied, .. } = entry;
+    let Entry { setting, identity, from, to, applied } = entry;
     let found = match setting.read(root) {
         Ok(found) => found,
         Err(SettingError::Missing { .. }) => return Ok(Some(Dropped::Gone)),
         Err(error) => return Err(error),
     };
-    if setting.bearer(root) != *bearer {
-        return Ok(Some(Dropped::OtherBearer));
+    if setting.identity(root) != *identity {
+        return Ok(Some(Dropped::OtherDevice));
     }
     if setting.same(&found, from) {
         return Ok(None);

@@ -1,13 +1,14 @@
 //! Reading, checking and writing one setting. The only place of this crate that opens a kernel file for writing.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
 use super::{QueueAttribute, Setting, SettingError};
 use crate::root::{Root, attribute, names_in};
+use crate::writing;
 
 impl Setting {
     /// Its file.
@@ -27,8 +28,8 @@ impl Setting {
         }
     }
 
-    /// What tells this bearer of the name from a later one: the kernel's count of disks, the user of an interrupt.
-    pub(super) fn bearer(&self, root: &Root) -> Option<String> {
+    /// What distinguishes the device from a later one of the same name: the kernel's count of disks, the user of an interrupt.
+    pub(super) fn identity(&self, root: &Root) -> Option<String> {
         match self {
             Setting::Queue { device, .. } => attribute(&root.join("sys/class/block").join(device).join("diskseq")),
             Setting::IrqAffinity { irq } => {
@@ -59,7 +60,7 @@ impl Setting {
     /// Value in force, in the form that can be written back.
     ///
     /// # Errors
-    /// [`SettingError::Missing`] where the kernel does not offer it, [`SettingError::Io`] where it may not be read.
+    /// [`SettingError::Missing`] where the kernel does not offer it, [`SettingError::Read`] where it may not be read.
     pub fn read(&self, root: &Root) -> Result<String, SettingError> {
         let text = self.text(root)?;
         Ok(match self {
@@ -73,9 +74,9 @@ impl Setting {
         match std::fs::read_to_string(&path) {
             Ok(text) => Ok(text.trim().to_owned()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(SettingError::Missing { what: self.to_string(), path })
+                Err(SettingError::Missing { what: self.message(), path })
             }
-            Err(source) => Err(SettingError::Io { setting: self.clone(), doing: "read".into(), source }),
+            Err(source) => Err(SettingError::Read { setting: self.clone(), source }),
         }
     }
 
@@ -100,10 +101,12 @@ impl Setting {
     /// [`SettingError::Value`] with what the setting takes.
     pub fn checked(&self, root: &Root, value: &str) -> Result<String, SettingError> {
         let value = value.trim();
-        let refuse = |why: String| Err(SettingError::Value { setting: self.clone(), value: value.to_owned(), why });
         let among = |offered: &[&str]| match offered.contains(&value) {
             true => Ok(value.to_owned()),
-            false => refuse(format!("it takes {}", offered.join(", "))),
+            false => {
+                let names = Arg::names(offered.iter().copied(), Join::Comma);
+                self.refuse(value, msg!("setting-takes", values = names))
+            }
         };
         let listed = |file: &str| {
             let offered = attribute(&self.path(root).with_file_name(file)).unwrap_or_default();
@@ -127,11 +130,11 @@ impl Setting {
             Setting::IdleDisable { .. } => among(&["0", "1"]),
             Setting::Smt => match self.read(root)?.as_str() {
                 "on" | "off" => among(&["on", "off"]),
-                other => refuse(format!("the machine says {other}")),
+                other => self.refuse(value, msg!("setting-smt-state", state = other.to_owned())),
             },
             Setting::IrqAffinity { .. } => match parse_cpu_list(value) {
                 Ok(cpus) => Ok(format_cpu_list(&cpus)),
-                Err(error) => refuse(error.to_string()),
+                Err(_) => self.refuse(value, msg!("setting-takes-cpus")),
             },
         }
     }
@@ -139,22 +142,22 @@ impl Setting {
     fn number(&self, value: &str, least: i64) -> Result<String, SettingError> {
         match value.parse::<i64>() {
             Ok(number) if number >= least && number <= i64::from(u32::MAX) => Ok(number.to_string()),
-            _ => Err(SettingError::Value {
-                setting: self.clone(),
-                value: value.to_owned(),
-                why: format!("it takes a whole number from {least}"),
-            }),
+            _ => self.refuse(value, msg!("setting-takes-number", least = least.to_string())),
         }
+    }
+
+    fn refuse(&self, value: &str, takes: Message) -> Result<String, SettingError> {
+        Err(SettingError::Value { what: self.message(), value: value.to_owned(), takes })
     }
 
     /// Writes without looking; whoever calls has journalled it.
     pub(super) fn write(&self, root: &Root, value: &str) -> Result<(), SettingError> {
         let path = self.path(root);
         // One write call: the kernel takes each as a whole value.
-        let write = || OpenOptions::new().write(true).truncate(true).open(&path)?.write_all(value.as_bytes());
+        let write = || writing::attribute(&path)?.write_all(value.as_bytes());
         write().map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => SettingError::Missing { what: self.to_string(), path: path.clone() },
-            _ => SettingError::Io { setting: self.clone(), doing: format!("set to {value:?}"), source },
+            io::ErrorKind::NotFound => SettingError::Missing { what: self.message(), path: path.clone() },
+            _ => SettingError::Write { setting: self.clone(), value: value.to_owned(), source },
         })
     }
 

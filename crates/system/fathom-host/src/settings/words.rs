@@ -1,11 +1,17 @@
 //! From what a person writes (`scheduler=none`, `idle_max_us=20`) to single settings of the kernel.
 
+use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::nearest;
 
 use super::{Change, QueueAttribute, Setting, SettingError};
 use crate::cpu::Topology;
 use crate::disk::device_by_name;
+use crate::interrupts::InterruptTable;
 use crate::root::{Root, names_in, number};
+use crate::vectors::interrupt_devices;
+
+/// The one word that stands for settings of many idle states.
+const IDLE_MAX: &str = "idle_max_us";
 
 /// All words of settings, as [`changes_for`] takes them.
 pub const SETTING_WORDS: [&str; 17] = [
@@ -23,7 +29,7 @@ pub const SETTING_WORDS: [&str; 17] = [
     "add_random",
     "governor",
     "energy_preference",
-    "idle_max_us",
+    IDLE_MAX,
     "smt",
     "irq_affinity",
 ];
@@ -44,7 +50,7 @@ pub fn changes_for(root: &Root, text: &str, devices: &[String]) -> Result<Vec<Ch
         let nearest = SETTING_WORDS.iter().find(|known| Some(**known) == near).copied();
         return Err(SettingError::UnknownWord { word: word.to_owned(), nearest });
     };
-    if word == "idle_max_us" {
+    if word == IDLE_MAX {
         return idle_changes(root, value);
     }
     let settings = settings_of(root, word, devices)?;
@@ -76,7 +82,7 @@ fn whole_devices(root: &Root, word: &'static str, devices: &[String]) -> Result<
     let mut names = Vec::new();
     for name in devices {
         let missing = || SettingError::Missing {
-            what: format!("{word} of {name}"),
+            what: msg!("setting-of-devices", word = word, devices = name),
             path: root.join("sys/class/block").join(name).join("queue").join(word),
         };
         let whole = device_by_name(root, name).map_err(|_| missing())?.name;
@@ -100,9 +106,9 @@ fn idle_changes(root: &Root, value: &str) -> Result<Vec<Change>, SettingError> {
             let Some(state) = name.strip_prefix("state").and_then(|n| n.parse().ok()) else { continue };
             let setting = Setting::IdleDisable { cpu, state };
             let most: u64 = value.parse().map_err(|_| SettingError::Value {
-                setting: setting.clone(),
+                what: Message::verbatim(IDLE_MAX),
                 value: value.to_owned(),
-                why: "idle_max_us takes microseconds, for example 20; 0 keeps all cores awake".to_owned(),
+                takes: msg!("setting-takes-microseconds"),
             })?;
             let latency_us = number(&home.join(&name).join("latency")).unwrap_or(0);
             changes.push(Change { value: u8::from(latency_us > most).to_string(), setting });
@@ -110,22 +116,21 @@ fn idle_changes(root: &Root, value: &str) -> Result<Vec<Change>, SettingError> {
     }
     if changes.is_empty() {
         let path = root.join("sys/devices/system/cpu/cpu0/cpuidle");
-        return Err(SettingError::Missing { what: "idle_max_us".to_owned(), path });
+        return Err(SettingError::Missing { what: Message::verbatim(IDLE_MAX), path });
     }
     Ok(changes)
 }
 
-/// Vectors of the devices' PCI functions that complete I/O.
+/// Vectors of the devices, and of all they are built on, that complete I/O.
 fn interrupts_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Vec<Setting>, SettingError> {
     let wholes = whole_devices(root, word, devices)?;
-    let inventory = crate::inspect::Inventory::read(root);
-    let drives: Vec<_> = wholes.iter().flat_map(|name| inventory.drives_below(name)).collect();
-    let vectors = drives.iter().filter_map(|d| d.interrupt_device.as_deref()).flat_map(|device| {
-        inventory.interrupts.io_vectors(device).map(|v| Setting::IrqAffinity { irq: v.irq }).collect::<Vec<_>>()
-    });
-    let settings: Vec<Setting> = vectors.collect();
+    let devices = interrupt_devices(root, &wholes);
+    let text = root.read("proc/interrupts").unwrap_or_default();
+    let table = InterruptTable::parse(&text, |_, device| devices.iter().any(|d| d == device));
+    let of_io = table.rows.iter().filter(|row| row.queue.is_some());
+    let settings: Vec<Setting> = of_io.map(|row| Setting::IrqAffinity { irq: row.irq }).collect();
     if settings.is_empty() {
-        let what = format!("{word} of {}", wholes.join(", "));
+        let what = msg!("setting-of-devices", word = word, devices = Arg::names(wholes, Join::Comma));
         return Err(SettingError::Missing { what, path: root.join("proc/irq") });
     }
     Ok(settings)

@@ -1,0 +1,130 @@
+//! What differs between runs besides their figures.
+
+use std::collections::BTreeMap;
+
+use fathom_message::{Message, msg};
+use serde_json::Value;
+
+use crate::document::{Difference, Document, StepView};
+
+/// Facts of the host, by their key in the document.
+const HOST: [(&str, Message); 10] = [
+    ("kernel", msg!("compare-kernel")),
+    ("cpu_model", msg!("compare-cpu")),
+    ("cores", msg!("compare-cores")),
+    ("packages", msg!("compare-sockets")),
+    ("numa_nodes", msg!("compare-numa-nodes")),
+    ("memory_bytes", msg!("compare-memory")),
+    ("governor", msg!("compare-governor")),
+    ("clocksource", msg!("compare-clock-source")),
+    ("hypervisor", msg!("compare-hypervisor")),
+    ("mitigations", msg!("compare-mitigations")),
+];
+/// Facts of the device below a target.
+const DEVICE: [(&str, Message); 13] = [
+    ("model", msg!("compare-drive")),
+    ("serial", msg!("compare-serial")),
+    ("firmware", msg!("compare-firmware")),
+    ("size_bytes", msg!("compare-size")),
+    ("transport", msg!("compare-transport")),
+    ("scheduler", msg!("compare-scheduler")),
+    ("nr_requests", msg!("compare-nr-requests")),
+    ("hw_queues", msg!("compare-hw-queues")),
+    ("poll_queues", msg!("compare-poll-queues")),
+    ("write_cache", msg!("compare-write-cache")),
+    ("logical_block_bytes", msg!("compare-logical-block")),
+    ("numa_node", msg!("compare-numa-node")),
+    ("io_poll", msg!("compare-polling")),
+];
+
+/// Everything known that differs, host first. `matched`: a step of the first run and the same of another, as pairs.
+pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]) -> Vec<Difference> {
+    let mut out = Vec::new();
+    let mut add = |area: &str, what: &Message, values: Vec<Option<Message>>| {
+        if values.iter().any(|v| *v != values[0]) {
+            out.push(Difference { area: area.to_owned(), what: what.clone(), values });
+        }
+    };
+    for (key, what) in HOST {
+        add("host", &what, runs.iter().map(|r| text(r.host.get(key))).collect());
+    }
+    let settings: Vec<BTreeMap<Setting, String>> = runs.iter().map(|r| settings(r)).collect();
+    let mut names: Vec<&Setting> = settings.iter().flat_map(BTreeMap::keys).collect();
+    names.sort();
+    names.dedup();
+    // An older run that stored no settings does not differ in each of them.
+    if settings.iter().all(|s| !s.is_empty()) {
+        for name in names {
+            let what = msg!("compare-setting", name = name.1.clone(), of = name.0.clone());
+            add("host", &what, settings.iter().map(|s| s.get(name).map(Message::verbatim)).collect());
+        }
+    }
+    let most = runs.iter().map(|r| targets(r).len()).max().unwrap_or(0);
+    for index in 0..most {
+        let of = |run: &Document, pointer: &str| targets(run).get(index).and_then(|t| text(t.pointer(pointer)));
+        let named = |what: Message| match most {
+            1 => what,
+            _ => msg!("compare-of-target", what = what, target = index + 1),
+        };
+        for (key, what) in DEVICE {
+            add("target", &named(what), runs.iter().map(|r| of(r, &format!("/device/{key}"))).collect());
+        }
+        add("target", &named(msg!("compare-file-system")), runs.iter().map(|r| of(r, "/mount/fs_type")).collect());
+        add("target", &named(msg!("compare-mount-options")), runs.iter().map(|r| of(r, "/mount/options")).collect());
+    }
+    add("program", &Message::verbatim("fathom"), runs.iter().map(|r| Some(Message::verbatim(&r.fathom))).collect());
+    add("plan", &msg!("compare-study"), runs.iter().map(|r| Some(Message::verbatim(&r.run.study))).collect());
+    if runs.len() == 2 {
+        for (what, of) in STEP {
+            if let Some((a, b)) = matched.iter().map(|(a, b)| (of(a), of(b))).find(|(a, b)| a != b) {
+                add("plan", &what, vec![Some(a), Some(b)]);
+            }
+        }
+    }
+    out
+}
+
+/// A fact of a step.
+type Fact = fn(&StepView) -> Message;
+
+/// What two steps that do the same may still differ in.
+const STEP: [(Message, Fact); 6] = [
+    (msg!("compare-engine"), |s| Message::verbatim(&s.engine)),
+    (msg!("compare-mode"), |s| Message::verbatim(&s.mode)),
+    (msg!("compare-placement"), |s| Message::verbatim(&s.placement)),
+    (msg!("compare-page-cache"), |s| if s.direct { msg!("compare-bypassed") } else { msg!("compare-used") }),
+    (msg!("compare-touched"), |s| {
+        s.footprint_bytes.map_or_else(|| msg!("compare-all"), |b| Message::verbatim(b.to_string()))
+    }),
+    (msg!("compare-precondition"), |s| {
+        s.role.conditioning.map_or_else(|| msg!("compare-none"), |c| Message::verbatim(c.method.as_str()))
+    }),
+];
+
+fn targets(run: &Document) -> &[Value] {
+    run.host.get("targets").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Whose setting, and its name.
+type Setting = (String, String);
+
+/// Settings as the inventory found them, `nvme_core`, `io_timeout` -> `30`.
+fn settings(run: &Document) -> BTreeMap<Setting, String> {
+    let list = run.host.pointer("/inventory/settings").and_then(Value::as_array);
+    list.into_iter()
+        .flatten()
+        .filter_map(|s| {
+            let part = |key: &str| s.get(key).and_then(Value::as_str);
+            Some(((part("of")?.to_owned(), part("name")?.to_owned()), part("value")?.to_owned()))
+        })
+        .collect()
+}
+
+/// A fact as it was found; `None` for what is not known.
+fn text(value: Option<&Value>) -> Option<Message> {
+    match value? {
+        Value::Null => None,
+        Value::String(s) => Some(Message::verbatim(s)),
+        other => Some(Message::verbatim(other.to_string())),
+    }
+}

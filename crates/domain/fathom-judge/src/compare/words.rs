@@ -1,0 +1,84 @@
+//! The answer of a comparison.
+
+use fathom_message::{Arg, Join, Message, Quantity, msg};
+
+use super::farthest;
+use crate::document::{ComparedStep, Comparison};
+
+/// Differences named in the caveat on them.
+const DIFFERENCES_MAX: usize = 6;
+/// A spread from run to run below this share is not worth a word.
+const SPREAD_MIN: f64 = 0.0005;
+
+/// One or two sentences per side.
+pub(super) fn answer(comparison: &Comparison) -> Message {
+    let Some((reference, others)) = comparison.sides.split_first() else { return Message::verbatim("") };
+    let sentences = others.iter().map(|side| {
+        let steps: Vec<&ComparedStep> = comparison.steps.iter().filter(|s| s.side == side.name).collect();
+        let result = of_side(&steps, comparison.margin_pct);
+        msg!("compare-answer", side = &side.title, reference = &reference.title, result = result)
+    });
+    msg!("several-sentences", list = Arg::list(sentences, Join::Sentences))
+}
+
+fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> Message {
+    let margin = Quantity::pct(margin_pct);
+    let counts = match steps {
+        [] => return msg!("compare-nothing-on-both"),
+        [one] => match one.verdict.as_str() {
+            "faster" => msg!("compare-one-faster"),
+            "slower" => msg!("compare-one-slower"),
+            "same" => msg!("compare-one-same", margin = margin),
+            _ => msg!("compare-one-unsure"),
+        },
+        several => {
+            let count = |verdict: &str| several.iter().filter(|s| s.verdict == verdict).count();
+            let [faster, slower, same, unsure] = ["faster", "slower", "same", "unsure"].map(count);
+            let parts = [
+                (faster, msg!("compare-count-faster", steps = faster)),
+                (slower, msg!("compare-count-slower", steps = slower)),
+                (same, msg!("compare-count-same", steps = same, margin = margin)),
+                (unsure, msg!("compare-count-unsure", steps = unsure)),
+            ];
+            let counts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part);
+            msg!("compare-counts", steps = several.len(), counts = Arg::list(counts, Join::Comma))
+        }
+    };
+    let most = ["slower", "faster"].into_iter().filter_map(|verdict| {
+        let step = farthest(steps.iter().copied(), verdict)?;
+        let (label, change) = (step.label.clone(), change(step)?);
+        Some(match verdict {
+            "slower" => msg!("compare-most-slower", step = label, change = change),
+            _ => msg!("compare-most-faster", step = label, change = change),
+        })
+    });
+    msg!("several-sentences", list = Arg::list(std::iter::once(counts).chain(most), Join::Sentences))
+}
+
+/// The ratio of a step; `None` where a side has no figure.
+fn change(step: &ComparedStep) -> Option<Quantity> {
+    step.ratio.map(|ratio| Quantity::change(ratio).with_ci95(step.ci95))
+}
+
+/// What limits the trust in the answer. `spread`: found from run to run, as a share.
+pub(super) fn caveats(comparison: &Comparison, spread: f64) -> Vec<Message> {
+    let mut out = Vec::new();
+    let is_unpaired = comparison.steps.iter().any(|s| s.design == "unpaired");
+    if is_unpaired && spread > SPREAD_MIN {
+        out.push(msg!("compare-caveat-spread", spread = Quantity::share(spread)));
+    } else if is_unpaired && comparison.sides.windows(2).any(|s| s[0].run != s[1].run) {
+        out.push(msg!("compare-caveat-other-time"));
+    }
+    if !comparison.environment.is_empty() {
+        let names = comparison.environment.iter().map(|d| d.what.clone()).take(DIFFERENCES_MAX);
+        out.push(msg!("compare-caveat-environment", names = Arg::list(names, Join::Comma)));
+    }
+    let noted = comparison.steps.iter().filter(|s| !s.notes.is_empty()).count();
+    if noted > 0 {
+        out.push(msg!("compare-caveat-noted", noted = noted, steps = comparison.steps.len()));
+    }
+    if !comparison.unmatched.is_empty() {
+        out.push(msg!("compare-caveat-unmatched", steps = comparison.unmatched.len()));
+    }
+    out
+}

@@ -1,0 +1,186 @@
+//! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
+
+use fathom_message::Message;
+use serde::{Deserialize, Serialize};
+
+use super::StepView;
+
+/// Version of this document's shape.
+pub const COMPARISON_SCHEMA: u32 = 1;
+
+/// Two or more runs, or the two sides of one run, set against each other. The first side, `A`, is the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Version of the program that wrote it.
+    pub fathom: String,
+    /// [`COMPARISON_SCHEMA`].
+    pub schema: u32,
+    /// Always `comparison`: tells it from a run's document.
+    pub kind: String,
+    /// What is compared, reference first.
+    pub sides: Vec<Side>,
+    /// Differences between the sides that a reader must know first; empty when nothing known differs.
+    pub environment: Vec<Difference>,
+    /// Differences up to this share either way count as the same, percent.
+    pub margin_pct: f64,
+    /// Expected share of wrong `faster` and `slower` among all given, at most (Benjamini and Hochberg's q).
+    pub false_discovery_rate: f64,
+    /// One or two sentences.
+    pub answer: Message,
+    /// What limits the trust in the answer; may be empty.
+    pub caveats: Vec<Message>,
+    /// One entry per step and side other than the reference, in the order of the reference.
+    pub steps: Vec<ComparedStep>,
+    /// Steps that stand alone, with the reason.
+    pub unmatched: Vec<Unmatched>,
+}
+
+impl Comparison {
+    /// Steps that are slower by more than `share` (0.03 = 3 %), by their verdict and their ratio.
+    pub fn slower_by(&self, share: f64) -> impl Iterator<Item = &ComparedStep> {
+        let limit = 1.0 - share;
+        self.steps.iter().filter(move |s| s.verdict == "slower" && s.ratio.is_some_and(|r| r < limit))
+    }
+
+    /// Steps that the reference measured and another side tried and could not.
+    pub fn lost(&self) -> impl Iterator<Item = &Unmatched> {
+        self.unmatched.iter().filter(|u| u.lost)
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// `A`, `B`, `C`...
+    pub name: String,
+    /// `run 7`, or the setting that makes the side: `placement=cores`.
+    pub title: Message,
+    /// Number of the run in the lab.
+    pub run: i64,
+    /// Its study.
+    pub study: String,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// `finished`, `interrupted`...
+    pub state: String,
+    /// The command as typed.
+    pub command: String,
+}
+
+/// Something that differs between the sides besides the figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `host`, `target`, `program` or `plan`.
+    pub area: String,
+    /// What: `kernel`, `CPU model`, `firmware of nvme0n1`, `runtime`...
+    pub what: Message,
+    /// One value per side, in their order; `None`: that side does not say.
+    pub values: Vec<Option<Message>>,
+}
+
+/// One step on two sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedStep {
+    /// Label on the reference side.
+    pub label: String,
+    /// Group of the targets.
+    pub group: String,
+    /// What both sides were asked to do, so that pictures can place the step.
+    pub load: ComparedLoad,
+    /// The side set against `A`.
+    pub side: String,
+    /// Indexes of the steps of the reference.
+    pub steps_a: Vec<u32>,
+    /// Indexes of the steps of the other side.
+    pub steps_b: Vec<u32>,
+    /// `paired` (interleaved blocks) or `unpaired`.
+    pub design: String,
+    /// Which figure `ratio`, `ci95` and `verdict` speak of: `iops`, or `lat_mean` where the rate was given.
+    pub metric: String,
+    /// Speed of the side over that of the reference: above 1 is faster. For a latency its inverse ratio.
+    pub ratio: Option<f64>,
+    /// 95 % interval of the ratio.
+    pub ci95: Option<[f64; 2]>,
+    /// `faster`, `slower`, `same` or `unsure`.
+    pub verdict: String,
+    /// Probability of a ratio this far from 1 if there were no difference.
+    pub p_value: Option<f64>,
+    /// The same, adjusted for the number of steps compared.
+    pub p_adjusted: Option<f64>,
+    /// Every figure compared: `iops`, `lat_mean`, `lat_p99`, `cpu_per_io`, in this order, where both sides have it.
+    pub metrics: Vec<ComparedMetric>,
+    /// What a reader must know about this step, e.g. that one side was not steady.
+    pub notes: Vec<Message>,
+}
+
+/// The load of a compared step, as in its [`StepView`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComparedLoad {
+    /// fio's word: `randread`.
+    pub op: String,
+    /// Share of reads.
+    pub read_pct: u8,
+    /// `random`, `sequential`, `zipf:1.2`...
+    pub pattern: String,
+    /// Largest block of the split.
+    pub block_size_bytes: u32,
+    /// Per target.
+    pub threads: u32,
+    /// Per thread.
+    pub queue_depth: u32,
+    /// Number of targets.
+    pub devices: u32,
+}
+
+impl ComparedLoad {
+    /// The load of a step.
+    #[must_use]
+    pub fn of(step: &StepView) -> ComparedLoad {
+        ComparedLoad {
+            op: step.op.clone(),
+            read_pct: step.read_pct,
+            pattern: step.pattern.clone(),
+            block_size_bytes: step.block_size_bytes,
+            threads: step.threads,
+            queue_depth: step.queue_depth,
+            devices: step.devices,
+        }
+    }
+}
+
+/// One figure on two sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedMetric {
+    /// `iops`, `lat_mean`, `lat_p99` or `cpu_per_io`.
+    pub name: String,
+    /// `iops`, `ns` or `ns_per_io`.
+    pub unit: String,
+    /// Whether more is better.
+    pub more_is_better: bool,
+    /// Figure of the reference.
+    pub a: f64,
+    /// Figure of the other side.
+    pub b: f64,
+    /// b / a as it stands, not turned to speed.
+    pub ratio: f64,
+    /// Its 95 % interval; `None` when too little is known.
+    pub ci95: Option<[f64; 2]>,
+    /// `better`, `worse`, `same` or `unsure`; `unsure` without an interval.
+    pub verdict: String,
+    /// Ratio of each pair in the order measured (paired designs; the picture of the pairs).
+    pub pairs: Vec<f64>,
+}
+
+/// A step without a partner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unmatched {
+    /// Side that has it.
+    pub side: String,
+    /// Its label.
+    pub label: String,
+    /// Why it was not compared.
+    pub why: Message,
+    /// Whether the reference measured it and the other side tried and could not: refused or failed.
+    #[serde(default)]
+    pub lost: bool,
+}

@@ -1,0 +1,144 @@
+//! Figures of a step: latency, directions, CPU, series, checks.
+
+use std::collections::BTreeMap;
+
+use fathom_message::Message;
+use serde::{Deserialize, Serialize};
+
+/// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyView {
+    /// Samples behind the figures (all I/Os, or a sample of them for slat and clat).
+    pub samples: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub stddev: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 95th percentile.
+    pub p95: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    #[serde(rename = "p99.9")]
+    pub p99_9: Option<u64>,
+    /// 99.99th percentile.
+    #[serde(rename = "p99.99")]
+    pub p99_99: Option<u64>,
+    /// 99.999th percentile.
+    #[serde(rename = "p99.999")]
+    pub p99_999: Option<u64>,
+    /// 95 % intervals of the mean (`mean`) and the quantiles that have one, by name.
+    pub ci95: BTreeMap<String, [u64; 2]>,
+    /// More I/Os (and seconds at this rate) that a missing quantile needs, by name.
+    pub needs: BTreeMap<String, NeedView>,
+}
+
+/// How much more a quantile needs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NeedView {
+    /// I/Os.
+    pub ios: u64,
+    /// Seconds at the measured rate.
+    pub seconds: f64,
+}
+
+/// One operation of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirectionView {
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Short I/Os.
+    pub short_ios: u64,
+    /// As [`super::StepView::lat_ns`].
+    pub lat_ns: Option<LatencyView>,
+}
+
+/// CPU cost of the whole host per I/O, idle baseline subtracted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CpuView {
+    /// Busy cores, all kinds, baseline subtracted.
+    pub busy_cores: f64,
+    /// Online CPUs.
+    pub cpus_online: u32,
+    /// User time.
+    pub user_ns_per_io: f64,
+    /// System time, without interrupts and without kernel workers.
+    pub system_ns_per_io: f64,
+    /// Hard and soft interrupts.
+    pub irq_ns_per_io: f64,
+    /// Kernel threads working for the run (iou-sqp, iou-wrk, md).
+    pub kernel_worker_ns_per_io: f64,
+    /// Interrupts per I/O.
+    pub interrupts_per_io: f64,
+    /// Context switches per I/O.
+    pub context_switches_per_io: f64,
+    /// IOPS / `busy_cores`; `None` when hardly any CPU was used.
+    pub iops_per_core: Option<f64>,
+    /// Busy physical cores, baseline subtracted: a core is as busy as its busiest sibling. `busy_cores` without SMT.
+    #[serde(default)]
+    pub busy_physical_cores: f64,
+    /// IOPS / `busy_physical_cores`; `None` when hardly any CPU was used.
+    #[serde(default)]
+    pub iops_per_physical_core: Option<f64>,
+    /// Idle baseline, busy cores.
+    pub baseline_busy_cores: f64,
+    /// Share of the window stolen by the hypervisor, percent of all CPUs.
+    pub steal_pct: f64,
+    /// Busiest CPU: number and busy share in [0, 1].
+    pub busiest_cpu: Option<(u32, f64)>,
+}
+
+/// A point of the percentile curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Quantile in (0, 1).
+    pub q: f64,
+    /// Latency.
+    pub ns: u64,
+}
+
+/// Figures per interval; all arrays have the same length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeriesView {
+    /// Start of each interval from the start of the window, seconds.
+    pub start_s: Vec<f64>,
+    /// I/Os per second.
+    pub iops: Vec<f64>,
+    /// Median latency; `None` without samples.
+    pub p50_ns: Vec<Option<u64>>,
+    /// p99; `None` with fewer than 10 samples beyond it (enough for a picture, not for a headline).
+    pub p99_ns: Vec<Option<u64>>,
+    /// Busy share in [0, 1]. `[interval][cpu]`; empty when not sampled.
+    pub cpu_busy: Vec<Vec<f32>>,
+    /// Whether a drive showed itself hot or slowed down by heat: mark the interval. Drives are looked at once a second,
+    /// so a mark reaches from the look before to the look after. Empty where no drive tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hot: Vec<bool>,
+}
+
+/// A law that must hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckView {
+    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`,
+    /// `fixed_buffers`; of the placement: `pinned`.
+    pub name: String,
+    /// Whether it held; `None`: could not be checked (the sentence says why).
+    pub ok: Option<bool>,
+    /// What was compared with what.
+    pub sentence: Message,
+    /// What likely broke it, where that can be told: `other_load` (the device did more than this step asked for).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+}

@@ -1,0 +1,64 @@
+//! What limited a step: the limit, the ceilings, the links.
+
+use fathom_message::Message;
+use serde::{Deserialize, Serialize};
+
+/// What limited a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitView {
+    /// `queue_depth`, `device`, `core`, `all_cores`, `rate`, `page_cache`, `unknown`...
+    pub name: String,
+    /// `confirmed`, `likely` or `unknown`.
+    pub confidence: String,
+    /// One sentence.
+    pub sentence: Message,
+    /// The numbers behind it.
+    pub evidence: Vec<EvidenceView>,
+    /// What would help, and by how much; may be empty.
+    #[serde(default)]
+    pub would_help: Vec<Message>,
+}
+
+/// A number behind a claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceView {
+    /// What it is, a word.
+    pub name: String,
+    /// The same for people.
+    #[serde(default = "super::step::without_words")]
+    pub label: Message,
+    /// Its value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+}
+
+/// The most a part of the system could give under the step's load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CeilingView {
+    /// `device`, `link`, `uplink`, `core`, `all_cores`, `irq_core`, `queue_depth`, `raid`, `memory`...
+    pub name: String,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second, where that is what the part is limited in.
+    pub bytes_per_s: Option<f64>,
+    /// How it was reckoned, with its numbers.
+    pub sentence: Message,
+}
+
+/// What a PCIe link carried during a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkLoad {
+    /// PCI function at its lower end.
+    pub address: String,
+    /// As trained: `Gen4 x4`.
+    pub link: String,
+    /// What one direction can carry after coding and packets.
+    pub usable_bytes_per_s: f64,
+    /// Towards the processor.
+    pub read_bytes_per_s: f64,
+    /// Towards the drives.
+    pub write_bytes_per_s: f64,
+    /// The larger of the two over `usable_bytes_per_s`, in [0, 1].
+    pub load_share: f64,
+}

@@ -1,0 +1,218 @@
+//! One step with its judged figures.
+
+use fathom_message::Message;
+use fathom_plan::EngineName;
+use fathom_record::{
+    ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CeilingView, CheckView, CpuView, CurvePoint, DirectionView, DriveHealthView, LatencyView, LimitView, LinkLoad,
+    SeriesView, SteadyView,
+};
+
+/// One step with its judged figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepView {
+    /// Position in the plan.
+    pub index: u32,
+    /// Name of the step, the same in every language: `4k random read T1 QD32`.
+    pub label: String,
+    /// The label in words.
+    #[serde(rename = "title", default = "without_words")]
+    pub label_message: Message,
+    /// The same of the loop that the step is a round of, without the number of the round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_title: Option<Message>,
+    /// `measure`, `fill`... `probe`: beside the plan, to explain a measured step.
+    pub phase: String,
+    /// Group of the targets.
+    pub group: String,
+    /// Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
+    #[serde(default, skip_serializing_if = "fathom_plan::Role::is_empty")]
+    pub role: fathom_plan::Role,
+    /// As named by the user.
+    pub targets: Vec<String>,
+    /// `measured`, `refused`, `failed`, `imported`.
+    pub state: String,
+    /// Why, when refused or failed.
+    pub reason: Option<Message>,
+    /// Remedy, when refused or failed.
+    pub help: Option<Message>,
+    /// Engine word.
+    pub engine: String,
+    /// Mode word.
+    pub mode: String,
+    /// Whether I/O buffers were to be registered (io_uring).
+    #[serde(default = "yes")]
+    pub fixed_buffers: bool,
+    /// Whether files were to be registered (io_uring).
+    #[serde(default = "yes")]
+    pub fixed_files: bool,
+    /// `unpinned`, `cores`, ...
+    pub placement: String,
+    /// CPUs the threads were bound to; empty: unpinned.
+    pub cpus: Vec<u32>,
+    /// fio's word: `randread`.
+    pub op: String,
+    /// Share of reads.
+    pub read_pct: u8,
+    /// `random`, `sequential`, `zipf:1.2`...
+    pub pattern: String,
+    /// Largest block of the split.
+    pub block_size_bytes: u32,
+    /// Whether the page cache was bypassed.
+    pub direct: bool,
+    /// Footprint, when known.
+    pub footprint_bytes: Option<u64>,
+    /// Per target.
+    pub threads: u32,
+    /// Per thread.
+    pub queue_depth: u32,
+    /// Number of targets.
+    pub devices: u32,
+    /// Open loop: intended rate.
+    pub rate_iops: Option<f64>,
+    /// RFC 3339, UTC.
+    pub started: Option<String>,
+    /// Start of the measured window from the start of the run; `None` for imported runs.
+    #[serde(default)]
+    pub run_offset_s: Option<f64>,
+    /// Length of the measured window.
+    pub runtime_s: f64,
+    /// Start of the step to first I/O, milliseconds.
+    pub setup_ms: f64,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// 95 % interval; `None` with too few intervals.
+    pub iops_ci95: Option<[f64; 2]>,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+    pub lat_ns: Option<LatencyView>,
+    /// Created -> submitted.
+    pub slat_ns: Option<LatencyView>,
+    /// Submitted -> reaped.
+    pub clat_ns: Option<LatencyView>,
+    /// Open loop: from the actual start.
+    pub service_ns: Option<LatencyView>,
+    /// Reads alone.
+    pub read: Option<DirectionView>,
+    /// Writes alone.
+    pub write: Option<DirectionView>,
+    /// Trims alone.
+    pub trim: Option<DirectionView>,
+    /// Host CPU cost; `None` for imported runs.
+    pub cpu: Option<CpuView>,
+    /// What limited it.
+    pub limit: LimitView,
+    /// The most each part of the system could give, lowest first.
+    #[serde(default)]
+    pub ceilings: Vec<CeilingView>,
+    /// What the PCIe links above the targets carried, from the processor down.
+    #[serde(default)]
+    pub links: Vec<LinkLoad>,
+    /// Steadiness over the window; `None` with too few intervals.
+    pub steady: Option<SteadyView>,
+    /// Made beforehand.
+    pub predicted: Option<PredictedView>,
+    /// Latency over the quantile, as points for an axis of nines, cut where samples end.
+    pub percentile_curve: Vec<CurvePoint>,
+    /// Per interval.
+    pub series: SeriesView,
+    /// Laws checked.
+    pub checks: Vec<CheckView>,
+    /// Engine features.
+    pub features: Vec<FeatureUse>,
+    /// How each target was purged, by a step that purges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub purges: Vec<PurgeReport>,
+    /// Workers.
+    pub workers: Vec<ThreadRecord>,
+    /// Kernel's counters over the window.
+    pub host_delta: Option<HostDelta>,
+    /// Own cost.
+    pub overhead: Option<Overhead>,
+    /// Clock.
+    pub clock: Option<ClockUse>,
+    /// Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drive_health: Vec<DriveHealthView>,
+    /// Each target for itself, when there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_target: Vec<TargetView>,
+    /// What failed.
+    pub failures: Vec<IoFailure>,
+    /// Verification.
+    pub verify: Option<VerifyReport>,
+    /// Open loop.
+    pub open_loop: Option<OpenLoop>,
+    /// As values.
+    pub warnings: Vec<Warning>,
+    /// The same as sentences, same order.
+    pub warning_texts: Vec<Message>,
+}
+
+impl StepView {
+    /// Whether the window is known to be unsteady; one too noisy to tell is not.
+    #[must_use]
+    pub fn is_unsteady(&self) -> bool {
+        self.steady.as_ref().is_some_and(|s| !s.reached && s.why.as_deref() != Some("cannot_tell"))
+    }
+
+    /// Whether it did real I/O, for verdicts that speak of a drive.
+    #[must_use]
+    pub fn is_real(&self) -> bool {
+        self.engine != EngineName::Null.as_str() && self.ios > 0
+    }
+}
+
+/// Documents of older versions have labels alone.
+pub(super) fn without_words() -> Message {
+    Message::verbatim("")
+}
+
+/// Buffers and files are registered unless the plan says otherwise.
+fn yes() -> bool {
+    true
+}
+
+/// What one target of several gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetView {
+    /// As named by the user.
+    pub target: String,
+    /// Completed I/Os.
+    pub ios: u64,
+    /// I/Os per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Failed I/Os.
+    pub errors: u64,
+    /// Mean latency; `None` without a completed I/O.
+    pub lat_mean_ns: Option<f64>,
+}
+
+/// A prediction made before the step ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictedView {
+    /// I/Os per second.
+    pub iops: f64,
+    /// Mean latency.
+    pub lat_ns_mean: f64,
+    /// How far the prediction lies from what was measured: predicted / measured - 1, percent; `None` without figures.
+    #[serde(default)]
+    pub iops_error_pct: Option<f64>,
+    /// The same for the mean latency.
+    #[serde(default)]
+    pub lat_error_pct: Option<f64>,
+    /// When it was made, RFC 3339.
+    #[serde(default)]
+    pub made: Option<String>,
+}

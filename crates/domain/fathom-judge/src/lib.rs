@@ -1,0 +1,32 @@
+//! What measured steps mean: from a step and its record to figures with intervals, the laws it must keep and what limited
+//! it; from the steps of a run to the answer of its study; from several runs to a comparison. Pure: whoever reads a lab or
+//! a host hands over plain values.
+//!
+//! [`document`] holds the types and knows nothing of the rest; [`view`](step_view) fills a step, [`compare`] and
+//! [`verdicts`] judge what is filled.
+
+mod checks;
+pub mod compare;
+mod cpu_time;
+pub mod document;
+mod foresight;
+mod health;
+mod proof;
+mod references;
+mod rfc3339;
+#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
+pub mod samples;
+mod sentences;
+mod steadiness;
+mod verdict;
+mod view;
+
+pub use checks::{derived_warnings, slow_members};
+pub use foresight::foresee;
+pub use proof::{disproof, target_names};
+pub use references::references;
+pub use rfc3339::rfc3339;
+pub use steadiness::{Loops, value_of};
+pub use verdict::verdicts;
+pub use view::{limit_view, set_limits, step_view};

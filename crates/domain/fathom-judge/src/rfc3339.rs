@@ -1,0 +1,10 @@
+//! Times as text.
+
+/// A time as RFC 3339 in UTC, whole seconds.
+#[must_use]
+pub fn rfc3339(unix_ns: u64) -> String {
+    jiff::Timestamp::from_nanosecond(i128::from(unix_ns))
+        .expect("64 bits of nanoseconds end before the year 2600")
+        .strftime("%Y-%m-%dT%H:%M:%SZ")
+        .to_string()
+}

@@ -1,0 +1,280 @@
+//! Which I/O path is fastest here, and what does each cost in CPU?
+
+use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
+use fathom_plan::LabelPart;
+use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
+
+use super::kind::Kind;
+use super::parts::{
+    change, change_alone, change_inconclusive, cost as cost_of, figure, iops, mean, measured, nothing_measured, rate,
+    sentences, verdict,
+};
+use crate::compare::effect;
+use crate::document::{Figure, StepView, Verdict};
+
+/// What is registered with the kernel beforehand, where the steps differ in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Registration {
+    /// As usual, or the same for all steps.
+    Usual,
+    None,
+    Buffers,
+    Files,
+}
+
+/// A way of I/O: `io_uring iopoll`, `psync with 32 threads`, `io_uring unregistered`.
+#[derive(Clone, PartialEq, Eq)]
+struct Path {
+    engine: String,
+    mode: String,
+    registration: Registration,
+    threads: u32,
+}
+
+impl Path {
+    fn of(step: &StepView) -> Path {
+        let registration = match (step.fixed_buffers, step.fixed_files) {
+            _ if !step.role.label_parts.contains(&LabelPart::Registration) => Registration::Usual,
+            (true, true) => Registration::Usual,
+            (true, false) => Registration::Buffers,
+            (false, true) => Registration::Files,
+            (false, false) => Registration::None,
+        };
+        Path { engine: step.engine.clone(), mode: step.mode.clone(), registration, threads: step.threads }
+    }
+
+    fn message(&self) -> Message {
+        let mut words = vec![Message::verbatim(self.engine.clone())];
+        if self.mode != "interrupt" {
+            words.push(Message::verbatim(self.mode.clone()));
+        }
+        words.extend(match self.registration {
+            Registration::Usual => None,
+            Registration::None => Some(msg!("label-unregistered")),
+            Registration::Buffers => Some(msg!("label-fixed-buffers")),
+            Registration::Files => Some(msg!("label-fixed-files")),
+        });
+        let path = msg!("verdict-path", words = Arg::list(words, Join::Space));
+        if self.threads > 1 { msg!("verdict-path-threads", path = path, threads = self.threads) } else { path }
+    }
+}
+
+fn path(step: &StepView) -> Message {
+    Path::of(step).message()
+}
+
+/// The paths measured with one number of I/Os in flight.
+struct Contest<'a> {
+    kind: Kind,
+    /// Over all threads.
+    in_flight: u32,
+    /// At least two different paths.
+    steps: Vec<&'a StepView>,
+}
+
+impl Contest<'_> {
+    fn ios(&self) -> Message {
+        msg!("verdict-ios", ios = self.in_flight)
+    }
+}
+
+/// Answers from every number in flight at which several paths were measured.
+pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+    let measured = measured(steps);
+    if measured.is_empty() {
+        return vec![nothing_measured(question, steps)];
+    }
+    let contests = contests(&measured);
+    if contests.is_empty() {
+        let best = measured.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("something was measured");
+        let answer = msg!("verdict-only-path", path = path(best), rate = rate(best));
+        return vec![verdict(question, answer, Vec::new(), Vec::new(), steps)];
+    }
+    let deep = contests.iter().max_by_key(|b| (b.steps.len(), b.in_flight)).expect("not empty");
+    let deepest =
+        contests.iter().filter(|b| b.in_flight > 1).max_by_key(|b| (b.steps.len(), b.in_flight)).unwrap_or(deep);
+    let one = contests.iter().find(|b| b.in_flight == 1).filter(|_| deepest.in_flight != 1);
+    let answer = sentences([fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)));
+    let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).collect();
+    vec![verdict(question, answer, evidence, figures(deepest, one), steps)]
+}
+
+fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {
+    let mut out: Vec<Contest<'a>> = Vec::new();
+    for step in steps {
+        let kind = Kind::of(step);
+        let in_flight = step.threads * step.queue_depth;
+        match out.iter_mut().find(|b| b.kind == kind && b.in_flight == in_flight) {
+            Some(contest) => {
+                if contest.steps.iter().all(|s| Path::of(s) != Path::of(step)) {
+                    contest.steps.push(step);
+                }
+            }
+            None => out.push(Contest { kind, in_flight, steps: vec![step] }),
+        }
+    }
+    out.retain(|b| b.steps.len() > 1);
+    out.sort_by_key(|b| b.in_flight);
+    out
+}
+
+fn by_cost<'a>(contest: &Contest<'a>) -> Vec<(&'a StepView, Quantity)> {
+    let cost = |step: &&'a StepView| Some((*step, cost_of(step).filter(|cost| cost.value > 0.0)?));
+    let mut known: Vec<(&StepView, Quantity)> = contest.steps.iter().filter_map(cost).collect();
+    known.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+    known
+}
+
+fn by_speed<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
+    let mut steps = contest.steps.clone();
+    steps.sort_by(|a, b| b.iops.total_cmp(&a.iops));
+    steps
+}
+
+fn speed_effect(first: &StepView, second: &StepView) -> Option<Effect> {
+    Effect::of_figures(second.iops, second.iops_ci95?.into(), first.iops, first.iops_ci95?.into())
+}
+
+fn fastest(contest: &Contest<'_>) -> Message {
+    let speed = by_speed(contest);
+    let (fastest, second) = (speed[0], speed[1]);
+    let (ios, best, next) = (contest.ios(), path(fastest), path(second));
+    let rate = rate(fastest);
+    let Some(effect) = speed_effect(fastest, second) else {
+        let change = change(fastest.iops / second.iops, None);
+        return msg!("verdict-path-gives", in_flight = ios, best = best, rate = rate, change = change, next = next);
+    };
+    let change = change(effect.ratio(), Some(effect.ci95().into()));
+    match relation(&effect, effect.p_value(), MARGIN_PCT) {
+        Relation::Higher => {
+            msg!("verdict-path-fastest", in_flight = ios, best = best, rate = rate, change = change, next = next)
+        }
+        Relation::Same => msg!(
+            "verdict-path-same",
+            in_flight = ios,
+            best = best,
+            rate = rate,
+            next = next,
+            margin = Quantity::pct(MARGIN_PCT),
+            change = change
+        ),
+        Relation::Lower | Relation::Unsure => {
+            msg!("verdict-path-ahead", in_flight = ios, best = best, rate = rate, next = next, change = change)
+        }
+    }
+}
+
+/// The path that costs least CPU per I/O, or the two that may.
+fn cheapest(contest: &Contest<'_>) -> Message {
+    let costs = by_cost(contest);
+    let [(cheapest, least), (next, second), ..] = costs[..] else { return msg!("verdict-costs-unknown") };
+    let (dearest, most) = costs[costs.len() - 1];
+    let lower = effect("cpu_per_io", &[next], &[cheapest]).map(|e| relation(&e, e.p_value(), MARGIN_PCT));
+    let less = Quantity::share(1.0 - least.value / second.value);
+    match lower {
+        Some(Relation::Lower) if costs.len() > 2 => msg!(
+            "verdict-cheapest",
+            path = path(cheapest),
+            cost = least,
+            less = less,
+            next = path(next),
+            dearest = path(dearest),
+            times = Quantity::times(most.value / least.value)
+        ),
+        Some(Relation::Lower) => {
+            msg!("verdict-cheapest-of-two", path = path(cheapest), cost = least, less = less, next = path(next))
+        }
+        Some(Relation::Same) => msg!(
+            "verdict-cheapest-same",
+            path = path(cheapest),
+            cost = least,
+            next = path(next),
+            second = second,
+            margin = Quantity::pct(MARGIN_PCT)
+        ),
+        _ => msg!(
+            "verdict-cheapest-inconclusive",
+            path = path(cheapest),
+            cost = least,
+            next = path(next),
+            second = second
+        ),
+    }
+}
+
+/// Latency decides where one I/O is in flight.
+fn soonest(contest: &Contest<'_>) -> Option<Message> {
+    let known = |step: &&StepView| step.lat_ns.as_ref().map(|lat| lat.mean);
+    let mut steps: Vec<&StepView> = contest.steps.iter().copied().filter(|s| known(s).is_some()).collect();
+    steps.sort_by(|a, b| known(a).unwrap_or_default().total_cmp(&known(b).unwrap_or_default()));
+    let [first, second, ..] = steps[..] else { return None };
+    let (least, more) = (mean(first.lat_ns.as_ref()?), mean(second.lat_ns.as_ref()?));
+    let effect = effect("lat_mean", &[second], &[first]);
+    let (best, next) = (path(first), path(second));
+    let change = change(least.value / more.value, effect.map(|e| e.ci95().into()));
+    Some(match effect.map(|e| relation(&e, e.p_value(), MARGIN_PCT)) {
+        Some(Relation::Lower) => {
+            msg!("verdict-soonest", best = best, mean = least, second = more, next = next, change = change)
+        }
+        Some(Relation::Same) => msg!(
+            "verdict-soonest-same",
+            best = best,
+            next = next,
+            margin = Quantity::pct(MARGIN_PCT),
+            mean = least,
+            second = more,
+            change = change
+        ),
+        _ => {
+            msg!("verdict-soonest-inconclusive", best = best, mean = least, second = more, next = next, change = change)
+        }
+    })
+}
+
+/// Every path at this number in flight against the slowest of them.
+fn speeds(contest: &Contest<'_>) -> Message {
+    let speed = by_speed(contest);
+    let slowest = speed[speed.len() - 1];
+    let effects: Vec<Option<Effect>> = speed.iter().map(|s| speed_effect(s, slowest)).collect();
+    let p: Vec<f64> = effects.iter().map(|e| e.as_ref().map_or(1.0, Effect::p_value)).collect();
+    let one = |(step, (effect, p)): (&&StepView, (&Option<Effect>, f64))| match effect {
+        Some(effect) if step.index != slowest.index => {
+            let change = match relation(effect, p, MARGIN_PCT) {
+                Relation::Higher => change_alone(effect.ratio()),
+                Relation::Same => msg!("verdict-change-same", change = Quantity::change(effect.ratio())),
+                Relation::Lower | Relation::Unsure => change_inconclusive(effect.ratio()),
+            };
+            msg!("verdict-path-speed-change", path = path(step), rate = rate(step), change = change)
+        }
+        _ => msg!("verdict-path-speed", path = path(step), rate = rate(step)),
+    };
+    let paths: Vec<Message> = speed.iter().zip(effects.iter().zip(adjusted_p_values(&p))).map(one).collect();
+    let paths = Arg::list(paths, Join::Dot);
+    msg!("verdict-paths-speed", kind = contest.kind.message(), in_flight = contest.in_flight, paths = paths)
+}
+
+fn costs(contest: &Contest<'_>) -> Message {
+    let one = |(step, cost): (&StepView, Quantity)| msg!("verdict-path-cost", path = path(step), cost = cost);
+    let paths: Vec<Message> = by_cost(contest).into_iter().map(one).collect();
+    let kind = contest.kind.message();
+    if paths.is_empty() {
+        return msg!("verdict-paths-no-cost", kind = kind, in_flight = contest.in_flight);
+    }
+    let paths = Arg::list(paths, Join::Dot);
+    msg!("verdict-paths-cost", kind = kind, in_flight = contest.in_flight, paths = paths)
+}
+
+fn figures(deep: &Contest<'_>, one: Option<&Contest<'_>>) -> Vec<Figure> {
+    let fastest = by_speed(deep)[0];
+    let mut out = vec![figure(msg!("verdict-figure-fastest-path", path = path(fastest)), iops(fastest), fastest)];
+    for (step, cost) in by_cost(deep).into_iter().take(3) {
+        let cost = Quantity { unit: Unit::NsPerIo, ..cost };
+        out.push(figure(msg!("verdict-figure-path-cost", path = path(step)), cost, step));
+    }
+    let alone = |step: &&StepView| {
+        let mean = mean(step.lat_ns.as_ref()?);
+        Some(figure(msg!("verdict-figure-path-alone", path = path(step)), mean, step))
+    };
+    out.extend(one.iter().flat_map(|b| b.steps.iter().take(2)).filter_map(alone));
+    out
+}

@@ -1,0 +1,225 @@
+//! Which is the highest load that keeps the latencies asked for? Answered for any study whose steps carry a goal.
+
+use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_plan::LatencyGoal;
+
+use super::is_of_reference;
+use super::kind::{Loads, by_kind};
+use super::parts::{depth_of, depth_or_rate, figure, iops, is_held, mean, measured, p99, rate_of, sentences};
+use crate::document::{LatencyView, StepView, Verdict};
+
+/// Headline figures at most: one of each kind of load.
+const FIGURES_MAX: usize = 6;
+
+/// A figure of the latency that a goal is about.
+#[derive(Clone, Copy)]
+enum Figure {
+    Mean,
+    P99,
+}
+
+impl Figure {
+    fn of(self, latency: &LatencyView) -> Option<Quantity> {
+        match self {
+            Figure::Mean => Some(mean(latency)),
+            Figure::P99 => p99(latency),
+        }
+    }
+
+    fn message(self) -> Message {
+        match self {
+            Figure::Mean => msg!("verdict-term-mean"),
+            Figure::P99 => msg!("verdict-term-p99"),
+        }
+    }
+}
+
+/// A latency of the goal.
+#[derive(Clone, Copy)]
+struct Term {
+    figure: Figure,
+    most_ns: u64,
+}
+
+/// How loads are made: at a rate, or by so many in flight.
+#[derive(Clone, Copy)]
+enum Loop {
+    Open,
+    Closed,
+}
+
+impl Loop {
+    /// `offered rate`.
+    fn message(self) -> Message {
+        match self {
+            Loop::Open => msg!("verdict-offered-rate"),
+            Loop::Closed => msg!("verdict-closed-loop"),
+        }
+    }
+
+    /// `the highest offered rate`.
+    fn most(self) -> Message {
+        match self {
+            Loop::Open => msg!("verdict-highest-rate"),
+            Loop::Closed => msg!("verdict-deepest-loop"),
+        }
+    }
+}
+
+/// What a load does with the goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The upper ends of the intervals lie within it.
+    Meets,
+    /// The lower end of an interval lies beyond it.
+    Misses,
+    /// The rate was not sustained, so that no latency belongs to it.
+    NotHeld,
+    /// The goal lies inside an interval, or a latency or its interval is not known.
+    Unknown,
+}
+
+/// An answer for each goal that steps carry, of a comparison those of its reference; empty without goals, and where nothing was measured.
+pub(super) fn verdicts(steps: &[StepView]) -> Vec<Verdict> {
+    let mut goals: Vec<LatencyGoal> = Vec::new();
+    for goal in steps.iter().filter_map(|s| s.role.latency_goal) {
+        if !goals.contains(&goal) {
+            goals.push(goal);
+        }
+    }
+    goals.into_iter().filter_map(|goal| verdict(goal, steps)).collect()
+}
+
+fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
+    let terms = terms(goal);
+    let with_goal = |s: &&StepView| s.role.latency_goal == Some(goal) && is_of_reference(s);
+    let kinds = by_kind(measured(steps).into_iter().filter(with_goal));
+    if kinds.is_empty() {
+        return None;
+    }
+    let words = terms
+        .iter()
+        .map(|t| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64)));
+    let best = |kind: &Loads<'_>| {
+        let (closed, open) = halves(kind);
+        let step = highest(&terms, &open).or_else(|| highest(&terms, &closed))?;
+        Some(figure(msg!("verdict-figure-goal", kind = kind.name()), iops(step), step))
+    };
+    Some(Verdict {
+        question: msg!("verdict-goal-question", terms = Arg::list(words, Join::And)),
+        answer: sentences(kinds.iter().flat_map(|k| answer(&terms, k))),
+        evidence: terms.iter().flat_map(|t| kinds.iter().map(|k| upper_ends(*t, k))).collect(),
+        would_help: Vec::new(),
+        // They are among those of the study's own answer.
+        caveats: Vec::new(),
+        figures: kinds.iter().filter_map(best).take(FIGURES_MAX).collect(),
+    })
+}
+
+fn terms(goal: LatencyGoal) -> Vec<Term> {
+    let term = |figure, most: Option<u64>| most.map(|most_ns| Term { figure, most_ns });
+    [term(Figure::Mean, goal.mean_ns), term(Figure::P99, goal.p99_ns)].into_iter().flatten().collect()
+}
+
+/// The closed loops of a kind from the fewest in flight on, and its rates from the lowest on.
+fn halves<'a>(kind: &Loads<'a>) -> (Vec<&'a StepView>, Vec<&'a StepView>) {
+    let (mut closed, mut open): (Vec<_>, Vec<_>) = kind.steps.iter().copied().partition(|s| s.rate_iops.is_none());
+    closed.sort_by_key(|s| s.threads * s.queue_depth);
+    open.sort_by(|a, b| rate_of(a).total_cmp(&rate_of(b)));
+    (closed, open)
+}
+
+/// The figure of a term with its interval.
+fn known(term: Term, step: &StepView) -> Option<Quantity> {
+    term.figure.of(step.lat_ns.as_ref()?)
+}
+
+fn outcome(terms: &[Term], step: &StepView) -> Outcome {
+    if !is_held(step) {
+        return Outcome::NotHeld;
+    }
+    let one = |term: &Term| {
+        let most = term.most_ns as f64;
+        match known(*term, step).and_then(|figure| figure.ci95) {
+            Some([_, high]) if high <= most => Outcome::Meets,
+            Some([low, _]) if low > most => Outcome::Misses,
+            _ => Outcome::Unknown,
+        }
+    };
+    let all: Vec<Outcome> = terms.iter().map(one).collect();
+    [Outcome::Misses, Outcome::Unknown].into_iter().find(|o| all.contains(o)).unwrap_or(Outcome::Meets)
+}
+
+/// The highest load that meets the goal each time it was measured.
+fn highest<'a>(terms: &[Term], sorted: &[&'a StepView]) -> Option<&'a StepView> {
+    let key = |s: &StepView| (s.threads, s.queue_depth, s.rate_iops.map(f64::to_bits));
+    let meets = |s: &&&StepView| {
+        sorted.iter().filter(|o| key(o) == key(s)).all(|repeat| outcome(terms, repeat) == Outcome::Meets)
+    };
+    sorted.iter().rev().find(meets).copied()
+}
+
+fn answer(terms: &[Term], kind: &Loads<'_>) -> Vec<Message> {
+    let (closed, open) = halves(kind);
+    let halves = [(Loop::Open, open), (Loop::Closed, closed)].into_iter().filter(|(_, steps)| !steps.is_empty());
+    halves.flat_map(|(way, steps)| up_to(terms, kind, way, &steps)).collect()
+}
+
+/// The highest of these loads that meets the goal, the first that misses it, and how many are inconclusive.
+fn up_to(terms: &[Term], kind: &Loads<'_>, way: Loop, sorted: &[&StepView]) -> Vec<Message> {
+    let is = |step: &StepView, outcomes: &[Outcome]| outcomes.contains(&outcome(terms, step));
+    let miss = sorted.iter().find(|s| is(s, &[Outcome::Misses, Outcome::NotHeld])).map(|s| with_latencies(terms, s));
+    let best = highest(terms, sorted).map(|s| with_latencies(terms, s));
+    let name = kind.name();
+    let first = match (best, miss) {
+        (Some(best), Some(miss)) => {
+            msg!("verdict-goal-met-and-missed", kind = name, most = way.most(), best = best, miss = miss)
+        }
+        (Some(best), None) => msg!("verdict-goal-met", kind = name, most = way.most(), best = best),
+        (None, Some(miss)) => msg!("verdict-goal-missed", kind = name, what = way.message(), miss = miss),
+        (None, None) => return vec![msg!("verdict-goal-unknown", kind = name, what = way.message())],
+    };
+    let unknown = sorted.iter().filter(|s| is(s, &[Outcome::Unknown])).count();
+    let rest = (unknown > 0).then(|| msg!("verdict-goal-inconclusive", all = sorted.len(), count = unknown));
+    std::iter::once(first).chain(rest).collect()
+}
+
+/// `69.0k IOPS with p99 800 us (95 % interval 780 us to 820 us)`.
+fn with_latencies(terms: &[Term], step: &StepView) -> Message {
+    let load = load(step);
+    if outcome(terms, step) == Outcome::NotHeld {
+        return msg!("verdict-load-exceeded", load = load);
+    }
+    let latencies = terms.iter().map(|term| {
+        let name = term.figure.message();
+        match known(*term, step) {
+            Some(latency) if latency.ci95.is_some() => msg!("verdict-term-latency", term = name, latency = latency),
+            Some(latency) => msg!("verdict-term-without-interval", term = name, latency = latency),
+            None => msg!("verdict-term-unknown", term = name),
+        }
+    });
+    msg!("verdict-load-latencies", load = load, latencies = Arg::list(latencies, Join::And))
+}
+
+/// `QD 16 (88.0k IOPS)`, `69.0k IOPS`.
+fn load(step: &StepView) -> Message {
+    match step.rate_iops {
+        Some(_) => depth_or_rate(step),
+        None => msg!("verdict-depth-rate", depth = depth_of(step), rate = iops(step)),
+    }
+}
+
+/// What decides, load by load.
+fn upper_ends(term: Term, kind: &Loads<'_>) -> Message {
+    let (closed, open) = halves(kind);
+    let of_step = |step: &&StepView| {
+        let load = depth_or_rate(step);
+        match known(term, step).and_then(|figure| figure.ci95) {
+            _ if !is_held(step) => msg!("verdict-load-not-held", load = load),
+            Some([_, high]) => msg!("verdict-load-latency", load = load, latency = Quantity::ns(high)),
+            None => msg!("verdict-load-too-short", load = load),
+        }
+    };
+    let loads = Arg::list(closed.iter().chain(&open).map(of_step), Join::Dot);
+    msg!("verdict-upper-ends", kind = kind.name(), term = term.figure.message(), loads = loads)
+}

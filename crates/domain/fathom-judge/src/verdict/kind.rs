@@ -1,0 +1,141 @@
+//! Kinds of load: what was done, in which order, in blocks of which size.
+
+use fathom_message::{Message, Quantity, msg};
+
+use super::parts::is_bandwidth;
+use crate::document::{ComparedLoad, StepView};
+
+/// What the I/Os do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operations {
+    Reads,
+    Writes,
+    Trims,
+    Mixed { read_pct: u8 },
+}
+
+impl Operations {
+    fn of_mix(read_pct: u8) -> Operations {
+        match read_pct {
+            100 => Operations::Reads,
+            0 => Operations::Writes,
+            read_pct => Operations::Mixed { read_pct },
+        }
+    }
+}
+
+/// `4k random reads`, of a group where there are several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    block_bytes: u32,
+    is_sequential: bool,
+    operations: Operations,
+    group: Option<String>,
+}
+
+impl Kind {
+    /// What the step did; what it was asked for where it did several things.
+    pub(super) fn of(step: &StepView) -> Kind {
+        let operations = match (step.read.is_some(), step.write.is_some(), step.trim.is_some()) {
+            (true, false, false) => Operations::Reads,
+            (false, true, false) => Operations::Writes,
+            (false, false, true) => Operations::Trims,
+            _ => Operations::of_mix(step.read_pct),
+        };
+        let is_sequential = is_sequential(&step.pattern);
+        Kind { block_bytes: step.block_size_bytes, is_sequential, operations, group: None }
+    }
+
+    /// What both sides of a comparison were asked for.
+    pub(super) fn of_load(load: &ComparedLoad) -> Kind {
+        Kind {
+            block_bytes: load.block_size_bytes,
+            is_sequential: is_sequential(&load.pattern),
+            operations: Operations::of_mix(load.read_pct),
+            group: None,
+        }
+    }
+
+    /// The same in one group of several.
+    pub(super) fn in_group(self, group: &str) -> Kind {
+        Kind { group: Some(group.to_owned()), ..self }
+    }
+
+    /// `4k random reads`.
+    pub(super) fn message(&self) -> Message {
+        self.with(match self.operations {
+            Operations::Reads => msg!("verdict-reads"),
+            Operations::Writes => msg!("verdict-writes"),
+            Operations::Trims => msg!("verdict-trims"),
+            Operations::Mixed { read_pct } => msg!("verdict-mixed", share = Quantity::pct(read_pct.into())),
+        })
+    }
+
+    /// `4k random read`.
+    pub(super) fn one_message(&self) -> Message {
+        self.with(match self.operations {
+            Operations::Reads => msg!("verdict-one-read"),
+            Operations::Writes => msg!("verdict-one-write"),
+            Operations::Trims => msg!("verdict-one-trim"),
+            Operations::Mixed { read_pct } => msg!("verdict-one-mixed", share = Quantity::pct(read_pct.into())),
+        })
+    }
+
+    fn with(&self, what: Message) -> Message {
+        let order = if self.is_sequential { msg!("label-sequential") } else { msg!("label-random") };
+        let block = Quantity::block(self.block_bytes.into());
+        let kind = msg!("verdict-kind", block = block, order = order, what = what);
+        match &self.group {
+            Some(group) => msg!("verdict-kind-of-group", kind = kind, group = group),
+            None => kind,
+        }
+    }
+}
+
+/// Whether addresses follow each other; all other patterns are kinds of random ones.
+pub(super) fn is_sequential(pattern: &str) -> bool {
+    pattern == "sequential"
+}
+
+/// Steps of one kind of load, in the order of the plan.
+pub(super) struct Loads<'a> {
+    /// With the group where there are several.
+    pub(super) kind: Kind,
+    /// At least one.
+    pub(super) steps: Vec<&'a StepView>,
+}
+
+impl<'a> Loads<'a> {
+    /// `4k random reads`.
+    pub(super) fn name(&self) -> Message {
+        self.kind.message()
+    }
+
+    /// The step with most IOPS.
+    pub(super) fn best(&self) -> &'a StepView {
+        self.steps.iter().copied().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("a kind has a step")
+    }
+}
+
+/// Steps by kind of load and group: random before sequential, reads before writes.
+pub(super) fn by_kind<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Vec<Loads<'a>> {
+    let steps: Vec<&StepView> = steps.into_iter().collect();
+    let several = steps.iter().any(|s| s.group != steps[0].group);
+    let named = |step: &StepView| if several { Kind::of(step).in_group(&step.group) } else { Kind::of(step) };
+    let mut out = sorted(&steps, named);
+    out.sort_by_key(|k| (is_sequential(&k.steps[0].pattern), is_bandwidth(k.steps[0]), 100 - k.steps[0].read_pct));
+    out
+}
+
+/// Steps of the same kind side by side, in the order in which the kinds come first.
+pub(super) fn sorted<'a>(steps: &[&'a StepView], kind_of: impl Fn(&StepView) -> Kind) -> Vec<Loads<'a>> {
+    let mut out: Vec<Loads<'a>> = Vec::new();
+    for step in steps {
+        let kind = kind_of(step);
+        match out.iter_mut().find(|loads| loads.kind == kind) {
+            Some(loads) => loads.steps.push(step),
+            None => out.push(Loads { kind, steps: vec![step] }),
+        }
+    }
+    out
+}

@@ -1,0 +1,61 @@
+//! The answer first: from the judged steps to one or two sentences with their evidence, one file per study.
+
+mod baseline;
+mod caveats;
+mod engines;
+mod goal;
+mod groups;
+mod kind;
+mod parts;
+mod pinning;
+mod qos;
+mod quick;
+mod scaling;
+mod sides;
+mod snia;
+#[cfg(test)]
+mod tests;
+mod tune;
+
+use fathom_message::{Message, msg};
+
+use crate::document::{Comparison, StepView, Verdict};
+
+/// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run
+/// that measured in turns. Where the study does not ask for them itself, they are answered first, and before them the
+/// latencies that the user asked for.
+#[must_use]
+pub fn verdicts(study: &str, question: &Message, steps: &[StepView], comparison: Option<&Comparison>) -> Vec<Verdict> {
+    let mut out = goal::verdicts(steps);
+    out.extend(match (study, comparison) {
+        ("pinning", Some(sides)) => pinning::verdicts(question, steps, sides),
+        ("tune", Some(sides)) => tune::verdicts(question, steps, sides),
+        (_, Some(sides)) => {
+            let mut out = tune::verdicts(&msg!("verdict-sides-question"), steps, sides);
+            // The study's own question is answered from the reference alone.
+            let reference: Vec<StepView> = steps.iter().filter(|s| is_of_reference(s)).cloned().collect();
+            out.extend(of_study(study, question, &reference));
+            out
+        }
+        (_, None) => of_study(study, question, steps),
+    });
+    out
+}
+
+/// Answers a study that compares no sides.
+fn of_study(study: &str, question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+    match study {
+        "baseline" => baseline::verdicts(question, steps),
+        "engines" => engines::verdicts(question, steps),
+        "enterprise" => groups::verdicts(question, steps),
+        "qos" => qos::verdicts(question, steps),
+        "scaling" => scaling::verdicts(question, steps),
+        "snia" => snia::verdicts(question, steps),
+        _ => quick::verdicts(question, steps),
+    }
+}
+
+/// Whether the step is no part of a comparison, or of its reference.
+fn is_of_reference(step: &StepView) -> bool {
+    step.role.block.as_ref().is_none_or(|b| b.arm_index == 0)
+}

@@ -1,0 +1,124 @@
+//! The answer first: from the judged steps to one or two sentences with their evidence.
+//!
+//! One way for every plan: the steps are sorted into kinds of load (random read, sequential write...), the best step of
+//! each kind is named with what limited it, and the shallowest random step gives the latency.
+
+use fathom_message::{Message, Quantity, msg};
+use fathom_model::LimitName;
+
+use super::caveats::limit;
+use super::kind::{Kind, Loads, sorted};
+use super::parts::{
+    cost, figure, is_bandwidth, load, mean, measured, nothing_measured, p50, p99, per_core, per_core_figure, rate,
+    sentences, verdict,
+};
+use crate::document::{Figure, StepView, Verdict};
+
+/// Answers `question` from the steps; an empty run is answered as such.
+pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+    let kinds = kinds(steps);
+    let Some(main) = kinds.first() else {
+        return vec![nothing_measured(question, steps)];
+    };
+    let mut evidence: Vec<Message> = kinds.iter().map(best_of).collect();
+    evidence.extend(kinds.iter().filter(|k| !is_of_bandwidth(k)).filter_map(one_at_a_time));
+    evidence.extend(cpu_cost(main.best()));
+    vec![Verdict {
+        would_help: kinds.iter().filter_map(would_help).collect(),
+        ..verdict(question, answer(main, &kinds), evidence, figures(&kinds), steps)
+    }]
+}
+
+/// Random before sequential, reads before writes: the order in which people ask.
+fn kinds(steps: &[StepView]) -> Vec<Loads<'_>> {
+    let mut out = sorted(&measured(steps), Kind::of);
+    out.sort_by_key(|k| (is_of_bandwidth(k), k.steps[0].read_pct < 100));
+    out
+}
+
+fn is_of_bandwidth(kind: &Loads<'_>) -> bool {
+    is_bandwidth(kind.steps[0])
+}
+
+fn shallowest<'a>(kind: &Loads<'a>) -> Option<&'a StepView> {
+    kind.steps.iter().copied().min_by_key(|s| s.threads * s.queue_depth)
+}
+
+fn answer(main: &Loads<'_>, kinds: &[Loads<'_>]) -> Message {
+    let best = main.best();
+    let gives = match best.is_real() {
+        true => msg!("verdict-gives", rate = rate(best), kind = main.name(), load = load(best)),
+        false => msg!("verdict-loop-gives", rate = rate(best), kind = main.name(), load = load(best)),
+    };
+    let several = kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1;
+    let shallow = shallowest(main).filter(|s| several && s.index != best.index);
+    let median = shallow.and_then(|s| {
+        let latency = p50(s.lat_ns.as_ref()?)?;
+        Some(msg!("verdict-median-latency", load = load(s), latency = latency))
+    });
+    sentences([gives, limit(best)].into_iter().chain(median))
+}
+
+/// The best step of a kind, and what limited it.
+fn best_of(kind: &Loads<'_>) -> Message {
+    let best = kind.best();
+    let (name, load) = (kind.name(), load(best));
+    let latency = best.lat_ns.as_ref().map(|lat| (mean(lat), p99(lat)));
+    let figures = match latency {
+        Some((mean, Some(p99))) => {
+            msg!("verdict-best-tail", kind = name, rate = rate(best), load = load, mean = mean, p99 = p99)
+        }
+        Some((mean, None)) => msg!("verdict-best-mean", kind = name, rate = rate(best), load = load, mean = mean),
+        None => msg!("verdict-best", kind = name, rate = rate(best), load = load),
+    };
+    sentences([figures, best.limit.sentence.clone()])
+}
+
+fn one_at_a_time(kind: &Loads<'_>) -> Option<Message> {
+    let alone = kind.steps.iter().find(|s| s.threads * s.queue_depth == 1 && s.rate_iops.is_none())?;
+    let lat = alone.lat_ns.as_ref()?;
+    let one = kind.kind.one_message();
+    Some(match p99(lat) {
+        Some(p99) => msg!("verdict-one-at-a-time", kind = one, mean = mean(lat), p99 = p99),
+        None => msg!("verdict-one-at-a-time-mean", kind = one, mean = mean(lat)),
+    })
+}
+
+fn cpu_cost(best: &StepView) -> Option<Message> {
+    let cpu = best.cpu.as_ref()?;
+    Some(msg!(
+        "verdict-cpu-cost",
+        load = load(best),
+        cost = cost(best)?,
+        carried = per_core(best)?,
+        busy = Quantity::cores(cpu.busy_cores),
+        cpus = cpu.cpus_online
+    ))
+}
+
+fn would_help(kind: &Loads<'_>) -> Option<Message> {
+    let (best, name) = (kind.best(), kind.name());
+    Some(match LimitName::ALL.into_iter().find(|limit| limit.as_str() == best.limit.name)? {
+        LimitName::QueueDepth => {
+            msg!("verdict-help-queue-depth", kind = name, tried = best.threads * best.queue_depth)
+        }
+        LimitName::Core => msg!("verdict-help-core", kind = name),
+        LimitName::AllCores => msg!("verdict-help-all-cores", kind = name),
+        LimitName::Device => msg!("verdict-help-device", kind = name),
+        LimitName::PageCache => msg!("verdict-help-page-cache", kind = name),
+        _ => return None,
+    })
+}
+
+fn figures(kinds: &[Loads<'_>]) -> Vec<Figure> {
+    let most =
+        |kind: &Loads<'_>| figure(msg!("verdict-figure-most", kind = kind.name()), rate(kind.best()), kind.best());
+    let mut out: Vec<Figure> = kinds.iter().take(4).map(most).collect();
+    let median = kinds.iter().find(|k| !is_of_bandwidth(k)).and_then(|kind| {
+        let step = shallowest(kind)?;
+        Some(figure(msg!("verdict-figure-median", kind = kind.name()), p50(step.lat_ns.as_ref()?)?, step))
+    });
+    out.extend(median);
+    out.extend(kinds.first().and_then(|kind| per_core_figure(kind.best())));
+    out
+}

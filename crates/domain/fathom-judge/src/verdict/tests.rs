@@ -1,0 +1,637 @@
+//! Verdicts on documents made by hand, whose truth is known. The answers are compared word by word: they are what people
+//! read first and pass on.
+
+mod tails;
+
+use fathom_language::{Language, english};
+use fathom_message::Message;
+use fathom_plan::{Block, EngineName, LabelPart, Metric, Mode, OpMix, Pattern, Placement, Round, Step, TargetId};
+use serde_json::json;
+
+use super::verdicts;
+use crate::compare::{MARGIN_PCT, compare_arms};
+use crate::document::{
+    CheckView, Comparison, CpuView, DirectionView, LimitView, PtsView, SteadyView, StepView, Verdict,
+};
+use crate::samples::{self, words};
+
+fn question() -> Message {
+    Message::verbatim("Does it?")
+}
+
+/// A step with this operation and load; `read_pct` 100 or 0.
+fn step(index: u32, read_pct: u8, threads: u32, queue_depth: u32) -> Step {
+    let mut step = samples::step();
+    step.index = index;
+    step.workload.mix = match read_pct {
+        100 => OpMix::READ,
+        share => OpMix { read_pct: share, write_pct: 100 - share, trim_pct: 0 },
+    };
+    step.load.threads = threads;
+    step.load.queue_depth = queue_depth;
+    let op = match read_pct {
+        100 => "read".to_owned(),
+        0 => "write".to_owned(),
+        share => format!("{share}/{}", 100 - share),
+    };
+    step.label = format!("4k random {op} T{threads} QD{queue_depth}");
+    step
+}
+
+/// Its view with the operations that it had.
+fn seen(step: &Step, iops: f64, lat_us: f64) -> StepView {
+    let mut view = samples::view(step, iops, lat_us);
+    let direction = |share: u8| {
+        (share > 0).then(|| DirectionView {
+            ios: view.ios * u64::from(share) / 100,
+            iops: iops * f64::from(share) / 100.0,
+            bytes_per_s: iops * f64::from(share) / 100.0 * 4096.0,
+            short_ios: 0,
+            lat_ns: None,
+        })
+    };
+    (view.read, view.write) = (direction(view.read_pct), direction(100 - view.read_pct));
+    view
+}
+
+fn with_cpu(mut view: StepView, ns_per_io: f64, cpus: u32) -> StepView {
+    let busy = view.iops * ns_per_io / 1e9;
+    view.cpu = Some(CpuView {
+        busy_cores: busy,
+        cpus_online: cpus,
+        user_ns_per_io: ns_per_io / 4.0,
+        system_ns_per_io: ns_per_io / 2.0,
+        irq_ns_per_io: ns_per_io / 4.0,
+        kernel_worker_ns_per_io: 0.0,
+        interrupts_per_io: 1.0,
+        context_switches_per_io: 1.0,
+        busy_physical_cores: busy,
+        iops_per_core: Some(1e9 / ns_per_io),
+        iops_per_physical_core: None,
+        baseline_busy_cores: 0.0,
+        steal_pct: 0.0,
+        busiest_cpu: None,
+    });
+    // Twelve intervals whose cost wobbles by 2 %.
+    for i in 0..12_u32 {
+        let wobble = 1.0 + 0.02 * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+        view.series.iops.push(view.iops);
+        view.series.cpu_busy.push(vec![(busy * wobble) as f32]);
+    }
+    view
+}
+
+fn limited(mut view: StepView, name: &str, sentence: &str) -> StepView {
+    view.limit = LimitView {
+        name: name.into(),
+        confidence: "confirmed".into(),
+        sentence: Message::verbatim(sentence),
+        evidence: Vec::new(),
+        would_help: Vec::new(),
+    };
+    view
+}
+
+fn one(study: &str, steps: &[StepView], sides: Option<&Comparison>) -> Verdict {
+    let mut all = verdicts(study, &question(), steps, sides);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    all.remove(0)
+}
+
+fn holds(verdict: &Verdict, sentence: &str) {
+    let evidence = words(&verdict.evidence);
+    assert!(evidence.iter().any(|e| e == sentence), "no `{sentence}` in {evidence:#?}");
+}
+
+/// Cells measured in turns, six passes each: (read share, threads, depth, IOPS unpinned, ratio of the other side).
+fn in_turns(arms: [&str; 2], cells: &[(u8, u32, u32, f64, f64)]) -> Vec<StepView> {
+    let mut steps = Vec::new();
+    for (cell, (read_pct, threads, depth, iops, ratio)) in (0..).zip(cells) {
+        for pass in 0..6 {
+            for (arm_index, arm) in (0..).zip(arms) {
+                let mut step = step(steps.len() as u32, *read_pct, *threads, *depth);
+                step.role.block = Some(Block { cell, pass, arm: arm.into(), arm_index, arm_parts: Vec::new() });
+                if arm == "placement=cores" {
+                    step.placement = Placement::Cores;
+                    step.label += " pinned";
+                }
+                let wobble = 1.0 + 0.001 * f64::from((pass * 7 + arm_index * 3) % 5);
+                let iops = iops * wobble * if arm_index == 1 { *ratio } else { 1.0 };
+                let lat_us = f64::from(threads * depth) / iops * 1e6;
+                steps.push(with_cpu(seen(&step, iops, lat_us), if arm_index == 1 { 9_000.0 } else { 12_000.0 }, 40));
+            }
+        }
+    }
+    steps
+}
+
+const PLACED: [&str; 2] = ["placement=unpinned", "placement=cores"];
+
+#[test]
+fn pinning_names_the_depths_that_gain_for_reads_and_writes_apart() {
+    let steps = in_turns(
+        PLACED,
+        &[
+            (100, 1, 1, 46_067.0, 1.256),
+            (100, 1, 2, 80e3, 1.12),
+            (100, 1, 4, 130e3, 1.0),
+            (100, 1, 8, 140e3, 1.0),
+            (100, 16, 2, 500e3, 1.001),
+            (0, 1, 1, 50e3, 1.2),
+            (0, 1, 2, 76e3, 1.0),
+            (0, 1, 4, 135e3, 0.95),
+            (0, 1, 8, 130e3, 0.9),
+        ],
+    );
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let verdict = one("pinning", &steps, Some(&sides));
+    assert_eq!(
+        english(&verdict.answer),
+        "Binding threads (`placement=cores`) helps 4k random reads at QD 1 to 2, by up to +25.7 % (95 % interval +25.3 to +26.0 %) at QD 1; no difference at QD 4 to 8 and 16x2. It helps 4k random writes at QD 1, by up to +20.1 % (95 % interval +19.7 to +20.4 %) at QD 1, and slows them at QD 4 to 8, by up to -10.0 % (95 % interval -10.2 to -9.7 %) at QD 8; no difference at QD 2."
+    );
+    holds(
+        &verdict,
+        "4k random reads at QD 1: 46.1k to 58.0k IOPS, +25.7 % (95 % interval +25.3 to +26.0 %); mean latency 21.7 us to 17.2 us (-20.4 %); p99 43.3 us to 34.5 us (-20.4 %); CPU per I/O 12.0 us to 9.00 us (-25.0 %); CPU of the whole machine 1.4 % to 1.3 %.",
+    );
+    holds(
+        &verdict,
+        "4k random writes: faster at QD 1, slower at QD 4 to 8, the same within 2 % at QD 2 (QD 1 +20.1 %, QD 2 +0.0 %, QD 4 -5.0 %, QD 8 -10.0 %).",
+    );
+    holds(&verdict, "Crossover for 4k random writes: between QD 1 (faster) and QD 4 (slower).");
+    holds(&verdict, "With `placement=unpinned`, 4k random reads overtake 4k random writes between QD 1 and QD 2.");
+    assert_eq!(verdict.figures.len(), 2);
+    assert!((verdict.figures[0].value - 25.6).abs() < 0.5, "{:?}", verdict.figures[0]);
+}
+
+#[test]
+fn reads_overtake_writes_only_where_their_intervals_are_apart() {
+    let overtaking = |reads_at_4: f64, last_repeat: f64| {
+        let mut steps = in_turns(
+            PLACED,
+            &[
+                (100, 1, 1, 50e3, 1.0),
+                (100, 1, 2, 76e3, 1.0),
+                (100, 1, 4, reads_at_4, 1.0),
+                (0, 1, 1, 55e3, 1.0),
+                (0, 1, 2, 80e3, 1.0),
+                (0, 1, 4, 100e3, 1.0),
+            ],
+        );
+        // The last repeat of the reads at QD 2 is an outlier far above the writes.
+        steps.iter_mut().filter(|s| s.index == 22).for_each(|s| s.iops = last_repeat);
+        let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+        let evidence = one("pinning", &steps, Some(&sides)).evidence;
+        words(&evidence).into_iter().filter(|e| e.contains("overtake")).collect::<Vec<_>>()
+    };
+    assert_eq!(overtaking(95e3, 76e3), [""; 0]);
+    assert_eq!(overtaking(95e3, 92e3), [""; 0], "one repeat of six decides nothing");
+    assert_eq!(overtaking(100e3, 76e3), [""; 0], "the same within the margin is not ahead");
+    let between = |low| {
+        [format!("With `placement=unpinned`, 4k random reads overtake 4k random writes between QD {low} and QD 4.")]
+    };
+    assert_eq!(overtaking(110e3, 76e3), between(2));
+    assert_eq!(overtaking(110e3, 92e3), between(1), "QD 2 is not told and lies in between");
+}
+
+#[test]
+fn overtakings_are_told_by_block_size_and_group() {
+    let mut steps =
+        in_turns(PLACED, &[(100, 1, 1, 50e3, 1.0), (100, 1, 2, 90e3, 1.0), (0, 1, 1, 60e3, 1.0), (0, 1, 2, 80e3, 1.0)]);
+    // Other writes at one of the depths are neither repeats nor rivals of these reads.
+    let other_size = |s: &&mut StepView| s.read_pct == 0 && s.queue_depth == 2;
+    steps.iter_mut().filter(other_size).for_each(|s| s.block_size_bytes = 8192);
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let verdict = one("pinning", &steps, Some(&sides));
+    assert!(!words(&verdict.evidence).iter().any(|e| e.contains("overtake")), "{:#?}", verdict.evidence);
+}
+
+#[test]
+fn pinning_without_any_effect_says_so() {
+    let steps = in_turns(PLACED, &[(100, 1, 1, 50e3, 1.0), (100, 1, 8, 90e3, 1.002)]);
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let verdict = one("pinning", &steps, Some(&sides));
+    assert_eq!(
+        english(&verdict.answer),
+        "Binding threads (`placement=cores`) makes no difference for 4k random reads: the same within 2 % at every load."
+    );
+    assert!(verdict.would_help.is_empty());
+}
+
+#[test]
+fn tune_answers_yes_no_it_depends_or_that_it_cannot_be_told() {
+    let arms = ["scheduler as found", "scheduler=none"];
+    let answer = |cells: &[(u8, u32, u32, f64, f64)]| {
+        let steps = in_turns(arms, cells);
+        let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+        english(&one("tune", &steps, Some(&sides)).answer)
+    };
+    assert_eq!(
+        answer(&[(100, 1, 1, 50e3, 1.05), (0, 1, 1, 40e3, 1.0)]),
+        "Yes: `scheduler=none` against `scheduler as found` is faster at 1 of 2 loads, by up to +5.1 % (95 % interval +4.8 to +5.4 %) for 4k random reads at QD 1."
+    );
+    assert_eq!(
+        answer(&[(100, 1, 1, 50e3, 0.9)]),
+        "No: `scheduler=none` against `scheduler as found` is slower at the one load measured, by up to -10.0 % (95 % interval -10.2 to -9.7 %) for 4k random reads at QD 1."
+    );
+    assert_eq!(
+        answer(&[(100, 1, 1, 50e3, 1.1), (0, 1, 1, 40e3, 0.9)]),
+        "It depends: `scheduler=none` against `scheduler as found` is faster at 1 of 2 loads, by up to +10.1 % (95 % interval +9.7 to +10.4 %) for 4k random reads at QD 1, and slower at 1 of 2 loads, by up to -10.0 % (95 % interval -10.2 to -9.7 %) for 4k random writes at QD 1."
+    );
+    assert_eq!(
+        answer(&[(100, 1, 1, 50e3, 1.0), (0, 1, 1, 40e3, 1.001)]),
+        "No: `scheduler=none` against `scheduler as found` makes no difference, the same within 2 % at all 2 loads."
+    );
+}
+
+#[test]
+fn another_study_with_sides_answers_both_questions() {
+    let steps = in_turns(["engine as in the study", "engine=libaio"], &[(100, 1, 1, 50e3, 1.05)]);
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let all = verdicts("quick", &question(), &steps, Some(&sides));
+    assert_eq!(all.len(), 2);
+    assert!(english(&all[0].answer).starts_with("Yes: `engine=libaio` against"), "{}", english(&all[0].answer));
+    assert!(
+        english(&all[1].answer).starts_with("This storage gives 50.2k IOPS"),
+        "the reference alone: {}",
+        english(&all[1].answer)
+    );
+    assert_eq!(all[1].question, question());
+}
+
+#[test]
+fn enterprise_names_the_winner_at_each_load() {
+    let mut steps = Vec::new();
+    for (group, one_by_one, heavy) in [("pmem", 95e3, 900e3), ("optane", 41e3, 1_710e3), ("tlc", 20e3, 900.5e3)] {
+        for (threads, depth, iops) in [(1, 1, one_by_one), (16, 16, heavy)] {
+            let mut step = step(steps.len() as u32, 100, threads, depth);
+            step.group = group.into();
+            step.label += &format!(" {group}");
+            steps.push(seen(&step, iops, f64::from(threads * depth) / iops * 1e6));
+        }
+    }
+    steps[5].steady = Some(steadiness(false));
+    steps[0].steady = Some(steadiness(true));
+    let verdict = one("enterprise", &steps, None);
+    assert_eq!(
+        english(&verdict.answer),
+        "pmem gives the most at 1 of 2 loads, by up to +131.7 % (95 % interval +130.1 to +133.4 %) for 4k random reads at T1 QD1; optane gives the most at 1 of 2 loads (1 of them not steady), by up to +89.9 % (95 % interval +88.6 to +91.2 %) for 4k random reads at T16 QD16. Lowest mean latency: pmem at 1 and optane at 1. 1 of 2 judged steps were steady."
+    );
+    assert!(words(&verdict.caveats).iter().any(|c| c.contains("4k random read T16 QD16 tlc")), "{:?}", verdict.caveats);
+    holds(&verdict, "4k random reads: T1 QD1 pmem +131.7 %, T16 QD16 optane +89.9 % (not steady).");
+    assert!(words(&verdict.evidence)[1].starts_with(
+        "4k random reads at T1 QD1: pmem 95.0k IOPS ±0.5 %, latency mean 10.5 us, max 211 us, standard deviation 3.16 us;"
+    ));
+    let alone: Vec<StepView> = steps[2..4].to_vec();
+    assert_eq!(
+        english(&one("enterprise", &alone, None).answer),
+        "41.0k IOPS ±0.5 % for 4k random reads at T1 QD1, mean latency 24.4 us. 1.71M IOPS ±0.5 % for 4k random reads at T16 QD16, mean latency 150 us. Whether it was steady is not known: the steps were too short."
+    );
+}
+
+#[test]
+fn the_lowest_latency_is_named_only_where_it_is_told_apart() {
+    let mut steps = Vec::new();
+    // At the first load alike within their intervals, at the second apart, at the third without any.
+    for (group, lat_us) in [("one", [100.0, 200.0, 300.0]), ("two", [100.2, 150.0, 400.0])] {
+        for (depth, lat_us) in [1, 2, 4].into_iter().zip(lat_us) {
+            let mut step = step(steps.len() as u32, 100, 1, depth);
+            step.group = group.into();
+            let mut view = seen(&step, 1e6 * f64::from(depth) / lat_us, lat_us);
+            if depth == 4 {
+                view.iops_ci95 = None;
+            }
+            steps.push(view);
+        }
+    }
+    let answer = english(&one("enterprise", &steps, None).answer);
+    assert!(answer.contains(" Lowest mean latency: two at 1. "), "{answer}");
+}
+
+fn steadiness(reached: bool) -> SteadyView {
+    SteadyView {
+        reached,
+        why: (!reached).then(|| "drifts".to_owned()),
+        rounds: 30,
+        warmup_intervals: 0,
+        drift_pct_per_minute: Some(0.0),
+        drift_ci95: None,
+        pts: None,
+        own: None,
+        series: Vec::new(),
+    }
+}
+
+#[test]
+fn scaling_names_the_knee_its_cause_and_the_law() {
+    let mut steps: Vec<StepView> = Vec::new();
+    for (drives, iops) in [(1, 420e3), (2, 838e3), (4, 1_670e3), (8, 2_000e3), (16, 2_010e3)] {
+        let mut step = step(steps.len() as u32, 100, 8, 32);
+        step.targets = (0..drives).map(|d| TargetId::new(format!("d{d}"))).collect();
+        let view = with_cpu(seen(&step, iops, 100.0), 4_000.0, 64);
+        steps.push(limited(view, if drives > 4 { "uplink" } else { "device" }, "The uplink carries 7.8 of 7.9 GB/s."));
+    }
+    let verdict = one("scaling", &steps, None);
+    assert_eq!(
+        english(&verdict.answer),
+        "With drives, 4k random reads scale linearly to 4; 8 give 60 % (95 % interval 59 % to 60 %) of the ideal (2.00M IOPS ±0.5 %), and 2.01M IOPS ±0.5 % at most, with 16. The limit is the shared link."
+    );
+    holds(
+        &verdict,
+        "4k random reads by drives: 1: 420k IOPS ±0.5 % (100 %, 250k per busy core) · 2: 838k IOPS ±0.5 % (99.8 %, 250k per busy core) · 4: 1.67M IOPS ±0.5 % (99.4 %, 250k per busy core) · 8: 2.00M IOPS ±0.5 % (60 %, 250k per busy core) · 16: 2.01M IOPS ±0.5 % (30 %, 250k per busy core).",
+    );
+    holds(
+        &verdict,
+        "4k random reads by drives, fitted to the universal scalability law over 1 to 16: contention 0, coherence 0.0106, most at 10 with 2.22M IOPS, falling beyond; the points lie 5.6 % off it, so take it as a rough one.",
+    );
+    holds(&verdict, "At the knee of 4k random reads by drives: The uplink carries 7.8 of 7.9 GB/s.");
+    let straight = one("scaling", &steps[..3], None);
+    assert_eq!(
+        english(&straight.answer),
+        "With drives, 4k random reads scale linearly to 4: 1.67M IOPS ±0.5 %, 99.4 % (95 % interval 99 % to 100.1 %) of 4 times the first."
+    );
+}
+
+#[test]
+fn a_ladder_bends_only_where_its_interval_says_so() {
+    let answer = |second: f64, half: f64| {
+        let mut steps: Vec<StepView> = Vec::new();
+        for (threads, iops) in [(1, 100e3), (2, second)] {
+            steps.push(with_cpu(seen(&step(steps.len() as u32, 100, threads, 32), iops, 100.0), 4_000.0, 64));
+        }
+        steps[1].iops_ci95 = Some([second * (1.0 - half), second * (1.0 + half)]);
+        english(&one("scaling", &steps, None).answer)
+    };
+    assert!(
+        answer(170e3, 0.005).contains("fall below linear from the start; 2 give 85 % (95 % interval 84 % to 86 %)")
+    );
+    assert!(answer(195e3, 0.005).contains("scale linearly to 2: "));
+    for unsure in [answer(178e3, 0.05), answer(182e3, 0.05)] {
+        assert!(unsure.contains("whether 4k random reads scale linearly to 2 is inconclusive: "), "{unsure}");
+    }
+}
+
+#[test]
+fn siblings_are_set_against_cores_of_their_own() {
+    let mut steps = Vec::new();
+    for (placement, threads, iops) in [
+        (Placement::Cores, 1, 255e3),
+        (Placement::Cores, 2, 508e3),
+        (Placement::Cores, 4, 1_015e3),
+        (Placement::Smt, 2, 320e3),
+        (Placement::Smt, 4, 640e3),
+    ] {
+        let mut step = step(steps.len() as u32, 100, threads, 32);
+        step.placement = placement;
+        steps.push(seen(&step, iops, 100.0));
+    }
+    let verdict = one("scaling", &steps, None);
+    holds(
+        &verdict,
+        "2 threads on both siblings of 1 core give less than on cores of their own: -37.0 % (95 % interval -37.5 to -36.6 %).",
+    );
+    assert!(
+        english(&verdict.answer).starts_with("With threads, 4k random reads on cores of their own scale linearly to 4")
+    );
+}
+
+#[test]
+fn engines_names_the_cheapest_and_the_fastest() {
+    let mut steps = Vec::new();
+    for (engine, mode, threads, depth, iops, cpu_ns) in [
+        (EngineName::Psync, Mode::Interrupt, 1, 1, 12e3, 9_000.0),
+        (EngineName::IoUring, Mode::Interrupt, 1, 1, 12.5e3, 8_000.0),
+        (EngineName::Psync, Mode::Interrupt, 32, 1, 200e3, 9_000.0),
+        (EngineName::Libaio, Mode::Interrupt, 1, 32, 240e3, 4_000.0),
+        (EngineName::IoUring, Mode::Interrupt, 1, 32, 250e3, 3_000.0),
+        (EngineName::IoUring, Mode::Iopoll, 1, 32, 251e3, 2_000.0),
+    ] {
+        let mut step = step(steps.len() as u32, 100, threads, depth);
+        step.engine.name = engine;
+        step.engine.mode = mode;
+        steps.push(with_cpu(seen(&step, iops, f64::from(threads * depth) / iops * 1e6), cpu_ns, 8));
+    }
+    let mut refused = samples::view(&step(6, 100, 1, 32), 0.0, 0.0);
+    refused.ios = 0;
+    refused.state = "refused".into();
+    refused.reason = Some(Message::verbatim("no such device: the target is a file"));
+    steps.push(refused);
+    let verdict = one("engines", &steps, None);
+    assert_eq!(
+        english(&verdict.answer),
+        "With 32 I/Os in flight, io_uring iopoll gives 251k IOPS ±0.5 % and io_uring the same within 2 %: +0.4 % (95 % interval -0.3 to +1.1 %). The cheapest is io_uring iopoll with 2.00 us (95 % interval 1.97 us to 2.03 us) of CPU per I/O, 33 % less than io_uring; psync with 32 threads costs 4.50x as much. One at a time, io_uring has the lowest latency: mean 80.0 us against 83.3 us of psync, -4.0 % (95 % interval -4.7 to -3.3 %)."
+    );
+    holds(
+        &verdict,
+        "CPU per I/O of 4k random reads, 32 in flight: io_uring iopoll 2.00 us (95 % interval 1.97 us to 2.03 us) · io_uring 3.00 us (95 % interval 2.96 us to 3.04 us) · libaio 4.00 us (95 % interval 3.95 us to 4.05 us) · psync with 32 threads 9.00 us (95 % interval 8.88 us to 9.12 us).",
+    );
+    assert!(words(&verdict.caveats).iter().any(|c| c.contains("was refused: no such device")), "{:?}", verdict.caveats);
+    assert_eq!(
+        english(&one("engines", &steps[..1], None).answer),
+        "Only one path could be measured: psync with 12.0k IOPS ±0.5 %."
+    );
+}
+
+#[test]
+fn paths_whose_intervals_overlap_are_not_called_cheapest_or_soonest() {
+    let mut steps = Vec::new();
+    for (engine, threads, depth, iops, cpu_ns) in [
+        (EngineName::Psync, 1, 1, 12e3, 9_000.0),
+        (EngineName::IoUring, 1, 1, 12.01e3, 8_000.0),
+        (EngineName::Libaio, 1, 32, 240e3, 4_020.0),
+        (EngineName::IoUring, 1, 32, 250e3, 4_000.0),
+    ] {
+        let mut step = step(steps.len() as u32, 100, threads, depth);
+        step.engine.name = engine;
+        steps.push(with_cpu(seen(&step, iops, f64::from(threads * depth) / iops * 1e6), cpu_ns, 8));
+    }
+    let answer = english(&one("engines", &steps, None).answer);
+    assert!(
+        answer.contains("Which is cheapest is inconclusive: io_uring costs 4.00 us (95 % interval 3.95 us to 4.05 us) of CPU per I/O and libaio 4.02 us"),
+        "{answer}"
+    );
+    assert!(
+        answer.ends_with("One at a time, io_uring and psync have the same latency within 2 %: mean 83.3 us and 83.3 us, -0.1 % (95 % interval -0.8 to +0.6 %)."),
+        "{answer}"
+    );
+    steps[3].iops_ci95 = None;
+    let answer = english(&one("engines", &steps, None).answer);
+    assert!(answer.contains("io_uring gives 250k IOPS, +4.2 % (no interval) over libaio."), "{answer}");
+}
+
+#[test]
+fn paths_differ_by_what_their_plans_register_whatever_their_labels_say() {
+    let mut steps = Vec::new();
+    for (fixed_buffers, fixed_files, iops) in [(true, true, 260e3), (false, false, 240e3), (true, false, 250e3)] {
+        let mut step = step(steps.len() as u32, 100, 1, 32);
+        (step.engine.fixed_buffers, step.engine.fixed_files) = (fixed_buffers, fixed_files);
+        step.role.label_parts = vec![LabelPart::Registration];
+        step.label = "a label of somebody's own".to_owned();
+        steps.push(seen(&step, iops, 32.0 / iops * 1e6));
+    }
+    let speeds = "4k random reads, 32 in flight: io_uring 260k IOPS ±0.5 % (+8.3 %) · \
+                  io_uring fixed buffers only 250k IOPS ±0.5 % (+4.2 %) · io_uring unregistered 240k IOPS ±0.5 %.";
+    holds(&one("engines", &steps, None), speeds);
+    // Where no label says so, all steps register the same.
+    steps.iter_mut().for_each(|s| s.role.label_parts.clear());
+    let answer = english(&one("engines", &steps, None).answer);
+    assert!(answer.starts_with("Only one path could be measured: io_uring with 260k IOPS"), "{answer}");
+}
+
+#[test]
+fn a_verdict_is_said_in_chinese_as_well() {
+    let chinese = |message: &Message| Language::Chinese.say(message);
+    let steps = in_turns(PLACED, &[(100, 1, 1, 46_067.0, 1.256), (100, 1, 2, 80e3, 1.0)]);
+    let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+    let verdict = one("pinning", &steps, Some(&sides));
+    assert_eq!(
+        chinese(&verdict.answer),
+        "绑核（`placement=cores`）对4k 随机读在 QD 1 时有帮助，最多 +25.7 %（95 % 区间 +25.3 至 +26.0 %）（QD 1）；在 QD 2 时没有差别。"
+    );
+    assert_eq!(chinese(&verdict.figures[0].name), "绑核效果，4k 随机读");
+    let mut refused = samples::view(&step(0, 100, 1, 1), 0.0, 0.0);
+    (refused.ios, refused.state) = (0, "refused".into());
+    refused.reason = Some(Message::verbatim("no such device"));
+    let nothing = one("quick", &[refused], None);
+    assert_eq!(chinese(&nothing.answer), "没有测到任何数据：没有步骤完成 I/O。");
+    assert_eq!(chinese(&nothing.caveats[0]), "4k 随机读 T1 QD1 被拒绝：no such device");
+}
+
+/// Rounds of a test that looks at its writes; the window is rounds 3 to 7.
+fn rounds(test: &str, reached: bool) -> Vec<StepView> {
+    let mut steps = Vec::new();
+    for (index, factor) in (0..7).zip([1.8, 1.3, 1.01, 1.0, 0.99, 1.0, 1.0]) {
+        for (read_pct, iops) in [(100, 540e3), (0, 182e3)] {
+            let mut step = step(steps.len() as u32, read_pct, 4, 32);
+            step.role.test = Some(test.into());
+            let metric = (read_pct == 0).then_some(Metric::Iops);
+            step.role.round = Some(Round { loop_id: 1, index, max: 25, metric });
+            let mut view = seen(&step, iops * factor, 500.0);
+            view.steady = Some(SteadyView {
+                pts: Some(PtsView {
+                    variable: "iops".into(),
+                    reached,
+                    window: Some([3, 7]),
+                    average: 182e3,
+                    range_allowed: 36.4e3,
+                    range: 3.64e3,
+                    excursion_allowed: 18.2e3,
+                    excursion: 0.7e3,
+                    slope: -182.0,
+                    intercept: 183e3,
+                    line: "y = 183000 - 182 x".into(),
+                    determination: if reached {
+                        Message::verbatim("rounds 3..7")
+                    } else {
+                        Message::verbatim("NOT ACHIEVED")
+                    },
+                    drift_pct_per_round: -6.0,
+                }),
+                ..steadiness(reached)
+            });
+            steps.push(view);
+        }
+    }
+    steps
+}
+
+#[test]
+fn snia_says_in_which_round_it_was_steady_and_prints_the_table() {
+    let verdict = one("snia", &rounds("iops", true), None);
+    assert_eq!(
+        english(&verdict.answer),
+        "IOPS test: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %, 4k random reads 540k IOPS ±0.9 %."
+    );
+    holds(
+        &verdict,
+        "IOPS test: rounds 3..7; average 182k IOPS, range 2 % of it (20 % allowed), slope over the window 0.4 % (10 % allowed), y = 183000 - 182 x.",
+    );
+    holds(&verdict, "IOPS test, 4k: reads 540k IOPS ±0.9 % · writes 182k IOPS ±0.9 %.");
+    let not = one("snia", &rounds("iops", false), None);
+    assert!(
+        english(&not.answer).starts_with("IOPS test: not steady within 7 rounds; the last five give"),
+        "{}",
+        english(&not.answer)
+    );
+    let writes: Vec<StepView> = rounds("wsat", true).into_iter().filter(|s| s.read_pct == 0).collect();
+    assert_eq!(
+        english(&one("snia", &writes, None).answer),
+        "Write saturation: steady in round 7; over rounds 3 to 7 4k random writes 182k IOPS ±0.9 %. It began with 328k IOPS and ended with 182k IOPS (-44.4 %) after 169 GiB written."
+    );
+}
+
+#[test]
+fn baseline_says_what_the_plain_path_gives_and_costs() {
+    let mut steps = Vec::new();
+    for (threads, depth, iops) in [(1, 1, 41e3), (1, 32, 183e3), (8, 1, 320e3), (8, 32, 540e3)] {
+        let mut step = step(steps.len() as u32, 100, threads, depth);
+        step.engine.name = EngineName::Libaio;
+        let view = with_cpu(seen(&step, iops, f64::from(threads * depth) / iops * 1e6), 5_000.0, 8);
+        steps.push(limited(view, "device", "The drive gives no more."));
+    }
+    let verdict = one("baseline", &steps, None);
+    assert_eq!(
+        english(&verdict.answer),
+        "This is the plain path: libaio, interrupts, nothing pinned or tuned. 4k random reads: 41.0k IOPS ±0.5 % one at a time (mean latency 24.4 us) and 540k IOPS ±0.5 % at most, at T8 QD32. One busy core carries 200k IOPS. The limit is the device."
+    );
+    holds(&verdict, "4k random reads: 8 threads against 1: QD 1 7.80x ±0.7 %, QD 32 2.95x ±0.7 %.");
+    steps[0].iops_ci95 = Some([0.0, 400e3]);
+    holds(
+        &one("baseline", &steps, None),
+        "4k random reads: 8 threads against 1: QD 1 7.80x ±>100 %, QD 32 2.95x ±0.7 %.",
+    );
+    steps[0].placement = "cores".into();
+    assert!(english(&one("baseline", &steps, None).answer).starts_with("This is not the plain path any more"));
+}
+
+#[test]
+fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
+    let with = |index: u32, name: &str, cause: Option<&str>| {
+        let mut view = seen(&step(index, 100, 1, 1 << index), 10e3, 100.0);
+        let check = |name: &str, ok, cause: Option<&str>| CheckView {
+            name: name.into(),
+            ok: Some(ok),
+            sentence: fathom_message::Message::verbatim(""),
+            cause: cause.map(str::to_owned),
+        };
+        view.checks = vec![check("bytes", true, None), check(name, false, cause)];
+        view
+    };
+    let other = with(0, "diskstats", Some("other_load"));
+    let (deficit, law) = (with(1, "diskstats", None), with(2, "littles_law", None));
+    let told = one("quick", &[other.clone(), deficit, law], None).caveats;
+    assert_eq!(
+        words(&told),
+        [
+            "A consistency check failed in: 4k random read T1 QD2, 4k random read T1 QD4; see the checks of each step.",
+            "The device moved more than was asked for in: 4k random read T1 QD1; another program likely uses it: stop that program, or measure a device that nothing else uses.",
+        ]
+    );
+    assert_eq!(one("quick", &[other], None).caveats.len(), 1, "no law is called broken for it");
+    assert_eq!(
+        words(&one("quick", &[with(0, "page_cache", None)], None).caveats),
+        ["The page cache may have answered part of: 4k random read T1 QD1; these are not the drive's alone."],
+    );
+}
+
+#[test]
+fn a_run_without_io_is_answered_as_such_by_every_study() {
+    let mut refused = samples::view(&step(0, 100, 1, 1), 0.0, 0.0);
+    refused.ios = 0;
+    refused.state = "refused".into();
+    refused.reason = Some(Message::verbatim("no such device"));
+    for study in ["quick", "baseline", "engines", "enterprise", "qos", "scaling", "snia", "pinning", "mine"] {
+        let verdict = one(study, std::slice::from_ref(&refused), None);
+        assert_eq!(english(&verdict.answer), "Nothing was measured: no step completed an I/O.", "{study}");
+        assert!(words(&verdict.evidence)[0].ends_with("no such device"), "{study}: {:?}", verdict.evidence);
+    }
+}
+
+#[test]
+fn sequential_loads_come_last_and_are_named_by_their_bandwidth() {
+    let mut sequential = step(1, 100, 1, 4);
+    sequential.workload.pattern = Pattern::Sequential;
+    sequential.workload.block_sizes[0].bytes = 128 << 10;
+    let steps = [seen(&sequential, 25e3, 160.0), seen(&step(0, 100, 1, 4), 40e3, 100.0)];
+    let verdict = one("enterprise", &steps, None);
+    assert!(words(&verdict.evidence).iter().any(|e| e.contains("3.28 GB/s")), "{:?}", verdict.evidence);
+}

@@ -1,0 +1,110 @@
+//! Did the setting help? The A and B of one named setting, or of any run that measured its sides in turns.
+
+use fathom_message::{Message, Quantity, msg};
+
+use super::parts::{nothing_measured, verdict};
+use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, row_sentence, rows};
+use crate::compare::farthest;
+use crate::document::{ComparedStep, Comparison, Figure, StepView, Verdict};
+
+/// One answer per side against the reference.
+pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
+    let mut out = Vec::new();
+    for side in comparison.sides.iter().skip(1) {
+        let rows = rows(comparison, &side.name);
+        let cells: Vec<&ComparedStep> = rows.iter().flat_map(|r| r.cells.iter().copied()).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        let reference = comparison.sides[0].title.clone();
+        let side = side.title.clone();
+        let mut evidence: Vec<Message> = shown(&cells).into_iter().map(|c| cell_figures(c, steps)).collect();
+        if cells.len() > 1 {
+            evidence.extend(rows.iter().map(|r| row_sentence(r, comparison.margin_pct)));
+        }
+        let answer = answer(&cells, &side, &reference, comparison.margin_pct);
+        let mut found = verdict(question, answer, evidence, figures(&cells, steps), steps);
+        found.would_help = advice(&rows, &side, &reference);
+        found.caveats.extend(comparison.caveats.iter().cloned());
+        out.push(found);
+    }
+    if out.is_empty() { vec![nothing_measured(question, steps)] } else { out }
+}
+
+/// The cells worth their figures: the farthest of those that changed, or the first.
+fn shown<'a>(cells: &[&'a ComparedStep]) -> Vec<&'a ComparedStep> {
+    let chosen: Vec<&ComparedStep> =
+        ["faster", "slower"].iter().filter_map(|v| farthest(cells.iter().copied(), v)).collect();
+    if chosen.is_empty() { cells.iter().copied().take(1).collect() } else { chosen }
+}
+
+/// Where a verdict holds, the cell that is farthest, and by how much.
+struct Most {
+    place: Message,
+    change: Message,
+    load: Message,
+}
+
+impl Most {
+    fn of(cells: &[&ComparedStep], verdict: &str) -> Option<Most> {
+        let cell = farthest(cells.iter().copied(), verdict)?;
+        let count = cells.iter().filter(|c| c.verdict == verdict).count();
+        Some(Most { place: place(count, cells.len()), change: cell_change(cell), load: cell_message(cell) })
+    }
+}
+
+/// `at 2 of 3 loads`.
+fn place(count: usize, all: usize) -> Message {
+    if count == all {
+        msg!("verdict-at-all-loads", count = count)
+    } else {
+        msg!("verdict-at-some-loads", count = count, all = all)
+    }
+}
+
+fn answer(cells: &[&ComparedStep], side: &Message, reference: &Message, margin_pct: f64) -> Message {
+    let same = cells.iter().filter(|c| c.verdict == "same").count();
+    let (all, margin) = (cells.len(), Quantity::pct(margin_pct));
+    let place = |count: usize| place(count, all);
+    match (Most::of(cells, "faster"), Most::of(cells, "slower")) {
+        (None, None) if same == all => {
+            msg!("verdict-tune-same", side = side, reference = reference, margin = margin, place = place(all))
+        }
+        (None, None) if same == 0 => {
+            msg!("verdict-tune-noise", side = side, reference = reference, place = place(all))
+        }
+        (None, None) => {
+            msg!("verdict-tune-nothing-found", side = side, reference = reference, margin = margin, place = place(same))
+        }
+        (Some(Most { place, change, load }), None) => {
+            msg!("verdict-tune-faster", side = side, reference = reference, place = place, change = change, load = load)
+        }
+        (None, Some(Most { place, change, load })) => {
+            msg!("verdict-tune-slower", side = side, reference = reference, place = place, change = change, load = load)
+        }
+        (Some(gain), Some(loss)) => msg!(
+            "verdict-tune-depends",
+            side = side,
+            reference = reference,
+            place = gain.place,
+            change = gain.change,
+            load = gain.load,
+            elsewhere = loss.place,
+            loss = loss.change,
+            worst = loss.load
+        ),
+    }
+}
+
+fn advice(rows: &[Row<'_>], side: &Message, reference: &Message) -> Vec<Message> {
+    let any = |verdict: &str| rows.iter().any(|r| !r.with(verdict).is_empty());
+    match (any("faster"), any("slower")) {
+        (true, false) => vec![msg!("verdict-keep", side = side)],
+        (false, true) => vec![msg!("verdict-stay", reference = reference)],
+        _ => Vec::new(),
+    }
+}
+
+fn figures(cells: &[&ComparedStep], steps: &[StepView]) -> Vec<Figure> {
+    cells.iter().take(6).filter_map(|c| change_figure(msg!("verdict-figure-change"), c, steps)).collect()
+}

@@ -1,0 +1,298 @@
+//! From a step and its record to the [`StepView`]: every judged figure is made here, once.
+
+mod latency;
+
+use fathom_hist::Histogram;
+use fathom_message::{Message, msg};
+use fathom_model::{Ceiling, Limit, Observation, attribute, cpu_cost, notices};
+use fathom_plan::{Op, Pattern, Step, label_message, loop_message};
+use fathom_record::{StepFailure, StepRecord, TargetRecord};
+use fathom_stats::iops_estimate;
+
+use crate::checks::checks;
+use crate::document::{CeilingView, CpuView, DirectionView, EvidenceView, LimitView, SeriesView, StepView, TargetView};
+use crate::health::{drive_health, hot_intervals};
+use crate::proof::proofs;
+use crate::rfc3339::rfc3339;
+use crate::sentences::warning_text;
+use crate::steadiness::window_view;
+use latency::{curve, interval_p99, latency_view, merged_latency, other_latency};
+
+/// Judges every measured step with all others as probes; `seen` has one entry per step, `None` for unmeasured ones.
+pub fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
+    let all: Vec<Observation> = seen.iter().flatten().cloned().collect();
+    let mut at = 0;
+    for (view, observation) in steps.iter_mut().zip(seen) {
+        if let Some(observation) = observation {
+            view.limit = limit_view(attribute(&all, at));
+            view.ceilings = observation.ceilings().into_iter().map(ceiling_view).collect();
+            view.warning_texts.extend(notices(observation).into_iter().map(|n| n.message()));
+            at += 1;
+        }
+    }
+}
+
+/// The view of one ended step. Its limit is judged apart, since it takes the neighbours.
+#[must_use]
+pub fn step_view(step: &Step, outcome: Result<&StepRecord, &StepFailure>) -> StepView {
+    match outcome {
+        Ok(record) => measured_view(step, record),
+        Err(StepFailure::Refused { what, why, help }) => unmeasured_view(step, "refused", what, why, help),
+        Err(StepFailure::Failed { what, why, help }) => unmeasured_view(step, "failed", what, why, help),
+    }
+}
+
+fn ceiling_view(ceiling: Ceiling) -> CeilingView {
+    CeilingView {
+        name: ceiling.name.as_str().into(),
+        iops: ceiling.iops,
+        bytes_per_s: ceiling.bytes_per_s,
+        sentence: ceiling.sentence,
+    }
+}
+
+/// A limit in the document's words.
+#[must_use]
+pub fn limit_view(limit: Limit) -> LimitView {
+    LimitView {
+        name: limit.name.as_str().into(),
+        confidence: limit.confidence.as_str().into(),
+        sentence: limit.sentence(),
+        evidence: limit
+            .evidence
+            .into_iter()
+            .map(|e| EvidenceView {
+                name: e.name.as_str().to_owned(),
+                label: e.name.message(),
+                value: e.quantity.value,
+                unit: e.quantity.unit.as_str().to_owned(),
+            })
+            .collect(),
+        would_help: limit.would_help,
+    }
+}
+
+fn unmeasured_view(step: &Step, state: &str, what: &Message, why: &Message, help: &Message) -> StepView {
+    let mut view = empty_view(step);
+    view.state = state.to_owned();
+    let reason = msg!("what-and-why", what = what, why = why);
+    view.limit.sentence = msg!("verdict-not-measured", why = &reason);
+    view.reason = Some(reason);
+    view.help = (help.as_verbatim() != Some("")).then(|| help.clone());
+    view
+}
+
+pub(crate) fn empty_view(step: &Step) -> StepView {
+    StepView {
+        index: step.index,
+        label: step.label.clone(),
+        label_message: label_message(step),
+        loop_title: loop_message(step),
+        phase: format!("{:?}", step.phase).to_lowercase(),
+        group: step.group.clone(),
+        role: step.role.clone(),
+        targets: step.targets.iter().map(ToString::to_string).collect(),
+        state: "measured".into(),
+        reason: None,
+        help: None,
+        engine: step.engine.name.as_str().into(),
+        mode: step.engine.mode.as_str().into(),
+        fixed_buffers: step.engine.fixed_buffers,
+        fixed_files: step.engine.fixed_files,
+        placement: step.placement.word().unwrap_or("cpus").into(),
+        cpus: Vec::new(),
+        op: step.workload.fio_rw().into(),
+        read_pct: step.workload.mix.read_pct,
+        pattern: pattern_word(step.workload.pattern),
+        block_size_bytes: step.workload.block_bytes_max(),
+        direct: step.workload.direct,
+        footprint_bytes: step.workload.region.size_bytes,
+        threads: step.load.threads,
+        queue_depth: step.load.queue_depth,
+        devices: step.targets.len() as u32,
+        rate_iops: step.load.rate.map(|r| r.iops),
+        started: None,
+        run_offset_s: None,
+        runtime_s: 0.0,
+        setup_ms: 0.0,
+        ios: 0,
+        errors: 0,
+        iops: 0.0,
+        iops_ci95: None,
+        bytes_per_s: 0.0,
+        lat_ns: None,
+        slat_ns: None,
+        clat_ns: None,
+        service_ns: None,
+        read: None,
+        write: None,
+        trim: None,
+        cpu: None,
+        limit: LimitView {
+            name: "unknown".into(),
+            confidence: "unknown".into(),
+            sentence: Message::verbatim(""),
+            evidence: Vec::new(),
+            would_help: Vec::new(),
+        },
+        ceilings: Vec::new(),
+        links: Vec::new(),
+        steady: None,
+        predicted: None,
+        percentile_curve: Vec::new(),
+        series: SeriesView::default(),
+        checks: Vec::new(),
+        features: Vec::new(),
+        purges: Vec::new(),
+        workers: Vec::new(),
+        host_delta: None,
+        overhead: None,
+        clock: None,
+        drive_health: Vec::new(),
+        by_target: Vec::new(),
+        failures: Vec::new(),
+        verify: None,
+        open_loop: None,
+        warnings: Vec::new(),
+        warning_texts: Vec::new(),
+    }
+}
+
+fn pattern_word(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Random => "random".into(),
+        Pattern::RandomRepeat => "random_repeat".into(),
+        Pattern::Sequential => "sequential".into(),
+        Pattern::Zipf { theta } => format!("zipf:{theta}"),
+        Pattern::Hotspot { access_pct, space_pct } => format!("hotspot:{access_pct}/{space_pct}"),
+    }
+}
+
+fn measured_view(step: &Step, record: &StepRecord) -> StepView {
+    let runtime_s = record.runtime_ns as f64 / 1e9;
+    let per_s = |n: u64| if runtime_s > 0.0 { n as f64 / runtime_s } else { 0.0 };
+    let iops = per_s(record.ios());
+    let unsustainable = record.open_loop.as_ref().is_some_and(|o| o.unsustainable);
+    let estimate = iops_estimate(&record.intervals);
+    let mut cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_allowed.iter().copied()).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    StepView {
+        state: if record.intervals.is_empty() && record.clock.is_none() && record.purges.is_empty() {
+            "imported".into()
+        } else {
+            "measured".into()
+        },
+        cpus,
+        started: Some(rfc3339(record.started_unix_ns)),
+        runtime_s,
+        setup_ms: record.setup_ns as f64 / 1e6,
+        ios: record.ios(),
+        errors: record.errors(),
+        iops,
+        iops_ci95: estimate.ci95.map(|(lo, hi)| [lo, hi]),
+        bytes_per_s: per_s(record.bytes()),
+        lat_ns: if unsustainable { None } else { merged_latency(record, iops) },
+        slat_ns: other_latency(record, iops, unsustainable, |d| d.slat.as_ref()),
+        clat_ns: other_latency(record, iops, unsustainable, |d| d.clat.as_ref()),
+        service_ns: other_latency(record, iops, unsustainable, |d| d.service.as_ref()),
+        read: direction_view(record, Op::Read, runtime_s, unsustainable),
+        write: direction_view(record, Op::Write, runtime_s, unsustainable),
+        trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
+        cpu: cpu_view(record, iops),
+        steady: window_view(&record.intervals),
+        percentile_curve: if unsustainable {
+            Vec::new()
+        } else {
+            record.lat_merged().map_or_else(Vec::new, |h| curve(&h))
+        },
+        series: series(record),
+        checks: checks(step, record).into_iter().chain(proofs(step, record)).collect(),
+        features: record.features.clone(),
+        purges: record.purges.clone(),
+        workers: record.threads.clone(),
+        host_delta: record.host.clone(),
+        overhead: record.overhead.clone(),
+        clock: record.clock.clone(),
+        drive_health: drive_health(record),
+        by_target: by_target(record),
+        failures: record.failures.clone(),
+        verify: record.verify.clone(),
+        open_loop: record.open_loop.clone(),
+        warnings: record.warnings.clone(),
+        warning_texts: record.warnings.iter().map(warning_text).collect(),
+        ..empty_view(step)
+    }
+}
+
+/// One target alone is the step itself.
+fn by_target(record: &StepRecord) -> Vec<TargetView> {
+    if record.targets.len() < 2 {
+        return Vec::new();
+    }
+    let seconds = record.runtime_ns as f64 / 1e9;
+    let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+    let view = |target: &TargetRecord| TargetView {
+        target: target.target.to_string(),
+        ios: target.ios,
+        iops: per_s(target.ios),
+        bytes_per_s: per_s(target.bytes),
+        errors: target.errors,
+        lat_mean_ns: target.lat.as_ref().map(|lat| lat.mean_ns),
+    };
+    record.targets.iter().map(view).collect()
+}
+
+fn direction_view(record: &StepRecord, op: Op, runtime_s: f64, unsustainable: bool) -> Option<DirectionView> {
+    let d = record.direction(op).filter(|d| d.ios > 0)?;
+    let iops = if runtime_s > 0.0 { d.ios as f64 / runtime_s } else { 0.0 };
+    Some(DirectionView {
+        ios: d.ios,
+        iops,
+        bytes_per_s: if runtime_s > 0.0 { d.bytes as f64 / runtime_s } else { 0.0 },
+        short_ios: d.short_ios,
+        lat_ns: if unsustainable { None } else { latency_view(&d.lat, &record.intervals, Some(op), iops) },
+    })
+}
+
+fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
+    let host = record.host.as_ref()?;
+    let cost = cpu_cost(host, record.ios())?;
+    Some(CpuView {
+        busy_cores: cost.busy_cores,
+        cpus_online: host.cpus.len() as u32,
+        user_ns_per_io: cost.user_ns_per_io,
+        system_ns_per_io: cost.system_ns_per_io,
+        irq_ns_per_io: cost.irq_ns_per_io,
+        kernel_worker_ns_per_io: cost.kernel_worker_ns_per_io,
+        interrupts_per_io: cost.interrupts_per_io,
+        context_switches_per_io: cost.context_switches_per_io,
+        iops_per_core: cost.iops_per_core(iops),
+        busy_physical_cores: cost.busy_physical_cores,
+        iops_per_physical_core: cost.iops_per_physical_core(iops),
+        baseline_busy_cores: cost.baseline_busy_cores,
+        steal_pct: cost.steal_share * 100.0,
+        busiest_cpu: cost.busiest_cpu,
+    })
+}
+
+fn series(record: &StepRecord) -> SeriesView {
+    let mut out = SeriesView::default();
+    for interval in &record.intervals {
+        let seconds = interval.length_ns as f64 / 1e9;
+        let ios: u64 = interval.directions.iter().map(|d| d.ios).sum();
+        let mut hist = Histogram::new();
+        for d in &interval.directions {
+            hist.merge(&d.lat);
+        }
+        out.start_s.push(interval.start_ns as f64 / 1e9);
+        out.iops.push(if seconds > 0.0 { ios as f64 / seconds } else { 0.0 });
+        out.p50_ns.push(hist.quantile(0.5).filter(|_| !hist.is_empty()));
+        out.p99_ns.push(interval_p99(&hist));
+    }
+    if let Some(host) = &record.host {
+        out.cpu_busy.clone_from(&host.cpu_busy_by_interval);
+        out.hot = hot_intervals(&host.drives, &record.intervals);
+    }
+    out
+}

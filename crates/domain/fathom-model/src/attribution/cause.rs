@@ -1,0 +1,291 @@
+//! Why a part is the limit: what the counters of the step showed, with the numbers that decide.
+
+use fathom_message::{Message, Quantity, Unit, msg};
+
+use super::facts::RateSource;
+use super::name::{Confidence, LimitName};
+use crate::ceilings::Ceiling;
+
+/// What the counters of a step showed. Shares are in [0, 1].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// An open loop that was kept.
+    RateAsked {
+        /// The rate that was asked for.
+        iops: f64,
+    },
+    /// A rate that the host holds the device to.
+    RateAllowed {
+        /// Where it is set.
+        source: RateSource,
+        /// I/Os or bytes per second.
+        allowed: Quantity,
+        /// Where it was not quite met: why it is the limit all the same.
+        wait: Option<RateWait>,
+    },
+    /// The page cache answered.
+    PageCache {
+        /// Share of the bytes that reached the device.
+        device_share: f64,
+    },
+    /// All CPUs that the run may use were busy.
+    AllCores {
+        /// How many.
+        cpus: u32,
+        /// Their mean busy share.
+        busy_share: f64,
+        /// CPU time of the host per I/O.
+        cpu_ns_per_io: f64,
+    },
+    /// CPUs whose work is interrupts were busy.
+    IrqCores {
+        /// How many.
+        cpus: u32,
+        /// The one that spends the greatest share on interrupts.
+        busiest_cpu: u32,
+        /// Its busy share.
+        busy_share: f64,
+        /// Share of that in interrupts.
+        interrupt_share: f64,
+    },
+    /// The cores of the workers were busy.
+    Cores {
+        /// Worker threads.
+        workers: u32,
+        /// Mean share of the time in which their cores had nothing left.
+        busy_share: f64,
+        /// CPU time of the host per I/O.
+        cpu_ns_per_io: f64,
+    },
+    /// The cores of workers that poll: they are always busy, so that only probes decide.
+    PollingCore {
+        /// CPU time of the host per I/O.
+        cpu_ns_per_io: f64,
+    },
+    /// A link, a shared link or memory carries what it can.
+    AtCeiling {
+        /// The ceiling and how it was calculated.
+        ceiling: Ceiling,
+        /// What was moved.
+        bytes_per_s: f64,
+        /// IOPS over the ceiling.
+        used_share: f64,
+    },
+    /// The array gives what its arithmetic allows.
+    ArrayCeiling {
+        /// The ceiling and how it was calculated.
+        ceiling: Ceiling,
+        /// What it gave.
+        iops: f64,
+    },
+    /// The array's write penalty.
+    ArrayWrites {
+        /// I/Os of its members for each write.
+        member_ios_per_write: f64,
+    },
+    /// Targets on one device.
+    SharedDevice {
+        /// How many.
+        targets: u32,
+    },
+    /// Something that the drives share and that is not described.
+    SharedPart,
+    /// Too few in flight.
+    QueueDepth {
+        /// In flight over all threads and targets.
+        in_flight: u32,
+        /// Mean latency.
+        lat_ns: f64,
+    },
+    /// The device.
+    Device {
+        /// In flight over all threads and targets.
+        in_flight: u32,
+        /// Mean latency.
+        lat_ns: f64,
+    },
+    /// A database as the load.
+    Database(DatabaseCause),
+    /// The evidence does not say.
+    Unknown(UnknownReason),
+}
+
+/// A rate that was not quite met, while I/Os waited above the device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateWait {
+    /// Share of the allowed rate that was reached.
+    pub reached_share: f64,
+    /// Latency over the time that the device itself took.
+    pub lat_over_device: f64,
+}
+
+/// What a database run showed. Shares are in [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DatabaseCause {
+    /// Which part of the system limits it.
+    pub limit: DatabaseLimit,
+    /// Mean busy share of all CPUs.
+    pub cpu_busy_share: f64,
+    /// Busy share of the busiest CPU.
+    pub busiest_cpu_share: f64,
+    /// I/Os per second of the drives.
+    pub iops: f64,
+    /// What the drives gave in a calibration.
+    pub calibrated_iops: f64,
+}
+
+/// What limits a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseLimit {
+    /// All CPUs.
+    AllCores,
+    /// The drives.
+    Drives,
+    /// One core.
+    Core,
+    /// The database itself.
+    Database,
+}
+
+/// Why no part can be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownReason {
+    /// No I/O completed.
+    NoIo,
+    /// No counter is at its limit, and no neighbouring step decides.
+    NoSignature,
+    /// Near the knee more depth helps a little.
+    NearKnee,
+    /// A deeper queue gave little more, but its threads held it.
+    DeeperHeldByThreads,
+    /// The shallower step was held by its threads.
+    ShallowerHeldByThreads,
+}
+
+impl Cause {
+    /// The part that it makes the limit.
+    #[must_use]
+    pub fn name(&self) -> LimitName {
+        match self {
+            Cause::RateAsked { .. } | Cause::RateAllowed { .. } => LimitName::Rate,
+            Cause::PageCache { .. } => LimitName::PageCache,
+            Cause::AllCores { .. } => LimitName::AllCores,
+            Cause::IrqCores { .. } => LimitName::IrqCore,
+            Cause::Cores { .. } | Cause::PollingCore { .. } => LimitName::Core,
+            Cause::AtCeiling { ceiling, .. } => ceiling.name,
+            Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
+            Cause::SharedPart => LimitName::Uplink,
+            Cause::QueueDepth { .. } => LimitName::QueueDepth,
+            Cause::SharedDevice { .. } | Cause::Device { .. } => LimitName::Device,
+            Cause::Database(database) => match database.limit {
+                DatabaseLimit::AllCores => LimitName::AllCores,
+                DatabaseLimit::Drives => LimitName::Device,
+                DatabaseLimit::Core => LimitName::Core,
+                DatabaseLimit::Database => LimitName::Database,
+            },
+            Cause::Unknown(_) => LimitName::Unknown,
+        }
+    }
+
+    /// In a sentence: `The device is the likely limit: ...`.
+    #[must_use]
+    pub fn message(&self, confidence: Confidence) -> Message {
+        let limit = word(confidence);
+        let share = Quantity::share;
+        match self {
+            Cause::RateAsked { iops } => msg!("limit-rate-asked", rate = Quantity::iops(*iops)),
+            Cause::RateAllowed { source, allowed, wait: None } => {
+                msg!("limit-rate-allowed", limit = limit, source = source.message(), allowed = *allowed)
+            }
+            Cause::RateAllowed { source, allowed, wait: Some(wait) } => msg!(
+                "limit-rate-allowed-not-met",
+                limit = limit,
+                source = source.message(),
+                allowed = *allowed,
+                reached = share(wait.reached_share),
+                wait = Quantity::times(wait.lat_over_device)
+            ),
+            Cause::PageCache { device_share } => msg!("limit-page-cache", share = share(*device_share)),
+            Cause::AllCores { cpus, busy_share, cpu_ns_per_io } => {
+                let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
+                msg!("limit-all-cores", limit = limit, cpus = *cpus, busy = busy, cost = cost)
+            }
+            Cause::IrqCores { cpus, busiest_cpu: cpu, busy_share, interrupt_share } => {
+                let (busy, interrupts) = (share(*busy_share), share(*interrupt_share));
+                msg!("limit-irq-cores", limit = limit, cpus = *cpus, cpu = *cpu, busy = busy, interrupts = interrupts)
+            }
+            Cause::Cores { workers, busy_share, cpu_ns_per_io } => {
+                let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
+                msg!("limit-cores", limit = limit, workers = *workers, busy = busy, cost = cost)
+            }
+            Cause::PollingCore { cpu_ns_per_io } => {
+                msg!("limit-polling-core", limit = limit, cost = Quantity::ns(*cpu_ns_per_io))
+            }
+            Cause::AtCeiling { ceiling, bytes_per_s, used_share } => {
+                let (rate, used, how) = (Quantity::bytes_per_s(*bytes_per_s), share(*used_share), &ceiling.sentence);
+                match ceiling.name {
+                    LimitName::Link => msg!("limit-link", limit = limit, rate = rate, used = used, ceiling = how),
+                    LimitName::Uplink => msg!("limit-uplink", limit = limit, rate = rate, used = used, ceiling = how),
+                    _ => msg!("limit-memory", limit = limit, rate = rate, used = used, ceiling = how),
+                }
+            }
+            Cause::ArrayCeiling { ceiling, iops } => {
+                let (used, iops) = (share(iops / ceiling.iops), Quantity::iops(*iops));
+                msg!("limit-array", limit = limit, iops = iops, used = used, ceiling = &ceiling.sentence)
+            }
+            Cause::ArrayWrites { member_ios_per_write } => {
+                let ios = Quantity::new(*member_ios_per_write, Unit::Count);
+                msg!("limit-array-writes", limit = limit, ios = ios)
+            }
+            Cause::SharedDevice { targets } => msg!("limit-shared-device", limit = limit, targets = *targets),
+            Cause::SharedPart => msg!("limit-shared-part", limit = limit),
+            Cause::QueueDepth { in_flight, lat_ns } => {
+                msg!("limit-queue-depth", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
+            }
+            Cause::Device { in_flight, lat_ns } => {
+                msg!("limit-device", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
+            }
+            Cause::Database(database) => database.message(limit),
+            Cause::Unknown(reason) => reason.message(),
+        }
+    }
+}
+
+impl DatabaseCause {
+    fn message(&self, limit: Message) -> Message {
+        let (busiest, busy) = (Quantity::share(self.busiest_cpu_share), Quantity::share(self.cpu_busy_share));
+        let (iops, of) = (Quantity::iops(self.iops), Quantity::iops(self.calibrated_iops));
+        match self.limit {
+            DatabaseLimit::AllCores => {
+                msg!("limit-database-all-cores", limit = limit, busy = busy, iops = iops, calibrated = of)
+            }
+            DatabaseLimit::Drives => msg!("limit-database-drives", limit = limit, iops = iops, calibrated = of),
+            DatabaseLimit::Core => {
+                msg!("limit-database-core", limit = limit, busiest = busiest, busy = busy, iops = iops, calibrated = of)
+            }
+            DatabaseLimit::Database => {
+                msg!("limit-database", limit = limit, busy = busy, iops = iops, calibrated = of)
+            }
+        }
+    }
+}
+
+/// `limit` or `likely limit`.
+fn word(confidence: Confidence) -> Message {
+    match confidence {
+        Confidence::Confirmed => msg!("limit-word-confirmed"),
+        Confidence::Likely | Confidence::Unknown => msg!("limit-word-likely"),
+    }
+}
+
+impl UnknownReason {
+    fn message(self) -> Message {
+        match self {
+            UnknownReason::NoIo => msg!("limit-unknown-no-io"),
+            UnknownReason::NoSignature => msg!("limit-unknown-no-signature"),
+            UnknownReason::NearKnee => msg!("limit-unknown-near-knee"),
+            UnknownReason::DeeperHeldByThreads => msg!("limit-unknown-deeper-held-by-threads"),
+            UnknownReason::ShallowerHeldByThreads => msg!("limit-unknown-shallower-held-by-threads"),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The parts that can be the limit, and how sure the attribution is.
+
+use fathom_message::{Message, msg};
+use serde::Serialize;
+
+/// Part of the system that can be the limit. Names as in the JSON contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitName {
+    /// Too few I/Os in flight to use the device.
+    QueueDepth,
+    /// The device itself.
+    Device,
+    /// A drive's own PCI Express link.
+    Link,
+    /// A link that several drives share.
+    Uplink,
+    /// One core, or one core per thread.
+    Core,
+    /// All CPUs the run may use.
+    AllCores,
+    /// The cores that take the interrupts.
+    IrqCore,
+    /// The array: its write penalty, or its card.
+    Raid,
+    /// Memory bandwidth.
+    Memory,
+    /// The page cache answered instead of the device.
+    PageCache,
+    /// A rate: the arrivals that were asked for, or what the host or the hypervisor allows.
+    Rate,
+    /// The database that makes the load.
+    Database,
+    /// The evidence does not say.
+    Unknown,
+}
+
+impl LimitName {
+    /// All names, in the order the documentation lists them.
+    pub const ALL: [LimitName; 13] = [
+        LimitName::QueueDepth,
+        LimitName::Device,
+        LimitName::Link,
+        LimitName::Uplink,
+        LimitName::Core,
+        LimitName::AllCores,
+        LimitName::IrqCore,
+        LimitName::Raid,
+        LimitName::Memory,
+        LimitName::PageCache,
+        LimitName::Rate,
+        LimitName::Database,
+        LimitName::Unknown,
+    ];
+
+    /// Word of the JSON contract.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LimitName::QueueDepth => "queue_depth",
+            LimitName::Device => "device",
+            LimitName::Link => "link",
+            LimitName::Uplink => "uplink",
+            LimitName::Core => "core",
+            LimitName::AllCores => "all_cores",
+            LimitName::IrqCore => "irq_core",
+            LimitName::Raid => "raid",
+            LimitName::Memory => "memory",
+            LimitName::PageCache => "page_cache",
+            LimitName::Rate => "rate",
+            LimitName::Database => "database",
+            LimitName::Unknown => "unknown",
+        }
+    }
+
+    /// The part as a sentence names it: `the device`, `queue depth`.
+    #[must_use]
+    pub fn message(self) -> Message {
+        match self {
+            LimitName::QueueDepth => msg!("limit-name-queue-depth"),
+            LimitName::Device => msg!("limit-name-device"),
+            LimitName::Link => msg!("limit-name-link"),
+            LimitName::Uplink => msg!("limit-name-uplink"),
+            LimitName::Core => msg!("limit-name-core"),
+            LimitName::AllCores => msg!("limit-name-all-cores"),
+            LimitName::IrqCore => msg!("limit-name-irq-core"),
+            LimitName::Raid => msg!("limit-name-raid"),
+            LimitName::Memory => msg!("limit-name-memory"),
+            LimitName::PageCache => msg!("limit-name-page-cache"),
+            LimitName::Rate => msg!("limit-name-rate"),
+            LimitName::Database => msg!("limit-name-database"),
+            LimitName::Unknown => msg!("limit-name-unknown"),
+        }
+    }
+}
+
+/// How sure the attribution is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Signature and probe.
+    Confirmed,
+    /// Signature only.
+    Likely,
+    /// Neither.
+    Unknown,
+}
+
+impl Confidence {
+    /// Word of the JSON contract.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Confidence::Confirmed => "confirmed",
+            Confidence::Likely => "likely",
+            Confidence::Unknown => "unknown",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_as_in_the_contract() {
+        for name in LimitName::ALL {
+            assert_eq!(serde_json::to_value(name).expect("serializes"), name.as_str());
+        }
+        for confidence in [Confidence::Confirmed, Confidence::Likely, Confidence::Unknown] {
+            assert_eq!(serde_json::to_value(confidence).expect("serializes"), confidence.as_str());
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Values in which fio and Fathom differ: sizes, rates, lists of files.
+
+/// Bytes of a size as fio reads it by default (`kb_base=1024`): `4k`, `4kb` and `4Ki` are 4096, `4KiB` is 4000. fio mixes
+/// the standards up on purpose, for old scripts (`get_mult_bytes` in its parse.c). `None`: this is not a size.
+#[must_use]
+pub fn fio_bytes(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u64::from_str_radix(hex, 16).ok();
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text[..digits].parse().ok()?;
+    let suffix = &text[digits..];
+    let base: u64 = if suffix.ends_with("ib") { 1000 } else { 1024 };
+    let power = match suffix.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        "p" => 5,
+        _ => return None,
+    };
+    number.checked_mul(base.checked_pow(power)?)
+}
+
+/// I/Os per second of one job in each direction that `rw` has (reads, writes, trims), as fio reads `rate_iops`: its k is
+/// 1024, and the last rate is repeated for directions that are not named. `None`: this is not a rate.
+#[must_use]
+pub fn fio_rates(rate_iops: &str, rw: &str) -> Option<Vec<u64>> {
+    let part = |text: &str| if text.trim().is_empty() { Some(0) } else { fathom_units::parse_size(text).ok() };
+    let parts: Vec<u64> = rate_iops.split(',').map(part).collect::<Option<_>>()?;
+    let directions: &[usize] = match rw {
+        "rw" | "readwrite" | "randrw" => &[0, 1],
+        "trimwrite" | "randtrimwrite" => &[1, 2],
+        _ if rw.contains("write") => &[1],
+        _ if rw.contains("trim") => &[2],
+        _ => &[0],
+    };
+    let of = |direction: usize| parts.get(direction).or(parts.last()).copied().unwrap_or(0);
+    Some(directions.iter().map(|direction| of(*direction)).collect())
+}
+
+/// The names in a list of files: parted by `:`; `\:` is a colon in a name.
+#[must_use]
+pub fn fio_file_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if chars.peek() == Some(&':') => {
+                names.last_mut().expect("never empty").push(chars.next().unwrap_or(':'));
+            }
+            ':' => names.push(String::new()),
+            _ => names.last_mut().expect("never empty").push(c),
+        }
+    }
+    names.retain(|n| !n.is_empty());
+    names
+}
+
+/// A name in which fio finds no list.
+#[must_use]
+pub fn fio_file_name(name: &str) -> String {
+    name.replace(':', "\\:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_those_that_fio_3_33_uses() {
+        let measured = [("4KiB", 4000), ("4Ki", 4096), ("4kb", 4096), ("4k", 4096), ("0x1000", 4096), ("1mi", 1 << 20)];
+        for (text, bytes) in measured {
+            assert_eq!(fio_bytes(text), Some(bytes), "{text}");
+        }
+        assert_eq!(fio_bytes("10%"), None);
+    }
+
+    #[test]
+    fn a_rate_is_per_direction_and_the_last_is_repeated() {
+        assert_eq!(fio_rates("500", "randread"), Some(vec![500]));
+        assert_eq!(fio_rates("500", "randrw"), Some(vec![500, 500]));
+        assert_eq!(fio_rates("1k,300", "rw"), Some(vec![1024, 300]));
+        assert_eq!(fio_rates(",7", "write"), Some(vec![7]));
+        assert_eq!(fio_rates("fast", "read"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn written_names_are_read_back(names in prop::collection::vec("[a-z/:.]{1,12}", 1..5)) {
+            let list = names.iter().map(|n| fio_file_name(n)).collect::<Vec<_>>().join(":");
+            prop_assert_eq!(fio_file_names(&list), names);
+        }
+    }
+}

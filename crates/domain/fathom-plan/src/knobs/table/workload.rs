@@ -1,0 +1,277 @@
+//! What is done to the targets.
+
+use fathom_message::msg;
+use fathom_units::format_block;
+
+use super::super::parse;
+use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
+use super::super::value::{fault_help, flag, percent, size_bytes};
+use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
+use crate::step::{EngineName, Pattern, Step, Verify};
+
+pub(super) static ROWS: &[KnobSpec] = &[
+    knob(
+        "rw",
+        Kind::Word,
+        "randread",
+        msg!("knob-rw"),
+        |k, v| {
+            k.rw = Some(parse::parse_rw(v)?);
+            Ok(())
+        },
+        |s| Some(s.workload.fio_rw().to_owned()),
+    )
+    .aliases(&["readwrite"])
+    .fio(Fio::SAME.aliases(&["readwrite"]))
+    .flag(Flag::new("rw").aliases(&["readwrite"]).default("randread")),
+    knob(
+        "read_pct",
+        Kind::Percent,
+        "70",
+        msg!("knob-read-pct"),
+        |k, v| {
+            k.read_pct = Some(percent(v)?);
+            k.read_pct_needs_mix = false;
+            Ok(())
+        },
+        // rw and rwmixread say it.
+        |_| None,
+    ),
+    knob(
+        "rwmixread",
+        Kind::Percent,
+        "70",
+        msg!("knob-rwmixread"),
+        |k, v| {
+            k.read_pct = Some(percent(v)?);
+            k.read_pct_needs_mix = true;
+            Ok(())
+        },
+        |s| is_mixed(s).then(|| s.workload.mix.read_pct.to_string()),
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("read-pct").aliases(&["rwmixread"]).default("50")),
+    knob(
+        "rwmixwrite",
+        Kind::Percent,
+        "30",
+        msg!("knob-rwmixwrite"),
+        |k, v| {
+            k.read_pct = Some(100 - percent(v)?);
+            k.read_pct_needs_mix = true;
+            Ok(())
+        },
+        |_| None,
+    )
+    .fio(Fio::SAME.never_written()),
+    knob(
+        "bs",
+        Kind::Size,
+        "4k",
+        msg!("knob-bs"),
+        |k, v| {
+            let (sizes, note) = parse::parse_bs(v)?;
+            k.block_sizes = Some(sizes);
+            k.remark(note);
+            Ok(())
+        },
+        |s| match s.workload.block_sizes[..] {
+            [one] => Some(format_block(one.bytes.into())),
+            _ => None,
+        },
+    )
+    .aliases(&["blocksize", "block_size"])
+    .fio(Fio::SAME.aliases(&["blocksize"]))
+    .flag(Flag::new("bs").default("4k")),
+    knob(
+        "bssplit",
+        Kind::Split,
+        "4k/60:64k/40",
+        msg!("knob-bssplit"),
+        |k, v| {
+            let (sizes, note) = parse::parse_bssplit(v)?;
+            k.block_sizes = Some(sizes);
+            k.remark(note);
+            Ok(())
+        },
+        |s| (s.workload.block_sizes.len() > 1).then(|| split(s)),
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("bssplit")),
+    knob(
+        "norandommap",
+        Kind::Switch,
+        "1",
+        msg!("knob-norandommap"),
+        |k, v| {
+            k.norandommap = Some(flag(v)?);
+            Ok(())
+        },
+        |s| repeats(s).then(|| "1".to_owned()),
+    )
+    .fio(Fio::SAME.bare(repeats)),
+    knob(
+        "random_distribution",
+        Kind::Word,
+        "zipf:1.2",
+        msg!("knob-random-distribution"),
+        |k, v| {
+            k.distribution = Some(parse::parse_distribution(v)?);
+            Ok(())
+        },
+        |s| match s.workload.pattern {
+            Pattern::Zipf { theta } => Some(format!("zipf:{theta}")),
+            Pattern::Hotspot { access_pct, space_pct } => Some(format!("hotspot:{access_pct}/{space_pct}")),
+            Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => None,
+        },
+    )
+    .aliases(&["distribution"])
+    .fio(Fio::SAME.value(fio_distribution))
+    .flag(Flag::new("distribution").aliases(&["random_distribution"]).default("random")),
+    knob(
+        "offset",
+        Kind::Size,
+        "1g",
+        msg!("knob-offset"),
+        |k, v| {
+            let (bytes, note) = size_bytes(v, REGION_BYTES_MAX)?;
+            k.offset_bytes = Some(bytes);
+            k.remark(note);
+            Ok(())
+        },
+        |s| Some(s.workload.region.offset_bytes).filter(|bytes| *bytes > 0).map(format_block),
+    )
+    .fio(Fio::SAME.aliases(&["fileoffset"]))
+    .flag(Flag::new("offset").default("0")),
+    knob(
+        "size",
+        Kind::Size,
+        "2g",
+        msg!("knob-size"),
+        |k, v| {
+            if v.trim().ends_with('%') {
+                k.footprint_pct = Some(parse::parse_footprint(v)?);
+                k.size_bytes = None;
+                return Ok(());
+            }
+            let (bytes, note) = size_bytes(v, REGION_BYTES_MAX)?;
+            if bytes == 0 {
+                return Err(fault_help(msg!("knob-no-size"), msg!("knob-no-size-help")));
+            }
+            k.size_bytes = Some(bytes);
+            k.footprint_pct = None;
+            k.remark(note);
+            Ok(())
+        },
+        |s| match s.role.footprint_pct {
+            Some(pct) => Some(format!("{pct}%")),
+            None => s.workload.region.size_bytes.map(format_block),
+        },
+    )
+    .fio(Fio::SAME.with_others().value(fio_size))
+    .flag(Flag::new("size")),
+    knob(
+        "devices",
+        Kind::Number,
+        "4",
+        msg!("knob-devices"),
+        |k, v| {
+            k.devices = Some(value::bounded(v, 1, DEVICES_MAX)?);
+            Ok(())
+        },
+        |s| s.role.devices.map(|n| n.to_string()),
+    ),
+    knob(
+        "buffer_compress_percentage",
+        Kind::Percent,
+        "50",
+        msg!("knob-buffer-compress-percentage"),
+        |k, v| {
+            k.compress_pct = Some(percent(v)?);
+            Ok(())
+        },
+        |s| Some(s.workload.data.compress_pct).filter(|pct| *pct > 0).map(|pct| pct.to_string()),
+    )
+    .aliases(&["compress_pct"])
+    .fio(Fio::SAME)
+    .flag(Flag::new("compress").aliases(&["buffer_compress_percentage"]).default("0")),
+    knob(
+        "dedupe_percentage",
+        Kind::Percent,
+        "30",
+        msg!("knob-dedupe-percentage"),
+        |k, v| {
+            k.dedupe_pct = Some(percent(v)?);
+            Ok(())
+        },
+        |s| Some(s.workload.data.dedupe_pct).filter(|pct| *pct > 0).map(|pct| pct.to_string()),
+    )
+    .aliases(&["dedupe_pct"])
+    .fio(Fio::SAME)
+    .flag(Flag::new("dedupe").aliases(&["dedupe_percentage"]).default("0")),
+    knob(
+        "verify",
+        Kind::Word,
+        "crc32c",
+        msg!("knob-verify"),
+        |k, v| {
+            k.verify = Some(parse::parse_verify(v)?);
+            Ok(())
+        },
+        |s| {
+            s.workload.verify.map(|verify| match verify {
+                Verify::Crc32c => "crc32c".to_owned(),
+            })
+        },
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("verify").default("none")),
+    knob(
+        "direct",
+        Kind::Switch,
+        "1",
+        msg!("knob-direct"),
+        |k, v| {
+            k.direct = Some(flag(v)?);
+            Ok(())
+        },
+        |s| Some(u8::from(s.workload.direct).to_string()),
+    )
+    .fio(Fio::SAME.value(fio_direct))
+    .flag(Flag::new("direct").default("1")),
+];
+
+fn is_mixed(step: &Step) -> bool {
+    step.workload.mix.read_pct > 0 && step.workload.mix.write_pct > 0
+}
+
+fn repeats(step: &Step) -> bool {
+    step.workload.pattern == Pattern::RandomRepeat
+}
+
+fn split(step: &Step) -> String {
+    let parts = step.workload.block_sizes.iter().map(|b| format!("{}/{}", format_block(b.bytes.into()), b.share_pct));
+    parts.collect::<Vec<_>>().join(":")
+}
+
+/// fio has no hotspot; two zones are the same.
+fn fio_distribution(step: &Step) -> Option<String> {
+    match step.workload.pattern {
+        Pattern::Zipf { theta } => Some(format!("zipf:{theta}")),
+        Pattern::Hotspot { access_pct, space_pct } => {
+            Some(format!("zoned:{access_pct}/{space_pct}:{}/{}", 100 - access_pct, 100 - space_pct))
+        }
+        Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => None,
+    }
+}
+
+/// fio wants a size even where there is nothing to touch.
+fn fio_size(step: &Step) -> Option<String> {
+    let null = || (step.engine.name == EngineName::Null).then(|| "1g".to_owned());
+    step.workload.region.size_bytes.map(format_block).or_else(null)
+}
+
+/// fio's passthrough refuses direct=1, though it goes past the page cache all the same.
+fn fio_direct(step: &Step) -> Option<String> {
+    (step.engine.name != EngineName::IoUringCmd).then(|| u8::from(step.workload.direct).to_string())
+}

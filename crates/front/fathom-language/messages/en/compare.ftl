@@ -1,0 +1,89 @@
+# Runs set side by side (fathom-judge)
+
+compare-run = run { $run }
+compare-too-few = a comparison needs at least two runs; { $given } given
+compare-too-few-help = name the reference first, then the others: fathom compare 6 7
+compare-nothing-matches = no step of run { $b } does what a step of run { $a } did; there is nothing to compare
+compare-nothing-matches-help = compare runs of the same study or plan; `fathom run --like RUN` repeats one
+
+## The answer
+
+compare-answer = { $side } against { $reference }: { $result }
+compare-nothing-on-both = no step was measured on both sides.
+compare-one-faster = the step is faster.
+compare-one-slower = the step is slower.
+compare-one-same = the step is the same within { $margin }.
+compare-one-unsure = the step is inconclusive.
+compare-counts = of { $steps } steps { $counts }.
+compare-count-faster = { $steps } faster
+compare-count-slower = { $steps } slower
+compare-count-same = { $steps } the same within { $margin }
+compare-count-unsure = { $steps } inconclusive
+compare-most-slower = Most slower: { $step }, { $change }{ $change-ci }.
+compare-most-faster = Most faster: { $step }, { $change }{ $change-ci }.
+
+## Caveats and notes
+
+compare-caveat-spread = The ratios scatter by { $spread } beyond their own errors: that is taken for the spread from run to run and widens each interval.
+compare-caveat-other-time = Each side was measured at another time, so what changes from run to run is not in the intervals; `fathom run --versus` measures both in turns.
+compare-caveat-environment = The sides differ in more than their figures: { $names }.
+compare-caveat-noted = { $noted } of { $steps } steps have a note of their own.
+compare-caveat-unmatched = { $steps ->
+        [one] 1 step has no partner and was not compared.
+       *[other] { $steps } steps have no partner and were not compared.
+    }
+compare-note-unsteady = { $side } was not steady over its window
+compare-note-failed-ios = { $side } had failed I/Os
+compare-note-no-interval = a side has no interval of confidence: too short, or imported without intervals
+compare-note-differs = { $what } { $a } against { $b }
+compare-note-rate = rate { $a-figure } against { $b-figure }
+
+## Steps that were not compared
+
+compare-no-pair = no pair was measured completely
+compare-refused = refused: { $why }
+compare-failed = failed: { $why }
+compare-refused-on = refused on { $side }: { $why }
+compare-failed-on = failed on { $side }: { $why }
+compare-no-such-step = { $side } has no such step
+
+## What differs besides the figures
+
+compare-of-target = { $what } of target { $target }
+compare-setting = { $name } of { $of }
+compare-kernel = kernel
+compare-cpu = CPU
+compare-cores = physical cores
+compare-sockets = sockets
+compare-numa-nodes = NUMA nodes
+compare-memory = memory, bytes
+compare-governor = frequency governor
+compare-clock-source = clock source
+compare-hypervisor = hypervisor
+compare-mitigations = CPU mitigations
+compare-drive = drive
+compare-serial = serial number
+compare-firmware = firmware
+compare-size = size, bytes
+compare-transport = transport
+compare-scheduler = scheduler
+compare-nr-requests = nr_requests
+compare-hw-queues = hardware queues
+compare-poll-queues = poll queues
+compare-write-cache = write cache
+compare-logical-block = logical block, bytes
+compare-numa-node = NUMA node
+compare-polling = polling
+compare-file-system = file system
+compare-mount-options = mount options
+compare-study = study
+compare-engine = engine
+compare-mode = mode
+compare-placement = placement
+compare-page-cache = page cache
+compare-touched = bytes touched
+compare-precondition = precondition
+compare-bypassed = bypassed
+compare-used = used
+compare-all = all
+compare-none = none

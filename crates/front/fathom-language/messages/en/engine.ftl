@@ -1,0 +1,210 @@
+# fathom-engine
+
+engine-on-target = engine { $engine } on target { $target }
+engine-target = target { $target }
+engine-null-alone = the engine `null` does no I/O and goes only with the target `null`
+engine-null-alone-help = use `--engine null --target null`, or a real engine on a real target
+engine-character-device = it is a character device
+engine-character-device-help = name the block device (/dev/nvme0n1), or use `--engine io_uring_cmd` on the character device of an NVMe namespace (/dev/ng0n1)
+engine-passthrough-kind = passthrough needs the character device of an NVMe namespace
+engine-passthrough-kind-help = name it (/dev/ng0n1 beside /dev/nvme0n1), or use `--engine io_uring`
+engine-by-block-device = name the block device (/dev/nvme0n1) and use `--engine io_uring`
+engine-no-namespace = it is no character device of an NVMe namespace
+engine-no-namespace-help = name one (/dev/ng0n1), see `fathom inspect`
+engine-as-root = run as root
+engine-namespace-contradicts = the drive describes its format in a way that contradicts itself
+engine-metadata = its format has { $bytes } bytes of metadata per block
+engine-metadata-help = use `--engine io_uring` on the block device, or a format without metadata
+engine-not-identified = the namespace was not identified
+engine-reading-size = reading the size of { $target }
+engine-reading-size-help = look whether the drive still answers: `fathom inspect` and the kernel's log (dmesg)
+engine-no-direct-io = its file system does not support O_DIRECT
+engine-no-direct-io-help = `--direct 0` measures buffered I/O through the page cache, and the report says so
+engine-no-such-target = no such file or device
+engine-no-such-target-help = check the path, or give a size to have it laid out
+engine-may-not-open = may not be opened: { $error }
+engine-may-not-open-help = run as a user who may open it
+engine-read-only-file-system = it is on a read-only file system
+engine-read-only-file-system-help = choose a writable place, or only read
+engine-device-gone = the device is gone or has no medium: { $error }
+engine-device-gone-help = check `fathom inspect`
+engine-cannot-open = cannot be opened: { $error }
+engine-cannot-open-help = check the path and the device
+engine-tmpfs = it is on tmpfs, which has no O_DIRECT: its data is memory
+engine-tmpfs-help = `--direct 0` measures buffered I/O, or choose a file on a real disk
+engine-block-not-a-multiple = block size { $block } is not a multiple of its logical block of { $logical } bytes
+engine-block-not-a-multiple-help = use a multiple of { $logical }, or `--direct 0` on a file
+engine-region-too-large = the region ends at byte { $end }, the target at { $size }: it is too small
+engine-region-too-large-help = choose a smaller size or offset, or have a larger file laid out
+engine-region-too-small = its region of { $size } bytes holds no block of { $block } bytes
+engine-region-too-small-help = choose a larger size or a smaller block size
+engine-not-bound = the run did not bind it to a file or device
+engine-not-bound-help = this is a fault of Fathom; please report it with the command
+
+# What a step asks for
+engine-depth = queue depth { $depth }
+engine-depth-range = it must be 1 to { $max } per thread
+engine-depth-range-help = use more threads for more I/Os in flight
+engine-threads-on-targets = { $threads ->
+    [one] 1 thread
+   *[other] { $threads } threads
+} on each of { $targets ->
+    [one] 1 target
+   *[other] { $targets } targets
+}
+engine-threads-range = a step runs 1 to { $max } threads
+engine-threads-range-help = choose another number of threads
+engine-no-target = a step without a target
+engine-no-target-why = there is nothing to measure
+engine-no-target-help = name one with `--target`
+engine-no-time = runtime 0
+engine-no-time-why = nothing can be measured in no time
+engine-no-time-help = give `--runtime`, for example 5s
+engine-no-passes = 0 passes
+engine-no-passes-why = nothing would be done
+engine-one-or-more = use 1 or more
+engine-rate = rate { $rate }
+engine-rate-not-above-zero = a rate must be above 0
+engine-rate-not-above-zero-help = give I/Os per second, for example 20k
+engine-no-batch = batch 0
+engine-no-batch-why = at least one I/O is submitted at once
+engine-mix = the mix
+engine-mix-not-whole = the shares of read, write and trim do not add up to 100 %
+engine-mix-not-whole-help = correct the shares
+engine-split = the block sizes
+engine-split-not-whole = their shares do not add up to 100 %
+engine-split-not-whole-help = correct the split
+engine-block-size = block size { $bytes }
+engine-block-size-range = it must be 1 byte to { $max }
+engine-block-size-range-help = choose another block size
+engine-passes-of-pattern = passes with this pattern
+engine-passes-of-pattern-why = only the patterns `random` and `sequential` touch each block once per pass
+engine-passes-of-pattern-help = give a runtime instead of passes
+engine-pattern = the pattern
+engine-pattern-help = choose another parameter
+engine-zipf-theta = zipf has no exponent { $theta }
+engine-mode-of-engine = mode { $mode } of engine { $engine }
+engine-mode-of-ring-only = only io_uring and io_uring_cmd have modes other than interrupt
+engine-mode-of-ring-only-help = use `--engine io_uring --mode { $mode }`
+engine-iopoll-buffered = mode iopoll with buffered I/O
+engine-iopoll-buffered-why = the kernel polls only O_DIRECT I/O
+engine-use-direct = use `--direct 1`
+engine-threads-on-target = { $threads ->
+    [one] 1 thread
+   *[other] { $threads } threads
+} on target { $target }
+engine-too-few-blocks = its region has only { $blocks ->
+    [one] 1 block
+   *[other] { $blocks } blocks
+}, and each thread needs one of its own
+engine-too-few-blocks-help = use fewer threads, a larger size or a smaller block size
+engine-placement = placement { $placement }
+engine-placement-unresolved = no CPUs were resolved for it on this host
+engine-placement-unresolved-help = name the CPUs with `--cpus`, or run unpinned
+engine-placement-on-cpus = placement on CPUs { $cpus }
+engine-placement-on-cpus-help = name CPUs that exist, are online and are allowed to this process (see `fathom inspect`)
+engine-verify = verify=crc32c
+engine-verify-blocks = to describe itself a block must be a multiple of { $multiple } bytes, and there may be at most { $sizes } sizes
+engine-verify-blocks-help = choose other block sizes
+engine-verify-trims = what was trimmed, or never written at all, cannot be read back
+engine-verify-trims-help = leave out trims, and use a real engine
+
+# Remarks
+engine-note-one-in-flight = engine { $engine } has one I/O in flight per thread; queue depth { $depth } counts as 1
+engine-note-trims = trims are issued one at a time by their own system call, also with engine { $engine }
+engine-note-no-ramp = a step that ends by passes has no ramp: every I/O of the passes is counted
+engine-note-mmap-direct = engine mmap goes through the page cache unless the file is on DAX; O_DIRECT has no meaning for it
+engine-note-verified-data = verified blocks describe themselves: 16 bytes per sector neither repeat nor compress
+engine-left-behind = { $threads ->
+    [one] 1 thread
+   *[other] { $threads } threads
+} still waited for I/O when the step ended; that I/O is not counted
+engine-gave-up = stopped early: for a second every I/O failed
+engine-drive-answered = the drive answered: { $status }, first at byte { $offset }
+engine-warming-up = warming up
+engine-reading-back = reading back what was written
+
+# Engines
+engine-call-failed = { $call }: { $error }
+engine-at-depth = engine { $engine } with queue depth { $depth }
+engine-aio-setup-help = raise /proc/sys/fs/aio-max-nr, or use fewer threads or a smaller queue depth
+engine-mmap-failed = mmap of { $bytes } bytes: { $error }
+engine-mmap-failed-help = use a smaller size, or `--engine psync`
+engine-ring = engine { $engine }, mode { $mode }, queue depth { $depth }
+engine-io-uring-disabled = io_uring is disabled: /proc/sys/kernel/io_uring_disabled is { $value }
+engine-io-uring-disabled-help = ask the administrator for `sysctl kernel.io_uring_disabled=0`, or use `--engine libaio`
+engine-io-uring-forbidden = the kernel refuses io_uring_setup: { $error } (a container's seccomp filter does that)
+engine-io-uring-forbidden-help = allow io_uring in the container, or use `--engine libaio`
+engine-no-io-uring = this kernel has no io_uring (see also /proc/sys/kernel/io_uring_disabled)
+engine-use-libaio = use `--engine libaio`
+engine-ring-memory = no memory for the ring: { $error }
+engine-ring-memory-help = raise the limit of locked memory (`ulimit -l`), or use fewer threads or a smaller queue depth
+engine-ring-failed-help = use `--engine libaio`, or another mode
+engine-mode-on-target = engine { $engine }, mode { $mode }, on target { $target }
+engine-no-poll-queues = the device has no poll queues
+engine-no-poll-queues-help = load the driver with some (for NVMe: `nvme.poll_queues=4` on the kernel command line), or use `--mode interrupt`
+engine-no-passthrough = this kernel has no passthrough by io_uring (it came with 5.19)
+engine-no-passthrough-help = use `--engine io_uring` on the block device
+engine-passthrough-no-polling = this kernel cannot poll for passthrough commands (it can from 6.1 on)
+engine-passthrough-no-polling-help = use `--mode interrupt`, or a newer kernel
+engine-passthrough-forbidden = the kernel lets this user pass no commands to the drive
+engine-passthrough-too-large = the kernel refuses a command of { $bytes } bytes: passthrough splits nothing
+engine-passthrough-too-large-help = use a smaller block size (the drive's limit is queue/max_hw_sectors_kb of its block device)
+engine-passthrough-no-buffers = this kernel takes no registered buffers for passthrough
+
+# Features
+engine-kernel-refuses = this kernel refuses it
+engine-not-with-sqpoll = not possible with sqpoll
+engine-sqpoll-cpu = polling thread on CPU { $cpu }
+engine-buffers-registered = { $pieces ->
+    [one] one piece
+   *[other] { $pieces } pieces
+} of contiguous memory
+engine-buffers-refused = { $error }; `ulimit -l` bounds registered memory
+engine-by-worker = the target cannot be submitted to without blocking ({ $probes ->
+    [one] tried at 1 place
+   *[other] tried at { $probes } places
+}): a kernel thread (iou-wrk) does the I/O
+engine-by-worker-as-batch = the target cannot be submitted to without blocking ({ $probes ->
+    [one] tried at 1 place
+   *[other] tried at { $probes } places
+}): a kernel thread (iou-wrk) does the I/O; this thread runs as SCHED_BATCH
+engine-user-reap = completions read from the mapped ring
+engine-no-user-reap = no mapped ring; io_getevents
+engine-msync = a write is done when msync(MS_SYNC) returns
+engine-paranoid = every I/O stamped separately, submit and wait separate
+engine-on-threads = on threads { $threads }: { $reason }
+
+# Threads that fail
+engine-thread = thread { $thread } on { $target }: { $doing }
+engine-thread-panicked = it panicked
+engine-thread-lost = it ended without a result
+engine-fault-help = this is a fault of Fathom; please report it with the plan and the messages above
+engine-failed = the engine failed
+engine-failed-help = try another engine or mode, and look at the kernel's log (dmesg)
+engine-not-ready = it did not get ready within { $time }
+engine-hung = it showed no sign of life for { $time } after the end of the window
+engine-drive-silent-help = look whether the drive still answers: `fathom inspect` and the kernel's log (dmesg)
+engine-no-thread = it could not be started
+engine-no-thread-help = raise the limit of processes (`ulimit -u`), or use fewer threads
+engine-no-buffers = no memory for { $count ->
+    [one] an I/O buffer
+   *[other] { $count } I/O buffers
+} of { $bytes } bytes
+engine-no-buffers-help = use fewer threads, a smaller queue depth or a smaller block size
+engine-no-memory-help = free some memory, or raise the limit of the control group or of `ulimit -v`
+
+# What was read back
+engine-block-torn = byte { $at }: torn, sectors of different writes
+engine-block-misplaced = byte { $at }: misplaced, holds the block of byte { $found }
+engine-block-stale = byte { $at }: stale, holds write { $found } of that place
+engine-block-corrupt = byte { $at }: corrupt, its CRC-32C is wrong
+engine-block-foreign = byte { $at }: foreign, no block of this kind
+engine-block-unreadable = byte { $at }: cannot be read back
+
+# The loop measured against itself
+engine-nop-bench = the bench of NOPs
+engine-nop-bench-range = the queue depth must be 1 to { $max }, the batch at least 1
+engine-nop-bench-range-help = choose others
+engine-no-bare-loop = only psync, libaio and io_uring have a bare loop
+engine-no-bare-loop-help = use one of these

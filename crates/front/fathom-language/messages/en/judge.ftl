@@ -1,0 +1,318 @@
+# The answers of studies (fathom-judge).
+
+verdict-not-measured = Not measured: { $why }
+verdict-host-lost = What the lab held of this machine is damaged: its drives and links, and what follows from them, are left out.
+verdict-sides-question = Is one side faster than the other?
+verdict-nothing-measured = Nothing was measured: no step completed an I/O.
+
+# Kinds of load: 4k random reads.
+verdict-kind = { $block } { $order } { $what }
+verdict-kind-of-group = { $kind } of { $group }
+verdict-reads = reads
+verdict-writes = writes
+verdict-trims = trims
+verdict-mixed = { $share } reads
+verdict-one-read = read
+verdict-one-write = write
+verdict-one-trim = trim
+verdict-one-mixed = { $share } read
+
+# Loads, and figures beside them.
+verdict-threads-depth = T{ $threads } QD{ $depth }
+verdict-rate-asked = { $rate } asked
+verdict-rate = { $rate }
+verdict-depth = { $threads ->
+    [1] QD { $depth }
+   *[other] { $threads }x{ $depth }
+  }
+verdict-depths = QD { $first } to { $last }
+verdict-every-load = every load
+verdict-kind-at = { $kind } at { $load }
+verdict-change = { $change }{ $change-ci }
+verdict-change-without-interval = { $change } (no interval)
+verdict-change-alone = { $change }
+verdict-change-inconclusive = { $change }, inconclusive
+verdict-change-same = { $change }, the same
+verdict-list-more = { $list } and { $more } more
+
+# What limits the best step of a kind.
+verdict-limit-confirmed = The limit is { $what }.
+verdict-limit-likely = The limit is likely { $what }.
+verdict-limit-unknown = What limits it is not known.
+verdict-limit-page-cache = That is the page cache, not the drive.
+verdict-limit-one-core = one core
+verdict-limit-cores = the cores of its threads
+
+# What limits the trust in an answer.
+verdict-step-refused = { $step } was refused: { $why }
+verdict-step-failed = { $step } failed: { $why }
+verdict-more-refused = { $count ->
+    [one] 1 more step was refused or failed; the table names it.
+   *[other] { $count } more steps were refused or failed; the table names each.
+  }
+verdict-not-steady = Not steady over their window: { $steps }.
+verdict-left-steady = Left the steady state again while measured: { $steps }.
+verdict-page-cache = The page cache may have answered part of: { $steps }; these are not the drive's alone.
+verdict-check-failed = A consistency check failed in: { $steps }; see the checks of each step.
+verdict-other-load = The device moved more than was asked for in: { $steps }; another program likely uses it: stop that program, or measure a device that nothing else uses.
+verdict-warnings = { $count ->
+    [one] There is 1 warning; it is listed with its step.
+   *[other] There are { $count } warnings; each is listed with its step.
+  }
+
+# Any study: the best step of each kind.
+verdict-gives = This storage gives { $rate }{ $rate-pm } of { $kind } at { $load }.
+verdict-loop-gives = The loop without I/O gives { $rate }{ $rate-pm } of { $kind } at { $load }.
+verdict-median-latency = Median latency at { $load }: { $latency }{ $latency-ci }.
+verdict-best = { $kind }: { $rate }{ $rate-pm } at { $load }.
+verdict-best-mean = { $kind }: { $rate }{ $rate-pm } at { $load }, mean latency { $mean }{ $mean-pm }.
+verdict-best-tail = { $kind }: { $rate }{ $rate-pm } at { $load }, mean latency { $mean }{ $mean-pm }, p99 { $p99 }{ $p99-pm }.
+verdict-one-at-a-time = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 { $p99 }{ $p99-ci }.
+verdict-one-at-a-time-mean = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 not known (too few I/Os).
+verdict-cpu-cost = CPU cost at { $load }: { $cost }{ $cost-ci } per I/O over the whole host, so one busy core carries { $carried }; { $busy-figure } of { $cpus } cores were busy.
+verdict-help-queue-depth = { $kind }: more in flight; { $tried } was the most tried and IOPS still grew.
+verdict-help-core = { $kind }: more threads on other cores, or an engine that costs less CPU per I/O.
+verdict-help-all-cores = { $kind }: more or faster cores, larger blocks, or an engine that costs less CPU.
+verdict-help-device = { $kind }: a faster device; nothing in the host limits it.
+verdict-help-page-cache = { $kind }: `--direct 1` to see the drive instead of memory.
+verdict-figure-most = Most { $kind }
+verdict-figure-median = Median latency, { $kind }
+verdict-figure-per-core = IOPS per busy core
+
+# baseline
+verdict-plain-path = This is the plain path: { $engines }, interrupts, nothing pinned or tuned.
+verdict-not-plain-path = This is not the plain path any more: { $engines }, changed on the command line.
+verdict-alone = { $rate }{ $rate-pm } one at a time
+verdict-alone-mean = { $rate }{ $rate-pm } one at a time (mean latency { $mean }{ $mean-pm })
+verdict-alone-and-most = { $kind }: { $alone } and { $rate }{ $rate-pm } at most, at { $load }.
+verdict-most = { $kind }: { $rate }{ $rate-pm } at most, at { $load }.
+verdict-core-carries = One busy core carries { $carried }.
+verdict-threads-gain = { $kind }: { $most } threads against { $fewest }: { $gains }.
+verdict-depth-gain = QD { $depth } { $gain }{ $gain-pm }
+
+# engines
+verdict-path-threads = { $path } with { $threads } threads
+verdict-path = { $words }
+verdict-only-path = Only one path could be measured: { $path } with { $rate }{ $rate-pm }.
+verdict-path-fastest = With { $in_flight } in flight, { $best } is fastest with { $rate }{ $rate-pm }, { $change } over { $next }.
+verdict-path-same = With { $in_flight } in flight, { $best } gives { $rate }{ $rate-pm } and { $next } the same within { $margin }: { $change }.
+verdict-path-ahead = With { $in_flight } in flight, { $best } gives { $rate }{ $rate-pm }; its lead over { $next } is inconclusive: { $change }.
+verdict-path-gives = With { $in_flight } in flight, { $best } gives { $rate }{ $rate-pm }, { $change } over { $next }.
+verdict-ios = { $ios ->
+    [one] 1 I/O
+   *[other] { $ios } I/Os
+  }
+verdict-costs-unknown = What each costs in CPU is not known.
+verdict-cheapest = The cheapest is { $path } with { $cost }{ $cost-ci } of CPU per I/O, { $less } less than { $next }; { $dearest } costs { $times } as much.
+verdict-cheapest-of-two = The cheapest is { $path } with { $cost }{ $cost-ci } of CPU per I/O, { $less } less than { $next }.
+verdict-cheapest-inconclusive = Which is cheapest is inconclusive: { $path } costs { $cost }{ $cost-ci } of CPU per I/O and { $next } { $second }{ $second-ci }.
+verdict-cheapest-same = The cheapest are { $path } with { $cost }{ $cost-ci } of CPU per I/O and { $next } with { $second }{ $second-ci }, the same within { $margin }.
+verdict-soonest-same = One at a time, { $best } and { $next } have the same latency within { $margin }: mean { $mean }{ $mean-ci } and { $second }{ $second-ci }, { $change }.
+verdict-soonest = One at a time, { $best } has the lowest latency: mean { $mean }{ $mean-ci } against { $second }{ $second-ci } of { $next }, { $change }.
+verdict-soonest-inconclusive = One at a time, which has the lowest latency is inconclusive: mean { $mean }{ $mean-ci } with { $best }, { $second }{ $second-ci } with { $next }, { $change }.
+verdict-paths-speed = { $kind }, { $in_flight } in flight: { $paths }.
+verdict-path-speed = { $path } { $rate }{ $rate-pm }
+verdict-path-speed-change = { $path } { $rate }{ $rate-pm } ({ $change })
+verdict-paths-cost = CPU per I/O of { $kind }, { $in_flight } in flight: { $paths }.
+verdict-path-cost = { $path } { $cost }{ $cost-ci }
+verdict-paths-no-cost = { $kind }, { $in_flight } in flight: no CPU figures.
+verdict-figure-fastest-path = Fastest path: { $path }
+verdict-figure-path-cost = CPU per I/O: { $path }
+verdict-figure-path-alone = Mean latency, one at a time: { $path }
+
+# Goals for latencies, in any study.
+verdict-goal-question = Which is the highest load with { $terms }?
+verdict-goal-term = { $term } <= { $latency }
+verdict-term-mean = mean
+verdict-term-p99 = p99
+verdict-highest-rate = the highest offered rate
+verdict-deepest-loop = the deepest closed loop
+verdict-offered-rate = offered rate
+verdict-closed-loop = closed loop
+verdict-goal-met-and-missed = For { $kind }, { $most } that meets it is { $best }, the first that misses it { $miss }.
+verdict-goal-met = For { $kind }, { $most } that meets it is { $best }, and none misses it.
+verdict-goal-missed = For { $kind }, no { $what } is known to meet it, the first that misses it is { $miss }.
+verdict-goal-unknown = For { $kind }, no { $what } was measured long enough to decide.
+verdict-goal-inconclusive = Of { $all } such loads { $count ->
+    [one] 1 is
+   *[other] { $count } are
+  } inconclusive.
+verdict-load-latencies = { $load } with { $latencies }
+verdict-load-exceeded = { $load }, which was not held
+verdict-term-latency = { $term } { $latency }{ $latency-ci }
+verdict-term-without-interval = { $term } { $latency } without an interval
+verdict-term-unknown = { $term } not known
+verdict-depth-rate = { $depth } ({ $rate })
+verdict-upper-ends = { $kind }, upper end of the interval of { $term }: { $loads }.
+verdict-load-latency = { $load } { $latency }
+verdict-load-not-held = { $load } not held
+verdict-load-too-short = { $load } too short
+verdict-figure-goal = Highest load that meets the goal, { $kind }
+
+# enterprise
+verdict-groups-without-common-load = The groups have no load in common that both could run.
+verdict-group-wins = { $group } gives the most at { $won } of { $all } loads, by up to { $change } for { $load }
+verdict-group-wins-unsteady = { $group } gives the most at { $won } of { $all } loads ({ $unsteady } of them not steady), by up to { $change } for { $load }
+verdict-loads-without-winner = { $count ->
+    [one] 1 load has no clear winner
+   *[other] { $count } loads have no clear winner
+  }
+verdict-groups = { $parts }.
+verdict-no-group-wins = At none of { $count } loads is one group ahead by more than { $margin } for sure.
+verdict-lowest-latency = Lowest mean latency: { $groups }.
+verdict-group-at = { $group } at { $count }
+verdict-load-gives = { $rate }{ $rate-pm } for { $load }.
+verdict-load-gives-mean = { $rate }{ $rate-pm } for { $load }, mean latency { $mean }{ $mean-ci }.
+verdict-kind-most = { $kind }: most { $rate }{ $rate-pm } at { $load }.
+verdict-kind-groups = { $kind }: { $loads }.
+verdict-kind-one-group = { $kind }: one group only.
+verdict-load-winner = { $load } { $group } { $change }
+verdict-load-winner-unsteady = { $load } { $group } { $change } (not steady)
+verdict-load-without-winner = { $load } no clear winner
+verdict-load-groups = { $load }: { $groups }.
+verdict-group-gives = { $group } { $figures }
+verdict-step-rate = { $rate }{ $rate-pm }
+verdict-step-figures = { $rate }{ $rate-pm }, latency mean { $mean }{ $mean-pm }, max { $max }, standard deviation { $deviation }
+verdict-steadiness-unknown = Whether it was steady is not known: the steps were too short.
+verdict-all-steady = { $count ->
+    [one] The one judged step was steady.
+   *[other] All { $count } judged steps were steady.
+  }
+verdict-some-steady = { $steady } of { $all } judged steps were steady.
+verdict-figure-group = { $group }, { $kind }
+
+# pinning
+verdict-binding = Binding threads (`{ $side }`) { $effects }.
+verdict-binding-also = It { $effects }.
+verdict-helps = helps { $kind } at { $loads }, by up to { $change } at { $load }
+verdict-slows = slows { $kind } at { $loads }, by up to { $change } at { $load }
+verdict-helps-and-slows = helps { $kind } at { $loads }, by up to { $change } at { $load }, and slows them at { $others }, by up to { $loss } at { $worst }
+verdict-makes-no-difference = makes no difference for { $kind }: the same within { $margin } at every load
+verdict-too-noisy = cannot be judged for { $kind }: the noise is larger than any effect
+verdict-no-effect = shows no effect on { $kind }
+verdict-no-difference-at = no difference at { $loads }
+verdict-inconclusive-at = inconclusive at { $loads }
+verdict-crossover = Crossover for { $kind }: { $places }.
+verdict-faster-then-slower = between { $from } (faster) and { $to } (slower)
+verdict-slower-then-faster = between { $from } (slower) and { $to } (faster)
+verdict-overtakes = With `{ $side }`, { $ahead } overtake { $behind } between QD { $low } and QD { $high }.
+verdict-bind = { $kind } at { $loads }: `{ $side }`.
+verdict-do-not-bind = { $kind } at { $loads }: leave the threads to the scheduler.
+verdict-figure-binding = Binding, { $kind }
+verdict-figure-most-by-binding = Most by binding, { $kind }
+
+# The sides of a run that measured in turns.
+verdict-cell = { $load }: { $figures }.
+verdict-cell-iops = { $from-figure } to { $to }, { $change }
+verdict-cell-mean = mean latency { $from } to { $to } ({ $change })
+verdict-cell-p99 = p99 { $from } to { $to } ({ $change })
+verdict-cell-cpu = CPU per I/O { $from } to { $to } ({ $change })
+verdict-cell-machine = CPU of the whole machine { $from } to { $to }
+verdict-row = { $kind }: { $verdicts } ({ $cells }).
+verdict-faster-at = faster at { $loads }
+verdict-slower-at = slower at { $loads }
+verdict-same-at = the same within { $margin } at { $loads }
+verdict-load-change = { $load } { $change }
+verdict-load-without-ratio = { $load } no ratio
+
+# tune
+verdict-tune-same = No: `{ $side }` against `{ $reference }` makes no difference, the same within { $margin } { $place }.
+verdict-tune-noise = Inconclusive: `{ $side }` against `{ $reference }` differs by less than the noise { $place }.
+verdict-tune-nothing-found = No difference was found: `{ $side }` against `{ $reference }` is the same within { $margin } { $place }, and inconclusive at the others.
+verdict-tune-faster = Yes: `{ $side }` against `{ $reference }` is faster { $place }, by up to { $change } for { $load }.
+verdict-tune-slower = No: `{ $side }` against `{ $reference }` is slower { $place }, by up to { $change } for { $load }.
+verdict-tune-depends = It depends: `{ $side }` against `{ $reference }` is faster { $place }, by up to { $change } for { $load }, and slower { $elsewhere }, by up to { $loss } for { $worst }.
+verdict-at-all-loads = { $count ->
+    [one] at the one load measured
+   *[other] at all { $count } loads
+  }
+verdict-at-some-loads = at { $count } of { $all } loads
+verdict-keep = Keep `{ $side }` for these loads.
+verdict-stay = Stay with `{ $reference }`.
+verdict-figure-change = Change of speed
+
+# qos
+verdict-tail-only = { $kind }: p99 { $p99 }{ $p99-ci } at { $load }.
+verdict-tail-unknown = { $kind }: no p99 is known, the steps were too short.
+verdict-tail-quiet = { $kind }: p99 { $p99 }{ $p99-ci } at { $load }, below twice that at every depth up to { $last } ({ $end }{ $end-ci }).
+verdict-tail-quiet-to = { $kind }: p99 { $p99 }{ $p99-ci } at { $load }, below twice that up to { $last } ({ $rate }).
+verdict-tail-grows = It grows to { $p99 }{ $p99-ci } at { $load }.
+verdict-tail-grows-on = It grows to { $p99 }{ $p99-ci } at { $load }, and { $end }{ $end-ci } at { $last }.
+verdict-rate-held = { $kind }: the highest rate held is { $rate }, with a response p99 of { $p99 }{ $p99-ci }.
+verdict-rate-held-no-p99 = { $kind }: the highest rate held is { $rate }; its response p99 is not known.
+verdict-no-rate-held = { $kind }: none of the rates was held.
+verdict-rate-too-high = At { $rate } requests pile up, so that no latency belongs to it.
+verdict-rates-within = { $kind }: p99 stays { $goals }.
+verdict-rate-within = within { $latency } up to { $rate }
+verdict-no-rate-within = { $kind }: no rate is known to keep p99 within { $latency }.
+verdict-tails = { $kind }: { $loads }.
+verdict-load-quantiles = { $load } { $quantiles }
+verdict-quantile = { $name } { $latency }{ $latency-pm }
+verdict-growth = { $kind }: from { $first } to { $last } IOPS change by { $rate } and p99 by { $p99 }.
+verdict-quantile-missing = { $name } is not known for { $missing } of { $all } loads; the slowest needs { $time } more.
+verdict-figure-p99 = p99, { $kind }
+
+# scaling
+verdict-drives = drives
+verdict-threads = threads
+verdict-no-ladder = It cannot be said: no two numbers of drives or of threads were measured.
+verdict-point = { $kind }: { $rate }{ $rate-pm } with { $drives ->
+    [one] 1 drive
+   *[other] { $drives } drives
+  } and { $threads ->
+    [one] 1 thread
+   *[other] { $threads } threads
+  }.
+verdict-on-cores = { $kind } on cores of their own
+verdict-on-siblings = { $kind } on both siblings of a core
+verdict-placed = { $kind } with placement { $placement }
+verdict-linear = With { $axis }, { $kind } scale linearly to { $count }: { $rate }{ $rate-pm }, { $share }{ $share-ci } of { $count } times the first.
+verdict-linear-inconclusive = With { $axis }, whether { $kind } scale linearly to { $count } is inconclusive: { $rate }{ $rate-pm }, { $share }{ $share-ci } of { $count } times the first.
+verdict-knee-first = With { $axis }, { $kind } fall below linear from the start; { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }), and { $most }{ $most-pm } at most, with { $peak }.
+verdict-knee = With { $axis }, { $kind } scale linearly to { $straight }; { $count } give { $share }{ $share-ci } of the ideal ({ $rate }{ $rate-pm }), and { $most }{ $most-pm } at most, with { $peak }.
+verdict-ladder = { $kind } by { $axis }: { $points }.
+verdict-ladder-point = { $count }: { $rate }{ $rate-pm } ({ $share })
+verdict-ladder-point-core = { $count }: { $rate }{ $rate-pm } ({ $share }, { $carried-figure } per busy core)
+verdict-fit = { $kind } by { $axis }, fitted to the universal scalability law over { $first } to { $last }: contention { $contention }, coherence { $coherence }, { $end }; the points lie { $residual } off it.
+verdict-fit-rough = { $kind } by { $axis }, fitted to the universal scalability law over { $first } to { $last }: contention { $contention }, coherence { $coherence }, { $end }; the points lie { $residual } off it, so take it as a rough one.
+verdict-fit-peak = most at { $count } with { $bound }, falling beyond
+verdict-fit-bound = never above { $bound }
+verdict-fit-unbounded = no bound in sight
+verdict-siblings-more = { $threads } threads on both siblings of { $cores ->
+    [one] 1 core
+   *[other] { $cores } cores
+  } give more than on cores of their own: { $change }.
+verdict-siblings-less = { $threads } threads on both siblings of { $cores ->
+    [one] 1 core
+   *[other] { $cores } cores
+  } give less than on cores of their own: { $change }.
+verdict-siblings-same = { $threads } threads on both siblings of { $cores ->
+    [one] 1 core
+   *[other] { $cores } cores
+  } give the same as on cores of their own: { $change }.
+verdict-siblings-inconclusive = { $threads } threads on both siblings of { $cores ->
+    [one] 1 core
+   *[other] { $cores } cores
+  } against cores of their own are inconclusive: { $change }.
+verdict-at-knee = At the knee of { $kind } by { $axis }: { $why }
+verdict-at-end = At the end of { $kind } by { $axis }: { $why }
+verdict-figure-ladder = { $kind } with { $count } { $axis }
+verdict-figure-linear = Of linear growth, { $count } { $axis }
+
+# snia
+verdict-test-iops = IOPS test
+verdict-test-throughput = Throughput test, { $block }
+verdict-test-latency = Latency test
+verdict-test-saturation = Write saturation
+verdict-test-rounds = Rounds
+verdict-test-named = Test { $name }
+verdict-test-steady = { $test }: steady in round { $last }; over rounds { $first } to { $last } { $figures }.
+verdict-test-steady-somewhere = { $test }: steady; { $figures }.
+verdict-test-not-steady = { $test }: not steady within { $rounds } rounds; the last five give { $figures }.
+verdict-test-too-few = { $test }: too few rounds for a verdict ({ $rounds }); they give { $figures }.
+verdict-test-figure = { $kind } { $figure }{ $figure-pm }
+verdict-test-sank = It began with { $first } and ended with { $last } ({ $change }) after { $written } written.
+verdict-test-determination = { $test }: { $determination }; average { $average }, range { $range } of it (20 % allowed), slope over the window { $slope } (10 % allowed), { $line }.
+verdict-test-row = { $test }, { $block }: { $cells }.
+verdict-test-cell = { $mix } { $figure }{ $figure-pm }
+verdict-figure-test = { $test }, { $kind }

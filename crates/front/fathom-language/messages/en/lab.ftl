@@ -1,0 +1,223 @@
+# fathom-lab
+
+unknown = unknown
+
+activity-written = { $done } of { $total } written
+activity-laying-out = laying out { $path }: { $done }
+activity-formatting = { $target } formats itself for { $elapsed }
+activity-formatting-done = { $target } formats itself for { $elapsed }, { $done } done
+activity-sanitizing = { $target } sanitizes itself for { $elapsed }
+activity-sanitizing-done = { $target } sanitizes itself for { $elapsed }, { $done } done
+activity-discarded = { $done } discarded on { $target }
+activity-discarded-of = { $done } of { $total } discarded on { $target }
+
+target-missing = target { $target } does not exist, and neither does its folder
+target-missing-help = name an existing file, a folder to make a test file in, or a block device
+target-no-match = no target matches { $name }
+target-pattern-help = nothing matches it; quote a pattern so that the shell leaves it alone
+target-serials-help = serial numbers here: { $serials }
+target-no-serials-help = no drive of this machine has a serial number
+target-serial-of-several-help = several drives have this serial number; name one by its path: { $paths }
+target-kind = target { $target } is { $kind }; Fathom measures regular files, folders, block devices and NVMe namespaces
+target-kind-help = use the block device (for example /dev/nvme0n1) or a file
+target-no-space = { $path } needs { $need }, and its file system has { $free } free
+target-no-space-help = free some space, or ask for less: --size { $size }
+target-no-space-at-all-help = free some space, or name a folder on another file system
+target-too-small = target { $target } has { $have } bytes, and the plan touches { $need }
+target-too-small-help = ask for less: --size { $size }, or let Fathom make a new file
+target-too-small-simulated-help = ask for less: --size { $size }
+target-empty-help = the file is empty: name its folder, or a file that does not exist, and Fathom makes one
+target-not-ours = { $path } is not the file that the run made: it was replaced by another
+target-not-ours-help = nothing was changed; move that file away, or begin a new run
+target-io = cannot prepare { $path }: { $error }
+target-io-help = check that you may write there
+target-read-only-help = the file system is read-only: name a folder on a writable one
+target-mixed = { $simulated } and { $other } are not on the same machine
+target-mixed-help = give each its own run, and compare the two: fathom compare RUN RUN
+target-null = target `null` has no data: it goes with engine null, not { $engine }
+target-null-help = name a file or device with --target, or use --engine null
+target-overwritten = { $path } exists: it is overwritten in place and kept
+target-leftover-removed = removed { $path }, left behind by a run that was killed
+
+drive-none = none
+drive-described = model { $model }, serial { $serial }, { $size } bytes
+drive-described-namespace = model { $model }, serial { $serial }, namespace { $namespace }, { $size } bytes
+drive-without-serial = { $name }, model { $model }, without a serial number, { $size } bytes
+drive-part = part { $part } of { $drive }
+drive-is-another = the drive behind { $path } was { $was } and is { $is }
+drive-lost = the drive behind { $path } was { $was }; { $why }, and there is no { $path }
+drive-lost-replaced = the drive behind { $path } was { $was }; { $why }, and { $path } is now { $is }
+drive-other-of-serial = with this serial number there is { $name }: { $drive }
+drive-serial-not-here = no drive with this serial number is here
+drive-ambiguous-then = when the run began { $count } drives had this serial number, model and size
+drive-ambiguous = { $names } have this serial number, model and size and cannot be told apart
+drive-is-now = { $target } of the run is { $path } now (serial { $serial })
+drive-path-now = { $path } now, serial { $serial }
+
+host-facts-unreadable = what is stored of its machine cannot be read ({ $error })
+host-other-processor = the processor was { $was } and is { $is }
+host-other-cpus = the number of CPUs was { $was } and is { $is }
+host-other-kernel = the kernel was { $was } and is { $is }
+host-other-memory = main memory was { $was } and is { $is }
+
+layout-no-space-help = free space on the file system, or ask for a smaller --size
+
+machine-file-unreadable = cannot read machine file { $name }: { $error }
+machine-unknown = there is no simulated machine `{ $name }`
+machine-unknown-help = A file of your own ends in .toml; shipped: { $names }
+machine-no-part = target { $target }: { $why }
+machine-no-part-help = fathom machines show { $machine } lists its drives and arrays
+simulated-caveat = SIMULATED on machine { $machine }, in virtual time: no real device was read or written.
+
+purge-no-consent = there is no consent to write to it
+purge-not-done = { $target } was not purged: { $why }
+purge-of-a-file = it is a file, and { $means } is for NVMe drives
+purge-hole = a hole over the whole region of the file
+purge-no-discard = the target does not discard ({ $error })
+purge-discarded = every block discarded: a declared substitute for NVMe Format or Sanitize
+purge-discarded-because = every block discarded: a declared substitute for NVMe Format or Sanitize ({ $why })
+
+run-begin-anew-help = begin a new run: fathom run --like RUN
+run-name-targets-help = name the targets to do it on: --target
+run-budget-used-up = the time budget is used up: no further rounds of this loop
+run-drives-gone = run { $run } cannot be repeated with its own drives: { $lost }
+run-file-gone = run { $run } cannot go on: { $path }, which it had conditioned, is gone
+run-file-kept = { $path } is kept for: { $command }
+run-host-unreadable = cannot read this machine's own counters: { $error }
+run-laying-out = laying out { $path }
+run-layout = cannot lay out { $path }: { $why }
+run-not-again = run { $run } cannot go on: { $step }, which ended before, cannot be simulated again: { $why }
+run-other-host = run { $run } cannot go on here: { $differences }
+run-screening = screening { $screens } short steps, to predict { $steps }
+run-screen-failed = { $step } gave no figures: { $why }
+run-nothing-predicted = nothing could be predicted of these steps
+
+setting-had-value = had this value already
+setting-instead-of = { $to } instead of { $from }
+
+step-missing-drives = it wants { $wanted } drives and group { $group } has { $has }
+step-missing-drives-help = name more drives with --target, or leave the step out: --set devices=[...]
+step-missing-rate = its rate is { $pct } % of the highest IOPS of a closed loop of the same load, and none was measured
+step-missing-rate-help = see why those steps were refused or failed, or give rates in IOPS: --only LADDER --set rate_iops=[20000, 40000]
+step-mode-on = mode { $mode } on { $targets }
+step-not-sampled = cannot sample this machine
+step-simulated-setting = a simulated machine has no setting { $settings }
+step-simulated-setting-help = change the machine file instead and compare the two runs, or name a real target
+
+## Warnings of a step
+
+warning-engine-overhead = Fathom's own loop and its batch stamps are up to { $share } of the mean latency; `--paranoid` stamps each I/O.
+warning-littles-law = Little's law is violated: IOPS x mean latency = { $computed }, but { $in_flight } I/Os were in flight. Do not trust the latencies of this step.
+warning-diskstats-more = The kernel counted { $kernel } I/Os on { $devices }, Fathom { $ours }: another program used the device, or I/Os were split; stop that program, or measure a device that nothing else uses.
+warning-diskstats-fewer = The kernel counted { $kernel } I/Os on { $devices }, Fathom { $ours }: I/Os were merged, or did not reach the device.
+warning-unwritten-space = { $share } of the region was never written: such reads may not reach the media.
+warning-page-cache = The page cache held { $cached } of the target: these figures are not the drive's alone.
+warning-small-footprint = The footprint of { $footprint } may fit a drive's cache; a larger `--size` shows the media.
+warning-wide-interval = The 95 % interval is still ±{ $half } when the time was up; a longer run narrows it.
+warning-not-steady = Not steady: IOPS drifted by { $drift-figure } % a minute over the window.
+warning-rate-unsustainable = The rate of { $intended } is not sustainable: { $achieved-figure } were done and the backlog grew, so latencies mean nothing and are not shown.
+warning-io-errors = { $count ->
+        [one] 1 I/O
+       *[other] { $count } I/Os
+    } failed; the first: { $cause }.
+cause-short-transfer = less was moved than asked, as at the end of a target; a drive that was pulled has no bytes left
+warning-noisy-host = The host was noisy: { $stolen } of the CPU time was stolen by the hypervisor and { $cores } were busy before the run.
+warning-migrated = Thread { $thread } was pinned but seen on another CPU.
+warning-clock-drift = The TSC drifted { $drift } against CLOCK_MONOTONIC.
+warning-verify-failed = { $blocks ->
+        [one] 1 block
+       *[other] { $blocks } blocks
+    } came back damaged: see the verification part of the step.
+warning-slow-member = { $target } gives { $share } of the median of its group: look at its temperature, link and wear.
+warning-cut-short = The time budget ended this phase at { $done }: what follows was measured on a drive that is conditioned in part only.
+warning-interrupted = Stopped before its full length: the figures cover only what ran.
+warning-throttled = { $what }: cool it and measure again, or read these figures as those of a hot drive.
+heat-at = { $what } at up to { $celsius }
+heat-level = { $device } says that it is slowed down by heat
+heat-transition = { $device } began to slow down because of heat within the step
+heat-critical-warning = { $device } warns of its temperature
+heat-warning-temperature = { $device } reached the temperature from which it warns
+
+## Consistency checks of a step
+
+check-littles-law = IOPS x mean latency (and the ends of the window) = { $computed }, mean in flight = { $in_flight } ({ $error })
+check-bytes = { $moved } bytes moved, I/Os x block = { $expected }, { $short } short
+check-page-cache = { $cached } of the target in the page cache after the step
+check-page-cache-passed = { $cached } of the target in the page cache after the step; the device moved all bytes, so the page cache answered for none
+check-diskstats = the kernel counted { $kernel } on { $devices }, Fathom { $ours } ({ $error })
+check-diskstats-buffered = { $counts }; buffered I/O need not reach the device
+check-diskstats-excess = { $counts }; the device moved { $excess } more than this step asked for: another program likely uses it; stop that program, or measure a device that nothing else uses
+check-buffers-accepted = the kernel accepted the buffers: { $detail }
+check-buffers-refused = the kernel did not take the buffers: { $detail }
+check-pinned = threads ran on CPUs { $cpus }, where they were bound
+check-pinned-migrations = threads ran on CPUs { $cpus }, where they were bound; the scheduler counts { $times ->
+        [one] 1 migration
+       *[other] { $times } migrations
+    }
+check-thread-strayed = thread { $thread } was bound to CPU { $bound } and seen on CPU { $at }
+check-no-thread-seen = no thread was seen on any CPU
+check-polled = { $interrupts ->
+        [one] 1 interrupt
+       *[other] { $interrupts } interrupts
+    } of the drive's queues for { $ios } polled I/Os
+check-polled-shared = { $interrupts ->
+        [one] 1 interrupt
+       *[other] { $interrupts } interrupts
+    } of the drive's queues for { $ios } polled I/Os, and others did { $others } I/Os on the drive
+check-polling-unproved = the kernel shows no interrupts of the drive's queues, so polling is not proved
+check-no-poller = the kernel shows no polling thread of this process
+check-poller-window-short = the window is too short to see the polling thread's time
+check-poller = the kernel's polling threads (iou-sqp) ran for { $busy }
+
+## Modes that were not in force
+
+proof-not-in-force = { $what } was not in force
+proof-placement = placement { $placement } of { $step }
+proof-placement-cpus = placement on CPUs { $cpus } of { $step }
+proof-direct = O_DIRECT on { $targets }
+proof-cache-grew = the page cache took up { $grown } of the target while { $moved } were moved past it
+proof-iopoll-help = use mode interrupt, or a target the kernel polls: the drive itself, or a file on ext4 or xfs
+proof-sqpoll-help = use mode interrupt or iopoll
+proof-placement-help = keep tools that move threads (taskset, cpusets, CPU hot-unplug) away from the run, or run unpinned
+proof-direct-help = the file system serves such I/O through memory: use ext4 or xfs, or ask for buffered I/O with `--direct 0`
+
+## Steady state
+
+steady-rounds = rounds { $first }..{ $last }
+steady-not-achieved = NOT ACHIEVED
+steady-quick = { $determination } (quick conditioning: not PTS)
+steady-drift-over-window = { $drift } over its window{ $drift-ci }
+steady-drift-over-rounds = { $drift } over five rounds{ $drift-ci }
+steady-reached = Steady: drift { $drift }.
+steady-reached-after = Steady after { $warmup } of { $points } intervals of warm-up: drift { $drift }.
+steady-warm-up-too-long = Not steady: more than half of it is warm-up.
+steady-beginning-differs = Not steady: its beginning differs from its second half.
+steady-level-changes = Not steady: its level changes { $times ->
+        [one] once
+       *[other] { $times } times
+    }.
+steady-level-left = Not steady: its level changes { $times ->
+        [one] once
+       *[other] { $times } times
+    }; it was steady until interval { $at }.
+steady-drifts = Not steady: it drifts by { $drift }.
+steady-cannot-tell = Inconclusive: drift { $drift } is too uncertain for a margin of { $margin }.
+
+## The document of a run
+
+doubt-contradicts = contradicts another published figure of the same load
+doubt-garbled = garbled in print, read as this
+doubt-round = a round figure
+
+## The articles, redone
+
+reproduce-unknown-article = no article is called `{ $name }`
+reproduce-interrupted = interrupted: the table needs every step
+reproduce-interrupted-help = run it again
+reproduce-cell-help = a shipped file is at fault: please report it
+reproduce-not-simulated = { $target } is not simulated
+reproduce-nothing-ended = { $step } on { $target }: no I/O ended in its window
+reproduce-points-without-steps = a picture has more points than steps were run
+reproduce-contradiction = { $law }: { $formula } should give { $expected }, the ratio is { $ratio }
+reproduce-garbled = it is garbled in print
+reproduce-bogus = it cannot be right as printed

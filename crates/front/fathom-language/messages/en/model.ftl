@@ -1,0 +1,212 @@
+# What a record means, and what to expect before it (fathom-model).
+
+# The limit of a step. `limit` in a sentence is one of these two.
+limit-word-confirmed = limit
+limit-word-likely = likely limit
+
+limit-name-queue-depth = queue depth
+limit-name-device = the device
+limit-name-link = the PCIe link
+limit-name-uplink = the shared link
+limit-name-core = the core
+limit-name-all-cores = all cores
+limit-name-irq-core = the core that takes the interrupts
+limit-name-raid = the array
+limit-name-memory = memory bandwidth
+limit-name-page-cache = the page cache
+limit-name-rate = the rate
+limit-name-database = the database
+limit-name-unknown = an unknown part
+
+limit-rate-asked = The asked rate of { $rate } is the limit: it was kept.
+limit-rate-allowed = The rate allowed by { $source } is the { $limit }: { $allowed }, and it was met.
+limit-rate-allowed-not-met = The rate allowed by { $source } is the { $limit }: { $allowed }. { $reached } of it was reached, and each I/O took { $wait } the time that the device needed.
+limit-rate-of-control-group = the control group's io.max for { $device }
+limit-page-cache = The page cache answered: only { $share } of the bytes reached the device. This is memory speed, not the drive's.
+limit-all-cores = All { $cpus } CPUs are the { $limit }: { $busy } busy at { $cost } of CPU per I/O.
+limit-irq-cores = { $cpus ->
+    [one] CPU { $cpu }, which takes the interrupts, is
+   *[other] The { $cpus } CPUs that take the interrupts are
+  } the { $limit }: { $busy } busy, { $interrupts } of that in interrupts.
+limit-cores = { $workers ->
+    [one] One core is
+   *[other] The { $workers } workers' cores are
+  } the { $limit }: { $busy } busy, { $cost } of CPU per I/O.
+limit-polling-core = The polling core is the { $limit }: { $cost } of CPU per I/O.
+limit-link = The PCIe link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
+limit-uplink = The shared link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
+limit-memory = Memory bandwidth is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
+limit-array = The array is the { $limit }: { $iops } are { $used } of its ceiling ({ $ceiling }).
+limit-array-writes = The array is the { $limit }: each write costs { $ios } I/Os of its members.
+limit-shared-device = The device is the { $limit }: all { $targets } targets are on it, and fewer of them give as much in total.
+limit-shared-part = Something the drives share is the { $limit }: fewer of them give as much in total.
+limit-queue-depth = Queue depth is the { $limit }: { $in_flight ->
+    [one] one I/O at a time, { $latency } each
+   *[other] { $in_flight } in flight at { $latency } each
+  }.
+limit-device = The device is the { $limit }: { $in_flight } in flight take { $latency } each, and no core is saturated.
+limit-database-all-cores = All CPUs are the { $limit }: { $busy } busy; the drives give { $iops-figure } of { $calibrated }.
+limit-database-drives = The drives are the { $limit }: they give { $iops-figure } of { $calibrated }.
+limit-database-core = One core is the { $limit }: it is { $busiest } busy, all CPUs together { $busy }; the drives give { $iops-figure } of { $calibrated }.
+limit-database = The database is the { $limit }: CPUs are { $busy } busy and the drives give { $iops-figure } of { $calibrated }; it waits for itself (locks, log) or for more sessions.
+limit-unknown-no-io = Limit unknown: no I/O completed.
+limit-unknown-no-signature = Limit unknown: no counter is at its limit, and no neighbouring step decides.
+limit-unknown-near-knee = Limit unknown: near the knee, more depth still helps a little, and nothing in the host is saturated.
+limit-unknown-deeper-held-by-threads = Limit unknown: a deeper queue gave little more because the cores of its threads were full, which says nothing about the device.
+limit-unknown-shallower-held-by-threads = Limit unknown: the step with fewer in flight was limited by its threads, so the gain since then says nothing about queue depth.
+
+limit-probe-more-in-flight = { $in_flight } in flight gave { $gain } the IOPS{ $gain-ci }.
+limit-probe-fewer-in-flight = The IOPS are { $growth } those at { $in_flight } in flight{ $growth-ci }.
+limit-probe-more-threads = { $threads } threads gave { $gain } the IOPS{ $gain-ci }.
+limit-probe-other-engine = { $engine } { $mode } gave { $gain } the IOPS{ $gain-ci }.
+limit-probe-fewer-targets = { $targets ->
+    [one] One target alone gave { $gain } the IOPS{ $gain-ci }.
+   *[other] { $targets } targets gave { $gain } the IOPS each{ $gain-ci }.
+  }
+limit-probe-other-block = Blocks of { $block } moved { $gain } the bytes{ $gain-ci }.
+limit-probe-more-sessions = More sessions gave { $gain } the transactions{ $gain-ci }.
+limit-caveat-noise = The intervals leave room for another answer.
+limit-caveat-workers-waited = Other programs kept the workers waiting for { $share } of the time.
+
+evidence-iops = IOPS
+evidence-mean-latency = mean latency
+evidence-mean-in-flight = mean in flight
+evidence-cpu-per-io = CPU per I/O
+evidence-allowed-cpus-busy = mean busy share of the CPUs the run may use
+evidence-own-share-of-busy = share of the busy time that is this run's
+evidence-cpu-busy = busy share of CPU { $cpu }
+evidence-cpu-interrupts = interrupts' share of the busy time of CPU { $cpu }
+evidence-workers-busy = mean busy share of the worker threads
+evidence-workers-waited = share of the time they waited for a CPU
+evidence-gain-of-threads = IOPS with { $threads } threads against this step
+evidence-gain-of-depth = IOPS at { $in_flight } in flight against this step
+evidence-growth-of-depth = IOPS of this step against { $in_flight } in flight
+evidence-gain-per-target = { $targets ->
+    [one] IOPS of one target alone against this step
+   *[other] IOPS per target with { $targets } targets against this step
+  }
+evidence-bytes-at-device = bytes that reached the device
+evidence-page-cache-bytes = bytes in the page cache
+evidence-intended-rate = intended rate
+evidence-allowed-rate = allowed rate
+evidence-latency-over-device = latency over the device's own time
+evidence-ceiling = ceiling
+evidence-ceiling-used = used share of the ceiling
+evidence-array-ceiling = ceiling of the array
+evidence-member-ios-per-write = member I/Os per write
+evidence-member-reads = member reads under pure writes
+evidence-transactions = transactions
+evidence-cpus-busy = mean busy share of all CPUs
+evidence-busiest-cpu-busy = busy share of the busiest CPU
+evidence-drives-used = used share of the drives
+
+help-up-to = { $help }: up to { $iops } ({ $gain }), where { $next } is next
+help-more-in-flight = more I/Os in flight: a deeper queue or more threads
+help-another-drive = another drive beside it
+help-larger-blocks-for-bytes = larger blocks, where bytes count
+help-better-slot = a slot with more lanes or a newer generation
+help-another-drive-on-own-link = another drive on a link of its own
+help-other-port = drives moved to another port, so that they do not share this one
+help-more-threads = more threads on cores of their own
+help-cheaper-engine = a cheaper engine: io_uring, polled where the drive can
+help-larger-blocks = larger blocks
+help-more-cores = more cores
+help-spread-interrupts = interrupts spread over more cores
+help-poll-queues = poll queues, which need no interrupts
+help-full-stripes = writes of full stripes
+help-less-penalty = a level with less penalty: RAID 10
+help-direct-crosses-once = direct I/O, which crosses memory once
+help-memory-channels = memory on more channels
+help-see-the-drive = direct I/O, or a file several times the size of memory, to see the drive
+help-higher-rate = a higher rate
+help-higher-rate-of = a higher rate in { $source }
+
+# How a ceiling was calculated.
+ceiling-rate = the rate that is asked for: { $rate }
+ceiling-memory = memory moves { $rate }, { $crossings } x { $block } per I/O
+ceiling-queue-depth = { $in_flight } in flight, { $latency } each when nothing waits (Little)
+ceiling-device-commands = { $drives ->
+    [one] the drive at { $each }, { $reads } reads
+   *[other] { $drives } drives at { $each } each, { $reads } reads
+  }
+ceiling-device-bandwidth = { $drives ->
+    [one] the drive at { $each }, { $reads } reads of { $block }
+   *[other] { $drives } drives at { $each } each, { $reads } reads of { $block }
+  }
+ceiling-link = { $link } carries { $rate } of { $block } after coding and packets of { $payload }
+ceiling-uplink = { $drives } of the drives share { $uplink }, { $link }
+ceiling-uplink-above = the link above { $address }
+ceiling-uplink-described = the uplink
+ceiling-core = { $threads ->
+    [one] one thread
+   *[other] { $threads } threads
+  } at { $cost } of its core per I/O ({ $origin })
+ceiling-cost-measured = as measured
+ceiling-cost-published = { $program } of { $source }
+ceiling-cost-scaled = { $program } of { $source }, from { $from } to { $to }
+ceiling-all-cores = { $cores } cores at { $cost } per I/O, interrupts included
+ceiling-all-cores-smt = { $cores } cores, { $gain } with both siblings busy, at { $cost } per I/O, interrupts included
+ceiling-irq-cores = { $cores } cores take the interrupts, { $cost } per I/O
+ceiling-raid-stripes = { $level } over { $members } members writes { $bytes } bytes per byte
+ceiling-raid-small-writes = { $level } over { $members } members: a small write costs { $reads } reads and { $writes } writes
+ceiling-card-commands = the card takes { $commands-figure } commands per second
+ceiling-card-link = the card's { $link } carries { $rate } of { $block }
+
+notice-link-trained-down = { $drive } is linked at { $link } although both ends support { $possible }.
+notice-drive-hot = { $drive }: temperature { $temperature }, and it slows down from { $warning } on.
+notice-scheduler = { $drive } has the I/O scheduler { $scheduler }, which costs CPU and reorders; fast drives are measured with `none`.
+notice-slow-clock = The kernel's clock source is { $clocksource }, which takes a system call per reading.
+notice-interrupts-on-one-cpu = CPU { $cpu } takes { $share } of all interrupt time, for { $workers } workers.
+notice-merges = { $share } of the I/Os were merged on { $disk }.
+notice-no-poll-queues = Polled completion was asked for, but the drive has no poll queues.
+notice-interrupts-despite-polling = Polled completion was asked for, but { $interrupts-figure } interrupts came per I/O.
+notice-siblings-as-cores = Workers run on CPUs { $cpus }, which are one physical core.
+
+catalogue-kind-device = device
+catalogue-kind-processor = processor
+catalogue-kind-engine-cost = engine cost
+catalogue-kind-figure = published figure
+catalogue-kind-source = source
+catalogue-kind-entry = catalogue entry
+catalogue-no-such = no { $kind } is called `{ $name }`
+catalogue-did-you-mean-one-of = Did you mean { $names }?
+catalogue-list-help = `fathom catalogue list` prints all names
+catalogue-source-unknown = `{ $entry }` has no known source: `{ $source }`
+catalogue-source-unknown-help = add a [[source]] with id, title and publisher
+catalogue-name-twice = the name `{ $name }` is used twice
+catalogue-name-twice-help = { $file } has it already: give this entry a name of its own
+catalogue-no-source = `{ $entry }` has no source
+catalogue-no-source-help = write where its values come from: source = ["id of a [[source]]"]
+catalogue-source-empty = source `{ $source }` is empty
+catalogue-source-empty-help = give title and publisher
+catalogue-check-twice = the check `{ $check }` is defined twice
+catalogue-check-without-figure = the check `{ $check }` names the figure `{ $figure }`, which does not exist
+catalogue-toml = this cannot be read: { $problem }
+catalogue-key-missing = missing key `{ $key }`
+catalogue-key-unknown = unknown key `{ $key }`
+catalogue-key-without-unit = `{ $key }` has no unit
+catalogue-key-without-unit-help = write `{ $key } = ...`
+
+predict-device-not-rated = the catalogue knows neither IOPS nor bandwidth of `{ $device }`
+predict-device-not-rated-help = give them in a file of your own, or fit one from a run: fathom fit RUN -o FILE
+predict-assumed-read-iops = random reads of 4 KiB as fast as the bandwidth allows: no IOPS are rated
+predict-assumed-write-iops = random writes of 4 KiB as fast as the bandwidth allows: no IOPS are rated
+predict-assumed-read-latency = a read alone takes { $latency }: no latency is rated
+predict-assumed-write-latency = a write is acknowledged after { $latency }: no latency is rated
+predict-assumed-media = media twice as fast as the controller
+predict-link-malformed = `{ $text }` is not a link
+predict-link-no-lanes = `{ $text }` has no lanes
+predict-link-lanes = `{ $text }`: a link has 1, 2, 4, 8, 12 or 16 lanes, not { $lanes }
+predict-link-generation = `{ $text }`: generation { $generation } is not one of 1 to 6
+predict-link-help = write generation and lanes, for example gen4x4
+predict-raid-level = `{ $text }` is not a RAID level
+predict-raid-level-help = the levels are 0, 1, 5, 6 and 10
+predict-too-few-cores = { $cores } cores give { $given } at { $cost } of core time per I/O; { $wanted } are wanted: { $needed } cores, or a cheaper engine
+predict-alone-too-slow-mean = a single I/O alone already takes { $latency } (mean); { $wanted } are wanted, and no number of drives makes one faster
+predict-alone-too-slow-p99 = a single I/O alone already takes { $latency } (p99); { $wanted } are wanted, and no number of drives makes one faster
+predict-drive-unknown = the drive is not known well enough
+predict-most-within-goal = the most within the goal is { $iops-figure } of { $wanted }: { $ceiling }
+
+fit-file-comment = A device fitted by `fathom fit`; use it with --device FILE.
+fit-note = fitted: reads to { $reads }, writes to { $writes } (root mean square)
+fit-note-reads-only = fitted: reads to { $reads } (root mean square), no writes

@@ -1,0 +1,442 @@
+# What to measure: knobs, goals, studies, labels (fathom-plan).
+
+# Knobs: what each is for.
+
+knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite
+knob-read-pct = share of reads in percent; the rest are writes
+knob-rwmixread = share of reads of a mixed rw, in percent (default 50)
+knob-rwmixwrite = share of writes of a mixed rw, in percent
+knob-bs = bytes per I/O
+knob-bssplit = several block sizes and their shares in percent
+knob-iodepth = I/Os in flight per thread
+knob-numjobs = threads per target
+knob-load = threads x queue depth in one word
+knob-iodepth-batch-submit = I/Os handed to the kernel per call at most (capped by the depth)
+knob-iodepth-batch-complete-min = completions waited for per call at least (capped by the depth)
+knob-iodepth-batch-complete-max = accepted with a note: all completions that are ready are reaped
+knob-ioengine = how I/O is issued: io_uring io_uring_cmd libaio psync mmap null
+knob-mode = of io_uring: interrupt, iopoll or sqpoll
+knob-hipri = fio's word for mode=iopoll
+knob-sqthread-poll = fio's word for mode=sqpoll
+knob-sqthread-poll-cpu = CPU of the kernel's polling thread
+knob-fixedbufs = register I/O buffers (io_uring)
+knob-registerfiles = register files (io_uring)
+knob-direct = bypass the page cache (O_DIRECT)
+knob-size = bytes touched per target, from offset on; 20% is a share of each target
+knob-offset = first byte touched
+knob-runtime = measured time: 30s fixed, 2s..10s until the interval is narrow, auto = 2s..10s
+knob-ramp-time = warm-up that is run but not counted
+knob-loops = stop after so many passes over the region
+knob-iops-precision = with an adaptive runtime: stop once IOPS is known this well
+knob-p99-precision = with an adaptive runtime: stop once p99 is known this well
+knob-norandommap = random offsets that may repeat within a pass
+knob-random-distribution = popularity of offsets: random, zipf:THETA, hotspot:ACCESS/SPACE
+knob-randseed = seed of offsets, operations, arrivals and data
+knob-rate-iops = open loop: I/Os per second over all threads and targets; in a study 75% is a share of the most in a closed loop
+knob-rate-process = gaps between arrivals: fixed (fio: linear) or poisson
+knob-latency-goal = the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)
+knob-placement = where threads run: unpinned, cores, smt, local, remote or a CPU list
+knob-cpus-allowed = thread i on the i-th CPU of this list, round robin
+knob-buffer-compress-percentage = share of written data that compresses away, in percent
+knob-dedupe-percentage = share of written 4 KiB chunks that repeat, in percent
+knob-verify = write self-describing blocks and check them: crc32c or none
+knob-devices = use the first so many targets of the group
+knob-precondition = before measuring: same (own workload until steady), snia (purge, 128k twice over, own workload), quick, none
+knob-purge = purge the targets first (snia always does): 1 (the best way there is), format, sanitize, discard, 0
+knob-settle-load = threads x queue depth of the rounds that settle
+knob-settle-rounds = most rounds until steady state is called not reached
+knob-settle-time = length of a round
+knob-paranoid = stamp every I/O instead of once per batch
+
+# Knobs: values that cannot be.
+
+knob-above-maximum = `{ $text }` is above the maximum of { $max }
+knob-cpu-above-maximum = CPU { $cpu } is above the maximum of { $max }
+knob-out-of-range = `{ $text }` is out of range; it must be { $min } to { $max }
+knob-share-out-of-range = `{ $text }` is out of range; it must be 1% to { $max }%
+knob-whole-help = a whole number from { $min } to { $max }
+knob-above-100-percent = { $percent } percent is more than the whole; it must be 0 to 100
+knob-not-a-share = `{ $text }` is not a share between 0 and 1
+knob-not-a-share-help = write it like 1% or 0.01
+knob-negative = `{ $text }` is negative
+knob-not-whole = `{ $text }` is not a whole number
+knob-over-64-bits = `{ $text }` does not fit in 64 bits
+knob-not-a-flag = `{ $text }` is neither 1 nor 0
+knob-not-a-flag-help = write 1 or 0
+knob-share-of-target = `{ $text }`: a share of the target is not supported here
+knob-share-of-target-help = give the size in bytes, e.g. 20g
+knob-binary-unit = `{ $text }` was read as { $bytes } bytes: k, m, g are powers of 1024
+knob-unknown-workload = unknown workload `{ $text }`
+knob-sequence-modifier = fio's sequence modifier in `{ $text }` is not supported
+knob-sequence-modifier-help = write `{ $word }`
+knob-empty-block = a block of 0 bytes moves nothing
+knob-empty-block-help = a multiple of 512, e.g. 4k
+knob-part-of-sector = { $bytes } bytes are not a multiple of 512
+knob-part-of-sector-help = whole sectors, e.g. 4k
+knob-bs-per-direction = `{ $text }`: one block size per direction is not supported
+knob-bs-per-direction-help = give one size, or measure reads and writes in two steps
+knob-split-per-direction = one split per direction is not supported
+knob-split-twice = block size { $bytes } is named twice
+knob-split-too-long = a split has at most 64 sizes
+knob-split-sum = the shares add up to { $sum } instead of 100 %
+knob-split-rest = { $rest } cannot be divided equally by { $sizes } sizes
+knob-bssplit-help = write it like 4k/60:64k/40
+knob-unknown-distribution = unknown distribution `{ $text }`
+knob-refused-distribution = fio's distribution `{ $kind }` is not supported
+knob-refused-distribution-help = use zipf:THETA or hotspot:ACCESS/SPACE (percent), e.g. hotspot:90/10
+knob-not-an-exponent = `{ $text }` is not an exponent
+knob-zipf-range = the exponent of zipf must be above 0 and at most 10
+knob-zipf-help = write it like zipf:1.2
+knob-not-a-hotspot = `{ $text }` is not ACCESS/SPACE
+knob-hotspot-range = both percentages of a hotspot must be 1 to 99
+knob-hotspot-help = percent of the I/O, then percent of the space: hotspot:90/10
+knob-rate-share-help = a whole percentage of the highest IOPS in a closed loop, e.g. 75%
+knob-goal-asks-rate = `{ $text }` asks for a rate, which is what the study looks for
+knob-goal-asks-rate-help = name latencies alone, e.g. p99<=1ms
+knob-not-a-load = `{ $text }` is not TxQ
+knob-load-threads = threads
+knob-load-depth = queue depth
+knob-load-help = threads x queue depth: 4x32
+knob-no-runtime = a runtime of 0 measures nothing
+knob-no-runtime-help = e.g. 30s, or 2s..10s for floor..budget, or auto
+knob-runtime-order = the least runtime is above the most
+knob-runtime-order-help = floor..budget, e.g. 2s..10s
+knob-unknown-engine = unknown engine `{ $text }`
+knob-engines = engines are { $engines }
+knob-unknown-mode = unknown mode `{ $text }`
+knob-unknown-process = unknown arrival process `{ $text }`
+knob-unknown-placement = unknown placement `{ $text }`
+knob-placements = valid: { $words }, or a CPU list such as 0-3,8
+knob-no-size = a size of 0 holds no block
+knob-no-size-help = e.g. 2g; leave it out for the whole target
+knob-no-share-help = e.g. 20%; leave it out for the whole target
+knob-unknown-precondition = unknown way to condition `{ $text }`
+knob-unknown-purge = unknown way to purge `{ $text }`
+knob-unsupported-verify = verification by `{ $text }` is not supported
+knob-no-complete-max = iodepth_batch_complete_max={ $max } sets no cap: Fathom reaps all completions that are ready
+
+# Knobs that contradict each other, or have no effect.
+
+knob-no-target = no target is named
+knob-no-target-help = name a file or device with --target
+knob-mode-twice = mode is already { $mode }
+knob-mode-twice-help = iopoll (hipri) and sqpoll (sqthread_poll) cannot be combined: choose one
+knob-engine-without-mode = engine { $engine } has no mode { $mode }
+knob-engine-without-mode-help = modes iopoll and sqpoll (fio: hipri, sqthread_poll) need engine io_uring or io_uring_cmd
+knob-no-sqpoll-cpu = sqthread_poll_cpu has no effect in mode { $mode }
+knob-mmap-direct = engine mmap goes through the page cache (or DAX); it has no O_DIRECT
+knob-mmap-direct-help = remove direct, or set direct=0
+knob-iopoll-buffered = mode iopoll needs O_DIRECT
+knob-iopoll-buffered-help = set direct=1, or mode=interrupt
+knob-paranoid-synchronous = paranoid: synchronous engines stamp every I/O anyway
+knob-no-mix = rwmixread and rwmixwrite have no effect with rw={ $rw }, as in fio
+knob-reads-of-trim = a share of reads makes no sense with rw={ $rw }
+knob-reads-of-trim-help = remove it, or set rw=randrw
+knob-no-distribution = random_distribution has no effect with rw={ $rw }, as in fio
+knob-depth-of-synchronous = { $engine } has one I/O in flight per thread: iodepth={ $depth } runs as QD1 (raise numjobs instead)
+knob-buffers = { $threads } threads x { $depth } x { $block } need { $buffers } of buffers; the maximum is { $max }
+knob-buffers-help = lower iodepth, numjobs or bs
+knob-rate-process-alone = rate_process has no effect without rate_iops
+knob-rate-process-alone-help = set rate_iops, or remove it
+knob-size-below-block = size { $size } is below one block of { $block }
+knob-size-below-block-help = raise size, or lower bs
+knob-offset-in-sector = offset { $offset } is not a multiple of 512
+knob-offset-in-sector-help = O_DIRECT needs whole sectors, e.g. 1g
+knob-placement-and-cpus = placement and cpus_allowed were both given: the later one counts
+knob-share-of-nothing = rate_iops={ $share }: one step alone has no closed loop to be a share of
+knob-share-of-nothing-help = give the rate in IOPS, e.g. 20k; a ladder may give shares
+
+# Goals.
+
+goal-malformed = `{ $text }` is not a goal
+goal-malformed-help = write for example iops>=10M, p99<=500us
+goal-wrong-way = `{ $text }` is the wrong way round
+goal-rate-help = a rate is reached with >=
+goal-latency-help = a latency is held with <=
+goal-of-nothing = a goal of zero is met by anything
+goal-no-time = no I/O takes no time
+goal-iops-help = for example 10M or 500k
+goal-bw-help = for example 20GB/s or 10GiB/s
+goal-time-help = for example 500us
+goal-without-unit = `{ $text }` has no unit
+goal-without-unit-help = write us, ms or s behind it
+goal-unknown = `{ $word }` cannot be a goal
+goal-not-a-bandwidth = `{ $text }` is not a number with a unit
+goal-unknown-unit = `{ $unit }` is not a unit of bandwidth
+
+# Plans.
+
+plan-base-first = { $step }: measured first, because later rates are shares of its IOPS
+plan-time-too-short = { $time } is too short for { $steps ->
+    [one] 1 step
+   *[other] { $steps } steps
+  }
+plan-time-too-short-help = give at least { $least }, or run fewer steps
+plan-scaled = { $time } instead of the full { $full }: intervals about { $width } times as wide
+plan-scaled-rounds = { $time } instead of the full { $full }: intervals about { $width } times as wide, and { $rounds } rounds instead of { $usual } for steady state
+
+# Study files.
+
+study-io-question = What does this one load give?
+study-no-question = What does this give?
+study-quick-question = How fast is this, and what stops it?
+study-baseline-question = What does the plain interrupt path give, untuned?
+study-pinning-question = Does binding threads to cores help, and until which queue depth?
+study-qos-question = How long are the tails, and at which depth do they grow?
+study-enterprise-question = How does each group behave under server loads at steady state, from light to heavy?
+study-scaling-question = Does it grow with drives and with threads, and what stops it?
+study-engines-question = Which I/O path is fastest here, and what does each cost in CPU?
+study-tune-question = Does this setting help?
+study-snia-question = What are the figures after SNIA PTS, at steady state?
+
+study-unknown = no study is called `{ $name }`
+study-shipped = shipped studies: { $studies }; a plan of your own ends in .toml or .fio
+study-quick-precondition = quick precondition: filled once and at most five short rounds; not a conditioning after SNIA PTS
+study-too-many-steps = the plan has more than { $max } steps
+study-too-many-steps-conditioned = the plan has { $steps } steps with its conditioning; { $max } is the maximum
+study-too-many-steps-conditioned-help = shorten its lists, or lower settle_rounds
+study-ladder-too-long = this ladder has more than { $max } steps
+study-shorten-lists = shorten its lists
+study-equal-cells = cells of a ladder that equal another cell of it are run once: { $count } left out
+study-no-such-part = this study has no part called `{ $part }`
+study-parts-without-names = its ladders have no names; leave --only out
+study-target-is-no-knob = targets are not a knob
+study-compare-groups = compare targets as groups: --group A=T --group B=T
+study-set-target-help = use --target, or --group NAME=TARGET,TARGET
+study-unknown-side = `{ $key }` is neither a knob nor a setting of the host
+study-host-settings = settings of the host: { $settings }
+study-versus-own-axis = the study goes through several values of { $key } itself
+study-versus-own-axis-help = give it one value first: --set { $key }=VALUE
+study-same-sides = this changes nothing: both sides would be the same
+study-same-sides-help = give the value that the study does not have already
+study-needs-versus = this study compares a setting, and none is named
+study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio
+study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
+study-unknown-need = the only thing that a study may need is "versus"
+study-text-expected = a text is expected here
+study-texts-expected = a text, or a list of texts, is expected here
+study-whole-expected = a whole number from { $min } to { $max } is expected
+study-knob-expected = the name of a knob is expected here
+study-knob-expected-help = outermost = "read_pct"
+study-is-a-table = `{ $table }` is a table
+study-is-a-table-help = write [{ $table }]
+study-wrong-type = { $key }: { $kind } makes no sense here
+study-wrong-type-help = give a text, a whole number, or true and false
+study-min-and-max = runtime: both min and max are needed
+study-min-and-max-help = {"{"} min = "2s", max = "10s" {"}"}
+study-list-in-defaults = a list is a ladder's: defaults hold single values
+study-list-in-defaults-help = move it into a [[ladder]]
+study-list-help = a list looks like iodepth=[1, 2, 4]
+study-empty-list = an empty list makes no step
+study-empty-list-help = give at least one value
+study-not-a-ladder = a ladder is written [[ladder]]
+study-no-knob-of-ladder = `{ $word }` is not a knob of this ladder, or is named twice
+study-no-knob-of-ladder-help = name each knob of the ladder once
+study-outermost = `{ $key }` cannot be outermost of a ladder with rounds, or that interleaves it
+study-outermost-help = leave `outermost` out
+study-rounds-without-track = rounds need to know which figure must become steady
+study-rounds-without-track-help = add track = {"{"} metric = "iops" {"}"}
+study-track-is-a-table = track is a table
+study-track-is-a-table-help = track = {"{"} metric = "iops", bs = "4k" {"}"}
+study-unknown-figure = unknown figure `{ $figure }`
+study-no-such-cell = { $key } = { $value } is not a cell of this ladder
+study-no-such-cell-help = name knobs and values that the ladder has
+study-target-and-group = both --target and --group were given
+study-target-and-group-help = put all targets into groups
+study-bad-group = group `{ $group }` is empty or named twice
+study-bad-group-help = --group NAME=TARGET,TARGET
+study-no-target-help = name a file or device: --target PATH, or `target` in [defaults]
+
+# Labels of steps and of the sides of a comparison.
+
+label-workload = { $blocks } { $order } { $operations }
+label-sequential = sequential
+label-random = random
+label-random-repeating = random (repeating)
+label-zipf = zipf { $theta }
+label-hotspot = hotspot { $access }/{ $space }
+label-read = read
+label-write = write
+label-trim = trim
+label-mix = { $read }/{ $write }
+label-write-trim = write { $write }/trim { $trim }
+label-read-write-trim = read { $read }/write { $write }/trim { $trim }
+label-load = { $workload } T{ $threads } QD{ $depth }
+label-at-share = { $load } at { $share } of max
+label-at-rate = { $load } at { $iops }/s
+label-purge = purge
+label-purge-by = purge by { $means }
+label-fill = fill
+label-precondition = precondition { $workload }
+label-pass = { $label }, pass { $number } of { $of }
+label-part = { $label }, part { $number } of { $of }
+label-with = { $label } { $what }
+label-unregistered = unregistered
+label-fixed-buffers = fixed buffers only
+label-fixed-files = fixed files only
+label-pinned = pinned
+label-pinned-to-siblings = pinned to siblings
+label-local = local
+label-remote = remote
+label-cpus = cpus { $cpus }
+label-drives = { $drives ->
+    [one] 1 drive
+   *[other] { $drives } drives
+  }
+label-buffered = buffered
+label-compressible = compressible { $share }
+label-dedupe = dedupe { $share }
+label-over = over { $size }
+label-from = from { $offset }
+label-verified = verified
+label-submits-by = submits by { $ios }
+label-waits-for = waits for { $ios }
+label-quick = quick
+label-round = round { $number }
+arm-parts = { $parts }
+arm-as-in-study = { $key } as in the study
+arm-as-found = { $key } as found
+
+# Jobs of fio: what has no effect, what is not supported, where both differ.
+
+fio-logs = every interval and latency is kept: use `fathom export --format hlog` (or fio-json)
+fio-latencies = Fathom always records slat, clat and lat of every I/O
+fio-layout = Fathom lays out its own file, written before it is read, and removes it
+fio-threads = Fathom always runs threads
+fio-group-reporting = the threads of a step are always reported together
+fio-new-group = each step is reported by itself
+fio-percentiles = the whole histogram is kept; the ladder p50 to p99.999 is shown
+fio-clock = Fathom chooses its clock and states it
+fio-digits = three significant digits are shown, all are exported
+fio-disk-util = the counters of the target's device are always read
+fio-stats = each step is always reported
+fio-unified = reads and writes are reported apart and together
+fio-nonvectored = Fathom's I/Os are never vectored
+fio-userspace-reap = Fathom reaps from the ring in user space where the kernel offers it
+fio-no-repeats = write data does not repeat anyway
+fio-seed = Fathom's offsets repeat with their seed: set randseed to change them
+fio-steady = Fathom ends a step once its confidence interval is narrow enough
+fio-steady-help = remove it; in a study file use runtime = {"{"} min = "10s", max = "60s" {"}"}
+fio-bandwidth = rates are in I/Os per second
+fio-use-rate-iops = use rate_iops
+fio-think = threads do not pause between I/Os
+fio-think-help = use rate_iops for an open loop
+fio-flush = no flushes are issued between writes
+fio-measure-with-fio = remove it, or measure it with fio
+fio-latency-target = the queue depth is not searched for a latency
+fio-latency-target-help = use a study file with a list of iodepth
+fio-commands = no commands are run from a job file
+fio-commands-help = run them yourself before and after
+fio-traces = traces are not replayed
+fio-traces-help = describe the load by rw, bs and iodepth
+fio-pages = data is incompressible by default
+fio-pages-help = use buffer_compress_percentage
+fio-nodes = a plan does not know the machine's nodes
+fio-nodes-help = name the CPUs with cpus_allowed
+fio-memory = memory is always local to its thread
+fio-remove = remove it
+fio-cpumask = CPUs are named by list
+fio-cpumask-help = use cpus_allowed=0-3
+fio-rate-min = a rate that cannot be sustained is reported, it does not end the step
+fio-rate-cycle = arrivals are kept one by one, not by window
+fio-bsrange = block sizes are named with their shares
+fio-bsrange-help = use bssplit=4k/50:64k/50
+fio-aligned = blocks are always aligned
+fio-full-queue = the queue is kept full
+fio-one-file = each target is one file
+fio-one-file-help = name the files in filename=a:b
+fio-filesize = the file is as large as its region
+fio-filesize-help = use size
+fio-shared-region = threads of a target share its region
+fio-shared-region-help = write one section per region
+fio-mixed-pattern = an access pattern is random or sequential
+fio-mixed-pattern-help = use two sections
+fio-sync = O_SYNC is not set
+fio-start-delay = steps follow each other at once
+fio-wait-for = steps run in the order of the file
+fio-wait-for-help = use stonewall
+fio-kb-base = 4k is always 4096 bytes
+fio-kb-base-help = remove it and write sizes as 4k
+fio-do-verify = with verify set, reads are always checked
+fio-verify-fatal = a block that is wrong is counted and shown
+fio-max-latency = a slow I/O is recorded, it does not end the step
+fio-mounted = mounted drives are never written
+fio-mounted-help = use a file on it, or another drive
+fio-pre-read = the page cache is not warmed
+fio-submit-mode = I/Os are submitted by the thread that reaps them
+fio-overlap = overlapping I/Os are not held back
+fio-cmd-type = only NVMe commands are passed to the drive
+fio-continue-on-error = errors are counted and the step goes on
+fio-ignore-error = every error is counted and shown
+fio-no-equivalent = Fathom has no equivalent
+fio-no-equivalent-help = remove it, or run this job with fio
+
+fio-not-supported = fio's `{ $key }` is not supported: { $why }
+fio-machine-word = a plan does not depend on the machine
+fio-machine-word-help = write the number itself
+fio-include = `include` is not supported
+fio-include-help = put the included lines into this file
+fio-no-job = the job file holds no job
+fio-no-job-help = add a section, e.g. [job], besides [global]
+fio-too-many-steps = the job file has more than { $max } steps
+fio-too-many-steps-help = split it
+fio-needs-a-value = `{ $key }` needs a value
+fio-needs-a-value-help = write { $key }=...
+fio-at-once = fio would run [{ $second }] at the same time as [{ $first }]; Fathom runs one step at a time
+fio-at-once-help = add stonewall to [{ $second }] to run one after the other, or let the sections differ in filename alone
+fio-section = a section is written [name]
+fio-section-help = close it with `]`, one per line
+fio-key-before-section = a key stands before the first section
+fio-begin-with-global = begin with [global]
+fio-key-and-value = a key and a value belong around `=`
+fio-key-and-value-help = e.g. iodepth=32
+fio-open-variable = `${"{"}` is not closed
+fio-open-variable-help = write ${"{"}NAME{"}"}
+fio-unset-variable = the variable `{ $name }` is not set
+fio-unset-variable-help = run it as { $name }=... fathom run ...
+fio-unequal-files = sections that run at once need equally many files
+fio-sections-at-once = sections { $sections } run at once in fio: one step over their files
+fio-no-such-engine = ioengine={ $engine } is not supported: Fathom has no such engine
+fio-several-directories = several directories are not supported
+fio-no-file = filename names no file
+fio-no-file-help = e.g. filename=a:b
+fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own
+fio-direct-and-buffered = direct and buffered say the same twice
+fio-direct-and-buffered-help = keep one
+fio-uneven-files = { $jobs ->
+    [one] 1 job
+   *[other] { $jobs } jobs
+  } x { $depth } I/Os in flight do not divide by { $files } files
+fio-uneven-files-help = fio lets each job go round all files; write one section per file instead
+fio-files-in-turn = fio lets { $jobs } jobs of iodepth { $depth } go round { $files } files; Fathom gives each file threads of its own: T{ $threads } QD{ $queue_depth } on each, as many I/Os in flight in all
+fio-not-a-time = runtime: `{ $text }` is not a time
+fio-not-a-time-help = e.g. 30 or 30s
+fio-time-based = time_based needs a runtime
+fio-time-based-help = add runtime=30s
+fio-no-effect = { $key } has no effect with { $with }
+fio-ends-after-size = without time_based a job ends after its size (however long that takes), as in fio
+fio-ends-after-size-or-runtime = without time_based a job ends after its size (or its runtime), as in fio
+fio-io-size = io_size is supported only as a whole multiple of size
+fio-io-size-help = give size and a multiple of it, or use time_based with runtime
+fio-not-a-rate = rate_iops: this is not a rate
+fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
+fio-rates-against-mix = these rates make { $given } reads, the mix asks for { $mix }
+fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step; latency counts from the intended start
+fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
+fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
+fio-repeating-passes = this job ends after `size` bytes of offsets that may repeat, which is not supported
+fio-repeating-passes-help = add time_based and runtime=30s
+fio-repeating-runtime = offsets may repeat: the step runs its whole runtime, fio could end earlier
+fio-sequential-jobs = fio starts all sequential jobs of a file at the same offset; Fathom gives each thread a part of its own
+fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
+fio-invalidate = fio drops the file's cached pages before it starts (invalidate); Fathom does not
+fio-verify = verify: Fathom's blocks have a format of their own, not fio's
+fio-unknown-policy = unknown policy `{ $policy }`
+fio-shared-cpus = cpus_allowed: fio lets each job run on any CPU of the list (cpus_allowed_policy=shared); Fathom pins thread i to the i-th CPU
+
+fio-lacks-cores = one thread per physical core: name the CPUs with cpus_allowed
+fio-lacks-smt = threads on both siblings of each core: name the CPUs with cpus_allowed
+fio-lacks-local = threads on the target's NUMA node: name the CPUs with cpus_allowed
+fio-lacks-remote = threads on another NUMA node than the target's: name the CPUs with cpus_allowed
+fio-lacks-share = due at { $share } of the IOPS that the closed loop gave before: name that with rate_iops
+fio-lacks-adaptive = ended from { $floor } on once its intervals were narrow

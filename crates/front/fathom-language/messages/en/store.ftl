@@ -1,0 +1,63 @@
+# fathom-store
+
+lab-missing = there is no lab at { $path }
+lab-missing-help = `fathom run quick` makes one; --lab or FATHOM_LAB names another
+lab-folder = cannot make the lab in { $path }: { $error }
+lab-folder-help = name a writable place: --lab PATH
+lab-not-a-file = { $path } is { $kind } and not a file
+lab-not-a-lab = { $path } is not a Fathom lab: { $why }
+lab-not-a-lab-help = nothing was changed; name the lab, or a file that does not exist: --lab PATH
+lab-changed-while-opened = another file took its place while it was opened
+lab-of-another-program = it is another program's SQLite database ({ $tables ->
+    [one] 1 table or index
+   *[other] { $tables } tables and indexes
+})
+lab-no-database = it is no SQLite database
+lab-newer = the lab { $path } has schema version { $found }; this program knows versions up to { $known }
+lab-newer-help = nothing was changed; use the newer fathom, or another lab: --lab PATH
+lab-locked = the lab { $path } is locked by { $holder }
+lab-locked-help = wait until that process is done, end it, or use another lab: --lab PATH
+lab-damaged = the lab { $path } is damaged: { $detail }
+lab-damaged-help = keep a copy; `sqlite3 FILE .recover` saves what is left; go on with another lab: --lab PATH
+lab-not-writable = the lab { $path } cannot be opened for writing: { $detail }
+lab-not-writable-help = make the file and its folder writable (SQLite keeps two files beside it), or copy the lab: --lab PATH
+lab-disk-full = no space is left for the lab { $path }
+lab-disk-full-help = free some space (`fathom rm RUN` gives back a run's), or name another: --lab PATH
+lab-no-run = there is no run { $run } in the lab; { $existing }
+lab-no-step = run { $run } has no step { $index } that ended
+lab-no-run-help = `fathom list` shows all runs
+lab-holds-no-runs = it holds no runs yet
+lab-holds = it holds { $runs }
+lab-holds-last = the last runs are { $runs }
+lab-run-closed = run { $run } is { $state } and cannot be changed
+lab-run-closed-help = begin a new run; finished runs are never changed
+lab-state-finished = finished
+lab-state-interrupted = interrupted
+lab-state-failed = failed
+lab-state-running = running
+lab-state-other-process = in progress in another process
+lab-step-exists = step { $index } of run { $run } is already in the lab
+lab-step-exists-help = each step of a plan is stored once; begin a new run to repeat it
+lab-not-storable = { $what } holds a figure that is not finite and cannot be stored
+lab-not-storable-help = this is a fault of Fathom: please report the step
+lab-part-plan = the plan
+lab-part-step = the step
+lab-part-record = the record
+lab-part-latency = a quoted latency
+lab-sqlite = the lab { $path } cannot be used: { $error }
+lab-sqlite-help = name another lab with --lab PATH, or report this with the text above
+lab-another-process = another process
+lab-process-named = process { $pid } ({ $name })
+lab-process = process { $pid }
+lab-part-prediction = the prediction
+lab-part-screens = the screened steps
+lab-file-without-mark = a file of a run has no mark
+lab-bad-screens = screened steps of run { $run }: { $error }
+lab-bad-plan = plan of run { $run }: { $error }
+lab-bad-host = host of run { $run }: { $error }
+lab-bad-step = step { $index } of run { $run }: { $what }
+lab-unknown-outcome = unknown outcome "{ $word }"
+lab-unknown-operation = unknown operation "{ $word }"
+lab-latency-missing = latency is missing
+lab-histograms-cut-off = the histograms of the intervals end too early
+lab-too-many-histograms = more histograms than intervals

@@ -1,0 +1,282 @@
+# 各项 study 的结论（fathom-judge）。
+
+verdict-not-measured = 未测：{ $why }
+verdict-host-lost = 数据库中关于这台机器的内容已损坏：其驱动器与链路，以及由此得出的结论，均从略。
+verdict-sides-question = 两方中是否有一方更快？
+verdict-nothing-measured = 没有测到任何数据：没有步骤完成 I/O。
+
+# 负载的种类：4k 随机读。
+verdict-kind = { $block } { $order }{ $what }
+verdict-kind-of-group = { $group } 的 { $kind }
+verdict-reads = 读
+verdict-writes = 写
+verdict-trims = TRIM
+verdict-mixed = 混合（{ $share } 读）
+verdict-one-read = 读
+verdict-one-write = 写
+verdict-one-trim = TRIM
+verdict-one-mixed = 混合（{ $share } 读）
+
+# 负载，以及旁边的数值。
+verdict-threads-depth = T{ $threads } QD{ $depth }
+verdict-rate-asked = 设定 { $rate }
+verdict-rate = { $rate }
+verdict-depth = { $threads ->
+    [1] QD { $depth }
+   *[other] { $threads }x{ $depth }
+  }
+verdict-depths = QD { $first } 至 { $last }
+verdict-every-load = 所有负载
+verdict-kind-at = { $kind }（{ $load }）
+verdict-change = { $change }{ $change-ci }
+verdict-change-without-interval = { $change }（无区间）
+verdict-change-alone = { $change }
+verdict-change-inconclusive = { $change }，无法判断
+verdict-change-same = { $change }，相同
+verdict-list-more = { $list }，以及另外 { $more } 个
+
+# 一种负载最好的步骤受什么限制。
+verdict-limit-confirmed = 瓶颈是{ $what }。
+verdict-limit-likely = 瓶颈很可能是{ $what }。
+verdict-limit-unknown = 瓶颈未知。
+verdict-limit-page-cache = 这是页缓存的速度，不是驱动器的。
+verdict-limit-one-core = 单个核心
+verdict-limit-cores = 各线程所在的核
+
+# 哪些因素限制了结论的可信度。
+verdict-step-refused = { $step } 被拒绝：{ $why }
+verdict-step-failed = { $step } 失败：{ $why }
+verdict-more-refused = 另有 { $count } 个步骤被拒绝或失败；表格逐一列出。
+verdict-not-steady = 测量窗口内未达稳态：{ $steps }。
+verdict-left-steady = 测量期间又离开了稳态：{ $steps }。
+verdict-page-cache = 以下步骤可能有一部分由页缓存应答：{ $steps }；这些数字不只属于驱动器本身。
+verdict-check-failed = 以下步骤未通过一致性校验：{ $steps }；见各步骤的校验。
+verdict-other-load = 以下步骤中设备传输的数据多于所要求的：{ $steps }；很可能有其他程序在使用该设备：请停止该程序，或测量无人使用的设备。
+verdict-warnings = 有 { $count } 条警告，见相应步骤。
+
+# 任何 study：每种负载最好的步骤。
+verdict-gives = 该存储在 { $load } 时，{ $kind }达到 { $rate }{ $rate-pm }。
+verdict-loop-gives = 不做 I/O 的空循环在 { $load } 时，{ $kind }达到 { $rate }{ $rate-pm }。
+verdict-median-latency = { $load } 时延时中位数为 { $latency }{ $latency-ci }。
+verdict-best = { $kind }：{ $load } 时 { $rate }{ $rate-pm }。
+verdict-best-mean = { $kind }：{ $load } 时 { $rate }{ $rate-pm }，平均延时 { $mean }{ $mean-pm }。
+verdict-best-tail = { $kind }：{ $load } 时 { $rate }{ $rate-pm }，平均延时 { $mean }{ $mean-pm }，p99 { $p99 }{ $p99-pm }。
+verdict-one-at-a-time = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 { $p99 }{ $p99-ci }。
+verdict-one-at-a-time-mean = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 未知（I/O 太少）。
+verdict-cpu-cost = { $load } 时的 CPU 开销：整机每 I/O { $cost }{ $cost-ci }，即每个繁忙的核承载 { $carried }；{ $cpus } 核中有 { $busy-figure } 核繁忙。
+verdict-help-queue-depth = { $kind }：增加在途 I/O；最多试到 { $tried }，IOPS 仍在增长。
+verdict-help-core = { $kind }：在其他核上增加线程，或换用每 I/O 开销更低的引擎。
+verdict-help-all-cores = { $kind }：更多或更快的核、更大的块，或开销更低的引擎。
+verdict-help-device = { $kind }：换更快的设备；主机方面没有限制。
+verdict-help-page-cache = { $kind }：用 `--direct 1` 才能看到驱动器而非内存。
+verdict-figure-most = { $kind }最高
+verdict-figure-median = { $kind }延时中位数
+verdict-figure-per-core = 每繁忙核 IOPS
+
+# baseline
+verdict-plain-path = 这是普通路径：{ $engines }，中断，不绑核、不调优。
+verdict-not-plain-path = 这已不是普通路径：{ $engines }，命令行中有改动。
+verdict-alone = 逐个为 { $rate }{ $rate-pm }
+verdict-alone-mean = 逐个为 { $rate }{ $rate-pm }（平均延时 { $mean }{ $mean-pm }）
+verdict-alone-and-most = { $kind }：{ $alone }，最高 { $rate }{ $rate-pm }（{ $load }）。
+verdict-most = { $kind }：最高 { $rate }{ $rate-pm }（{ $load }）。
+verdict-core-carries = 每个繁忙的核承载 { $carried }。
+verdict-threads-gain = { $kind }：{ $most } 个线程相对 { $fewest } 个：{ $gains }。
+verdict-depth-gain = QD { $depth } { $gain }{ $gain-pm }
+
+# engines
+verdict-path-threads = { $path }（{ $threads } 个线程）
+verdict-path = { $words }
+verdict-only-path = 只有一条路径可测：{ $path }，{ $rate }{ $rate-pm }。
+verdict-path-fastest = 在途 { $in_flight }时，{ $best } 最快，{ $rate }{ $rate-pm }，比 { $next } 高 { $change }。
+verdict-path-same = 在途 { $in_flight }时，{ $best } 为 { $rate }{ $rate-pm }，{ $next } 与之相差在 { $margin } 以内：{ $change }。
+verdict-path-ahead = 在途 { $in_flight }时，{ $best } 为 { $rate }{ $rate-pm }；它是否领先于 { $next } 无法判断：{ $change }。
+verdict-path-gives = 在途 { $in_flight }时，{ $best } 为 { $rate }{ $rate-pm }，比 { $next } 高 { $change }。
+verdict-ios = { $ios } 个 I/O
+verdict-costs-unknown = 各自的 CPU 开销未知。
+verdict-cheapest = 开销最低的是 { $path }，每 I/O 耗 CPU { $cost }{ $cost-ci }，比 { $next } 低 { $less }；{ $dearest } 为其 { $times }。
+verdict-cheapest-of-two = 开销最低的是 { $path }，每 I/O 耗 CPU { $cost }{ $cost-ci }，比 { $next } 低 { $less }。
+verdict-cheapest-inconclusive = 哪条路径开销最低无法判断：{ $path } 每 I/O 耗 CPU { $cost }{ $cost-ci }，{ $next } 为 { $second }{ $second-ci }。
+verdict-cheapest-same = 开销最低的是 { $path }，每 I/O 耗 CPU { $cost }{ $cost-ci }，以及 { $next }，{ $second }{ $second-ci }，两者相差在 { $margin } 以内。
+verdict-soonest-same = 逐个 I/O 时，{ $best } 与 { $next } 的延时相差在 { $margin } 以内：平均 { $mean }{ $mean-ci } 与 { $second }{ $second-ci }，{ $change }。
+verdict-soonest = 逐个 I/O 时，{ $best } 延时最低：平均 { $mean }{ $mean-ci }，{ $next } 为 { $second }{ $second-ci }，{ $change }。
+verdict-soonest-inconclusive = 逐个 I/O 时，哪条路径延时最低无法判断：{ $best } 平均 { $mean }{ $mean-ci }，{ $next } 为 { $second }{ $second-ci }，{ $change }。
+verdict-paths-speed = { $kind }，在途 { $in_flight } 个：{ $paths }。
+verdict-path-speed = { $path } { $rate }{ $rate-pm }
+verdict-path-speed-change = { $path } { $rate }{ $rate-pm }（{ $change }）
+verdict-paths-cost = { $kind }每 I/O 的 CPU，在途 { $in_flight } 个：{ $paths }。
+verdict-path-cost = { $path } { $cost }{ $cost-ci }
+verdict-paths-no-cost = { $kind }，在途 { $in_flight } 个：没有 CPU 数据。
+verdict-figure-fastest-path = 最快路径：{ $path }
+verdict-figure-path-cost = 每 I/O 的 CPU：{ $path }
+verdict-figure-path-alone = 逐个 I/O 的平均延时：{ $path }
+
+# 对延时的目标，见于任何 study。
+verdict-goal-question = 满足 { $terms } 的最高负载是多少？
+verdict-goal-term = { $term } <= { $latency }
+verdict-term-mean = 平均
+verdict-term-p99 = p99
+verdict-highest-rate = 最高给定速率
+verdict-deepest-loop = 最深闭环
+verdict-offered-rate = 给定速率
+verdict-closed-loop = 闭环
+verdict-goal-met-and-missed = { $kind }：满足目标的{ $most }为 { $best }，首个不满足的为 { $miss }。
+verdict-goal-met = { $kind }：满足目标的{ $most }为 { $best }，没有不满足的。
+verdict-goal-missed = { $kind }：没有已知满足目标的{ $what }，首个不满足的为 { $miss }。
+verdict-goal-unknown = { $kind }：{ $what }的测量时间都太短，无法判断。
+verdict-goal-inconclusive = 这样的 { $all } 个负载中有 { $count } 个无法判断。
+verdict-load-latencies = { $load }（{ $latencies }）
+verdict-load-exceeded = { $load }（未能维持）
+verdict-term-latency = { $term } { $latency }{ $latency-ci }
+verdict-term-without-interval = { $term } { $latency }（无区间）
+verdict-term-unknown = { $term } 未知
+verdict-depth-rate = { $depth }（{ $rate }）
+verdict-upper-ends = { $kind }，{ $term } 的区间上限：{ $loads }。
+verdict-load-latency = { $load } { $latency }
+verdict-load-not-held = { $load } 未维持
+verdict-load-too-short = { $load } 太短
+verdict-figure-goal = 满足目标的最高负载，{ $kind }
+
+# enterprise
+verdict-groups-without-common-load = 各组没有双方都能运行的共同负载。
+verdict-group-wins = { $group } 在 { $all } 个负载中的 { $won } 个上最高，{ $load }时最多高出 { $change }
+verdict-group-wins-unsteady = { $group } 在 { $all } 个负载中的 { $won } 个上最高（其中 { $unsteady } 个未达稳态），{ $load }时最多高出 { $change }
+verdict-loads-without-winner = { $count } 个负载没有明确的优胜者
+verdict-groups = { $parts }。
+verdict-no-group-wins = { $count } 个负载中没有一个能确定某组领先超过 { $margin }。
+verdict-lowest-latency = 平均延时最低：{ $groups }。
+verdict-group-at = { $group }（{ $count } 个负载）
+verdict-load-gives = { $load } { $rate }{ $rate-pm }。
+verdict-load-gives-mean = { $load } { $rate }{ $rate-pm }，平均延时 { $mean }{ $mean-ci }。
+verdict-kind-most = { $kind }：最高 { $rate }{ $rate-pm }（{ $load }）。
+verdict-kind-groups = { $kind }：{ $loads }。
+verdict-kind-one-group = { $kind }：只有一组。
+verdict-load-winner = { $load } { $group } { $change }
+verdict-load-winner-unsteady = { $load } { $group } { $change }（未达稳态）
+verdict-load-without-winner = { $load } 没有明确的优胜者
+verdict-load-groups = { $load }：{ $groups }。
+verdict-group-gives = { $group } { $figures }
+verdict-step-rate = { $rate }{ $rate-pm }
+verdict-step-figures = { $rate }{ $rate-pm }，延时平均 { $mean }{ $mean-pm }、最大 { $max }、标准差 { $deviation }
+verdict-steadiness-unknown = 是否处于稳态未知：步骤太短。
+verdict-all-steady = 全部 { $count } 个可判断的步骤均处于稳态。
+verdict-some-steady = { $all } 个可判断的步骤中 { $steady } 个处于稳态。
+verdict-figure-group = { $group }，{ $kind }
+
+# pinning
+verdict-binding = 绑核（`{ $side }`）{ $effects }。
+verdict-binding-also = 绑核还{ $effects }。
+verdict-helps = 对{ $kind }在 { $loads } 时有帮助，最多 { $change }（{ $load }）
+verdict-slows = 使{ $kind }在 { $loads } 时变慢，最多 { $change }（{ $load }）
+verdict-helps-and-slows = 对{ $kind }在 { $loads } 时有帮助，最多 { $change }（{ $load }），在 { $others } 时使其变慢，最多 { $loss }（{ $worst }）
+verdict-makes-no-difference = 对{ $kind }没有差别：所有负载下差异都在 { $margin } 以内
+verdict-too-noisy = 对{ $kind }的效果无法判断：噪声大于任何效果
+verdict-no-effect = 对{ $kind }没有显示效果
+verdict-no-difference-at = 在 { $loads } 时没有差别
+verdict-inconclusive-at = 在 { $loads } 时无法判断
+verdict-crossover = { $kind }的交叉点：{ $places }。
+verdict-faster-then-slower = { $from }（更快）与 { $to }（更慢）之间
+verdict-slower-then-faster = { $from }（更慢）与 { $to }（更快）之间
+verdict-overtakes = 在 `{ $side }` 下，{ $ahead }在 QD { $low } 与 QD { $high } 之间超过{ $behind }。
+verdict-bind = { $kind }在 { $loads } 时：`{ $side }`。
+verdict-do-not-bind = { $kind }在 { $loads } 时：线程交给调度器。
+verdict-figure-binding = 绑核效果，{ $kind }
+verdict-figure-most-by-binding = 绑核最大效果，{ $kind }
+
+# 交替测量的两方。
+verdict-cell = { $load }：{ $figures }。
+verdict-cell-iops = { $from-figure } → { $to }，{ $change }
+verdict-cell-mean = 平均延时 { $from } → { $to }（{ $change }）
+verdict-cell-p99 = p99 { $from } → { $to }（{ $change }）
+verdict-cell-cpu = 每 I/O 的 CPU { $from } → { $to }（{ $change }）
+verdict-cell-machine = 整机 CPU { $from } → { $to }
+verdict-row = { $kind }：{ $verdicts }（{ $cells }）。
+verdict-faster-at = { $loads } 时更快
+verdict-slower-at = { $loads } 时更慢
+verdict-same-at = { $loads } 时差异在 { $margin } 以内
+verdict-load-change = { $load } { $change }
+verdict-load-without-ratio = { $load } 无比值
+
+# tune
+verdict-tune-same = 否：`{ $side }` 相对 `{ $reference }` 没有差别，{ $place }差异在 { $margin } 以内。
+verdict-tune-noise = 无法判断：`{ $side }` 相对 `{ $reference }` 的差异{ $place }小于噪声。
+verdict-tune-nothing-found = 没有发现差别：`{ $side }` 相对 `{ $reference }` { $place }差异在 { $margin } 以内，其余无法判断。
+verdict-tune-faster = 是：`{ $side }` 相对 `{ $reference }` { $place }更快，最多 { $change }（{ $load }）。
+verdict-tune-slower = 否：`{ $side }` 相对 `{ $reference }` { $place }更慢，最多 { $change }（{ $load }）。
+verdict-tune-depends = 视情况而定：`{ $side }` 相对 `{ $reference }` { $place }更快，最多 { $change }（{ $load }）；{ $elsewhere }更慢，最多 { $loss }（{ $worst }）。
+verdict-at-all-loads = { $count ->
+    [1] 在所测的一个负载上
+   *[other] 在全部 { $count } 个负载上
+  }
+verdict-at-some-loads = 在 { $all } 个负载中的 { $count } 个上
+verdict-keep = 对这些负载保留 `{ $side }`。
+verdict-stay = 仍用 `{ $reference }`。
+verdict-figure-change = 速度变化
+
+# qos
+verdict-tail-only = { $kind }：{ $load } 时 p99 { $p99 }{ $p99-ci }。
+verdict-tail-unknown = { $kind }：p99 未知，步骤太短。
+verdict-tail-quiet = { $kind }：{ $load } 时 p99 { $p99 }{ $p99-ci }，直到 { $last } 的各深度都低于其两倍（{ $end }{ $end-ci }）。
+verdict-tail-quiet-to = { $kind }：{ $load } 时 p99 { $p99 }{ $p99-ci }，到 { $last }（{ $rate }）为止低于其两倍。
+verdict-tail-grows = 在 { $load } 时增至 { $p99 }{ $p99-ci }。
+verdict-tail-grows-on = 在 { $load } 时增至 { $p99 }{ $p99-ci }，{ $last } 时为 { $end }{ $end-ci }。
+verdict-rate-held = { $kind }：能维持的最高速率为 { $rate }，响应 p99 为 { $p99 }{ $p99-ci }。
+verdict-rate-held-no-p99 = { $kind }：能维持的最高速率为 { $rate }；响应 p99 未知。
+verdict-no-rate-held = { $kind }：没有一个速率能维持。
+verdict-rate-too-high = { $rate } 时请求堆积，因此没有对应的延时。
+verdict-rates-within = { $kind }：p99 { $goals }。
+verdict-rate-within = 在 { $rate } 以下保持在 { $latency } 以内
+verdict-no-rate-within = { $kind }：没有已知能使 p99 保持在 { $latency } 以内的速率。
+verdict-tails = { $kind }：{ $loads }。
+verdict-load-quantiles = { $load } { $quantiles }
+verdict-quantile = { $name } { $latency }{ $latency-pm }
+verdict-growth = { $kind }：从 { $first } 到 { $last }，IOPS 变化 { $rate }，p99 变化 { $p99 }。
+verdict-quantile-missing = { $all } 个负载中 { $missing } 个的 { $name } 未知；最慢的还需 { $time }。
+verdict-figure-p99 = p99，{ $kind }
+
+# scaling
+verdict-drives = 驱动器数
+verdict-threads = 线程数
+verdict-no-ladder = 无法判断：没有测到两种不同的驱动器数或线程数。
+verdict-point = { $kind }：{ $drives } 块盘、{ $threads } 个线程时 { $rate }{ $rate-pm }。
+verdict-on-cores = { $kind }（各占一核）
+verdict-on-siblings = { $kind }（同核两线程）
+verdict-placed = { $kind }（placement { $placement }）
+verdict-linear = 随{ $axis }增加，{ $kind }直到 { $count } 都线性增长：{ $rate }{ $rate-pm }，为第一个点 { $count } 倍的 { $share }{ $share-ci }。
+verdict-linear-inconclusive = 随{ $axis }增加，{ $kind }直到 { $count } 是否线性增长无法判断：{ $rate }{ $rate-pm }，为第一个点 { $count } 倍的 { $share }{ $share-ci }。
+verdict-knee-first = 随{ $axis }增加，{ $kind }从一开始就低于线性增长；{ $count } 时为理想值的 { $share }{ $share-ci }（{ $rate }{ $rate-pm }），最高 { $most }{ $most-pm }，出现在 { $peak }。
+verdict-knee = 随{ $axis }增加，{ $kind }直到 { $straight } 都线性增长；{ $count } 时为理想值的 { $share }{ $share-ci }（{ $rate }{ $rate-pm }），最高 { $most }{ $most-pm }，出现在 { $peak }。
+verdict-ladder = { $kind }，按{ $axis }：{ $points }。
+verdict-ladder-point = { $count }：{ $rate }{ $rate-pm }（{ $share }）
+verdict-ladder-point-core = { $count }：{ $rate }{ $rate-pm }（{ $share }，每繁忙核 { $carried-figure }）
+verdict-fit = { $kind }按{ $axis }，在 { $first } 至 { $last } 上拟合通用扩展性定律：争用 { $contention }，一致性 { $coherence }，{ $end }；各点偏离 { $residual }。
+verdict-fit-rough = { $kind }按{ $axis }，在 { $first } 至 { $last } 上拟合通用扩展性定律：争用 { $contention }，一致性 { $coherence }，{ $end }；各点偏离 { $residual }，因此只是粗略的拟合。
+verdict-fit-peak = 在 { $count } 时最高，{ $bound }，其后下降
+verdict-fit-bound = 不会超过 { $bound }
+verdict-fit-unbounded = 看不到上界
+verdict-siblings-more = { $cores } 核同核两线程共 { $threads } 个线程，比各占一核更多：{ $change }。
+verdict-siblings-less = { $cores } 核同核两线程共 { $threads } 个线程，比各占一核更少：{ $change }。
+verdict-siblings-same = { $cores } 核同核两线程共 { $threads } 个线程，与各占一核相同：{ $change }。
+verdict-siblings-inconclusive = { $cores } 核同核两线程共 { $threads } 个线程，与各占一核相比无法判断：{ $change }。
+verdict-at-knee = { $kind }按{ $axis }的拐点：{ $why }
+verdict-at-end = { $kind }按{ $axis }的末端：{ $why }
+verdict-figure-ladder = { $kind }，{ $axis } { $count }
+verdict-figure-linear = 占线性增长的份额，{ $axis } { $count }
+
+# snia
+verdict-test-iops = IOPS 测试
+verdict-test-throughput = 吞吐量测试，{ $block }
+verdict-test-latency = 延时测试
+verdict-test-saturation = 写饱和测试
+verdict-test-rounds = 各轮
+verdict-test-named = 测试 { $name }
+verdict-test-steady = { $test }：第 { $last } 轮达到稳态；第 { $first } 至 { $last } 轮 { $figures }。
+verdict-test-steady-somewhere = { $test }：达到稳态；{ $figures }。
+verdict-test-not-steady = { $test }：{ $rounds } 轮内未达稳态；最后五轮为 { $figures }。
+verdict-test-too-few = { $test }：轮数太少，无法判断（{ $rounds }）；结果为 { $figures }。
+verdict-test-figure = { $kind } { $figure }{ $figure-pm }
+verdict-test-sank = 写入 { $written } 后，由 { $first } 变为 { $last }（{ $change }）。
+verdict-test-determination = { $test }：{ $determination }；平均 { $average }，极差为其 { $range }（允许 20 %），窗口内斜率 { $slope }（允许 10 %），{ $line }。
+verdict-test-row = { $test }，{ $block }：{ $cells }。
+verdict-test-cell = { $mix } { $figure }{ $figure-pm }
+verdict-figure-test = { $test }，{ $kind }

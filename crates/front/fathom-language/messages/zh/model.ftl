@@ -1,0 +1,197 @@
+# 记录的含义，以及测量之前的预期 (fathom-model)。
+
+# 一个步骤的瓶颈。句中的 `limit` 是以下两者之一。
+limit-word-confirmed = 瓶颈
+limit-word-likely = 可能的瓶颈
+
+limit-name-queue-depth = 队列深度
+limit-name-device = 设备
+limit-name-link = PCIe 链路
+limit-name-uplink = 共享链路
+limit-name-core = 单核
+limit-name-all-cores = 全部核心
+limit-name-irq-core = 处理中断的核
+limit-name-raid = 阵列
+limit-name-memory = 内存带宽
+limit-name-page-cache = 页缓存
+limit-name-rate = 速率
+limit-name-database = 数据库
+limit-name-unknown = 未知部分
+
+limit-rate-asked = 瓶颈是设定的速率 { $rate }：已维持。
+limit-rate-allowed = { $limit }是{ $source } 允许的速率：{ $allowed }，已经达到。
+limit-rate-allowed-not-met = { $limit }是{ $source } 允许的速率：{ $allowed }。实际达到其 { $reached }，每个 I/O 的用时为设备自身用时的 { $wait }。
+limit-rate-of-control-group = 控制组对 { $device } 的 io.max
+limit-page-cache = 由页缓存应答：只有 { $share } 的字节到达设备。这是内存的速度，不是硬盘的。
+limit-all-cores = { $limit }是全部 { $cpus } 个 CPU：繁忙 { $busy }，每 I/O 耗 CPU { $cost }。
+limit-irq-cores = { $limit }是处理中断的 { $cpus ->
+    [1] CPU { $cpu }
+   *[other] { $cpus } 个 CPU
+  }：繁忙 { $busy }，其中 { $interrupts } 用于中断。
+limit-cores = { $limit }是{ $workers ->
+    [1] 单个核心
+   *[other] 全部 { $workers } 个工作线程所在的核
+  }：繁忙 { $busy }，每 I/O 耗 CPU { $cost }。
+limit-polling-core = { $limit }是轮询核：每 I/O 耗 CPU { $cost }。
+limit-link = { $limit }是 PCIe 链路：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
+limit-uplink = { $limit }是共享链路：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
+limit-memory = { $limit }是内存带宽：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
+limit-array = { $limit }是阵列：{ $iops } 达到其上限（{ $ceiling }）的 { $used }。
+limit-array-writes = { $limit }是阵列：每次写要耗成员盘 { $ios } 次 I/O。
+limit-shared-device = { $limit }是设备：全部 { $targets } 个目标都在其上，减少目标时总量不变。
+limit-shared-part = { $limit }是各硬盘共享的部分：减少硬盘时总量不变。
+limit-queue-depth = { $limit }是队列深度：{ $in_flight ->
+    [1] 逐个 I/O，每个 { $latency }
+   *[other] 在途 { $in_flight } 个，每个 { $latency }
+  }。
+limit-device = { $limit }是设备：在途 { $in_flight } 个，每个 { $latency }，没有核饱和。
+limit-database-all-cores = { $limit }是全部 CPU：繁忙 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
+limit-database-drives = { $limit }是硬盘：给出 { $calibrated } 中的 { $iops-figure }。
+limit-database-core = { $limit }是单个核心：繁忙 { $busiest }，全部 CPU 平均 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
+limit-database = { $limit }是数据库：CPU 繁忙 { $busy }，硬盘给出 { $calibrated } 中的 { $iops-figure }；它在等待自身（锁、日志）或更多会话。
+limit-unknown-no-io = 瓶颈未知：没有完成任何 I/O。
+limit-unknown-no-signature = 瓶颈未知：没有计数器到达极限，相邻步骤也不能判定。
+limit-unknown-near-knee = 瓶颈未知：接近拐点，加深队列仍略有帮助，主机没有饱和。
+limit-unknown-deeper-held-by-threads = 瓶颈未知：队列更深时因其线程所在的核已满而增长甚少，这不能说明设备的情况。
+limit-unknown-shallower-held-by-threads = 瓶颈未知：在途较少的步骤受其线程所限，因此此后的增长不能说明队列深度的作用。
+
+limit-probe-more-in-flight = 在途 { $in_flight } 个时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-fewer-in-flight = IOPS 为在途 { $in_flight } 个时的 { $growth }{ $growth-ci }。
+limit-probe-more-threads = { $threads } 个线程时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-other-engine = { $engine } { $mode } 的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-fewer-targets = 只用 { $targets } 个目标时，每个目标的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-other-block = { $block } 的块传输的字节为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-more-sessions = 增加会话后事务数为此前的 { $gain }{ $gain-ci }。
+limit-caveat-noise = 区间尚不能排除其他答案。
+limit-caveat-workers-waited = 其他程序使工作线程有 { $share } 的时间在等待。
+
+evidence-iops = IOPS
+evidence-mean-latency = 平均延时
+evidence-mean-in-flight = 平均在途数
+evidence-cpu-per-io = 每 I/O 的 CPU
+evidence-allowed-cpus-busy = 本次运行可用 CPU 的平均繁忙程度
+evidence-own-share-of-busy = 繁忙时间中属于本次运行的份额
+evidence-cpu-busy = CPU { $cpu } 的繁忙程度
+evidence-cpu-interrupts = CPU { $cpu } 繁忙时间中中断的份额
+evidence-workers-busy = 工作线程的平均繁忙程度
+evidence-workers-waited = 工作线程等待 CPU 的时间份额
+evidence-gain-of-threads = { $threads } 个线程时的 IOPS 与此步骤之比
+evidence-gain-of-depth = 在途 { $in_flight } 个时的 IOPS 与此步骤之比
+evidence-growth-of-depth = 此步骤的 IOPS 与在途 { $in_flight } 个时之比
+evidence-gain-per-target = { $targets } 个目标时每个目标的 IOPS 与此步骤之比
+evidence-bytes-at-device = 到达设备的字节
+evidence-page-cache-bytes = 页缓存中的字节
+evidence-intended-rate = 设定速率
+evidence-allowed-rate = 允许速率
+evidence-latency-over-device = 延时与设备自身用时之比
+evidence-ceiling = 上限
+evidence-ceiling-used = 上限的利用率
+evidence-array-ceiling = 阵列的上限
+evidence-member-ios-per-write = 每次写的成员盘 I/O
+evidence-member-reads = 纯写时成员盘的读
+evidence-transactions = 事务数
+evidence-cpus-busy = 全部 CPU 的平均繁忙程度
+evidence-busiest-cpu-busy = 最忙 CPU 的繁忙程度
+evidence-drives-used = 硬盘的利用率
+
+help-up-to = { $help }：最多到 { $iops }（{ $gain }），其后的瓶颈是{ $next }
+help-more-in-flight = 增加在途 I/O：加深队列或增加线程
+help-another-drive = 再加一块硬盘
+help-larger-blocks-for-bytes = 更大的块（若看重带宽）
+help-better-slot = 通道更多或代次更新的插槽
+help-another-drive-on-own-link = 再加一块自带链路的硬盘
+help-other-port = 把硬盘移到另一端口，不再共享此端口
+help-more-threads = 在各自的核上增加线程
+help-cheaper-engine = 开销更低的引擎：io_uring，硬盘支持时用轮询
+help-larger-blocks = 更大的块
+help-more-cores = 更多的核
+help-spread-interrupts = 把中断分散到更多核
+help-poll-queues = 不需要中断的轮询队列
+help-full-stripes = 按整条带写入
+help-less-penalty = 写惩罚更小的级别：RAID 10
+help-direct-crosses-once = 直接 I/O，只经过内存一次
+help-memory-channels = 更多内存通道
+help-see-the-drive = 用直接 I/O，或数倍于内存的文件，才能看到硬盘
+help-higher-rate = 提高速率
+help-higher-rate-of = 提高{ $source } 中的速率
+
+# 上限是如何计算的。
+ceiling-rate = 设定的速率：{ $rate }
+ceiling-memory = 内存可搬运 { $rate }，每 I/O { $crossings } × { $block }
+ceiling-queue-depth = 在途 { $in_flight } 个，无等待时每个 { $latency }（利特尔法则）
+ceiling-device-commands = { $drives } 块硬盘，每块 { $each }，{ $reads } 读
+ceiling-device-bandwidth = { $drives } 块硬盘，每块 { $each }，{ $block }，{ $reads } 读
+ceiling-link = { $link } 在编码和 { $payload } 报文之后可承载 { $rate }（{ $block }）
+ceiling-uplink = { $drives } 块硬盘共享 { $uplink }，{ $link }
+ceiling-uplink-above = { $address } 上方的链路
+ceiling-uplink-described = 上行链路
+ceiling-core = { $threads } 个线程，每 I/O 占用其核 { $cost }（{ $origin }）
+ceiling-cost-measured = 实测
+ceiling-cost-published = { $source } 的 { $program }
+ceiling-cost-scaled = { $source } 的 { $program }，由 { $from } 换算至 { $to }
+ceiling-all-cores = { $cores } 个核，每 I/O { $cost }，含中断
+ceiling-all-cores-smt = { $cores } 个核，同核两线程 { $gain }，每 I/O { $cost }，含中断
+ceiling-irq-cores = { $cores } 个核处理中断，每 I/O { $cost }
+ceiling-raid-stripes = { $members } 个成员的 { $level }，每字节写入 { $bytes } 字节
+ceiling-raid-small-writes = { $members } 个成员的 { $level }：一次小写耗 { $reads } 次读和 { $writes } 次写
+ceiling-card-commands = 该卡每秒接受 { $commands-figure } 条命令
+ceiling-card-link = 该卡的 { $link } 可承载 { $rate }（{ $block }）
+
+notice-link-trained-down = { $drive } 的链路为 { $link }，而两端均支持 { $possible }。
+notice-drive-hot = { $drive }：温度 { $temperature }，从 { $warning } 起降速。
+notice-scheduler = { $drive } 使用 I/O 调度器 { $scheduler }，会耗 CPU 并重排；快速硬盘应以 `none` 测量。
+notice-slow-clock = 内核时钟源为 { $clocksource }，每次读取都要系统调用。
+notice-interrupts-on-one-cpu = CPU { $cpu } 承担全部中断时间的 { $share }，而工作线程有 { $workers } 个。
+notice-merges = { $share } 的 I/O 在 { $disk } 上被合并。
+notice-no-poll-queues = 要求轮询完成，但硬盘没有轮询队列。
+notice-interrupts-despite-polling = 要求轮询完成，但每 I/O 有 { $interrupts-figure } 次中断。
+notice-siblings-as-cores = 工作线程运行在 CPU { $cpus }，它们属于同一物理核。
+
+catalogue-kind-device = 设备
+catalogue-kind-processor = 处理器
+catalogue-kind-engine-cost = 引擎开销
+catalogue-kind-figure = 已发表的数据
+catalogue-kind-source = 来源
+catalogue-kind-entry = 目录条目
+catalogue-no-such = 没有名为 `{ $name }` 的{ $kind }
+catalogue-did-you-mean-one-of = 您是不是指 { $names }？
+catalogue-list-help = `fathom catalogue list` 会列出所有名称
+catalogue-source-unknown = `{ $entry }` 的来源未知：`{ $source }`
+catalogue-source-unknown-help = 请添加一个含 id、title 和 publisher 的 [[source]]
+catalogue-name-twice = 名称 `{ $name }` 重复使用
+catalogue-name-twice-help = { $file } 中已有该名称：请给此条目另起名称
+catalogue-no-source = `{ $entry }` 没有来源
+catalogue-no-source-help = 请写明其数值的出处：source = ["某个 [[source]] 的 id"]
+catalogue-source-empty = 来源 `{ $source }` 为空
+catalogue-source-empty-help = 请填写 title 和 publisher
+catalogue-check-twice = 校验 `{ $check }` 重复定义
+catalogue-check-without-figure = 校验 `{ $check }` 引用了不存在的数据 `{ $figure }`
+catalogue-toml = 无法读取：{ $problem }
+catalogue-key-missing = 缺少键 `{ $key }`
+catalogue-key-unknown = 未知的键 `{ $key }`
+catalogue-key-without-unit = `{ $key }` 没有单位
+catalogue-key-without-unit-help = 请写 `{ $key } = ...`
+
+predict-device-not-rated = 目录中既没有 `{ $device }` 的 IOPS，也没有其带宽
+predict-device-not-rated-help = 请在自己的文件中给出，或由一次运行拟合：fathom fit RUN -o FILE
+predict-assumed-read-iops = 4 KiB 随机读达到带宽所允许的速度：没有标称 IOPS
+predict-assumed-write-iops = 4 KiB 随机写达到带宽所允许的速度：没有标称 IOPS
+predict-assumed-read-latency = 单个读耗时 { $latency }：没有标称延时
+predict-assumed-write-latency = 写在 { $latency } 后得到确认：没有标称延时
+predict-assumed-media = 介质速度为控制器的两倍
+predict-link-malformed = `{ $text }` 不是链路
+predict-link-no-lanes = `{ $text }` 没有通道
+predict-link-lanes = `{ $text }`：链路有 1、2、4、8、12 或 16 条通道，不能是 { $lanes }
+predict-link-generation = `{ $text }`：代次 { $generation } 不在 1 到 6 之内
+predict-link-help = 请写代次和通道数，例如 gen4x4
+predict-raid-level = `{ $text }` 不是 RAID 级别
+predict-raid-level-help = 级别有 0、1、5、6 和 10
+predict-too-few-cores = { $cores } 个核以每 I/O { $cost } 的核时间给出 { $given }；需要 { $wanted }：{ $needed } 个核，或开销更低的引擎
+predict-alone-too-slow-mean = 单个 I/O 已耗时 { $latency }（平均）；要求 { $wanted }，增加硬盘不能使单个 I/O 更快
+predict-alone-too-slow-p99 = 单个 I/O 已耗时 { $latency }（p99）；要求 { $wanted }，增加硬盘不能使单个 I/O 更快
+predict-drive-unknown = 对该硬盘了解不足
+predict-most-within-goal = 在目标之内最多为 { $wanted } 中的 { $iops-figure }：{ $ceiling }
+
+fit-file-comment = 由 `fathom fit` 拟合的设备；用法：--device FILE。
+fit-note = 拟合误差：读 { $reads }，写 { $writes }（均方根）
+fit-note-reads-only = 拟合误差：读 { $reads }（均方根），无写

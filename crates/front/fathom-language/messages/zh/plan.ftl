@@ -1,0 +1,433 @@
+# 测量什么：参数、目标、study、标签 (fathom-plan)。
+
+# 参数：各自的用途。
+
+knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite
+knob-read-pct = 读所占百分比；其余为写
+knob-rwmixread = 混合 rw 中读所占百分比（默认 50）
+knob-rwmixwrite = 混合 rw 中写所占百分比
+knob-bs = 每个 I/O 的字节数
+knob-bssplit = 多种块大小及其占比（百分比）
+knob-iodepth = 每个线程的在途 I/O 数
+knob-numjobs = 每个目标的线程数
+knob-load = 线程数 x 队列深度，合写为一个词
+knob-iodepth-batch-submit = 每次调用最多交给内核的 I/O 数（不超过队列深度）
+knob-iodepth-batch-complete-min = 每次调用至少等待的完成数（不超过队列深度）
+knob-iodepth-batch-complete-max = 接受但给出提示：总是收取所有已就绪的完成事件
+knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd libaio psync mmap null
+knob-mode = io_uring 的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
+knob-hipri = fio 对 mode=iopoll 的写法
+knob-sqthread-poll = fio 对 mode=sqpoll 的写法
+knob-sqthread-poll-cpu = 内核轮询线程所在的 CPU
+knob-fixedbufs = 注册 I/O 缓冲区（io_uring）
+knob-registerfiles = 注册文件（io_uring）
+knob-direct = 绕过页缓存（O_DIRECT）
+knob-size = 每个目标从 offset 起访问的字节数；20% 表示各目标的一部分
+knob-offset = 访问的第一个字节
+knob-runtime = 测量时长：30s 为固定，2s..10s 直到区间足够窄，auto = 2s..10s
+knob-ramp-time = 运行但不计入的预热时间
+knob-loops = 访问区域这么多遍后停止
+knob-iops-precision = 自适应时长：IOPS 达到此精度即停止
+knob-p99-precision = 自适应时长：p99 达到此精度即停止
+knob-norandommap = 一遍之内可能重复的随机偏移
+knob-random-distribution = 偏移的热度分布：random、zipf:THETA、hotspot:ACCESS/SPACE
+knob-randseed = 偏移、操作、到达和数据的随机种子
+knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数；study 中 75% 表示闭环最高值的比例
+knob-rate-process = 到达间隔：fixed（fio：linear）或 poisson
+knob-latency-goal = 结论给出满足这些延时的最高负载：p99<= 和 lat<=（平均值）
+knob-placement = 线程运行的位置：unpinned、cores、smt、local、remote 或 CPU 列表
+knob-cpus-allowed = 第 i 个线程绑定到列表中第 i 个 CPU，循环使用
+knob-buffer-compress-percentage = 写入数据中可被压缩掉的百分比
+knob-dedupe-percentage = 写入的 4 KiB 数据块中重复的百分比
+knob-verify = 写入自描述的块并校验：crc32c 或 none
+knob-devices = 使用组内前若干个目标
+knob-precondition = 测量之前：same（自身负载直到稳态）、snia（清除、128k 写两遍、自身负载）、quick、none
+knob-purge = 先清除目标（snia 总会清除）：1（可用的最佳方式）、format、sanitize、discard、0
+knob-settle-load = 达到稳态各轮的线程数 x 队列深度
+knob-settle-rounds = 最多轮数，超过即视为未达到稳态
+knob-settle-time = 每轮的时长
+knob-paranoid = 为每个 I/O 单独打时间戳，而非每批一次
+
+# 参数：不可能的值。
+
+knob-above-maximum = `{ $text }` 超过最大值 { $max }
+knob-cpu-above-maximum = CPU { $cpu } 超过最大值 { $max }
+knob-out-of-range = `{ $text }` 超出范围；应为 { $min } 到 { $max }
+knob-share-out-of-range = `{ $text }` 超出范围；应为 1% 到 { $max }%
+knob-whole-help = { $min } 到 { $max } 的整数
+knob-above-100-percent = 百分之 { $percent } 超过了整体；应为 0 到 100
+knob-not-a-share = `{ $text }` 不是 0 到 1 之间的比例
+knob-not-a-share-help = 请写成 1% 或 0.01 的形式
+knob-negative = `{ $text }` 是负数
+knob-not-whole = `{ $text }` 不是整数
+knob-over-64-bits = `{ $text }` 超出 64 位
+knob-not-a-flag = `{ $text }` 既不是 1 也不是 0
+knob-not-a-flag-help = 请写 1 或 0
+knob-share-of-target = `{ $text }`：这里不支持目标的比例
+knob-share-of-target-help = 请以字节给出大小，例如 20g
+knob-binary-unit = `{ $text }` 被读作 { $bytes } 字节：k、m、g 为 1024 的幂
+knob-unknown-workload = 未知的负载 `{ $text }`
+knob-sequence-modifier = 不支持 `{ $text }` 中 fio 的顺序修饰
+knob-sequence-modifier-help = 请写 `{ $word }`
+knob-empty-block = 0 字节的块不传输任何数据
+knob-empty-block-help = 512 的倍数，例如 4k
+knob-part-of-sector = { $bytes } 字节不是 512 的倍数
+knob-part-of-sector-help = 完整的扇区，例如 4k
+knob-bs-per-direction = `{ $text }`：不支持读写各用一种块大小
+knob-bs-per-direction-help = 请给出一种大小，或分两个步骤测量读和写
+knob-split-per-direction = 不支持读写各用一种划分
+knob-split-twice = 块大小 { $bytes } 出现两次
+knob-split-too-long = 一个划分最多 64 种大小
+knob-split-sum = 各占比之和为 { $sum }，而不是 100 %
+knob-split-rest = { $rest } 不能平均分给 { $sizes } 种大小
+knob-bssplit-help = 请写成 4k/60:64k/40 的形式
+knob-unknown-distribution = 未知的分布 `{ $text }`
+knob-refused-distribution = 不支持 fio 的分布 `{ $kind }`
+knob-refused-distribution-help = 请使用 zipf:THETA 或 hotspot:ACCESS/SPACE（百分比），例如 hotspot:90/10
+knob-not-an-exponent = `{ $text }` 不是指数
+knob-zipf-range = zipf 的指数必须大于 0 且不超过 10
+knob-zipf-help = 请写成 zipf:1.2 的形式
+knob-not-a-hotspot = `{ $text }` 不是 ACCESS/SPACE 的形式
+knob-hotspot-range = hotspot 的两个百分比都必须为 1 到 99
+knob-hotspot-help = 先写 I/O 的百分比，再写空间的百分比：hotspot:90/10
+knob-rate-share-help = 闭环最高 IOPS 的整数百分比，例如 75%
+knob-goal-asks-rate = `{ $text }` 要求了速率，而速率正是该 study 要寻找的
+knob-goal-asks-rate-help = 请只写延时，例如 p99<=1ms
+knob-not-a-load = `{ $text }` 不是 TxQ 的形式
+knob-load-threads = 线程数
+knob-load-depth = 队列深度
+knob-load-help = 线程数 x 队列深度：4x32
+knob-no-runtime = 时长为 0 则什么也测不到
+knob-no-runtime-help = 例如 30s，或 2s..10s 表示下限..上限，或 auto
+knob-runtime-order = 最短时长大于最长时长
+knob-runtime-order-help = 下限..上限，例如 2s..10s
+knob-unknown-engine = 未知的引擎 `{ $text }`
+knob-engines = 可用引擎：{ $engines }
+knob-unknown-mode = 未知的方式 `{ $text }`
+knob-unknown-process = 未知的到达过程 `{ $text }`
+knob-unknown-placement = 未知的 placement `{ $text }`
+knob-placements = 可用：{ $words }，或 0-3,8 这样的 CPU 列表
+knob-no-size = 大小为 0 则容不下一个块
+knob-no-size-help = 例如 2g；要用整个目标请不写
+knob-no-share-help = 例如 20%；要用整个目标请不写
+knob-unknown-precondition = 未知的预处理方式 `{ $text }`
+knob-unknown-purge = 未知的清除方式 `{ $text }`
+knob-unsupported-verify = 不支持以 `{ $text }` 校验
+knob-no-complete-max = iodepth_batch_complete_max={ $max } 不设上限：Fathom 总是收取所有已就绪的完成事件
+
+# 参数：相互矛盾或不起作用。
+
+knob-no-target = 没有指定目标
+knob-no-target-help = 请用 --target 指定文件或设备
+knob-mode-twice = mode 已经是 { $mode }
+knob-mode-twice-help = iopoll（hipri）与 sqpoll（sqthread_poll）不能同时使用：请选其一
+knob-engine-without-mode = 引擎 { $engine } 没有 { $mode } 方式
+knob-engine-without-mode-help = iopoll 和 sqpoll（fio：hipri、sqthread_poll）需要引擎 io_uring 或 io_uring_cmd
+knob-no-sqpoll-cpu = sqthread_poll_cpu 在 { $mode } 方式下不起作用
+knob-mmap-direct = 引擎 mmap 经过页缓存（或 DAX）；它没有 O_DIRECT
+knob-mmap-direct-help = 请去掉 direct，或设 direct=0
+knob-iopoll-buffered = iopoll 方式需要 O_DIRECT
+knob-iopoll-buffered-help = 请设 direct=1，或 mode=interrupt
+knob-paranoid-synchronous = paranoid：同步引擎本来就为每个 I/O 打时间戳
+knob-no-mix = rwmixread 和 rwmixwrite 在 rw={ $rw } 下不起作用，与 fio 相同
+knob-reads-of-trim = rw={ $rw } 没有读的占比可言
+knob-reads-of-trim-help = 请去掉它，或设 rw=randrw
+knob-no-distribution = random_distribution 在 rw={ $rw } 下不起作用，与 fio 相同
+knob-depth-of-synchronous = { $engine } 每个线程只有一个在途 I/O：iodepth={ $depth } 按 QD1 运行（请改为增大 numjobs）
+knob-buffers = { $threads } 个线程 x { $depth } x { $block } 需要 { $buffers } 的缓冲区；最大为 { $max }
+knob-buffers-help = 请减小 iodepth、numjobs 或 bs
+knob-rate-process-alone = 没有 rate_iops 时 rate_process 不起作用
+knob-rate-process-alone-help = 请设置 rate_iops，或去掉它
+knob-size-below-block = size { $size } 小于一个 { $block } 的块
+knob-size-below-block-help = 请增大 size，或减小 bs
+knob-offset-in-sector = offset { $offset } 不是 512 的倍数
+knob-offset-in-sector-help = O_DIRECT 需要完整的扇区，例如 1g
+knob-placement-and-cpus = 同时给出了 placement 和 cpus_allowed：以后者为准
+knob-share-of-nothing = rate_iops={ $share }：单独一个步骤没有可供参照的闭环
+knob-share-of-nothing-help = 请以 IOPS 给出速率，例如 20k；ladder 中可以用比例
+
+# 目标。
+
+goal-malformed = `{ $text }` 不是目标
+goal-malformed-help = 请写成例如 iops>=10M, p99<=500us
+goal-wrong-way = `{ $text }` 的方向反了
+goal-rate-help = 速率用 >=
+goal-latency-help = 延时用 <=
+goal-of-nothing = 为零的目标总能达到
+goal-no-time = 没有不耗时的 I/O
+goal-iops-help = 例如 10M 或 500k
+goal-bw-help = 例如 20GB/s 或 10GiB/s
+goal-time-help = 例如 500us
+goal-without-unit = `{ $text }` 没有单位
+goal-without-unit-help = 请在后面写 us、ms 或 s
+goal-unknown = `{ $word }` 不能作为目标
+goal-not-a-bandwidth = `{ $text }` 不是带单位的数字
+goal-unknown-unit = `{ $unit }` 不是带宽单位
+
+# 计划。
+
+plan-base-first = { $step }：先行测量，因为后面的速率是其 IOPS 的比例
+plan-time-too-short = { $time }对 { $steps } 个步骤来说太短
+plan-time-too-short-help = 请至少给 { $least }，或减少步骤
+plan-scaled = 用时 { $time }，而非完整的 { $full }：区间约为原来的 { $width } 倍宽
+plan-scaled-rounds = 用时 { $time }，而非完整的 { $full }：区间约为原来的 { $width } 倍宽，且稳态判定只有 { $rounds } 轮，而非 { $usual } 轮
+
+# study 文件。
+
+study-io-question = 这一个负载能得到什么结果？
+study-no-question = 结果如何？
+study-quick-question = 它有多快，瓶颈在哪里？
+study-baseline-question = 未经调优的普通中断路径能得到什么结果？
+study-pinning-question = 把线程绑核有帮助吗，到哪个队列深度为止？
+study-qos-question = 尾延时有多长，在哪个深度开始增长？
+study-enterprise-question = 在稳态的服务器负载下，从轻到重，各组表现如何？
+study-scaling-question = 性能随盘数和线程数增长吗，瓶颈在哪里？
+study-engines-question = 这里哪条 I/O 路径最快，各自的 CPU 开销是多少？
+study-tune-question = 这个设置有帮助吗？
+study-snia-question = 按 SNIA PTS，在稳态下的数值是多少？
+
+study-unknown = 没有名为 `{ $name }` 的 study
+study-shipped = 自带的 study：{ $studies }；自己的计划以 .toml 或 .fio 结尾
+study-quick-precondition = quick 预处理：填充一遍，最多五轮短测；不等同于 SNIA PTS 的预处理
+study-too-many-steps = 计划的步骤超过 { $max } 个
+study-too-many-steps-conditioned = 计划连同预处理共有 { $steps } 个步骤；最多 { $max } 个
+study-too-many-steps-conditioned-help = 请缩短列表，或减小 settle_rounds
+study-ladder-too-long = 该 ladder 的步骤超过 { $max } 个
+study-shorten-lists = 请缩短其列表
+study-equal-cells = ladder 中与另一格相同的格只运行一次：略去 { $count } 个
+study-no-such-part = 该 study 没有名为 `{ $part }` 的部分
+study-parts-without-names = 它的 ladder 没有名称；请去掉 --only
+study-target-is-no-knob = 目标不是参数
+study-compare-groups = 请把目标作为组来比较：--group A=T --group B=T
+study-set-target-help = 请使用 --target，或 --group NAME=TARGET,TARGET
+study-unknown-side = `{ $key }` 既不是参数，也不是主机的设置
+study-host-settings = 主机的设置：{ $settings }
+study-versus-own-axis = 该 study 本身就遍历 { $key } 的多个值
+study-versus-own-axis-help = 请先给它一个值：--set { $key }=VALUE
+study-same-sides = 这没有任何改变：两边会完全相同
+study-same-sides-help = 请给出该 study 尚未采用的值
+study-needs-versus = 该 study 要比较一个设置，但没有指定
+study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio
+study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
+study-unknown-need = study 唯一可以要求的是 "versus"
+study-text-expected = 这里应为文本
+study-texts-expected = 这里应为文本，或文本的列表
+study-whole-expected = 应为 { $min } 到 { $max } 的整数
+study-knob-expected = 这里应为参数的名称
+study-knob-expected-help = outermost = "read_pct"
+study-is-a-table = `{ $table }` 是一个表
+study-is-a-table-help = 请写 [{ $table }]
+study-wrong-type = { $key }：这里不能是 { $kind }
+study-wrong-type-help = 请给出文本、整数，或 true 和 false
+study-min-and-max = runtime：min 和 max 都需要
+study-min-and-max-help = {"{"} min = "2s", max = "10s" {"}"}
+study-list-in-defaults = 列表属于 ladder：defaults 只放单个值
+study-list-in-defaults-help = 请把它移到 [[ladder]] 中
+study-list-help = 列表写作 iodepth=[1, 2, 4]
+study-empty-list = 空列表不产生步骤
+study-empty-list-help = 请至少给出一个值
+study-not-a-ladder = ladder 写作 [[ladder]]
+study-no-knob-of-ladder = `{ $word }` 不是该 ladder 的参数，或出现两次
+study-no-knob-of-ladder-help = 请把 ladder 的每个参数各写一次
+study-outermost = `{ $key }` 不能作为含轮次的 ladder 或对其交错的 ladder 的最外层
+study-outermost-help = 请去掉 `outermost`
+study-rounds-without-track = 轮次需要知道哪个数值必须达到稳态
+study-rounds-without-track-help = 请加上 track = {"{"} metric = "iops" {"}"}
+study-track-is-a-table = track 是一个表
+study-track-is-a-table-help = track = {"{"} metric = "iops", bs = "4k" {"}"}
+study-unknown-figure = 未知的数值 `{ $figure }`
+study-no-such-cell = { $key } = { $value } 不是该 ladder 的格
+study-no-such-cell-help = 请写该 ladder 具有的参数和值
+study-target-and-group = 同时给出了 --target 和 --group
+study-target-and-group-help = 请把所有目标放入组中
+study-bad-group = 组 `{ $group }` 为空，或出现两次
+study-bad-group-help = --group NAME=TARGET,TARGET
+study-no-target-help = 请指定文件或设备：--target PATH，或 [defaults] 中的 `target`
+
+# 步骤的标签，以及比较双方的标签。
+
+label-workload = { $blocks } { $order }{ $operations }
+label-sequential = 顺序
+label-random = 随机
+label-random-repeating = 随机（可重复）
+label-zipf = zipf { $theta }{" "}
+label-hotspot = 热点 { $access }/{ $space }{" "}
+label-read = 读
+label-write = 写
+label-trim = TRIM
+label-mix = 读写 { $read }/{ $write }
+label-write-trim = 写 { $write }/TRIM { $trim }
+label-read-write-trim = 读 { $read }/写 { $write }/TRIM { $trim }
+label-load = { $workload } T{ $threads } QD{ $depth }
+label-at-share = { $load } 最高值的 { $share }
+label-at-rate = { $load } 速率 { $iops }/s
+label-purge = 清除
+label-purge-by = 以 { $means } 清除
+label-fill = 填充
+label-precondition = 预处理 { $workload }
+label-pass = { $label }，第 { $number }/{ $of } 遍
+label-part = { $label }，第 { $number }/{ $of } 部分
+label-with = { $label } { $what }
+label-unregistered = 未注册
+label-fixed-buffers = 仅注册缓冲区
+label-fixed-files = 仅注册文件
+label-pinned = 绑核
+label-pinned-to-siblings = 绑到同核线程
+label-local = 本地节点
+label-remote = 远端节点
+label-cpus = CPU { $cpus }
+label-drives = { $drives } 块盘
+label-buffered = 经页缓存
+label-compressible = 可压缩 { $share }
+label-dedupe = 重复 { $share }
+label-over = 范围 { $size }
+label-from = 起于 { $offset }
+label-verified = 带校验
+label-submits-by = 每次提交 { $ios }
+label-waits-for = 每次等待 { $ios }
+label-quick = 快速
+label-round = 第 { $number } 轮
+arm-parts = { $parts }
+arm-as-in-study = { $key } 保持 study 原设
+arm-as-found = { $key } 保持原样
+
+# fio 作业：不起作用的、不支持的、两者不同之处。
+
+fio-logs = 每个区间和延时都会保留：请用 `fathom export --format hlog`（或 fio-json）
+fio-latencies = Fathom 总是记录每个 I/O 的 slat、clat 和 lat
+fio-layout = Fathom 自行布置文件，先写后读，并在结束后删除
+fio-threads = Fathom 总是使用线程
+fio-group-reporting = 同一步骤的线程总是合并报告
+fio-new-group = 每个步骤单独报告
+fio-percentiles = 保留完整直方图；显示 p50 到 p99.999
+fio-clock = Fathom 自行选择时钟并予以说明
+fio-digits = 显示三位有效数字，导出时为全部位数
+fio-disk-util = 总是读取目标设备的计数器
+fio-stats = 每个步骤都会报告
+fio-unified = 读和写既分别报告，也合并报告
+fio-nonvectored = Fathom 的 I/O 从不使用向量方式
+fio-userspace-reap = 在内核支持时，Fathom 在用户态从环中收取完成事件
+fio-no-repeats = 写入的数据本来就不重复
+fio-seed = Fathom 的偏移由种子决定：要改变请设置 randseed
+fio-steady = Fathom 在置信区间足够窄时结束步骤
+fio-steady-help = 请去掉它；在 study 文件中使用 runtime = {"{"} min = "10s", max = "60s" {"}"}
+fio-bandwidth = 速率以每秒 I/O 数计
+fio-use-rate-iops = 请使用 rate_iops
+fio-think = 线程在 I/O 之间不停顿
+fio-think-help = 开环负载请使用 rate_iops
+fio-flush = 写入之间不发出刷写
+fio-measure-with-fio = 请去掉它，或用 fio 测量
+fio-latency-target = 不会为延时目标搜索队列深度
+fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
+fio-commands = 不从作业文件运行命令
+fio-commands-help = 请在前后自行运行
+fio-traces = 不回放轨迹
+fio-traces-help = 请用 rw、bs 和 iodepth 描述负载
+fio-pages = 数据默认不可压缩
+fio-pages-help = 请使用 buffer_compress_percentage
+fio-nodes = 计划不知道机器有哪些节点
+fio-nodes-help = 请用 cpus_allowed 指定 CPU
+fio-memory = 内存总是位于线程本地
+fio-remove = 请去掉它
+fio-cpumask = CPU 以列表指定
+fio-cpumask-help = 请使用 cpus_allowed=0-3
+fio-rate-min = 达不到的速率会被报告，不会结束步骤
+fio-rate-cycle = 到达逐个保持，不按窗口
+fio-bsrange = 块大小连同其占比一起指定
+fio-bsrange-help = 请使用 bssplit=4k/50:64k/50
+fio-aligned = 块总是对齐的
+fio-full-queue = 队列保持填满
+fio-one-file = 每个目标是一个文件
+fio-one-file-help = 请用 filename=a:b 指定文件
+fio-filesize = 文件与其区域一样大
+fio-filesize-help = 请使用 size
+fio-shared-region = 同一目标的线程共享其区域
+fio-shared-region-help = 请为每个区域写一个小节
+fio-mixed-pattern = 访问模式要么随机，要么顺序
+fio-mixed-pattern-help = 请使用两个小节
+fio-sync = 不设置 O_SYNC
+fio-start-delay = 步骤之间没有间隔
+fio-wait-for = 步骤按文件中的顺序运行
+fio-wait-for-help = 请使用 stonewall
+fio-kb-base = 4k 总是 4096 字节
+fio-kb-base-help = 请去掉它，并把大小写成 4k 的形式
+fio-do-verify = 设置了 verify 时，读取总会校验
+fio-verify-fatal = 错误的块会被计数并显示
+fio-max-latency = 慢 I/O 会被记录，不会结束步骤
+fio-mounted = 从不写入已挂载的盘
+fio-mounted-help = 请使用盘上的文件，或换一块盘
+fio-pre-read = 不预热页缓存
+fio-submit-mode = I/O 由收取它们的线程提交
+fio-overlap = 不推迟重叠的 I/O
+fio-cmd-type = 只向盘下发 NVMe 命令
+fio-continue-on-error = 错误会被计数，步骤继续
+fio-ignore-error = 每个错误都会被计数并显示
+fio-no-equivalent = Fathom 没有对应功能
+fio-no-equivalent-help = 请去掉它，或用 fio 运行该作业
+
+fio-not-supported = 不支持 fio 的 `{ $key }`：{ $why }
+fio-machine-word = 计划不依赖于机器
+fio-machine-word-help = 请直接写数字
+fio-include = 不支持 `include`
+fio-include-help = 请把被包含的行放入本文件
+fio-no-job = 作业文件中没有作业
+fio-no-job-help = 除 [global] 外请再加一个小节，例如 [job]
+fio-too-many-steps = 作业文件的步骤超过 { $max } 个
+fio-too-many-steps-help = 请拆分它
+fio-needs-a-value = `{ $key }` 需要一个值
+fio-needs-a-value-help = 请写 { $key }=...
+fio-at-once = fio 会让 [{ $second }] 与 [{ $first }] 同时运行；Fathom 一次只运行一个步骤
+fio-at-once-help = 请在 [{ $second }] 中加 stonewall 使其依次运行，或让各小节只在 filename 上不同
+fio-section = 小节写作 [name]
+fio-section-help = 请以 `]` 结束，每行一个
+fio-key-before-section = 第一个小节之前出现了键
+fio-begin-with-global = 请以 [global] 开头
+fio-key-and-value = `=` 两边应有键和值
+fio-key-and-value-help = 例如 iodepth=32
+fio-open-variable = `${"{"}` 没有闭合
+fio-open-variable-help = 请写 ${"{"}NAME{"}"}
+fio-unset-variable = 变量 `{ $name }` 未设置
+fio-unset-variable-help = 请这样运行：{ $name }=... fathom run ...
+fio-unequal-files = 同时运行的小节需要同样多的文件
+fio-sections-at-once = 小节 { $sections } 在 fio 中同时运行：合为一个覆盖其全部文件的步骤
+fio-no-such-engine = 不支持 ioengine={ $engine }：Fathom 没有这个引擎
+fio-several-directories = 不支持多个目录
+fio-no-file = filename 没有指定文件
+fio-no-file-help = 例如 filename=a:b
+fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件
+fio-direct-and-buffered = direct 与 buffered 重复说明同一件事
+fio-direct-and-buffered-help = 请保留其一
+fio-uneven-files = { $jobs } 个作业 x { $depth } 个在途 I/O 不能被 { $files } 个文件整除
+fio-uneven-files-help = fio 让每个作业轮流访问所有文件；请改为每个文件写一个小节
+fio-files-in-turn = fio 让 { $jobs } 个 iodepth 为 { $depth } 的作业轮流访问 { $files } 个文件；Fathom 给每个文件各自的线程：每个文件 T{ $threads } QD{ $queue_depth }，在途 I/O 总数相同
+fio-not-a-time = runtime：`{ $text }` 不是时间
+fio-not-a-time-help = 例如 30 或 30s
+fio-time-based = time_based 需要 runtime
+fio-time-based-help = 请加上 runtime=30s
+fio-no-effect = { $key } 在 { $with } 下不起作用
+fio-ends-after-size = 没有 time_based 时，作业在访问完 size 后结束（无论用时多久），与 fio 相同
+fio-ends-after-size-or-runtime = 没有 time_based 时，作业在访问完 size 或到达 runtime 后结束，与 fio 相同
+fio-io-size = io_size 只支持 size 的整数倍
+fio-io-size-help = 请给出 size 及其整数倍，或使用 time_based 加 runtime
+fio-not-a-rate = rate_iops：这不是速率
+fio-rate-help = 例如 rate_iops=1000，或在 rwmixread=70 时 rate_iops=700,300
+fio-rates-against-mix = 这些速率使读占 { $given }，而混合比例要求 { $mix }
+fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }；延时从预定开始时刻算起
+fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
+fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
+fio-repeating-passes = 该作业在访问 `size` 字节后结束，而其偏移可能重复，这不受支持
+fio-repeating-passes-help = 请加上 time_based 和 runtime=30s
+fio-repeating-runtime = 偏移可能重复：该步骤会运行整个 runtime，fio 可能更早结束
+fio-sequential-jobs = fio 让同一文件的所有顺序作业从同一偏移开始；Fathom 给每个线程各自的一段
+fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
+fio-invalidate = fio 在开始前丢弃文件的页缓存（invalidate）；Fathom 不会
+fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式
+fio-unknown-policy = 未知的策略 `{ $policy }`
+fio-shared-cpus = cpus_allowed：fio 允许每个作业在列表中的任意 CPU 上运行（cpus_allowed_policy=shared）；Fathom 把第 i 个线程绑定到第 i 个 CPU
+
+fio-lacks-cores = 每个物理核一个线程：请用 cpus_allowed 指定 CPU
+fio-lacks-smt = 线程占用每个核的两个同核线程：请用 cpus_allowed 指定 CPU
+fio-lacks-local = 线程在目标所在的 NUMA 节点上：请用 cpus_allowed 指定 CPU
+fio-lacks-remote = 线程在目标所在节点以外的 NUMA 节点上：请用 cpus_allowed 指定 CPU
+fio-lacks-share = 速率为之前闭环所得 IOPS 的 { $share }：请用 rate_iops 指定
+fio-lacks-adaptive = 从 { $floor } 起，区间足够窄即结束

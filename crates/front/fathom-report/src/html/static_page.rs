@@ -1,0 +1,349 @@
+//! The page without scripts: verdict and all steps, so that the report can be read anywhere.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use fathom_judge::document::{ComparedStep, Comparison, Document, LatencyView, StepView};
+use fathom_lab::reproduce::{FigureRow, Reproduction};
+use fathom_language::Language;
+use fathom_message::{Message, Quantity, Unit, msg};
+use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+
+use super::Escaped;
+use crate::words::Sentences;
+
+/// Messages in the language of the page; texts that are names, or data of an article, by the sentences of its document.
+pub(super) struct Words<'a> {
+    language: Language,
+    known: Option<&'a BTreeMap<String, String>>,
+}
+
+impl<'a> Words<'a> {
+    /// The words for `language`.
+    pub(super) fn of(language: Language, sentences: &'a Sentences) -> Words<'a> {
+        Words { language, known: sentences.get(language.code()) }
+    }
+
+    /// The message in the language of the page.
+    pub(super) fn say(&self, message: &Message) -> String {
+        message.as_verbatim().map_or_else(|| self.language.say(message), |text| self.text(text).to_owned())
+    }
+
+    /// The text in the language of the page; as it stands where there is no other.
+    fn text<'s>(&'s self, text: &'s str) -> &'s str {
+        self.known.and_then(|known| known.get(text)).map_or(text, String::as_str)
+    }
+}
+
+/// Verdict, figures and all steps without any script.
+pub(super) fn static_page(doc: &Document, words: &Words<'_>) -> String {
+    let mut page = String::new();
+    write_static(doc, words, &mut page).expect("a String takes everything");
+    page
+}
+
+fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Result {
+    write!(page, "<main><section>")?;
+    for verdict in &doc.verdict {
+        let (question, answer) = (words.say(&verdict.question), words.say(&verdict.answer));
+        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&question), Escaped(&answer))?;
+        let items = verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats);
+        write_list(page, items.map(|item| words.say(item)))?;
+    }
+    if doc.verdict.is_empty() {
+        write!(page, "<h1>{}</h1>", Escaped(&words.say(&doc.run.question)))?;
+    }
+    write!(
+        page,
+        "<p class=\"static-facts\">{} · {} · {} · {} · {}</p></section>",
+        Escaped(&words.say(&msg!("report-run-title", run = doc.run.id.to_string(), study = &doc.run.study))),
+        Escaped(&doc.run.started),
+        Escaped(&words.say(&state_message(&doc.run.state))),
+        Escaped(&words.say(&msg!("report-steps", steps = doc.steps.len()))),
+        Escaped(&doc.run.command)
+    )?;
+    write!(page, "<section><h2>{}</h2><div class=\"scroll\"><table><thead><tr>", words.say(&msg!("report-all-steps")))?;
+    write_heads(page, words, &columns())?;
+    write!(page, "</tr></thead><tbody>")?;
+    for step in &doc.steps {
+        write_row(page, words, step)?;
+    }
+    write!(page, "</tbody></table></div></section></main>")
+}
+
+/// Heads of a table: words and class of the column.
+type Heads = Vec<(Message, &'static str)>;
+
+fn columns() -> Heads {
+    let name = Message::verbatim;
+    vec![
+        (msg!("report-column-step"), ""),
+        (name("T"), "num"),
+        (name("QD"), "num"),
+        (name("IOPS"), "num"),
+        (name("±95 %"), "num"),
+        (name("MB/s (MiB/s)"), "num"),
+        (msg!("report-column-mean"), "num"),
+        (name("p50"), "num"),
+        (name("p99"), "num"),
+        (name("p99.9"), "num"),
+        (msg!("report-column-limit"), ""),
+    ]
+}
+
+fn write_heads(page: &mut String, words: &Words<'_>, heads: &Heads) -> fmt::Result {
+    heads.iter().try_for_each(|(name, class)| {
+        write!(page, "<th scope=\"col\" class=\"{class}\">{}</th>", Escaped(&words.say(name)))
+    })
+}
+
+/// The label of a step in words; documents of older versions have its name alone.
+fn title(words: &Words<'_>, step: &StepView) -> String {
+    match step.label_message.as_verbatim() {
+        Some("") => words.text(&step.label).to_owned(),
+        _ => words.say(&step.label_message),
+    }
+}
+
+/// The state of a run or step.
+fn state_message(state: &str) -> Message {
+    match state {
+        "running" => msg!("report-state-running"),
+        "finished" => msg!("report-state-finished"),
+        "interrupted" => msg!("report-state-interrupted"),
+        "failed" => msg!("report-state-failed"),
+        "refused" => msg!("report-state-refused"),
+        "measured" => msg!("report-state-measured"),
+        "imported" => msg!("report-state-imported"),
+        other => Message::verbatim(other.to_owned()),
+    }
+}
+
+fn write_list(page: &mut String, items: impl Iterator<Item = String>) -> fmt::Result {
+    write!(page, "<ul>")?;
+    for item in items {
+        write!(page, "<li>{}</li>", Escaped(&item))?;
+    }
+    write!(page, "</ul>")
+}
+
+fn write_row(page: &mut String, words: &Words<'_>, step: &StepView) -> fmt::Result {
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td>",
+        Escaped(&title(words, step)),
+        step.threads,
+        step.queue_depth
+    )?;
+    if let Some(reason) = &step.reason {
+        return write!(
+            page,
+            "<td colspan=\"8\">{}: {} {}</td></tr>",
+            Escaped(&words.say(&state_message(&step.state))),
+            Escaped(&words.say(reason)),
+            Escaped(&step.help.as_ref().map(|help| words.say(help)).unwrap_or_default())
+        );
+    }
+    let lat = step.lat_ns.as_ref();
+    let cells = [
+        format_iops(step.iops),
+        step.iops_ci95.map_or_else(String::new, |ci| half_width(ci, step.iops)),
+        format_rate(step.bytes_per_s),
+        lat.map_or_else(String::new, |l| format_ns(l.mean)),
+        quantile(words, lat, "p50", |l| l.p50),
+        quantile(words, lat, "p99", |l| l.p99),
+        quantile(words, lat, "p99.9", |l| l.p99_9),
+    ];
+    for cell in cells {
+        write!(page, "<td class=\"num\">{}</td>", Escaped(&cell))?;
+    }
+    write!(page, "<td>{}</td></tr>", Escaped(&words.say(&limit_message(&step.limit.name))))
+}
+
+/// `±0.41 %`; empty for a rate of 0.
+fn half_width(ci: [f64; 2], mean: f64) -> String {
+    if mean > 0.0 { format!("±{} %", format_significant((ci[1] - ci[0]) / 2.0 / mean * 100.0)) } else { String::new() }
+}
+
+/// The quantile, or what it would take to know it.
+fn quantile(
+    words: &Words<'_>,
+    lat: Option<&LatencyView>,
+    name: &str,
+    of: impl Fn(&LatencyView) -> Option<u64>,
+) -> String {
+    let Some(lat) = lat else { return String::new() };
+    match (of(lat), lat.needs.get(name)) {
+        (Some(ns), _) => format_ns(ns as f64),
+        (None, Some(need)) => words.say(&msg!("report-needs", time = Quantity::new(need.seconds, Unit::S))),
+        (None, None) => String::new(),
+    }
+}
+
+/// The ratios of a comparison without any script.
+pub(super) fn static_comparison(comparison: &Comparison, words: &Words<'_>) -> String {
+    let mut page = String::new();
+    write_comparison(comparison, words, &mut page).expect("a String takes everything");
+    page
+}
+
+fn write_comparison(c: &Comparison, words: &Words<'_>, page: &mut String) -> fmt::Result {
+    write!(page, "<main><section><h1>{}</h1>", Escaped(&words.say(&c.answer)))?;
+    write_list(page, c.caveats.iter().map(|caveat| words.say(caveat)))?;
+    write!(
+        page,
+        "<h2>{}</h2><div class=\"scroll\"><table><thead><tr><th></th>",
+        words.say(&msg!("report-differences"))
+    )?;
+    for side in &c.sides {
+        write!(page, "<th scope=\"col\">{}</th>", Escaped(&words.say(&side.title)))?;
+    }
+    write!(page, "</tr></thead><tbody>")?;
+    for difference in &c.environment {
+        write!(page, "<tr><th scope=\"row\">{}</th>", Escaped(&words.say(&difference.what)))?;
+        for value in &difference.values {
+            write!(
+                page,
+                "<td>{}</td>",
+                Escaped(&value.as_ref().map_or_else(|| words.say(&msg!("report-not-known")), |value| words.say(value)))
+            )?;
+        }
+        write!(page, "</tr>")?;
+    }
+    write!(
+        page,
+        "</tbody></table></div></section><section><h2>{}</h2><div class=\"scroll\">",
+        words.say(&msg!("report-compared-steps"))
+    )?;
+    write!(page, "<table><thead><tr>")?;
+    write_heads(page, words, &compared_columns())?;
+    write!(page, "</tr></thead><tbody>")?;
+    for step in &c.steps {
+        write_compared(page, words, step)?;
+    }
+    write!(page, "</tbody></table></div></section></main>")
+}
+
+fn compared_columns() -> Heads {
+    vec![
+        (msg!("report-column-step"), ""),
+        (msg!("report-column-side"), ""),
+        (msg!("report-column-figure"), ""),
+        (msg!("report-column-ratio"), "num"),
+        (Message::verbatim("95 %"), "num"),
+        (msg!("report-column-verdict"), ""),
+    ]
+}
+
+/// A compared figure.
+fn metric_message(metric: &str) -> Message {
+    match metric {
+        "lat_mean" => msg!("report-mean-latency"),
+        other => Message::verbatim(other.replace('_', " ")),
+    }
+}
+
+/// What a comparison says of a figure.
+fn effect_message(verdict: &str) -> Message {
+    match verdict {
+        "faster" => msg!("report-faster"),
+        "slower" => msg!("report-slower"),
+        "same" => msg!("report-same"),
+        "unsure" => msg!("report-inconclusive"),
+        other => Message::verbatim(other.to_owned()),
+    }
+}
+
+/// A limit as a word.
+fn limit_message(name: &str) -> Message {
+    match name {
+        "queue_depth" => msg!("report-limit-queue-depth"),
+        "device" => msg!("report-limit-device"),
+        "link" => msg!("report-limit-link"),
+        "uplink" => msg!("report-limit-uplink"),
+        "core" => msg!("report-limit-core"),
+        "all_cores" => msg!("report-limit-all-cores"),
+        "irq_core" => msg!("report-limit-irq-core"),
+        "raid" => msg!("report-limit-raid"),
+        "memory" => msg!("report-limit-memory"),
+        "page_cache" => msg!("report-limit-page-cache"),
+        "rate" => msg!("report-limit-rate"),
+        "database" => msg!("report-limit-database"),
+        "unknown" => msg!("report-limit-unknown"),
+        other => Message::verbatim(other.replace('_', " ")),
+    }
+}
+
+/// The articles redone, without any script.
+pub(super) fn static_reproduction(r: &Reproduction, words: &Words<'_>) -> String {
+    let mut page = String::new();
+    write_reproduction(r, words, &mut page).expect("a String takes everything");
+    page
+}
+
+fn reproduced_columns() -> Heads {
+    vec![
+        (msg!("report-column-figure"), ""),
+        (msg!("report-column-published"), "num"),
+        (msg!("report-column-predicted"), "num"),
+        (msg!("report-column-error"), "num"),
+        (msg!("report-column-remarks"), ""),
+    ]
+}
+
+fn write_reproduction(r: &Reproduction, words: &Words<'_>, page: &mut String) -> fmt::Result {
+    let s = &r.summary;
+    let answer = msg!("report-within", within = s.within_10_pct, figures = s.figures);
+    let held_out = msg!("report-held-out-within", within = s.held_out_within_15_pct, figures = s.held_out);
+    write!(page, "<main><section><p class=\"question\">{}</p>", words.say(&msg!("report-simulated")))?;
+    write!(page, "<h1>{}</h1><p>{}</p></section>", words.say(&answer), words.say(&held_out))?;
+    write!(page, "<section><h2>{}</h2>", words.say(&msg!("report-all-figures")))?;
+    for article in &r.articles {
+        write!(page, "<h3>{}</h3><div class=\"scroll\"><table><thead><tr>", Escaped(&article.title))?;
+        write_heads(page, words, &reproduced_columns())?;
+        write!(page, "</tr></thead><tbody>")?;
+        for row in r.figures.iter().filter(|f| f.article == article.id) {
+            write_figure(page, words, row)?;
+        }
+        write!(page, "</tbody></table></div>")?;
+    }
+    write!(page, "</section></main>")
+}
+
+fn write_figure(page: &mut String, words: &Words<'_>, row: &FigureRow) -> fmt::Result {
+    let mut remarks = Vec::new();
+    if row.fitted {
+        remarks.push(words.say(&msg!("report-fitted")));
+    }
+    if let Some(why) = &row.contradiction {
+        remarks.push(words.say(&msg!("report-contradicts", why = words.say(why))));
+    }
+    remarks.extend(row.reason.as_ref().map(|reason| words.text(reason).to_owned()));
+    let published = match row.published_max {
+        Some(max) => format!("{} – {}", format_significant(row.published), format_significant(max)),
+        None => format_significant(row.published),
+    };
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td class=\"num\">{} {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>",
+        Escaped(&row.id),
+        Escaped(&published),
+        Escaped(&row.unit),
+        Escaped(&row.predicted.map_or_else(String::new, format_significant)),
+        Escaped(&row.error_pct.map_or_else(String::new, |e| format!("{e:+.1} %"))),
+        Escaped(&remarks.join("; "))
+    )
+}
+
+fn write_compared(page: &mut String, words: &Words<'_>, step: &ComparedStep) -> fmt::Result {
+    let ratio = step.ratio.map_or_else(String::new, |r| format!("{r:.3}"));
+    let ci = step.ci95.map_or_else(String::new, |[lo, hi]| format!("{lo:.3} to {hi:.3}"));
+    write!(
+        page,
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"num\">{ratio}</td><td class=\"num\">{ci}</td><td>{}</td></tr>",
+        Escaped(words.text(&step.label)),
+        Escaped(&step.side),
+        Escaped(&words.say(&metric_message(&step.metric))),
+        Escaped(&words.say(&effect_message(&step.verdict)))
+    )
+}

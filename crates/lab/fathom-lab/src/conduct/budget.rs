@@ -1,0 +1,70 @@
+//! The time a run may take: steps are shortened when there is too little left, and use what others left.
+
+use std::time::Duration;
+
+use fathom_plan::{Phase, STEP_NS_MIN, Step};
+
+/// Most that a step is stretched to use time that others left.
+const STRETCH_MAX: f64 = 2.0;
+/// Share of a time budget that the steps may use: preparing comes before them, and the answer after them.
+const STEPS_SHARE: f64 = 0.99;
+/// Wall time that a step is taken to need beside its length until steps have shown it.
+const EXTRA_GUESS: Duration = Duration::from_millis(100);
+
+/// What is left of a budget of wall time. Times are those of the site's clock.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    /// When the last step must have ended; `None`: there is no bound.
+    deadline: Option<Duration>,
+    /// Time the steps so far took beyond their lengths, and their number.
+    extra: (Duration, u32),
+}
+
+impl Budget {
+    /// A budget that begins at `now`.
+    pub(super) fn new(budget_ns: Option<u64>, now: Duration) -> Budget {
+        let for_steps = |ns| Duration::from_nanos(ns).mul_f64(STEPS_SHARE);
+        Budget { deadline: budget_ns.map(|ns| now + for_steps(ns)), extra: (Duration::ZERO, 0) }
+    }
+
+    /// Whether it is used up.
+    pub(super) fn is_used_up(&self, now: Duration) -> bool {
+        self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+
+    /// Whether a step of this length still fits.
+    pub(super) fn has_time_for(&self, step: &Step, now: Duration) -> bool {
+        let needed = Duration::from_nanos(step.length.ramp_ns + step.length.budget_ns);
+        self.deadline.is_none_or(|deadline| now + needed <= deadline)
+    }
+
+    /// Takes note that a step took `took`, of which it measured `measured_ns`.
+    pub(super) fn step_took(&mut self, took: Duration, measured_ns: u64) {
+        self.extra.0 += took.saturating_sub(Duration::from_nanos(measured_ns));
+        self.extra.1 += 1;
+    }
+
+    /// The step, shortened when it and the `rest` would take longer than there is time; longer, up to twice, when steps
+    /// before it were refused or ended early. Rounds of a loop stay as long as each other. `rest` begins with the step.
+    pub(super) fn fitted<'s>(&self, step: &Step, rest: impl Iterator<Item = &'s Step>, now: Duration) -> Step {
+        let mut step = step.clone();
+        let Some(deadline) = self.deadline else { return step };
+        let left_ns = deadline.saturating_sub(now).as_nanos() as f64;
+        let (extra, steps) = self.extra;
+        // Before the first steps, each is taken to need a little beside its length.
+        let extra_ns = (extra + EXTRA_GUESS).as_nanos() as f64 / f64::from(steps + 1);
+        let (needed_ns, count) =
+            rest.fold((0.0, 0.0), |(ns, n), s| (ns + (s.length.ramp_ns as f64) + s.length.budget_ns as f64, n + 1.0));
+        let most = if step.phase == Phase::Measure && step.role.round.is_none() { STRETCH_MAX } else { 1.0 };
+        let share = ((left_ns - count * extra_ns) / needed_ns.max(1.0)).clamp(0.0, most);
+        let l = &mut step.length;
+        let part = |ns: u64| (ns as f64 * share) as u64;
+        let is_fixed = l.floor_ns == l.budget_ns;
+        l.ramp_ns = part(l.ramp_ns);
+        let least_ns = l.budget_ns.min(STEP_NS_MIN);
+        l.budget_ns = part(l.budget_ns).max(least_ns);
+        let floor_ns = if is_fixed { l.budget_ns } else { part(l.floor_ns).min(l.floor_ns) };
+        l.floor_ns = floor_ns.clamp(least_ns.min(l.floor_ns), l.budget_ns);
+        step
+    }
+}

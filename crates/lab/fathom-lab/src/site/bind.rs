@@ -1,0 +1,265 @@
+//! From the names in a plan to what they are on this machine: what is there is judged, what is not is made.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use fathom_host::{
+    Access, Binding, Bindings, FileMark, OpenFlags, OwnFile, Permit, Root, TargetKind, check_new_file, file_bytes,
+    free_bytes, marked_files_in, whole_device_of,
+};
+use fathom_message::{Message, msg};
+use fathom_plan::{EngineName, Part, Phase, Plan, Step, TargetId};
+use fathom_store::MadeFile;
+
+use super::{Permission, TargetError};
+
+/// Size of a file Fathom creates when neither plan nor user says one.
+pub const FILE_BYTES_DEFAULT: u64 = 1 << 30;
+/// Space that must stay free beside a new file: a full file system disturbs others.
+pub(super) const SPARE_BYTES: u64 = 64 << 20;
+/// Names tried for a test file while runs beside this one take them.
+const NAMES_MAX: u32 = 16;
+/// A region that is a share of a drive ends at a whole unit of this size.
+const FOOTPRINT_UNIT_BYTES: u64 = 1 << 20;
+
+/// What the plan does with one target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Use {
+    end_bytes: u64,
+    writes: bool,
+    sized: bool,
+    /// Filled by a step of the plan, not by us beforehand.
+    pub(super) filled_by_step: bool,
+}
+
+/// What the plan does with each target.
+///
+/// # Errors
+/// [`TargetError::NullTarget`].
+pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> {
+    let mut uses: BTreeMap<TargetId, Use> = BTreeMap::new();
+    for step in &plan.steps {
+        for target in &step.targets {
+            let is_null = step.engine.name == EngineName::Null;
+            if target.is_null() && !is_null {
+                return Err(TargetError::NullTarget { engine: step.engine.name.as_str() });
+            }
+            if is_null {
+                continue;
+            }
+            let entry = uses.entry(target.clone()).or_default();
+            let region = step.workload.region;
+            entry.end_bytes = entry.end_bytes.max(region.offset_bytes + region.size_bytes.unwrap_or(0));
+            entry.sized |= region.size_bytes.is_some();
+            entry.writes |= step.workload.mix.is_destructive();
+            entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
+        }
+    }
+    Ok(uses)
+}
+
+/// A target that was looked at.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// It is there: bound as it would be for the run.
+    There(Box<Binding>),
+    /// A file is to be made here, of so many measured bytes.
+    ToMake { path: PathBuf, bytes: u64 },
+}
+
+/// Looks at what `path` leads to, for `target`. Only looks: claims end when the binding is dropped.
+///
+/// # Errors
+/// [`TargetError`].
+pub(super) fn look_at(target: &TargetId, path: &Path, used: Use, permit: &Permit<'_>) -> Result<Seen, TargetError> {
+    let root = Root::live();
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => to_make(test_file_in(path)?, used),
+        Ok(meta) if meta.is_file() || is_device(&meta, path) => {
+            let binding = Binding::existing(&root, target.clone(), path, used.writes, permit)?;
+            let have_bytes = capacity_bytes(&binding)?;
+            if have_bytes < used.end_bytes || have_bytes == 0 {
+                let need_bytes = used.end_bytes.max(1);
+                return Err(TargetError::TooSmall { target: target.clone(), have_bytes, need_bytes });
+            }
+            Ok(Seen::There(Box::new(binding)))
+        }
+        Ok(meta) => Err(TargetError::Kind { target: target.clone(), kind: kind_of(&meta) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if !folder_of(path).is_dir() {
+                return Err(TargetError::Missing { target: target.clone() });
+            }
+            check_new_file(&root, path)?;
+            to_make(path.to_owned(), used)
+        }
+        Err(source) => Err(TargetError::Io { path: path.to_owned(), source }),
+    }
+}
+
+/// Of character devices only those of NVMe namespaces have a block device that they can be judged by.
+fn is_device(meta: &fs::Metadata, path: &Path) -> bool {
+    let kind = meta.file_type();
+    kind.is_block_device() || kind.is_char_device() && whole_device_of(&Root::live(), path).is_ok()
+}
+
+fn kind_of(meta: &fs::Metadata) -> Message {
+    let kind = meta.file_type();
+    if kind.is_char_device() {
+        msg!("kind-character-device")
+    } else if kind.is_fifo() {
+        msg!("kind-fifo")
+    } else if kind.is_socket() {
+        msg!("kind-socket")
+    } else {
+        msg!("kind-other")
+    }
+}
+
+fn to_make(path: PathBuf, used: Use) -> Result<Seen, TargetError> {
+    let bytes = if used.sized { used.end_bytes } else { used.end_bytes + FILE_BYTES_DEFAULT };
+    let free = free_bytes(folder_of(&path)).map_err(|source| TargetError::Io { path: path.clone(), source })?;
+    let need_bytes = file_bytes(bytes).saturating_add(SPARE_BYTES);
+    if free < need_bytes {
+        return Err(TargetError::NoSpace { path, need_bytes, free_bytes: free });
+    }
+    Ok(Seen::ToMake { path, bytes })
+}
+
+/// The usual name of the test file of a directory, so that runs compare; another while that one is taken.
+fn test_file_in(directory: &Path) -> Result<PathBuf, TargetError> {
+    let names = std::iter::once(String::new()).chain((1..NAMES_MAX).map(|i| format!("-{}-{i}", std::process::id())));
+    let mut paths = names.map(|suffix| directory.join(format!("fathom-test{suffix}.data")));
+    paths
+        .find(|path| fs::symlink_metadata(path).is_err())
+        .ok_or_else(|| TargetError::Io { path: directory.to_owned(), source: io::ErrorKind::AlreadyExists.into() })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Bytes that a target holds.
+///
+/// # Errors
+/// It cannot be opened to be read.
+pub(super) fn capacity_bytes(binding: &Binding) -> Result<u64, TargetError> {
+    let io = |source| TargetError::Io { path: binding.path().to_owned(), source };
+    match (binding.made_bytes(), binding.kind(), binding.device()) {
+        (Some(bytes), ..) => Ok(bytes),
+        (None, TargetKind::Null, _) => Ok(u64::MAX),
+        // The character device of a namespace has no end to seek to; the block device that it stands for tells its size.
+        (None, TargetKind::Generic, Some(device)) => Ok(device.size_bytes),
+        (None, ..) => {
+            let opened = binding.open(Access { writes: false, flags: OpenFlags::NONBLOCK });
+            let mut file: File = opened.map_err(|e| io(io::Error::other(e)))?;
+            file.seek(SeekFrom::End(0)).map_err(io)
+        }
+    }
+}
+
+/// Removes what killed runs of this lab left in a directory: files with a mark that the lab says nobody needs, and that
+/// nobody holds. Everything else stays.
+pub(super) fn remove_abandoned(directory: &Path, permission: &Permission) -> Vec<(FileMark, Message)> {
+    let abandoned = marked_files_in(directory).into_iter().filter(|(_, mark, _)| permission.abandoned.contains(mark));
+    let removed = abandoned.filter_map(|(path, mark, _)| {
+        OwnFile::adopt(&path, mark).and_then(OwnFile::remove).ok()?;
+        Some((mark, msg!("target-leftover-removed", path = &path)))
+    });
+    removed.collect()
+}
+
+/// Makes a file, or takes over the one that the run made before.
+///
+/// # Errors
+/// [`TargetError::NotOurs`] where another file has its place; [`TargetError::Io`].
+pub(super) fn make_or_adopt(file: &MadeFile) -> Result<(OwnFile, bool), TargetError> {
+    let io = |source| TargetError::Io { path: file.path.clone(), source };
+    match OwnFile::adopt(&file.path, file.mark) {
+        Ok(own) => Ok((own, true)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            OwnFile::create(&file.path, file.bytes, file.mark).map(|own| (own, false)).map_err(io)
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(TargetError::NotOurs { path: file.path.clone() })
+        }
+        Err(error) => Err(io(error)),
+    }
+}
+
+/// What a target holds, and whether its file is made for the run.
+type BytesOf<'a> = dyn Fn(&TargetId) -> Result<(u64, bool), TargetError> + 'a;
+
+/// The plan with every region that was a share, a part, or the whole of what is conditioned, in bytes. `bytes_of`: what a
+/// target holds, and whether its file is made for the run.
+///
+/// # Errors
+/// As `bytes_of`.
+pub(super) fn with_regions(plan: &Plan, bytes_of: &BytesOf<'_>) -> Result<Plan, TargetError> {
+    let mut out = plan.clone();
+    for step in &mut out.steps {
+        if step.engine.name != EngineName::Null {
+            resolve_region(step, bytes_of)?;
+        }
+        resolve_part(step);
+    }
+    Ok(out)
+}
+
+fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetError> {
+    if step.workload.region.size_bytes.is_some() {
+        return Ok(());
+    }
+    let held: Vec<(u64, bool)> = step.targets.iter().map(bytes_of).collect::<Result<_, _>>()?;
+    let offset_bytes = step.workload.region.offset_bytes;
+    let made = held.iter().filter(|(_, is_made)| *is_made).map(|(bytes, _)| *bytes).min();
+    let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);
+    if conditions || step.role.footprint_pct.is_some() {
+        // Targets of one step share one region, so the smallest decides. A file made here is the footprint itself.
+        let pct = step.role.footprint_pct.filter(|_| made.is_none());
+        let share = |bytes: u64| match pct {
+            Some(pct) => bytes / 100 * u64::from(pct) / FOOTPRINT_UNIT_BYTES * FOOTPRINT_UNIT_BYTES,
+            None => bytes,
+        };
+        let smallest = held.iter().map(|(bytes, _)| *bytes).min();
+        step.workload.region.size_bytes = smallest.map(|bytes| share(bytes.saturating_sub(offset_bytes)));
+    }
+    let region = &mut step.workload.region;
+    region.size_bytes = region.size_bytes.or(made.map(|made| made.saturating_sub(offset_bytes)));
+    Ok(())
+}
+
+/// Cuts the region of a step that writes a part of it, and fits the block of a fill to it.
+fn resolve_part(step: &mut Step) {
+    let (Some(part), Some(size_bytes)) = (step.role.part, step.workload.region.size_bytes) else { return };
+    // The plan of a run that is done again has its parts cut already.
+    if part.is_cut {
+        return;
+    }
+    step.role.part = Some(Part { is_cut: true, ..part });
+    if step.phase == Phase::Fill {
+        // The largest block that divides the region: nothing must stay unwritten at its end.
+        let block = step.workload.block_bytes_max().min(1 << size_bytes.trailing_zeros().clamp(9, 26));
+        for size in &mut step.workload.block_sizes {
+            size.bytes = block;
+        }
+    }
+    let block = u64::from(step.workload.block_bytes_max());
+    let blocks = size_bytes / block;
+    let first = blocks * u64::from(part.index) / u64::from(part.of);
+    let end = (blocks * u64::from(part.index + 1) / u64::from(part.of)).max(first + 1).min(blocks);
+    let first = first.min(end.saturating_sub(1));
+    step.workload.region.offset_bytes += first * block;
+    step.workload.region.size_bytes = Some((end - first) * block);
+}
+
+/// All bindings of a run on this machine, and the files that it made.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    pub(super) bindings: Bindings,
+    pub(super) own: Vec<OwnFile>,
+    /// Targets whose new files are to be filled before the first step.
+    pub(super) to_fill: Vec<TargetId>,
+}

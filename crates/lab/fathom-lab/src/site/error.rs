@@ -1,0 +1,158 @@
+//! Why a target cannot be measured.
+
+use std::io;
+use std::path::PathBuf;
+
+use fathom_host::Refusal;
+use fathom_host::settings::SettingError;
+use fathom_message::{Message, Quantity, Say, msg, say_error};
+use fathom_plan::{SourceError, TargetId};
+
+use super::bind::SPARE_BYTES;
+
+/// Why a target cannot be measured. Nothing was written when this is returned.
+#[derive(Debug)]
+pub enum TargetError {
+    /// The name leads nowhere.
+    Missing {
+        /// Which.
+        target: TargetId,
+    },
+    /// A pattern or serial number that names nothing, or not one thing.
+    NoMatch {
+        /// As typed.
+        name: String,
+        /// What to do.
+        help: Message,
+    },
+    /// Not a file, directory or block device.
+    Kind {
+        /// Which.
+        target: TargetId,
+        /// What it is.
+        kind: Message,
+    },
+    /// The disk is too full.
+    NoSpace {
+        /// Where.
+        path: PathBuf,
+        /// How much.
+        need_bytes: u64,
+        /// How much there is.
+        free_bytes: u64,
+    },
+    /// It is there but smaller than the region.
+    TooSmall {
+        /// Which.
+        target: TargetId,
+        /// Size.
+        have_bytes: u64,
+        /// End of the region.
+        need_bytes: u64,
+    },
+    /// A file that the run made was replaced by another.
+    NotOurs {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The system refuses.
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// The guard said no.
+    Guard(Refusal),
+    /// A setting of the host that a step wants cannot be had.
+    Setting(SettingError),
+    /// A simulated machine, or a part of one, that cannot be had.
+    Machine(Box<SourceError>),
+    /// What a run has is on one machine.
+    Mixed {
+        /// The simulated machine.
+        simulated: String,
+        /// The other one, or a real target.
+        other: String,
+    },
+    /// A name that only one engine understands.
+    NullTarget {
+        /// Engine asked.
+        engine: &'static str,
+    },
+}
+
+fn name(target: &TargetId) -> String {
+    target.as_str().to_owned()
+}
+
+impl Say for TargetError {
+    fn message(&self) -> Message {
+        match self {
+            TargetError::Missing { target } => msg!("target-missing", target = name(target)),
+            TargetError::NoMatch { name, .. } => msg!("target-no-match", name = name),
+            TargetError::Kind { target, kind } => msg!("target-kind", target = name(target), kind = kind),
+            TargetError::NoSpace { path, need_bytes, free_bytes } => msg!(
+                "target-no-space",
+                path = path,
+                need = Quantity::bytes(*need_bytes),
+                free = Quantity::bytes(*free_bytes)
+            ),
+            TargetError::TooSmall { target, have_bytes, need_bytes } => {
+                msg!("target-too-small", target = name(target), have = *have_bytes, need = *need_bytes)
+            }
+            TargetError::NotOurs { path } => msg!("target-not-ours", path = path),
+            TargetError::Io { path, source } => msg!("target-io", path = path, error = source),
+            TargetError::Guard(refusal) => refusal.message(),
+            TargetError::Setting(error) => error.message(),
+            TargetError::Machine(error) => error.message(),
+            TargetError::Mixed { simulated, other } => {
+                msg!("target-mixed", simulated = simulated, other = other)
+            }
+            TargetError::NullTarget { engine } => msg!("target-null", engine = *engine),
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            TargetError::Missing { .. } => msg!("target-missing-help"),
+            TargetError::NoMatch { help, .. } => help.clone(),
+            TargetError::Kind { .. } => msg!("target-kind-help"),
+            TargetError::NoSpace { free_bytes, .. } => match free_bytes.saturating_sub(SPARE_BYTES) >> 20 {
+                0 => msg!("target-no-space-at-all-help"),
+                mib => msg!("target-no-space-help", size = format!("{mib}m")),
+            },
+            TargetError::TooSmall { have_bytes: 0, .. } => msg!("target-empty-help"),
+            TargetError::TooSmall { target, have_bytes, .. } if target.as_str().starts_with("sim:") => {
+                msg!("target-too-small-simulated-help", size = have_bytes.to_string())
+            }
+            TargetError::TooSmall { have_bytes, .. } => {
+                msg!("target-too-small-help", size = have_bytes.to_string())
+            }
+            TargetError::NotOurs { .. } => msg!("target-not-ours-help"),
+            TargetError::Io { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                msg!("target-read-only-help")
+            }
+            TargetError::Io { .. } => msg!("target-io-help"),
+            TargetError::Guard(refusal) => refusal.help.clone(),
+            TargetError::Setting(error) => return error.help(),
+            TargetError::Machine(error) => return error.help(),
+            TargetError::Mixed { .. } => msg!("target-mixed-help"),
+            TargetError::NullTarget { .. } => msg!("target-null-help"),
+        })
+    }
+}
+
+say_error!(TargetError);
+
+impl From<Refusal> for TargetError {
+    fn from(refusal: Refusal) -> TargetError {
+        TargetError::Guard(refusal)
+    }
+}
+
+impl From<SourceError> for TargetError {
+    fn from(error: SourceError) -> TargetError {
+        TargetError::Machine(Box::new(error))
+    }
+}

@@ -1,0 +1,139 @@
+//! New files are written once from start to end before the first step, so that reads touch written space.
+
+use fathom_engine::{HostRunner, HostRunnerOptions};
+use fathom_host::{Binding, Bindings};
+use fathom_message::{Message, Quantity, msg};
+use fathom_plan::{
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Plan, Region, Role,
+    RunLength, Step, Workload,
+};
+use fathom_record::{Progress, RunControl, Runner as _, StepFailure};
+
+use super::SiteControl;
+
+/// Why a file could not be laid out.
+#[derive(Debug)]
+pub(crate) struct LayOutError {
+    /// Which file.
+    pub(crate) path: String,
+    /// Why.
+    pub(crate) why: Message,
+    /// Remedy.
+    pub(crate) help: Message,
+}
+
+/// Fills a new file.
+///
+/// # Errors
+/// [`LayOutError`]; a stop is none.
+pub(super) fn lay_out(binding: &Binding, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), LayOutError> {
+    let must_be_direct = plan.steps.iter().any(|s| s.workload.direct);
+    let path = binding.path().display().to_string();
+    let size_bytes = binding.made_bytes().unwrap_or(0);
+    let failed = |why: Message, help: Message| LayOutError { path: path.clone(), why, help };
+    let on_progress = &mut *control.on_progress;
+    let mut shown = |p: &Progress| {
+        let mut shown = in_bytes(p, size_bytes);
+        let done = shown.activity.unwrap_or_else(|| Message::verbatim(""));
+        shown.activity = Some(msg!("activity-laying-out", path = path.clone(), done = done));
+        on_progress(&shown);
+    };
+    let stop = control.stop;
+    let mut run = |direct: bool| {
+        let bindings: Bindings = std::iter::once(binding.clone()).collect();
+        let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
+        let mut control = RunControl { stop, on_progress: &mut shown, precise_enough: &|_, _| false };
+        runner.run(&fill_step(binding, size_bytes, direct, plan), &mut control)
+    };
+    // Around the page cache where that can be had, so that buffered steps start cold as well.
+    let result = match run(true) {
+        Err(StepFailure::Refused { .. }) if !must_be_direct => run(false),
+        other => other,
+    };
+    let record = result.map_err(|failure| {
+        let (what, why, help) = failure.parts();
+        failed(msg!("what-and-why", what = what, why = why), help)
+    })?;
+    if let Some(failure) = record.failures.first() {
+        let source = std::io::Error::from_raw_os_error(failure.errno);
+        return Err(failed(Message::verbatim(source.to_string()), msg!("layout-no-space-help")));
+    }
+    Ok(())
+}
+
+fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> Step {
+    const FILL_BLOCK_BYTES: u32 = 1 << 20;
+    // A size that is no multiple of 1 MiB is filled in the largest block that divides it.
+    let block = FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20));
+    let first = plan.steps.first();
+    // An hour bounds a file system that hangs; a pass over the file ends it normally.
+    let length = RunLength { passes: Some(1), ..RunLength::fixed(0, 3_600_000_000_000) };
+    Step {
+        index: 0,
+        label: "fill".into(),
+        phase: Phase::Fill,
+        group: "fill".into(),
+        targets: vec![binding.target().clone()],
+        workload: Workload {
+            mix: OpMix::WRITE,
+            pattern: Pattern::Sequential,
+            block_sizes: vec![BlockSize { bytes: block, share_pct: 100 }],
+            region: Region { offset_bytes: 0, size_bytes: Some(size_bytes) },
+            data: first.map_or(DataPattern { compress_pct: 0, dedupe_pct: 0 }, |s| s.workload.data),
+            verify: None,
+            direct,
+        },
+        load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
+        // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.
+        engine: EngineSpec { name: EngineName::Libaio, ..EngineSpec::default() },
+        placement: Placement::Unpinned,
+        length,
+        seed: first.map_or(1, |s| s.seed),
+        role: Role::default(),
+    }
+}
+
+/// Bytes that a conditioning pass writes over all targets; `None` for other steps.
+pub(super) fn bytes_to_write(step: &Step) -> Option<u64> {
+    let conditions = matches!(step.phase, Phase::Fill | Phase::Precondition);
+    let passes = step.length.passes.filter(|_| conditions)?;
+    Some(step.workload.region.size_bytes? * step.targets.len() as u64 * u64::from(passes))
+}
+
+/// Progress of a pass in bytes; the time left follows from the rate, not from the bound on the time.
+pub(super) fn in_bytes(progress: &Progress, total_bytes: u64) -> Progress {
+    let mut shown = progress.clone();
+    let left_bytes = total_bytes.saturating_sub(progress.bytes_done);
+    if progress.bytes_per_s > 0.0 {
+        let needed_ns = left_bytes as f64 / progress.bytes_per_s * 1e9;
+        shown.remaining_ns = shown.remaining_ns.min(needed_ns as u64);
+    }
+    let done = Quantity::bytes(progress.bytes_done.min(total_bytes));
+    shown.activity = Some(msg!("activity-written", done = done, total = Quantity::bytes(total_bytes)));
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_language::english;
+
+    #[test]
+    fn progress_of_a_pass_is_in_bytes_and_the_time_left_follows_from_the_rate() {
+        let progress = Progress {
+            elapsed_ns: 2_000_000_000,
+            remaining_ns: u64::MAX,
+            iops: 256.0,
+            bytes_per_s: f64::from(256 << 20),
+            bytes_done: 512 << 20,
+            p99_ns: None,
+            activity: None,
+        };
+        let shown = in_bytes(&progress, 2 << 30);
+        assert_eq!(shown.activity.as_ref().map(english).as_deref(), Some("512 MiB of 2 GiB written"));
+        assert_eq!(shown.remaining_ns, 6_000_000_000);
+        let still = in_bytes(&Progress { bytes_per_s: 0.0, bytes_done: 3 << 30, ..progress }, 2 << 30);
+        assert_eq!(still.activity.as_ref().map(english).as_deref(), Some("2 GiB of 2 GiB written"));
+        assert_eq!(still.remaining_ns, u64::MAX);
+    }
+}

@@ -1,0 +1,178 @@
+//! One step on this machine: placed, watched by a sampler of the host's counters, completed and proved.
+
+use std::fs::File;
+
+use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
+use fathom_host::{
+    Access, Binding, BlockDevice, DeviceKind, HostSampler, OpenFlags, PlacementError, ProbeError, Root, TargetKind,
+    Topology, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
+};
+use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
+use fathom_message::{Message, Say, msg};
+use fathom_plan::{Mode, Placement, Step};
+use fathom_record::{HostDelta, Interval, RunControl, Runner as _, StepFailure, StepRecord};
+use fathom_stats::AdaptiveStop;
+
+use super::SiteControl;
+use super::real::RealSite;
+
+/// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
+const BASELINE: std::time::Duration = std::time::Duration::from_millis(500);
+
+impl RealSite {
+    /// Runs a step that moves data.
+    ///
+    /// # Errors
+    /// [`StepFailure`], also when the counters disprove what the step claims to be.
+    pub(super) fn measure(&mut self, step: &Step, control: &mut SiteControl<'_>) -> Result<StepRecord, StepFailure> {
+        let topology = Topology::read(&Root::live()).map_err(|e| probe_failure(&e))?;
+        let cpus = self.cpus_for(step, &topology)?;
+        let devices = self.devices_of(step);
+        refuse_unpollable(step, &devices)?;
+        let cached_before = cached_bytes(&self.open_files(step));
+        let names = devices.into_iter().map(|d| d.name).collect();
+        let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
+        let bindings = self.bound.bindings.clone();
+        let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus, probe: Some(Box::new(Probe(sampler))) });
+        let stopper = AdaptiveStop::new();
+        let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
+        let mut control =
+            RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &precise_enough };
+        let mut record = runner.run(step, &mut control)?;
+        let is_stopped = control.stopped();
+        self.complete(step, &mut record, is_stopped).map_err(|e| probe_failure(&e))?;
+        disproof(step, &record, cached_before).map_or(Ok(record), Err)
+    }
+
+    /// CPUs of the workers in their order: all threads of the first target, then of the second, and so on. `local` and
+    /// `remote` are those of each target's own node.
+    fn cpus_for(&self, step: &Step, topology: &Topology) -> Result<Vec<u32>, StepFailure> {
+        let refused = |error: &PlacementError| StepFailure::refused(Message::verbatim(step.label.clone()), error);
+        let threads = step.load.threads;
+        if !matches!(step.placement, Placement::Local | Placement::Remote) {
+            let all = threads * step.targets.len() as u32;
+            return resolve_placement(topology, &step.placement, all, None).map_err(|e| refused(&e));
+        }
+        let nodes: Vec<Option<u32>> = self.bindings_of(step).map(|b| b.device()?.numa_node).collect();
+        let mut out = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            // Targets of one node share its CPUs, each thread on one of its own while there are enough.
+            let before = nodes[..at].iter().filter(|n| *n == node).count() as u32;
+            let all = nodes.iter().filter(|n| *n == node).count() as u32 * threads;
+            let cpus = resolve_placement(topology, &step.placement, all, *node).map_err(|e| refused(&e))?;
+            let own = (0..threads).map(|thread| cpus[(before * threads + thread) as usize % cpus.len()]);
+            out.extend(own);
+        }
+        Ok(out)
+    }
+
+    /// Adds what only the site knows: baseline, cache state, and the warnings that follow.
+    fn complete(&mut self, step: &Step, record: &mut StepRecord, is_stopped: bool) -> Result<(), ProbeError> {
+        if self.baseline.is_none() && !is_stopped {
+            self.baseline = Some(take_baseline()?);
+        }
+        let files = self.open_files(step);
+        let region = step.workload.region;
+        if let Some(host) = &mut record.host {
+            if let Some(baseline) = &self.baseline {
+                host.idle_baseline = baseline.idle_baseline;
+                host.idle_baseline_window_ns = baseline.idle_baseline_window_ns;
+            }
+            host.page_cache_bytes = cached_bytes(&files);
+        }
+        let files_bytes: u64 = files.iter().map(|(_, len)| len).sum();
+        let footprint = match region.size_bytes {
+            Some(size) => Some(size * step.targets.len() as u64),
+            None => (files_bytes > 0).then_some(files_bytes),
+        };
+        let behind_loops = self.bindings_of(step).filter_map(file_behind_loop);
+        let unwritten_pct = files
+            .into_iter()
+            .chain(behind_loops)
+            .filter_map(|(f, len)| unwritten_share(&f, region.offset_bytes, region.size_bytes.unwrap_or(len)).ok())
+            .map(|u| u.pct())
+            .reduce(f64::max);
+        record.warnings.extend(derived_warnings(step, record, footprint, unwritten_pct));
+        record.warnings.extend(slow_members(record));
+        Ok(())
+    }
+
+    /// The step's regular files with their measured lengths; devices have neither page cache of ours nor extents.
+    fn open_files(&self, step: &Step) -> Vec<(File, u64)> {
+        let files = self.bindings_of(step).filter(|b| b.kind() == TargetKind::File);
+        let open = |binding: &Binding| {
+            let file = binding.open(Access { writes: false, flags: OpenFlags::empty() }).ok()?;
+            let length = file.metadata().ok()?.len();
+            Some((file, binding.made_bytes().unwrap_or(length)))
+        };
+        files.filter_map(open).collect()
+    }
+}
+
+/// The file that a loop device shows from start to end: space that was never written in it is read without touching a
+/// drive, just as in a file that is a target itself.
+fn file_behind_loop(binding: &Binding) -> Option<(File, u64)> {
+    let device = binding.device().filter(|d| binding.kind() == TargetKind::Block && d.kind == DeviceKind::Loop)?;
+    let file = File::open(device.slaves.first()?).ok()?;
+    let len = file.metadata().ok().filter(std::fs::Metadata::is_file)?.len();
+    // A partition, or a window into the file, has other offsets than the file.
+    (device.partition.is_none() && len == device.size_bytes).then_some((file, len))
+}
+
+/// What the page cache holds of the files; `None` without files, or where the kernel does not tell.
+fn cached_bytes(files: &[(File, u64)]) -> Option<u64> {
+    let cached: Option<u64> = files.iter().map(|(f, len)| page_cache_bytes(f, *len).ok()).sum();
+    cached.filter(|_| !files.is_empty())
+}
+
+/// CPU time of the machine while Fathom does nothing.
+///
+/// # Errors
+/// [`ProbeError`].
+pub(super) fn take_baseline() -> Result<HostDelta, ProbeError> {
+    let mut sampler = HostSampler::new(&Root::live(), Vec::new())?;
+    sampler.take_baseline(BASELINE)?;
+    sampler.begin()?;
+    sampler.finish(1)
+}
+
+/// Refuses to poll a device that cannot be polled. Some kernels would run the I/O by interrupt and say nothing.
+fn refuse_unpollable(step: &Step, devices: &[BlockDevice]) -> Result<(), StepFailure> {
+    if step.engine.mode != Mode::Iopoll {
+        return Ok(());
+    }
+    let root = Root::live();
+    match devices.iter().find_map(|d| poll_obstacle(&root, d)) {
+        None => Ok(()),
+        Some(obstacle) => Err(StepFailure::refused(
+            msg!("step-mode-on", mode = step.engine.mode.as_str(), targets = target_names(step)),
+            &obstacle,
+        )),
+    }
+}
+
+struct Probe(HostSampler);
+
+impl HostProbe for Probe {
+    // The trait has no errors: a sample that cannot be had leaves `finish` without a result, and the record says so.
+    fn prepare(&mut self) {
+        self.0.prepare();
+    }
+
+    fn begin(&mut self) {
+        let _ = self.0.begin_prepared();
+    }
+
+    fn interval(&mut self) {
+        let _ = self.0.interval();
+    }
+
+    fn finish(&mut self, window_ns: u64) -> Option<HostDelta> {
+        self.0.finish(window_ns).ok()
+    }
+}
+
+/// The failure of a step on a host whose counters cannot be read.
+fn probe_failure(error: &ProbeError) -> StepFailure {
+    StepFailure::Failed { what: msg!("step-not-sampled"), why: error.message(), help: msg!("probe-help") }
+}

@@ -1,0 +1,326 @@
+//! This machine as a site.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use fathom_host::settings::{SettingError, changes_for};
+use fathom_host::{Binding, FileMark, HostFacts, Permit, ProbeError, Root, device_by_name, free_bytes};
+use fathom_message::Message;
+use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
+use fathom_record::{HostDelta, RunControl, StepFailure, StepRecord, Warning};
+use fathom_store::MadeFile;
+
+use super::bind::{Bound, Seen, Use, capacity_bytes, look_at, make_or_adopt, remove_abandoned, uses, with_regions};
+use super::drives::DrivesToday;
+use super::lay_out::lay_out;
+use super::measure::take_baseline;
+use super::settings::Settings;
+use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
+use crate::conduct::is_cut;
+use crate::machine::host_json;
+
+/// This machine, for one run.
+#[derive(Debug)]
+pub(crate) struct RealSite {
+    permission: Permission,
+    /// Where the drives of a run that goes on are today.
+    pub(super) today: DrivesToday,
+    pub(super) bound: Bound,
+    settings: Settings,
+    /// Idle CPU time and its window, once taken.
+    pub(super) baseline: Option<HostDelta>,
+    made: Instant,
+}
+
+impl RealSite {
+    /// Nothing is bound yet. `journal_dir`: folder of the journal of changed settings; `command`: what it is told.
+    pub(crate) fn new(permission: Permission, today: DrivesToday, journal_dir: &Path, command: &str) -> RealSite {
+        RealSite {
+            permission,
+            today,
+            bound: Bound::default(),
+            settings: Settings::new(journal_dir, command),
+            baseline: None,
+            made: Instant::now(),
+        }
+    }
+
+    /// Where a target is today.
+    fn path_of(&self, target: &TargetId) -> PathBuf {
+        self.today.path_of(target)
+    }
+
+    /// Each target with what it is, or the file that is to be made for it; but not those with one of `files`.
+    /// `own_data`: as in [`RealSite::look_at`].
+    fn seen(&self, plan: &Plan, files: &[MadeFile], own_data: bool) -> Result<BTreeMap<TargetId, Seen>, TargetError> {
+        let mut out = BTreeMap::new();
+        for (target, used) in uses(plan)? {
+            if !files.iter().any(|file| file.target == target) {
+                let seen = self.look_at(plan, &target, used, own_data)?;
+                out.insert(target, seen);
+            }
+        }
+        self.check_space(&out)?;
+        Ok(out)
+    }
+
+    /// `own_data`: the run wrote to its drives before, so data on them that nobody recognises is its own.
+    fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
+        let permission = &self.permission;
+        let permit = Permit {
+            destroy: &permission.destroy,
+            overwrite: permission.overwrite || plan.job_files.contains(target),
+            protected: &permission.protected,
+            is_own: &|mark| permission.own.contains(&mark),
+            own_data,
+        };
+        look_at(target, &self.path_of(target), used, &permit)
+    }
+
+    /// Several new files share what is free on their file system.
+    fn check_space(&self, seen: &BTreeMap<TargetId, Seen>) -> Result<(), TargetError> {
+        let mut needed: BTreeMap<&Path, u64> = BTreeMap::new();
+        for seen in seen.values() {
+            let Seen::ToMake { path, bytes } = seen else { continue };
+            let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let need = needed.entry(folder).or_default();
+            *need = need.saturating_add(fathom_host::file_bytes(*bytes));
+        }
+        for (folder, bytes) in needed {
+            let free = free_bytes(folder).map_err(|source| TargetError::Io { path: folder.to_owned(), source })?;
+            let need_bytes = bytes.saturating_add(super::bind::SPARE_BYTES);
+            if free < need_bytes {
+                return Err(TargetError::NoSpace { path: folder.to_owned(), need_bytes, free_bytes: free });
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that are to be made, each with its mark.
+    fn files_to_make(&self, seen: &BTreeMap<TargetId, Seen>) -> Result<Vec<MadeFile>, TargetError> {
+        let mut files = Vec::new();
+        for (target, seen) in seen {
+            let Seen::ToMake { path, bytes } = seen else { continue };
+            let mark = FileMark::new().map_err(|source| TargetError::Io { path: path.clone(), source })?;
+            let is_kept = self.permission.keep_files;
+            files.push(MadeFile { target: target.clone(), path: path.clone(), bytes: *bytes, mark, is_kept });
+        }
+        Ok(files)
+    }
+
+    /// The step's targets as they are bound.
+    pub(super) fn bindings_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Binding> {
+        step.targets.iter().filter_map(|target| self.bound.bindings.get(target))
+    }
+
+    /// The whole devices below the step's targets as they are now, without repeats; the `null` engine has none.
+    pub(super) fn devices_of(&self, step: &Step) -> Vec<fathom_host::BlockDevice> {
+        if step.engine.name == EngineName::Null {
+            return Vec::new();
+        }
+        let mut names: Vec<&str> = self.bindings_of(step).filter_map(|b| Some(b.device()?.name.as_str())).collect();
+        names.sort_unstable();
+        names.dedup();
+        // A setting may have changed since they were bound.
+        names.into_iter().filter_map(|name| device_by_name(&Root::live(), name).ok()).collect()
+    }
+}
+
+impl Site for RealSite {
+    fn tidy(&mut self, plan: &Plan) -> Vec<(FileMark, Message)> {
+        let folders = plan.steps.iter().flat_map(|s| &s.targets).map(|t| self.path_of(t)).filter(|p| p.is_dir());
+        let mut folders: Vec<PathBuf> = folders.collect();
+        folders.sort();
+        folders.dedup();
+        folders.iter().flat_map(|folder| remove_abandoned(folder, &self.permission)).collect()
+    }
+
+    fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
+        let seen = self.seen(plan, &[], false)?;
+        check_settings(plan, &seen)?;
+        let bytes_of = |target: &TargetId| match seen.get(target) {
+            Some(Seen::ToMake { bytes, .. }) => Ok((*bytes, true)),
+            Some(Seen::There(binding)) => capacity_bytes(binding).map(|bytes| (bytes, false)),
+            None => Ok((u64::MAX, false)),
+        };
+        let looked = with_regions(plan, &bytes_of)?;
+        Ok(Looked { plan: looked, files: self.files_to_make(&seen)? })
+    }
+
+    fn to_make_again(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<MadeFile>, TargetError> {
+        self.files_to_make(&self.seen(plan, files, begun)?)
+    }
+
+    fn drives_today(&self) -> DrivesToday {
+        self.today.clone()
+    }
+
+    fn host_json(&mut self, plan: &Plan) -> Result<String, ProbeError> {
+        let mut targets: Vec<&TargetId> = plan.steps.iter().flat_map(|s| &s.targets).collect();
+        targets.sort();
+        targets.dedup();
+        let paths: Vec<(TargetId, PathBuf)> = targets
+            .into_iter()
+            .filter(|target| !target.is_null())
+            .map(|target| (target.clone(), self.path_of(target)))
+            .collect();
+        let facts = HostFacts::collect(&Root::live(), &paths)?;
+        Ok(host_json(&Root::live(), &facts))
+    }
+
+    fn bind(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<Message>, TargetError> {
+        let root = Root::live();
+        let mut notes = self.today.notes();
+        // Into its place at once: files that were made before an error are known, and given back.
+        self.bound = Bound::default();
+        for (target, used) in uses(plan)? {
+            let Some(file) = files.iter().find(|f| f.target == target) else {
+                match self.look_at(plan, &target, used, begun)? {
+                    Seen::There(binding) => {
+                        if binding.consent().is_some_and(|consent| consent.device().is_none()) {
+                            notes.push(fathom_message::msg!("target-overwritten", path = binding.path()));
+                        }
+                        self.bound.bindings.add(*binding);
+                    }
+                    Seen::ToMake { path, .. } => {
+                        return Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() });
+                    }
+                }
+                continue;
+            };
+            let (own, is_adopted) = make_or_adopt(file)?;
+            // A kill while it was laid out leaves holes.
+            let is_filled = used.filled_by_step || is_adopted && begun && own.is_written();
+            let consent = own.consent(&root);
+            self.bound.own.push(own);
+            let io = |source| TargetError::Io { path: file.path.clone(), source };
+            let binding = Binding::to_write(&root, target.clone(), consent.map_err(io)?).map_err(io)?;
+            self.bound.bindings.add(binding.with_made_bytes(file.bytes));
+            if !is_filled {
+                self.bound.to_fill.push(target);
+            }
+        }
+        Ok(notes)
+    }
+
+    fn prepare(&mut self, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), SiteError> {
+        for target in std::mem::take(&mut self.bound.to_fill) {
+            let Some(binding) = self.bound.bindings.get(&target) else { continue };
+            lay_out(binding, plan, control).map_err(SiteError::LayOut)?;
+        }
+        // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
+        if plan.steps.len() > 1 && !control.is_stopped() {
+            self.baseline = Some(take_baseline().map_err(SiteError::Probe)?);
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        step: &Step,
+        control: &mut SiteControl<'_>,
+    ) -> Result<Result<StepRecord, StepFailure>, SettingError> {
+        let devices: Vec<String> = match step.role.settings.is_empty() {
+            true => Vec::new(),
+            false => self.devices_of(step).into_iter().map(|d| d.name).collect(),
+        };
+        let in_force = match self.settings.ensure(&step.role.settings, &devices)? {
+            Ok(in_force) => in_force,
+            Err(failure) => return Ok(Err(self.today.explain(step, failure))),
+        };
+        let result = self.run_step(step, control).map(|mut record| {
+            record.features.extend(in_force);
+            self.today.name_as_then(step, &mut record);
+            record
+        });
+        Ok(result.map_err(|failure| self.today.explain(step, failure)))
+    }
+
+    fn recall(&mut self, _step: &Step, _record: &StepRecord, _stop: &AtomicBool) -> Result<(), StepFailure> {
+        // Files and drives keep what was done to them.
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<(), SettingError> {
+        self.settings.restore()
+    }
+
+    fn keep_files(&mut self) {
+        self.permission.keep_files = true;
+    }
+
+    fn release(&mut self) -> Vec<FileMark> {
+        self.bound.bindings = fathom_host::Bindings::default();
+        let own = std::mem::take(&mut self.bound.own);
+        if self.permission.keep_files {
+            return Vec::new();
+        }
+        let removed = own.into_iter().filter_map(|file| {
+            let mark = file.mark();
+            // One that cannot be removed is known to the lab, and the next run in its folder tries again.
+            file.remove().ok().map(|()| mark)
+        });
+        removed.collect()
+    }
+
+    fn now(&self) -> Moment {
+        let unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+        Moment { unix_ns, elapsed: self.made.elapsed() }
+    }
+
+    fn is_in_real_time(&self) -> bool {
+        true
+    }
+}
+
+impl Drop for RealSite {
+    /// Whatever ended the run: files that are not kept go, settings are put back by their own owner.
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl RealSite {
+    fn run_step(&mut self, step: &Step, control: &mut SiteControl<'_>) -> Result<StepRecord, StepFailure> {
+        if step.phase == Phase::Purge {
+            let now = self.now().unix_ns;
+            let mut control =
+                RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
+            return purge::purge(step, &self.bound.bindings, &mut control, now);
+        }
+        let Some(total_bytes) = super::lay_out::bytes_to_write(step) else { return self.measure(step, control) };
+        let on_progress = &mut *control.on_progress;
+        let mut in_bytes = |p: &fathom_record::Progress| on_progress(&super::lay_out::in_bytes(p, total_bytes));
+        let mut record = self.measure(step, &mut SiteControl { stop: control.stop, on_progress: &mut in_bytes })?;
+        let done_pct = record.bytes() as f64 / total_bytes as f64 * 100.0;
+        if done_pct < 99.5 && !is_cut(&record) && record.errors() == 0 {
+            record.warnings.push(Warning::CutShort { done_pct });
+        }
+        Ok(record)
+    }
+}
+
+/// Whether every setting that steps want can be had, before the first of them runs.
+fn check_settings(plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), TargetError> {
+    let root = Root::live();
+    for step in plan.steps.iter().filter(|s| !s.role.settings.is_empty()) {
+        let device = |target: &TargetId| match seen.get(target)? {
+            Seen::There(binding) => binding.device().map(|d| d.name.clone()),
+            Seen::ToMake { path, .. } => fathom_host::whole_device_of(&root, path).ok().map(|d| d.name),
+        };
+        let mut devices: Vec<String> = step.targets.iter().filter_map(device).collect();
+        devices.sort();
+        devices.dedup();
+        for setting in &step.role.settings {
+            let wanted = format!("{}={}", setting.name, setting.value);
+            let changes = changes_for(&root, &wanted, &devices);
+            let checked = changes.and_then(|changes| {
+                changes.iter().try_for_each(|change| change.setting.checked(&root, &change.value).map(|_| ()))
+            });
+            checked.map_err(TargetError::Setting)?;
+        }
+    }
+    Ok(())
+}

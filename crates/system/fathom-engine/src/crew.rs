@@ -1,0 +1,145 @@
+//! The worker threads of a step: planned, started, and let go.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use fathom_host::{Binding, Bindings};
+use fathom_message::msg;
+use fathom_plan::{Step, TargetId};
+use fathom_record::StepFailure;
+
+use crate::backend::refused;
+use crate::check;
+use crate::hot::Limits;
+use crate::shared::{FromWorker, Shared, Stage};
+use crate::tally::Tally;
+use crate::target::{Target, target_message};
+use crate::worker::{Lines, WorkerPlan, work};
+
+/// The worker threads and the lines to them.
+pub(crate) struct Crew {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) plans: Vec<Arc<WorkerPlan>>,
+    handles: Vec<JoinHandle<()>>,
+    pub(crate) spare_to: Vec<Sender<Box<Tally>>>,
+    pub(crate) inbox: Receiver<FromWorker>,
+    pub(crate) interval_ns: u64,
+}
+
+impl Crew {
+    /// Starts a thread for each plan.
+    ///
+    /// # Errors
+    /// When the operating system gives no thread.
+    pub(crate) fn start(plans: Vec<WorkerPlan>, interval_ns: u64) -> Result<Self, StepFailure> {
+        let shared = Arc::new(Shared::new(plans.len()));
+        let (outbox, inbox) = channel();
+        let mut crew =
+            Crew { shared, plans: Vec::new(), handles: Vec::new(), spare_to: Vec::new(), inbox, interval_ns };
+        for plan in plans {
+            let (spare_to, spare_tallies) = channel();
+            let lines = Lines { shared: crew.shared.clone(), to_collector: outbox.clone(), spare_tallies };
+            let plan = Arc::new(plan);
+            let theirs = plan.clone();
+            match std::thread::Builder::new().name(plan.name()).spawn(move || work(&theirs, lines)) {
+                Ok(handle) => crew.handles.push(handle),
+                Err(source) => {
+                    crew.shared.set_stage(Stage::Abandon);
+                    return Err(plan.failed(msg!("engine-no-thread"), &source, msg!("engine-no-thread-help")));
+                }
+            }
+            crew.plans.push(plan);
+            crew.spare_to.push(spare_to);
+        }
+        Ok(crew)
+    }
+
+    /// Waits for the threads to end: for all of them, or for those that already have.
+    pub(crate) fn join(self, all: bool) {
+        for handle in self.handles.into_iter().filter(|handle| all || handle.is_finished()) {
+            // What a panic had to say came as a message.
+            let _ = handle.join();
+        }
+    }
+}
+
+/// Intervals of 100 ms up to a minute and of 1 s beyond; shorter ones for very short windows, so that there is a
+/// spread to look at, and at most 1,200, because each keeps a histogram.
+pub(crate) fn interval_ns(budget_ns: u64) -> u64 {
+    const SECOND: u64 = 1_000_000_000;
+    if budget_ns < SECOND {
+        (budget_ns / 10).max(1_000_000)
+    } else if budget_ns <= 60 * SECOND {
+        SECOND / 10
+    } else {
+        SECOND * budget_ns.div_ceil(1_200 * SECOND).max(1)
+    }
+}
+
+/// What a target of the step is today. The target without data needs no binding.
+///
+/// # Errors
+/// When the run did not bind it.
+pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, StepFailure> {
+    match bindings.get(target) {
+        Some(binding) => Ok(binding.clone()),
+        None if target.is_null() => Ok(Binding::null(target.clone())),
+        None => Err(refused(target_message(target), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),
+    }
+}
+
+/// The workers of a step: so many threads on each target, in the order of the targets.
+///
+/// # Errors
+/// When a target does not fit the step.
+pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Result<Vec<WorkerPlan>, StepFailure> {
+    let shared_step = Arc::new(step.clone());
+    let threads = step.load.threads;
+    let workers = threads * step.targets.len() as u32;
+    let limits = limits_of(step);
+    let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns)) as usize + 1;
+    let mut plans = Vec::with_capacity(workers as usize);
+    for target in &step.targets {
+        let target = Arc::new(Target::examine(&bound(bindings, target)?, step)?);
+        for thread in 0..threads {
+            let index = plans.len() as u32;
+            let span = if check::needs_own_part(step) {
+                target.span.part(u64::from(thread), u64::from(threads))
+            } else {
+                target.span
+            };
+            if span.count == 0 {
+                return Err(refused(
+                    msg!("engine-threads-on-target", threads = threads, target = target.id.as_str().to_owned()),
+                    msg!("engine-too-few-blocks", blocks = target.span.count),
+                    msg!("engine-too-few-blocks-help"),
+                ));
+            }
+            plans.push(WorkerPlan {
+                index,
+                workers,
+                target: target.clone(),
+                step: shared_step.clone(),
+                span,
+                cpus: cpus.get(index as usize % cpus.len().max(1)).copied().into_iter().collect(),
+                limits,
+                intervals_max,
+                #[cfg(test)]
+                fault: None,
+            });
+        }
+    }
+    Ok(plans)
+}
+
+fn limits_of(step: &Step) -> Limits {
+    let synchronous = step.engine.name.is_synchronous();
+    let queue_depth = if synchronous { 1 } else { step.load.queue_depth };
+    Limits {
+        queue_depth,
+        batch_submit: step.load.batch_submit.unwrap_or(check::BATCH_DEFAULT).clamp(1, queue_depth),
+        adaptive: step.load.batch_submit.is_none(),
+        batch_complete_min: step.load.batch_complete_min.unwrap_or(1).clamp(1, queue_depth),
+    }
+}

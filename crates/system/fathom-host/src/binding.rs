@@ -1,0 +1,212 @@
+//! What the targets of a run are today: where each is, how it is opened, and the consent to write to it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use fathom_plan::TargetId;
+use rustix::fs::OFlags;
+
+use crate::disk::{BlockDevice, whole_device_of};
+use crate::guard::{Permit, Refusal, WriteConsent, check_write_target};
+use crate::node::{Identity, Node, OpenError};
+use crate::root::Root;
+
+/// What kind of thing I/O goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Nothing: the `null` target.
+    Null,
+    /// A regular file.
+    File,
+    /// A block device.
+    Block,
+    /// The character device of an NVMe namespace.
+    Generic,
+}
+
+/// How a target is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// For writing as well: needs the consent.
+    pub writes: bool,
+    /// Further flags of open(2).
+    pub flags: OFlags,
+}
+
+/// What one target is today.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    target: TargetId,
+    kind: TargetKind,
+    /// `None` for the `null` target.
+    node: Option<Arc<Node>>,
+    consent: Option<WriteConsent>,
+    /// The whole device below it; files on tmpfs and the like have none.
+    device: Option<BlockDevice>,
+    /// Measured bytes of a file that Fathom made; it is a little longer.
+    made_bytes: Option<u64>,
+}
+
+impl Binding {
+    /// The `null` target.
+    #[must_use]
+    pub fn null(target: TargetId) -> Binding {
+        Binding { target, kind: TargetKind::Null, node: None, consent: None, device: None, made_bytes: None }
+    }
+
+    /// What `path`, which is there, is today: judged by the guard where it is to be written, only looked at otherwise.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    pub fn existing(
+        root: &Root,
+        target: TargetId,
+        path: &Path,
+        writes: bool,
+        permit: &Permit<'_>,
+    ) -> Result<Binding, Refusal> {
+        if !writes {
+            return Binding::to_read(root, target, path).map_err(|error| Refusal::unreadable(path, &error));
+        }
+        let consent = check_write_target(root, path, permit)?;
+        Binding::to_write(root, target, consent).map_err(|error| Refusal::unreadable(path, &error))
+    }
+
+    /// A target that is only read.
+    ///
+    /// # Errors
+    /// As stat(2); `InvalidInput` for what is neither a file, nor a block device, nor an NVMe namespace.
+    pub fn to_read(root: &Root, target: TargetId, path: &Path) -> io::Result<Binding> {
+        Binding::of(root, target, Arc::new(Node::at(root, path)?), None)
+    }
+
+    /// A target that may be written.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a consent to drives that are opened by no path (a PCI address).
+    pub fn to_write(root: &Root, target: TargetId, consent: WriteConsent) -> io::Result<Binding> {
+        let node = consent.node().cloned().ok_or(io::ErrorKind::InvalidInput)?;
+        Binding::of(root, target, node, Some(consent))
+    }
+
+    fn of(root: &Root, target: TargetId, node: Arc<Node>, consent: Option<WriteConsent>) -> io::Result<Binding> {
+        let kind = match node.identity() {
+            Identity::File { .. } => TargetKind::File,
+            Identity::Block { .. } => TargetKind::Block,
+            Identity::Generic { .. } => TargetKind::Generic,
+            Identity::Other => return Err(io::ErrorKind::InvalidInput.into()),
+        };
+        let device = whole_device_of(root, node.path()).ok();
+        Ok(Binding { target, kind, node: Some(node), consent, device, made_bytes: None })
+    }
+
+    /// The same for a file that Fathom made, of which only so many bytes are measured.
+    #[must_use]
+    pub fn with_made_bytes(self, bytes: u64) -> Binding {
+        Binding { made_bytes: Some(bytes), ..self }
+    }
+
+    /// Its name in the plan.
+    #[must_use]
+    pub fn target(&self) -> &TargetId {
+        &self.target
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> TargetKind {
+        self.kind
+    }
+
+    /// Where it is today; the name of the plan for the `null` target.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.node.as_ref().map_or(Path::new(self.target.as_str()), |node| node.path())
+    }
+
+    /// The whole device below it.
+    #[must_use]
+    pub fn device(&self) -> Option<&BlockDevice> {
+        self.device.as_ref()
+    }
+
+    /// What the guard lets be written.
+    #[must_use]
+    pub fn consent(&self) -> Option<&WriteConsent> {
+        self.consent.as_ref()
+    }
+
+    /// Measured bytes of a file that Fathom made.
+    #[must_use]
+    pub fn made_bytes(&self) -> Option<u64> {
+        self.made_bytes
+    }
+
+    /// Device number of a block device or character device; `None` for files.
+    #[must_use]
+    pub fn device_number(&self) -> Option<u64> {
+        match self.node.as_ref()?.identity() {
+            Identity::Block { number, .. } | Identity::Generic { number, .. } => Some(*number),
+            Identity::File { .. } | Identity::Other => None,
+        }
+    }
+
+    /// Opens it, if it is still what it was when it was bound.
+    ///
+    /// # Errors
+    /// [`OpenError::Changed`] when its path leads elsewhere, [`OpenError::NoConsent`] for writing without one; then nothing
+    /// was opened for writing.
+    pub fn open(&self, access: Access) -> Result<File, OpenError> {
+        let no_consent = || OpenError::NoConsent { path: self.path().to_owned() };
+        if access.writes {
+            return self.consent.as_ref().ok_or_else(no_consent)?.open(access.flags);
+        }
+        self.node.as_ref().ok_or_else(no_consent)?.open_to_read(access.flags)
+    }
+
+    /// The same target as a block device, where it is the character device of the same blocks; else itself.
+    #[must_use]
+    pub fn as_block_device(&self) -> Binding {
+        let consent = self.consent.as_ref().filter(|_| self.kind == TargetKind::Generic);
+        match consent.and_then(WriteConsent::to_block_device) {
+            Some(consent) => Binding {
+                kind: TargetKind::Block,
+                node: consent.node().cloned(),
+                consent: Some(consent),
+                ..self.clone()
+            },
+            None => self.clone(),
+        }
+    }
+}
+
+/// What all targets of a run are today. One for each run, and for each time that it goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings(BTreeMap<TargetId, Binding>);
+
+impl Bindings {
+    /// Adds what a target is.
+    pub fn add(&mut self, binding: Binding) {
+        self.0.insert(binding.target.clone(), binding);
+    }
+
+    /// What a target is.
+    #[must_use]
+    pub fn get(&self, target: &TargetId) -> Option<&Binding> {
+        self.0.get(target)
+    }
+
+    /// All of them, by the names of the targets.
+    pub fn iter(&self) -> impl Iterator<Item = &Binding> {
+        self.0.values()
+    }
+}
+
+impl FromIterator<Binding> for Bindings {
+    fn from_iter<I: IntoIterator<Item = Binding>>(bindings: I) -> Bindings {
+        Bindings(bindings.into_iter().map(|b| (b.target.clone(), b)).collect())
+    }
+}

@@ -1,0 +1,321 @@
+//! Files that Fathom makes as targets. Each carries an identity in a block of its own behind the measured bytes, and the
+//! lab holds the same: a file is Fathom's when both agree, whatever its name.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use serde::de::Unexpected;
+use serde::{Deserialize, Serialize};
+
+use crate::extents::unwritten_share;
+use crate::guard::WriteConsent;
+use crate::node::{Identity, Node};
+use crate::root::Root;
+use crate::writing;
+
+/// Length of the block that says whose the file is.
+pub const MARK_BYTES: u64 = 4096;
+/// What that block begins with.
+const MAGIC: &[u8; 16] = b"FATHOM-TARGET-1\0";
+
+/// The identity of a file that Fathom made: 128 random bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileMark([u8; 16]);
+
+impl FileMark {
+    /// One that no other file has.
+    ///
+    /// # Errors
+    /// The kernel gives no random bits.
+    pub fn new() -> io::Result<FileMark> {
+        let mut bytes = [0; 16];
+        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+        Ok(FileMark(bytes))
+    }
+
+    /// The mark of an open file, if it has one: where its measured bytes end, and what stands there.
+    pub(crate) fn read(file: &File) -> Option<(FileMark, u64)> {
+        let length = file.metadata().ok()?.len();
+        let at = length.checked_sub(MARK_BYTES)?;
+        let mut block = [0; 40];
+        file.read_exact_at(&mut block, at).ok()?;
+        let (magic, rest) = block.split_at(MAGIC.len());
+        let (mark, bytes) = rest.split_at(16);
+        let bytes = u64::from_le_bytes(bytes.try_into().ok()?);
+        let is_sound = magic == MAGIC && mark_at(bytes) == at;
+        is_sound.then(|| (FileMark(mark.try_into().expect("16 bytes")), bytes))
+    }
+
+    fn write(self, file: &File, bytes: u64) -> io::Result<()> {
+        let mut block = vec![0; MARK_BYTES as usize];
+        block[..16].copy_from_slice(MAGIC);
+        block[16..32].copy_from_slice(&self.0);
+        block[32..40].copy_from_slice(&bytes.to_le_bytes());
+        file.write_all_at(&block, mark_at(bytes))?;
+        file.sync_all()
+    }
+}
+
+/// Where the mark of a file with so many measured bytes begins: at the next whole block, so that direct I/O and the mark
+/// never share one.
+fn mark_at(bytes: u64) -> u64 {
+    bytes.next_multiple_of(MARK_BYTES)
+}
+
+/// Bytes that a file takes whose measured part has `bytes`.
+#[must_use]
+pub fn file_bytes(bytes: u64) -> u64 {
+    mark_at(bytes).saturating_add(MARK_BYTES)
+}
+
+impl fmt::Display for FileMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A text that is no mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAMark;
+
+impl FromStr for FileMark {
+    type Err = NotAMark;
+
+    fn from_str(text: &str) -> Result<FileMark, NotAMark> {
+        let digits = text.as_bytes();
+        if digits.len() != 32 || !text.is_ascii() {
+            return Err(NotAMark);
+        }
+        let mut bytes = [0; 16];
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| NotAMark)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| NotAMark)?;
+        }
+        Ok(FileMark(bytes))
+    }
+}
+
+impl Serialize for FileMark {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FileMark {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<FileMark, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|NotAMark| serde::de::Error::invalid_value(Unexpected::Str(&text), &"FileMark"))
+    }
+}
+
+/// A file that Fathom made, locked while this lives, so that nobody takes it for one that was left behind.
+#[derive(Debug)]
+pub struct OwnFile {
+    folder: OwnedFd,
+    name: OsString,
+    path: PathBuf,
+    file: File,
+    mark: FileMark,
+    bytes: u64,
+}
+
+impl OwnFile {
+    /// Makes the file, of `bytes` measured bytes, with its mark.
+    ///
+    /// # Errors
+    /// As open(2): `AlreadyExists` where anything has the name, also a symlink; as ftruncate(2) and write(2).
+    pub fn create(path: &Path, bytes: u64, mark: FileMark) -> io::Result<OwnFile> {
+        let (folder, name) = folder_of(path)?;
+        let file = writing::create_at(folder.as_fd(), &name)?;
+        let own = OwnFile { folder, name, path: path.to_owned(), file, mark, bytes };
+        let made = own
+            .file
+            .lock()
+            .and_then(|()| own.file.set_len(file_bytes(bytes)))
+            .and_then(|()| mark.write(&own.file, bytes));
+        match made {
+            Ok(()) => Ok(own),
+            Err(error) => {
+                own.remove()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes over a file that an earlier process made: only where the file says that it is the one with `mark`.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none; `InvalidData` where the file is another; `WouldBlock` where a process uses it.
+    pub fn adopt(path: &Path, mark: FileMark) -> io::Result<OwnFile> {
+        let (folder, name) = folder_of(path)?;
+        let file = writing::open_regular(path)?;
+        match FileMark::read(&file) {
+            Some((found, bytes)) if found == mark => {
+                file.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
+                let own = OwnFile { folder, name, path: path.to_owned(), file, mark, bytes };
+                if own.is_in_place()? { Ok(own) } else { Err(io::ErrorKind::NotFound.into()) }
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Its path when it was made or taken over.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn mark(&self) -> FileMark {
+        self.mark
+    }
+
+    /// Measured bytes, without the mark.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether every measured byte was written once; not where that cannot be found out.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        unwritten_share(&self.file, 0, self.bytes).is_ok_and(|share| share.unwritten_bytes == 0)
+    }
+
+    /// Permission to write to it: it is Fathom's own.
+    ///
+    /// # Errors
+    /// Its name leads to something else already.
+    pub fn consent(&self, root: &Root) -> io::Result<WriteConsent> {
+        let node = Node::at_itself(root, &self.path)?;
+        let stat = rustix::fs::fstat(&self.file)?;
+        if *node.identity() != (Identity::File { device: stat.st_dev, inode: stat.st_ino }) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(WriteConsent::to_file(self.path.clone(), Arc::new(node)))
+    }
+
+    /// Whether its name still leads to it.
+    fn is_in_place(&self) -> io::Result<bool> {
+        let own = rustix::fs::fstat(&self.file)?;
+        match rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) => Ok((there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes it; whatever else has taken its name stays.
+    ///
+    /// # Errors
+    /// As unlink(2).
+    pub fn remove(self) -> io::Result<()> {
+        if self.is_in_place()? {
+            rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty())?;
+        }
+        Ok(())
+    }
+}
+
+/// The folder of a path, open, and the name in it.
+fn folder_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
+    let name = path.file_name().map(OsStr::to_owned).ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok((rustix::fs::open(folder, flags, Mode::empty())?, name))
+}
+
+/// Files in a folder that carry a mark, with it and their measured bytes. Nothing is followed or waited for; what cannot
+/// be read is left out.
+#[must_use]
+pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let marked = |path: PathBuf| {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() > MARK_BYTES);
+        let file = File::from(rustix::fs::open(&path, flags, Mode::empty()).ok().filter(|_| is_file)?);
+        let (mark, bytes) = FileMark::read(&file)?;
+        Some((path, mark, bytes))
+    };
+    let mut found: Vec<_> = entries.flatten().filter_map(|e| marked(e.path())).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn mark() -> FileMark {
+        FileMark::new().expect("random bits")
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_mark_and_not_by_its_name() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path().join("any name");
+        let (mine, other) = (mark(), mark());
+        drop(OwnFile::create(&path, MIB + 1, mine).expect("made"));
+        assert_eq!(std::fs::metadata(&path).expect("there").len(), file_bytes(MIB + 1));
+        assert_eq!(OwnFile::adopt(&path, other).expect_err("another's").kind(), io::ErrorKind::InvalidData);
+        let file = OwnFile::adopt(&path, mine).expect("is mine");
+        assert_eq!(file.bytes(), MIB + 1);
+        assert_eq!(OwnFile::adopt(&path, mine).expect_err("in use").kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(marked_files_in(dir.path()), [(path.clone(), mine, MIB + 1)]);
+        file.remove().expect("removed");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_has_the_name_of_a_file_is_not_removed_with_it() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (path, aside) = (dir.path().join("fathom-test.data"), dir.path().join("aside"));
+        let own = OwnFile::create(&path, MIB, mark()).expect("made");
+        std::fs::rename(&path, &aside).expect("renamed");
+        std::fs::write(&path, "theirs").expect("file");
+        assert!(own.consent(&Root::live()).is_err(), "another file has its name");
+        own.remove().expect("nothing to do");
+        assert_eq!(std::fs::read_to_string(&path).expect("reads"), "theirs");
+        assert!(aside.exists(), "nobody asked for a file of this name to go");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_by_anything_is_not_written() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let (path, other) = (dir.path().join("a"), dir.path().join("other"));
+        std::os::unix::fs::symlink(&other, &path).expect("link");
+        assert_eq!(OwnFile::create(&path, MIB, mark()).expect_err("a link").kind(), io::ErrorKind::AlreadyExists);
+        assert!(!other.exists());
+    }
+
+    #[test]
+    fn a_disk_that_is_full_leaves_no_file() {
+        let dir = tempfile::tempdir().expect("temp dir");
+        let path = dir.path().join("huge");
+        assert!(OwnFile::create(&path, i64::MAX as u64 - 4 * MARK_BYTES, mark()).is_err());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn marks_are_written_and_read_as_text() {
+        let mine = mark();
+        assert_eq!(mine.to_string().parse(), Ok(mine));
+        let text = serde_json::to_string(&mine).expect("serializes");
+        assert_eq!(serde_json::from_str::<FileMark>(&text).expect("reads"), mine);
+        for text in ["", "00", "zz000000000000000000000000000000", "äääääääääääääääääääääääääääääääää"]
+        {
+            assert_eq!(text.parse::<FileMark>(), Err(NotAMark));
+        }
+    }
+}
