@@ -388,7 +388,7 @@ export const english = {
     checks: "Checks on every step",
     checkColumns: ["check", "held", "violated", "could not be checked"],
     checkNames: {
-      littles_law: "Little's law (IOPS × mean latency = in flight, within 2 %)",
+      littles_law: "Little's law (IOPS × mean latency = queue depth asked for, within 2 %)",
       bytes: "bytes = IOPS × block size",
       diskstats: "kernel's count of the device agrees",
       page_cache: "page cache stayed cold",

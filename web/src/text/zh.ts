@@ -371,7 +371,7 @@ export const chinese: Text = {
     checks: "每个步骤的校验",
     checkColumns: ["校验", "通过", "不符", "无法校验"],
     checkNames: {
-      littles_law: "利特尔法则（IOPS × 平均延时 = 在途数，误差 2 % 以内）",
+      littles_law: "利特尔法则（IOPS × 平均延时 = 要求的队列深度，误差 2 % 以内）",
       bytes: "字节数 = IOPS × 块大小",
       diskstats: "与内核对设备的计数一致",
       page_cache: "页缓存保持为空",

@@ -35,7 +35,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
             sentence: msg!(
                 "check-littles-law",
                 computed = counted(law.computed),
-                in_flight = counted(law.in_flight),
+                depth = counted(law.depth),
                 error = Quantity::new(law.error_pct, Unit::ChangePct)
             ),
             cause: None,
@@ -126,7 +126,7 @@ pub fn derived_warnings(
     if let Some(law) = littles_law(record)
         && law.error_pct.abs() > LITTLE_ERROR_MAX_PCT
     {
-        out.push(Warning::LittlesLaw { computed: law.computed, in_flight: law.in_flight });
+        out.push(Warning::LittlesLaw { computed: law.computed, depth: law.depth });
     }
     if let Some(check) = disk_check(step, record)
         && check.ok == Some(false)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, Unmatched,
 };
-pub use figures::{CheckView, CpuView, CurvePoint, DirectionView, LatencyView, NeedView, SeriesView};
+pub use figures::{CheckView, CpuView, CurvePoint, DepthView, DirectionView, LatencyView, NeedView, SeriesView};
 pub use health::{DriveHealthView, HealthSampleView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};

@@ -13,8 +13,8 @@ pub(crate) fn warning_text(warning: &Warning) -> Message {
         }
         Warning::Note { text } => text.clone(),
         Warning::EngineOverhead { share_pct } => msg!("warning-engine-overhead", share = Quantity::pct(*share_pct)),
-        Warning::LittlesLaw { computed, in_flight } => {
-            msg!("warning-littles-law", computed = counted(*computed), in_flight = counted(*in_flight))
+        Warning::LittlesLaw { computed, depth } => {
+            msg!("warning-littles-law", computed = counted(*computed), depth = counted(*depth))
         }
         Warning::DiskstatsDisagree { devices, ours, kernel } => disagreement(devices, *ours, *kernel),
         Warning::ReadsOfUnwrittenSpace { unwritten_pct } => {
@@ -96,7 +96,7 @@ mod tests {
         let warnings = [
             Warning::EngineOverhead { share_pct: 7.25 },
             Warning::FeatureMissing { feature: "iopoll".into(), reason: msg!("cause-short-transfer") },
-            Warning::LittlesLaw { computed: 4.56, in_flight: 4.0 },
+            Warning::LittlesLaw { computed: 4.56, depth: 4.0 },
             Warning::DiskstatsDisagree { devices: devices(), ours: 100, kernel: 130 },
             Warning::DiskstatsDisagree { devices: devices(), ours: 130, kernel: 100 },
             Warning::ReadsOfUnwrittenSpace { unwritten_pct: 100.0 },

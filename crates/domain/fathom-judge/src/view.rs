@@ -10,7 +10,9 @@ use fathom_record::{StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
 use crate::checks::checks;
-use crate::document::{CeilingView, CpuView, DirectionView, EvidenceView, LimitView, SeriesView, StepView, TargetView};
+use crate::document::{
+    CeilingView, CpuView, DepthView, DirectionView, EvidenceView, LimitView, SeriesView, StepView, TargetView,
+};
 use crate::health::{drive_health, hot_intervals};
 use crate::proof::proofs;
 use crate::rfc3339::rfc3339;
@@ -123,6 +125,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         lat_ns: None,
         slat_ns: None,
         clat_ns: None,
+        depth: None,
         service_ns: None,
         read: None,
         write: None,
@@ -194,6 +197,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         bytes_per_s: per_s(record.bytes()),
         lat_ns: if unsustainable { None } else { merged_latency(record, iops) },
         slat_ns: other_latency(record, iops, unsustainable, |d| d.slat.as_ref()),
+        depth: depth_view(record),
         clat_ns: other_latency(record, iops, unsustainable, |d| d.clat.as_ref()),
         service_ns: other_latency(record, iops, unsustainable, |d| d.service.as_ref()),
         read: direction_view(record, Op::Read, runtime_s, unsustainable),
@@ -223,6 +227,10 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
     }
+}
+
+fn depth_view(record: &StepRecord) -> Option<DepthView> {
+    Some(DepthView { asked: record.occupied_mean?, in_flight: record.in_flight_mean? })
 }
 
 /// One target alone is the step itself.

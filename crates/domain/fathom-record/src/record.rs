@@ -46,9 +46,10 @@ pub struct Direction {
     pub bytes: u64,
     /// I/Os that moved fewer bytes than asked (the rest was not retried).
     pub short_ios: u64,
-    /// Created -> reaped. In an open loop: from the intended start (response).
+    /// From the moment the slot became free (the reaping of its last I/O) to the reaping. In an open loop: from the
+    /// intended start (response). Records without `occupied_mean` were made by versions that left out what a slot waited.
     pub lat: Latency,
-    /// Created -> submitted; `None` where the engine cannot separate it. May hold a sample of the I/Os only.
+    /// The host's wait: slot free (open loop: actual start) -> submitted; `None` where the engine cannot separate it. May hold a sample of the I/Os only.
     pub slat: Option<Latency>,
     /// Submitted -> reaped; as `slat`.
     pub clat: Option<Latency>,
@@ -118,7 +119,8 @@ pub struct ClockUse {
 pub struct Overhead {
     /// User time of the loop per I/O with the `null` engine under the same load, calibrated on this host.
     pub loop_ns_per_io: f64,
-    /// Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+    /// Largest error of a start because one clock reading serves a batch; mean over batches. 0 with `paranoid`, and in a
+    /// closed loop, where an I/O starts when its slot is reaped.
     pub batch_stamp_error_ns_mean: f64,
     /// Mean I/Os submitted per system call.
     pub ios_per_submit: f64,
@@ -242,11 +244,16 @@ pub struct StepRecord {
     pub clock: Option<ClockUse>,
     /// Own cost; `None` for imported runs.
     pub overhead: Option<Overhead>,
-    /// Mean I/Os in flight, integrated by the runner independently of the latencies; `None` when unknown.
+    /// Mean I/Os handed to the engine and not reaped, integrated by the runner independently of the latencies: the depth
+    /// that the device can have seen at most. `None` when unknown.
     pub in_flight_mean: Option<f64>,
-    /// Summed age of the I/Os that were in flight when the window began and when it ended, ns: what a short window must
-    /// know to check Little's law. `None` when unknown.
-    pub in_flight_age_ns: Option<[u64; 2]>,
+    /// Mean slots that held an I/O or waited for their next: in a closed loop the depth that was asked for (less where a
+    /// last pass runs out), in an open loop as `in_flight_mean`. `None` when unknown, and in records of versions whose
+    /// latencies leave out the wait.
+    pub occupied_mean: Option<f64>,
+    /// Summed age of what `occupied_mean` counts when the window began and when it ended, ns (without `occupied_mean`:
+    /// of the I/Os in flight): what a short window must know to check Little's law. `None` when unknown.
+    pub age_ns: Option<[u64; 2]>,
     /// Verification, if asked.
     pub verify: Option<VerifyReport>,
     /// Open loop, if one.

@@ -22,12 +22,13 @@ pub enum Warning {
         /// Why.
         reason: Message,
     },
-    /// IOPS x mean latency is not what was in flight.
+    /// IOPS x mean latency is not the depth that was asked for.
     LittlesLaw {
         /// IOPS x mean latency.
         computed: f64,
-        /// Measured mean in flight.
-        in_flight: f64,
+        /// The depth.
+        #[serde(rename = "in_flight")]
+        depth: f64,
     },
     /// Kernel's count of the device disagrees with ours.
     DiskstatsDisagree {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_judge::document::{CpuView, LatencyView, StepView};
+use fathom_judge::document::{CpuView, DepthView, LatencyView, StepView};
 use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
 
 use crate::terminal::say;
@@ -324,6 +324,14 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
                 line(latency_line(name, latency, step.ios));
             }
         }
+    }
+    if let Some(depth) = step.depth.filter(DepthView::is_short) {
+        line(format!(
+            "  queue depth: {:.1} of {:.1} reached the device ({:.0} %); the others waited in the host",
+            depth.in_flight,
+            depth.asked,
+            100.0 * depth.in_flight / depth.asked
+        ));
     }
     if let Some(c) = &step.cpu {
         line(format!(

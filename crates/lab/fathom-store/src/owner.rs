@@ -46,6 +46,9 @@ fn started_ticks(pid: u32) -> Option<u64> {
     fields.nth(18)?.parse().ok()
 }
 
+/// How often the kernel's list of locks is read before it counts as silent.
+const LOOKS: usize = 8;
+
 /// Who holds locks on the lab or the files SQLite keeps beside it (/proc/locks).
 pub(crate) fn lock_holders(path: &Path) -> Message {
     let beside = |suffix: &str| {
@@ -55,8 +58,12 @@ pub(crate) fn lock_holders(path: &Path) -> Message {
     };
     let files = [path.to_owned(), beside("-shm"), beside("-wal")];
     let inodes: Vec<String> = files.iter().filter_map(|f| fs::metadata(f).ok()).map(|m| m.ino().to_string()).collect();
-    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-    let mut holders: Vec<u32> = locks.lines().filter_map(|line| holder_of(line, &inodes)).collect();
+    let look = || -> Vec<u32> {
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        locks.lines().filter_map(|line| holder_of(line, &inodes)).collect()
+    };
+    // The kernel walks the list lock by lock and may pass one over while others come and go.
+    let mut holders = (0..LOOKS).map(|_| look()).find(|found| !found.is_empty()).unwrap_or_default();
     holders.sort_unstable();
     holders.dedup();
     if holders.is_empty() {

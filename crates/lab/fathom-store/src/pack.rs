@@ -20,7 +20,10 @@ pub(crate) struct RecordRest {
     pub(crate) clock: Option<ClockUse>,
     pub(crate) overhead: Option<Overhead>,
     pub(crate) in_flight_mean: Option<f64>,
-    pub(crate) in_flight_age_ns: Option<[u64; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) occupied_mean: Option<f64>,
+    #[serde(rename = "in_flight_age_ns")]
+    pub(crate) age_ns: Option<[u64; 2]>,
     pub(crate) verify: Option<VerifyReport>,
     pub(crate) open_loop: Option<OpenLoop>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,7 +43,8 @@ impl RecordRest {
             clock: record.clock.clone(),
             overhead: record.overhead.clone(),
             in_flight_mean: record.in_flight_mean,
-            in_flight_age_ns: record.in_flight_age_ns,
+            occupied_mean: record.occupied_mean,
+            age_ns: record.age_ns,
             verify: record.verify.clone(),
             open_loop: record.open_loop.clone(),
             targets: record.targets.clone(),

@@ -94,7 +94,8 @@ prop_compose! {
             host,
             clock: None,
             in_flight_mean,
-            in_flight_age_ns: in_flight_mean.map(|n| [n.to_bits() >> 1, 7]),
+            occupied_mean: in_flight_mean,
+            age_ns: in_flight_mean.map(|n| [n.to_bits() >> 1, 7]),
             verify: Some(VerifyReport { torn: offset, examples: vec![Message::verbatim(text.clone())], ..VerifyReport::default() }),
             open_loop: rates.map(|(a, b, c)| OpenLoop {
                 intended_iops: a,

@@ -50,8 +50,9 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
         host: pieces.finished.host.take(),
         clock: Some(clock.describe(pieces.begun_pair)),
         overhead: Some(overhead(step, &pieces)),
-        in_flight_mean: in_flight_mean(&pieces),
-        in_flight_age_ns: in_flight_age_ns(&pieces),
+        in_flight_mean: mean_over_window(&pieces, |s| s.in_flight_area),
+        occupied_mean: mean_over_window(&pieces, |s| s.occupied_area),
+        age_ns: age_ns(&pieces),
         verify: verify.or_else(|| step.workload.verify.map(|_| VerifyReport::default())),
         open_loop: None,
         targets: std::mem::take(&mut pieces.finished.targets),
@@ -181,18 +182,17 @@ fn overhead(step: &Step, pieces: &Pieces) -> Overhead {
 }
 
 /// `None` when a worker was left behind: what it had in flight is unknown.
-fn in_flight_mean(pieces: &Pieces) -> Option<f64> {
+fn mean_over_window(pieces: &Pieces, area: fn(&WorkerSummary) -> u128) -> Option<f64> {
     if pieces.finished.abandoned > 0 {
         return None;
     }
-    let area: u128 = pieces.summaries().map(|s| s.in_flight_area).sum();
+    let area: u128 = pieces.summaries().map(area).sum();
     Some(area as f64 / pieces.finished.runtime_ns as f64)
 }
 
-/// As `in_flight_mean`: unknown when a worker was left behind.
-fn in_flight_age_ns(pieces: &Pieces) -> Option<[u64; 2]> {
-    let ages: Option<Vec<[u64; 2]>> =
-        pieces.finished.summaries.iter().map(|s| s.as_ref().map(|s| s.in_flight_age_ns)).collect();
+/// As `mean_over_window`: unknown when a worker was left behind.
+fn age_ns(pieces: &Pieces) -> Option<[u64; 2]> {
+    let ages: Option<Vec<[u64; 2]>> = pieces.finished.summaries.iter().map(|s| s.as_ref().map(|s| s.age_ns)).collect();
     Some(ages?.iter().fold([0, 0], |sum, age| [sum[0] + age[0], sum[1] + age[1]]))
 }
 

@@ -34,7 +34,9 @@ const FAILING_NS_MAX: u64 = 1_000_000_000;
 /// One I/O in flight.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    created_ns: u64,
+    /// Closed loop: when the slot became free, that is when its last I/O was reaped. Its latency begins here: a slot that
+    /// waits for its next submission is depth that was asked for and that the device does not see. Open loop: when it was made.
+    since_ns: u64,
     /// 0: this batch was not stamped.
     submitted_ns: u64,
     /// Open loop: when it was due.
@@ -44,10 +46,10 @@ struct Slot {
     op: u8,
 }
 
-/// I/Os of one reap that were created together: they share all stamps, so they are recorded at once.
+/// I/Os of one reap whose slots became free together: they share all stamps, so they are recorded at once.
 #[derive(Default)]
 struct Group {
-    created_ns: u64,
+    since_ns: u64,
     submitted_ns: u64,
     op: u8,
     ios: u64,
@@ -124,8 +126,10 @@ pub(crate) struct Outcome {
     pub(crate) finished_ns: u64,
     pub(crate) ios: u64,
     pub(crate) in_flight_area: u128,
-    /// Summed ages of what was in flight at both ends of the window.
-    pub(crate) in_flight_age_ns: [u64; 2],
+    /// As `in_flight_area`, of the slots that hold an I/O or wait for their next: the depth that was asked for.
+    pub(crate) occupied_area: u128,
+    /// Summed ages of what was occupied (open loop: in flight) at both ends of the window.
+    pub(crate) age_ns: [u64; 2],
     pub(crate) in_flight_max: u32,
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) stamp_error_ns: (u64, u64),
@@ -184,13 +188,29 @@ impl State {
         }
     }
 
+    /// Slots that hold an I/O, and in a closed loop those that wait for their next.
+    #[inline(always)]
+    fn occupied<const OPEN: bool>(&self) -> u32 {
+        if OPEN || self.exhausted { self.in_flight } else { self.slots.len() as u32 }
+    }
+
     #[cold]
-    fn age_of_in_flight_ns(&self, at_ns: u64) -> u64 {
-        let mut busy = vec![true; self.slots.len()];
-        for &slot in &self.free {
-            busy[slot as usize] = false;
+    fn age_of_occupied_ns<const OPEN: bool>(&self, at_ns: u64) -> u64 {
+        let mut occupied = vec![true; self.slots.len()];
+        if OPEN || self.exhausted {
+            for &slot in &self.free {
+                occupied[slot as usize] = false;
+            }
         }
-        self.slots.iter().zip(busy).filter(|(_, busy)| *busy).map(|(io, _)| at_ns.saturating_sub(io.created_ns)).sum()
+        let ages = self.slots.iter().zip(occupied).filter(|(_, occupied)| *occupied);
+        ages.map(|(io, _)| at_ns.saturating_sub(io.since_ns)).sum()
+    }
+
+    /// Adds up what is in flight and what is occupied over a stretch of time.
+    #[inline(always)]
+    fn advance<const OPEN: bool>(&mut self, ns: u64) {
+        self.outcome.in_flight_area += u128::from(u64::from(self.in_flight) * ns);
+        self.outcome.occupied_area += u128::from(u64::from(self.occupied::<OPEN>()) * ns);
     }
 }
 
@@ -224,6 +244,7 @@ impl Hot {
         backend: &mut B,
     ) -> std::io::Result<()> {
         let mut now = self.clock.now();
+        self.state.slots.iter_mut().for_each(|slot| slot.since_ns = now);
         loop {
             if now >= self.shared.deadline_ns() {
                 break;
@@ -241,16 +262,16 @@ impl Hot {
                     self.state.outcome.passes_done = true;
                     break;
                 }
-                now = self.wait_for_arrival(now, backend.submit_calls());
+                now = self.wait_for_arrival::<OPEN>(now, backend.submit_calls());
                 continue;
             }
             self.issue::<B, OPEN, PARANOID>(backend, now, sampled)?;
             let before = now;
             now = self.clock.now();
             if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-                self.cross_mark(before, now, backend.submit_calls());
+                self.cross_mark::<OPEN>(before, now, backend.submit_calls());
             } else {
-                self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * (now - before));
+                self.state.advance::<OPEN>(now - before);
             }
             self.reap::<B, OPEN, PARANOID>(backend, now);
         }
@@ -265,7 +286,6 @@ impl Hot {
         if !self.state.again.is_empty() {
             self.push_again(backend);
         }
-        let mut created_ns = now;
         let mut staged = 0;
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
@@ -289,16 +309,16 @@ impl Hot {
             if OPEN {
                 self.arrivals.as_mut().expect("an open loop has arrivals").take(&mut self.rng, now);
             }
-            if PARANOID || (sampled && B::SUBMIT_STAMP == SubmitStamp::Never) {
-                let stamp = self.clock.now();
-                self.note_stamp_error(created_ns, stamp, PARANOID);
-                created_ns = if PARANOID { stamp } else { created_ns };
-            }
             let op = self.draw.op(&mut self.rng);
             let len = self.draw.len(&mut self.rng);
             let offset = self.offsets.offset_of(unit);
-            self.state.slots[slot as usize] =
-                Slot { created_ns, submitted_ns: 0, intended_ns, offset, len, op: op_index(op) as u8 };
+            let free = &mut self.state.slots[slot as usize];
+            let since_ns = match OPEN {
+                false => free.since_ns,
+                true if PARANOID => self.clock.now(),
+                true => now,
+            };
+            *free = Slot { since_ns, submitted_ns: 0, intended_ns, offset, len, op: op_index(op) as u8 };
             if remember {
                 self.state.batch.push(slot);
             }
@@ -367,9 +387,9 @@ impl Hot {
             SubmitStamp::Sampled => sampled,
         };
         if stamp_submit && !self.state.batch.is_empty() {
-            if sampled && !PARANOID {
+            if OPEN && sampled && !PARANOID {
                 let prepared = self.clock.now();
-                self.note_stamp_error(now, prepared, false);
+                self.note_stamp_error(now, prepared);
             }
             backend.submit()?;
             let submitted_ns = self.clock.now();
@@ -441,9 +461,9 @@ impl Hot {
             if OPEN {
                 self.record_open(io, result, now);
             } else {
-                if io.created_ns != group.created_ns || io.op != group.op {
+                if io.since_ns != group.since_ns || io.submitted_ns != group.submitted_ns || io.op != group.op {
                     self.flush(group, now);
-                    group.created_ns = io.created_ns;
+                    group.since_ns = io.since_ns;
                     group.submitted_ns = io.submitted_ns;
                     group.op = io.op;
                 }
@@ -452,6 +472,9 @@ impl Hot {
             }
         }
         self.state.in_flight -= 1;
+        if !OPEN {
+            self.state.slots[slot as usize].since_ns = now;
+        }
         self.state.free.push(slot);
     }
 
@@ -469,11 +492,11 @@ impl Hot {
             tally.ios += group.ios;
             tally.bytes += group.bytes;
             if let Some(lat) = &mut tally.lat {
-                lat.record_n(now.saturating_sub(group.created_ns), group.ios);
+                lat.record_n(now.saturating_sub(group.since_ns), group.ios);
             }
             if group.submitted_ns != 0 {
                 let totals = &mut state.outcome.totals[op];
-                let slat = group.submitted_ns.saturating_sub(group.created_ns);
+                let slat = group.submitted_ns.saturating_sub(group.since_ns);
                 totals.slat.get_or_insert_default().record_n(slat, group.ios);
                 totals.clat.get_or_insert_default().record_n(now.saturating_sub(group.submitted_ns), group.ios);
             }
@@ -496,9 +519,9 @@ impl Hot {
             lat.record(now.saturating_sub(io.intended_ns));
         }
         let totals = &mut state.outcome.totals[op];
-        totals.service.get_or_insert_default().record(now.saturating_sub(io.created_ns));
+        totals.service.get_or_insert_default().record(now.saturating_sub(io.since_ns));
         if io.submitted_ns != 0 {
-            totals.slat.get_or_insert_default().record(io.submitted_ns.saturating_sub(io.created_ns));
+            totals.slat.get_or_insert_default().record(io.submitted_ns.saturating_sub(io.since_ns));
             totals.clat.get_or_insert_default().record(now.saturating_sub(io.submitted_ns));
         }
     }
@@ -530,29 +553,29 @@ impl Hot {
     }
 
     #[inline]
-    fn note_stamp_error(&mut self, stamp: u64, real: u64, exact: bool) {
+    fn note_stamp_error(&mut self, stamp: u64, real: u64) {
         let error = &mut self.state.outcome.stamp_error_ns;
-        error.0 += if exact { 0 } else { real.saturating_sub(stamp) };
+        error.0 += real.saturating_sub(stamp);
         error.1 += 1;
     }
 
     /// The window began, an interval ended, or the deadline passed, between `before` and `now`; `submit_calls` so far.
     #[cold]
-    fn cross_mark(&mut self, before: u64, now: u64, submit_calls: u64) {
+    fn cross_mark<const OPEN: bool>(&mut self, before: u64, now: u64, submit_calls: u64) {
         let deadline = self.shared.deadline_ns();
         let mut from = before;
         if !self.state.counting && now >= self.state.window.start_ns && self.state.window.start_ns < deadline {
             self.begin_window(now, submit_calls);
             from = before.max(self.state.window.start_ns);
-            self.state.outcome.in_flight_age_ns[0] = self.state.age_of_in_flight_ns(from);
+            self.state.outcome.age_ns[0] = self.state.age_of_occupied_ns::<OPEN>(from);
         }
         if !self.state.counting {
             return;
         }
         let counted_ns = now.min(deadline).saturating_sub(from);
-        self.state.outcome.in_flight_area += u128::from(u64::from(self.state.in_flight) * counted_ns);
+        self.state.advance::<OPEN>(counted_ns);
         if now >= deadline {
-            self.state.outcome.in_flight_age_ns[1] = self.state.age_of_in_flight_ns(deadline);
+            self.state.outcome.age_ns[1] = self.state.age_of_occupied_ns::<OPEN>(deadline);
             self.state.counting = false;
             return;
         }
@@ -643,13 +666,13 @@ impl Hot {
 
     /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
     #[cold]
-    fn wait_for_arrival(&mut self, now: u64, submit_calls: u64) -> u64 {
+    fn wait_for_arrival<const OPEN: bool>(&mut self, now: u64, submit_calls: u64) -> u64 {
         let idle_until = match &self.arrivals {
             Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
             None => self.clock.now(),
         };
         if idle_until >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-            self.cross_mark(now, idle_until, submit_calls);
+            self.cross_mark::<OPEN>(now, idle_until, submit_calls);
         }
         idle_until
     }

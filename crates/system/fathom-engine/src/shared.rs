@@ -129,7 +129,8 @@ pub(crate) struct WorkerSummary {
     pub(crate) in_flight_max: u32,
     /// Integral of I/Os in flight over the window, I/O x ns.
     pub(crate) in_flight_area: u128,
-    pub(crate) in_flight_age_ns: [u64; 2],
+    pub(crate) occupied_area: u128,
+    pub(crate) age_ns: [u64; 2],
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) migrations: Option<u64>,
     pub(crate) failures: Vec<IoFailure>,

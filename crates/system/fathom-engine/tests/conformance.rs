@@ -154,13 +154,43 @@ fn books_balance(engine: EngineName) {
         assert_eq!((by_interval, lat.count()), (direction.ios, direction.ios));
         assert_eq!(direction.bytes, direction.ios * BLOCK);
     }
-    // Little's law: every I/O lies within the window, so the sum of latencies is the area under the I/Os in flight.
+    // Little's law: every I/O lies within the window, so the sum of latencies is the area under the slots it held.
     let lat = record.lat_merged().expect("samples");
     let by_law = lat.sum_ns() as f64 / record.runtime_ns as f64;
-    let in_flight = record.in_flight_mean.expect("integrated");
-    assert!((by_law - in_flight).abs() <= 0.02 * in_flight, "{by_law} by latencies, {in_flight} integrated");
+    let occupied = record.occupied_mean.expect("integrated");
+    assert!((by_law - occupied).abs() <= 0.02 * occupied, "{by_law} by latencies, {occupied} integrated");
     let depth = if engine.is_synchronous() { 1 } else { 8 };
     assert!(record.threads.iter().all(|t| t.in_flight_max <= depth));
+}
+
+/// What a slot waits for its next submission is latency: rate times latency is the depth that was asked for, however much
+/// of it the host kept from the device.
+fn latency_times_rate_is_the_depth_asked_for(engine: EngineName) {
+    let bench = Bench::new(4096 * BLOCK);
+    for queue_depth in if engine.is_synchronous() { vec![1] } else { vec![1, 4, 32, 128] } {
+        let mut step = bench.step(engine);
+        step.load.queue_depth = queue_depth;
+        step.length = RunLength::fixed(30_000_000, 200_000_000);
+        let record = run(&step).expect("a record");
+        let depth = f64::from(queue_depth);
+        assert_eq!(record.occupied_mean, Some(depth), "the ramp is over: every slot is held all the time");
+        let [before_ns, at_end_ns] = record.age_ns.expect("counted");
+        let held_ns = record.lat_merged().expect("samples").sum_ns() as f64 - before_ns as f64 + at_end_ns as f64;
+        let by_law = held_ns / record.runtime_ns as f64;
+        // A histogram's sum is that of its bins: within a per cent.
+        assert!((by_law / depth - 1.0).abs() < 0.01, "{by_law} of {depth}");
+        let in_flight = record.in_flight_mean.expect("integrated");
+        assert!(in_flight <= depth, "{in_flight} of {depth}");
+        // Where it is known for every I/O, what the host kept and what the device took are the latency.
+        let reads = record.direction(Op::Read).expect("reads");
+        if let (Some(slat), Some(clat)) = (&reads.slat, &reads.clat)
+            && let (Some(slat), Some(clat), Some(lat)) = (slat.histogram(), clat.histogram(), reads.lat.histogram())
+            && clat.count() == lat.count()
+        {
+            let (parts, whole) = ((slat.sum_ns() + clat.sum_ns()) as f64, lat.sum_ns() as f64);
+            assert!((parts / whole - 1.0).abs() < 0.02, "{parts} of {whole}");
+        }
+    }
 }
 
 fn counts_only_the_window(engine: EngineName) {
@@ -339,6 +369,7 @@ macro_rules! every_engine {
             #[test] fn gives_up_when_nothing_succeeds() { super::gives_up_when_nothing_succeeds(ENGINE); }
             #[test] fn drains_on_stop() { super::drains_on_stop(ENGINE); }
             #[test] fn books_balance() { super::books_balance(ENGINE); }
+            #[test] fn latency_times_rate_is_the_depth_asked_for() { super::latency_times_rate_is_the_depth_asked_for(ENGINE); }
             #[test] fn counts_only_the_window() { super::counts_only_the_window(ENGINE); }
             #[test] fn paranoid_stamps_every_io() { super::paranoid_stamps_every_io(ENGINE); }
             #[test] fn verify_finds_each_kind_of_damage() { super::verify_finds_each_kind_of_damage(ENGINE); }

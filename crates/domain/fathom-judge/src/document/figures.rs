@@ -41,6 +41,26 @@ pub struct LatencyView {
     pub needs: BTreeMap<String, NeedView>,
 }
 
+/// Queue depth: what was asked for, and what the device can have seen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DepthView {
+    /// Slots that held an I/O or waited for their next, mean over the window.
+    pub asked: f64,
+    /// I/Os handed to the engine and not reaped, mean over the window.
+    pub in_flight: f64,
+}
+
+impl DepthView {
+    /// Below this share of the depth asked for, a reader must know what the device saw.
+    const SEEN_MIN: f64 = 0.97;
+
+    /// Whether the host kept so many I/Os waiting that the device saw another depth.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.in_flight < Self::SEEN_MIN * self.asked
+    }
+}
+
 /// How much more a quantile needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeedView {

@@ -8,7 +8,7 @@ use fathom_record::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CeilingView, CheckView, CpuView, CurvePoint, DirectionView, DriveHealthView, LatencyView, LimitView, LinkLoad,
+    CeilingView, CheckView, CpuView, CurvePoint, DepthView, DirectionView, DriveHealthView, LatencyView, LimitView, LinkLoad,
     SeriesView, SteadyView,
 };
 
@@ -93,12 +93,15 @@ pub struct StepView {
     pub iops_ci95: Option<[f64; 2]>,
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+    /// From the moment the slot was free to the reaping (open loop: from the intended start), all operations. `None` for an unsustainable rate.
     pub lat_ns: Option<LatencyView>,
-    /// Created -> submitted.
+    /// The host's wait: slot free (open loop: actual start) -> submitted.
     pub slat_ns: Option<LatencyView>,
     /// Submitted -> reaped.
     pub clat_ns: Option<LatencyView>,
+    /// Queue depth over all threads and targets, asked for and given; `None` where it was not counted.
+    #[serde(default)]
+    pub depth: Option<DepthView>,
     /// Open loop: from the actual start.
     pub service_ns: Option<LatencyView>,
     /// Reads alone.

@@ -107,7 +107,7 @@ step-simulated-setting-help = change the machine file instead and compare the tw
 ## Warnings of a step
 
 warning-engine-overhead = Fathom's own loop and its batch stamps are up to { $share } of the mean latency; `--paranoid` stamps each I/O.
-warning-littles-law = Little's law is violated: IOPS x mean latency = { $computed }, but { $in_flight } I/Os were in flight. Do not trust the latencies of this step.
+warning-littles-law = Little's law is violated: IOPS x mean latency = { $computed }, but the queue depth is { $depth }. Do not trust the latencies of this step.
 warning-diskstats-more = The kernel counted { $kernel } I/Os on { $devices }, Fathom { $ours }: another program used the device, or I/Os were split; stop that program, or measure a device that nothing else uses.
 warning-diskstats-fewer = The kernel counted { $kernel } I/Os on { $devices }, Fathom { $ours }: I/Os were merged, or did not reach the device.
 warning-unwritten-space = { $share } of the region was never written: such reads may not reach the media.
@@ -140,7 +140,7 @@ heat-warning-temperature = { $device } reached the temperature from which it war
 
 ## Consistency checks of a step
 
-check-littles-law = IOPS x mean latency (and the ends of the window) = { $computed }, mean in flight = { $in_flight } ({ $error })
+check-littles-law = IOPS x mean latency (and the ends of the window) = { $computed }, queue depth asked for = { $depth } ({ $error })
 check-bytes = { $moved } bytes moved, I/Os x block = { $expected }, { $short } short
 check-page-cache = { $cached } of the target in the page cache after the step
 check-page-cache-passed = { $cached } of the target in the page cache after the step; the device moved all bytes, so the page cache answered for none

@@ -107,7 +107,7 @@ step-simulated-setting-help = 请改动机器文件并比较两次运行，或�
 ## 步骤的警告
 
 warning-engine-overhead = Fathom 自身的循环和批量时间戳占平均延时的至多 { $share }；`--paranoid` 为每个 I/O 单独打时间戳。
-warning-littles-law = 不符合利特尔法则：IOPS × 平均延时 = { $computed }，而在途 I/O 为 { $in_flight }。不要相信该步骤的延时。
+warning-littles-law = 不符合利特尔法则：IOPS × 平均延时 = { $computed }，而队列深度为 { $depth }。不要相信该步骤的延时。
 warning-diskstats-more = 内核在 { $devices } 上计得 { $kernel } 个 I/O，Fathom 计得 { $ours } 个：有其他程序使用该设备，或 I/O 被拆分；请停止该程序，或测量无人使用的设备。
 warning-diskstats-fewer = 内核在 { $devices } 上计得 { $kernel } 个 I/O，Fathom 计得 { $ours } 个：I/O 被合并，或没有到达设备。
 warning-unwritten-space = { $share } 的范围从未写入：这样的读可能到不了介质。
@@ -134,7 +134,7 @@ heat-warning-temperature = { $device } 达到告警温度
 
 ## 步骤的一致性检查
 
-check-littles-law = IOPS × 平均延时（含窗口两端）= { $computed }，平均在途数 = { $in_flight }（{ $error }）
+check-littles-law = IOPS × 平均延时（含窗口两端）= { $computed }，要求的队列深度 = { $depth }（{ $error }）
 check-bytes = 传输 { $moved } 字节，I/O 数 × 块 = { $expected }，短传 { $short }
 check-page-cache = 步骤结束后页缓存中有目标的 { $cached }
 check-page-cache-passed = 步骤结束后页缓存中有目标的 { $cached }；全部字节都经过了设备，因此没有一个由页缓存应答
