@@ -3,7 +3,7 @@
 use fathom_message::{Message, Quantity, Unit, msg};
 
 use super::facts::RateSource;
-use super::name::{Confidence, LimitName};
+use super::name::LimitName;
 use crate::ceilings::Ceiling;
 
 /// What the counters of a step showed. Shares are in [0, 1].
@@ -154,8 +154,8 @@ pub enum UnknownReason {
     NoIo,
     /// No counter is at its limit, and no neighbouring step decides.
     NoSignature,
-    /// Near the knee more depth helps a little.
-    NearKnee,
+    /// A later step with fewer in flight gave more.
+    LessGaveMore,
     /// A deeper queue gave little more, but its threads held it.
     DeeperHeldByThreads,
     /// The shallower step was held by its threads.
@@ -187,10 +187,10 @@ impl Cause {
         }
     }
 
-    /// In a sentence: `The device is the likely limit: ...`.
+    /// In a sentence: `The device is the limit (86 %): ...`.
     #[must_use]
-    pub fn message(&self, confidence: Confidence) -> Message {
-        let limit = word(confidence);
+    pub fn message(&self, probability: Option<f64>) -> Message {
+        let limit = word(probability);
         let share = Quantity::share;
         match self {
             Cause::RateAsked { iops } => msg!("limit-rate-asked", rate = Quantity::iops(*iops)),
@@ -270,11 +270,11 @@ impl DatabaseCause {
     }
 }
 
-/// `limit` or `likely limit`.
-fn word(confidence: Confidence) -> Message {
-    match confidence {
-        Confidence::Confirmed => msg!("limit-word-confirmed"),
-        Confidence::Likely | Confidence::Unknown => msg!("limit-word-likely"),
+/// `limit (86 %)`. What never fails to hold is not said with a probability.
+fn word(probability: Option<f64>) -> Message {
+    match probability {
+        Some(p) => msg!("limit-word-probable", probability = Quantity::share(p)),
+        None => msg!("limit-word"),
     }
 }
 
@@ -283,7 +283,7 @@ impl UnknownReason {
         match self {
             UnknownReason::NoIo => msg!("limit-unknown-no-io"),
             UnknownReason::NoSignature => msg!("limit-unknown-no-signature"),
-            UnknownReason::NearKnee => msg!("limit-unknown-near-knee"),
+            UnknownReason::LessGaveMore => msg!("limit-unknown-less-gave-more"),
             UnknownReason::DeeperHeldByThreads => msg!("limit-unknown-deeper-held-by-threads"),
             UnknownReason::ShallowerHeldByThreads => msg!("limit-unknown-shallower-held-by-threads"),
         }

@@ -129,8 +129,12 @@ fn own_share_of_own_cpus(this: &Observation, host: &HostDelta, workers: usize) -
     busy.min((taken_ns + thread_ns) as f64 / cpu_ns)
 }
 
-/// Whether the cores of the workers held a step: then more of them may bring what a deeper queue seems to.
+/// Whether the cores of the workers held a step: then more of them may bring what a deeper queue seems to. Workers that poll
+/// are always busy, which says nothing.
 pub(super) fn is_held_by_threads(this: &Observation) -> bool {
+    if this.polls() {
+        return false;
+    }
     let share = this.host.as_ref().and_then(|host| saturated_share(this, host));
     share.is_some_and(|share| share >= THREAD_SATURATED)
 }

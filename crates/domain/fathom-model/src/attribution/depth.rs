@@ -3,72 +3,90 @@
 use super::Observation;
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
-use super::limit::{Caveat, Limit};
-use super::neighbour::{ProbeChange, inverse};
-use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, DepthSays, Neighbour};
+use super::ladder::{LadderFit, Rung};
+use super::limit::Limit;
+use super::neighbour::{ProbeChange, ProbeResult, inverse};
+use super::probe::{self, Neighbour};
+
+/// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
+const PLATEAU_GAIN: f64 = 1.1;
+/// How often something that no counter shows holds a plateau, and not the device.
+const UNSEEN: f64 = 0.03;
+/// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
+const ALONE_BY_DEPTH: f64 = 0.8;
+/// Relative error of a step that is too short for an interval.
+const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
+/// Half widths of a 95 % interval in standard errors.
+const HALF_WIDTH_ERRORS: f64 = 1.96;
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let lat_ns = this.mean_lat_ns?;
     let mut numbers = base_evidence(this);
     let n = this.in_flight();
-    if let Some(deeper) = deciding_depth(all, this) {
-        let name = EvidenceName::GainOfDepth { in_flight: deeper.count };
-        numbers.push(Evidence::new(name, deeper.gain_quantity()));
-        if let Some(limit) = by_deeper(n, deeper, lat_ns, &numbers) {
-            return Some(limit);
-        }
+    let depth = Cause::QueueDepth { in_flight: n, lat_ns };
+    let probe = shown(all, this, &mut numbers);
+    let plateau = plateau_probability(all, this);
+    // What another step exceeds beyond both intervals is no device's limit, however little it is.
+    let others = || probe::ladder(all, this).filter(|o| o.in_flight() != n && exceeds(o, this));
+    if let Some(above) = others().find(|o| o.in_flight() > n) {
+        // Where the curve says plateau and one deeper step says otherwise, neither is said with confidence.
+        let share = plateau.map_or(ALONE_BY_DEPTH, |plateau| (1.0 - plateau).max(0.5));
+        let probe = Neighbour::of_iops(above.in_flight(), this, above).result(more(above.in_flight()));
+        return Some(Limit::probable(depth, share, numbers).with_probes([probe]));
     }
-    if let Some(shallower) = probe::depth(all, this, false) {
-        let by_threads = probe::is_shallower_held_by_threads(all, this);
-        return Some(by_shallower(n, shallower, by_threads, lat_ns, numbers));
+    let Some(plateau) = plateau else {
+        let held = probe::ladder(all, this).find(|o| o.in_flight() != n).map(|o| o.in_flight() > n);
+        return match held {
+            _ if n == 1 => Some(Limit::probable(depth, ALONE_BY_DEPTH, numbers).with_probes(probe)),
+            Some(true) => Some(Limit::unknown(UnknownReason::DeeperHeldByThreads, numbers)),
+            Some(false) => Some(Limit::unknown(UnknownReason::ShallowerHeldByThreads, numbers)),
+            None => None,
+        };
+    };
+    if plateau < 0.5 {
+        return Some(Limit::probable(depth, 1.0 - plateau, numbers).with_probes(probe));
     }
-    (n == 1).then(|| Limit::found(Cause::QueueDepth { in_flight: n, lat_ns }, false, numbers))
+    if others().any(|o| o.step.index > this.step.index) {
+        return Some(Limit::unknown(UnknownReason::LessGaveMore, numbers).with_probes(probe));
+    }
+    let device = Cause::Device { in_flight: n, lat_ns };
+    Some(Limit::probable(device, plateau * (1.0 - UNSEEN), numbers).with_probes(probe))
 }
 
-/// The deeper step that decides: the nearest, or a much deeper one where noise or the knee leaves one doubling open.
-fn deciding_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
-    let n = this.in_flight();
-    let near = probe::depth(all, this, true)?;
-    // That it grew less over all these doublings than one must to help leaves nothing to gain from depth.
-    let decides = |f: &Neighbour| f.gain <= DEPTH_HELPS_PER_DOUBLING || f.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING;
-    let far = Some(near).filter(|d| d.is_open(n)).and_then(|_| probe::far_depth(all, this)).filter(decides);
-    // Noise that leaves room for two answers over one doubling may leave room for one over three.
-    let sharper = Some(near)
-        .filter(|d| d.is_noisy(n))
-        .and_then(|d| probe::far_depth(all, this).filter(|f| f.says(n) == d.says(n) && !f.is_noisy(n)))
-        .filter(|f| !f.is_held_by_threads || f.says(n) == DepthSays::Helps);
-    far.or(sharper).or(Some(near))
+/// Probability that more in flight brings this step no more than a tenth; `None` without a step to compare with.
+pub(super) fn plateau_probability(all: &[Observation], this: &Observation) -> Option<f64> {
+    // Steps whose threads were held by their cores say what cores give.
+    let rungs: Vec<Rung> = probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this)).map(rung).collect();
+    Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
 }
 
-/// `None` where the deeper step gave neither clearly more nor clearly nothing.
-fn by_deeper(n: u32, deeper: Neighbour, lat_ns: f64, numbers: &[Evidence]) -> Option<Limit> {
-    let cause = match deeper.says(n) {
-        DepthSays::Open => return None,
-        DepthSays::Helps => Cause::QueueDepth { in_flight: n, lat_ns },
-        DepthSays::Useless if deeper.is_held_by_threads => {
-            return Some(Limit::unknown(UnknownReason::DeeperHeldByThreads, numbers.to_vec()));
-        }
-        DepthSays::Useless => Cause::Device { in_flight: n, lat_ns },
-    };
-    let is_noisy = deeper.is_noisy(n);
-    let probe = deeper.result(ProbeChange::MoreInFlight { in_flight: deeper.count });
-    let limit = Limit::found(cause, !is_noisy, numbers.to_vec()).with_probes([probe]);
-    Some(limit.with_caveats(is_noisy.then_some(Caveat::Noise)))
+fn more(in_flight: u32) -> ProbeChange {
+    ProbeChange::MoreInFlight { in_flight }
 }
 
-/// The deepest step has no deeper neighbour: a flat last rung is the device's signature, without a probe beyond it.
-/// `by_threads`: the shallower step was held by its threads, so that what was gained since may be all theirs.
-fn by_shallower(n: u32, shallower: Neighbour, by_threads: bool, lat_ns: f64, mut numbers: Vec<Evidence>) -> Limit {
-    let growth = 1.0 / shallower.gain;
-    let name = EvidenceName::GrowthOfDepth { in_flight: shallower.count };
-    numbers.push(Evidence::new(name, inverse(shallower.gain_quantity())));
-    let per_doubling = growth.powf(1.0 / (f64::from(n) / f64::from(shallower.count)).log2());
-    let cause = match per_doubling {
-        g if g <= DEPTH_USELESS_PER_DOUBLING => Cause::Device { in_flight: n, lat_ns },
-        _ if by_threads => return Limit::unknown(UnknownReason::ShallowerHeldByThreads, numbers),
-        g if g >= DEPTH_HELPS_PER_DOUBLING => Cause::QueueDepth { in_flight: n, lat_ns },
-        _ => return Limit::unknown(UnknownReason::NearKnee, numbers),
-    };
-    let probe = shallower.result(ProbeChange::FewerInFlight { in_flight: shallower.count });
-    Limit::found(cause, false, numbers).with_probes([probe])
+/// The neighbour that a reader is shown, the next deeper or else the next shallower one; its gain becomes evidence.
+fn shown(all: &[Observation], this: &Observation, numbers: &mut Vec<Evidence>) -> Option<ProbeResult> {
+    if let Some(deeper) = probe::depth(all, this, true) {
+        let in_flight = deeper.count;
+        numbers.push(Evidence::new(EvidenceName::GainOfDepth { in_flight }, deeper.gain_quantity()));
+        return Some(deeper.result(more(in_flight)));
+    }
+    let shallower = probe::depth(all, this, false)?;
+    let in_flight = shallower.count;
+    numbers.push(Evidence::new(EvidenceName::GrowthOfDepth { in_flight }, inverse(shallower.gain_quantity())));
+    Some(shallower.result(ProbeChange::FewerInFlight { in_flight }))
+}
+
+fn relative_error(o: &Observation) -> f64 {
+    o.iops_rel_half_width.map_or(ERROR_WITHOUT_INTERVAL, |half| half / HALF_WIDTH_ERRORS)
+}
+
+fn rung(o: &Observation) -> Rung {
+    Rung { in_flight: f64::from(o.in_flight()), iops: o.iops(), relative_error: relative_error(o) }
+}
+
+/// Whether a step gave more, beyond both intervals.
+fn exceeds(other: &Observation, this: &Observation) -> bool {
+    let half = |o: &Observation| HALF_WIDTH_ERRORS * relative_error(o);
+    other.iops() * (1.0 - half(other)) > this.iops() * (1.0 + half(this))
 }

@@ -30,12 +30,22 @@ impl Caveat {
     }
 }
 
+/// A part whose counters show it at its limit, and a step that relieved it and gave more.
+const SIGNATURE_AND_PROBE: f64 = 0.95;
+/// A part whose counters show it at its limit.
+const SIGNATURE_ALONE: f64 = 0.75;
+
+/// Nothing that is inferred is certain.
+const PROBABILITY_MAX: f64 = 0.99;
+
 /// The limit of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// Which part.
     pub name: LimitName,
-    /// How sure.
+    /// How probable it is that this part and no other holds the step; `None` where none is named.
+    pub probability: Option<f64>,
+    /// The same in a word.
     pub confidence: Confidence,
     /// What the counters of the step showed.
     pub cause: Cause,
@@ -50,18 +60,23 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// `is_confirmed`: a neighbouring step that relieved the part moved the result.
     pub(super) fn found(cause: Cause, is_confirmed: bool, evidence: Vec<Evidence>) -> Limit {
-        let confidence = if is_confirmed { Confidence::Confirmed } else { Confidence::Likely };
-        Limit::new(cause, confidence, evidence)
+        Limit::probable(cause, if is_confirmed { SIGNATURE_AND_PROBE } else { SIGNATURE_ALONE }, evidence)
+    }
+
+    pub(super) fn probable(cause: Cause, probability: f64, evidence: Vec<Evidence>) -> Limit {
+        Limit::new(cause, Some(probability.min(PROBABILITY_MAX)), evidence)
     }
 
     pub(super) fn unknown(reason: UnknownReason, evidence: Vec<Evidence>) -> Limit {
-        Limit::new(Cause::Unknown(reason), Confidence::Unknown, evidence)
+        Limit::new(Cause::Unknown(reason), None, evidence)
     }
 
-    fn new(cause: Cause, confidence: Confidence, evidence: Vec<Evidence>) -> Limit {
+    fn new(cause: Cause, probability: Option<f64>, evidence: Vec<Evidence>) -> Limit {
         let (probes, caveats, would_help) = (Vec::new(), Vec::new(), Vec::new());
-        Limit { name: cause.name(), confidence, cause, probes, caveats, evidence, would_help }
+        let confidence = Confidence::of(probability);
+        Limit { name: cause.name(), probability, confidence, cause, probes, caveats, evidence, would_help }
     }
 
     pub(super) fn with_probes(mut self, probes: impl IntoIterator<Item = ProbeResult>) -> Limit {
@@ -83,7 +98,7 @@ impl Limit {
     /// Cause, caveats and probes in sentences, with the numbers that decide.
     #[must_use]
     pub fn sentence(&self) -> Message {
-        let mut parts = vec![self.cause.message(self.confidence)];
+        let mut parts = vec![self.cause.message(self.probability)];
         // Noise is about the probes, so it follows them.
         let (noise, others): (Vec<&Caveat>, Vec<&Caveat>) = self.caveats.iter().partition(|c| **c == Caveat::Noise);
         parts.extend(others.iter().map(|caveat| caveat.message()));

@@ -10,6 +10,7 @@ mod depth;
 mod evidence;
 mod facts;
 mod help;
+mod ladder;
 mod limit;
 mod name;
 mod neighbour;

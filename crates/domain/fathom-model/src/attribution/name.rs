@@ -98,15 +98,28 @@ impl LimitName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// Signature and probe.
+    /// At least nine in ten.
     Confirmed,
-    /// Signature only.
+    /// Less.
     Likely,
-    /// Neither.
+    /// No part is named.
     Unknown,
 }
 
 impl Confidence {
+    /// Probability from which a part counts as confirmed.
+    pub const CONFIRMED_FROM: f64 = 0.9;
+
+    /// The word for a probability.
+    #[must_use]
+    pub fn of(probability: Option<f64>) -> Confidence {
+        match probability {
+            Some(p) if p >= Confidence::CONFIRMED_FROM => Confidence::Confirmed,
+            Some(_) => Confidence::Likely,
+            None => Confidence::Unknown,
+        }
+    }
+
     /// Word of the JSON contract.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -6,8 +6,8 @@ use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult};
-use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, DEPTH_USELESS_PER_DOUBLING, Neighbour};
-use super::{LimitName, Observation};
+use super::probe::{self, Neighbour};
+use super::{Confidence, LimitName, Observation, depth};
 use crate::ceilings::Ceiling;
 
 /// A part used this much is at its limit; packet overhead is known to a few percent.
@@ -22,17 +22,16 @@ const SAME_TOTAL: std::ops::RangeInclusive<f64> = 0.93..=1.07;
 const MEMBER_IOS_PER_WRITE: f64 = 1.5;
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
-    // A deeper queue that still helps shows that nothing on the way is full.
-    let n = this.in_flight();
-    let deeper = probe::depth(all, this, true);
-    if deeper.is_some_and(|d| d.per_doubling(n) >= DEPTH_HELPS_PER_DOUBLING) {
+    // A ladder that still rises here shows that nothing on the way is full.
+    let plateau = depth::plateau_probability(all, this);
+    if plateau.is_some_and(|p| p < 0.5) {
         return None;
     }
     let ceilings = this.ceilings();
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
     let full = |name: LimitName| lowest_of(name).filter(|c| this.iops() >= AT_CEILING * c.iops);
-    let flat = deeper
-        .filter(|d| d.per_doubling(n) <= DEPTH_USELESS_PER_DOUBLING)
+    let flat = probe::depth(all, this, true)
+        .filter(|_| plateau.is_some_and(|p| p >= Confidence::CONFIRMED_FROM))
         .map(|d| d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
     // Of several that are full the fullest is the claim.
     let mut claims: Vec<&Ceiling> =

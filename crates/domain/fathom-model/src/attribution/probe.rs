@@ -8,25 +8,12 @@ use super::{Confidence, LimitName, Observation, attribute, cpu};
 
 /// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
 pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
-/// Doubling the queue depth that raises IOPS by less than this shows a part at its limit.
-pub(super) const DEPTH_USELESS_PER_DOUBLING: f64 = 1.12;
 /// Relief that raises IOPS by this factor confirms the part that was relieved.
 pub(super) const RELIEF_HELPS: f64 = 1.2;
 /// More load that raises IOPS by less than this factor shows a part at its limit.
 pub(super) const LOAD_USELESS: f64 = 1.1;
 /// Bytes per second of two block sizes that count as the same.
 const SAME_BANDWIDTH: std::ops::Range<f64> = 0.93..1.07;
-
-/// What more in flight brought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DepthSays {
-    /// Enough to call the queue's depth the limit.
-    Helps,
-    /// So little that some part is at its limit.
-    Useless,
-    /// Neither.
-    Open,
-}
 
 /// A neighbour: what it had in flight, of threads or of targets, and its IOPS over this step's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,11 +23,14 @@ pub(super) struct Neighbour {
     pub(super) gain: f64,
     /// Half the width of the gain's 95 % interval, as a share of it; a step too short for an interval adds nothing.
     pub(super) gain_rel_half_width: f64,
-    /// Whether the cores of its threads held it, and not this step: that it gave little more says nothing of the device.
-    pub(super) is_held_by_threads: bool,
 }
 
 impl Neighbour {
+    /// What another step gave in IOPS.
+    pub(super) fn of_iops(count: u32, this: &Observation, other: &Observation) -> Neighbour {
+        Neighbour::new(count, this, other, Observation::iops)
+    }
+
     /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
     fn new(count: u32, this: &Observation, other: &Observation, of: impl Fn(&Observation) -> f64) -> Neighbour {
         let half_width = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
@@ -49,7 +39,6 @@ impl Neighbour {
             count,
             gain: of(other) / of(this),
             gain_rel_half_width: half_width(this).hypot(half_width(other)),
-            is_held_by_threads: !cpu::is_held_by_threads(this) && cpu::is_held_by_threads(other),
         }
     }
 
@@ -79,30 +68,6 @@ impl Neighbour {
     pub(super) fn per_doubling(&self, from: u32) -> f64 {
         self.gain.powf(1.0 / (f64::from(self.count) / f64::from(from)).log2())
     }
-
-    /// What the gain says of depth.
-    pub(super) fn says(&self, from: u32) -> DepthSays {
-        match self.per_doubling(from) {
-            g if g >= DEPTH_HELPS_PER_DOUBLING => DepthSays::Helps,
-            g if g <= DEPTH_USELESS_PER_DOUBLING => DepthSays::Useless,
-            _ => DepthSays::Open,
-        }
-    }
-
-    /// Whether depth neither helped clearly nor was clearly useless.
-    pub(super) fn is_open(&self, from: u32) -> bool {
-        self.says(from) == DepthSays::Open
-    }
-
-    /// Whether the intervals of both steps leave room for the other answer.
-    pub(super) fn is_noisy(&self, from: u32) -> bool {
-        let [lowest, highest] = self.gain_ci95().map(|gain| Neighbour { gain, ..*self }.per_doubling(from));
-        match self.says(from) {
-            DepthSays::Helps => lowest <= DEPTH_USELESS_PER_DOUBLING,
-            DepthSays::Useless => highest >= DEPTH_HELPS_PER_DOUBLING,
-            DepthSays::Open => false,
-        }
-    }
 }
 
 fn same_but_load(a: &Step, b: &Step) -> bool {
@@ -113,6 +78,16 @@ fn same_but_load(a: &Step, b: &Step) -> bool {
 fn same_work(a: &Step, b: &Step) -> bool {
     let judged = |s: &Step| matches!(s.phase, Phase::Measure | Phase::Probe) && s.load.rate.is_none();
     a.workload == b.workload && a.role.settings == b.role.settings && judged(a) && judged(b)
+}
+
+/// Steps that differ from this one in their load only, itself among them.
+pub(super) fn ladder<'a>(all: &'a [Observation], this: &Observation) -> impl Iterator<Item = &'a Observation> {
+    all.iter().filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+}
+
+/// Whether a step of the ladder says what depth brings: its threads were not held by their cores, or it is this one.
+pub(super) fn is_of_depth(o: &Observation, this: &Observation) -> bool {
+    std::ptr::eq(o, this) || !cpu::is_held_by_threads(o)
 }
 
 /// Nearest step that differs in I/Os in flight only.
@@ -127,13 +102,6 @@ fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -
         .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
         // With equal depth change prefer the same number of threads, so that one knob moved.
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
-}
-
-/// Whether the nearest shallower step had other threads, whose cores held it: then its distance from this step says what
-/// threads bring, and nothing of depth.
-pub(super) fn is_shallower_held_by_threads(all: &[Observation], this: &Observation) -> bool {
-    nearest_depth(all, this, false)
-        .is_some_and(|o| o.step.load.threads != this.step.load.threads && cpu::is_held_by_threads(o))
 }
 
 /// Nearest step at least [`FAR_DEPTH`] times as deep: noise that hides one doubling does not hide three.
@@ -259,9 +227,7 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     // Twice the depth decides most; where that leaves it open or to noise, eight times.
     let factor = match depth(all, this, true) {
         None => Some(2),
-        Some(near) if (near.is_open(this.in_flight()) || limit.is_noisy()) && far_depth(all, this).is_none() => {
-            Some(FAR_DEPTH)
-        }
+        Some(_) if far_depth(all, this).is_none() => Some(FAR_DEPTH),
         Some(_) => None,
     };
     if let Some(factor) = factor.filter(|f| this.step.load.queue_depth <= DEPTH_MAX / f) {
@@ -284,8 +250,9 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     if this.step.targets.len() > 1 && fewer_targets(all, this).is_none() {
         add(LimitName::Uplink, &|s| s.targets.truncate(s.targets.len() / 2));
     }
-    // What relieves another part says nothing against noise.
-    out.retain(|p| !limit.is_noisy() || matches!(p.relieves, LimitName::QueueDepth | LimitName::Device));
+    // Between the queue and the device only depth decides.
+    let of_depth = |name| matches!(name, LimitName::QueueDepth | LimitName::Device);
+    out.retain(|p| !of_depth(limit.name) || depth(all, this, true).is_none() || of_depth(p.relieves));
     out.truncate(PROBES_MAX);
     for probe in &mut out {
         if let Placement::Cpus(list) = &probe.step.placement

@@ -18,18 +18,18 @@ fn a_limit_says_its_cause_then_what_kept_the_workers_waiting_then_the_probe() {
     assert_eq!(limit.probes, [ProbeResult { step_index: Some(7), change, gain: Quantity::times(1.8) }]);
     assert_eq!(
         english(&limit.sentence()),
-        "One core is the limit: 98 % busy, 9.30 us of CPU per I/O. Other programs kept the workers waiting for 5 % of the \
+        "One core is the limit (95 %): 98 % busy, 9.30 us of CPU per I/O. Other programs kept the workers waiting for 5 % of the \
          time. 2 threads gave 1.80x the IOPS."
     );
     assert_eq!(
         Language::Chinese.say(&limit.sentence()),
-        "瓶颈是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.30 us。其他程序使工作线程有 5 % 的时间在等待。\
+        "瓶颈（95 %）是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.30 us。其他程序使工作线程有 5 % 的时间在等待。\
          2 个线程时 IOPS 为此步骤的 1.80x。"
     );
 }
 
 #[test]
-fn a_limit_without_a_probe_is_called_likely_in_its_sentence() {
+fn a_limit_is_said_with_its_probability() {
     let sentence = |steps: &[(Step, StepRecord)], index: usize| {
         let all: Vec<Observation> = steps.iter().map(|(step, record)| Observation::of(step, record)).collect();
         english(&attribute(&all, index).sentence())
@@ -37,11 +37,11 @@ fn a_limit_without_a_probe_is_called_likely_in_its_sentence() {
     let ladder = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3)];
     assert_eq!(
         sentence(&ladder, 0),
-        "The device is the limit: 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
+        "The device is the limit (80 %): 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
     );
-    assert!(sentence(&ladder, 1).starts_with("The device is the likely limit: 16 in flight take "));
+    assert!(sentence(&ladder, 1).contains(" %): 16 in flight take "));
     let alone = [observed(1, 1, 10_000, 0.1)];
-    assert_eq!(sentence(&alone, 0), "Queue depth is the likely limit: one I/O at a time, 100 us each.");
+    assert_eq!(sentence(&alone, 0), "Queue depth is the limit (80 %): one I/O at a time, 100 us each.");
     let grew = [observed(1, 1, 10_000, 0.1), observed(1, 2, 20_000, 0.1)];
     assert!(sentence(&grew, 1).ends_with("The IOPS are 2.00x those at 1 in flight."), "{}", sentence(&grew, 1));
 }
