@@ -9,9 +9,11 @@ mod health;
 mod limits;
 mod steady;
 mod step;
+mod words;
 
-use fathom_message::Message;
-use fathom_plan::Plan;
+use fathom_message::{Message, Unit};
+use fathom_plan::{PlacementKind, Plan};
+use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use comparison::{
@@ -22,6 +24,10 @@ pub use health::{DriveHealthView, HealthSampleView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
+pub use words::{
+    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, Merit, PublishedMetric, Speed, StepState,
+    TrackedFigure, WhyUnsteady,
+};
 
 /// Version of this document's shape.
 pub const SCHEMA: u32 = 2;
@@ -98,8 +104,8 @@ pub struct Reference {
 /// One published figure with the load it belongs to. `None`: the source does not say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReferencePoint {
-    /// `iops`, `bytes_per_s`, `lat_mean_ns`, `lat_p99_ns`, `cpu_pct`...
-    pub metric: String,
+    /// What it is.
+    pub metric: PublishedMetric,
     /// In the unit of the metric.
     pub value: f64,
     /// fio's word: `randread`.
@@ -117,8 +123,8 @@ pub struct ReferencePoint {
     pub outstanding: Option<u32>,
     /// Number of drives.
     pub devices: Option<u32>,
-    /// `unpinned`, `cores`...
-    pub placement: Option<String>,
+    /// Where the threads ran.
+    pub placement: Option<PlacementKind>,
     /// Group or configuration within the source.
     pub group: Option<String>,
     /// What speaks against it: it contradicts another of its figures, is read from a chart... Empty: nothing.
@@ -134,8 +140,8 @@ pub struct RunInfo {
     pub study: String,
     /// Question of the study.
     pub question: Message,
-    /// `running`, `finished`, `interrupted`, `failed` or `imported`.
-    pub state: String,
+    /// How it stands.
+    pub state: RunState,
     /// RFC 3339, UTC.
     pub started: String,
     /// RFC 3339, UTC.
@@ -183,8 +189,8 @@ pub struct Figure {
     pub name: Message,
     /// SI base units.
     pub value: f64,
-    /// `iops`, `bytes_per_s`, `ns`, `ns_per_io`, `iops_per_core`.
-    pub unit: String,
+    /// Of what.
+    pub unit: Unit,
     /// 95 % interval.
     pub ci95: Option<[f64; 2]>,
     /// `4k random read T4 QD32`.

@@ -38,8 +38,8 @@ pub use role::{
 };
 pub use share::rate_base;
 pub use step::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, Step, Verify, Workload,
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
+    PlacementKind, Rate, RateProcess, Region, Step, Verify, Workload,
 };
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};
 pub use target::TargetId;

@@ -1,5 +1,8 @@
 //! One cell of a plan: workload + load + engine + placement + targets, measured once.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::plan::RunLength;
@@ -225,6 +228,24 @@ pub enum Placement {
     Cpus(Vec<u32>),
 }
 
+/// A placement without its list of CPUs: its word in study files, tables and the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlacementKind {
+    /// Wherever the scheduler likes.
+    Unpinned,
+    /// One thread per physical core.
+    Cores,
+    /// Fill both siblings of a core first.
+    Smt,
+    /// CPUs of the target's NUMA node.
+    Local,
+    /// CPUs of another NUMA node.
+    Remote,
+    /// A list of CPUs.
+    Cpus,
+}
+
 /// One cell of the plan, measured once. Everything an engine needs to know is in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
@@ -372,17 +393,110 @@ impl RateProcess {
 }
 
 impl Placement {
+    /// Which placement, without the list of CPUs.
+    #[must_use]
+    pub fn kind(&self) -> PlacementKind {
+        match self {
+            Placement::Unpinned => PlacementKind::Unpinned,
+            Placement::Cores => PlacementKind::Cores,
+            Placement::Smt => PlacementKind::Smt,
+            Placement::Local => PlacementKind::Local,
+            Placement::Remote => PlacementKind::Remote,
+            Placement::Cpus(_) => PlacementKind::Cpus,
+        }
+    }
+
     /// The word of study files and the command line; `None`: a list of CPUs.
     #[must_use]
     pub fn word(&self) -> Option<&'static str> {
-        match self {
-            Placement::Unpinned => Some("unpinned"),
-            Placement::Cores => Some("cores"),
-            Placement::Smt => Some("smt"),
-            Placement::Local => Some("local"),
-            Placement::Remote => Some("remote"),
-            Placement::Cpus(_) => None,
+        match self.kind() {
+            PlacementKind::Cpus => None,
+            kind => Some(kind.as_str()),
         }
+    }
+}
+
+impl PlacementKind {
+    /// The word of the document, and of study files where the placement is one word there.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PlacementKind::Unpinned => "unpinned",
+            PlacementKind::Cores => "cores",
+            PlacementKind::Smt => "smt",
+            PlacementKind::Local => "local",
+            PlacementKind::Remote => "remote",
+            PlacementKind::Cpus => "cpus",
+        }
+    }
+}
+
+impl Phase {
+    /// The word of the document.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Phase::Purge => "purge",
+            Phase::Fill => "fill",
+            Phase::Precondition => "precondition",
+            Phase::Settle => "settle",
+            Phase::Measure => "measure",
+            Phase::Probe => "probe",
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// The word of the document: `random`, `zipf:1.2`, `hotspot:80/20`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Random => f.write_str("random"),
+            Pattern::RandomRepeat => f.write_str("random_repeat"),
+            Pattern::Sequential => f.write_str("sequential"),
+            Pattern::Zipf { theta } => write!(f, "zipf:{theta}"),
+            Pattern::Hotspot { access_pct, space_pct } => write!(f, "hotspot:{access_pct}/{space_pct}"),
+        }
+    }
+}
+
+/// A text that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError(String);
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no pattern; give random, random_repeat, sequential, zipf:THETA or hotspot:ACCESS/SPACE",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
+        let share = |text: &str| text.parse::<u8>().ok().filter(|pct| (1..=99).contains(pct));
+        let pattern = match text.split_once(':') {
+            None => match text {
+                "random" => Some(Pattern::Random),
+                "random_repeat" => Some(Pattern::RandomRepeat),
+                "sequential" => Some(Pattern::Sequential),
+                _ => None,
+            },
+            Some(("zipf", theta)) => {
+                let theta = theta.parse().ok().filter(|theta: &f64| theta.is_finite() && *theta > 0.0);
+                theta.map(|theta| Pattern::Zipf { theta })
+            }
+            Some(("hotspot", shares)) => shares.split_once('/').and_then(|(access, space)| {
+                Some(Pattern::Hotspot { access_pct: share(access)?, space_pct: share(space)? })
+            }),
+            Some(_) => None,
+        };
+        pattern.ok_or_else(|| PatternError(text.to_owned()))
     }
 }
 
@@ -407,6 +521,49 @@ impl Default for EngineSpec {
             fixed_files: true,
             sqpoll_cpu: None,
             paranoid: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_phases_and_placements_are_those_of_the_document() {
+        let phases = [Phase::Purge, Phase::Fill, Phase::Precondition, Phase::Settle, Phase::Measure, Phase::Probe];
+        for phase in phases {
+            assert_eq!(serde_json::to_value(phase).unwrap(), phase.as_str());
+        }
+        let placements = [
+            Placement::Unpinned,
+            Placement::Cores,
+            Placement::Smt,
+            Placement::Local,
+            Placement::Remote,
+            Placement::Cpus(vec![1]),
+        ];
+        for placement in placements {
+            let kind = placement.kind();
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+            assert_eq!(placement.word(), (kind != PlacementKind::Cpus).then_some(kind.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_pattern_reads_back_from_its_word() {
+        for (pattern, word) in [
+            (Pattern::Random, "random"),
+            (Pattern::RandomRepeat, "random_repeat"),
+            (Pattern::Sequential, "sequential"),
+            (Pattern::Zipf { theta: 1.2 }, "zipf:1.2"),
+            (Pattern::Hotspot { access_pct: 80, space_pct: 20 }, "hotspot:80/20"),
+        ] {
+            assert_eq!((pattern.to_string().as_str(), word.parse()), (word, Ok(pattern)));
+        }
+        for bad in ["", "zipf", "zipf:", "zipf:-1", "zipf:inf", "hotspot:80", "hotspot:0/20", "hotspot:80/100", "rand"]
+        {
+            assert!(bad.parse::<Pattern>().is_err(), "{bad}");
         }
     }
 }

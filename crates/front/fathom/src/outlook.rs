@@ -5,7 +5,7 @@ use std::path::Path;
 use fathom_host::whole_device_of;
 use fathom_host::{Permit, Root, check_write_target};
 use fathom_lab::FileToMake;
-use fathom_plan::{Phase, Placement, Plan, Step};
+use fathom_plan::{Phase, Plan, Step};
 use fathom_units::{format_bytes, format_duration_ns};
 
 use crate::terminal::say;
@@ -43,7 +43,7 @@ pub(crate) fn steps(plan: &Plan) -> String {
             label(&row),
             times(&row),
             row.first.engine.name.as_str(),
-            placement(&row.first.placement),
+            row.first.placement.kind().as_str(),
             time(row.floor_ns),
             time(row.budget_ns),
         ));
@@ -112,17 +112,6 @@ fn times(row: &Row<'_>) -> String {
         (_, Some(_), _) => format!("{} parts", row.count),
         (_, _, Some(_)) => format!("{} in turns", row.count),
         _ => String::new(),
-    }
-}
-
-fn placement(placement: &Placement) -> &'static str {
-    match placement {
-        Placement::Unpinned => "unpinned",
-        Placement::Cores => "cores",
-        Placement::Smt => "smt",
-        Placement::Local => "local",
-        Placement::Remote => "remote",
-        Placement::Cpus(_) => "cpus",
     }
 }
 

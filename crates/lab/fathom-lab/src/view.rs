@@ -89,7 +89,7 @@ fn run_info(head: &RunHead) -> RunInfo {
         id: run.id.0,
         study: run.study.clone(),
         question: head.plan.study.question_message(),
-        state: run.state.as_str().to_owned(),
+        state: run.state,
         started: rfc3339(run.started_unix_ns),
         finished: run.finished_unix_ns.map(rfc3339),
         elapsed_s: run.finished_unix_ns.map(|f| f.saturating_sub(run.started_unix_ns) as f64 / 1e9),

@@ -83,7 +83,7 @@ fn side(document: &Document, index: u32, title: Message) -> Side {
         run: document.run.id,
         study: document.run.study.clone(),
         started: document.run.started.clone(),
-        state: document.run.state.clone(),
+        state: document.run.state,
         command: document.run.command.clone(),
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use fathom_message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::{CheckCause, CheckName};
+
 /// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyView {
@@ -131,14 +133,13 @@ pub struct SeriesView {
 /// A law that must hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckView {
-    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`,
-    /// `fixed_buffers`; of the placement: `pinned`.
-    pub name: String,
+    /// Which law.
+    pub name: CheckName,
     /// Whether it held; `None`: could not be checked (the sentence says why).
     pub ok: Option<bool>,
     /// What was compared with what.
     pub sentence: Message,
-    /// What likely broke it, where that can be told: `other_load` (the device did more than this step asked for).
+    /// What likely broke it, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    pub cause: Option<CheckCause>,
 }

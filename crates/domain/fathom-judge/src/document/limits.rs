@@ -1,15 +1,16 @@
 //! What limited a step: the limit, the ceilings, the links.
 
-use fathom_message::Message;
+use fathom_message::{Message, Unit};
+use fathom_model::{Confidence, LimitName};
 use serde::{Deserialize, Serialize};
 
 /// What limited a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitView {
-    /// `queue_depth`, `device`, `core`, `all_cores`, `rate`, `page_cache`, `unknown`...
-    pub name: String,
-    /// `confirmed`, `likely` or `unknown`.
-    pub confidence: String,
+    /// Which part.
+    pub name: LimitName,
+    /// How sure that is.
+    pub confidence: Confidence,
     /// One sentence.
     pub sentence: Message,
     /// The numbers behind it.
@@ -30,14 +31,14 @@ pub struct EvidenceView {
     /// Its value.
     pub value: f64,
     /// Its unit.
-    pub unit: String,
+    pub unit: Unit,
 }
 
 /// The most a part of the system could give under the step's load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CeilingView {
-    /// `device`, `link`, `uplink`, `core`, `all_cores`, `irq_core`, `queue_depth`, `raid`, `memory`...
-    pub name: String,
+    /// Which part.
+    pub name: LimitName,
     /// I/Os per second.
     pub iops: f64,
     /// Bytes per second, where that is what the part is limited in.

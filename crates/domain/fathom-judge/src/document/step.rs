@@ -1,15 +1,16 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::EngineName;
+use fathom_plan::{EngineName, Mode, Pattern, Phase, PlacementKind};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
 use serde::{Deserialize, Serialize};
 
+use super::words::pattern_word;
 use super::{
     CeilingView, CheckView, CpuView, CurvePoint, DirectionView, DriveHealthView, LatencyView, LimitView, LinkLoad,
-    SeriesView, SteadyView,
+    SeriesView, SteadyView, StepState, WhyUnsteady,
 };
 
 /// One step with its judged figures.
@@ -25,8 +26,8 @@ pub struct StepView {
     /// The same of the loop that the step is a round of, without the number of the round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_title: Option<Message>,
-    /// `measure`, `fill`... `probe`: beside the plan, to explain a measured step.
-    pub phase: String,
+    /// What the step was for.
+    pub phase: Phase,
     /// Group of the targets.
     pub group: String,
     /// Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
@@ -34,32 +35,33 @@ pub struct StepView {
     pub role: fathom_plan::Role,
     /// As named by the user.
     pub targets: Vec<String>,
-    /// `measured`, `refused`, `failed`, `imported`.
-    pub state: String,
+    /// What became of it.
+    pub state: StepState,
     /// Why, when refused or failed.
     pub reason: Option<Message>,
     /// Remedy, when refused or failed.
     pub help: Option<Message>,
-    /// Engine word.
-    pub engine: String,
-    /// Mode word.
-    pub mode: String,
+    /// By which means I/O was issued.
+    pub engine: EngineName,
+    /// In which mode of it.
+    pub mode: Mode,
     /// Whether I/O buffers were to be registered (io_uring).
     #[serde(default = "yes")]
     pub fixed_buffers: bool,
     /// Whether files were to be registered (io_uring).
     #[serde(default = "yes")]
     pub fixed_files: bool,
-    /// `unpinned`, `cores`, ...
-    pub placement: String,
+    /// Where the threads were to run.
+    pub placement: PlacementKind,
     /// CPUs the threads were bound to; empty: unpinned.
     pub cpus: Vec<u32>,
     /// fio's word: `randread`.
     pub op: String,
     /// Share of reads.
     pub read_pct: u8,
-    /// `random`, `sequential`, `zipf:1.2`...
-    pub pattern: String,
+    /// In which order blocks were touched: `random`, `sequential`, `zipf:1.2`...
+    #[serde(with = "pattern_word")]
+    pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
     /// Whether the page cache was bypassed.
@@ -162,13 +164,13 @@ impl StepView {
     /// Whether the window is known to be unsteady; one too noisy to tell is not.
     #[must_use]
     pub fn is_unsteady(&self) -> bool {
-        self.steady.as_ref().is_some_and(|s| !s.reached && s.why.as_deref() != Some("cannot_tell"))
+        self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::CannotTell))
     }
 
     /// Whether it did real I/O, for verdicts that speak of a drive.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        self.engine != EngineName::Null.as_str() && self.ios > 0
+        self.engine != EngineName::Null && self.ios > 0
     }
 }
 

@@ -1,6 +1,7 @@
 //! Does it grow with drives and with threads, and what stops it? Linearity, the knee and its cause, IOPS per core.
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
+use fathom_plan::PlacementKind;
 use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, adjusted_p_values, relation};
 
 use super::caveats::limit;
@@ -9,7 +10,7 @@ use super::parts::{
     change, figure, iops, measured, nothing_measured, per_core, per_core_figure, rate, sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{Figure, StepView, Verdict};
+use crate::document::{ComparedFigure, Figure, StepView, Verdict};
 
 /// Below this share of linear growth a ladder has bent.
 const LINEAR: f64 = 0.9;
@@ -60,7 +61,7 @@ impl<'a> Ladder<'a> {
     /// 95 % interval of it; `None` for the first point, which is its measure, and without intervals of the rates.
     fn share_ci95(&self, at: usize) -> Option<[f64; 2]> {
         let ((first, one), (n, step)) = (self.points[0], self.points[at]);
-        let (low, high) = effect("iops", &[one], &[step]).filter(|_| at > 0)?.ci95();
+        let (low, high) = effect(ComparedFigure::Iops, &[one], &[step]).filter(|_| at > 0)?.ci95();
         let scale = f64::from(first) / f64::from(n);
         Some([low * scale, high * scale])
     }
@@ -126,8 +127,7 @@ fn ladders<'a>(steps: &[&'a StepView]) -> Vec<Ladder<'a>> {
     for kind in by_kind(steps.iter().copied()) {
         for (axis, other) in [(Axis::Drives, Axis::Threads), (Axis::Threads, Axis::Drives)] {
             let mut families: Vec<Vec<&'a StepView>> = Vec::new();
-            let rest =
-                |s: &StepView| (other.count(s), s.queue_depth, s.placement.clone(), s.engine.clone(), s.mode.clone());
+            let rest = |s: &StepView| (other.count(s), s.queue_depth, s.placement, s.engine, s.mode);
             for step in &kind.steps {
                 match families.iter_mut().find(|family| rest(family[0]) == rest(step)) {
                     Some(family) => family.push(step),
@@ -149,11 +149,11 @@ fn ladder<'a>(axis: Axis, kind: &Loads<'_>, family: &[&'a StepView]) -> Option<L
     if points.len() < 2 {
         return None;
     }
-    let name = match (axis, family[0].placement.as_str()) {
-        (Axis::Drives, _) | (_, "unpinned") => kind.name(),
-        (_, "cores") => msg!("verdict-on-cores", kind = kind.name()),
-        (_, "smt") => msg!("verdict-on-siblings", kind = kind.name()),
-        (_, placement) => msg!("verdict-placed", kind = kind.name(), placement = placement.to_owned()),
+    let name = match (axis, family[0].placement) {
+        (Axis::Drives, _) | (_, PlacementKind::Unpinned) => kind.name(),
+        (_, PlacementKind::Cores) => msg!("verdict-on-cores", kind = kind.name()),
+        (_, PlacementKind::Smt) => msg!("verdict-on-siblings", kind = kind.name()),
+        (_, placement) => msg!("verdict-placed", kind = kind.name(), placement = placement.as_str()),
     };
     let fit = ScalingFit::of(&points.iter().map(|(n, s)| (f64::from(*n), s.iops)).collect::<Vec<_>>());
     Some(Ladder { axis, name, points, fit })
@@ -259,9 +259,9 @@ fn fit(ladder: &Ladder<'_>) -> Option<Message> {
 /// Cores of their own against both siblings of half as many, at the same number of threads.
 fn siblings(steps: &[&StepView]) -> Vec<Message> {
     let mut found: Vec<(&StepView, Effect)> = Vec::new();
-    for cores in steps.iter().copied().filter(|s| s.placement == "cores" && s.threads > 1) {
+    for cores in steps.iter().copied().filter(|s| s.placement == PlacementKind::Cores && s.threads > 1) {
         let alike = |s: &&StepView| {
-            s.placement == "smt"
+            s.placement == PlacementKind::Smt
                 && (s.threads, s.queue_depth, s.devices, &s.op, s.block_size_bytes, &s.group)
                     == (
                         cores.threads,
@@ -273,7 +273,7 @@ fn siblings(steps: &[&StepView]) -> Vec<Message> {
                     )
         };
         let Some(smt) = steps.iter().copied().find(alike) else { continue };
-        found.extend(effect("iops", &[cores], &[smt]).map(|effect| (cores, effect)));
+        found.extend(effect(ComparedFigure::Iops, &[cores], &[smt]).map(|effect| (cores, effect)));
     }
     let p: Vec<f64> = found.iter().map(|(_, effect)| effect.p_value()).collect();
     let one = |((step, effect), p): (&(&StepView, Effect), f64)| {
