@@ -65,6 +65,7 @@ export function groupSets(steps: readonly StepView[]): GroupSet[] {
       lines: [...gathered(of, (s) => s.group)].map(([group, list]) => ({
         key: `${title}|${group}`,
         label: group,
+        set: "",
         family: title,
         kind: opKind(list[0] as StepView),
         threads: 0,

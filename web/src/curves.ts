@@ -37,6 +37,8 @@ export interface Line {
   key: string;
   /** What this line's steps share and other lines do not. */
   label: string;
+  /** The label without the threads: lines of one such name are a set that is read together. */
+  set: string;
   /** What the picture it belongs to shares: pattern and block size. */
   family: string;
   kind: OpKind;
@@ -92,6 +94,10 @@ export function representatives(steps: readonly StepView[]): StepView[] {
   });
 }
 
+function called(step: StepView, by: readonly Dimension[]): string {
+  return by.map((d) => d.of(step)).filter((x) => x !== "").join(" ");
+}
+
 /** The lines of a run, in the order of their first step. */
 export function lines(steps: readonly StepView[]): Line[] {
   const usable = representatives(steps);
@@ -106,7 +112,8 @@ export function lines(steps: readonly StepView[]): Line[] {
     else {
       found.set(key, {
         key,
-        label: named.map((d) => d.of(step)).filter((x) => x !== "").join(" "),
+        label: called(step, named),
+        set: called(step, named.filter((d) => d.name !== "threads")),
         family: family(step),
         kind: opKind(step),
         threads: step.threads,
@@ -132,10 +139,6 @@ export function mainLine(all: readonly Line[]): Line | undefined {
   return [...all].sort((a, b) => b.steps.length - a.steps.length)[0];
 }
 
-/** What a line is called without its threads: lines of one such name are a set that is read together. */
-export function setName(line: Line): string {
-  return line.label.replace(/(^| )T\d+\b/, "").trim();
-}
 
 /** At most `most` of the lines, those with the most IOPS, in their own order. */
 export function strongest(all: readonly Line[], most: number): Line[] {

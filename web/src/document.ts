@@ -207,6 +207,10 @@ export interface Figure {
 export interface StepView {
   index: number;
   label: string;
+  /** The label without the number of its round or part. */
+  loop_title?: string;
+  /** The label without threads and queue depth; older documents have none. */
+  workload_title?: string;
   phase: string;
   group: string;
   /** Ties to the rest of the plan; absent where there are none. */

@@ -28,7 +28,7 @@ describe("lines", () => {
     const names = all.map((l) => `${l.family} ${l.label}`);
     expect(new Set(names).size).toBe(all.length);
     expect(all[0]?.label).toBe("read T1 io_uring");
-    expect(c.setName(all[0]!)).toBe("read io_uring");
+    expect(all[0]!.set).toBe("read io_uring");
   });
 
   it("leave out what all of them share", () => {

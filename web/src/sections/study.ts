@@ -94,7 +94,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const of = all.filter((l) => l.axis === axis);
     if (of.length === 0) return [];
     const shown: ScaleLine[] = of.slice(0, LINES_MAX);
-    const named = shown.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps }));
+    const named = shown.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps }));
     const rows = of.map((l) => {
       const last = l.steps[l.steps.length - 1] as StepView;
       return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round((100 * last.iops) / (l.perUnit * last[axis]))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
@@ -107,9 +107,9 @@ function scaleBlock(doc: Document): HTMLElement | null {
   return block(t.scale, ...blocks);
 }
 
-/** Label of a loop: that of its step without the number of the round. */
+/** What the loop of a step is called. */
 function unnumbered(step: StepView): string {
-  return say(step.label.replace(/ round \d+$/, ""));
+  return say(step.loop_title ?? step.label);
 }
 
 /** How the tracked figure came to rest, with the determination table. */
@@ -148,7 +148,7 @@ function settleBlock(doc: Document): HTMLElement | null {
 function percentileBlock(doc: Document): HTMLElement | null {
   const all = lines(doc.steps).filter((l) => l.steps.length >= 3 && l.steps.every((s) => s.rate_iops === null));
   if (doc.run.study !== "qos" || all.length === 0) return null;
-  const shown = all.slice(0, LINES_MAX).map((l) => ({ label: joined(l.family, l.label), kind: l.kind, steps: l.steps, key: l.key, family: l.family, threads: l.threads }));
+  const shown = all.slice(0, LINES_MAX).map((l) => ({ ...l, label: joined(l.family, l.label) }));
   const names: Quantile[] = ["p95", "p99", "p99.9", "p99.99", "p99.999"];
   const usable = names.filter((n) => shown.some((l) => l.steps.some((s) => s.lat_ns?.[n] !== null && s.lat_ns?.[n] !== undefined)));
   const marks = logMarksOf(shown.flatMap((l) => l.steps.flatMap((s) => usable.map((n) => s.lat_ns?.[n] ?? null))));

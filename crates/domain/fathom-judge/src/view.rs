@@ -5,7 +5,7 @@ mod latency;
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
 use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute, cpu_cost, notices};
-use fathom_plan::{Op, Step, label_message, loop_message};
+use fathom_plan::{Op, Step, label_message, loop_message, workload_message};
 use fathom_record::{StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
@@ -85,6 +85,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         label: step.label.clone(),
         label_message: label_message(step),
         loop_title: loop_message(step),
+        workload_title: workload_message(step),
         phase: step.phase,
         group: step.group.clone(),
         role: step.role.clone(),

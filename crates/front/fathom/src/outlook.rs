@@ -5,7 +5,7 @@ use std::path::Path;
 use fathom_host::whole_device_of;
 use fathom_host::{Permit, Root, check_write_target};
 use fathom_lab::FileToMake;
-use fathom_plan::{Phase, Plan, Step};
+use fathom_plan::{Phase, Plan, Step, loop_message};
 use fathom_units::{format_bytes, format_duration_ns};
 
 use crate::terminal::say;
@@ -94,14 +94,7 @@ const ROUNDS_JUDGED: u32 = 5;
 
 /// The label without the number of its round or part.
 fn base_label(step: &Step) -> String {
-    let label = match step.role.part {
-        Some(_) => step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(base, _)| base),
-        None => &step.label,
-    };
-    match step.role.round {
-        Some(_) => label.rsplit_once(" round ").map_or(label, |(base, _)| base).to_owned(),
-        None => label.to_owned(),
-    }
+    loop_message(step).map_or_else(|| step.label.clone(), |title| say(&title))
 }
 
 fn times(row: &Row<'_>) -> String {

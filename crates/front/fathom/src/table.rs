@@ -170,18 +170,15 @@ pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
         return Some(format!(" {} was {}: {reason}", label(layout, step), step.state));
     }
     let group = if layout.groups { format!("{}: ", step.group) } else { String::new() };
+    let name = step.loop_title.as_ref().map_or_else(|| step.label.clone(), say);
     if let Some(round) = step.role.round {
-        let name = step.label.rsplit_once(" round ").map_or(step.label.as_str(), |(name, _)| name);
         let reached = step.steady.as_ref().and_then(|s| s.pts.as_ref()).is_some_and(|pts| pts.reached);
         let what = if reached { "steady after" } else { "not steady after" };
         return Some(format!(" {group}settled with {name}: {what} {} rounds", round.index + 1));
     }
     match step.role.part {
         Some(part) if part.index + 1 < part.of => None,
-        Some(_) => {
-            let name = step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(name, _)| name);
-            Some(format!(" {group}{name}: done"))
-        }
+        Some(_) => Some(format!(" {group}{name}: done")),
         None => {
             let how: Vec<String> = step.features.iter().map(|f| say(&f.detail)).collect();
             Some(format!(" {group}{}: {}", step.label, how.join("; ")))

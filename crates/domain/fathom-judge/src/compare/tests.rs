@@ -2,7 +2,7 @@
 
 use fathom_language::english;
 use fathom_message::{Message, msg};
-use fathom_plan::{Block, EngineName, Placement, RateProcess, Step};
+use fathom_plan::{Block, EngineName, LabelPart, Placement, RateProcess, Step};
 use serde_json::json;
 
 use super::*;
@@ -139,7 +139,7 @@ fn with_a_given_rate_latency_decides() {
 
 /// A run that measured QD 1 and 16 unpinned and pinned in turns, with these ratios and a drift.
 fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
-    let mut steps = Vec::new();
+    let (mut steps, mut planned) = (Vec::new(), Vec::new());
     for (cell, ratio) in (0..).zip(ratios) {
         for pass in 0..passes {
             for (arm_index, arm) in [(0, "placement=unpinned"), (1, "placement=cores")] {
@@ -148,9 +148,11 @@ fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
                 if arm_index == 1 {
                     step.placement = Placement::Cores;
                     step.label += " pinned";
+                    step.role.label_parts = vec![LabelPart::Placement];
                 }
                 let wobble = 1.0 + 0.004 * f64::from((pass * 7 + arm_index * 3) % 5);
                 let drift = 1.0 - 0.02 * f64::from(pass);
+                planned.push(step.clone());
                 steps.push(samples::view(
                     &step,
                     50e3 * drift * wobble * if arm_index == 1 { ratio } else { 1.0 },
@@ -159,7 +161,9 @@ fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
             }
         }
     }
-    document(9, json!({}), steps)
+    let mut run = document(9, json!({}), steps);
+    run.run.plan.steps = planned;
+    run
 }
 
 #[test]

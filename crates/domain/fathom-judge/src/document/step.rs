@@ -23,9 +23,12 @@ pub struct StepView {
     /// The label in words.
     #[serde(rename = "title", default = "without_words")]
     pub label_message: Message,
-    /// The same of the loop that the step is a round of, without the number of the round.
+    /// The same of the loop that the step is a round of, or of the pass it is a part of: without the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_title: Option<Message>,
+    /// The same without threads and queue depth, for tables that have columns for them; empty in older documents.
+    #[serde(default = "without_words")]
+    pub workload_title: Message,
     /// What the step was for.
     pub phase: Phase,
     /// Group of the targets.

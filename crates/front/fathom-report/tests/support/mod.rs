@@ -186,6 +186,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         label: step.label.clone(),
         label_message: label_message(step),
         loop_title: None,
+        workload_title: label_message(step),
         phase: step.phase,
         group: step.group.clone(),
         role: step.role.clone(),
