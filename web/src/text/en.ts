@@ -14,7 +14,7 @@ export const english = {
   skip: "Skip to the answer",
   contents: "Contents",
   simulated: (machine: string): string => `SIMULATED in virtual time on the described machine ${machine}: no figure here was measured on hardware.`,
-  units: { perIo: "per I/O", perCore: "IOPS per core", to: "to" },
+  units: { perIo: "per I/O", pctPerMinute: "% a minute", cores: "cores", perCore: "IOPS per core", to: "to" },
   /** What tells lines apart. */
   line: {
     targets: (n: number): string => plural(n, "target", "targets"),

@@ -13,7 +13,7 @@ export const chinese: Text = {
   skip: "跳到结论",
   contents: "目录",
   simulated: (machine) => `仿真结果：在所描述的机器 ${machine} 上以虚拟时间运行，本页没有任何数字来自真实硬件。`,
-  units: { perIo: "每 I/O", perCore: "IOPS/核", to: "至" },
+  units: { perIo: "每 I/O", pctPerMinute: "% 每分钟", cores: "核", perCore: "IOPS/核", to: "至" },
   line: {
     targets: (n) => `${n} 个目标`,
     mixed: (read, write) => `${read}/${write} 混合读写`,
