@@ -11,6 +11,10 @@ export interface Document {
   host: Json;
   verdict: Verdict[];
   steps: StepView[];
+  /** Which steps differ in one thing alone, and where each ladder bends. */
+  ladders: LadderView[];
+  /** What was predicted before it was measured, over all steps. */
+  prediction?: PredictionView | null;
   /** A run that measured A against B. */
   comparison?: Comparison | null;
   /** Published results of the same study. */
@@ -19,6 +23,31 @@ export interface Document {
   sentences?: Record<string, Record<string, string>>;
   /** Language the report was asked for in. */
   lang?: string;
+}
+
+export interface LadderView {
+  axis: "queue_depth" | "rate" | "threads" | "devices";
+  points: LadderPoint[];
+  /** `null`: it grows in proportion, or cannot be told. */
+  knee: { step: number; at: number; between: [number, number] } | null;
+  may_bend: boolean;
+  iops_error_pct_median: number | null;
+}
+
+export interface LadderPoint {
+  step: number;
+  at: number;
+  /** Share of proportion to the first point. */
+  efficiency: number | null;
+  efficiency_ci95: [number, number] | null;
+}
+
+export interface PredictionView {
+  made: string;
+  screens: { label: string; in_flight: number; iops: number; lat_ns_mean: number }[];
+  steps: number;
+  iops_error_pct_median: number | null;
+  lat_error_pct_median: number | null;
 }
 
 export interface Reference {
@@ -226,6 +255,9 @@ export interface StepView {
   help: string | null;
   engine: string;
   mode: string;
+  /** Whether buffers and files were to be registered; older documents do not say. */
+  fixed_buffers?: boolean;
+  fixed_files?: boolean;
   placement: string;
   cpus: number[];
   op: string;

@@ -1,7 +1,7 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
-import { P50_NINES, apart, knee, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
+import { P50_NINES, apart, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
@@ -123,7 +123,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   all.forEach((line, i) => {
     const look = looks[i];
     if (!look) return;
-    const at = knee(line);
+    const at = line.knee;
     // Knees within a label's height of each other are named once.
     const spot = at ? `${at.queue_depth} ${Math.round((at.iops / scale.max) * 12)} ${at.limit.name}` : "";
     const tell = direct && !named.has(spot);

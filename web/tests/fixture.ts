@@ -1,6 +1,6 @@
 /** Runs that look real: a drive with 48 units behind a fixed delay, one thread limited by its core. Deterministic. */
 
-import type { CurvePoint, Document, LatencyView, StepView, Shown } from "../src/document";
+import type { CurvePoint, Document, LadderView, LatencyView, StepView, Shown } from "../src/document";
 import { QUANTILES } from "../src/document";
 
 /** Small generator, so that every run of the tests sees the same numbers (mulberry32). */
@@ -110,7 +110,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
     limit: {
       name, confidence: name === "queue_depth" ? "confirmed" : "likely",
       sentence: name === "queue_depth" ? `With ${outstanding} in flight the drive waits for work.` : name === "core" ? "The one core that submits is busy all the time." : "More in flight brings no more I/O per second.",
-      evidence: [{ name: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "%" }, { name: "in flight", value: outstanding, unit: "I/Os" }],
+      evidence: [{ name: "busiest_cpu_busy", label: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "pct" }, { name: "mean_in_flight", label: "in flight", value: outstanding, unit: "count" }],
     },
     steady: { reached: !wide, rounds: intervals, warmup_intervals: 1, drift_pct_per_minute: wide ? -9.1 : 0.2, drift_ci95: wide ? [-11.2, -7.4] : [-0.6, 0.9] },
     predicted: null, percentile_curve: curve(mean, ios), series,
@@ -148,6 +148,22 @@ export function refused(index: number, cell: Cell): StepView {
 }
 
 const SEED = "11400714819323198485";
+
+/** Ladders over the queue depth, as the binary derives them from these steps, whose figures have no spread to speak of. */
+function laddersOf(steps: readonly StepView[]): LadderView[] {
+  const families = new Map<string, StepView[]>();
+  for (const s of steps.filter((x) => x.ios > 0)) {
+    const key = [s.op, s.block_size_bytes, s.threads, s.engine, s.placement, s.direct].join(" ");
+    families.set(key, [...(families.get(key) ?? []), s].sort((a, b) => a.queue_depth - b.queue_depth));
+  }
+  return [...families.values()].map((of) => {
+    const first = of[0] as StepView;
+    const points = of.map((s) => ({ step: s.index, at: s.queue_depth, efficiency: s.iops / s.queue_depth / (first.iops / first.queue_depth), efficiency_ci95: null }));
+    const bent = points.findIndex((p) => p.efficiency < 0.9);
+    const knee = points[bent];
+    return { axis: "queue_depth", points, knee: knee ? { step: knee.step, at: knee.at, between: [points[bent - 1]?.at ?? 0, knee.at] } : null, may_bend: false, iops_error_pct_median: null };
+  });
+}
 
 /** A run around its steps. */
 export function documentOf(steps: StepView[], id = 7): Document {
@@ -200,6 +216,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
       },
     ],
     steps,
+    ladders: laddersOf(steps),
   };
 }
 

@@ -44,7 +44,7 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
 /** Section 3. */
 export function load(doc: Document): HTMLElement {
   const t = text.picture;
-  const all = lines(doc.steps);
+  const all = lines(doc);
   const names = families(all);
   const first = names[0];
   const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
@@ -161,7 +161,7 @@ function cuts(steps: readonly StepView[]): HTMLElement {
 /** Section 4. */
 export function tail(doc: Document): HTMLElement {
   const t = text.tails;
-  const all = lines(doc.steps)
+  const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => s.percentile_curve.length > 1) }))
     .filter((l) => l.steps.length > 0);
   const names = families(all);

@@ -6,6 +6,7 @@
 mod comparison;
 mod figures;
 mod health;
+mod ladder;
 mod limits;
 mod steady;
 mod step;
@@ -21,12 +22,13 @@ pub use comparison::{
 };
 pub use figures::{CheckView, CpuView, CurvePoint, DirectionView, LatencyView, NeedView, SeriesView};
 pub use health::{DriveHealthView, HealthSampleView};
+pub use ladder::{KneeView, LadderPoint, LadderView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
 pub use words::{
-    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, Merit, PublishedMetric, Speed, StepState,
-    TrackedFigure, WhyUnsteady,
+    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, PublishedMetric, Speed,
+    StepState, TrackedFigure, WhyUnsteady,
 };
 
 /// Version of this document's shape.
@@ -47,6 +49,9 @@ pub struct Document {
     pub verdict: Vec<Verdict>,
     /// What was measured, in order.
     pub steps: Vec<StepView>,
+    /// Which steps differ in one thing alone, how much of proportion each gives, and where each ladder bends.
+    #[serde(default)]
+    pub ladders: Vec<LadderView>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_judge::document::{CpuView, LatencyView, StepState, StepView};
+use fathom_judge::median_step;
 use fathom_plan::Phase;
 use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
 
@@ -64,9 +65,8 @@ pub(crate) fn row(layout: Layout, step: &StepView) -> String {
 
 /// The step of these whose IOPS are their median, as a line that says how many there were.
 pub(crate) fn median_row(layout: Layout, steps: &[&StepView]) -> Option<String> {
-    let mut measured: Vec<&StepView> = steps.iter().copied().filter(|s| s.ios > 0).collect();
-    measured.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    match measured.get(measured.len() / 2) {
+    let measured: Vec<&StepView> = steps.iter().copied().filter(|s| s.ios > 0).collect();
+    match median_step(&measured) {
         Some(median) => Some(cells_row(layout, median, measured.len())),
         None => steps.first().map(|step| row(layout, step)),
     }

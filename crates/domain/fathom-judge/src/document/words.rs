@@ -186,6 +186,20 @@ words! {
 }
 
 words! {
+    /// What a ladder has more and more of.
+    LadderAxis {
+        /// I/Os in flight per thread, closed loop.
+        QueueDepth = "queue_depth",
+        /// I/Os asked for per second, open loop.
+        Rate = "rate",
+        /// Threads per target.
+        Threads = "threads",
+        /// Targets.
+        Devices = "devices",
+    }
+}
+
+words! {
     /// What a published figure is, with its unit.
     PublishedMetric {
         /// I/Os per second.

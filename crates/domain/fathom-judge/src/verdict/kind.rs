@@ -124,8 +124,13 @@ pub(super) fn by_kind<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Vec<
     let several = steps.iter().any(|s| s.group != steps[0].group);
     let named = |step: &StepView| if several { Kind::of(step).in_group(&step.group) } else { Kind::of(step) };
     let mut out = sorted(&steps, named);
-    out.sort_by_key(|k| (is_sequential(k.steps[0].pattern), is_bandwidth(k.steps[0]), 100 - k.steps[0].read_pct));
+    out.sort_by_key(|k| kind_order(k.steps[0]));
     out
+}
+
+/// Random before sequential, small blocks before large ones, reads before writes: the order in which people ask.
+pub(super) fn kind_order(step: &StepView) -> (bool, bool, u8) {
+    (is_sequential(step.pattern), is_bandwidth(step), 100 - step.read_pct)
 }
 
 /// Steps of the same kind side by side, in the order in which the kinds come first.

@@ -284,6 +284,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         steps: steps.iter().map(|(step, record)| view(step, record)).collect(),
         comparison: None,
         prediction: None,
+        ladders: Vec::new(),
         references: Vec::new(),
     }
 }
