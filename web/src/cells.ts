@@ -7,7 +7,7 @@ import { joined, word } from "./text";
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
-  return s.mode === "" || s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
+  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
 }
 
 /** Most I/Os in flight that a step asks for. */

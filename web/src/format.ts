@@ -1,7 +1,7 @@
 /** Numbers as people read them: three significant digits, a unit on each, `–` where there is none. Pure. */
 
 import type { LatencyView, Quantile } from "./document";
-import type { Unit } from "./generated/units";
+import type { Unit } from "./generated/document";
 import { text } from "./text";
 
 /** Stands where a figure does not exist. */

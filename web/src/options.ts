@@ -361,7 +361,7 @@ function valueAt(curve: readonly [number, number][], x: number): number | null {
 
 /** CPU time per I/O by kind, one bar per step. */
 export function cost(steps: readonly StepView[], p: Palette, width: number, byEngine = false): EChartsOption {
-  const names = steps.map((s) => (byEngine ? (s.mode === "" || s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
+  const names = steps.map((s) => (byEngine ? (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
   const small = width < DIRECT_LABEL_MIN_PX;
   const left = Math.min(width * 0.5, 16 + (small ? 5.9 : 6.6) * Math.max(...names.map((n) => n.length)));
   const kinds = [

@@ -1,7 +1,9 @@
 // Written from the Rust types. Refresh: FATHOM_REFRESH=1 cargo test -p fathom-report --test viewer_types
 
+import type { Unit } from "./document";
+
 /** Every unit that a document can name. */
-export const UNITS = [
+export const UNITS: readonly Unit[] = [
   "iops",
   "bytes_per_s",
   "bytes",
@@ -23,6 +25,4 @@ export const UNITS = [
   "ppm",
   "s",
   "per_s",
-] as const;
-
-export type Unit = (typeof UNITS)[number];
+];

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The unit of a figure. One list for evidence, tiles, comparisons and charts; the words are those of the JSON contract.
 /// Aliases are words of schema 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// I/Os per second.

@@ -36,6 +36,7 @@ pub const SCHEMA: u32 = 2;
 
 /// A run with everything derived from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Document {
     /// Version of the program that wrote it.
     pub fathom: String,
@@ -44,6 +45,7 @@ pub struct Document {
     /// The run.
     pub run: RunInfo,
     /// Facts about the host at the time of the run (`fathom-host's `HostFacts` as JSON).
+    #[cfg_attr(feature = "typescript", ts(type = "Json"))]
     pub host: serde_json::Value,
     /// Answers, most important first.
     pub verdict: Vec<Verdict>,
@@ -65,6 +67,7 @@ pub struct Document {
 
 /// A prediction as a whole; the figures stand with their steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PredictionView {
     /// When it was made, RFC 3339: before the first predicted step began.
     pub made: String,
@@ -80,6 +83,7 @@ pub struct PredictionView {
 
 /// A short step that a prediction was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ScreenView {
     /// For people.
     pub label: String,
@@ -93,6 +97,7 @@ pub struct ScreenView {
 
 /// A published result that the catalogue holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Reference {
     /// Name in the catalogue.
     pub id: String,
@@ -108,6 +113,7 @@ pub struct Reference {
 
 /// One published figure with the load it belongs to. `None`: the source does not say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReferencePoint {
     /// What it is.
     pub metric: PublishedMetric,
@@ -138,6 +144,7 @@ pub struct ReferencePoint {
 
 /// Head of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunInfo {
     /// Number in the lab.
     pub id: i64,
@@ -163,6 +170,7 @@ pub struct RunInfo {
 
 /// What fio would be told for the same load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FioCommand {
     /// Index of the step.
     pub step: u32,
@@ -172,6 +180,7 @@ pub struct FioCommand {
 
 /// An answer with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Verdict {
     /// What was asked.
     pub question: Message,
@@ -189,6 +198,7 @@ pub struct Verdict {
 
 /// A headline figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Figure {
     /// `Most random reads`.
     pub name: Message,

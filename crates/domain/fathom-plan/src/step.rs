@@ -11,6 +11,7 @@ pub(crate) use crate::target::TargetId;
 
 /// Why a step is run. Only `Measure` steps carry headline figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Discard or format the target.
@@ -29,6 +30,7 @@ pub enum Phase {
 
 /// What one I/O does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Read blocks.
@@ -41,6 +43,7 @@ pub enum Op {
 
 /// Share of each operation, in percent; the three add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OpMix {
     /// In [0, 100].
     pub read_pct: u8,
@@ -52,6 +55,7 @@ pub struct OpMix {
 
 /// In which order blocks are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Pattern {
     /// Full-period permutation: each block exactly once per pass, no map.
@@ -76,6 +80,7 @@ pub enum Pattern {
 
 /// One entry of a block-size split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BlockSize {
     /// Bytes per I/O.
     pub bytes: u32,
@@ -85,6 +90,7 @@ pub struct BlockSize {
 
 /// The part of the target that is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Region {
     /// First byte.
     pub offset_bytes: u64,
@@ -94,6 +100,7 @@ pub struct Region {
 
 /// What written data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DataPattern {
     /// Share of each 4 KiB that compresses away, in [0, 100]. Default 0: incompressible.
     pub compress_pct: u8,
@@ -103,6 +110,7 @@ pub struct DataPattern {
 
 /// How written data is proven on the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verify {
     /// Self-describing blocks: offset, generation and CRC-32C in every block.
@@ -111,6 +119,7 @@ pub enum Verify {
 
 /// What is done to the targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Workload {
     /// Shares of read, write and trim.
     pub mix: OpMix,
@@ -130,6 +139,7 @@ pub struct Workload {
 
 /// Distribution of open-loop arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateProcess {
     /// Equal gaps.
@@ -140,6 +150,7 @@ pub enum RateProcess {
 
 /// An arrival rate: makes the load open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rate {
     /// Intended I/Os per second over all threads and targets of the step.
     pub iops: f64,
@@ -149,6 +160,7 @@ pub struct Rate {
 
 /// How much is asked at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Load {
     /// Threads per target.
     pub threads: u32,
@@ -165,6 +177,7 @@ pub struct Load {
 
 /// How I/O is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum EngineName {
     /// pread/pwrite, one at a time.
@@ -183,6 +196,7 @@ pub enum EngineName {
 
 /// Variant of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Completion by interrupt.
@@ -195,6 +209,7 @@ pub enum Mode {
 
 /// An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EngineSpec {
     /// Which engine.
     pub name: EngineName,
@@ -212,6 +227,7 @@ pub struct EngineSpec {
 
 /// Where threads run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", content = "cpus", rename_all = "snake_case")]
 pub enum Placement {
     /// Wherever the scheduler likes.
@@ -230,6 +246,7 @@ pub enum Placement {
 
 /// A placement without its list of CPUs: its word in study files, tables and the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PlacementKind {
     /// Wherever the scheduler likes.
@@ -248,6 +265,7 @@ pub enum PlacementKind {
 
 /// One cell of the plan, measured once. Everything an engine needs to know is in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Step {
     /// Position in the plan, from 0.
     pub index: u32,
@@ -270,9 +288,12 @@ pub struct Step {
     /// For how long.
     pub length: RunLength,
     /// Seed of offsets, operation draws, arrival times and data.
+    // A number of 64 bits: the viewer keeps it as text, since its own hold 53.
+    #[cfg_attr(feature = "typescript", ts(type = "string | number"))]
     pub seed: u64,
     /// Its ties to other steps of the plan.
     #[serde(default, skip_serializing_if = "Role::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub role: Role,
 }
 
@@ -465,11 +486,7 @@ pub struct PatternError(String);
 
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is no pattern; give random, random_repeat, sequential, zipf:THETA or hotspot:ACCESS/SPACE",
-            self.0
-        )
+        write!(f, "no pattern: `{}`", self.0)
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// A live process is at work on it.

@@ -13,6 +13,7 @@ pub const COMPARISON_SCHEMA: u32 = 1;
 
 /// Two or more runs, or the two sides of one run, set against each other. The first side, `A`, is the reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Comparison {
     /// Version of the program that wrote it.
     pub fathom: String,
@@ -53,6 +54,7 @@ impl Comparison {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Side {
     /// `A`, `B`, `C`...
     pub name: String,
@@ -72,6 +74,7 @@ pub struct Side {
 
 /// Something that differs between the sides besides the figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Difference {
     /// What it belongs to.
     pub area: Area,
@@ -83,6 +86,7 @@ pub struct Difference {
 
 /// One step on two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedStep {
     /// Label on the reference side.
     pub label: String,
@@ -118,6 +122,7 @@ pub struct ComparedStep {
 
 /// The load of a compared step, as in its [`StepView`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedLoad {
     /// fio's word: `randread`.
     pub op: String,
@@ -125,6 +130,7 @@ pub struct ComparedLoad {
     pub read_pct: u8,
     /// In which order blocks are touched: `random`, `sequential`, `zipf:1.2`...
     #[serde(with = "pattern_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
@@ -154,6 +160,7 @@ impl ComparedLoad {
 
 /// One figure on two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedMetric {
     /// What it is.
     pub name: ComparedFigure,
@@ -177,6 +184,7 @@ pub struct ComparedMetric {
 
 /// A step without a partner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Unmatched {
     /// Side that has it.
     pub side: String,

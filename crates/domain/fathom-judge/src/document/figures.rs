@@ -9,6 +9,7 @@ use super::{CheckCause, CheckName};
 
 /// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyView {
     /// Samples behind the figures (all I/Os, or a sample of them for slat and clat).
     pub samples: u64,
@@ -45,6 +46,7 @@ pub struct LatencyView {
 
 /// How much more a quantile needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NeedView {
     /// I/Os.
     pub ios: u64,
@@ -54,6 +56,7 @@ pub struct NeedView {
 
 /// One operation of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DirectionView {
     /// Completed I/Os.
     pub ios: u64,
@@ -69,6 +72,7 @@ pub struct DirectionView {
 
 /// CPU cost of the whole host per I/O, idle baseline subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuView {
     /// Busy cores, all kinds, baseline subtracted.
     pub busy_cores: f64,
@@ -104,6 +108,7 @@ pub struct CpuView {
 
 /// A point of the percentile curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CurvePoint {
     /// Quantile in (0, 1).
     pub q: f64,
@@ -113,6 +118,7 @@ pub struct CurvePoint {
 
 /// Figures per interval; all arrays have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SeriesView {
     /// Start of each interval from the start of the window, seconds.
     pub start_s: Vec<f64>,
@@ -127,11 +133,13 @@ pub struct SeriesView {
     /// Whether a drive showed itself hot or slowed down by heat: mark the interval. Drives are looked at once a second,
     /// so a mark reaches from the look before to the look after. Empty where no drive tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub hot: Vec<bool>,
 }
 
 /// A law that must hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckView {
     /// Which law.
     pub name: CheckName,
@@ -141,5 +149,6 @@ pub struct CheckView {
     pub sentence: Message,
     /// What likely broke it, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub cause: Option<CheckCause>,
 }

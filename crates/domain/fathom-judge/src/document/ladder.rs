@@ -7,6 +7,7 @@ use super::LadderAxis;
 /// A ladder by its steps. Those over the queue depth and over the rate hold each load of the run once, also where a
 /// load stands alone; those over threads and drives have at least two points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderView {
     /// What its steps have more and more of.
     pub axis: LadderAxis,
@@ -22,6 +23,7 @@ pub struct LadderView {
 
 /// One load of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderPoint {
     /// Its step: of rounds the last, of repeats the one with the median IOPS.
     pub step: u32,
@@ -35,6 +37,7 @@ pub struct LadderPoint {
 
 /// The first point that gives less than nine tenths of its proportion, with its whole interval where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct KneeView {
     /// Its step.
     pub step: u32,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What limited a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LimitView {
     /// Which part.
     pub name: LimitName,
@@ -22,6 +23,7 @@ pub struct LimitView {
 
 /// A number behind a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceView {
     /// What it is, a word.
     pub name: String,
@@ -36,6 +38,7 @@ pub struct EvidenceView {
 
 /// The most a part of the system could give under the step's load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CeilingView {
     /// Which part.
     pub name: LimitName,
@@ -49,6 +52,7 @@ pub struct CeilingView {
 
 /// What a PCIe link carried during a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LinkLoad {
     /// PCI function at its lower end.
     pub address: String,

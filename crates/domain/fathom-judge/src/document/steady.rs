@@ -7,6 +7,7 @@ use super::{TrackedFigure, WhyUnsteady};
 
 /// Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SteadyView {
     /// Whether it was steady: where there are rounds by the specification's rule, unless the measured window left that
     /// state again; else by Fathom's own.
@@ -35,6 +36,7 @@ pub struct SteadyView {
 
 /// Steady state determination table after SNIA PTS. All values in the unit of the tracked variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PtsView {
     /// What is tracked.
     pub variable: TrackedFigure,
@@ -66,6 +68,7 @@ pub struct PtsView {
 
 /// Fathom's own verdict: warm-up cut, level changes, drift with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OwnSteadyView {
     /// Whether it was steady after its warm-up.
     pub reached: bool,

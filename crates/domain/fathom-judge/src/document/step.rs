@@ -15,6 +15,7 @@ use super::{
 
 /// One step with its judged figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StepView {
     /// Position in the plan.
     pub index: u32,
@@ -25,6 +26,7 @@ pub struct StepView {
     pub label_message: Message,
     /// The same of the loop that the step is a round of, or of the pass it is a part of: without the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub loop_title: Option<Message>,
     /// The same without threads and queue depth, for tables that have columns for them; empty in older documents.
     #[serde(default = "without_words")]
@@ -35,6 +37,7 @@ pub struct StepView {
     pub group: String,
     /// Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
     #[serde(default, skip_serializing_if = "fathom_plan::Role::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub role: fathom_plan::Role,
     /// As named by the user.
     pub targets: Vec<String>,
@@ -64,6 +67,7 @@ pub struct StepView {
     pub read_pct: u8,
     /// In which order blocks were touched: `random`, `sequential`, `zipf:1.2`...
     #[serde(with = "pattern_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
     pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
@@ -136,6 +140,7 @@ pub struct StepView {
     pub features: Vec<FeatureUse>,
     /// How each target was purged, by a step that purges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub purges: Vec<PurgeReport>,
     /// Workers.
     pub workers: Vec<ThreadRecord>,
@@ -147,9 +152,11 @@ pub struct StepView {
     pub clock: Option<ClockUse>,
     /// Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub drive_health: Vec<DriveHealthView>,
     /// Each target for itself, when there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub by_target: Vec<TargetView>,
     /// What failed.
     pub failures: Vec<IoFailure>,
@@ -189,6 +196,7 @@ fn yes() -> bool {
 
 /// What one target of several gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TargetView {
     /// As named by the user.
     pub target: String,
@@ -206,6 +214,7 @@ pub struct TargetView {
 
 /// A prediction made before the step ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PredictedView {
     /// I/Os per second.
     pub iops: f64,

@@ -12,6 +12,7 @@ macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
         pub enum $name {
             $($(#[$of_variant])* #[serde(rename = $word)] $variant,)+
         }

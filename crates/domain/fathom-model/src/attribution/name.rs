@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Part of the system that can be the limit. Names as in the JSON contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitName {
     /// Too few I/Os in flight to use the device.
@@ -96,6 +97,7 @@ impl LimitName {
 
 /// How sure the attribution is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Signature and probe.
