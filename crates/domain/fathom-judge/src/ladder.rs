@@ -93,7 +93,7 @@ pub(crate) fn along<'a>(axis: LadderAxis, loads: &[&'a StepView]) -> Vec<Ladder<
         // An open loop's queue depth is a bound that follows its rate.
         let only =
             |other: &LadderAxis| *other == axis || (axis == LadderAxis::Rate && *other == LadderAxis::QueueDepth);
-        match families.iter_mut().find(|family| differs_in(family[0], step).iter().all(|other| only(other))) {
+        match families.iter_mut().find(|family| differs_in(family[0], step).iter().all(only)) {
             Some(family) => family.push(step),
             None => families.push(vec![step]),
         }

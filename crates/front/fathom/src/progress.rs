@@ -117,7 +117,7 @@ impl Shown {
                 self.line(&format!("steady after {rounds} rounds: {}", step.label));
             }
             Event::StepEnded(view) if view.state == StepState::Measured && view.phase != Phase::Measure => {
-                self.conditioned(view)
+                self.conditioned(view);
             }
             Event::StepEnded(view) => {
                 self.done += 1;

@@ -34,7 +34,7 @@ pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> 
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
                 Some((a, b)) => {
-                    compared.push(Cell::of(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b, true))
+                    compared.push(Cell::of(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b, true));
                 }
                 None => unmatched.push(alone(*cell, arms, document, *index)),
             }
