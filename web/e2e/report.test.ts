@@ -185,7 +185,7 @@ describe("reading the report", () => {
   it("shows an imported run, which has neither CPU cost nor curves nor intervals, and says so", async () => {
     const doc = quick();
     const nothing = { start_s: [], iops: [], p50_ns: [], p99_ns: [], cpu_busy: [] };
-    const steps = doc.steps.slice(0, 1).map((s) => ({ ...s, state: "imported", cpu: null, percentile_curve: [], series: nothing, iops_ci95: null, steady: null, host_delta: null, checks: [], workers: [], overhead: null, clock: null, slat_ns: null, clat_ns: null }));
+    const steps = doc.steps.slice(0, 1).map((s) => ({ ...s, state: "imported" as const, cpu: null, percentile_curve: [], series: nothing, iops_ci95: null, steady: null, host_delta: null, checks: [], workers: [], overhead: null, clock: null, slat_ns: null, clat_ns: null }));
     const { page, complaints } = await open(browser, written({ ...documentOf(steps), host: {}, verdict: [] }, "imported"));
     await scrollThrough(page);
     for (const [section, words] of [["cost", "not recorded"], ["tails", "quotes single quantiles"], ["time", "no intervals"], ["load", "One load per workload"], ["machine", "No facts"]] as const) {

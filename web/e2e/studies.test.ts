@@ -23,7 +23,7 @@ function hot(doc: Document): Document {
   const [first, ...rest] = doc.steps;
   if (!first) throw new Error("the fixture has steps");
   const samples = first.series.start_s.map((at_s, i) => ({ at_s, celsius: 60 + 3 * i, hot: i > 2, host_written_bytes: null, nand_written_bytes: null }));
-  const drive = { device: "nvme0n1", source: "nvme", celsius_first: 60, celsius_last: 81, celsius_max: 81, warning_celsius: 70, critical_celsius: 85, host_written_bytes: 1e9, nand_written_bytes: 2.1e9, write_amplification: 2.1, throttled: "level", critical_warnings: [], samples };
+  const drive = { device: "nvme0n1", source: "nvme" as const, celsius_first: 60, celsius_last: 81, celsius_max: 81, warning_celsius: 70, critical_celsius: 85, host_written_bytes: 1e9, nand_written_bytes: 2.1e9, write_amplification: 2.1, throttled: "level" as const, critical_warnings: [], samples };
   return { ...doc, steps: [{ ...first, series: { ...first.series, hot: samples.map((s) => s.hot) }, drive_health: [drive] }, ...rest], verdict: [] };
 }
 

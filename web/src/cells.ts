@@ -1,13 +1,13 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { family, hasFigures, opKind, opWord, patternWord, representatives, type Line, type OpKind } from "./curves";
+import { family, hasFigures, opKind, opWord, patternWord, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, word } from "./text";
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
-  return s.mode === "" || s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
+  return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
 }
 
 /** Most I/Os in flight that a step asks for. */
@@ -55,8 +55,8 @@ export interface GroupSet {
 }
 
 /** Workloads that were measured on several groups. */
-export function groupSets(steps: readonly StepView[]): GroupSet[] {
-  const usable = representatives(steps).filter((s) => s.lat_ns !== null);
+export function groupSets(doc: Ladders): GroupSet[] {
+  const usable = representatives(doc).filter((s) => s.lat_ns !== null);
   if (new Set(usable.map((s) => s.group)).size < 2) return [];
   const workload = (s: StepView): string => joined(family(s), opWord(s));
   return [...gathered(usable, workload)]
@@ -65,10 +65,12 @@ export function groupSets(steps: readonly StepView[]): GroupSet[] {
       lines: [...gathered(of, (s) => s.group)].map(([group, list]) => ({
         key: `${title}|${group}`,
         label: group,
+        set: "",
         family: title,
         kind: opKind(list[0] as StepView),
         threads: 0,
         steps: [...list].sort((a, b) => outstanding(a) - outstanding(b) || a.threads - b.threads),
+        knee: undefined,
       })),
     }))
     .filter((set) => set.lines.length > 1);
@@ -81,8 +83,8 @@ export interface EngineSet {
 }
 
 /** Loads that were issued through several engines, those with the most engines first. */
-export function engineSets(steps: readonly StepView[]): EngineSet[] {
-  const usable = representatives(steps).filter((s) => s.rate_iops === null);
+export function engineSets(doc: Ladders): EngineSet[] {
+  const usable = representatives(doc).filter((s) => s.rate_iops === null);
   const load = (s: StepView): string => `${joined(family(s), opWord(s))} T${s.threads} QD${s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   return [...gathered(usable, load)]
     .map(([title, of]) => ({ title, steps: [...gathered(of, engineWord).values()].map((list) => list[0] as StepView) }))
@@ -90,35 +92,34 @@ export function engineSets(steps: readonly StepView[]): EngineSet[] {
     .sort((a, b) => b.steps.length - a.steps.length);
 }
 
-/** A line over drives or threads, with what proportion would give. */
+/** A ladder over drives or threads, with what proportion would give. */
 export interface ScaleLine {
   label: string;
   axis: "devices" | "threads";
   kind: OpKind;
   steps: StepView[];
+  /** Of the steps, in their order: IOPS over what proportion to the first would give. */
+  efficiency: number[];
   /** IOPS of the first point over its count: proportion goes through it. */
   perUnit: number;
-  /** First step that is held by something else than the first one. */
+  /** First step that falls short of proportion. */
   knee: StepView | undefined;
 }
 
-/** Lines along which only the number of drives or of threads grows. */
-export function scaleLines(steps: readonly StepView[]): ScaleLine[] {
-  const usable = representatives(steps).filter((s) => s.rate_iops === null);
-  const out: ScaleLine[] = [];
-  for (const axis of ["devices", "threads"] as const) {
-    const other = axis === "devices" ? "threads" : "devices";
-    const name = (s: StepView): string =>
-      [family(s), opWord(s), `QD${s.queue_depth}`, axis === "threads" ? "" : `T${s.threads}`, s.placement === "unpinned" ? "" : word(s.placement), axis === "threads" && s.devices > 1 ? `D${s.devices}` : ""].reduce((a, b) => joined(a, b), "");
-    for (const [label, of] of gathered(usable, (s) => `${name(s)}|${s[other]}|${engineWord(s)}|${axis === "threads" ? `${s.group}|${s.targets.join(",")}` : ""}`)) {
-      const line = [...gathered(of, (s) => String(s[axis])).values()].map((list) => list[0] as StepView).sort((a, b) => a[axis] - b[axis]);
-      const first = line[0];
-      if (!first || line.length < 3) continue;
-      const knee = line.find((s) => s.limit.name !== first.limit.name && s.limit.name !== "unknown");
-      out.push({ label: label.split("|")[0] ?? label, axis, kind: opKind(first), steps: line, perUnit: first.iops / first[axis], knee });
-    }
-  }
-  return out;
+/** Fewer points than these make no picture of growth. */
+const SCALE_POINTS_MIN = 3;
+
+/** The ladders over drives and over threads. */
+export function scaleLines(doc: Ladders): ScaleLine[] {
+  return doc.ladders.flatMap((ladder) => {
+    const { axis } = ladder;
+    const steps = stepsOf(doc, ladder);
+    const [first] = steps;
+    if ((axis !== "devices" && axis !== "threads") || !first || steps.length < SCALE_POINTS_MIN) return [];
+    const label = [family(first), opWord(first), `QD${first.queue_depth}`, axis === "threads" ? "" : `T${first.threads}`, first.placement === "unpinned" ? "" : word(first.placement), axis === "threads" && first.devices > 1 ? `D${first.devices}` : ""].reduce((a, b) => joined(a, b), "");
+    const knee = steps.find((s) => s.index === ladder.knee?.step);
+    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), perUnit: first.iops / first[axis], knee }];
+  });
 }
 
 /** Steps with a determination table of steady state and the rounds behind it. */
@@ -129,13 +130,4 @@ export function settled(steps: readonly StepView[]): StepView[] {
 /** Steps that were predicted before they ran, with figures to hold against. */
 export function predicted(steps: readonly StepView[]): StepView[] {
   return steps.filter((s) => hasFigures(s) && s.predicted !== null);
-}
-
-/** Median of some numbers; `null` of none. */
-export function median(values: readonly number[]): number | null {
-  const sorted = [...values].sort((a, b) => a - b);
-  const mid = sorted.length >> 1;
-  const [low, high] = [sorted[mid - 1], sorted[mid]];
-  if (high === undefined) return null;
-  return sorted.length % 2 === 1 || low === undefined ? high : (low + high) / 2;
 }

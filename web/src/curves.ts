@@ -1,6 +1,6 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import type { CurvePoint, LatencyView, Quantile, StepView } from "./document";
+import type { CurvePoint, Document, LadderView, LatencyView, Quantile, StepView } from "./document";
 import { blockSize } from "./format";
 import { text, word } from "./text";
 
@@ -31,93 +31,90 @@ export function hasFigures(step: StepView): boolean {
   return (step.state === "measured" || step.state === "imported") && step.phase === "measure" && step.ios > 0;
 }
 
-/** Steps that differ only in how much is asked at once per thread: one line of a picture. */
+/** A ladder over queue depth or rate: one line of a picture. */
 export interface Line {
   /** Unique among the lines of a run. */
   key: string;
   /** What this line's steps share and other lines do not. */
   label: string;
+  /** The label without the threads: lines of one such name are a set that is read together. */
+  set: string;
   /** What the picture it belongs to shares: pattern and block size. */
   family: string;
   kind: OpKind;
   threads: number;
   /** By queue depth (or rate, in an open loop), ascending. */
   steps: StepView[];
+  /** Where it stops growing in proportion. */
+  knee: StepView | undefined;
 }
 
 type Dimension = { name: string; of: (s: StepView) => string };
 
-/** Everything but queue depth and rate that makes one step differ from another, in the order labels name it. */
+/** What names a line, in the order labels have it. */
 const DIMENSIONS: readonly Dimension[] = [
   { name: "group", of: (s) => s.group },
   { name: "devices", of: (s) => text.line.targets(s.devices) },
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
-  { name: "engine", of: (s) => (s.mode === "interrupt" || s.mode === "" ? s.engine : `${s.engine} ${s.mode}`) },
+  { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },
+  { name: "registration", of: (s) => text.line.registration(s.fixed_buffers, s.fixed_files) },
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
   { name: "loop", of: (s) => (s.rate_iops === null ? text.line.closed : text.line.open) },
   { name: "settings", of: (s) => (s.role?.settings ?? []).map((x) => `${String(x["name"] ?? "")}=${String(x["value"] ?? "")}`).join(" ") },
-  { name: "footprint", of: (s) => String(s.footprint_bytes ?? "") },
-  { name: "targets", of: (s) => s.targets.join(",") },
 ];
-
-/** Dimensions that only tell lines apart, never name them. */
-const SILENT = new Set(["footprint", "targets"]);
 
 /** `4k random`: what the steps of one picture share. */
 export function family(step: StepView): string {
   return `${blockSize(step.block_size_bytes)} ${patternWord(step.pattern)}`;
 }
 
-/** What a step did, in full: steps with the same text are repetitions of one load. */
-function loadKey(s: StepView): string {
-  return [family(s), ...DIMENSIONS.map((d) => d.of(s)), s.queue_depth, s.rate_iops ?? ""].join("|");
+/** Every load of the run once, in the order of the plan: the steps of the ladders. */
+export function representatives(doc: Ladders): StepView[] {
+  const loads = doc.ladders.filter(isOfLoads).flatMap((l) => stepsOf(doc, l));
+  return loads.sort((a, b) => a.index - b.index);
 }
 
-/**
- * One step for each load: of rounds the last, which the conditioning ends with; of the blocks of a comparison the one
- * with the median IOPS. The table has all of them.
- */
-export function representatives(steps: readonly StepView[]): StepView[] {
-  const found = new Map<string, StepView[]>();
-  for (const step of steps.filter(hasFigures)) {
-    const list = found.get(loadKey(step));
-    if (list) list.push(step);
-    else found.set(loadKey(step), [step]);
-  }
-  return [...found.values()].map((list) => {
-    if (list.some((s) => s.role?.round)) return list[list.length - 1] as StepView;
-    return [...list].sort((a, b) => a.iops - b.iops)[(list.length - 1) >> 1] as StepView;
-  });
+/** What ladders are read from. */
+export type Ladders = Pick<Document, "steps" | "ladders">;
+
+/** The ladders that hold each load of a run once; the others hold some of them again. */
+function isOfLoads(ladder: LadderView): boolean {
+  return ladder.axis === "queue_depth" || ladder.axis === "rate";
 }
 
-/** The lines of a run, in the order of their first step. */
-export function lines(steps: readonly StepView[]): Line[] {
-  const usable = representatives(steps);
-  const varying = DIMENSIONS.filter((d) => !SILENT.has(d.name) && new Set(usable.map(d.of)).size > 1);
+/** The steps of a ladder, in its order. */
+export function stepsOf(doc: Ladders, ladder: LadderView): StepView[] {
+  const byIndex = new Map(doc.steps.map((s) => [s.index, s]));
+  return ladder.points.flatMap((p) => byIndex.get(p.step) ?? []);
+}
+
+function called(step: StepView, by: readonly Dimension[]): string {
+  return by.map((d) => d.of(step)).filter((x) => x !== "").join(" ");
+}
+
+/** The ladders over queue depth and rate as lines, each named by what tells it from the others. */
+export function lines(doc: Ladders): Line[] {
+  const usable = representatives(doc);
+  const varying = DIMENSIONS.filter((d) => new Set(usable.map(d.of)).size > 1);
   const naming = varying.length > 0 ? varying : DIMENSIONS.filter((d) => d.name === "op" || d.name === "threads");
   const named = naming.some((d) => d.name === "op") ? naming : [...DIMENSIONS.filter((d) => d.name === "op"), ...naming];
-  const found = new Map<string, Line>();
-  for (const step of usable) {
-    const key = [family(step), ...DIMENSIONS.map((d) => d.of(step))].join("|");
-    const line = found.get(key);
-    if (line) line.steps.push(step);
-    else {
-      found.set(key, {
-        key,
-        label: named.map((d) => d.of(step)).filter((x) => x !== "").join(" "),
-        family: family(step),
-        kind: opKind(step),
-        threads: step.threads,
-        steps: [step],
-      });
-    }
-  }
-  for (const line of found.values()) {
-    line.steps.sort((a, b) => (a.rate_iops ?? 0) - (b.rate_iops ?? 0) || a.queue_depth - b.queue_depth || a.index - b.index);
-  }
-  return [...found.values()];
+  return doc.ladders.filter(isOfLoads).flatMap((ladder) => {
+    const steps = stepsOf(doc, ladder);
+    const [first] = steps;
+    if (!first) return [];
+    return [{
+      key: `${ladder.axis} ${first.index}`,
+      label: called(first, named),
+      set: called(first, named.filter((d) => d.name !== "threads")),
+      family: family(first),
+      kind: opKind(first),
+      threads: first.threads,
+      steps,
+      knee: steps.find((s) => s.index === ladder.knee?.step),
+    }];
+  });
 }
 
 /** Families of the lines; those with the longest ladder first, because they are what the pictures are for. */
@@ -132,10 +129,6 @@ export function mainLine(all: readonly Line[]): Line | undefined {
   return [...all].sort((a, b) => b.steps.length - a.steps.length)[0];
 }
 
-/** What a line is called without its threads: lines of one such name are a set that is read together. */
-export function setName(line: Line): string {
-  return line.label.replace(/(^| )T\d+\b/, "").trim();
-}
 
 /** At most `most` of the lines, those with the most IOPS, in their own order. */
 export function strongest(all: readonly Line[], most: number): Line[] {
@@ -144,16 +137,6 @@ export function strongest(all: readonly Line[], most: number): Line[] {
     [...all].sort((a, b) => Math.max(...b.steps.map((s) => s.iops)) - Math.max(...a.steps.map((s) => s.iops))).slice(0, most),
   );
   return all.filter((line) => kept.has(line));
-}
-
-/** First step of a line that something else than queue depth limits, when a shallower one was limited by queue depth. */
-export function knee(line: Line): StepView | undefined {
-  let before = false;
-  for (const step of line.steps) {
-    if (step.limit.name === "queue_depth") before = true;
-    else if (before && step.limit.name !== "unknown") return step;
-  }
-  return undefined;
 }
 
 /** A latency figure of a step, by name. */

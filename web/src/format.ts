@@ -1,6 +1,7 @@
 /** Numbers as people read them: three significant digits, a unit on each, `–` where there is none. Pure. */
 
 import type { LatencyView, Quantile } from "./document";
+import type { Unit } from "./generated/document";
 import { text } from "./text";
 
 /** Stands where a figure does not exist. */
@@ -129,56 +130,63 @@ export function date(rfc3339: string | null): string {
   return m ? `${m[1]} ${m[2]} UTC` : rfc3339;
 }
 
-/** A figure by the unit the document gives it: number, unit, and the same in another unit where people use two. */
-export function figureParts(value: Maybe, unit: string): { number: string; unit: string; also: string } {
-  const split = (scaledText: string, rest = ""): { number: string; unit: string; also: string } => {
-    const [number = "", word = ""] = scaledText.split(" ");
-    return { number, unit: `${word}${rest}`, also: "" };
-  };
+/** A figure as it is shown: number, unit, and the same in another unit where people use two. */
+export interface FigureParts {
+  number: string;
+  unit: string;
+  also: string;
+}
+
+function parts(scaledText: string, rest = ""): FigureParts {
+  const [number = "", ...words] = scaledText.split(" ");
+  return { number, unit: `${words.join(" ")}${rest}`, also: "" };
+}
+
+/** `+4.2 %`. */
+function changePct(pct: number): string {
+  return `${pct > 0 ? "+" : ""}${pct.toFixed(1)} %`;
+}
+
+/** How each unit that the document can name is shown: one entry for every unit there is. */
+const FORMATS: Record<Unit, (x: number) => FigureParts> = {
+  iops: (x) => ({ number: count3(x), unit: "IOPS", also: "" }),
+  bytes_per_s: (x) => ({ ...parts(bytesDecimal(x), "/s"), also: `${scaled(x, BINARY)}/s` }),
+  bytes: (x) => parts(bytesBinary(x)),
+  block_bytes: (x) => ({ number: blockSize(x), unit: "", also: "" }),
+  ns: (x) => parts(time(x)),
+  duration_ns: (x) => parts(duration(x / 1e9)),
+  ns_per_io: (x) => parts(time(x), ` ${text.units.perIo}`),
+  iops_per_core: (x) => ({ number: count3(x), unit: text.units.perCore, also: "" }),
+  pct: (x) => parts(percent(x / 100)),
+  change_pct: (x) => parts(changePct(x)),
+  change: (x) => (x >= 10 ? { number: `${x.toFixed(1)}x`, unit: "", also: "" } : parts(changePct((x - 1) * 100))),
+  times: (x) => ({ number: `${x.toFixed(2)}x`, unit: "", also: "" }),
+  pct_per_minute: (x) => ({ number: changePct(x).replace(" %", ""), unit: text.units.pctPerMinute, also: "" }),
+  cores: (x) => ({ number: x.toFixed(2), unit: text.units.cores, also: "" }),
+  count: (x) => ({ number: Number.isInteger(x) ? whole(x) : digits3(x), unit: "", also: "" }),
+  per_io: (x) => ({ number: x.toFixed(2), unit: text.units.perIo, also: "" }),
+  celsius: (x) => ({ number: x.toFixed(0), unit: "°C", also: "" }),
+  hertz: (x) => parts(scaled(x, [[1e9, " GHz"], [1e6, " MHz"], [1e3, " kHz"], [1, " Hz"]])),
+  ppm: (x) => ({ number: x.toFixed(0), unit: "ppm", also: "" }),
+  s: (x) => ({ number: digits3(x), unit: "s", also: "" }),
+  per_s: (x) => ({ number: count3(x), unit: "/s", also: "" }),
+};
+
+/** Words of schema 1 for the same units. */
+const OLD_UNITS: Record<string, Unit> = { "bytes/s": "bytes_per_s", "%": "pct", x: "times", ios: "count", "1/s": "per_s" };
+
+/** A figure by the unit the document gives it; one of a newer document is shown under its own name. */
+export function figureParts(value: Maybe, unit: string): FigureParts {
   if (!known(value)) return { number: NONE, unit: "", also: "" };
-  switch (unit) {
-    case "iops":
-      return { number: count3(value), unit: "IOPS", also: "" };
-    case "bytes_per_s":
-      return { ...split(bytesDecimal(value), "/s"), also: `${scaled(value, BINARY)}/s` };
-    case "ns":
-      return split(time(value));
-    case "ns_per_io":
-      return split(time(value), ` ${text.units.perIo}`);
-    case "iops_per_core":
-      return { number: count3(value), unit: text.units.perCore, also: "" };
-    default:
-      return { number: count3(value), unit, also: "" };
-  }
+  const format = FORMATS[(OLD_UNITS[unit] ?? unit) as Unit] as ((x: number) => FigureParts) | undefined;
+  return format ? format(value) : { number: Number.isInteger(value) ? whole(value) : digits3(value), unit, also: "" };
 }
 
 /** The same on one line: `3.39 GB/s (3.16 GiB/s)`. */
 export function figure(value: Maybe, unit: string): string {
   const f = figureParts(value, unit);
-  return `${f.number} ${f.unit}${f.also === "" ? "" : ` (${f.also})`}`.trim();
-}
-
-/** A number of the evidence, whose units are free words. */
-export function evidence(value: Maybe, unit: string): string {
-  switch (unit) {
-    case "iops":
-    case "bytes_per_s":
-    case "ns":
-    case "ns_per_io":
-    case "iops_per_core":
-      return figure(value, unit);
-    case "bytes":
-      return bytesBinary(value);
-    case "pct":
-    case "%":
-      return known(value) ? percent(value / 100) : NONE;
-    case "count":
-      return known(value) ? digits3(value) : NONE;
-    case "times":
-      return known(value) ? `${value.toFixed(2)}x` : NONE;
-    default:
-      return known(value) ? `${Number.isInteger(value) ? whole(value) : digits3(value)} ${unit}`.trim() : NONE;
-  }
+  const gap = f.unit === "" || f.unit.startsWith("/") ? "" : " ";
+  return `${f.number}${gap}${f.unit}${f.also === "" ? "" : ` (${f.also})`}`;
 }
 
 /** What is known of a quantile: its value, or what it would take to know it, or nothing. */

@@ -1,7 +1,7 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
-import { P50_NINES, apart, knee, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
+import { P50_NINES, apart, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
@@ -123,7 +123,7 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   all.forEach((line, i) => {
     const look = looks[i];
     if (!look) return;
-    const at = knee(line);
+    const at = line.knee;
     // Knees within a label's height of each other are named once.
     const spot = at ? `${at.queue_depth} ${Math.round((at.iops / scale.max) * 12)} ${at.limit.name}` : "";
     const tell = direct && !named.has(spot);
@@ -361,7 +361,7 @@ function valueAt(curve: readonly [number, number][], x: number): number | null {
 
 /** CPU time per I/O by kind, one bar per step. */
 export function cost(steps: readonly StepView[], p: Palette, width: number, byEngine = false): EChartsOption {
-  const names = steps.map((s) => (byEngine ? (s.mode === "" || s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
+  const names = steps.map((s) => (byEngine ? (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
   const small = width < DIRECT_LABEL_MIN_PX;
   const left = Math.min(width * 0.5, 16 + (small ? 5.9 : 6.6) * Math.max(...names.map((n) => n.length)));
   const kinds = [

@@ -11,8 +11,9 @@ const doc = quick();
 
 describe("lines", () => {
   it("hold every step with figures once, each ladder in the order of its queue depths", () => {
-    for (const steps of [doc.steps, thousand().steps]) {
-      const all = c.lines(steps);
+    for (const run of [doc, thousand()]) {
+      const { steps } = run;
+      const all = c.lines(run);
       const indices = all.flatMap((l) => l.steps.map((s) => s.index)).sort((a, b) => a - b);
       expect(indices).toEqual(steps.filter(c.hasFigures).map((s) => s.index));
       for (const line of all) {
@@ -24,27 +25,34 @@ describe("lines", () => {
   });
 
   it("have names that tell them apart within their picture", () => {
-    const all = c.lines(thousand().steps);
+    const all = c.lines(thousand());
     const names = all.map((l) => `${l.family} ${l.label}`);
     expect(new Set(names).size).toBe(all.length);
     expect(all[0]?.label).toBe("read T1 io_uring");
-    expect(c.setName(all[0]!)).toBe("read io_uring");
+    expect(all[0]!.set).toBe("read io_uring");
   });
 
   it("leave out what all of them share", () => {
-    expect(c.lines(doc.steps).map((l) => l.label)).toContain("read T1");
+    expect(c.lines(doc).map((l) => l.label)).toContain("read T1");
   });
 
   it("begin with the workload of the longest ladder", () => {
-    const all = c.lines(doc.steps);
+    const all = c.lines(doc);
     expect(c.families(all)).toEqual(["4k random", "128k sequential"]);
     expect(c.mainLine(all)?.steps.map((s) => s.queue_depth)).toEqual([1, 4, 16, 32, 64]);
   });
 
-  it("mark the knee where something else than queue depth begins to limit", () => {
-    const line = c.mainLine(c.lines(doc.steps));
-    expect(c.knee(line!)?.queue_depth).toBe(16);
-    expect(c.knee({ ...line!, steps: line!.steps.slice(0, 2) })).toBeUndefined();
+  it("mark the knee that the document tells, and none where it tells none", () => {
+    const knees = (run: Document): (number | undefined)[] => c.lines(run).map((l) => l.knee?.index);
+    expect(knees(doc)[0]).toBe(doc.ladders[0]!.knee!.step);
+    const straight = { ...doc, ladders: doc.ladders.map((l) => ({ ...l, knee: null })) };
+    expect(new Set(knees(straight))).toEqual(new Set([undefined]));
+  });
+
+  it("are the ladders of the document and of their steps no others", () => {
+    const one = { ...doc, ladders: [{ ...doc.ladders[0]!, points: doc.ladders[0]!.points.slice(1, 3) }] };
+    expect(c.lines(one).map((l) => l.steps.map((s) => s.queue_depth))).toEqual([[4, 16]]);
+    expect(c.representatives(one).map((s) => s.index)).toEqual([1, 2]);
   });
 
   it("are reads, writes, trims or mixed by what fio calls them", () => {
@@ -53,7 +61,7 @@ describe("lines", () => {
   });
 
   it("are thinned to the strongest in their own order", () => {
-    const all = c.lines(thousand().steps);
+    const all = c.lines(thousand());
     const kept = c.strongest(all, 8);
     expect(kept.length).toBe(8);
     expect(kept.map((l) => all.indexOf(l))).toEqual(kept.map((l) => all.indexOf(l)).sort((a, b) => a - b));

@@ -1,6 +1,6 @@
 /** Runs that look real: a drive with 48 units behind a fixed delay, one thread limited by its core. Deterministic. */
 
-import type { CurvePoint, Document, LatencyView, StepView, Shown } from "../src/document";
+import type { CurvePoint, Document, LadderView, LatencyView, StepView, Shown } from "../src/document";
 import { QUANTILES } from "../src/document";
 
 /** Small generator, so that every run of the tests sees the same numbers (mulberry32). */
@@ -19,8 +19,8 @@ export interface Cell {
   block: number;
   threads: number;
   depth: number;
-  engine?: string;
-  placement?: string;
+  engine?: StepView["engine"];
+  placement?: StepView["placement"];
   direct?: boolean;
 }
 
@@ -96,7 +96,8 @@ export function measured(index: number, cell: Cell, random: () => number, second
   const lat = latencyView(mean, ios, iops);
   const direction = { ios, iops, bytes_per_s: iops * cell.block, short_ios: 0, lat_ns: lat };
   return {
-    index, label, phase: "measure", group: "A", targets: ["./fathom.tmp"], state: "measured", reason: null, help: null,
+    index, label, title: label, workload_title: label.replace(/ T\d+ QD\d+$/, ""), fixed_buffers: true, fixed_files: true, run_offset_s: null, ceilings: [], links: [],
+    phase: "measure", group: "A", targets: ["./fathom.tmp"], state: "measured", reason: null, help: null,
     engine: cell.engine ?? "io_uring", mode: "interrupt", placement: cell.placement ?? "unpinned", cpus: [], op: cell.op, read_pct: SHARE[cell.op],
     pattern: random4 ? "random" : "sequential", block_size_bytes: cell.block, direct: cell.direct ?? true, footprint_bytes: 2 * 1024 ** 3,
     threads: cell.threads, queue_depth: cell.depth, devices: 1, rate_iops: null, started: "2026-11-21T02:03:04Z", runtime_s: seconds, setup_ms: 11.4,
@@ -105,14 +106,14 @@ export function measured(index: number, cell: Cell, random: () => number, second
     read: write ? null : direction, write: write ? direction : null, trim: null,
     cpu: {
       busy_cores: busy, cpus_online: cpus, user_ns_per_io: user, system_ns_per_io: system, irq_ns_per_io: irq, kernel_worker_ns_per_io: wide ? 140 : 0,
-      interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, baseline_busy_cores: 0.06, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],
+      interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, busy_physical_cores: busy, iops_per_physical_core: iops / busy, baseline_busy_cores: 0.06, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],
     },
     limit: {
       name, confidence: name === "queue_depth" ? "confirmed" : "likely",
       sentence: name === "queue_depth" ? `With ${outstanding} in flight the drive waits for work.` : name === "core" ? "The one core that submits is busy all the time." : "More in flight brings no more I/O per second.",
-      evidence: [{ name: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "%" }, { name: "in flight", value: outstanding, unit: "I/Os" }],
+      evidence: [{ name: "busiest_cpu_busy", label: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "pct" }, { name: "mean_in_flight", label: "in flight", value: outstanding, unit: "count" }], would_help: [],
     },
-    steady: { reached: !wide, rounds: intervals, warmup_intervals: 1, drift_pct_per_minute: wide ? -9.1 : 0.2, drift_ci95: wide ? [-11.2, -7.4] : [-0.6, 0.9] },
+    steady: { reached: !wide, why: wide ? "drifts" : null, pts: null, own: null, series: [], rounds: intervals, warmup_intervals: 1, drift_pct_per_minute: wide ? -9.1 : 0.2, drift_ci95: wide ? [-11.2, -7.4] : [-0.6, 0.9] },
     predicted: null, percentile_curve: curve(mean, ios), series,
     checks: [
       { name: "littles_law", ok: true, sentence: `IOPS x mean latency = ${(outstanding * 0.998).toFixed(2)}, in flight ${outstanding.toFixed(2)}` },
@@ -120,12 +121,12 @@ export function measured(index: number, cell: Cell, random: () => number, second
       { name: "diskstats", ok: wide ? false : true, sentence: wide ? "the kernel counted 3.1 % more writes than were made here" : "the kernel counted the same I/Os within 0.2 %" },
       { name: "page_cache", ok: null, sentence: "the file system does not tell what is cached" },
     ],
-    features: [{ name: "fixed_buffers", used: true, detail: "" }, { name: "fixed_files", used: true, detail: "" }, { name: "registered_ring", used: true, detail: "" }, { name: "iopoll", used: false, detail: "not asked for" }],
-    workers: Array.from({ length: cell.threads }, (_, t) => ({ index: t, target: "./fathom.tmp", cpus_allowed: [], cpus_seen: [t], ios: Math.round(ios / cell.threads), passes: 0, in_flight_max: cell.depth })),
+    features: [{ name: "fixed_buffers", used: true, state: "used", detail: "" }, { name: "fixed_files", used: true, state: "used", detail: "" }, { name: "registered_ring", used: true, state: "used", detail: "" }, { name: "iopoll", used: false, state: "not_asked", detail: "not asked for" }],
+    workers: Array.from({ length: cell.threads }, (_, t) => ({ index: t, target: "./fathom.tmp", cpus_allowed: [], cpus_seen: [t], migrations: 0, ios: Math.round(ios / cell.threads), passes: 0, in_flight_max: cell.depth })),
     host_delta: {
-      window_ns: seconds * 1e9, cpus: Array.from({ length: cpus }, (_, c) => [c, { user_ns: 1e8, system_ns: 9e8, irq_ns: 1e7, softirq_ns: 2e7, steal_ns: 0, iowait_ns: 0, idle_ns: 3e9 }]),
+      window_ns: seconds * 1e9, measured_ns: seconds * 1e9, idle_baseline_interrupts: 0, idle_baseline_context_switches: 0, vectors: [], drives: [], core_of: [], cpu_series: { cpus: [], shares_pct: [], interrupts: [], context_switches: [] }, cpus: Array.from({ length: cpus }, (_, c) => [c, { user_ns: 1e8, system_ns: 9e8, irq_ns: 1e7, softirq_ns: 2e7, steal_ns: 0, iowait_ns: 0, idle_ns: 3e9 }]),
       idle_baseline: { user_ns: 0, system_ns: 1e7, irq_ns: 0, softirq_ns: 0, steal_ns: 0, iowait_ns: 0, idle_ns: 8e9 }, idle_baseline_window_ns: 1e9,
-      threads: [{ name: "fathom-w0", kernel: false, user_ns: 2e8, system_ns: 2e9 }], interrupts: Math.round(ios * 0.4), context_switches: Math.round(ios * 0.35),
+      threads: [{ name: "fathom-w0", kernel: false, user_ns: 2e8, system_ns: 2e9, waited_ns: 0 }], interrupts: Math.round(ios * 0.4), context_switches: Math.round(ios * 0.35),
       disks: [{ device: "nvme0n1", read_ios: write ? 0 : ios, read_bytes: write ? 0 : ios * cell.block, read_merges: 0, write_ios: write ? ios : 3, write_bytes: write ? ios * cell.block : 12288, write_merges: 0, discard_ios: 0, busy_ns: seconds * 1e9, weighted_ns: Math.round(outstanding * seconds * 1e9) }],
       sampler_ns: 900_000, cpu_busy_by_interval: series.cpu_busy, page_cache_bytes: null,
     },
@@ -142,12 +143,28 @@ export function refused(index: number, cell: Cell): StepView {
   return {
     ...s, state: "refused", reason: "O_DIRECT is not supported by tmpfs (./fathom.tmp)", help: "Measure a file on a disk, or ask for buffered I/O with --direct=0.",
     runtime_s: 0, setup_ms: 0, started: null, ios: 0, iops: 0, iops_ci95: null, bytes_per_s: 0, lat_ns: null, slat_ns: null, clat_ns: null, read: null, write: null, cpu: null, host_delta: null,
-    limit: { name: "unknown", confidence: "unknown", sentence: "", evidence: [] }, steady: null, percentile_curve: [], series: { start_s: [], iops: [], p50_ns: [], p99_ns: [], cpu_busy: [] },
+    limit: { name: "unknown", confidence: "unknown", sentence: "", evidence: [], would_help: [] }, steady: null, percentile_curve: [], series: { start_s: [], iops: [], p50_ns: [], p99_ns: [], cpu_busy: [] },
     checks: [], features: [], workers: [], overhead: null, clock: null, warnings: [], warning_texts: [],
   };
 }
 
 const SEED = "11400714819323198485";
+
+/** Ladders over the queue depth, as the binary derives them from these steps, whose figures have no spread to speak of. */
+function laddersOf(steps: readonly StepView[]): LadderView[] {
+  const families = new Map<string, StepView[]>();
+  for (const s of steps.filter((x) => x.ios > 0)) {
+    const key = [s.op, s.block_size_bytes, s.threads, s.engine, s.placement, s.direct].join(" ");
+    families.set(key, [...(families.get(key) ?? []), s].sort((a, b) => a.queue_depth - b.queue_depth));
+  }
+  return [...families.values()].map((of) => {
+    const first = of[0] as StepView;
+    const points = of.map((s) => ({ step: s.index, at: s.queue_depth, efficiency: s.iops / s.queue_depth / (first.iops / first.queue_depth), efficiency_ci95: null }));
+    const bent = points.findIndex((p) => p.efficiency < 0.9);
+    const knee = points[bent];
+    return { axis: "queue_depth", points, knee: knee ? { step: knee.step, at: knee.at, between: [points[bent - 1]?.at ?? 0, knee.at] } : null, may_bend: false, iops_error_pct_median: null };
+  });
+}
 
 /** A run around its steps. */
 export function documentOf(steps: StepView[], id = 7): Document {
@@ -200,6 +217,10 @@ export function documentOf(steps: StepView[], id = 7): Document {
       },
     ],
     steps,
+    ladders: laddersOf(steps),
+    comparison: null,
+    references: [],
+    prediction: null,
   };
 }
 
@@ -236,7 +257,7 @@ export function quick(): Document {
 export function thousand(): Document {
   const random = generator(11);
   const steps: StepView[] = [];
-  for (const engine of ["io_uring", "libaio"])
+  for (const engine of ["io_uring", "libaio"] as const)
     for (const op of ["randread", "randwrite", "randrw", "read", "write"] as const)
       for (const block of [4096, 8192, 65536, 131072])
         for (const threads of [1, 2, 4, 8, 16])

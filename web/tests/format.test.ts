@@ -1,3 +1,4 @@
+import { UNITS } from "../src/generated/units";
 import { describe, expect, it } from "vitest";
 import type { LatencyView } from "../src/document";
 import * as f from "../src/format";
@@ -36,6 +37,17 @@ describe("numbers", () => {
     expect([f.megabytes(749_568_000), f.mebibytes(749_568_000)]).toEqual(["750", "715"]);
     expect(f.figure(3.388e9, "bytes_per_s")).toBe("3.39 GB/s (3.16 GiB/s)");
     expect(f.figure(2240, "ns_per_io")).toBe("2.24 us per I/O");
+  });
+
+  it("of every unit that a document can name stand in words", () => {
+    expect(UNITS.map((unit) => f.figure(90, unit))).toEqual([
+      "90.0 IOPS", "90.0 B/s (90.0 B/s)", "90.0 B", "90", "90.0 ns", "0.0 s", "90.0 ns per I/O", "90.0 IOPS per core", "90 %", "+90.0 %",
+      "90.0x", "90.00x", "+90.0 % a minute", "90.00 cores", "90", "90.00 per I/O", "90 °C", "90.0 Hz", "90 ppm", "90.0 s", "90.0/s",
+    ]);
+  });
+
+  it("of older documents keep the units of theirs", () => {
+    expect([f.figure(2e9, "bytes/s"), f.figure(41, "%"), f.figure(1.5, "x"), f.figure(3, "ios"), f.figure(7, "furlongs")]).toEqual(["2.00 GB/s (1.86 GiB/s)", "41 %", "1.50x", "3", "7 furlongs"]);
   });
 
   it("of sizes are fio's words for blocks and whole where they are whole", () => {

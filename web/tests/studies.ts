@@ -7,7 +7,7 @@ import { documentOf, generator, measured, type Cell } from "./fixture";
 
 const DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128];
 
-function metric(name: string, unit: string, more: boolean, a: number, ratio: number, half: number): ComparedMetric {
+function metric(name: ComparedMetric["name"], unit: ComparedMetric["unit"], more: boolean, a: number, ratio: number, half: number): ComparedMetric {
   const away = Math.abs(ratio - 1) - half;
   const verdict = away > 0.01 ? (ratio > 1 === more ? "better" : "worse") : Math.abs(ratio - 1) + half < 0.02 ? "same" : "unsure";
   return { name, unit, more_is_better: more, a, b: a * ratio, ratio, ci95: [ratio - half, ratio + half], verdict, pairs: [] };
@@ -16,7 +16,7 @@ function metric(name: string, unit: string, more: boolean, a: number, ratio: num
 function compared(step: StepView, gain: number, half: number): ComparedStep {
   const iops = metric("iops", "iops", true, step.iops, 1 + gain, half);
   const cpu = step.cpu ? step.cpu.user_ns_per_io + step.cpu.system_ns_per_io + step.cpu.irq_ns_per_io : 3000;
-  const verdict = { better: "faster", worse: "slower", same: "same", unsure: "unsure" }[iops.verdict] ?? "unsure";
+  const verdict = ({ better: "faster", worse: "slower", same: "same", unsure: "unsure" } as const)[iops.verdict];
   return {
     label: step.label, group: step.group,
     load: { op: step.op, read_pct: step.read_pct, pattern: step.pattern, block_size_bytes: step.block_size_bytes, threads: step.threads, queue_depth: step.queue_depth, devices: step.devices },
@@ -38,7 +38,7 @@ export function comparisonOf(steps: readonly StepView[], sides: [string, string]
     fathom: "0.1.0", schema: 1, kind: "comparison", sides: [side("A", sides[0], 6), side("B", sides[1], 7)], environment, margin_pct: 2, false_discovery_rate: 0.05,
     answer: "B is faster in 6 of 16 steps, slower in none, the same in 7; in 3 it cannot be told.", caveats: [],
     steps: steps.map((s) => compared(s, (s.op === "randread" ? 0.26 : 0.12) / s.queue_depth ** 0.9, 0.006 + 0.012 / s.queue_depth)),
-    unmatched: [{ side: "A", label: "4k random read T16 QD2", why: "B has no step with this load" }],
+    unmatched: [{ side: "A", label: "4k random read T16 QD2", why: "B has no step with this load", lost: false }],
   };
 }
 
@@ -86,7 +86,7 @@ export function scaling(): Document {
 /** `engines`: one load through four ways. */
 export function engines(): Document {
   const random = generator(8);
-  return documentOf(["libaio", "io_uring", "io_uring_cmd", "null"].map((engine, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth: 16, engine }, random)));
+  return documentOf((["libaio", "io_uring", "io_uring_cmd", "null"] as const).map((engine, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth: 16, engine }, random)));
 }
 
 /** Rounds that come to rest, with their determination table, after a fill; predicted beforehand. */
@@ -95,10 +95,10 @@ export function settledRun(): Document {
   const series = [182e3, 131e3, 104e3, 93e3, 89e3, 88e3, 89.4e3, 88.6e3, 88.9e3];
   const window = series.slice(4);
   const average = window.reduce((a, b) => a + b) / 5;
-  const fill = { ...measured(0, { op: "write", block: 131072, threads: 1, depth: 8 }, random), phase: "fill", label: "fill", run_offset_s: 0.5 };
+  const fill = { ...measured(0, { op: "write", block: 131072, threads: 1, depth: 8 }, random), phase: "fill" as const, label: "fill", run_offset_s: 0.5 };
   const s = measured(1, { op: "randwrite", block: 4096, threads: 4, depth: 16 }, random);
   const step: StepView = {
-    ...s, run_offset_s: 6, predicted: { iops: s.iops * 1.07, lat_ns_mean: (s.lat_ns?.mean ?? 1) / 1.07, iops_error_pct: 7, lat_error_pct: -6.5 },
+    ...s, run_offset_s: 6, predicted: { iops: s.iops * 1.07, lat_ns_mean: (s.lat_ns?.mean ?? 1) / 1.07, iops_error_pct: 7, lat_error_pct: -6.5, made: null },
     ceilings: [
       { name: "device", iops: s.iops * 1.1, bytes_per_s: null, sentence: "The catalogue gives the drive 341k random writes a second." },
       { name: "link", iops: s.iops * 4, bytes_per_s: 6.98e9, sentence: "Gen4 x4 carries 6.98 GB/s." },

@@ -93,7 +93,7 @@ export function engines(set: EngineSet, p: Palette, width: number): EChartsOptio
 /** IOPS over drives or threads with what proportion would give, the knee ringed; below, IOPS per busy core. */
 export function scaling(all: readonly ScaleLine[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
-  const looks = lineLooks(all.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps })), p);
+  const looks = lineLooks(all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined })), p);
   const axis = all[0]?.axis ?? "threads";
   const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => s[axis])), ...published.map((m) => m.point[axis] ?? 1)])].sort((a, b) => a - b);
   const most = Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.iops)));
@@ -105,7 +105,7 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number, pu
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: text.study.axes[axis], nameLocation: "middle", nameGap: 28 } : {}),
   });
-  const right = direct ? Math.min(250, 14 + labelRoom(all.map((l) => ({ key: "", label: l.label, family: "", kind: l.kind, threads: 0, steps: [] })))) : 14;
+  const right = direct ? Math.min(250, 14 + labelRoom(all.map((l) => ({ key: "", label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: [], knee: undefined })))) : 14;
   return {
     grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 244, height: 84 }],
     axisPointer: { link: [{ xAxisIndex: "all" }] },
@@ -119,10 +119,11 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number, pu
       formatter: (raw: unknown) => {
         const at = (first(raw)?.value as [number, number] | undefined)?.[0];
         const rows = all.flatMap((l, i) => {
-          const s = l.steps.find((step) => step[axis] === at);
+          const k = l.steps.findIndex((step) => step[axis] === at);
+          const s = l.steps[k];
           if (!s) return [];
           const ideal = l.perUnit * s[axis];
-          return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round((100 * s.iops) / ideal)} %`)} · ${limitWord(s.limit.name)}</small>`)];
+          return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round(100 * (l.efficiency[k] ?? NaN))} %`)} · ${limitWord(s.limit.name)}</small>`)];
         });
         for (const m of published.filter((x) => (x.point[axis] ?? 1) === at)) rows.push(publishedRow(m, whole(m.value)));
         return tip(`${at} ${text.study.axes[axis]}`, rows);
@@ -266,7 +267,7 @@ export function wholeRun(all: readonly Stretch[], p: Palette): EChartsOption {
 
 /** One latency figure over queue depth by workload: a panel of the small multiples, all on one scale. */
 export function percentilePanel(lines: readonly { label: string; kind: keyof Palette["op"]; steps: StepView[] }[], name: Quantile, marks: readonly number[], p: Palette): EChartsOption {
-  const looks = lineLooks(lines.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps })), p);
+  const looks = lineLooks(lines.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined })), p);
   const depths = [...new Set(lines.flatMap((l) => l.steps.map((s) => String(s.queue_depth))))].sort((a, b) => Number(a) - Number(b));
   return {
     grid: { left: 56, right: 8, top: 10, bottom: 40 },

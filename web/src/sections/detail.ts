@@ -2,7 +2,7 @@
 
 import { QUANTILES, type Document, type LatencyView, type StepView } from "../document";
 import { el, facts, rich, smallTable } from "../dom";
-import { bytesBinary, count3, date, digits3, duration, evidence, figure, percent, quantile, time, whole } from "../format";
+import { bytesBinary, count3, date, digits3, duration, figure, percent, quantile, time, whole } from "../format";
 import { limitWord } from "../curves";
 import { say, text, word } from "../text";
 
@@ -101,7 +101,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
       "div.because",
       {},
       list(t.warnings, step.warning_texts, "caveats"),
-      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.label ? say(e.label) : word(e.name)}${text.colon}${evidence(e.value, e.unit)}`)]) : null,
+      step.ios > 0 ? list(confidence === "" ? t.limit : `${t.limit} (${confidence})`, [why, ...step.limit.evidence.map((e) => `${e.label ? say(e.label) : word(e.name)}${text.colon}${figure(e.value, e.unit)}`)]) : null,
       list(t.help, step.limit.would_help ?? []),
       list(t.checks, step.checks.map((c) => el("span", {}, el("b", { class: c.ok === false ? "bad" : "" }, c.ok === null ? "? " : c.ok ? "✓ " : "✗ "), say(c.sentence)))),
       list(t.openLoop, openLoop(step)),

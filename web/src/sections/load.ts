@@ -1,6 +1,6 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, hasFigures, latency, lines, mainLine, setName, spread, strongest, tailCut, type Line } from "../curves";
+import { families, hasFigures, latency, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
@@ -44,7 +44,7 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
 /** Section 3. */
 export function load(doc: Document): HTMLElement {
   const t = text.picture;
-  const all = lines(doc.steps);
+  const all = lines(doc);
   const names = families(all);
   const first = names[0];
   const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
@@ -57,7 +57,7 @@ export function load(doc: Document): HTMLElement {
   let ladder = main;
   let set = "";
   const inFamily = (): Line[] => all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null));
-  const inSet = (): Line[] => inFamily().filter((l) => set === "" || setName(l) === set);
+  const inSet = (): Line[] => inFamily().filter((l) => set === "" || l.set === set);
   const shown = (): Line[] => strongest(inSet(), LINES_MAX);
 
   const published = publishedPick(doc.references ?? [], fitsLoad(doc.steps), Math.max(...doc.steps.filter(hasFigures).map((s) => s.iops)), () => {
@@ -87,8 +87,8 @@ export function load(doc: Document): HTMLElement {
   /** More lines than can be drawn are offered by what they share besides threads; the ladder's own set comes first. */
   const offerSets = (line: Line): void => {
     const family = inFamily();
-    set = family.length > LINES_MAX ? setName(line) : "";
-    const names = [...new Set(family.map(setName))];
+    set = family.length > LINES_MAX ? line.set : "";
+    const names = [...new Set(family.map((l) => l.set))];
     sets.replaceChildren(
       set === "" || names.length < 2
         ? ""
@@ -161,7 +161,7 @@ function cuts(steps: readonly StepView[]): HTMLElement {
 /** Section 4. */
 export function tail(doc: Document): HTMLElement {
   const t = text.tails;
-  const all = lines(doc.steps)
+  const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => s.percentile_curve.length > 1) }))
     .filter((l) => l.steps.length > 0);
   const names = families(all);

@@ -54,7 +54,7 @@ function columns(): Column[] {
 
 /** The label without the load, which has columns of its own. */
 function shortLabel(s: StepView): string {
-  return say(s.label).replace(/ T\d+ QD\d+\b/, "");
+  return say(s.workload_title || s.label);
 }
 
 /** Section 7. */

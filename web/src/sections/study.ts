@@ -1,6 +1,6 @@
 /** The pictures that a study is about, chosen by what its steps vary. */
 
-import { engineSets, groupSets, median, predicted, scaleLines, settled, type ScaleLine } from "../cells";
+import { engineSets, groupSets, predicted, scaleLines, settled, type ScaleLine } from "../cells";
 import { hasFigures, lines, logMarksOf, type Line } from "../curves";
 import type { Document, Quantile, ReferencePoint, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
@@ -36,7 +36,7 @@ function block(title: string, ...children: (Node | string | null)[]): HTMLElemen
 
 /** Curves and table of the groups. */
 function groupBlock(doc: Document): HTMLElement | null {
-  const every = groupSets(doc.steps);
+  const every = groupSets(doc);
   const [start] = every;
   if (!start) return null;
   // One load makes no curve: such workloads stand in the table, which is then open.
@@ -70,7 +70,7 @@ function groupBlock(doc: Document): HTMLElement | null {
 
 /** Rate and cost of one load through several engines. */
 function engineBlock(doc: Document): HTMLElement | null {
-  const sets = engineSets(doc.steps);
+  const sets = engineSets(doc);
   const [start] = sets;
   if (!start) return null;
   let set = start;
@@ -86,18 +86,18 @@ function engineBlock(doc: Document): HTMLElement | null {
 }
 
 function scaleBlock(doc: Document): HTMLElement | null {
-  const all = scaleLines(doc.steps);
+  const all = scaleLines(doc);
   // Groups under a matrix of threads and depths have their own curves.
-  if (all.length === 0 || groupSets(doc.steps).length > 0) return null;
+  if (all.length === 0 || groupSets(doc).length > 0) return null;
   const t = text.study;
   const blocks = (["devices", "threads"] as const).flatMap((axis) => {
     const of = all.filter((l) => l.axis === axis);
     if (of.length === 0) return [];
     const shown: ScaleLine[] = of.slice(0, LINES_MAX);
-    const named = shown.map((l) => ({ key: l.label, label: l.label, family: "", kind: l.kind, threads: 0, steps: l.steps }));
+    const named = shown.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: l.knee }));
     const rows = of.map((l) => {
       const last = l.steps[l.steps.length - 1] as StepView;
-      return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round((100 * last.iops) / (l.perUnit * last[axis]))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
+      return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
     });
     const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
     const published = publishedPick(doc.references ?? [], fits, Math.max(...of.flatMap((l) => l.steps.map((s) => s.iops))), () => chart.update());
@@ -107,9 +107,9 @@ function scaleBlock(doc: Document): HTMLElement | null {
   return block(t.scale, ...blocks);
 }
 
-/** Label of a loop: that of its step without the number of the round. */
+/** What the loop of a step is called. */
 function unnumbered(step: StepView): string {
-  return say(step.label.replace(/ round \d+$/, ""));
+  return say(step.loop_title ?? step.label);
 }
 
 /** How the tracked figure came to rest, with the determination table. */
@@ -146,9 +146,9 @@ function settleBlock(doc: Document): HTMLElement | null {
 
 /** Small multiples: each percentile over queue depth, all on one scale. */
 function percentileBlock(doc: Document): HTMLElement | null {
-  const all = lines(doc.steps).filter((l) => l.steps.length >= 3 && l.steps.every((s) => s.rate_iops === null));
+  const all = lines(doc).filter((l) => l.steps.length >= 3 && l.steps.every((s) => s.rate_iops === null));
   if (doc.run.study !== "qos" || all.length === 0) return null;
-  const shown = all.slice(0, LINES_MAX).map((l) => ({ label: joined(l.family, l.label), kind: l.kind, steps: l.steps, key: l.key, family: l.family, threads: l.threads }));
+  const shown = all.slice(0, LINES_MAX).map((l) => ({ ...l, label: joined(l.family, l.label) }));
   const names: Quantile[] = ["p95", "p99", "p99.9", "p99.99", "p99.999"];
   const usable = names.filter((n) => shown.some((l) => l.steps.some((s) => s.lat_ns?.[n] !== null && s.lat_ns?.[n] !== undefined)));
   const marks = logMarksOf(shown.flatMap((l) => l.steps.flatMap((s) => usable.map((n) => s.lat_ns?.[n] ?? null))));
@@ -160,11 +160,10 @@ function predictionBlock(doc: Document): HTMLElement | null {
   const all = predicted(doc.steps);
   if (all.length === 0) return null;
   const t = text.study;
-  const errors = all.flatMap((s) => (typeof s.predicted?.iops_error_pct === "number" ? [Math.abs(s.predicted.iops_error_pct)] : []));
-  const middle = median(errors);
+  const middle = doc.prediction?.iops_error_pct_median ?? null;
   return block(
     t.prediction,
-    middle === null ? null : el("p", {}, t.medianError(middle.toFixed(1), errors.length)),
+    middle === null ? null : el("p", {}, t.medianError(middle.toFixed(1), doc.prediction?.steps ?? 0)),
     picture(t.predictedOver, t.predictedNote, 330, (p, w) => foretold(all, p, w)).node,
     el(
       "details",

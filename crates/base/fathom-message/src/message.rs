@@ -16,6 +16,8 @@ const TEXT: &str = "text";
 ///
 /// `Display` shows id and arguments, for logs and for programmers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+// What the viewer reads has sentences where this has messages.
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub struct Message {
     id: Cow<'static, str>,
     args: Vec<(Cow<'static, str>, Arg)>,

@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 /// The unit of a figure. One list for evidence, tiles, comparisons and charts; the words are those of the JSON contract.
+/// Aliases are words of schema 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// I/Os per second.
     Iops,
     /// Bytes per second.
+    #[serde(alias = "bytes/s")]
     BytesPerS,
     /// Bytes.
     Bytes,
@@ -23,18 +26,21 @@ pub enum Unit {
     /// I/Os per second that one busy core carries.
     IopsPerCore,
     /// Percent of a whole, from 0 to 100.
+    #[serde(alias = "%")]
     Pct,
     /// A change in percent, shown with its sign.
     ChangePct,
     /// A ratio of two rates, shown as a change (`+26.1 %`, `12.4-fold`).
     Change,
     /// A multiple (`1.43x`).
+    #[serde(alias = "x")]
     Times,
     /// Percent of the mean per minute.
     PctPerMinute,
     /// Cores, or CPUs.
     Cores,
     /// Things counted: I/Os in flight, interrupts, threads.
+    #[serde(alias = "ios")]
     Count,
     /// Things counted for each I/O.
     PerIo,
@@ -47,6 +53,7 @@ pub enum Unit {
     /// Seconds.
     S,
     /// Events per second that are no I/Os: transactions, commands.
+    #[serde(alias = "1/s")]
     PerS,
 }
 

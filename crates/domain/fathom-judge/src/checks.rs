@@ -6,7 +6,7 @@ use fathom_plan::{EngineName, Op, Step};
 use fathom_record::{StepRecord, Warning};
 use fathom_stats::littles_law;
 
-use crate::document::CheckView;
+use crate::document::{CheckCause, CheckName, CheckView};
 use crate::health::heat_warnings;
 use crate::sentences::counted;
 
@@ -19,18 +19,12 @@ const SMALL_FOOTPRINT_BYTES: u64 = 256 << 20;
 /// Own loop above this share of the mean latency is worth a word.
 const OVERHEAD_MAX_PCT: f64 = 5.0;
 
-/// The name of the check of pages in memory, which is no law: it limits what a figure stands for.
-pub(crate) const PAGE_CACHE: &str = "page_cache";
-
-/// The cause of a check that failed because something else used the device too.
-pub(crate) const OTHER_LOAD: &str = "other_load";
-
 /// Little's law, bytes, diskstats and page cache of one step.
 pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
     let mut out = Vec::new();
     if let Some(law) = littles_law(record) {
         out.push(CheckView {
-            name: "littles_law".into(),
+            name: CheckName::LittlesLaw,
             ok: Some(law.error_pct.abs() <= LITTLE_ERROR_MAX_PCT),
             sentence: msg!(
                 "check-littles-law",
@@ -45,7 +39,7 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
         let short: u64 = record.directions.iter().map(|d| d.short_ios).sum();
         let expected = record.ios() * u64::from(only.bytes);
         out.push(CheckView {
-            name: "bytes".into(),
+            name: CheckName::Bytes,
             ok: Some(record.bytes() == expected || short > 0),
             sentence: msg!("check-bytes", moved = record.bytes(), expected = expected, short = short),
             cause: None,
@@ -64,7 +58,7 @@ fn cache_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     let past = !few && disk_check(step, record).is_some_and(|c| c.ok == Some(true));
     let cached = Quantity::bytes(cached_bytes);
     Some(CheckView {
-        name: PAGE_CACHE.into(),
+        name: CheckName::PageCache,
         ok: Some(few || past),
         sentence: match past {
             true => msg!("check-page-cache-passed", cached = cached),
@@ -111,7 +105,7 @@ fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
         }
         Some(_) => counts,
     };
-    Some(CheckView { name: "diskstats".into(), ok, sentence, cause: is_excess.then(|| OTHER_LOAD.to_owned()) })
+    Some(CheckView { name: CheckName::Diskstats, ok, sentence, cause: is_excess.then_some(CheckCause::OtherLoad) })
 }
 
 /// Warnings that follow from the record and the step; `footprint_bytes` as prepared, `unwritten_pct` if known.
@@ -218,7 +212,7 @@ mod tests {
 
     fn diskstats(read_bytes: u64, direct: bool) -> CheckView {
         let (step, record) = counted(read_bytes, direct);
-        checks(&step, &record).into_iter().find(|c| c.name == "diskstats").expect("is checked")
+        checks(&step, &record).into_iter().find(|c| c.name == CheckName::Diskstats).expect("is checked")
     }
 
     #[test]
@@ -227,7 +221,8 @@ mod tests {
         for (moved, ok) in [(OURS, true), (OURS / 2, false), (0, false)] {
             let (step, mut record) = counted(moved, true);
             record.host.as_mut().expect("has one").page_cache_bytes = Some(OURS);
-            let check = checks(&step, &record).into_iter().find(|c| c.name == PAGE_CACHE).expect("is checked");
+            let check =
+                checks(&step, &record).into_iter().find(|c| c.name == CheckName::PageCache).expect("is checked");
             assert_eq!(check.ok, Some(ok), "{}", check.sentence);
             assert_eq!(cache_warning(&step, &record).is_some(), !ok, "{moved}");
         }
@@ -240,7 +235,7 @@ mod tests {
     fn an_excess_of_the_device_names_its_likely_cause_and_remedy_and_a_deficit_does_not() {
         const OURS: u64 = 10_000 * 4096;
         let excess = diskstats(OURS + (8 << 20), true);
-        assert_eq!((excess.ok, excess.cause.as_deref()), (Some(false), Some(OTHER_LOAD)));
+        assert_eq!((excess.ok, excess.cause), (Some(false), Some(CheckCause::OtherLoad)));
         let said = fathom_language::english(&excess.sentence);
         assert!(said.contains("moved 8 MiB more than this step asked for"), "{said}");
         let deficit = diskstats(OURS - (8 << 20), true);

@@ -6,12 +6,15 @@
 mod comparison;
 mod figures;
 mod health;
+mod ladder;
 mod limits;
 mod steady;
 mod step;
+mod words;
 
-use fathom_message::Message;
-use fathom_plan::Plan;
+use fathom_message::{Message, Unit};
+use fathom_plan::{PlacementKind, Plan};
+use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use comparison::{
@@ -19,15 +22,21 @@ pub use comparison::{
 };
 pub use figures::{CheckView, CpuView, CurvePoint, DepthView, DirectionView, LatencyView, NeedView, SeriesView};
 pub use health::{DriveHealthView, HealthSampleView};
+pub use ladder::{KneeView, LadderPoint, LadderView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
+pub use words::{
+    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, PublishedMetric, Speed,
+    StepState, TrackedFigure, WhyUnsteady,
+};
 
 /// Version of this document's shape.
 pub const SCHEMA: u32 = 2;
 
 /// A run with everything derived from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Document {
     /// Version of the program that wrote it.
     pub fathom: String,
@@ -36,11 +45,15 @@ pub struct Document {
     /// The run.
     pub run: RunInfo,
     /// Facts about the host at the time of the run (`fathom-host's `HostFacts` as JSON).
+    #[cfg_attr(feature = "typescript", ts(type = "Json"))]
     pub host: serde_json::Value,
     /// Answers, most important first.
     pub verdict: Vec<Verdict>,
     /// What was measured, in order.
     pub steps: Vec<StepView>,
+    /// Which steps differ in one thing alone, how much of proportion each gives, and where each ladder bends.
+    #[serde(default)]
+    pub ladders: Vec<LadderView>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,
@@ -54,6 +67,7 @@ pub struct Document {
 
 /// A prediction as a whole; the figures stand with their steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PredictionView {
     /// When it was made, RFC 3339: before the first predicted step began.
     pub made: String,
@@ -69,6 +83,7 @@ pub struct PredictionView {
 
 /// A short step that a prediction was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ScreenView {
     /// For people.
     pub label: String,
@@ -82,6 +97,7 @@ pub struct ScreenView {
 
 /// A published result that the catalogue holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Reference {
     /// Name in the catalogue.
     pub id: String,
@@ -97,9 +113,10 @@ pub struct Reference {
 
 /// One published figure with the load it belongs to. `None`: the source does not say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReferencePoint {
-    /// `iops`, `bytes_per_s`, `lat_mean_ns`, `lat_p99_ns`, `cpu_pct`...
-    pub metric: String,
+    /// What it is.
+    pub metric: PublishedMetric,
     /// In the unit of the metric.
     pub value: f64,
     /// fio's word: `randread`.
@@ -117,8 +134,8 @@ pub struct ReferencePoint {
     pub outstanding: Option<u32>,
     /// Number of drives.
     pub devices: Option<u32>,
-    /// `unpinned`, `cores`...
-    pub placement: Option<String>,
+    /// Where the threads ran.
+    pub placement: Option<PlacementKind>,
     /// Group or configuration within the source.
     pub group: Option<String>,
     /// What speaks against it: it contradicts another of its figures, is read from a chart... Empty: nothing.
@@ -127,6 +144,7 @@ pub struct ReferencePoint {
 
 /// Head of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunInfo {
     /// Number in the lab.
     pub id: i64,
@@ -134,8 +152,8 @@ pub struct RunInfo {
     pub study: String,
     /// Question of the study.
     pub question: Message,
-    /// `running`, `finished`, `interrupted`, `failed` or `imported`.
-    pub state: String,
+    /// How it stands.
+    pub state: RunState,
     /// RFC 3339, UTC.
     pub started: String,
     /// RFC 3339, UTC.
@@ -152,6 +170,7 @@ pub struct RunInfo {
 
 /// What fio would be told for the same load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FioCommand {
     /// Index of the step.
     pub step: u32,
@@ -161,6 +180,7 @@ pub struct FioCommand {
 
 /// An answer with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Verdict {
     /// What was asked.
     pub question: Message,
@@ -178,13 +198,14 @@ pub struct Verdict {
 
 /// A headline figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Figure {
     /// `Most random reads`.
     pub name: Message,
     /// SI base units.
     pub value: f64,
-    /// `iops`, `bytes_per_s`, `ns`, `ns_per_io`, `iops_per_core`.
-    pub unit: String,
+    /// Of what.
+    pub unit: Unit,
     /// 95 % interval.
     pub ci95: Option<[f64; 2]>,
     /// `4k random read T4 QD32`.

@@ -42,7 +42,7 @@ fn error_pct(predicted: f64, measured: Option<f64>) -> Option<f64> {
     measured.filter(|m| *m > 0.0).map(|m| (predicted / m - 1.0) * 100.0)
 }
 
-fn median_of_sizes(errors: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median_of_sizes(errors: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sizes: Vec<f64> = errors.map(f64::abs).collect();
     sizes.sort_by(f64::total_cmp);
     let middle = sizes.len() / 2;

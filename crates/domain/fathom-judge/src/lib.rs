@@ -11,6 +11,7 @@ mod cpu_time;
 pub mod document;
 mod foresight;
 mod health;
+mod ladder;
 mod proof;
 mod references;
 mod rfc3339;
@@ -24,6 +25,7 @@ mod view;
 
 pub use checks::{derived_warnings, slow_members};
 pub use foresight::foresee;
+pub use ladder::{ladders, median_step};
 pub use proof::{disproof, target_names};
 pub use references::references;
 pub use rfc3339::rfc3339;

@@ -5,7 +5,7 @@ use fathom_plan::{Mode, Placement, Step, label_message};
 use fathom_record::{FeatureState, HostDelta, StepFailure, StepRecord, ThreadRecord};
 use fathom_units::format_cpu_list;
 
-use crate::document::CheckView;
+use crate::document::{CheckName, CheckView};
 
 /// Interrupts above this share of the polled I/Os are more than stray ones.
 const STRAY_SHARE: f64 = 0.01;
@@ -72,7 +72,7 @@ fn fixed_buffers(record: &StepRecord) -> Option<CheckView> {
         true => msg!("check-buffers-accepted", detail = &feature.detail),
         false => msg!("check-buffers-refused", detail = &feature.detail),
     };
-    Some(CheckView { name: "fixed_buffers".to_owned(), ok: Some(feature.is_used()), sentence, cause: None })
+    Some(CheckView { name: CheckName::FixedBuffers, ok: Some(feature.is_used()), sentence, cause: None })
 }
 
 /// Whether bound threads stayed where they were bound.
@@ -98,7 +98,7 @@ fn pinned(step: &Step, record: &StepRecord) -> Option<CheckView> {
             None => (Some(true), msg!("check-pinned", cpus = cpus)),
         },
     };
-    Some(CheckView { name: "pinned".to_owned(), ok, sentence, cause: None })
+    Some(CheckView { name: CheckName::Pinned, ok, sentence, cause: None })
 }
 
 /// Why O_DIRECT was not in force: the page cache took up what the step moved. Pages that were there before, and a stray
@@ -121,7 +121,7 @@ fn placement_of(step: &Step) -> Message {
 }
 
 fn polled(host: &HostDelta, ios: u64) -> CheckView {
-    let name = "polled".to_owned();
+    let name = CheckName::Polled;
     let queues: Vec<_> = host.vectors.iter().filter(|v| v.queue.is_some()).collect();
     if queues.is_empty() {
         let sentence = msg!("check-polling-unproved");
@@ -140,7 +140,7 @@ fn polled(host: &HostDelta, ios: u64) -> CheckView {
 }
 
 fn submitted_by_poller(host: &HostDelta) -> CheckView {
-    let name = "submitted_by_poller".to_owned();
+    let name = CheckName::SubmittedByPoller;
     let pollers: Vec<_> = host.threads.iter().filter(|t| t.kernel && t.name.starts_with("iou-sqp")).collect();
     let busy_ns: u64 = pollers.iter().map(|t| t.user_ns + t.system_ns).sum();
     let can_tell = !pollers.is_empty() && host.window_ns >= SQPOLL_WINDOW_MIN_NS;

@@ -2,8 +2,9 @@
 
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_model::catalogue::{Catalogue, Figure, Source};
+use fathom_plan::PlacementKind;
 
-use crate::document::{Reference, ReferencePoint};
+use crate::document::{PublishedMetric, Reference, ReferencePoint};
 
 /// Which publications did what a shipped study does.
 const OF_STUDY: [(&str, &[&str]); 7] = [
@@ -17,15 +18,15 @@ const OF_STUDY: [(&str, &[&str]); 7] = [
 ];
 
 /// The catalogue's metrics that pictures show: its name, the document's name, and what a value is multiplied with.
-const METRICS: [(&str, &str, f64); 8] = [
-    ("iops", "iops", 1.0),
-    ("iops_per_core", "iops_per_core", 1.0),
-    ("bandwidth_bytes_per_s", "bytes_per_s", 1.0),
-    ("latency_us_mean", "lat_mean_ns", 1000.0),
-    ("latency_us_p50", "lat_p50_ns", 1000.0),
-    ("latency_us_p99", "lat_p99_ns", 1000.0),
-    ("latency_us_p99_999", "lat_p99.999_ns", 1000.0),
-    ("cpu_pct", "cpu_pct", 1.0),
+const METRICS: [(&str, PublishedMetric, f64); 8] = [
+    ("iops", PublishedMetric::Iops, 1.0),
+    ("iops_per_core", PublishedMetric::IopsPerCore, 1.0),
+    ("bandwidth_bytes_per_s", PublishedMetric::BytesPerS, 1.0),
+    ("latency_us_mean", PublishedMetric::LatMeanNs, 1000.0),
+    ("latency_us_p50", PublishedMetric::LatP50Ns, 1000.0),
+    ("latency_us_p99", PublishedMetric::LatP99Ns, 1000.0),
+    ("latency_us_p99_999", PublishedMetric::LatP99_999Ns, 1000.0),
+    ("cpu_pct", PublishedMetric::CpuPct, 1.0),
 ];
 
 /// Measured figures of the publications that belong to `study`; none for a study of the user's own.
@@ -66,7 +67,7 @@ fn point(figure: &Figure) -> Option<ReferencePoint> {
     let (_, metric, factor) = METRICS.iter().find(|(name, ..)| *name == figure.metric)?;
     let at = &figure.conditions;
     Some(ReferencePoint {
-        metric: (*metric).to_owned(),
+        metric: *metric,
         value: figure.value * factor,
         op: Some(at.op.clone()?),
         read_pct: at.read_pct,
@@ -75,16 +76,21 @@ fn point(figure: &Figure) -> Option<ReferencePoint> {
         queue_depth: at.queue_depth,
         outstanding: at.outstanding,
         devices: at.devices,
-        placement: at.placement.as_deref().and_then(placement_word).map(str::to_owned),
+        placement: at.placement.as_deref().and_then(placement_of),
         group: None,
         doubt: doubt(figure),
     })
 }
 
-/// Fathom's word for a placement in the words of a publication.
-fn placement_word(text: &str) -> Option<&'static str> {
-    let words = [("unpinned", "unpinned"), ("default", "unpinned"), ("smt", "smt"), ("pinned", "cores")];
-    words.into_iter().find(|(start, _)| text.starts_with(start)).map(|(_, word)| word)
+/// Fathom's name for a placement in the words of a publication.
+fn placement_of(text: &str) -> Option<PlacementKind> {
+    let words = [
+        ("unpinned", PlacementKind::Unpinned),
+        ("default", PlacementKind::Unpinned),
+        ("smt", PlacementKind::Smt),
+        ("pinned", PlacementKind::Cores),
+    ];
+    words.into_iter().find(|(start, _)| text.starts_with(start)).map(|(_, placement)| placement)
 }
 
 fn doubt(figure: &Figure) -> Message {
@@ -124,13 +130,17 @@ mod tests {
         let found = references("pinning");
         let points = found.iter().flat_map(|r| &r.points);
         let one: Vec<_> = points
-            .filter(|p| p.op.as_deref() == Some("randread") && p.queue_depth == Some(1) && p.metric == "lat_mean_ns")
+            .filter(|p| {
+                p.op.as_deref() == Some("randread")
+                    && p.queue_depth == Some(1)
+                    && p.metric == PublishedMetric::LatMeanNs
+            })
             .collect();
         assert!(!one.is_empty());
         for point in one {
             assert!((5_000.0..50_000.0).contains(&point.value), "{point:?}: nanoseconds");
         }
-        let placed = found.iter().flat_map(|r| &r.points).filter(|p| p.placement.as_deref() == Some("cores"));
+        let placed = found.iter().flat_map(|r| &r.points).filter(|p| p.placement == Some(PlacementKind::Cores));
         assert!(placed.count() > 0, "pinned figures are known as such");
     }
 }

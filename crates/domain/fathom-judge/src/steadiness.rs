@@ -9,7 +9,7 @@ use fathom_stats::{
     DRIFT_MARGIN_PCT, OwnVerdict, SniaDetermination, Unsteady, own_verdict, snia_determination, steady_verdict,
 };
 
-use crate::document::{OwnSteadyView, PtsView, SteadyView, StepView};
+use crate::document::{OwnSteadyView, PtsView, SteadyView, StepState, StepView, WhyUnsteady};
 
 /// Rounds of the specification's window, over which Fathom's own verdict judges drift too.
 const WINDOW_ROUNDS: usize = 5;
@@ -28,7 +28,7 @@ pub(crate) fn window_view(intervals: &[Interval]) -> Option<SteadyView> {
     let verdict = steady_verdict(intervals)?;
     Some(SteadyView {
         reached: verdict.own.reached,
-        why: verdict.own.why.map(|why| why_word(why).to_owned()),
+        why: verdict.own.why.map(WhyUnsteady::from),
         rounds: verdict.own.points as u32,
         warmup_intervals: verdict.own.warmup as u32,
         drift_pct_per_minute: Some(verdict.drift_pct_per_minute),
@@ -67,7 +67,7 @@ impl Loops {
     pub fn judge(&self, steps: &mut [StepView]) {
         let judged: BTreeMap<u32, SteadyView> =
             self.0.iter().filter_map(|(id, one)| one.view().map(|view| (*id, view))).collect();
-        for step in steps.iter_mut().filter(|s| s.state == "measured") {
+        for step in steps.iter_mut().filter(|s| s.state == StepState::Measured) {
             let conditioning = step.role.conditioning;
             let id = conditioning.and_then(|c| c.loop_id).or(step.role.round.map(|r| r.loop_id));
             let Some(of_loop) = id.and_then(|id| judged.get(&id)) else { continue };
@@ -87,7 +87,7 @@ impl Loop {
         let own = own_verdict(&series, window.max(1));
         Some(SteadyView {
             reached: table.reached,
-            why: (!table.reached).then(|| "not_achieved".to_owned()),
+            why: (!table.reached).then_some(WhyUnsteady::NotAchieved),
             rounds: values.len() as u32,
             warmup_intervals: 0,
             drift_pct_per_minute: None,
@@ -110,11 +110,11 @@ fn with_loop(window: Option<SteadyView>, of_loop: &SteadyView, quick: bool) -> S
         view.drift_pct_per_minute = window.drift_pct_per_minute;
         view.drift_ci95 = window.drift_ci95;
         // What looks like warm-up over more than half of the window came after a state that was steady.
-        let ends_it = ["drifts", "level_changes", "warm_up_too_long"];
-        let left = window.why.as_deref().filter(|why| ends_it.contains(why));
+        let ends_it = [WhyUnsteady::Drifts, WhyUnsteady::LevelChanges, WhyUnsteady::WarmUpTooLong];
+        let left = window.why.filter(|why| ends_it.contains(why));
         if let Some(why) = left.filter(|_| view.reached) {
             view.reached = false;
-            view.why = Some(why.to_owned());
+            view.why = Some(why);
         }
     }
     view
@@ -149,7 +149,7 @@ fn interval_value(metric: Metric, interval: &Interval) -> Option<f64> {
 
 fn pts_view(metric: Metric, table: &SniaDetermination) -> PtsView {
     PtsView {
-        variable: metric.as_str().to_owned(),
+        variable: metric.into(),
         reached: table.reached,
         window: Some([table.rounds.0, table.rounds.1]),
         average: table.window.average,
@@ -171,7 +171,7 @@ fn pts_view(metric: Metric, table: &SniaDetermination) -> PtsView {
 fn own_view(own: &OwnVerdict, window: Window) -> OwnSteadyView {
     OwnSteadyView {
         reached: own.reached,
-        why: own.why.map(|why| why_word(why).to_owned()),
+        why: own.why.map(WhyUnsteady::from),
         sentence: sentence(own, window),
         points: own.points as u32,
         warmup_points: own.warmup as u32,
@@ -180,16 +180,6 @@ fn own_view(own: &OwnVerdict, window: Window) -> OwnSteadyView {
         drift_ci95_pct: own.drift_ci95_pct.map(|(lo, hi)| [lo, hi]),
         margin_pct: DRIFT_MARGIN_PCT,
         left_at: own.left_at.map(|at| at as u32),
-    }
-}
-
-fn why_word(why: Unsteady) -> &'static str {
-    match why {
-        Unsteady::WarmUpTooLong => "warm_up_too_long",
-        Unsteady::BeginningDiffers => "beginning_differs",
-        Unsteady::LevelChanges => "level_changes",
-        Unsteady::Drifts => "drifts",
-        Unsteady::CannotTell => "cannot_tell",
     }
 }
 
@@ -267,7 +257,7 @@ mod tests {
         let rounds = [2000, 1000, 1010, 1000, 990, 1000];
         let window: Vec<u64> = (0..200).map(|i| if i < 140 { 1000 } else { 600 } + i % 3).collect();
         let view = then_measured(&rounds, Precondition::Same, &window);
-        assert!(!view.reached && view.why.as_deref().is_some_and(|why| why != "not_achieved"), "{view:?}");
+        assert!(!view.reached && view.why.is_some_and(|why| why != WhyUnsteady::NotAchieved), "{view:?}");
         assert!(view.pts.is_some_and(|p| p.reached), "it had been steady when it was conditioned");
         let sinking: Vec<u64> = (0..60).map(|i| 1000 - 5 * i + i % 3).collect();
         let view = then_measured(&rounds, Precondition::Same, &sinking);
@@ -278,7 +268,7 @@ mod tests {
     #[test]
     fn not_achieved_and_quick_conditioning_are_said() {
         let view = measured_after(&[1000, 600, 1000, 600, 1000, 600], Precondition::Same);
-        assert_eq!((view.reached, view.why.as_deref()), (false, Some("not_achieved")));
+        assert_eq!((view.reached, view.why), (false, Some(WhyUnsteady::NotAchieved)));
         let quick = measured_after(&[1000; 5], Precondition::Quick);
         let determination = quick.pts.unwrap().determination;
         assert_eq!(english(&determination), "rounds 1..5 (quick conditioning: not PTS)");

@@ -4,14 +4,15 @@ mod latency;
 
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
-use fathom_model::{Ceiling, Limit, Observation, attribute, cpu_cost, notices};
-use fathom_plan::{Op, Pattern, Step, label_message, loop_message};
+use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute, cpu_cost, notices};
+use fathom_plan::{Op, Step, label_message, loop_message, workload_message};
 use fathom_record::{StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
 use crate::checks::checks;
 use crate::document::{
-    CeilingView, CpuView, DepthView, DirectionView, EvidenceView, LimitView, SeriesView, StepView, TargetView,
+    CeilingView, CpuView, DepthView, DirectionView, EvidenceView, LimitView, SeriesView, StepState, StepView,
+    TargetView,
 };
 use crate::health::{drive_health, hot_intervals};
 use crate::proof::proofs;
@@ -39,26 +40,22 @@ pub fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
 pub fn step_view(step: &Step, outcome: Result<&StepRecord, &StepFailure>) -> StepView {
     match outcome {
         Ok(record) => measured_view(step, record),
-        Err(StepFailure::Refused { what, why, help }) => unmeasured_view(step, "refused", what, why, help),
-        Err(StepFailure::Failed { what, why, help }) => unmeasured_view(step, "failed", what, why, help),
+        Err(StepFailure::Refused { what, why, help }) => unmeasured_view(step, StepState::Refused, what, why, help),
+        Err(StepFailure::Failed { what, why, help }) => unmeasured_view(step, StepState::Failed, what, why, help),
     }
 }
 
 fn ceiling_view(ceiling: Ceiling) -> CeilingView {
-    CeilingView {
-        name: ceiling.name.as_str().into(),
-        iops: ceiling.iops,
-        bytes_per_s: ceiling.bytes_per_s,
-        sentence: ceiling.sentence,
-    }
+    CeilingView { name: ceiling.name, iops: ceiling.iops, bytes_per_s: ceiling.bytes_per_s, sentence: ceiling.sentence }
 }
 
 /// A limit in the document's words.
 #[must_use]
 pub fn limit_view(limit: Limit) -> LimitView {
     LimitView {
-        name: limit.name.as_str().into(),
-        confidence: limit.confidence.as_str().into(),
+        name: limit.name,
+        probability: limit.probability,
+        confidence: limit.confidence,
         sentence: limit.sentence(),
         evidence: limit
             .evidence
@@ -67,16 +64,16 @@ pub fn limit_view(limit: Limit) -> LimitView {
                 name: e.name.as_str().to_owned(),
                 label: e.name.message(),
                 value: e.quantity.value,
-                unit: e.quantity.unit.as_str().to_owned(),
+                unit: e.quantity.unit,
             })
             .collect(),
         would_help: limit.would_help,
     }
 }
 
-fn unmeasured_view(step: &Step, state: &str, what: &Message, why: &Message, help: &Message) -> StepView {
+fn unmeasured_view(step: &Step, state: StepState, what: &Message, why: &Message, help: &Message) -> StepView {
     let mut view = empty_view(step);
-    view.state = state.to_owned();
+    view.state = state;
     let reason = msg!("what-and-why", what = what, why = why);
     view.limit.sentence = msg!("verdict-not-measured", why = &reason);
     view.reason = Some(reason);
@@ -90,22 +87,23 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         label: step.label.clone(),
         label_message: label_message(step),
         loop_title: loop_message(step),
-        phase: format!("{:?}", step.phase).to_lowercase(),
+        workload_title: workload_message(step),
+        phase: step.phase,
         group: step.group.clone(),
         role: step.role.clone(),
         targets: step.targets.iter().map(ToString::to_string).collect(),
-        state: "measured".into(),
+        state: StepState::Measured,
         reason: None,
         help: None,
-        engine: step.engine.name.as_str().into(),
-        mode: step.engine.mode.as_str().into(),
+        engine: step.engine.name,
+        mode: step.engine.mode,
         fixed_buffers: step.engine.fixed_buffers,
         fixed_files: step.engine.fixed_files,
-        placement: step.placement.word().unwrap_or("cpus").into(),
+        placement: step.placement.kind(),
         cpus: Vec::new(),
         op: step.workload.fio_rw().into(),
         read_pct: step.workload.mix.read_pct,
-        pattern: pattern_word(step.workload.pattern),
+        pattern: step.workload.pattern,
         block_size_bytes: step.workload.block_bytes_max(),
         direct: step.workload.direct,
         footprint_bytes: step.workload.region.size_bytes,
@@ -132,8 +130,9 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         trim: None,
         cpu: None,
         limit: LimitView {
-            name: "unknown".into(),
-            confidence: "unknown".into(),
+            name: LimitName::Unknown,
+            probability: None,
+            confidence: Confidence::Unknown,
             sentence: Message::verbatim(""),
             evidence: Vec::new(),
             would_help: Vec::new(),
@@ -161,16 +160,6 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
     }
 }
 
-fn pattern_word(pattern: Pattern) -> String {
-    match pattern {
-        Pattern::Random => "random".into(),
-        Pattern::RandomRepeat => "random_repeat".into(),
-        Pattern::Sequential => "sequential".into(),
-        Pattern::Zipf { theta } => format!("zipf:{theta}"),
-        Pattern::Hotspot { access_pct, space_pct } => format!("hotspot:{access_pct}/{space_pct}"),
-    }
-}
-
 fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     let runtime_s = record.runtime_ns as f64 / 1e9;
     let per_s = |n: u64| if runtime_s > 0.0 { n as f64 / runtime_s } else { 0.0 };
@@ -182,9 +171,9 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     cpus.dedup();
     StepView {
         state: if record.intervals.is_empty() && record.clock.is_none() && record.purges.is_empty() {
-            "imported".into()
+            StepState::Imported
         } else {
-            "measured".into()
+            StepState::Measured
         },
         cpus,
         started: Some(rfc3339(record.started_unix_ns)),

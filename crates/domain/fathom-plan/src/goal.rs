@@ -26,12 +26,15 @@ pub struct Goal {
 
 /// The latencies that a load must not exceed: a [`Goal`] of such terms alone. `None`: not asked; one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyGoal {
     /// Mean at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub mean_ns: Option<u64>,
     /// 99th percentile at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub p99_ns: Option<u64>,
 }
 

@@ -11,7 +11,42 @@ use fathom_units::format_block;
 use crate::role::{LabelPart, PurgeMeans};
 use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Step};
 
-/// A label, or a part of one: as it is stored, and for people.
+/// What a word of a label speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Topic {
+    Phase,
+    Blocks,
+    Order,
+    Operations,
+    Threads,
+    Depth,
+    Rate,
+    Part(LabelPart),
+}
+
+/// A label: its words as they are stored, each with what stands before it, and all of it for people.
+struct Label {
+    words: Vec<(Topic, String)>,
+    message: Message,
+}
+
+impl Label {
+    fn new(topic: Topic, words: Words) -> Label {
+        Label { words: vec![(topic, words.text)], message: words.message }
+    }
+
+    fn text(&self) -> String {
+        self.words.iter().map(|(_, word)| word.as_str()).collect()
+    }
+
+    /// The same with one more word; `message` is of the whole label.
+    fn with(mut self, topic: Topic, word: String, message: Message) -> Label {
+        self.words.push((topic, word));
+        Label { message, ..self }
+    }
+}
+
+/// A word of a label: as it is stored, and for people.
 struct Words {
     text: String,
     message: Message,
@@ -31,103 +66,154 @@ impl Words {
 
 /// Names the step by its workload, its load and the parts that its role lists.
 pub(crate) fn set_label(step: &mut Step) {
-    step.label = words_of(step).text;
+    step.label = label_of(step).text();
 }
 
 /// The label of a step in words that the front can say in any language. A label that an older version, another tool or
 /// the run itself gave is said as it stands.
 #[must_use]
 pub fn label_message(step: &Step) -> Message {
-    let words = words_of(step);
-    if words.text == step.label { words.message } else { Message::verbatim(step.label.clone()) }
+    own_label(step).map_or_else(|| Message::verbatim(step.label.clone()), |label| label.message)
 }
 
-/// The label of the loop that a step is a round of, in words: without the number of the round. `None` for other steps.
+/// What a step is a round of a loop or a part of a pass of, in words: its label without their numbers. `None` for other
+/// steps, and for labels of other origin.
 #[must_use]
 pub fn loop_message(step: &Step) -> Option<Message> {
+    let is_number = |part: &&LabelPart| matches!(part, LabelPart::Round | LabelPart::Part);
     let parts = &step.role.label_parts;
-    let is_round = parts.contains(&LabelPart::Round) && words_of(step).text == step.label;
-    is_round.then(|| words_with(step, parts.iter().filter(|part| **part != LabelPart::Round)).message)
+    own_label(step).filter(|_| parts.iter().any(|part| is_number(&part)))?;
+    Some(
+        parts
+            .iter()
+            .filter(|part| !is_number(part))
+            .fold(head(step), |label, part| with_part(label, *part, step))
+            .message,
+    )
 }
 
-fn words_of(step: &Step) -> Words {
-    words_with(step, step.role.label_parts.iter())
+/// What the step does without its threads and its queue depth, in words, for tables that have columns for them; of a
+/// label of other origin the whole.
+#[must_use]
+pub fn workload_message(step: &Step) -> Message {
+    let is_load = matches!(step.phase, Phase::Settle | Phase::Measure | Phase::Probe);
+    if own_label(step).is_none() || !is_load {
+        return label_message(step);
+    }
+    with_parts(with_rate(workload(step), step), step).message
 }
 
-fn words_with<'a>(step: &Step, parts: impl Iterator<Item = &'a LabelPart>) -> Words {
-    parts.fold(head(step), |label, part| with_part(label, *part, step))
+/// What the labels of two steps have in common: what both do, without what tells them apart. `None` where that is
+/// nothing, and for labels of other origin.
+#[must_use]
+pub fn common_label(a: &Step, b: &Step) -> Option<String> {
+    let (of_a, of_b) = (own_label(a)?, own_label(b)?);
+    let shared = of_a.words.into_iter().filter(|word| of_b.words.contains(word));
+    let text: String = shared.map(|(_, word)| word).collect();
+    let text = text.trim_start_matches([',', ' ']);
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn with_part(label: Words, part: LabelPart, step: &Step) -> Words {
-    let Words { text, message } = label;
+/// The step's label word by word; `None` where an older version, another tool or the run itself gave another.
+fn own_label(step: &Step) -> Option<Label> {
+    Some(label_of(step)).filter(|label| label.text() == step.label)
+}
+
+fn label_of(step: &Step) -> Label {
+    with_parts(head(step), step)
+}
+
+fn with_parts(head: Label, step: &Step) -> Label {
+    step.role.label_parts.iter().fold(head, |label, part| with_part(label, *part, step))
+}
+
+fn with_part(label: Label, part: LabelPart, step: &Step) -> Label {
+    let message = label.message.clone();
     match part {
-        LabelPart::Pass { number, of } => Words::new(
-            format!("{text}, pass {number} of {of}"),
+        LabelPart::Pass { number, of } => label.with(
+            Topic::Part(part),
+            format!(", pass {number} of {of}"),
             msg!("label-pass", label = message, number = number, of = of),
         ),
         LabelPart::Part => match step.role.part {
-            Some(part) => Words::new(
-                format!("{text}, part {} of {}", part.index + 1, part.of),
-                msg!("label-part", label = message, number = part.index + 1, of = part.of),
+            Some(place) => label.with(
+                Topic::Part(part),
+                format!(", part {} of {}", place.index + 1, place.of),
+                msg!("label-part", label = message, number = place.index + 1, of = place.of),
             ),
-            None => Words { text, message },
+            None => label,
         },
         _ => match trait_words(part, step) {
-            Some(words) => {
-                Words::new(format!("{text} {}", words.text), msg!("label-with", label = message, what = words.message))
-            }
-            None => Words { text, message },
+            Some(words) => label.with(
+                Topic::Part(part),
+                format!(" {}", words.text),
+                msg!("label-with", label = message, what = words.message),
+            ),
+            None => label,
         },
     }
 }
 
 /// What the step does, and how much at once.
-fn head(step: &Step) -> Words {
+fn head(step: &Step) -> Label {
     match step.phase {
-        Phase::Purge => match step.role.purge {
-            None | Some(PurgeMeans::Best) => Words::new("purge", msg!("label-purge")),
-            Some(means) => {
-                Words::new(format!("purge by {}", means.as_str()), msg!("label-purge-by", means = means.as_str()))
-            }
-        },
-        Phase::Fill => Words::new("fill", msg!("label-fill")),
+        Phase::Purge => Label::new(
+            Topic::Phase,
+            match step.role.purge {
+                None | Some(PurgeMeans::Best) => Words::new("purge", msg!("label-purge")),
+                Some(means) => {
+                    Words::new(format!("purge by {}", means.as_str()), msg!("label-purge-by", means = means.as_str()))
+                }
+            },
+        ),
+        Phase::Fill => Label::new(Topic::Phase, Words::new("fill", msg!("label-fill"))),
         Phase::Precondition => {
-            let workload = workload(step);
-            Words::new(
-                format!("precondition {}", workload.text),
-                msg!("label-precondition", workload = workload.message),
-            )
+            let mut label = workload(step);
+            label.words.insert(0, (Topic::Phase, "precondition ".to_owned()));
+            Label { message: msg!("label-precondition", workload = label.message), ..label }
         }
         Phase::Settle | Phase::Measure | Phase::Probe => load(step),
     }
 }
 
-fn load(step: &Step) -> Words {
-    let Words { text, message } = workload(step);
+fn load(step: &Step) -> Label {
     let (threads, depth) = (step.load.threads, step.load.queue_depth);
-    let text = format!("{text} T{threads} QD{depth}");
-    let message = msg!("label-load", workload = message, threads = threads, depth = depth);
+    let mut label = workload(step);
+    label.words.push((Topic::Threads, format!(" T{threads}")));
+    label.words.push((Topic::Depth, format!(" QD{depth}")));
+    let message = msg!("label-load", workload = label.message, threads = threads, depth = depth);
+    with_rate(Label { message, ..label }, step)
+}
+
+fn with_rate(label: Label, step: &Step) -> Label {
+    let message = label.message.clone();
     match (step.role.rate_share, step.load.rate) {
         // A name that stays when the rate is known, so that runs can be compared.
-        (Some(share), _) => Words::new(
-            format!("{text} at {} % of max", share.pct),
+        (Some(share), _) => label.with(
+            Topic::Rate,
+            format!(" at {} % of max", share.pct),
             msg!("label-at-share", load = message, share = Quantity::pct(share.pct.into())),
         ),
-        (None, Some(rate)) => Words::new(
-            format!("{text} at {}/s", rate.iops),
+        (None, Some(rate)) => label.with(
+            Topic::Rate,
+            format!(" at {}/s", rate.iops),
             msg!("label-at-rate", load = message, iops = rate.iops.to_string()),
         ),
-        (None, None) => Words { text, message },
+        (None, None) => label,
     }
 }
 
-fn workload(step: &Step) -> Words {
+fn workload(step: &Step) -> Label {
     let sizes = blocks(step);
     let (order, operations) = (order(step), operations(step));
-    Words::new(
-        format!("{sizes} {} {}", order.text, operations.text),
-        msg!("label-workload", blocks = sizes, order = order.message, operations = operations.message),
-    )
+    let message =
+        msg!("label-workload", blocks = sizes.clone(), order = order.message, operations = operations.message);
+    let words = vec![
+        (Topic::Blocks, sizes),
+        (Topic::Order, format!(" {}", order.text)),
+        (Topic::Operations, format!(" {}", operations.text)),
+    ];
+    Label { words, message }
 }
 
 fn blocks(step: &Step) -> String {

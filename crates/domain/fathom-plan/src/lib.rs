@@ -30,7 +30,7 @@ pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobSpec, Knobs, PASSES_MAX,
     QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob, knobs,
 };
-pub use label::{label_message, loop_message};
+pub use label::{common_label, label_message, loop_message, workload_message};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use role::{
     ArmPart, Block, Conditioning, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare, Role,
@@ -38,8 +38,8 @@ pub use role::{
 };
 pub use share::rate_base;
 pub use step::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, Step, Verify, Workload,
+    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
+    PlacementKind, Rate, RateProcess, Region, Step, Verify, Workload,
 };
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};
 pub use target::TargetId;

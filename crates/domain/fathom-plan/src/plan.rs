@@ -10,6 +10,7 @@ use crate::target::TargetId;
 
 /// How long a step measures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunLength {
     /// Warm-up that is run but not counted.
     pub ramp_ns: u64,
@@ -42,6 +43,7 @@ impl RunLength {
 
 /// Name, question and origin of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StudyHead {
     /// `quick`, `pinning`...; file stem for user plans; `io` for a step by hand.
     pub name: String,
@@ -64,6 +66,7 @@ impl StudyHead {
 
 /// What will be done, in order. Everything that runs comes from a plan, also `fathom io`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Plan {
     /// Which study.
     pub study: StudyHead,
@@ -76,14 +79,17 @@ pub struct Plan {
     /// Targets that a fio job file names by fio's own rule (`JOB.N.M` in its directory): files of the job, which it may
     /// overwrite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub job_files: Vec<TargetId>,
     /// The simulated machine that its `sim:` targets are parts of, once it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub machine: Option<MachineText>,
 }
 
 /// A simulated machine as a run keeps it: with this text the run can be repeated anywhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MachineText {
     /// What stands between `sim:` and the part: a shipped machine's name, or the path of a file.
     pub name: String,

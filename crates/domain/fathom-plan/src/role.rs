@@ -8,48 +8,62 @@ use crate::step::RateProcess;
 
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Role {
     /// Name of the ladder that made the step (`iops`, `latency`...), when the study names its ladders.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub test: Option<String>,
     /// Round of a loop that is repeated until it is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub round: Option<Round>,
     /// How the targets were brought into their state.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub conditioning: Option<Conditioning>,
     /// Place in an interleaved comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub block: Option<Block>,
     /// Settings of the host in force during the step, beside those found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub settings: Vec<HostSetting>,
     /// Drives asked for; more than the step has targets: it cannot be run.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub devices: Option<u32>,
     /// Region as a share of each target's capacity, until the capacity is known.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub footprint_pct: Option<u8>,
     /// Part of the region, of so many equal ones, that a conditioning step writes.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub part: Option<Part>,
     /// Means of a purge; `None`: discard, as every purge did before there was a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub purge: Option<PurgeMeans>,
     /// Rate as a share of the IOPS of a closed loop before it; `Load::rate` holds the rate once that is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub rate_share: Option<RateShare>,
     /// Latencies of which the verdict names the highest load that keeps them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub latency_goal: Option<LatencyGoal>,
     /// What the step's label says beside its workload and load, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub label_parts: Vec<LabelPart>,
 }
 
 /// What a label can say beside workload and load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LabelPart {
     /// Name of the engine.
@@ -99,6 +113,7 @@ pub enum LabelPart {
 
 /// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Round {
     /// Number of the loop, unique in the plan.
     pub loop_id: u32,
@@ -112,6 +127,7 @@ pub struct Round {
 
 /// The figure tracked over rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// I/Os per second.
@@ -124,6 +140,7 @@ pub enum Metric {
 
 /// How targets are brought into their state before a step measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Precondition {
     /// Not at all: measured as found.
@@ -138,6 +155,7 @@ pub enum Precondition {
 
 /// By which means targets are given back to the state of new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PurgeMeans {
     /// NVMe Format where the drive has it, else Sanitize, else discard; the record says which and why.
@@ -152,6 +170,7 @@ pub enum PurgeMeans {
 
 /// What a measured step stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Conditioning {
     /// By which method.
     pub method: Precondition,
@@ -161,6 +180,7 @@ pub struct Conditioning {
 
 /// Place in an interleaved comparison. Steps with the same `cell` and `pass` pair up, one per `arm`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Block {
     /// Cell of the other knobs, unique in the plan (also over groups).
     pub cell: u32,
@@ -172,11 +192,13 @@ pub struct Block {
     pub arm_index: u32,
     /// What differs, one by one; empty in plans of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub arm_parts: Vec<ArmPart>,
 }
 
 /// What one knob or setting is on a side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ArmPart {
     /// It has this value.
@@ -239,6 +261,7 @@ impl ArmPart {
 
 /// A setting of the host that a step runs under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HostSetting {
     /// `scheduler`, `nr_requests`, `governor`...
     pub name: String,
@@ -248,6 +271,7 @@ pub struct HostSetting {
 
 /// A rate relative to the highest IOPS that a closed loop with the same work gave before it in the same run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RateShare {
     /// In percent of these IOPS; above 100 the load is more than they.
     pub pct: u16,
@@ -257,6 +281,7 @@ pub struct RateShare {
 
 /// One of `of` equal parts of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Part {
     /// From 0.
     pub index: u32,
@@ -264,6 +289,7 @@ pub struct Part {
     pub of: u32,
     /// Whether the step's region is the part already, not the whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub is_cut: bool,
 }
 

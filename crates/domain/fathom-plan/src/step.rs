@@ -1,5 +1,8 @@
 //! One cell of a plan: workload + load + engine + placement + targets, measured once.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::plan::RunLength;
@@ -8,6 +11,7 @@ pub(crate) use crate::target::TargetId;
 
 /// Why a step is run. Only `Measure` steps carry headline figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Discard or format the target.
@@ -26,6 +30,7 @@ pub enum Phase {
 
 /// What one I/O does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
     /// Read blocks.
@@ -38,6 +43,7 @@ pub enum Op {
 
 /// Share of each operation, in percent; the three add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OpMix {
     /// In [0, 100].
     pub read_pct: u8,
@@ -49,6 +55,7 @@ pub struct OpMix {
 
 /// In which order blocks are touched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Pattern {
     /// Full-period permutation: each block exactly once per pass, no map.
@@ -73,6 +80,7 @@ pub enum Pattern {
 
 /// One entry of a block-size split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BlockSize {
     /// Bytes per I/O.
     pub bytes: u32,
@@ -82,6 +90,7 @@ pub struct BlockSize {
 
 /// The part of the target that is touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Region {
     /// First byte.
     pub offset_bytes: u64,
@@ -91,6 +100,7 @@ pub struct Region {
 
 /// What written data looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DataPattern {
     /// Share of each 4 KiB that compresses away, in [0, 100]. Default 0: incompressible.
     pub compress_pct: u8,
@@ -100,6 +110,7 @@ pub struct DataPattern {
 
 /// How written data is proven on the way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Verify {
     /// Self-describing blocks: offset, generation and CRC-32C in every block.
@@ -108,6 +119,7 @@ pub enum Verify {
 
 /// What is done to the targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Workload {
     /// Shares of read, write and trim.
     pub mix: OpMix,
@@ -127,6 +139,7 @@ pub struct Workload {
 
 /// Distribution of open-loop arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateProcess {
     /// Equal gaps.
@@ -137,6 +150,7 @@ pub enum RateProcess {
 
 /// An arrival rate: makes the load open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Rate {
     /// Intended I/Os per second over all threads and targets of the step.
     pub iops: f64,
@@ -146,6 +160,7 @@ pub struct Rate {
 
 /// How much is asked at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Load {
     /// Threads per target.
     pub threads: u32,
@@ -162,6 +177,7 @@ pub struct Load {
 
 /// How I/O is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum EngineName {
     /// pread/pwrite, one at a time.
@@ -180,6 +196,7 @@ pub enum EngineName {
 
 /// Variant of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// Completion by interrupt.
@@ -192,6 +209,7 @@ pub enum Mode {
 
 /// An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EngineSpec {
     /// Which engine.
     pub name: EngineName,
@@ -209,6 +227,7 @@ pub struct EngineSpec {
 
 /// Where threads run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", content = "cpus", rename_all = "snake_case")]
 pub enum Placement {
     /// Wherever the scheduler likes.
@@ -225,8 +244,28 @@ pub enum Placement {
     Cpus(Vec<u32>),
 }
 
+/// A placement without its list of CPUs: its word in study files, tables and the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum PlacementKind {
+    /// Wherever the scheduler likes.
+    Unpinned,
+    /// One thread per physical core.
+    Cores,
+    /// Fill both siblings of a core first.
+    Smt,
+    /// CPUs of the target's NUMA node.
+    Local,
+    /// CPUs of another NUMA node.
+    Remote,
+    /// A list of CPUs.
+    Cpus,
+}
+
 /// One cell of the plan, measured once. Everything an engine needs to know is in here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Step {
     /// Position in the plan, from 0.
     pub index: u32,
@@ -249,9 +288,12 @@ pub struct Step {
     /// For how long.
     pub length: RunLength,
     /// Seed of offsets, operation draws, arrival times and data.
+    // A number of 64 bits: the viewer keeps it as text, since its own hold 53.
+    #[cfg_attr(feature = "typescript", ts(type = "string | number"))]
     pub seed: u64,
     /// Its ties to other steps of the plan.
     #[serde(default, skip_serializing_if = "Role::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub role: Role,
 }
 
@@ -372,17 +414,106 @@ impl RateProcess {
 }
 
 impl Placement {
+    /// Which placement, without the list of CPUs.
+    #[must_use]
+    pub fn kind(&self) -> PlacementKind {
+        match self {
+            Placement::Unpinned => PlacementKind::Unpinned,
+            Placement::Cores => PlacementKind::Cores,
+            Placement::Smt => PlacementKind::Smt,
+            Placement::Local => PlacementKind::Local,
+            Placement::Remote => PlacementKind::Remote,
+            Placement::Cpus(_) => PlacementKind::Cpus,
+        }
+    }
+
     /// The word of study files and the command line; `None`: a list of CPUs.
     #[must_use]
     pub fn word(&self) -> Option<&'static str> {
-        match self {
-            Placement::Unpinned => Some("unpinned"),
-            Placement::Cores => Some("cores"),
-            Placement::Smt => Some("smt"),
-            Placement::Local => Some("local"),
-            Placement::Remote => Some("remote"),
-            Placement::Cpus(_) => None,
+        match self.kind() {
+            PlacementKind::Cpus => None,
+            kind => Some(kind.as_str()),
         }
+    }
+}
+
+impl PlacementKind {
+    /// The word of the document, and of study files where the placement is one word there.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PlacementKind::Unpinned => "unpinned",
+            PlacementKind::Cores => "cores",
+            PlacementKind::Smt => "smt",
+            PlacementKind::Local => "local",
+            PlacementKind::Remote => "remote",
+            PlacementKind::Cpus => "cpus",
+        }
+    }
+}
+
+impl Phase {
+    /// The word of the document.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Phase::Purge => "purge",
+            Phase::Fill => "fill",
+            Phase::Precondition => "precondition",
+            Phase::Settle => "settle",
+            Phase::Measure => "measure",
+            Phase::Probe => "probe",
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// The word of the document: `random`, `zipf:1.2`, `hotspot:80/20`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pattern::Random => f.write_str("random"),
+            Pattern::RandomRepeat => f.write_str("random_repeat"),
+            Pattern::Sequential => f.write_str("sequential"),
+            Pattern::Zipf { theta } => write!(f, "zipf:{theta}"),
+            Pattern::Hotspot { access_pct, space_pct } => write!(f, "hotspot:{access_pct}/{space_pct}"),
+        }
+    }
+}
+
+/// A text that is no pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError(String);
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no pattern: `{}`", self.0)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
+        let share = |text: &str| text.parse::<u8>().ok().filter(|pct| (1..=99).contains(pct));
+        let pattern = match text.split_once(':') {
+            None => match text {
+                "random" => Some(Pattern::Random),
+                "random_repeat" => Some(Pattern::RandomRepeat),
+                "sequential" => Some(Pattern::Sequential),
+                _ => None,
+            },
+            Some(("zipf", theta)) => {
+                let theta = theta.parse().ok().filter(|theta: &f64| theta.is_finite() && *theta > 0.0);
+                theta.map(|theta| Pattern::Zipf { theta })
+            }
+            Some(("hotspot", shares)) => shares.split_once('/').and_then(|(access, space)| {
+                Some(Pattern::Hotspot { access_pct: share(access)?, space_pct: share(space)? })
+            }),
+            Some(_) => None,
+        };
+        pattern.ok_or_else(|| PatternError(text.to_owned()))
     }
 }
 
@@ -407,6 +538,49 @@ impl Default for EngineSpec {
             fixed_files: true,
             sqpoll_cpu: None,
             paranoid: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_phases_and_placements_are_those_of_the_document() {
+        let phases = [Phase::Purge, Phase::Fill, Phase::Precondition, Phase::Settle, Phase::Measure, Phase::Probe];
+        for phase in phases {
+            assert_eq!(serde_json::to_value(phase).unwrap(), phase.as_str());
+        }
+        let placements = [
+            Placement::Unpinned,
+            Placement::Cores,
+            Placement::Smt,
+            Placement::Local,
+            Placement::Remote,
+            Placement::Cpus(vec![1]),
+        ];
+        for placement in placements {
+            let kind = placement.kind();
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+            assert_eq!(placement.word(), (kind != PlacementKind::Cpus).then_some(kind.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_pattern_reads_back_from_its_word() {
+        for (pattern, word) in [
+            (Pattern::Random, "random"),
+            (Pattern::RandomRepeat, "random_repeat"),
+            (Pattern::Sequential, "sequential"),
+            (Pattern::Zipf { theta: 1.2 }, "zipf:1.2"),
+            (Pattern::Hotspot { access_pct: 80, space_pct: 20 }, "hotspot:80/20"),
+        ] {
+            assert_eq!((pattern.to_string().as_str(), word.parse()), (word, Ok(pattern)));
+        }
+        for bad in ["", "zipf", "zipf:", "zipf:-1", "zipf:inf", "hotspot:80", "hotspot:0/20", "hotspot:80/100", "rand"]
+        {
+            assert!(bad.parse::<Pattern>().is_err(), "{bad}");
         }
     }
 }

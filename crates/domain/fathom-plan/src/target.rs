@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Which target: its name in the plan, as the user gave it. Plans, records and labs speak of targets by this name alone;
 /// what it is today (a path, a drive that the kernel renumbered, a simulated one) is known to whoever runs the steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
 pub struct TargetId(String);
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Bits of the critical warning (Base, SMART byte 0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CriticalWarning {
     /// Spare space is below its threshold.
     pub spare_low: bool,

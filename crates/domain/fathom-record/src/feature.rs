@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What came of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum FeatureState {
     /// In force.
@@ -17,6 +18,7 @@ pub enum FeatureState {
 
 /// A feature and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Stored"))]
 #[serde(from = "Stored", into = "Stored")]
 pub struct FeatureUse {
     /// `fixed_buffers`, `fixed_files`, `registered_ring`, `single_issuer`, `defer_taskrun`, `iopoll`, `sqpoll`...
@@ -51,6 +53,7 @@ impl FeatureUse {
 
 /// The form in labs and documents. `used` alone is what labs held before there was a state.
 #[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "FeatureUse"))]
 struct Stored {
     name: String,
     used: bool,
@@ -58,6 +61,7 @@ struct Stored {
     state: Option<FeatureState>,
     detail: Message,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     threads: Vec<u32>,
 }
 

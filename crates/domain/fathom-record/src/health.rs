@@ -8,6 +8,7 @@ const AMPLIFICATION_BYTES_MIN: u64 = 64 << 20;
 
 /// Who was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum HealthSource {
     /// The drive itself, by its SMART log. Needs root.
@@ -18,6 +19,7 @@ pub enum HealthSource {
 
 /// One look. `None`: the source does not tell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DriveSample {
     /// Since the start of the measured window.
     pub at_ns: u64,
@@ -39,6 +41,7 @@ pub struct DriveSample {
 
 /// Looks at one drive through a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DriveSeries {
     /// Kernel name, e.g. `nvme0n1`.
     pub device: String,
@@ -54,6 +57,7 @@ pub struct DriveSeries {
 
 /// Why a drive counts as slowed down by heat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ThrottleSign {
     /// It says that it is slowed down.

@@ -6,6 +6,7 @@ use crate::health::DriveSeries;
 
 /// Time of one CPU by kind over a window, nanoseconds (the kernel counts in ticks of 1/USER_HZ).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuTime {
     /// User and nice.
     pub user_ns: u64,
@@ -48,6 +49,7 @@ impl CpuTime {
 /// What a CPU did in an interval, percent of it, by kind: user, system, irq, softirq, iowait, steal. The rest was idle.
 /// The kernel counts in ticks (usually 10 ms), so an interval of 1 s is known to the percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuShares(pub [u8; 6]);
 
 impl CpuShares {
@@ -63,6 +65,7 @@ impl CpuShares {
 
 /// What each CPU did, interval by interval. CPUs that did nothing all the time are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuSeries {
     /// Their numbers.
     pub cpus: Vec<u32>,
@@ -76,6 +79,7 @@ pub struct CpuSeries {
 
 /// CPU time of one thread over the window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ThreadCpu {
     /// Name of the thread as the kernel has it (`iou-sqp-123`, `iou-wrk-123`, `fathom-w0`).
     pub name: String,
@@ -92,6 +96,7 @@ pub struct ThreadCpu {
 
 /// Kernel's own count for the whole device behind a target (/proc/diskstats) over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiskDelta {
     /// Kernel name, e.g. `nvme0n1`.
     pub device: String,
@@ -117,6 +122,7 @@ pub struct DiskDelta {
 
 /// Interrupts of one vector of a drive over the window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct VectorDelta {
     /// Number in /proc/interrupts.
     pub irq: u32,
@@ -132,6 +138,7 @@ pub struct VectorDelta {
 
 /// Differences over the measured window, the whole host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HostDelta {
     /// Time from the first reading of the counters to the last one: what they are rates over.
     pub window_ns: u64,

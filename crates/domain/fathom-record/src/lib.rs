@@ -8,6 +8,7 @@ mod health;
 mod host;
 mod prediction;
 mod record;
+mod run_state;
 mod runner;
 mod warning;
 
@@ -20,5 +21,6 @@ pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,
     QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,
 };
+pub use run_state::RunState;
 pub use runner::{Progress, RunControl, Runner, StepFailure};
 pub use warning::Warning;

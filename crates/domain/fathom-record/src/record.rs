@@ -83,6 +83,7 @@ pub struct Interval {
 
 /// One worker thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ThreadRecord {
     /// Number of the worker, from 0.
     pub index: u32,
@@ -105,6 +106,7 @@ pub struct ThreadRecord {
 
 /// The clock that stamped the I/Os.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClockUse {
     /// `tsc` or `clock_monotonic`.
     pub source: String,
@@ -116,6 +118,7 @@ pub struct ClockUse {
 
 /// What Fathom itself cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Overhead {
     /// User time of the loop per I/O with the `null` engine under the same load, calibrated on this host.
     pub loop_ns_per_io: f64,
@@ -128,6 +131,7 @@ pub struct Overhead {
 
 /// Failed I/Os of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IoFailure {
     /// Which operation.
     pub op: Op,
@@ -136,6 +140,7 @@ pub struct IoFailure {
     /// What the drive itself answered, where the engine sees it: the NVMe status in words and numbers. `errno` is then
     /// what the kernel's block layer would have made of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub drive_status: Option<Message>,
     /// How often.
     pub count: u64,
@@ -145,6 +150,7 @@ pub struct IoFailure {
 
 /// Outcome of data verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct VerifyReport {
     /// Blocks read back.
     pub blocks_checked: u64,
@@ -164,6 +170,7 @@ pub struct VerifyReport {
 
 /// How the open loop went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OpenLoop {
     /// I/Os per second intended.
     pub intended_iops: f64,
@@ -192,6 +199,7 @@ pub struct TargetRecord {
 
 /// How a target was purged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PurgeMethod {
     /// NVMe Format.
@@ -208,6 +216,7 @@ pub enum PurgeMethod {
 
 /// What a purge did to one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PurgeReport {
     /// As in the step.
     pub target: TargetId,

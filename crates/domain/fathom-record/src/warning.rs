@@ -8,6 +8,7 @@ use crate::health::ThrottleSign;
 
 /// Something a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Warning {
     /// Our own loop took this share of the latency or CPU time.

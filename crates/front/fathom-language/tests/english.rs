@@ -39,7 +39,7 @@ const PAGE: &str = "named as in the specification, which is English";
 
 /// Literals of three words and more that are no sentence for people: file, literal, why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("fathom-plan/src/label.rs", "{text} at {} % of max", NAME),
+    ("fathom-plan/src/label.rs", " at {} % of max", NAME),
     ("fathom-plan/src/label.rs", "fixed buffers only", NAME),
     ("fathom-plan/src/label.rs", "fixed files only", NAME),
     ("fathom-plan/src/label.rs", "pinned to siblings", NAME),

@@ -5,8 +5,8 @@ mod support;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use fathom_judge::document::{CheckView, Comparison, CpuView, Figure, Verdict};
-use fathom_message::{Message, msg};
+use fathom_judge::document::{CheckName, CheckView, Comparison, CpuView, Figure, StepState, Verdict};
+use fathom_message::{Message, Unit, msg};
 use fathom_plan::OpMix;
 use fathom_record::{FeatureState, FeatureUse, OpenLoop, PurgeMethod, PurgeReport, Warning};
 use fathom_report::{FIO_BINS, csv, fio_json, fio_json_files, fio_json_text, fio_logs, hlog, json};
@@ -154,7 +154,7 @@ fn a_refused_step_is_named_in_the_export() {
     let (mut doc, steps) = run();
     let mut refused = doc.steps[0].clone();
     refused.index = 3;
-    refused.state = "refused".to_owned();
+    refused.state = StepState::Refused;
     refused.reason = Some(Message::verbatim("no poll queues"));
     doc.steps.push(refused);
     assert!(fio_json(&doc, &steps, false)["fathom_note"].to_string().contains("no poll queues"));
@@ -178,10 +178,10 @@ fn what_is_written_holds_words_and_no_ids_of_messages() {
         evidence: vec![said()],
         would_help: vec![said()],
         caveats: vec![said()],
-        figures: vec![Figure { name: said(), value: 1.0, unit: "iops".to_owned(), ci95: None, load: said(), step: 0 }],
+        figures: vec![Figure { name: said(), value: 1.0, unit: Unit::Iops, ci95: None, load: said(), step: 0 }],
     }];
     doc.run.question = said();
-    let check = CheckView { name: "bytes".to_owned(), ok: None, sentence: said(), cause: None };
+    let check = CheckView { name: CheckName::Bytes, ok: None, sentence: said(), cause: None };
     doc.steps[0].checks = vec![check];
     doc.host = serde_json::json!({
         "advice": [{ "id": "a.rule", "severity": "note", "subjects": [said()], "reason": said(), "effect": said(),

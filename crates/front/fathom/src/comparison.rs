@@ -1,6 +1,6 @@
 //! A comparison as text: what differs besides the figures, the answer, then one line per step.
 
-use fathom_judge::document::{ComparedMetric, ComparedStep, Comparison, Difference};
+use fathom_judge::document::{ComparedFigure, ComparedMetric, ComparedStep, Comparison, Difference, Merit, Speed};
 use fathom_language::change_words;
 use fathom_message::Quantity;
 use fathom_units::{format_iops, format_ns};
@@ -21,7 +21,13 @@ pub(crate) fn text(comparison: &Comparison) -> String {
         let title = say(&side.title);
         // The sides of one run are named by what they set; runs by their number.
         let title = if is_one_run { format!("{title} of run {}", side.run) } else { title };
-        out.push_str(&format!("{}  {title} · {} · {} · {}\n", side.name, side.study, side.started, side.state));
+        out.push_str(&format!(
+            "{}  {title} · {} · {} · {}\n",
+            side.name,
+            side.study,
+            side.started,
+            side.state.as_str()
+        ));
     }
     out.push('\n');
     out.push_str(&environment(comparison));
@@ -99,7 +105,10 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
     let headline = step.metrics.iter().find(|m| m.name == step.metric);
     let value = |of: fn(&ComparedMetric) -> f64| headline.map_or_else(|| "-".to_owned(), |m| figure(m, of(m)));
     let interval = step.ci95.map_or_else(|| "-".to_owned(), interval_words);
-    let verdict = if step.verdict == "unsure" { "inconclusive" } else { &step.verdict };
+    let verdict = match step.verdict {
+        Speed::Unsure => "inconclusive",
+        known => known.as_str(),
+    };
     let label = if several { format!("{} {}", step.side, step.label) } else { step.label.clone() };
     let mut out = format!(
         " {:<LABEL$} {:>8} {:>8}  {:>8}  {interval:<18} {verdict}\n",
@@ -111,7 +120,7 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
     let others: Vec<String> = step
         .metrics
         .iter()
-        .filter(|m| m.name != step.metric && ["better", "worse"].contains(&m.verdict.as_str()))
+        .filter(|m| m.name != step.metric && matches!(m.verdict, Merit::Better | Merit::Worse))
         .map(|m| format!("{} {} {}", name(m), change_words(m.ratio), m.verdict))
         .collect();
     if !others.is_empty() {
@@ -139,14 +148,14 @@ pub(crate) fn change(ratio: Option<f64>, ci95: Option<[f64; 2]>) -> String {
 }
 
 fn figure(metric: &ComparedMetric, value: f64) -> String {
-    if metric.name == "iops" { format_iops(value) } else { format_ns(value) }
+    if metric.name == ComparedFigure::Iops { format_iops(value) } else { format_ns(value) }
 }
 
 fn name(metric: &ComparedMetric) -> &'static str {
-    match metric.name.as_str() {
-        "iops" => "IOPS",
-        "lat_mean" => "mean latency",
-        "lat_p99" => "p99",
-        _ => "CPU per I/O",
+    match metric.name {
+        ComparedFigure::Iops => "IOPS",
+        ComparedFigure::LatMean => "mean latency",
+        ComparedFigure::LatP99 => "p99",
+        ComparedFigure::CpuPerIo => "CPU per I/O",
     }
 }

@@ -2,7 +2,8 @@
 
 use fathom_judge::document::{Document, EvidenceView, StepView};
 use fathom_language::with_unit;
-use fathom_message::{Quantity, Unit};
+use fathom_message::Quantity;
+use fathom_plan::Phase;
 use fathom_units::{format_iops, format_ns};
 
 use crate::table;
@@ -11,14 +12,14 @@ use crate::terminal::say;
 /// Every measured step with its limit, what would help, and the numbers; then the probes.
 pub(crate) fn reasons(document: &Document) -> String {
     let mut out = String::from("\nWhy\n");
-    for step in document.steps.iter().filter(|s| s.phase == "measure" && s.ios > 0) {
+    for step in document.steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0) {
         out.push_str(&format!(" {}: {}\n", step.label, say(&step.limit.sentence)));
         out.push_str(&evidence(step));
         for help in &step.limit.would_help {
             out.push_str(&format!("    would help: {}\n", say(help)));
         }
     }
-    let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == "probe").collect();
+    let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == Phase::Probe).collect();
     if !probes.is_empty() {
         out.push_str("Probes\n");
     }
@@ -31,7 +32,7 @@ pub(crate) fn reasons(document: &Document) -> String {
 
 /// One step by hand: all its figures; of a probe one line.
 pub(crate) fn step(step: &StepView, explain: bool) -> String {
-    if step.phase == "probe" { format!("  {}\n", figures(step)) } else { table::details(step, explain) }
+    if step.phase == Phase::Probe { format!("  {}\n", figures(step)) } else { table::details(step, explain) }
 }
 
 fn figures(step: &StepView) -> String {
@@ -46,16 +47,8 @@ fn figures(step: &StepView) -> String {
 
 /// The numbers behind a limit, a line each.
 pub(crate) fn evidence(step: &StepView) -> String {
-    let line = |e: &EvidenceView| format!("    {}: {}\n", say(&e.label), value(e.value, &e.unit));
+    let line = |e: &EvidenceView| format!("    {}: {}\n", say(&e.label), with_unit(&Quantity::new(e.value, e.unit)));
     step.limit.evidence.iter().map(line).collect()
-}
-
-fn value(value: f64, unit: &str) -> String {
-    match serde_json::from_value::<Unit>(serde_json::Value::from(unit)) {
-        Ok(unit) => with_unit(&Quantity::new(value, unit)),
-        // As another program, or an older version, wrote it.
-        Err(_) => format!("{value:.2} {unit}"),
-    }
 }
 
 /// Predicted and measured side by side with the error of each step, and the median; empty without a prediction.

@@ -5,7 +5,7 @@ use std::path::Path;
 use fathom_host::whole_device_of;
 use fathom_host::{Permit, Root, check_write_target};
 use fathom_lab::FileToMake;
-use fathom_plan::{Phase, Placement, Plan, Step};
+use fathom_plan::{Phase, Plan, Step, loop_message};
 use fathom_units::{format_bytes, format_duration_ns};
 
 use crate::terminal::say;
@@ -43,7 +43,7 @@ pub(crate) fn steps(plan: &Plan) -> String {
             label(&row),
             times(&row),
             row.first.engine.name.as_str(),
-            placement(&row.first.placement),
+            row.first.placement.kind().as_str(),
             time(row.floor_ns),
             time(row.budget_ns),
         ));
@@ -94,14 +94,7 @@ const ROUNDS_JUDGED: u32 = 5;
 
 /// The label without the number of its round or part.
 fn base_label(step: &Step) -> String {
-    let label = match step.role.part {
-        Some(_) => step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(base, _)| base),
-        None => &step.label,
-    };
-    match step.role.round {
-        Some(_) => label.rsplit_once(" round ").map_or(label, |(base, _)| base).to_owned(),
-        None => label.to_owned(),
-    }
+    loop_message(step).map_or_else(|| step.label.clone(), |title| say(&title))
 }
 
 fn times(row: &Row<'_>) -> String {
@@ -112,17 +105,6 @@ fn times(row: &Row<'_>) -> String {
         (_, Some(_), _) => format!("{} parts", row.count),
         (_, _, Some(_)) => format!("{} in turns", row.count),
         _ => String::new(),
-    }
-}
-
-fn placement(placement: &Placement) -> &'static str {
-    match placement {
-        Placement::Unpinned => "unpinned",
-        Placement::Cores => "cores",
-        Placement::Smt => "smt",
-        Placement::Local => "local",
-        Placement::Remote => "remote",
-        Placement::Cpus(_) => "cpus",
     }
 }
 

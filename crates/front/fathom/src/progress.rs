@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use fathom_judge::document::StepView;
+use fathom_judge::document::{StepState, StepView};
 use fathom_lab::Event;
-use fathom_plan::{Plan, Round, Step};
+use fathom_model::LimitName;
+use fathom_plan::{Phase, Plan, Round, Step};
 use fathom_record::{LadderPrediction, Progress as StepProgress, Warning};
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -40,7 +41,7 @@ pub(crate) struct Shown {
     turns_left: BTreeMap<(u32, u32), usize>,
     turns: BTreeMap<(u32, u32), Vec<StepView>>,
     /// Limits as they were shown, by step: steps that come later may tell more.
-    limits: BTreeMap<u32, String>,
+    limits: BTreeMap<u32, LimitName>,
     rates: VecDeque<f64>,
     last_plain: Instant,
 }
@@ -115,7 +116,9 @@ impl Shown {
                 let rounds = step.role.round.map_or(0, |r| r.index + 1);
                 self.line(&format!("steady after {rounds} rounds: {}", step.label));
             }
-            Event::StepEnded(view) if view.state == "measured" && view.phase != "measure" => self.conditioned(view),
+            Event::StepEnded(view) if view.state == StepState::Measured && view.phase != Phase::Measure => {
+                self.conditioned(view);
+            }
             Event::StepEnded(view) => {
                 self.done += 1;
                 if self.steps > 1 {
@@ -136,8 +139,8 @@ impl Shown {
         }
         let Some(block) = &view.role.block else {
             // A probe has the number of the step that it explains.
-            if view.phase == "measure" {
-                self.limits.insert(view.index, view.limit.name.clone());
+            if view.phase == Phase::Measure {
+                self.limits.insert(view.index, view.limit.name);
             }
             return self.line(&table::row(self.layout, view));
         };
@@ -165,7 +168,7 @@ impl Shown {
             Some(_) => {}
             None => {
                 let how: Vec<String> =
-                    view.features.iter().filter(|_| view.phase == "purge").map(|f| say(&f.detail)).collect();
+                    view.features.iter().filter(|_| view.phase == Phase::Purge).map(|f| say(&f.detail)).collect();
                 let how = if how.is_empty() { String::new() } else { format!(": {}", how.join("; ")) };
                 self.line(&format!("{} ({:.1} s){how}", view.label, view.runtime_s));
             }
@@ -246,12 +249,12 @@ impl Shown {
 
 /// A prediction, a line for each step.
 /// `limited by, with all steps known: device for 4k random read T1 QD16`; `None` when the table said the same.
-fn settled_line(shown: &BTreeMap<u32, String>, steps: &[StepView]) -> Option<String> {
+fn settled_line(shown: &BTreeMap<u32, LimitName>, steps: &[StepView]) -> Option<String> {
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let is_other =
-        |s: &&StepView| s.phase == "measure" && shown.get(&s.index).is_some_and(|name| *name != s.limit.name);
+        |s: &&StepView| s.phase == Phase::Measure && shown.get(&s.index).is_some_and(|name| *name != s.limit.name);
     for step in steps.iter().filter(is_other) {
-        others.entry(&step.limit.name).or_default().push(&step.label);
+        others.entry(step.limit.name.as_str()).or_default().push(&step.label);
     }
     let parts: Vec<String> = others
         .iter()

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fathom_judge::document::{CpuView, DepthView, LatencyView, StepView};
+use fathom_judge::document::{CpuView, DepthView, LatencyView, StepState, StepView};
+use fathom_judge::median_step;
+use fathom_plan::Phase;
 use fathom_units::{format_cpu_list, format_iops, format_ns, format_rate};
 
 use crate::terminal::say;
@@ -63,9 +65,8 @@ pub(crate) fn row(layout: Layout, step: &StepView) -> String {
 
 /// The step of these whose IOPS are their median, as a line that says how many there were.
 pub(crate) fn median_row(layout: Layout, steps: &[&StepView]) -> Option<String> {
-    let mut measured: Vec<&StepView> = steps.iter().copied().filter(|s| s.ios > 0).collect();
-    measured.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    match measured.get(measured.len() / 2) {
+    let measured: Vec<&StepView> = steps.iter().copied().filter(|s| s.ios > 0).collect();
+    match median_step(&measured) {
         Some(median) => Some(cells_row(layout, median, measured.len())),
         None => steps.first().map(|step| row(layout, step)),
     }
@@ -89,7 +90,7 @@ fn cells_row(layout: Layout, step: &StepView, runs: usize) -> String {
         quantile(|l| l.p99, "p99"),
         quantile(|l| l.p99_9, "p99.9"),
         cpu(step),
-        format!("{}{}", step.limit.name.replace('_', " "), marks(step)),
+        format!("{}{}", step.limit.name.as_str().replace('_', " "), marks(step)),
     ];
     line(layout, &cells)
 }
@@ -150,7 +151,7 @@ fn line_of(layout: Layout, steps: &[StepView], at: usize, step: &StepView) -> Op
             return None;
         }
     }
-    if step.phase != "measure" {
+    if step.phase != Phase::Measure {
         return conditioning(layout, step);
     }
     let Some(block) = &step.role.block else { return Some(row(layout, step)) };
@@ -164,23 +165,20 @@ fn line_of(layout: Layout, steps: &[StepView], at: usize, step: &StepView) -> Op
 
 /// What a conditioning step came to, when it is the last of its kind; passes say nothing beyond their end.
 pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
-    if step.state != "measured" {
+    if step.state != StepState::Measured {
         let reason = step.reason.as_ref().map_or_else(|| "-".to_owned(), say);
         return Some(format!(" {} was {}: {reason}", label(layout, step), step.state));
     }
     let group = if layout.groups { format!("{}: ", step.group) } else { String::new() };
+    let name = step.loop_title.as_ref().map_or_else(|| step.label.clone(), say);
     if let Some(round) = step.role.round {
-        let name = step.label.rsplit_once(" round ").map_or(step.label.as_str(), |(name, _)| name);
         let reached = step.steady.as_ref().and_then(|s| s.pts.as_ref()).is_some_and(|pts| pts.reached);
         let what = if reached { "steady after" } else { "not steady after" };
         return Some(format!(" {group}settled with {name}: {what} {} rounds", round.index + 1));
     }
     match step.role.part {
         Some(part) if part.index + 1 < part.of => None,
-        Some(_) => {
-            let name = step.label.rsplit_once(", part ").map_or(step.label.as_str(), |(name, _)| name);
-            Some(format!(" {group}{name}: done"))
-        }
+        Some(_) => Some(format!(" {group}{name}: done")),
         None => {
             let how: Vec<String> = step.features.iter().map(|f| say(&f.detail)).collect();
             Some(format!(" {group}{}: {}", step.label, how.join("; ")))
@@ -258,7 +256,7 @@ fn per_core(c: &CpuView) -> String {
 pub(crate) fn cores(layout: Layout, steps: &[StepView]) -> String {
     let rows: Vec<String> = steps
         .iter()
-        .filter(|s| s.ios > 0 && s.phase == "measure")
+        .filter(|s| s.ios > 0 && s.phase == Phase::Measure)
         // One of several turns or rounds stands for them.
         .filter(|s| s.role.block.as_ref().is_none_or(|b| b.pass == 0) && s.role.round.is_none_or(|r| r.index == 0))
         .filter_map(|s| {
@@ -301,7 +299,7 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
         out.push_str(&text);
         out.push('\n');
     };
-    line(format!("{} · {} {} · {}", step.label, step.engine, step.mode, step.targets.join(", ")));
+    line(format!("{} · {} {} · {}", step.label, step.engine.as_str(), step.mode.as_str(), step.targets.join(", ")));
     if step.ios == 0 {
         line(format!("  {}", step.reason.as_ref().map_or_else(|| "no I/O completed".to_owned(), say)));
         if let Some(help) = &step.help {

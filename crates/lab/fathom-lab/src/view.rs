@@ -3,7 +3,7 @@
 use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
-use fathom_judge::{Loops, foresee, references, rfc3339, set_limits, step_view, verdicts};
+use fathom_judge::{Loops, foresee, ladders, references, rfc3339, set_limits, step_view, verdicts};
 use fathom_message::msg;
 use fathom_plan::fio_command;
 use fathom_record::StepRecord;
@@ -57,6 +57,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         verdict: Vec::new(),
         run: run_info(&head),
         host,
+        ladders: ladders(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),
@@ -89,7 +90,7 @@ fn run_info(head: &RunHead) -> RunInfo {
         id: run.id.0,
         study: run.study.clone(),
         question: head.plan.study.question_message(),
-        state: run.state.as_str().to_owned(),
+        state: run.state,
         started: rfc3339(run.started_unix_ns),
         finished: run.finished_unix_ns.map(rfc3339),
         elapsed_s: run.finished_unix_ns.map(|f| f.saturating_sub(run.started_unix_ns) as f64 / 1e9),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use fathom_host::FileMark;
 use fathom_plan::{Plan, Step, TargetId};
+pub use fathom_record::RunState;
 use fathom_record::{StepFailure, StepRecord};
 use serde::{Deserialize, Serialize};
 
@@ -16,39 +17,6 @@ pub struct RunId(pub i64);
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-/// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    /// A live process is at work on it.
-    Running,
-    /// All steps were tried.
-    Finished,
-    /// Stopped by the user, or its process died; what was measured is kept.
-    Interrupted,
-    /// Given up because of an error.
-    Failed,
-}
-
-impl RunState {
-    /// The word stored and shown.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RunState::Running => "running",
-            RunState::Finished => "finished",
-            RunState::Interrupted => "interrupted",
-            RunState::Failed => "failed",
-        }
-    }
-
-    pub(crate) fn from_word(word: &str) -> Option<RunState> {
-        [RunState::Running, RunState::Finished, RunState::Interrupted, RunState::Failed]
-            .into_iter()
-            .find(|state| state.as_str() == word)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_message::{Message, msg};
+use fathom_plan::common_label;
 
 use super::cell::Cell;
 use super::concluded;
@@ -32,7 +33,9 @@ pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> 
     for (cell, arms) in &cells {
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
-                Some((a, b)) => compared.push(Cell::of(&cell_label(a[0], b[0]), &side_name(*index), &a, &b, true)),
+                Some((a, b)) => {
+                    compared.push(Cell::of(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b, true));
+                }
                 None => unmatched.push(alone(*cell, arms, document, *index)),
             }
         }
@@ -48,16 +51,11 @@ fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a 
     (!both.0.is_empty()).then_some(both)
 }
 
-/// What the labels of both arms begin and end with: without what tells them apart in between, and with what tells cells
-/// apart behind it (`T8 QD32 pinned 4 drives`).
-fn cell_label(a: &StepView, b: &StepView) -> String {
-    let (of_a, of_b): (Vec<&str>, Vec<&str>) = (a.label.split(' ').collect(), b.label.split(' ').collect());
-    let alike = |(a, b): &(&&str, &&str)| a == b;
-    let begin = of_a.iter().zip(&of_b).take_while(alike).count();
-    let behind = of_a.iter().rev().zip(of_b.iter().rev()).take_while(alike).count();
-    // A word of both ends is one word of the shorter label.
-    let behind = behind.min(of_a.len().min(of_b.len()) - begin);
-    if begin == 0 { a.label.clone() } else { [&of_a[..begin], &of_a[of_a.len() - behind..]].concat().join(" ") }
+/// What both arms of a cell are called, without what tells them apart.
+fn cell_label(document: &Document, a: &StepView, b: &StepView) -> String {
+    let planned = |view: &StepView| document.run.plan.steps.iter().find(|s| s.index == view.index);
+    let common = planned(a).zip(planned(b)).and_then(|(a, b)| common_label(a, b));
+    common.unwrap_or_else(|| a.label.clone())
 }
 
 /// A cell without a complete pair of the reference and `other`.
@@ -83,7 +81,7 @@ fn side(document: &Document, index: u32, title: Message) -> Side {
         run: document.run.id,
         study: document.run.study.clone(),
         started: document.run.started.clone(),
-        state: document.run.state.clone(),
+        state: document.run.state,
         command: document.run.command.clone(),
     }
 }
@@ -97,32 +95,9 @@ pub(super) fn side_name(index: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples;
 
     #[test]
     fn sides_have_letters_as_long_as_there_are_any() {
         assert_eq!([0, 1, 25, 26, 300].map(side_name), ["A", "B", "Z", "27", "301"]);
-    }
-
-    #[test]
-    fn a_cell_is_called_by_what_both_arms_are_called() {
-        let called = |a: &str, b: &str| {
-            let view = |label: &str| {
-                let mut step = samples::step();
-                label.clone_into(&mut step.label);
-                samples::view(&step, 1000.0, 100.0)
-            };
-            cell_label(&view(a), &view(b))
-        };
-        assert_eq!(called("4k random read T1 QD1 psync", "4k random read T1 QD1 libaio"), "4k random read T1 QD1");
-        assert_eq!(called("4k random read T1 QD1", "4k random read T1 QD1 pinned"), "4k random read T1 QD1");
-        let (free, bound) = ("4k random read T8 QD32 4 drives", "4k random read T8 QD32 pinned 4 drives");
-        assert_eq!(called(free, bound), free, "the number of drives tells the cells apart");
-        assert_eq!(
-            called("4k read T1 QD1 at 50 % of max", "4k read T1 QD8 at 50 % of max"),
-            "4k read T1 at 50 % of max"
-        );
-        assert_eq!(called("4k random read T1 QD1", "8k random read T1 QD1"), "4k random read T1 QD1");
-        assert_eq!(called("4k read read", "4k read"), "4k read", "no word counts twice");
     }
 }

@@ -1,21 +1,19 @@
 //! One step on two sides: its figures, their effects and verdicts.
 
-use fathom_message::{Message, msg};
+use fathom_message::{Message, Unit, msg};
 use fathom_stats::{Effect, Relation};
 
-use super::{relation_of, speed_word};
+use super::relation_of;
 use crate::cpu_time::{cpu_ns_per_io, cpu_per_io_ci95};
-use crate::document::{ComparedLoad, ComparedMetric, ComparedStep, StepView};
+use crate::document::{ComparedFigure, ComparedLoad, ComparedMetric, ComparedStep, Design, Merit, StepView};
 
-/// Figures compared, in the order shown.
-pub(super) const NAMES: [&str; 4] = ["iops", "lat_mean", "lat_p99", "cpu_per_io"];
 /// Fewest pairs, or runs of a side, whose own spread is used.
 const REPEATS_MIN: usize = 3;
 
 /// A figure on both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
-    pub(super) name: &'static str,
+    pub(super) name: ComparedFigure,
     pub(super) a: f64,
     pub(super) b: f64,
     /// Of b / a.
@@ -42,7 +40,7 @@ impl Cell {
     /// From the repeats of one step on both sides; `paired`: the n-th of `a` belongs to the n-th of `b`.
     pub(super) fn of(label: &str, side: &str, a: &[&StepView], b: &[&StepView], paired: bool) -> Cell {
         let paired = paired && a.len() == b.len() && a.len() >= REPEATS_MIN;
-        let figures: Vec<Figure> = NAMES.iter().filter_map(|name| figure(name, a, b, paired)).collect();
+        let figures: Vec<Figure> = ComparedFigure::ALL.iter().filter_map(|name| figure(*name, a, b, paired)).collect();
         let mut notes = Vec::new();
         for (side, steps) in [("A", a), (side, b)] {
             if steps.iter().any(|s| s.is_unsteady()) {
@@ -52,7 +50,7 @@ impl Cell {
                 notes.push(msg!("compare-note-failed-ios", side = side.to_owned()));
             }
         }
-        if figures.iter().any(|f| f.name == NAMES[0] && f.effect.is_none()) {
+        if figures.iter().any(|f| f.name == ComparedFigure::Iops && f.effect.is_none()) {
             notes.push(msg!("compare-note-no-interval"));
         }
         Cell {
@@ -78,10 +76,14 @@ impl Cell {
         self.notes.push(note);
     }
 
+    /// Which figure decides.
+    fn decides(&self) -> ComparedFigure {
+        if self.has_rate { ComparedFigure::LatMean } else { ComparedFigure::Iops }
+    }
+
     /// The figure that decides: IOPS, or the mean latency where the rate was given.
     pub(super) fn headline(&self) -> Option<&Figure> {
-        let name = if self.has_rate { "lat_mean" } else { "iops" };
-        self.figures.iter().find(|f| f.name == name)
+        self.figures.iter().find(|f| f.name == self.decides())
     }
 
     /// Adds the spread from run to run to every figure.
@@ -105,15 +107,15 @@ impl Cell {
             (None, None) => None,
         };
         ComparedStep {
-            verdict: speed_word(relation_of(speed.as_ref(), p.unwrap_or(1.0), margin_pct)).to_owned(),
+            verdict: relation_of(speed.as_ref(), p.unwrap_or(1.0), margin_pct).into(),
+            metric: self.decides(),
             label: self.label,
             group: self.group,
             load: self.load,
             side: self.side,
             steps_a: self.steps_a,
             steps_b: self.steps_b,
-            design: if self.paired { "paired" } else { "unpaired" }.to_owned(),
-            metric: if self.has_rate { "lat_mean" } else { "iops" }.to_owned(),
+            design: if self.paired { Design::Paired } else { Design::Unpaired },
             ratio,
             ci95: speed.map(|e| e.ci95().into()),
             p_value: speed.map(|e| e.p_value()),
@@ -125,39 +127,38 @@ impl Cell {
 }
 
 fn metric(figure: &Figure, p_adjusted: f64, margin_pct: f64) -> ComparedMetric {
-    let more_is_better = figure.name == "iops";
+    let more_is_better = figure.name == ComparedFigure::Iops;
     let verdict = match (relation_of(figure.effect.as_ref(), p_adjusted, margin_pct), more_is_better) {
-        (Relation::Higher, true) | (Relation::Lower, false) => "better",
-        (Relation::Lower, true) | (Relation::Higher, false) => "worse",
-        (Relation::Same, _) => "same",
-        (Relation::Unsure, _) => "unsure",
+        (Relation::Higher, true) | (Relation::Lower, false) => Merit::Better,
+        (Relation::Lower, true) | (Relation::Higher, false) => Merit::Worse,
+        (Relation::Same, _) => Merit::Same,
+        (Relation::Unsure, _) => Merit::Unsure,
     };
     ComparedMetric {
-        name: figure.name.to_owned(),
+        name: figure.name,
         unit: match figure.name {
-            "iops" => "iops",
-            "cpu_per_io" => "ns_per_io",
-            _ => "ns",
-        }
-        .to_owned(),
+            ComparedFigure::Iops => Unit::Iops,
+            ComparedFigure::CpuPerIo => Unit::NsPerIo,
+            ComparedFigure::LatMean | ComparedFigure::LatP99 => Unit::Ns,
+        },
         more_is_better,
         a: figure.a,
         b: figure.b,
         ratio: figure.effect.map_or(figure.b / figure.a, |e| e.ratio()),
         ci95: figure.effect.map(|e| e.ci95().into()),
-        verdict: verdict.to_owned(),
+        verdict,
         pairs: figure.pairs.clone(),
     }
 }
 
-/// How the figure `name` (one of [`NAMES`]) of `b` stands to that of `a`, each one load with its repeats that were not
+/// How the figure `name` of `b` stands to that of `a`, each one load with its repeats that were not
 /// measured in turns; `None` when a side has no usable figure.
-pub(crate) fn effect(name: &'static str, a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
+pub(crate) fn effect(name: ComparedFigure, a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
     figure(name, a, b, false)?.effect
 }
 
 /// `None` when a side does not have the figure.
-fn figure(name: &'static str, a: &[&StepView], b: &[&StepView], paired: bool) -> Option<Figure> {
+fn figure(name: ComparedFigure, a: &[&StepView], b: &[&StepView], paired: bool) -> Option<Figure> {
     let values = |steps: &[&StepView]| steps.iter().map(|s| Some(known(name, s)?.0)).collect::<Option<Vec<f64>>>();
     let (of_a, of_b) = (values(a)?, values(b)?);
     let effect = if paired {
@@ -172,14 +173,14 @@ fn figure(name: &'static str, a: &[&StepView], b: &[&StepView], paired: bool) ->
 }
 
 /// A figure of a step with its interval, if it has one; figures of zero cannot be compared.
-fn known(name: &str, step: &StepView) -> Option<(f64, Option<(f64, f64)>)> {
+fn known(name: ComparedFigure, step: &StepView) -> Option<(f64, Option<(f64, f64)>)> {
     let lat = step.lat_ns.as_ref();
     let of_quantile = |key: &str| lat?.ci95.get(key).map(|[lo, hi]| (*lo as f64, *hi as f64));
     let (value, ci95) = match name {
-        "iops" => (step.iops, step.iops_ci95.map(|[lo, hi]| (lo, hi))),
-        "lat_mean" => (lat?.mean, of_quantile("mean").or_else(|| by_littles_law(step, lat?.mean))),
-        "lat_p99" => (lat?.p99? as f64, of_quantile("p99")),
-        _ => (cpu_ns_per_io(step)?, cpu_per_io_ci95(step)),
+        ComparedFigure::Iops => (step.iops, step.iops_ci95.map(|[lo, hi]| (lo, hi))),
+        ComparedFigure::LatMean => (lat?.mean, of_quantile("mean").or_else(|| by_littles_law(step, lat?.mean))),
+        ComparedFigure::LatP99 => (lat?.p99? as f64, of_quantile("p99")),
+        ComparedFigure::CpuPerIo => (cpu_ns_per_io(step)?, cpu_per_io_ci95(step)),
     };
     (value > 0.0 && value.is_finite()).then_some((value, ci95))
 }
@@ -194,7 +195,7 @@ fn by_littles_law(step: &StepView, mean_ns: f64) -> Option<(f64, f64)> {
 /// The mean of one or two repeats, their half widths added as squares, and widened by Birge's ratio where the repeats lie
 /// further apart than their own intervals allow (R. T. Birge, Phys. Rev. 40, 1932; the scale factor of the Particle Data
 /// Group): between repeats the drive or the host may have changed more than it did within one.
-fn pooled(name: &str, steps: &[&StepView]) -> Option<(f64, (f64, f64))> {
+fn pooled(name: ComparedFigure, steps: &[&StepView]) -> Option<(f64, (f64, f64))> {
     let mut figures = Vec::with_capacity(steps.len());
     for step in steps {
         let (value, ci95) = known(name, step)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_message::{Message, msg};
 use serde_json::Value;
 
-use crate::document::{Difference, Document, StepView};
+use crate::document::{Area, Difference, Document, StepView};
 
 /// Facts of the host, by their key in the document.
 const HOST: [(&str, Message); 10] = [
@@ -40,13 +40,13 @@ const DEVICE: [(&str, Message); 13] = [
 /// Everything known that differs, host first. `matched`: a step of the first run and the same of another, as pairs.
 pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]) -> Vec<Difference> {
     let mut out = Vec::new();
-    let mut add = |area: &str, what: &Message, values: Vec<Option<Message>>| {
+    let mut add = |area: Area, what: &Message, values: Vec<Option<Message>>| {
         if values.iter().any(|v| *v != values[0]) {
-            out.push(Difference { area: area.to_owned(), what: what.clone(), values });
+            out.push(Difference { area, what: what.clone(), values });
         }
     };
     for (key, what) in HOST {
-        add("host", &what, runs.iter().map(|r| text(r.host.get(key))).collect());
+        add(Area::Host, &what, runs.iter().map(|r| text(r.host.get(key))).collect());
     }
     let settings: Vec<BTreeMap<Setting, String>> = runs.iter().map(|r| settings(r)).collect();
     let mut names: Vec<&Setting> = settings.iter().flat_map(BTreeMap::keys).collect();
@@ -56,7 +56,7 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
     if settings.iter().all(|s| !s.is_empty()) {
         for name in names {
             let what = msg!("compare-setting", name = name.1.clone(), of = name.0.clone());
-            add("host", &what, settings.iter().map(|s| s.get(name).map(Message::verbatim)).collect());
+            add(Area::Host, &what, settings.iter().map(|s| s.get(name).map(Message::verbatim)).collect());
         }
     }
     let most = runs.iter().map(|r| targets(r).len()).max().unwrap_or(0);
@@ -67,17 +67,21 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
             _ => msg!("compare-of-target", what = what, target = index + 1),
         };
         for (key, what) in DEVICE {
-            add("target", &named(what), runs.iter().map(|r| of(r, &format!("/device/{key}"))).collect());
+            add(Area::Target, &named(what), runs.iter().map(|r| of(r, &format!("/device/{key}"))).collect());
         }
-        add("target", &named(msg!("compare-file-system")), runs.iter().map(|r| of(r, "/mount/fs_type")).collect());
-        add("target", &named(msg!("compare-mount-options")), runs.iter().map(|r| of(r, "/mount/options")).collect());
+        add(Area::Target, &named(msg!("compare-file-system")), runs.iter().map(|r| of(r, "/mount/fs_type")).collect());
+        add(
+            Area::Target,
+            &named(msg!("compare-mount-options")),
+            runs.iter().map(|r| of(r, "/mount/options")).collect(),
+        );
     }
-    add("program", &Message::verbatim("fathom"), runs.iter().map(|r| Some(Message::verbatim(&r.fathom))).collect());
-    add("plan", &msg!("compare-study"), runs.iter().map(|r| Some(Message::verbatim(&r.run.study))).collect());
+    add(Area::Program, &Message::verbatim("fathom"), runs.iter().map(|r| Some(Message::verbatim(&r.fathom))).collect());
+    add(Area::Plan, &msg!("compare-study"), runs.iter().map(|r| Some(Message::verbatim(&r.run.study))).collect());
     if runs.len() == 2 {
         for (what, of) in STEP {
             if let Some((a, b)) = matched.iter().map(|(a, b)| (of(a), of(b))).find(|(a, b)| a != b) {
-                add("plan", &what, vec![Some(a), Some(b)]);
+                add(Area::Plan, &what, vec![Some(a), Some(b)]);
             }
         }
     }
@@ -89,9 +93,9 @@ type Fact = fn(&StepView) -> Message;
 
 /// What two steps that do the same may still differ in.
 const STEP: [(Message, Fact); 6] = [
-    (msg!("compare-engine"), |s| Message::verbatim(&s.engine)),
-    (msg!("compare-mode"), |s| Message::verbatim(&s.mode)),
-    (msg!("compare-placement"), |s| Message::verbatim(&s.placement)),
+    (msg!("compare-engine"), |s| Message::verbatim(s.engine.as_str())),
+    (msg!("compare-mode"), |s| Message::verbatim(s.mode.as_str())),
+    (msg!("compare-placement"), |s| Message::verbatim(s.placement.as_str())),
     (msg!("compare-page-cache"), |s| if s.direct { msg!("compare-bypassed") } else { msg!("compare-used") }),
     (msg!("compare-touched"), |s| {
         s.footprint_bytes.map_or_else(|| msg!("compare-all"), |b| Message::verbatim(b.to_string()))

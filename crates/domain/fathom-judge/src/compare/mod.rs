@@ -19,7 +19,9 @@ pub(crate) use cell::effect;
 
 use cell::Cell;
 
-use crate::document::{COMPARISON_SCHEMA, ComparedStep, Comparison, Difference, Side, Unmatched};
+use crate::document::{
+    COMPARISON_SCHEMA, ComparedFigure, ComparedStep, Comparison, ComparisonKind, Difference, Side, Speed, Unmatched,
+};
 
 /// What is left to do once the cells are known: verdicts over all of them, and the words.
 fn concluded(
@@ -34,7 +36,7 @@ fn concluded(
     let mut comparison = Comparison {
         fathom: env!("CARGO_PKG_VERSION").to_owned(),
         schema: COMPARISON_SCHEMA,
-        kind: "comparison".to_owned(),
+        kind: ComparisonKind::Comparison,
         sides,
         environment,
         margin_pct,
@@ -63,11 +65,11 @@ fn judged(cells: Vec<Cell>, spread: f64, margin_pct: f64) -> Vec<ComparedStep> {
         cell.widen(spread);
     }
     let mut adjusted: Vec<Vec<f64>> = cells.iter().map(|c| vec![1.0; c.figures.len()]).collect();
-    for name in cell::NAMES {
+    for name in ComparedFigure::ALL {
         let places: Vec<(usize, usize)> = cells
             .iter()
             .enumerate()
-            .filter_map(|(c, cell)| Some((c, cell.figures.iter().position(|f| f.name == name)?)))
+            .filter_map(|(c, cell)| Some((c, cell.figures.iter().position(|f| f.name == *name)?)))
             .collect();
         let p: Vec<f64> =
             places.iter().map(|(c, f)| cells[*c].figures[*f].effect.map_or(1.0, |e| e.p_value())).collect();
@@ -81,20 +83,10 @@ fn judged(cells: Vec<Cell>, spread: f64, margin_pct: f64) -> Vec<ComparedStep> {
 /// The step whose ratio is farthest from 1 among those with this verdict.
 pub(crate) fn farthest<'a>(
     steps: impl IntoIterator<Item = &'a ComparedStep>,
-    verdict: &str,
+    verdict: Speed,
 ) -> Option<&'a ComparedStep> {
     let far = |s: &ComparedStep| s.ratio.map_or(0.0, |r| r.ln().abs());
     steps.into_iter().filter(|s| s.verdict == verdict).max_by(|a, b| far(a).total_cmp(&far(b)))
-}
-
-/// The word of a verdict on speed.
-fn speed_word(relation: Relation) -> &'static str {
-    match relation {
-        Relation::Higher => "faster",
-        Relation::Lower => "slower",
-        Relation::Same => "same",
-        Relation::Unsure => "unsure",
-    }
 }
 
 /// The verdict on `effect`; without one nothing can be said.

@@ -1,11 +1,12 @@
 //! Runs against each other: steps matched by what they were asked to do.
 
 use fathom_message::{Arg, Join, Message, Quantity, Say, msg, say_error};
+use fathom_plan::Phase;
 
 use super::arms::side_name;
 use super::cell::Cell;
 use super::{concluded, environment};
-use crate::document::{Comparison, Document, Side, StepView, Unmatched};
+use crate::document::{Comparison, Document, Side, StepState, StepView, Unmatched};
 
 /// Why runs cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,11 +103,11 @@ fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
         0 => {
             let settings = &step.role.settings;
             format!(
-                "{load}|{}|{}|{}|{}|{settings:?}|{}",
+                "{load}|{:?}|{:?}|{:?}|{}|{settings:?}|{}",
                 step.engine, step.mode, step.placement, step.direct, step.label
             )
         }
-        1 => format!("{load}|{}|{}|{}|{}", step.engine, step.mode, step.placement, step.direct),
+        1 => format!("{load}|{:?}|{:?}|{:?}|{}", step.engine, step.mode, step.placement, step.direct),
         _ => load,
     }
 }
@@ -156,9 +157,9 @@ fn uniform(steps: &[&StepView]) -> bool {
 fn difference(a: &StepView, b: &StepView) -> Option<Message> {
     let mut parts = Vec::new();
     for (what, of_a, of_b) in [
-        (msg!("compare-engine"), &a.engine, &b.engine),
-        (msg!("compare-mode"), &a.mode, &b.mode),
-        (msg!("compare-placement"), &a.placement, &b.placement),
+        (msg!("compare-engine"), a.engine.as_str(), b.engine.as_str()),
+        (msg!("compare-mode"), a.mode.as_str(), b.mode.as_str()),
+        (msg!("compare-placement"), a.placement.as_str(), b.placement.as_str()),
     ] {
         if of_a != of_b {
             parts.push(msg!("compare-note-differs", what = what, a = of_a, b = of_b));
@@ -180,7 +181,7 @@ fn several_groups(run: &Document) -> bool {
 }
 
 fn measured(run: &Document) -> Vec<&StepView> {
-    run.steps.iter().filter(|s| s.phase == "measure" && s.ios > 0).collect()
+    run.steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0).collect()
 }
 
 /// Steps of `run` that were not compared with any of `other`; each a document and the name of its side.
@@ -192,7 +193,7 @@ fn left_over<'a>(
 ) -> Vec<Unmatched> {
     let is_matched = |step: &StepView| found.iter().any(|m| of(m).iter().any(|s| s.index == step.index));
     let groups = several_groups(run) && several_groups(other);
-    let alone = run.steps.iter().filter(|s| s.phase == "measure" && !is_matched(s));
+    let alone = run.steps.iter().filter(|s| s.phase == Phase::Measure && !is_matched(s));
     alone
         .map(|step| {
             let key = likeness(step, groups, 1);
@@ -217,7 +218,7 @@ fn left_over<'a>(
 
 /// Refused before it began, rather than failed.
 fn is_refused(step: &StepView) -> bool {
-    step.state == "refused"
+    step.state == StepState::Refused
 }
 
 fn side_of(run: &Document, index: u32) -> Side {
@@ -227,7 +228,7 @@ fn side_of(run: &Document, index: u32) -> Side {
         run: run.run.id,
         study: run.run.study.clone(),
         started: run.run.started.clone(),
-        state: run.run.state.clone(),
+        state: run.run.state,
         command: run.run.command.clone(),
     }
 }

@@ -2,11 +2,11 @@
 
 use fathom_language::english;
 use fathom_message::{Message, msg};
-use fathom_plan::{Block, Placement, RateProcess, Step};
+use fathom_plan::{Block, EngineName, LabelPart, Placement, RateProcess, Step};
 use serde_json::json;
 
 use super::*;
-use crate::document::Document;
+use crate::document::{Design, Document, Merit, StepState};
 use crate::samples::{self, document};
 
 fn at_depth(index: u32, queue_depth: u32) -> Step {
@@ -31,8 +31,8 @@ fn each_step_has_its_ratio_and_verdict_and_the_environment_comes_first() {
     let a = ladder(6, json!({"kernel": "6.1", "cpu_model": "X"}), &[10e3, 20e3, 40e3, 80e3]);
     let b = ladder(7, json!({"kernel": "6.12", "cpu_model": "X"}), &[10e3, 18e3, 44e3, 80.2e3]);
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
-    let verdicts: Vec<&str> = c.steps.iter().map(|s| s.verdict.as_str()).collect();
-    assert_eq!(verdicts, ["same", "slower", "faster", "same"]);
+    let verdicts: Vec<Speed> = c.steps.iter().map(|s| s.verdict).collect();
+    assert_eq!(verdicts, [Speed::Same, Speed::Slower, Speed::Faster, Speed::Same]);
     assert!((c.steps[1].ratio.unwrap() - 0.9).abs() < 1e-9);
     let [low, high] = c.steps[1].ci95.unwrap();
     assert!(low > 0.89 && high < 0.91, "{low} {high}");
@@ -46,16 +46,16 @@ fn each_step_has_its_ratio_and_verdict_and_the_environment_comes_first() {
     assert!(answer.contains("Most slower: 4k random read T1 QD2, -10.0 %"), "{answer}");
     assert_eq!(c.slower_by(0.03).count(), 1);
     assert_eq!(c.slower_by(0.12).count(), 0);
-    assert_eq!(c.steps[1].metrics.iter().map(|m| m.name.as_str()).collect::<Vec<_>>(), ["iops", "lat_mean", "lat_p99"]);
-    assert_eq!(c.steps[1].metrics[1].verdict, "worse", "latency grew as IOPS fell");
+    assert_eq!(c.steps[1].metrics.iter().map(|m| m.name).collect::<Vec<_>>(), ComparedFigure::ALL[..3]);
+    assert_eq!(c.steps[1].metrics[1].verdict, Merit::Worse, "latency grew as IOPS fell");
 }
 
 #[test]
 fn a_third_run_is_set_against_the_first() {
     let a = ladder(1, json!({}), &[10e3, 20e3]);
     let c = compare_runs(&[&a, &a, &ladder(3, json!({}), &[12e3, 20e3])], MARGIN_PCT).unwrap();
-    let seen: Vec<(&str, &str)> = c.steps.iter().map(|s| (s.side.as_str(), s.verdict.as_str())).collect();
-    assert_eq!(seen, [("B", "same"), ("B", "same"), ("C", "faster"), ("C", "same")]);
+    let seen: Vec<(&str, Speed)> = c.steps.iter().map(|s| (s.side.as_str(), s.verdict)).collect();
+    assert_eq!(seen, [("B", Speed::Same), ("B", Speed::Same), ("C", Speed::Faster), ("C", Speed::Same)]);
     assert!(c.environment.is_empty());
 }
 
@@ -63,14 +63,14 @@ fn a_third_run_is_set_against_the_first() {
 fn engines_are_compared_where_nothing_else_differs_and_the_note_says_so() {
     let a = ladder(1, json!({}), &[10e3]);
     let mut b = ladder(2, json!({}), &[12e3]);
-    b.steps[0].engine = "libaio".into();
+    b.steps[0].engine = EngineName::Libaio;
     b.steps[0].label = "4k random read T1 QD1 libaio".into();
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
     assert_eq!(samples::words(&c.steps[0].notes), ["engine io_uring against libaio"]);
     // Two engines on one side: which of them is meant cannot be told.
     let mut both = b.clone();
     both.steps.push(a.steps[0].clone());
-    both.steps[1].engine = "psync".into();
+    both.steps[1].engine = EngineName::Psync;
     assert!(matches!(compare_runs(&[&a, &both], MARGIN_PCT), Err(CompareRunsError::NothingMatches { .. })));
 }
 
@@ -91,7 +91,7 @@ fn rates_that_are_shares_pair_by_their_share_and_the_note_tells_the_rates() {
     assert!(c.unmatched.is_empty(), "{:?}", c.unmatched);
     assert_eq!(samples::words(&c.steps[0].notes), ["rate 50.0k against 40.0k"]);
     assert!(c.steps[1].notes.is_empty(), "{:?}", c.steps[1].notes);
-    assert_eq!(c.steps[0].metric, "lat_mean");
+    assert_eq!(c.steps[0].metric, ComparedFigure::LatMean);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_has_no_partner_is_listed_with_the_reason() {
     let a = ladder(1, json!({}), &[10e3, 20e3, 40e3]);
     let mut b = ladder(2, json!({}), &[10e3, 20e3]);
     b.steps[1].ios = 0;
-    b.steps[1].state = "refused".into();
+    b.steps[1].state = StepState::Refused;
     b.steps[1].reason = Some(Message::verbatim("no such engine"));
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
     let alone: Vec<(&str, String)> = c.unmatched.iter().map(|u| (u.side.as_str(), english(&u.why))).collect();
@@ -118,7 +118,7 @@ fn a_figure_without_an_interval_is_unsure_and_says_why() {
     let mut b = ladder(2, json!({}), &[20e3]);
     b.steps[0].iops_ci95 = None;
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
-    assert_eq!((c.steps[0].verdict.as_str(), c.steps[0].ratio, c.steps[0].ci95), ("unsure", Some(2.0), None));
+    assert_eq!((c.steps[0].verdict, c.steps[0].ratio, c.steps[0].ci95), (Speed::Unsure, Some(2.0), None));
     assert_eq!(c.steps[0].notes, [msg!("compare-note-no-interval")]);
 }
 
@@ -133,13 +133,13 @@ fn with_a_given_rate_latency_decides() {
         document(id, json!({}), vec![view])
     };
     let c = compare_runs(&[&with_rate(1, 100.0), &with_rate(2, 80.0)], MARGIN_PCT).unwrap();
-    assert_eq!((c.steps[0].metric.as_str(), c.steps[0].verdict.as_str()), ("lat_mean", "faster"));
+    assert_eq!((c.steps[0].metric, c.steps[0].verdict), (ComparedFigure::LatMean, Speed::Faster));
     assert!((c.steps[0].ratio.unwrap() - 1.25).abs() < 1e-9);
 }
 
 /// A run that measured QD 1 and 16 unpinned and pinned in turns, with these ratios and a drift.
 fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
-    let mut steps = Vec::new();
+    let (mut steps, mut planned) = (Vec::new(), Vec::new());
     for (cell, ratio) in (0..).zip(ratios) {
         for pass in 0..passes {
             for (arm_index, arm) in [(0, "placement=unpinned"), (1, "placement=cores")] {
@@ -148,9 +148,11 @@ fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
                 if arm_index == 1 {
                     step.placement = Placement::Cores;
                     step.label += " pinned";
+                    step.role.label_parts = vec![LabelPart::Placement];
                 }
                 let wobble = 1.0 + 0.004 * f64::from((pass * 7 + arm_index * 3) % 5);
                 let drift = 1.0 - 0.02 * f64::from(pass);
+                planned.push(step.clone());
                 steps.push(samples::view(
                     &step,
                     50e3 * drift * wobble * if arm_index == 1 { ratio } else { 1.0 },
@@ -159,7 +161,9 @@ fn in_turns(ratios: [f64; 2], passes: u32) -> Document {
             }
         }
     }
-    document(9, json!({}), steps)
+    let mut run = document(9, json!({}), steps);
+    run.run.plan.steps = planned;
+    run
 }
 
 #[test]
@@ -169,18 +173,15 @@ fn the_sides_of_one_run_are_compared_in_pairs_so_that_drift_cancels() {
     assert_eq!(titles, [Some("placement=unpinned"), Some("placement=cores")]);
     assert_eq!(c.steps.len(), 2);
     let (one, deep) = (&c.steps[0], &c.steps[1]);
-    assert_eq!(
-        (one.design.as_str(), one.verdict.as_str(), one.label.as_str()),
-        ("paired", "faster", "4k random read T1 QD1")
-    );
+    assert_eq!((one.design, one.verdict, one.label.as_str()), (Design::Paired, Speed::Faster, "4k random read T1 QD1"));
     assert!((one.ratio.unwrap() - 1.26).abs() < 0.01);
     assert_eq!((one.metrics[0].pairs.len(), one.steps_a.len()), (6, 6));
-    assert_eq!(deep.verdict, "same");
+    assert_eq!(deep.verdict, Speed::Same);
     assert!(compare_arms(&ladder(1, json!({}), &[1.0, 2.0]), MARGIN_PCT).is_none());
 }
 
 #[test]
 fn a_cell_with_too_few_pairs_falls_back_to_the_intervals_of_its_steps() {
     let c = compare_arms(&in_turns([1.26, 1.0], 2), MARGIN_PCT).unwrap();
-    assert_eq!((c.steps[0].design.as_str(), c.steps[0].verdict.as_str()), ("unpaired", "faster"));
+    assert_eq!((c.steps[0].design, c.steps[0].verdict), (Design::Unpaired, Speed::Faster));
 }

@@ -3,7 +3,7 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 
 use super::farthest;
-use crate::document::{ComparedStep, Comparison};
+use crate::document::{ComparedStep, Comparison, Design, Speed};
 
 /// Differences named in the caveat on them.
 const DIFFERENCES_MAX: usize = 6;
@@ -25,15 +25,15 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> Message {
     let margin = Quantity::pct(margin_pct);
     let counts = match steps {
         [] => return msg!("compare-nothing-on-both"),
-        [one] => match one.verdict.as_str() {
-            "faster" => msg!("compare-one-faster"),
-            "slower" => msg!("compare-one-slower"),
-            "same" => msg!("compare-one-same", margin = margin),
-            _ => msg!("compare-one-unsure"),
+        [one] => match one.verdict {
+            Speed::Faster => msg!("compare-one-faster"),
+            Speed::Slower => msg!("compare-one-slower"),
+            Speed::Same => msg!("compare-one-same", margin = margin),
+            Speed::Unsure => msg!("compare-one-unsure"),
         },
         several => {
-            let count = |verdict: &str| several.iter().filter(|s| s.verdict == verdict).count();
-            let [faster, slower, same, unsure] = ["faster", "slower", "same", "unsure"].map(count);
+            let count = |verdict: Speed| several.iter().filter(|s| s.verdict == verdict).count();
+            let [faster, slower, same, unsure] = [Speed::Faster, Speed::Slower, Speed::Same, Speed::Unsure].map(count);
             let parts = [
                 (faster, msg!("compare-count-faster", steps = faster)),
                 (slower, msg!("compare-count-slower", steps = slower)),
@@ -44,14 +44,15 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> Message {
             msg!("compare-counts", steps = several.len(), counts = Arg::list(counts, Join::Comma))
         }
     };
-    let most = ["slower", "faster"].into_iter().filter_map(|verdict| {
+    let most = |verdict: Speed| {
         let step = farthest(steps.iter().copied(), verdict)?;
-        let (label, change) = (step.label.clone(), change(step)?);
-        Some(match verdict {
-            "slower" => msg!("compare-most-slower", step = label, change = change),
-            _ => msg!("compare-most-faster", step = label, change = change),
-        })
-    });
+        Some((step.label.clone(), change(step)?))
+    };
+    let most = [
+        most(Speed::Slower).map(|(label, change)| msg!("compare-most-slower", step = label, change = change)),
+        most(Speed::Faster).map(|(label, change)| msg!("compare-most-faster", step = label, change = change)),
+    ];
+    let most = most.into_iter().flatten();
     msg!("several-sentences", list = Arg::list(std::iter::once(counts).chain(most), Join::Sentences))
 }
 
@@ -63,7 +64,7 @@ fn change(step: &ComparedStep) -> Option<Quantity> {
 /// What limits the trust in the answer. `spread`: found from run to run, as a share.
 pub(super) fn caveats(comparison: &Comparison, spread: f64) -> Vec<Message> {
     let mut out = Vec::new();
-    let is_unpaired = comparison.steps.iter().any(|s| s.design == "unpaired");
+    let is_unpaired = comparison.steps.iter().any(|s| s.design == Design::Unpaired);
     if is_unpaired && spread > SPREAD_MIN {
         out.push(msg!("compare-caveat-spread", spread = Quantity::share(spread)));
     } else if is_unpaired && comparison.sides.windows(2).any(|s| s[0].run != s[1].run) {

@@ -1,22 +1,26 @@
 //! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
 
-use fathom_message::Message;
+use fathom_message::{Message, Unit};
+use fathom_plan::Pattern;
+use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
-use super::StepView;
+use super::words::pattern_word;
+use super::{Area, ComparedFigure, ComparisonKind, Design, Merit, Speed, StepView};
 
 /// Version of this document's shape.
 pub const COMPARISON_SCHEMA: u32 = 1;
 
 /// Two or more runs, or the two sides of one run, set against each other. The first side, `A`, is the reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Comparison {
     /// Version of the program that wrote it.
     pub fathom: String,
     /// [`COMPARISON_SCHEMA`].
     pub schema: u32,
     /// Always `comparison`: tells it from a run's document.
-    pub kind: String,
+    pub kind: ComparisonKind,
     /// What is compared, reference first.
     pub sides: Vec<Side>,
     /// Differences between the sides that a reader must know first; empty when nothing known differs.
@@ -39,7 +43,7 @@ impl Comparison {
     /// Steps that are slower by more than `share` (0.03 = 3 %), by their verdict and their ratio.
     pub fn slower_by(&self, share: f64) -> impl Iterator<Item = &ComparedStep> {
         let limit = 1.0 - share;
-        self.steps.iter().filter(move |s| s.verdict == "slower" && s.ratio.is_some_and(|r| r < limit))
+        self.steps.iter().filter(move |s| s.verdict == Speed::Slower && s.ratio.is_some_and(|r| r < limit))
     }
 
     /// Steps that the reference measured and another side tried and could not.
@@ -50,6 +54,7 @@ impl Comparison {
 
 /// One side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Side {
     /// `A`, `B`, `C`...
     pub name: String,
@@ -61,17 +66,18 @@ pub struct Side {
     pub study: String,
     /// RFC 3339, UTC.
     pub started: String,
-    /// `finished`, `interrupted`...
-    pub state: String,
+    /// How it stands.
+    pub state: RunState,
     /// The command as typed.
     pub command: String,
 }
 
 /// Something that differs between the sides besides the figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Difference {
-    /// `host`, `target`, `program` or `plan`.
-    pub area: String,
+    /// What it belongs to.
+    pub area: Area,
     /// What: `kernel`, `CPU model`, `firmware of nvme0n1`, `runtime`...
     pub what: Message,
     /// One value per side, in their order; `None`: that side does not say.
@@ -80,6 +86,7 @@ pub struct Difference {
 
 /// One step on two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedStep {
     /// Label on the reference side.
     pub label: String,
@@ -93,16 +100,16 @@ pub struct ComparedStep {
     pub steps_a: Vec<u32>,
     /// Indexes of the steps of the other side.
     pub steps_b: Vec<u32>,
-    /// `paired` (interleaved blocks) or `unpaired`.
-    pub design: String,
+    /// How the two sides were measured.
+    pub design: Design,
     /// Which figure `ratio`, `ci95` and `verdict` speak of: `iops`, or `lat_mean` where the rate was given.
-    pub metric: String,
+    pub metric: ComparedFigure,
     /// Speed of the side over that of the reference: above 1 is faster. For a latency its inverse ratio.
     pub ratio: Option<f64>,
     /// 95 % interval of the ratio.
     pub ci95: Option<[f64; 2]>,
-    /// `faster`, `slower`, `same` or `unsure`.
-    pub verdict: String,
+    /// How the side stands to the reference.
+    pub verdict: Speed,
     /// Probability of a ratio this far from 1 if there were no difference.
     pub p_value: Option<f64>,
     /// The same, adjusted for the number of steps compared.
@@ -114,14 +121,17 @@ pub struct ComparedStep {
 }
 
 /// The load of a compared step, as in its [`StepView`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedLoad {
     /// fio's word: `randread`.
     pub op: String,
     /// Share of reads.
     pub read_pct: u8,
-    /// `random`, `sequential`, `zipf:1.2`...
-    pub pattern: String,
+    /// In which order blocks are touched: `random`, `sequential`, `zipf:1.2`...
+    #[serde(with = "pattern_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
+    pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
     /// Per target.
@@ -139,7 +149,7 @@ impl ComparedLoad {
         ComparedLoad {
             op: step.op.clone(),
             read_pct: step.read_pct,
-            pattern: step.pattern.clone(),
+            pattern: step.pattern,
             block_size_bytes: step.block_size_bytes,
             threads: step.threads,
             queue_depth: step.queue_depth,
@@ -150,11 +160,12 @@ impl ComparedLoad {
 
 /// One figure on two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedMetric {
-    /// `iops`, `lat_mean`, `lat_p99` or `cpu_per_io`.
-    pub name: String,
+    /// What it is.
+    pub name: ComparedFigure,
     /// `iops`, `ns` or `ns_per_io`.
-    pub unit: String,
+    pub unit: Unit,
     /// Whether more is better.
     pub more_is_better: bool,
     /// Figure of the reference.
@@ -165,14 +176,15 @@ pub struct ComparedMetric {
     pub ratio: f64,
     /// Its 95 % interval; `None` when too little is known.
     pub ci95: Option<[f64; 2]>,
-    /// `better`, `worse`, `same` or `unsure`; `unsure` without an interval.
-    pub verdict: String,
+    /// How the side stands to the reference; `unsure` without an interval.
+    pub verdict: Merit,
     /// Ratio of each pair in the order measured (paired designs; the picture of the pairs).
     pub pairs: Vec<f64>,
 }
 
 /// A step without a partner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Unmatched {
     /// Side that has it.
     pub side: String,

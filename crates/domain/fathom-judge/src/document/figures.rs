@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use fathom_message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::{CheckCause, CheckName};
+
 /// Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LatencyView {
     /// Samples behind the figures (all I/Os, or a sample of them for slat and clat).
     pub samples: u64,
@@ -43,6 +46,7 @@ pub struct LatencyView {
 
 /// Queue depth: what was asked for, and what the device can have seen.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DepthView {
     /// Slots that held an I/O or waited for their next, mean over the window.
     pub asked: f64,
@@ -63,6 +67,7 @@ impl DepthView {
 
 /// How much more a quantile needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NeedView {
     /// I/Os.
     pub ios: u64,
@@ -72,6 +77,7 @@ pub struct NeedView {
 
 /// One operation of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DirectionView {
     /// Completed I/Os.
     pub ios: u64,
@@ -87,6 +93,7 @@ pub struct DirectionView {
 
 /// CPU cost of the whole host per I/O, idle baseline subtracted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CpuView {
     /// Busy cores, all kinds, baseline subtracted.
     pub busy_cores: f64,
@@ -122,6 +129,7 @@ pub struct CpuView {
 
 /// A point of the percentile curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CurvePoint {
     /// Quantile in (0, 1).
     pub q: f64,
@@ -131,6 +139,7 @@ pub struct CurvePoint {
 
 /// Figures per interval; all arrays have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SeriesView {
     /// Start of each interval from the start of the window, seconds.
     pub start_s: Vec<f64>,
@@ -145,20 +154,22 @@ pub struct SeriesView {
     /// Whether a drive showed itself hot or slowed down by heat: mark the interval. Drives are looked at once a second,
     /// so a mark reaches from the look before to the look after. Empty where no drive tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub hot: Vec<bool>,
 }
 
 /// A law that must hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckView {
-    /// `littles_law`, `bytes`, `diskstats`, `page_cache`; of the mode: `polled`, `submitted_by_poller`,
-    /// `fixed_buffers`; of the placement: `pinned`.
-    pub name: String,
+    /// Which law.
+    pub name: CheckName,
     /// Whether it held; `None`: could not be checked (the sentence says why).
     pub ok: Option<bool>,
     /// What was compared with what.
     pub sentence: Message,
-    /// What likely broke it, where that can be told: `other_load` (the device did more than this step asked for).
+    /// What likely broke it, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub cause: Option<CheckCause>,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One drive over one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DriveHealthView {
     /// Kernel name, e.g. `nvme0n1`.
     pub device: String,
@@ -37,6 +38,7 @@ pub struct DriveHealthView {
 
 /// One look.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HealthSampleView {
     /// Seconds since the start of the measured window.
     pub at_s: f64,

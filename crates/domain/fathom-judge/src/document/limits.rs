@@ -1,15 +1,21 @@
 //! What limited a step: the limit, the ceilings, the links.
 
-use fathom_message::Message;
+use fathom_message::{Message, Unit};
+use fathom_model::{Confidence, LimitName};
 use serde::{Deserialize, Serialize};
 
 /// What limited a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LimitView {
-    /// `queue_depth`, `device`, `core`, `all_cores`, `rate`, `page_cache`, `unknown`...
-    pub name: String,
-    /// `confirmed`, `likely` or `unknown`.
-    pub confidence: String,
+    /// Which part.
+    pub name: LimitName,
+    /// How probable it is that this part and no other holds the step; `None` where none is named, and in documents of
+    /// versions before.
+    #[serde(default)]
+    pub probability: Option<f64>,
+    /// The same in a word.
+    pub confidence: Confidence,
     /// One sentence.
     pub sentence: Message,
     /// The numbers behind it.
@@ -21,6 +27,7 @@ pub struct LimitView {
 
 /// A number behind a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceView {
     /// What it is, a word.
     pub name: String,
@@ -30,14 +37,15 @@ pub struct EvidenceView {
     /// Its value.
     pub value: f64,
     /// Its unit.
-    pub unit: String,
+    pub unit: Unit,
 }
 
 /// The most a part of the system could give under the step's load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CeilingView {
-    /// `device`, `link`, `uplink`, `core`, `all_cores`, `irq_core`, `queue_depth`, `raid`, `memory`...
-    pub name: String,
+    /// Which part.
+    pub name: LimitName,
     /// I/Os per second.
     pub iops: f64,
     /// Bytes per second, where that is what the part is limited in.
@@ -48,6 +56,7 @@ pub struct CeilingView {
 
 /// What a PCIe link carried during a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LinkLoad {
     /// PCI function at its lower end.
     pub address: String,

@@ -3,15 +3,17 @@
 use fathom_message::Message;
 use serde::{Deserialize, Serialize};
 
+use super::{TrackedFigure, WhyUnsteady};
+
 /// Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SteadyView {
     /// Whether it was steady: where there are rounds by the specification's rule, unless the measured window left that
     /// state again; else by Fathom's own.
     pub reached: bool,
-    /// Why not: `not_achieved` (by the specification), `warm_up_too_long`, `beginning_differs`, `level_changes`,
-    /// `drifts`, or `cannot_tell` (too noisy or short to say).
-    pub why: Option<String>,
+    /// Why not.
+    pub why: Option<WhyUnsteady>,
     /// Rounds run, or intervals looked at.
     pub rounds: u32,
     /// Intervals that still look like warm-up.
@@ -34,9 +36,10 @@ pub struct SteadyView {
 
 /// Steady state determination table after SNIA PTS. All values in the unit of the tracked variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PtsView {
-    /// What is tracked: `iops`, `bytes_per_s` or `lat_mean_ns`.
-    pub variable: String,
+    /// What is tracked.
+    pub variable: TrackedFigure,
     /// Whether range and slope were both within their limits.
     pub reached: bool,
     /// First and last round of the window, counted from 1; the last five rounds when it was not reached.
@@ -65,11 +68,12 @@ pub struct PtsView {
 
 /// Fathom's own verdict: warm-up cut, level changes, drift with its interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OwnSteadyView {
     /// Whether it was steady after its warm-up.
     pub reached: bool,
     /// As [`SteadyView::why`].
-    pub why: Option<String>,
+    pub why: Option<WhyUnsteady>,
     /// The verdict as a sentence.
     pub sentence: Message,
     /// Points judged (intervals, or intervals of all rounds).

@@ -1,19 +1,21 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::EngineName;
+use fathom_plan::{EngineName, Mode, Pattern, Phase, PlacementKind};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
 use serde::{Deserialize, Serialize};
 
+use super::words::pattern_word;
 use super::{
-    CeilingView, CheckView, CpuView, CurvePoint, DepthView, DirectionView, DriveHealthView, LatencyView, LimitView, LinkLoad,
-    SeriesView, SteadyView,
+    CeilingView, CheckView, CpuView, CurvePoint, DepthView, DirectionView, DriveHealthView, LatencyView, LimitView,
+    LinkLoad, SeriesView, SteadyView, StepState, WhyUnsteady,
 };
 
 /// One step with its judged figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StepView {
     /// Position in the plan.
     pub index: u32,
@@ -22,44 +24,51 @@ pub struct StepView {
     /// The label in words.
     #[serde(rename = "title", default = "without_words")]
     pub label_message: Message,
-    /// The same of the loop that the step is a round of, without the number of the round.
+    /// The same of the loop that the step is a round of, or of the pass it is a part of: without the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
     pub loop_title: Option<Message>,
-    /// `measure`, `fill`... `probe`: beside the plan, to explain a measured step.
-    pub phase: String,
+    /// The same without threads and queue depth, for tables that have columns for them; empty in older documents.
+    #[serde(default = "without_words")]
+    pub workload_title: Message,
+    /// What the step was for.
+    pub phase: Phase,
     /// Group of the targets.
     pub group: String,
     /// Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
     #[serde(default, skip_serializing_if = "fathom_plan::Role::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub role: fathom_plan::Role,
     /// As named by the user.
     pub targets: Vec<String>,
-    /// `measured`, `refused`, `failed`, `imported`.
-    pub state: String,
+    /// What became of it.
+    pub state: StepState,
     /// Why, when refused or failed.
     pub reason: Option<Message>,
     /// Remedy, when refused or failed.
     pub help: Option<Message>,
-    /// Engine word.
-    pub engine: String,
-    /// Mode word.
-    pub mode: String,
+    /// By which means I/O was issued.
+    pub engine: EngineName,
+    /// In which mode of it.
+    pub mode: Mode,
     /// Whether I/O buffers were to be registered (io_uring).
     #[serde(default = "yes")]
     pub fixed_buffers: bool,
     /// Whether files were to be registered (io_uring).
     #[serde(default = "yes")]
     pub fixed_files: bool,
-    /// `unpinned`, `cores`, ...
-    pub placement: String,
+    /// Where the threads were to run.
+    pub placement: PlacementKind,
     /// CPUs the threads were bound to; empty: unpinned.
     pub cpus: Vec<u32>,
     /// fio's word: `randread`.
     pub op: String,
     /// Share of reads.
     pub read_pct: u8,
-    /// `random`, `sequential`, `zipf:1.2`...
-    pub pattern: String,
+    /// In which order blocks were touched: `random`, `sequential`, `zipf:1.2`...
+    #[serde(with = "pattern_word")]
+    #[cfg_attr(feature = "typescript", ts(type = "string"))]
+    pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
     /// Whether the page cache was bypassed.
@@ -134,6 +143,7 @@ pub struct StepView {
     pub features: Vec<FeatureUse>,
     /// How each target was purged, by a step that purges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub purges: Vec<PurgeReport>,
     /// Workers.
     pub workers: Vec<ThreadRecord>,
@@ -145,9 +155,11 @@ pub struct StepView {
     pub clock: Option<ClockUse>,
     /// Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub drive_health: Vec<DriveHealthView>,
     /// Each target for itself, when there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub by_target: Vec<TargetView>,
     /// What failed.
     pub failures: Vec<IoFailure>,
@@ -165,13 +177,13 @@ impl StepView {
     /// Whether the window is known to be unsteady; one too noisy to tell is not.
     #[must_use]
     pub fn is_unsteady(&self) -> bool {
-        self.steady.as_ref().is_some_and(|s| !s.reached && s.why.as_deref() != Some("cannot_tell"))
+        self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::CannotTell))
     }
 
     /// Whether it did real I/O, for verdicts that speak of a drive.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        self.engine != EngineName::Null.as_str() && self.ios > 0
+        self.engine != EngineName::Null && self.ios > 0
     }
 }
 
@@ -187,6 +199,7 @@ fn yes() -> bool {
 
 /// What one target of several gave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TargetView {
     /// As named by the user.
     pub target: String,
@@ -204,6 +217,7 @@ pub struct TargetView {
 
 /// A prediction made before the step ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PredictedView {
     /// I/Os per second.
     pub iops: f64,

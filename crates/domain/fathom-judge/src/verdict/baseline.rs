@@ -1,6 +1,7 @@
 //! What does the plain interrupt path give, untuned? One sentence on reads, one on writes, with the cost of an I/O.
 
 use fathom_message::{Arg, Join, Message, msg};
+use fathom_plan::{Mode, PlacementKind};
 
 use super::caveats::limit;
 use super::kind::{Loads, by_kind, is_sequential};
@@ -15,7 +16,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     if kinds.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
-    let random: Vec<&Loads<'_>> = kinds.iter().filter(|k| !is_sequential(&k.steps[0].pattern)).collect();
+    let random: Vec<&Loads<'_>> = kinds.iter().filter(|k| !is_sequential(k.steps[0].pattern)).collect();
     let shown: Vec<&Loads<'_>> = if random.is_empty() { kinds.iter().collect() } else { random };
     let mut out = quick::verdicts(question, steps);
     if let Some(first) = out.first_mut() {
@@ -27,12 +28,12 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
 }
 
 fn path(steps: &[&StepView]) -> Message {
-    let plain = steps.iter().all(|s| s.mode == "interrupt" && s.placement == "unpinned");
+    let plain = steps.iter().all(|s| s.mode == Mode::Interrupt && s.placement == PlacementKind::Unpinned);
     let settings = steps.iter().any(|s| !s.role.settings.is_empty());
     let mut engines: Vec<&str> = Vec::new();
     for step in steps {
         if !engines.contains(&step.engine.as_str()) {
-            engines.push(&step.engine);
+            engines.push(step.engine.as_str());
         }
     }
     let engines = Arg::names(engines, Join::Comma);

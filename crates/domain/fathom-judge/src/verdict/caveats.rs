@@ -1,11 +1,11 @@
 //! What limits the trust in any answer, and the limit of its best step in a sentence.
 
-use fathom_message::{Message, msg};
-use fathom_model::{Confidence, LimitName};
+use fathom_message::{Message, Quantity, msg};
+use fathom_model::LimitName;
+use fathom_plan::Phase;
 
 use super::parts::listed;
-use crate::checks::{OTHER_LOAD, PAGE_CACHE};
-use crate::document::{CheckView, StepView};
+use crate::document::{CheckCause, CheckName, CheckView, StepState, StepView};
 
 /// Most reasons of refused steps in a verdict.
 const REASONS_MAX: usize = 6;
@@ -22,8 +22,8 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<Message> {
 
 fn not_run(steps: &[StepView]) -> Vec<Message> {
     let bad: Vec<(&StepView, &Message)> = steps.iter().filter_map(|s| Some((s, s.reason.as_ref()?))).collect();
-    let one = |(step, why): &(&StepView, &Message)| match step.state.as_str() {
-        "refused" => msg!("verdict-step-refused", step = &step.label_message, why = *why),
+    let one = |(step, why): &(&StepView, &Message)| match step.state {
+        StepState::Refused => msg!("verdict-step-refused", step = &step.label_message, why = *why),
         _ => msg!("verdict-step-failed", step = &step.label_message, why = *why),
     };
     let mut out: Vec<Message> = bad.iter().take(REASONS_MAX).map(one).collect();
@@ -36,7 +36,7 @@ fn not_steady(steps: &[StepView]) -> Vec<Message> {
     // Steady when it was conditioned, but not while it was measured.
     let left = |s: &&StepView| s.steady.as_ref().is_some_and(|s| s.pts.as_ref().is_some_and(|p| p.reached));
     let (left, never): (Vec<&StepView>, Vec<&StepView>) =
-        steps.iter().filter(|s| s.phase == "measure" && s.is_unsteady()).partition(left);
+        steps.iter().filter(|s| s.phase == Phase::Measure && s.is_unsteady()).partition(left);
     let mut out = Vec::new();
     if !never.is_empty() {
         out.push(msg!("verdict-not-steady", steps = labels(&never)));
@@ -52,10 +52,10 @@ fn failed_checks(steps: &[StepView]) -> Vec<Message> {
         let has_one = |s: &&StepView| s.checks.iter().any(|c| c.ok == Some(false) && is_meant(c));
         steps.iter().filter(has_one).collect()
     };
-    let by_others = |c: &CheckView| c.cause.as_deref() == Some(OTHER_LOAD);
+    let by_others = |c: &CheckView| c.cause == Some(CheckCause::OtherLoad);
     let others = failed(&by_others);
-    let cached = failed(&|c| c.name == PAGE_CACHE);
-    let laws = failed(&|c| c.name != PAGE_CACHE && !by_others(c));
+    let cached = failed(&|c| c.name == CheckName::PageCache);
+    let laws = failed(&|c| c.name != CheckName::PageCache && !by_others(c));
     let mut out = Vec::new();
     if !cached.is_empty() {
         out.push(msg!("verdict-page-cache", steps = labels(&cached)));
@@ -75,16 +75,15 @@ fn labels(steps: &[&StepView]) -> fathom_message::Arg {
 
 /// The limit in a few words; its sentence with the numbers is among the evidence.
 pub(super) fn limit(step: &StepView) -> Message {
-    let name = LimitName::ALL.into_iter().find(|name| name.as_str() == step.limit.name);
-    let what = match name.unwrap_or(LimitName::Unknown) {
+    let what = match step.limit.name {
         LimitName::Unknown => return msg!("verdict-limit-unknown"),
         LimitName::PageCache => return msg!("verdict-limit-page-cache"),
         LimitName::Core if step.threads * step.devices == 1 => msg!("verdict-limit-one-core"),
         LimitName::Core => msg!("verdict-limit-cores"),
         name => name.message(),
     };
-    match step.limit.confidence == Confidence::Confirmed.as_str() {
-        true => msg!("verdict-limit-confirmed", what = what),
-        false => msg!("verdict-limit-likely", what = what),
+    match step.limit.probability {
+        Some(p) => msg!("verdict-limit-probable", what = what, probability = Quantity::share(p)),
+        None => msg!("verdict-limit", what = what),
     }
 }

@@ -1,7 +1,7 @@
 //! Which I/O path is fastest here, and what does each cost in CPU?
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
-use fathom_plan::LabelPart;
+use fathom_plan::{EngineName, LabelPart, Mode};
 use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 
 use super::kind::Kind;
@@ -10,7 +10,7 @@ use super::parts::{
     sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{Figure, StepView, Verdict};
+use crate::document::{ComparedFigure, Figure, StepView, Verdict};
 
 /// What is registered with the kernel beforehand, where the steps differ in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,8 @@ enum Registration {
 /// A way of I/O: `io_uring iopoll`, `psync with 32 threads`, `io_uring unregistered`.
 #[derive(Clone, PartialEq, Eq)]
 struct Path {
-    engine: String,
-    mode: String,
+    engine: EngineName,
+    mode: Mode,
     registration: Registration,
     threads: u32,
 }
@@ -40,13 +40,13 @@ impl Path {
             (false, true) => Registration::Files,
             (false, false) => Registration::None,
         };
-        Path { engine: step.engine.clone(), mode: step.mode.clone(), registration, threads: step.threads }
+        Path { engine: step.engine, mode: step.mode, registration, threads: step.threads }
     }
 
     fn message(&self) -> Message {
-        let mut words = vec![Message::verbatim(self.engine.clone())];
-        if self.mode != "interrupt" {
-            words.push(Message::verbatim(self.mode.clone()));
+        let mut words = vec![Message::verbatim(self.engine.as_str())];
+        if self.mode != Mode::Interrupt {
+            words.push(Message::verbatim(self.mode.as_str()));
         }
         words.extend(match self.registration {
             Registration::Usual => None,
@@ -169,7 +169,7 @@ fn cheapest(contest: &Contest<'_>) -> Message {
     let costs = by_cost(contest);
     let [(cheapest, least), (next, second), ..] = costs[..] else { return msg!("verdict-costs-unknown") };
     let (dearest, most) = costs[costs.len() - 1];
-    let lower = effect("cpu_per_io", &[next], &[cheapest]).map(|e| relation(&e, e.p_value(), MARGIN_PCT));
+    let lower = effect(ComparedFigure::CpuPerIo, &[next], &[cheapest]).map(|e| relation(&e, e.p_value(), MARGIN_PCT));
     let less = Quantity::share(1.0 - least.value / second.value);
     match lower {
         Some(Relation::Lower) if costs.len() > 2 => msg!(
@@ -209,7 +209,7 @@ fn soonest(contest: &Contest<'_>) -> Option<Message> {
     steps.sort_by(|a, b| known(a).unwrap_or_default().total_cmp(&known(b).unwrap_or_default()));
     let [first, second, ..] = steps[..] else { return None };
     let (least, more) = (mean(first.lat_ns.as_ref()?), mean(second.lat_ns.as_ref()?));
-    let effect = effect("lat_mean", &[second], &[first]);
+    let effect = effect(ComparedFigure::LatMean, &[second], &[first]);
     let (best, next) = (path(first), path(second));
     let change = change(least.value / more.value, effect.map(|e| e.ci95().into()));
     Some(match effect.map(|e| relation(&e, e.p_value(), MARGIN_PCT)) {

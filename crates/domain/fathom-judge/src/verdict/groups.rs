@@ -6,7 +6,7 @@ use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 use super::kind::Kind;
 use super::parts::{change, change_alone, figure, load, mean, measured, nothing_measured, rate, sentences, verdict};
 use crate::compare::effect;
-use crate::document::{Figure, StepView, Verdict};
+use crate::document::{ComparedFigure, Figure, StepView, Verdict};
 
 /// One load on every group that measured it.
 struct Point<'a> {
@@ -75,8 +75,10 @@ fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {
 
 /// Winners at every point, corrected for the number of points.
 fn judged(mut points: Vec<Point<'_>>) -> Vec<Point<'_>> {
-    let ranked: Vec<Option<(usize, Effect)>> = points.iter().map(|p| first_of(&p.steps, "iops")).collect();
-    let soonest: Vec<Option<(usize, Effect)>> = points.iter().map(|p| first_of(&p.steps, "lat_mean")).collect();
+    let ranked: Vec<Option<(usize, Effect)>> =
+        points.iter().map(|p| first_of(&p.steps, ComparedFigure::Iops)).collect();
+    let soonest: Vec<Option<(usize, Effect)>> =
+        points.iter().map(|p| first_of(&p.steps, ComparedFigure::LatMean)).collect();
     let winners = conclusive(&ranked, Relation::Higher);
     for (point, (winner, lead)) in points.iter_mut().zip(winners.into_iter().zip(&ranked)) {
         point.lead = lead.as_ref().map(|(_, effect)| (effect.ratio(), effect.ci95().into()));
@@ -99,9 +101,9 @@ fn conclusive(ranked: &[Option<(usize, Effect)>], wanted: Relation) -> Vec<Optio
 
 /// The step with most IOPS or the lowest mean latency, and how it stands to the second; `None` with one, or without
 /// intervals.
-fn first_of(steps: &[&StepView], figure: &'static str) -> Option<(usize, Effect)> {
+fn first_of(steps: &[&StepView], figure: ComparedFigure) -> Option<(usize, Effect)> {
     let value = |i: usize| match figure {
-        "iops" => -steps[i].iops,
+        ComparedFigure::Iops => -steps[i].iops,
         _ => steps[i].lat_ns.as_ref().map_or(f64::INFINITY, |l| l.mean),
     };
     let mut order: Vec<usize> = (0..steps.len()).collect();

@@ -1,6 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
+use fathom_plan::Pattern;
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -42,7 +43,7 @@ impl Kind {
             (false, false, true) => Operations::Trims,
             _ => Operations::of_mix(step.read_pct),
         };
-        let is_sequential = is_sequential(&step.pattern);
+        let is_sequential = is_sequential(step.pattern);
         Kind { block_bytes: step.block_size_bytes, is_sequential, operations, group: None }
     }
 
@@ -50,7 +51,7 @@ impl Kind {
     pub(super) fn of_load(load: &ComparedLoad) -> Kind {
         Kind {
             block_bytes: load.block_size_bytes,
-            is_sequential: is_sequential(&load.pattern),
+            is_sequential: is_sequential(load.pattern),
             operations: Operations::of_mix(load.read_pct),
             group: None,
         }
@@ -93,8 +94,8 @@ impl Kind {
 }
 
 /// Whether addresses follow each other; all other patterns are kinds of random ones.
-pub(super) fn is_sequential(pattern: &str) -> bool {
-    pattern == "sequential"
+pub(super) fn is_sequential(pattern: Pattern) -> bool {
+    pattern == Pattern::Sequential
 }
 
 /// Steps of one kind of load, in the order of the plan.
@@ -123,8 +124,13 @@ pub(super) fn by_kind<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Vec<
     let several = steps.iter().any(|s| s.group != steps[0].group);
     let named = |step: &StepView| if several { Kind::of(step).in_group(&step.group) } else { Kind::of(step) };
     let mut out = sorted(&steps, named);
-    out.sort_by_key(|k| (is_sequential(&k.steps[0].pattern), is_bandwidth(k.steps[0]), 100 - k.steps[0].read_pct));
+    out.sort_by_key(|k| kind_order(k.steps[0]));
     out
+}
+
+/// Random before sequential, small blocks before large ones, reads before writes: the order in which people ask.
+pub(super) fn kind_order(step: &StepView) -> (bool, bool, u8) {
+    (is_sequential(step.pattern), is_bandwidth(step), 100 - step.read_pct)
 }
 
 /// Steps of the same kind side by side, in the order in which the kinds come first.

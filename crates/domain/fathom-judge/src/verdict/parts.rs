@@ -1,6 +1,7 @@
 //! What all verdicts are made of: figures with their intervals, loads in words, headline figures.
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
+use fathom_plan::Phase;
 
 use super::caveats::caveats;
 use crate::cpu_time::{cpu_ns_per_io, cpu_per_io_ci95};
@@ -13,7 +14,7 @@ const LISTED_MAX: usize = 6;
 
 /// Measured steps that completed I/Os, in the order of the plan.
 pub(super) fn measured(steps: &[StepView]) -> Vec<&StepView> {
-    steps.iter().filter(|s| s.phase == "measure" && s.ios > 0).collect()
+    steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0).collect()
 }
 
 /// An answer whose trust is limited by what the steps show.
@@ -171,14 +172,10 @@ pub(super) fn change_inconclusive(ratio: f64) -> Message {
 
 /// A headline figure of a step.
 pub(super) fn figure(name: Message, quantity: Quantity, step: &StepView) -> Figure {
-    let unit = match quantity.unit {
-        Unit::Pct | Unit::ChangePct => "%",
-        other => other.as_str(),
-    };
     Figure {
         name,
         value: quantity.value,
-        unit: unit.to_owned(),
+        unit: quantity.unit,
         ci95: quantity.ci95,
         load: step.label_message.clone(),
         step: step.index,

@@ -1,13 +1,14 @@
 //! Does binding threads to cores help, and until which queue depth? Reads and writes apart, with the crossovers.
 
 use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_plan::Pattern;
 use fathom_stats::{Effect, Relation, adjusted_p_values, relation};
 
 use super::kind::is_sequential;
 use super::parts::{nothing_measured, sentences, verdict};
 use super::sides::{Row, cell_change, cell_depth, cell_figures, change_figure, crossovers, loads, row_sentence, rows};
 use crate::compare::effect;
-use crate::document::{ComparedStep, Comparison, Figure, StepView, Verdict};
+use crate::document::{ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// Answers from the sides of the run; the first side is the reference, `unpinned` in the shipped study.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
@@ -34,7 +35,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
 
 /// A sentence for random reads and one for random writes; other rows are among the evidence.
 fn answer(rows: &[Row<'_>], side: &Message, margin_pct: f64) -> Message {
-    let random: Vec<&Row<'_>> = rows.iter().filter(|r| !is_sequential(&r.cells[0].load.pattern)).collect();
+    let random: Vec<&Row<'_>> = rows.iter().filter(|r| !is_sequential(r.cells[0].load.pattern)).collect();
     let shown: Vec<&Row<'_>> = if random.is_empty() { rows.iter().collect() } else { random };
     let one = |(at, row): (usize, &&Row<'_>)| {
         let effects = Arg::list(effects(row, margin_pct), Join::Semicolon);
@@ -54,7 +55,7 @@ struct Most {
 }
 
 impl Most {
-    fn of(row: &Row<'_>, verdict: &str) -> Option<Most> {
+    fn of(row: &Row<'_>, verdict: Speed) -> Option<Most> {
         let cell = row.extreme(verdict)?;
         Some(Most { loads: loads(row, verdict), change: cell_change(cell), load: cell_depth(cell) })
     }
@@ -63,8 +64,8 @@ impl Most {
 /// What binding does to a kind of load, the strongest effect first.
 fn effects(row: &Row<'_>, margin_pct: f64) -> Vec<Message> {
     let kind = row.name();
-    let all = |verdict: &str| row.with(verdict).len() == row.cells.len();
-    let first = match (Most::of(row, "faster"), Most::of(row, "slower")) {
+    let all = |verdict: Speed| row.with(verdict).len() == row.cells.len();
+    let first = match (Most::of(row, Speed::Faster), Most::of(row, Speed::Slower)) {
         (Some(Most { loads, change, load }), None) => {
             msg!("verdict-helps", kind = kind, loads = loads, change = change, load = load)
         }
@@ -81,21 +82,21 @@ fn effects(row: &Row<'_>, margin_pct: f64) -> Vec<Message> {
             loss = loss.change,
             worst = loss.load
         ),
-        (None, None) if all("same") => {
+        (None, None) if all(Speed::Same) => {
             return vec![msg!("verdict-makes-no-difference", kind = kind, margin = Quantity::pct(margin_pct))];
         }
-        (None, None) if all("unsure") => return vec![msg!("verdict-too-noisy", kind = kind)],
+        (None, None) if all(Speed::Unsure) => return vec![msg!("verdict-too-noisy", kind = kind)],
         (None, None) => msg!("verdict-no-effect", kind = kind),
     };
-    let at = |verdict: &str| (!row.with(verdict).is_empty()).then(|| loads(row, verdict));
-    let same = at("same").map(|loads| msg!("verdict-no-difference-at", loads = loads));
-    let unsure = at("unsure").map(|loads| msg!("verdict-inconclusive-at", loads = loads));
+    let at = |verdict: Speed| (!row.with(verdict).is_empty()).then(|| loads(row, verdict));
+    let same = at(Speed::Same).map(|loads| msg!("verdict-no-difference-at", loads = loads));
+    let unsure = at(Speed::Unsure).map(|loads| msg!("verdict-inconclusive-at", loads = loads));
     std::iter::once(first).chain(same).chain(unsure).collect()
 }
 
 /// The figures of the load where binding did most, or of the shallowest.
 fn best(row: &Row<'_>, steps: &[StepView]) -> Option<Message> {
-    let cell = row.extreme("faster").or_else(|| row.extreme("slower")).or(row.cells.first().copied())?;
+    let cell = row.extreme(Speed::Faster).or_else(|| row.extreme(Speed::Slower)).or(row.cells.first().copied())?;
     Some(cell_figures(cell, steps))
 }
 
@@ -112,7 +113,7 @@ fn overtakings(rows: &[Row<'_>], steps: &[StepView], reference: &Message, margin
     let random = |read_pct: u8| {
         rows.iter().filter(move |r| {
             let load = &r.cells[0].load;
-            load.pattern == "random" && load.read_pct == read_pct
+            load.pattern == Pattern::Random && load.read_pct == read_pct
         })
     };
     let mut out = Vec::new();
@@ -151,7 +152,7 @@ fn reads_ahead(reads: &Row<'_>, writes: &Row<'_>, steps: &[StepView], margin_pct
         .filter_map(|read| {
             let write =
                 writes.cells.iter().find(|w| w.load.threads == 1 && w.load.queue_depth == read.load.queue_depth)?;
-            Some((read.load.queue_depth, effect("iops", &repeats(write), &repeats(read))?))
+            Some((read.load.queue_depth, effect(ComparedFigure::Iops, &repeats(write), &repeats(read))?))
         })
         .collect();
     let p: Vec<f64> = effects.iter().map(|(_, e)| e.p_value()).collect();
@@ -166,9 +167,11 @@ fn reads_ahead(reads: &Row<'_>, writes: &Row<'_>, steps: &[StepView], margin_pct
 }
 
 fn advice(rows: &[Row<'_>], side: &Message) -> Vec<Message> {
-    let having = |verdict: &'static str| rows.iter().filter(move |r| !r.with(verdict).is_empty());
-    let bind = having("faster").map(|r| msg!("verdict-bind", kind = r.name(), loads = loads(r, "faster"), side = side));
-    let leave = having("slower").map(|r| msg!("verdict-do-not-bind", kind = r.name(), loads = loads(r, "slower")));
+    let having = |verdict: Speed| rows.iter().filter(move |r| !r.with(verdict).is_empty());
+    let bind = having(Speed::Faster)
+        .map(|r| msg!("verdict-bind", kind = r.name(), loads = loads(r, Speed::Faster), side = side));
+    let leave =
+        having(Speed::Slower).map(|r| msg!("verdict-do-not-bind", kind = r.name(), loads = loads(r, Speed::Slower)));
     bind.chain(leave).collect()
 }
 
@@ -178,7 +181,7 @@ fn figures(rows: &[Row<'_>], steps: &[StepView]) -> Vec<Figure> {
         let shallow = row.cells.first();
         let binding = msg!("verdict-figure-binding", kind = row.name());
         out.extend(shallow.and_then(|c| change_figure(binding, c, steps)));
-        let most = row.extreme("faster").or_else(|| row.extreme("slower"));
+        let most = row.extreme(Speed::Faster).or_else(|| row.extreme(Speed::Slower));
         let other = most.filter(|c| shallow.is_none_or(|s| s.steps_b != c.steps_b));
         let by_most = msg!("verdict-figure-most-by-binding", kind = row.name());
         out.extend(other.and_then(|c| change_figure(by_most, c, steps)));

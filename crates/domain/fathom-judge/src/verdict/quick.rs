@@ -98,7 +98,7 @@ fn cpu_cost(best: &StepView) -> Option<Message> {
 
 fn would_help(kind: &Loads<'_>) -> Option<Message> {
     let (best, name) = (kind.best(), kind.name());
-    Some(match LimitName::ALL.into_iter().find(|limit| limit.as_str() == best.limit.name)? {
+    Some(match best.limit.name {
         LimitName::QueueDepth => {
             msg!("verdict-help-queue-depth", kind = name, tried = best.threads * best.queue_depth)
         }

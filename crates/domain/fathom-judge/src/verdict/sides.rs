@@ -5,7 +5,7 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use super::kind::{Kind, is_sequential};
 use super::parts::{change, change_alone, change_inconclusive, depth, figure};
 use crate::compare::farthest;
-use crate::document::{ComparedMetric, ComparedStep, Comparison, Figure, StepView};
+use crate::document::{ComparedFigure, ComparedMetric, ComparedStep, Comparison, Figure, Merit, Speed, StepView};
 
 /// The cells of one side against the reference that do the same at different loads, shallow to deep.
 pub(super) struct Row<'a> {
@@ -21,12 +21,12 @@ impl<'a> Row<'a> {
     }
 
     /// Cells with this verdict.
-    pub(super) fn with(&self, verdict: &str) -> Vec<&'a ComparedStep> {
+    pub(super) fn with(&self, verdict: Speed) -> Vec<&'a ComparedStep> {
         self.cells.iter().copied().filter(|c| c.verdict == verdict).collect()
     }
 
     /// The cell whose ratio is farthest from 1 among those with this verdict.
-    pub(super) fn extreme(&self, verdict: &str) -> Option<&'a ComparedStep> {
+    pub(super) fn extreme(&self, verdict: Speed) -> Option<&'a ComparedStep> {
         farthest(self.cells.iter().copied(), verdict)
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn rows<'a>(comparison: &'a Comparison, side: &str) -> Vec<Row<'a>> {
             None => out.push(Row { kind, cells: vec![cell] }),
         }
     }
-    out.sort_by_key(|r| (is_sequential(&r.cells[0].load.pattern), 100 - r.cells[0].load.read_pct));
+    out.sort_by_key(|r| (is_sequential(r.cells[0].load.pattern), 100 - r.cells[0].load.read_pct));
     for row in &mut out {
         row.cells.sort_by_key(|c| (c.load.threads > 1, c.load.threads * c.load.queue_depth, c.load.threads));
     }
@@ -67,7 +67,7 @@ pub(super) fn cell_change(cell: &ComparedStep) -> Message {
 }
 
 /// Loads with the same verdict side by side: `QD 1 to 8`, `QD 4 and 16x2`.
-pub(super) fn loads(row: &Row<'_>, verdict: &str) -> Arg {
+pub(super) fn loads(row: &Row<'_>, verdict: Speed) -> Arg {
     let mut runs: Vec<(&ComparedStep, &ComparedStep)> = Vec::new();
     let mut open = false;
     let mut threads = 0;
@@ -89,22 +89,22 @@ pub(super) fn loads(row: &Row<'_>, verdict: &str) -> Arg {
 
 /// What the cell gained or lost in figures: IOPS, latency, CPU from the reference to the side.
 pub(super) fn cell_figures(cell: &ComparedStep, steps: &[StepView]) -> Message {
-    let metric = |name: &str| cell.metrics.iter().find(|m| m.name == name);
+    let metric = |name: ComparedFigure| cell.metrics.iter().find(|m| m.name == name);
     let iops = |m: &ComparedMetric| {
         let (from, to) = (Quantity::iops(m.a), Quantity::iops(m.b));
         msg!("verdict-cell-iops", from = from, to = to, change = change(m.ratio, m.ci95))
     };
     let times = |m: &ComparedMetric| {
-        let change = if m.verdict == "unsure" { change_inconclusive(m.ratio) } else { change_alone(m.ratio) };
+        let change = if m.verdict == Merit::Unsure { change_inconclusive(m.ratio) } else { change_alone(m.ratio) };
         (Quantity::ns(m.a), Quantity::ns(m.b), change)
     };
-    let mean = metric("lat_mean").map(times);
-    let p99 = metric("lat_p99").map(times);
-    let cost = metric("cpu_per_io").map(times);
+    let mean = metric(ComparedFigure::LatMean).map(times);
+    let p99 = metric(ComparedFigure::LatP99).map(times);
+    let cost = metric(ComparedFigure::CpuPerIo).map(times);
     let share = |indexes: &[u32]| mean_cpu_pct(steps, indexes).map(Quantity::pct);
     let machine = share(&cell.steps_a).zip(share(&cell.steps_b));
     let figures = [
-        metric("iops").map(iops),
+        metric(ComparedFigure::Iops).map(iops),
         mean.map(|(from, to, change)| msg!("verdict-cell-mean", from = from, to = to, change = change)),
         p99.map(|(from, to, change)| msg!("verdict-cell-p99", from = from, to = to, change = change)),
         cost.map(|(from, to, change)| msg!("verdict-cell-cpu", from = from, to = to, change = change)),
@@ -128,7 +128,7 @@ fn mean_cpu_pct(steps: &[StepView], indexes: &[u32]) -> Option<f64> {
 
 /// Every cell of a row in one sentence: `4k random reads: faster at QD 1, the same within 2 % at QD 2 (QD 1 +26.1 %...)`.
 pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
-    let at = |verdict: &str| -> Option<Arg> {
+    let at = |verdict: Speed| -> Option<Arg> {
         match row.with(verdict).len() {
             0 => None,
             n if n > 1 && n == row.cells.len() => Some(msg!("verdict-every-load").into()),
@@ -137,10 +137,10 @@ pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
     };
     let margin = Quantity::pct(margin_pct);
     let verdicts = [
-        at("faster").map(|loads| msg!("verdict-faster-at", loads = loads)),
-        at("slower").map(|loads| msg!("verdict-slower-at", loads = loads)),
-        at("same").map(|loads| msg!("verdict-same-at", margin = margin, loads = loads)),
-        at("unsure").map(|loads| msg!("verdict-inconclusive-at", loads = loads)),
+        at(Speed::Faster).map(|loads| msg!("verdict-faster-at", loads = loads)),
+        at(Speed::Slower).map(|loads| msg!("verdict-slower-at", loads = loads)),
+        at(Speed::Same).map(|loads| msg!("verdict-same-at", margin = margin, loads = loads)),
+        at(Speed::Unsure).map(|loads| msg!("verdict-inconclusive-at", loads = loads)),
     ];
     let verdicts: Vec<Message> = verdicts.into_iter().flatten().collect();
     let each = |cell: &&ComparedStep| match cell.ratio {
@@ -155,10 +155,10 @@ pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
 
 /// Where a row turns from faster to slower or back: `between QD 2 (faster) and QD 4 (slower)`.
 pub(super) fn crossovers(row: &Row<'_>) -> Vec<Message> {
-    let is_faster = |cell: &ComparedStep| match cell.verdict.as_str() {
-        "faster" => Some(true),
-        "slower" => Some(false),
-        _ => None,
+    let is_faster = |cell: &ComparedStep| match cell.verdict {
+        Speed::Faster => Some(true),
+        Speed::Slower => Some(false),
+        Speed::Same | Speed::Unsure => None,
     };
     let alone = row.cells.iter().copied().filter(|c| c.load.threads == 1);
     let known: Vec<(&ComparedStep, bool)> = alone.filter_map(|c| Some((c, is_faster(c)?))).collect();

@@ -5,13 +5,17 @@ mod tails;
 
 use fathom_language::{Language, english};
 use fathom_message::Message;
-use fathom_plan::{Block, EngineName, LabelPart, Metric, Mode, OpMix, Pattern, Placement, Round, Step, TargetId};
+use fathom_model::{Confidence, LimitName};
+use fathom_plan::{
+    Block, EngineName, LabelPart, Metric, Mode, OpMix, Pattern, Placement, PlacementKind, Round, Step, TargetId,
+};
 use serde_json::json;
 
 use super::verdicts;
 use crate::compare::{MARGIN_PCT, compare_arms};
 use crate::document::{
-    CheckView, Comparison, CpuView, DirectionView, LimitView, PtsView, SteadyView, StepView, Verdict,
+    CheckCause, CheckName, CheckView, Comparison, CpuView, DirectionView, LimitView, PtsView, SteadyView, StepState,
+    StepView, TrackedFigure, Verdict, WhyUnsteady,
 };
 use crate::samples::{self, words};
 
@@ -81,10 +85,11 @@ fn with_cpu(mut view: StepView, ns_per_io: f64, cpus: u32) -> StepView {
     view
 }
 
-fn limited(mut view: StepView, name: &str, sentence: &str) -> StepView {
+fn limited(mut view: StepView, name: LimitName, sentence: &str) -> StepView {
     view.limit = LimitView {
-        name: name.into(),
-        confidence: "confirmed".into(),
+        name,
+        probability: None,
+        confidence: Confidence::Confirmed,
         sentence: Message::verbatim(sentence),
         evidence: Vec::new(),
         would_help: Vec::new(),
@@ -310,7 +315,7 @@ fn the_lowest_latency_is_named_only_where_it_is_told_apart() {
 fn steadiness(reached: bool) -> SteadyView {
     SteadyView {
         reached,
-        why: (!reached).then(|| "drifts".to_owned()),
+        why: (!reached).then_some(WhyUnsteady::Drifts),
         rounds: 30,
         warmup_intervals: 0,
         drift_pct_per_minute: Some(0.0),
@@ -328,7 +333,11 @@ fn scaling_names_the_knee_its_cause_and_the_law() {
         let mut step = step(steps.len() as u32, 100, 8, 32);
         step.targets = (0..drives).map(|d| TargetId::new(format!("d{d}"))).collect();
         let view = with_cpu(seen(&step, iops, 100.0), 4_000.0, 64);
-        steps.push(limited(view, if drives > 4 { "uplink" } else { "device" }, "The uplink carries 7.8 of 7.9 GB/s."));
+        steps.push(limited(
+            view,
+            if drives > 4 { LimitName::Uplink } else { LimitName::Device },
+            "The uplink carries 7.8 of 7.9 GB/s.",
+        ));
     }
     let verdict = one("scaling", &steps, None);
     assert_eq!(
@@ -412,7 +421,7 @@ fn engines_names_the_cheapest_and_the_fastest() {
     }
     let mut refused = samples::view(&step(6, 100, 1, 32), 0.0, 0.0);
     refused.ios = 0;
-    refused.state = "refused".into();
+    refused.state = StepState::Refused;
     refused.reason = Some(Message::verbatim("no such device: the target is a file"));
     steps.push(refused);
     let verdict = one("engines", &steps, None);
@@ -489,7 +498,7 @@ fn a_verdict_is_said_in_chinese_as_well() {
     );
     assert_eq!(chinese(&verdict.figures[0].name), "绑核效果，4k 随机读");
     let mut refused = samples::view(&step(0, 100, 1, 1), 0.0, 0.0);
-    (refused.ios, refused.state) = (0, "refused".into());
+    (refused.ios, refused.state) = (0, StepState::Refused);
     refused.reason = Some(Message::verbatim("no such device"));
     let nothing = one("quick", &[refused], None);
     assert_eq!(chinese(&nothing.answer), "没有测到任何数据：没有步骤完成 I/O。");
@@ -508,7 +517,7 @@ fn rounds(test: &str, reached: bool) -> Vec<StepView> {
             let mut view = seen(&step, iops * factor, 500.0);
             view.steady = Some(SteadyView {
                 pts: Some(PtsView {
-                    variable: "iops".into(),
+                    variable: TrackedFigure::Iops,
                     reached,
                     window: Some([3, 7]),
                     average: 182e3,
@@ -566,7 +575,7 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
         let mut step = step(steps.len() as u32, 100, threads, depth);
         step.engine.name = EngineName::Libaio;
         let view = with_cpu(seen(&step, iops, f64::from(threads * depth) / iops * 1e6), 5_000.0, 8);
-        steps.push(limited(view, "device", "The drive gives no more."));
+        steps.push(limited(view, LimitName::Device, "The drive gives no more."));
     }
     let verdict = one("baseline", &steps, None);
     assert_eq!(
@@ -579,25 +588,25 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
         &one("baseline", &steps, None),
         "4k random reads: 8 threads against 1: QD 1 7.80x ±>100 %, QD 32 2.95x ±0.7 %.",
     );
-    steps[0].placement = "cores".into();
+    steps[0].placement = PlacementKind::Cores;
     assert!(english(&one("baseline", &steps, None).answer).starts_with("This is not the plain path any more"));
 }
 
 #[test]
 fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
-    let with = |index: u32, name: &str, cause: Option<&str>| {
+    let with = |index: u32, name: CheckName, cause: Option<CheckCause>| {
         let mut view = seen(&step(index, 100, 1, 1 << index), 10e3, 100.0);
-        let check = |name: &str, ok, cause: Option<&str>| CheckView {
-            name: name.into(),
+        let check = |name: CheckName, ok, cause: Option<CheckCause>| CheckView {
+            name,
             ok: Some(ok),
             sentence: fathom_message::Message::verbatim(""),
-            cause: cause.map(str::to_owned),
+            cause,
         };
-        view.checks = vec![check("bytes", true, None), check(name, false, cause)];
+        view.checks = vec![check(CheckName::Bytes, true, None), check(name, false, cause)];
         view
     };
-    let other = with(0, "diskstats", Some("other_load"));
-    let (deficit, law) = (with(1, "diskstats", None), with(2, "littles_law", None));
+    let other = with(0, CheckName::Diskstats, Some(CheckCause::OtherLoad));
+    let (deficit, law) = (with(1, CheckName::Diskstats, None), with(2, CheckName::LittlesLaw, None));
     let told = one("quick", &[other.clone(), deficit, law], None).caveats;
     assert_eq!(
         words(&told),
@@ -608,7 +617,7 @@ fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
     );
     assert_eq!(one("quick", &[other], None).caveats.len(), 1, "no law is called broken for it");
     assert_eq!(
-        words(&one("quick", &[with(0, "page_cache", None)], None).caveats),
+        words(&one("quick", &[with(0, CheckName::PageCache, None)], None).caveats),
         ["The page cache may have answered part of: 4k random read T1 QD1; these are not the drive's alone."],
     );
 }
@@ -617,7 +626,7 @@ fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
 fn a_run_without_io_is_answered_as_such_by_every_study() {
     let mut refused = samples::view(&step(0, 100, 1, 1), 0.0, 0.0);
     refused.ios = 0;
-    refused.state = "refused".into();
+    refused.state = StepState::Refused;
     refused.reason = Some(Message::verbatim("no such device"));
     for study in ["quick", "baseline", "engines", "enterprise", "qos", "scaling", "snia", "pinning", "mine"] {
         let verdict = one(study, std::slice::from_ref(&refused), None);

@@ -5,7 +5,7 @@ use fathom_message::{Message, Quantity, msg};
 use super::parts::{nothing_measured, verdict};
 use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, row_sentence, rows};
 use crate::compare::farthest;
-use crate::document::{ComparedStep, Comparison, Figure, StepView, Verdict};
+use crate::document::{ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// One answer per side against the reference.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
@@ -34,7 +34,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
 /// The cells worth their figures: the farthest of those that changed, or the first.
 fn shown<'a>(cells: &[&'a ComparedStep]) -> Vec<&'a ComparedStep> {
     let chosen: Vec<&ComparedStep> =
-        ["faster", "slower"].iter().filter_map(|v| farthest(cells.iter().copied(), v)).collect();
+        [Speed::Faster, Speed::Slower].iter().filter_map(|v| farthest(cells.iter().copied(), *v)).collect();
     if chosen.is_empty() { cells.iter().copied().take(1).collect() } else { chosen }
 }
 
@@ -46,7 +46,7 @@ struct Most {
 }
 
 impl Most {
-    fn of(cells: &[&ComparedStep], verdict: &str) -> Option<Most> {
+    fn of(cells: &[&ComparedStep], verdict: Speed) -> Option<Most> {
         let cell = farthest(cells.iter().copied(), verdict)?;
         let count = cells.iter().filter(|c| c.verdict == verdict).count();
         Some(Most { place: place(count, cells.len()), change: cell_change(cell), load: cell_message(cell) })
@@ -63,10 +63,10 @@ fn place(count: usize, all: usize) -> Message {
 }
 
 fn answer(cells: &[&ComparedStep], side: &Message, reference: &Message, margin_pct: f64) -> Message {
-    let same = cells.iter().filter(|c| c.verdict == "same").count();
+    let same = cells.iter().filter(|c| c.verdict == Speed::Same).count();
     let (all, margin) = (cells.len(), Quantity::pct(margin_pct));
     let place = |count: usize| place(count, all);
-    match (Most::of(cells, "faster"), Most::of(cells, "slower")) {
+    match (Most::of(cells, Speed::Faster), Most::of(cells, Speed::Slower)) {
         (None, None) if same == all => {
             msg!("verdict-tune-same", side = side, reference = reference, margin = margin, place = place(all))
         }
@@ -97,8 +97,8 @@ fn answer(cells: &[&ComparedStep], side: &Message, reference: &Message, margin_p
 }
 
 fn advice(rows: &[Row<'_>], side: &Message, reference: &Message) -> Vec<Message> {
-    let any = |verdict: &str| rows.iter().any(|r| !r.with(verdict).is_empty());
-    match (any("faster"), any("slower")) {
+    let any = |verdict: Speed| rows.iter().any(|r| !r.with(verdict).is_empty());
+    match (any(Speed::Faster), any(Speed::Slower)) {
         (true, false) => vec![msg!("verdict-keep", side = side)],
         (false, true) => vec![msg!("verdict-stay", reference = reference)],
         _ => Vec::new(),

@@ -1,10 +1,11 @@
 //! The parts that can be the limit, and how sure the attribution is.
 
 use fathom_message::{Message, msg};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Part of the system that can be the limit. Names as in the JSON contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitName {
     /// Too few I/Os in flight to use the device.
@@ -95,7 +96,8 @@ impl LimitName {
 }
 
 /// How sure the attribution is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// At least nine in ten.

@@ -65,6 +65,57 @@ fn a_region_that_the_run_resolves_keeps_its_label() {
     check(&step);
 }
 
+#[test]
+fn what_two_steps_are_both_called_leaves_out_what_tells_them_apart() {
+    let common = |ladder: &str| {
+        let steps = steps(&format!("[[ladder]]\n{ladder}\n"), &Overrides { versus: None, ..overrides() });
+        let [a, b] = &steps[..] else { panic!("{} steps", steps.len()) };
+        common_label(a, b)
+    };
+    for (ladder, shared) in [
+        ("engine = [\"psync\", \"libaio\"]", "4k random read T1 QD1"),
+        ("placement = [\"unpinned\", \"cores\"]", "4k random read T1 QD1"),
+        ("load = [\"1x1\", \"1x8\"]\nrate_iops = \"500\"", "4k random read T1 at 500/s"),
+        ("bs = [\"4k\", \"8k\"]", "random read T1 QD1"),
+        ("rw = [\"read\", \"randwrite\"]", "4k T1 QD1"),
+    ] {
+        assert_eq!(common(ladder).as_deref(), Some(shared), "{ladder}");
+    }
+    let mut other = samples_of_one();
+    let one = other.clone();
+    other.label += " (screen)";
+    assert_eq!(common_label(&one, &other), None, "a label of another origin has no words");
+}
+
+#[test]
+fn rounds_and_parts_share_the_title_of_their_loop_or_pass() {
+    let text = "[defaults]\nprecondition = \"snia\"\n[[ladder]]\nrw = \"randwrite\"\n";
+    let steps = steps(text, &Overrides { versus: None, ..overrides() });
+    let titles: BTreeSet<String> = steps.iter().filter_map(loop_message).map(|m| english(&m)).collect();
+    let expected = [
+        "4k random write T16 QD16",
+        "precondition 128k sequential write, pass 1 of 2",
+        "precondition 128k sequential write, pass 2 of 2",
+    ];
+    assert_eq!(titles, expected.map(str::to_owned).into());
+    let measured = steps.iter().find(|s| s.phase == Phase::Measure).expect("is there");
+    assert_eq!(loop_message(measured), None);
+}
+
+#[test]
+fn a_workload_is_a_label_without_its_load() {
+    let ladder = "[[ladder]]\nload = [\"2x1\", \"2x8\"]\nengine = [\"psync\", \"libaio\"]\nrate_iops = \"500\"\n";
+    let steps = steps(ladder, &Overrides { versus: None, ..overrides() });
+    assert_eq!(english(&workload_message(&steps[0])), "4k random read at 500/s psync");
+    let mut other = samples_of_one();
+    other.label = "mine T1 QD1".to_owned();
+    assert_eq!(english(&workload_message(&other)), "mine T1 QD1");
+}
+
+fn samples_of_one() -> Step {
+    steps("", &Overrides { versus: None, ..overrides() }).remove(0)
+}
+
 /// Two values of each knob that a label speaks of, and of one that it does not.
 const KNOBS: &[(&str, &str)] = &[
     ("rw", r#"["randread", "write"]"#),

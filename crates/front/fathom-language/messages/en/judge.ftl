@@ -36,8 +36,8 @@ verdict-change-same = { $change }, the same
 verdict-list-more = { $list } and { $more } more
 
 # What limits the best step of a kind.
-verdict-limit-confirmed = The limit is { $what }.
-verdict-limit-likely = The limit is likely { $what }.
+verdict-limit = The limit is { $what }.
+verdict-limit-probable = The limit is { $what } ({ $probability }).
 verdict-limit-unknown = What limits it is not known.
 verdict-limit-page-cache = That is the page cache, not the drive.
 verdict-limit-one-core = one core

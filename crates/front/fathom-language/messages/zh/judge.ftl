@@ -36,8 +36,8 @@ verdict-change-same = { $change }，相同
 verdict-list-more = { $list }，以及另外 { $more } 个
 
 # 一种负载最好的步骤受什么限制。
-verdict-limit-confirmed = 瓶颈是{ $what }。
-verdict-limit-likely = 瓶颈很可能是{ $what }。
+verdict-limit = 瓶颈是{ $what }。
+verdict-limit-probable = 瓶颈是{ $what }（{ $probability }）。
 verdict-limit-unknown = 瓶颈未知。
 verdict-limit-page-cache = 这是页缓存的速度，不是驱动器的。
 verdict-limit-one-core = 单个核心

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use fathom_judge::document::{ComparedStep, Comparison, Document, LatencyView, StepView};
+use fathom_judge::document::{
+    ComparedFigure, ComparedStep, Comparison, Document, LatencyView, Speed, StepState, StepView,
+};
 use fathom_lab::reproduce::{FigureRow, Reproduction};
 use fathom_language::Language;
 use fathom_message::{Message, Quantity, Unit, msg};
+use fathom_model::LimitName;
+use fathom_record::RunState;
 use fathom_units::{format_iops, format_ns, format_rate, format_significant};
 
 use super::Escaped;
@@ -58,7 +62,7 @@ fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Re
         "<p class=\"static-facts\">{} · {} · {} · {} · {}</p></section>",
         Escaped(&words.say(&msg!("report-run-title", run = doc.run.id.to_string(), study = &doc.run.study))),
         Escaped(&doc.run.started),
-        Escaped(&words.say(&state_message(&doc.run.state))),
+        Escaped(&words.say(&run_state_message(doc.run.state))),
         Escaped(&words.say(&msg!("report-steps", steps = doc.steps.len()))),
         Escaped(&doc.run.command)
     )?;
@@ -105,17 +109,23 @@ fn title(words: &Words<'_>, step: &StepView) -> String {
     }
 }
 
-/// The state of a run or step.
-fn state_message(state: &str) -> Message {
+/// The state of a run.
+fn run_state_message(state: RunState) -> Message {
     match state {
-        "running" => msg!("report-state-running"),
-        "finished" => msg!("report-state-finished"),
-        "interrupted" => msg!("report-state-interrupted"),
-        "failed" => msg!("report-state-failed"),
-        "refused" => msg!("report-state-refused"),
-        "measured" => msg!("report-state-measured"),
-        "imported" => msg!("report-state-imported"),
-        other => Message::verbatim(other.to_owned()),
+        RunState::Running => msg!("report-state-running"),
+        RunState::Finished => msg!("report-state-finished"),
+        RunState::Interrupted => msg!("report-state-interrupted"),
+        RunState::Failed => msg!("report-state-failed"),
+    }
+}
+
+/// The state of a step.
+fn step_state_message(state: StepState) -> Message {
+    match state {
+        StepState::Measured => msg!("report-state-measured"),
+        StepState::Refused => msg!("report-state-refused"),
+        StepState::Failed => msg!("report-state-failed"),
+        StepState::Imported => msg!("report-state-imported"),
     }
 }
 
@@ -139,7 +149,7 @@ fn write_row(page: &mut String, words: &Words<'_>, step: &StepView) -> fmt::Resu
         return write!(
             page,
             "<td colspan=\"8\">{}: {} {}</td></tr>",
-            Escaped(&words.say(&state_message(&step.state))),
+            Escaped(&words.say(&step_state_message(step.state))),
             Escaped(&words.say(reason)),
             Escaped(&step.help.as_ref().map(|help| words.say(help)).unwrap_or_default())
         );
@@ -157,7 +167,7 @@ fn write_row(page: &mut String, words: &Words<'_>, step: &StepView) -> fmt::Resu
     for cell in cells {
         write!(page, "<td class=\"num\">{}</td>", Escaped(&cell))?;
     }
-    write!(page, "<td>{}</td></tr>", Escaped(&words.say(&limit_message(&step.limit.name))))
+    write!(page, "<td>{}</td></tr>", Escaped(&words.say(&limit_message(step.limit.name))))
 }
 
 /// `±0.41 %`; empty for a rate of 0.
@@ -236,41 +246,39 @@ fn compared_columns() -> Heads {
 }
 
 /// A compared figure.
-fn metric_message(metric: &str) -> Message {
+fn metric_message(metric: ComparedFigure) -> Message {
     match metric {
-        "lat_mean" => msg!("report-mean-latency"),
-        other => Message::verbatim(other.replace('_', " ")),
+        ComparedFigure::LatMean => msg!("report-mean-latency"),
+        other => Message::verbatim(other.as_str().replace('_', " ")),
     }
 }
 
 /// What a comparison says of a figure.
-fn effect_message(verdict: &str) -> Message {
+fn effect_message(verdict: Speed) -> Message {
     match verdict {
-        "faster" => msg!("report-faster"),
-        "slower" => msg!("report-slower"),
-        "same" => msg!("report-same"),
-        "unsure" => msg!("report-inconclusive"),
-        other => Message::verbatim(other.to_owned()),
+        Speed::Faster => msg!("report-faster"),
+        Speed::Slower => msg!("report-slower"),
+        Speed::Same => msg!("report-same"),
+        Speed::Unsure => msg!("report-inconclusive"),
     }
 }
 
 /// A limit as a word.
-fn limit_message(name: &str) -> Message {
+fn limit_message(name: LimitName) -> Message {
     match name {
-        "queue_depth" => msg!("report-limit-queue-depth"),
-        "device" => msg!("report-limit-device"),
-        "link" => msg!("report-limit-link"),
-        "uplink" => msg!("report-limit-uplink"),
-        "core" => msg!("report-limit-core"),
-        "all_cores" => msg!("report-limit-all-cores"),
-        "irq_core" => msg!("report-limit-irq-core"),
-        "raid" => msg!("report-limit-raid"),
-        "memory" => msg!("report-limit-memory"),
-        "page_cache" => msg!("report-limit-page-cache"),
-        "rate" => msg!("report-limit-rate"),
-        "database" => msg!("report-limit-database"),
-        "unknown" => msg!("report-limit-unknown"),
-        other => Message::verbatim(other.replace('_', " ")),
+        LimitName::QueueDepth => msg!("report-limit-queue-depth"),
+        LimitName::Device => msg!("report-limit-device"),
+        LimitName::Link => msg!("report-limit-link"),
+        LimitName::Uplink => msg!("report-limit-uplink"),
+        LimitName::Core => msg!("report-limit-core"),
+        LimitName::AllCores => msg!("report-limit-all-cores"),
+        LimitName::IrqCore => msg!("report-limit-irq-core"),
+        LimitName::Raid => msg!("report-limit-raid"),
+        LimitName::Memory => msg!("report-limit-memory"),
+        LimitName::PageCache => msg!("report-limit-page-cache"),
+        LimitName::Rate => msg!("report-limit-rate"),
+        LimitName::Database => msg!("report-limit-database"),
+        LimitName::Unknown => msg!("report-limit-unknown"),
     }
 }
 
@@ -343,7 +351,7 @@ fn write_compared(page: &mut String, words: &Words<'_>, step: &ComparedStep) -> 
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"num\">{ratio}</td><td class=\"num\">{ci}</td><td>{}</td></tr>",
         Escaped(words.text(&step.label)),
         Escaped(&step.side),
-        Escaped(&words.say(&metric_message(&step.metric))),
-        Escaped(&words.say(&effect_message(&step.verdict)))
+        Escaped(&words.say(&metric_message(step.metric))),
+        Escaped(&words.say(&effect_message(step.verdict)))
     )
 }

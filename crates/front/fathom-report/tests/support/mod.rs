@@ -5,14 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 use fathom_hist::Histogram;
-use fathom_judge::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, SeriesView, StepView};
+use fathom_judge::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, SeriesView, StepState, StepView};
 use fathom_message::Message;
+use fathom_model::{Confidence, LimitName};
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Plan, Region,
     RunLength, Step, StudyHead, TargetId, Workload, label_message,
 };
 use fathom_record::{
-    CpuTime, Direction, DirectionInterval, DiskDelta, HostDelta, Interval, Latency, StepRecord, ThreadCpu,
+    CpuTime, Direction, DirectionInterval, DiskDelta, HostDelta, Interval, Latency, RunState, StepRecord, ThreadCpu,
 };
 
 pub(crate) use fathom_plan::Op;
@@ -187,22 +188,23 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         label_message: label_message(step),
         loop_title: None,
         depth: None,
-        phase: "measure".to_owned(),
+        workload_title: label_message(step),
+        phase: step.phase,
         group: step.group.clone(),
         role: step.role.clone(),
         targets: step.targets.iter().map(|t| t.as_str().to_owned()).collect(),
-        state: "measured".to_owned(),
+        state: StepState::Measured,
         reason: None,
         help: None,
-        engine: step.engine.name.as_str().to_owned(),
-        mode: step.engine.mode.as_str().to_owned(),
+        engine: step.engine.name,
+        mode: step.engine.mode,
         fixed_buffers: step.engine.fixed_buffers,
         fixed_files: step.engine.fixed_files,
-        placement: "unpinned".to_owned(),
+        placement: step.placement.kind(),
         cpus: Vec::new(),
         op: step.workload.fio_rw().to_owned(),
         read_pct: step.workload.mix.read_pct,
-        pattern: "random".to_owned(),
+        pattern: step.workload.pattern,
         block_size_bytes: 4096,
         direct: true,
         footprint_bytes: Some(8 << 20),
@@ -228,8 +230,9 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         trim: direction(Op::Trim),
         cpu: None,
         limit: LimitView {
-            name: "queue_depth".to_owned(),
-            confidence: "likely".to_owned(),
+            name: LimitName::QueueDepth,
+            probability: Some(0.75),
+            confidence: Confidence::Likely,
             sentence: Message::verbatim("More depth gives more."),
             evidence: Vec::new(),
             would_help: Vec::new(),
@@ -264,7 +267,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
             id: 7,
             study: "quick".to_owned(),
             question: Message::verbatim("How fast is this?"),
-            state: "finished".to_owned(),
+            state: RunState::Finished,
             started: "2026-11-21T08:35:35Z".to_owned(),
             finished: Some("2026-11-21T08:36:05Z".to_owned()),
             elapsed_s: Some(30.0),
@@ -284,6 +287,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         steps: steps.iter().map(|(step, record)| view(step, record)).collect(),
         comparison: None,
         prediction: None,
+        ladders: Vec::new(),
         references: Vec::new(),
     }
 }

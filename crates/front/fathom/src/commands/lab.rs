@@ -69,7 +69,7 @@ pub(crate) fn shown(document: &Document) -> String {
         document.run.id,
         document.run.study,
         if document.run.plan.machine.is_some() { " · SIMULATED" } else { "" },
-        document.run.state,
+        document.run.state.as_str(),
         document.run.started,
         verdict(document)
     );

@@ -1,0 +1,2763 @@
+// Written from the Rust types. Refresh: FATHOM_REFRESH=1 cargo test -p fathom-report --test viewer_types
+
+import type { Json } from "../document";
+
+/**
+ * What a difference between runs belongs to.
+ */
+export type Area = "host" | "target" | "program" | "plan";
+
+/**
+ * What one knob or setting is on a side of a comparison.
+ */
+export type ArmPart = { "kind": "set", 
+/**
+ * Knob or setting.
+ */
+key: string, 
+/**
+ * As typed.
+ */
+value: string, } | { "kind": "as_in_study", 
+/**
+ * Knob.
+ */
+key: string, } | { "kind": "as_found", 
+/**
+ * Setting.
+ */
+key: string, };
+
+/**
+ * Place in an interleaved comparison. Steps with the same `cell` and `pass` pair up, one per `arm`.
+ */
+export type Block = { 
+/**
+ * Cell of the other knobs, unique in the plan (also over groups).
+ */
+cell: number, 
+/**
+ * Each pass holds every arm once; passes alternate in direction (A B, B A, A B...).
+ */
+pass: number, 
+/**
+ * Name of what differs: `placement=cores`, `scheduler=none`, `scheduler as found`. The same in every language.
+ */
+arm: string, 
+/**
+ * Position of the arm in its list: 0 is the baseline.
+ */
+arm_index: number, 
+/**
+ * What differs, one by one; empty in plans of older versions.
+ */
+arm_parts?: Array<ArmPart>, };
+
+/**
+ * One entry of a block-size split.
+ */
+export type BlockSize = { 
+/**
+ * Bytes per I/O.
+ */
+bytes: number, 
+/**
+ * Share of the I/Os in percent; a split's shares add up to 100.
+ */
+share_pct: number, };
+
+/**
+ * The most a part of the system could give under the step's load.
+ */
+export type CeilingView = { 
+/**
+ * Which part.
+ */
+name: LimitName, 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * Bytes per second, where that is what the part is limited in.
+ */
+bytes_per_s: number | null, 
+/**
+ * How it was reckoned, with its numbers.
+ */
+sentence: Message, };
+
+/**
+ * What likely broke a check.
+ */
+export type CheckCause = "other_load";
+
+/**
+ * A law that must hold, or a claim of the step that the counters prove.
+ */
+export type CheckName = "littles_law" | "bytes" | "diskstats" | "page_cache" | "polled" | "submitted_by_poller" | "fixed_buffers" | "pinned";
+
+/**
+ * A law that must hold.
+ */
+export type CheckView = { 
+/**
+ * Which law.
+ */
+name: CheckName, 
+/**
+ * Whether it held; `None`: could not be checked (the sentence says why).
+ */
+ok: boolean | null, 
+/**
+ * What was compared with what.
+ */
+sentence: Message, 
+/**
+ * What likely broke it, where that can be told.
+ */
+cause?: CheckCause, };
+
+/**
+ * The clock that stamped the I/Os.
+ */
+export type ClockUse = { 
+/**
+ * `tsc` or `clock_monotonic`.
+ */
+source: string, 
+/**
+ * Cost of one reading.
+ */
+read_cost_ns: number, 
+/**
+ * Difference to CLOCK_MONOTONIC over the step, parts per million.
+ */
+drift_ppm: number, };
+
+/**
+ * A figure that comparisons set side by side.
+ */
+export type ComparedFigure = "iops" | "lat_mean" | "lat_p99" | "cpu_per_io";
+
+/**
+ * The load of a compared step, as in its [`StepView`].
+ */
+export type ComparedLoad = { 
+/**
+ * fio's word: `randread`.
+ */
+op: string, 
+/**
+ * Share of reads.
+ */
+read_pct: number, 
+/**
+ * In which order blocks are touched: `random`, `sequential`, `zipf:1.2`...
+ */
+pattern: string, 
+/**
+ * Largest block of the split.
+ */
+block_size_bytes: number, 
+/**
+ * Per target.
+ */
+threads: number, 
+/**
+ * Per thread.
+ */
+queue_depth: number, 
+/**
+ * Number of targets.
+ */
+devices: number, };
+
+/**
+ * One figure on two sides.
+ */
+export type ComparedMetric = { 
+/**
+ * What it is.
+ */
+name: ComparedFigure, 
+/**
+ * `iops`, `ns` or `ns_per_io`.
+ */
+unit: Unit, 
+/**
+ * Whether more is better.
+ */
+more_is_better: boolean, 
+/**
+ * Figure of the reference.
+ */
+a: number, 
+/**
+ * Figure of the other side.
+ */
+b: number, 
+/**
+ * b / a as it stands, not turned to speed.
+ */
+ratio: number, 
+/**
+ * Its 95 % interval; `None` when too little is known.
+ */
+ci95: [number, number] | null, 
+/**
+ * How the side stands to the reference; `unsure` without an interval.
+ */
+verdict: Merit, 
+/**
+ * Ratio of each pair in the order measured (paired designs; the picture of the pairs).
+ */
+pairs: Array<number>, };
+
+/**
+ * One step on two sides.
+ */
+export type ComparedStep = { 
+/**
+ * Label on the reference side.
+ */
+label: string, 
+/**
+ * Group of the targets.
+ */
+group: string, 
+/**
+ * What both sides were asked to do, so that pictures can place the step.
+ */
+load: ComparedLoad, 
+/**
+ * The side set against `A`.
+ */
+side: string, 
+/**
+ * Indexes of the steps of the reference.
+ */
+steps_a: Array<number>, 
+/**
+ * Indexes of the steps of the other side.
+ */
+steps_b: Array<number>, 
+/**
+ * How the two sides were measured.
+ */
+design: Design, 
+/**
+ * Which figure `ratio`, `ci95` and `verdict` speak of: `iops`, or `lat_mean` where the rate was given.
+ */
+metric: ComparedFigure, 
+/**
+ * Speed of the side over that of the reference: above 1 is faster. For a latency its inverse ratio.
+ */
+ratio: number | null, 
+/**
+ * 95 % interval of the ratio.
+ */
+ci95: [number, number] | null, 
+/**
+ * How the side stands to the reference.
+ */
+verdict: Speed, 
+/**
+ * Probability of a ratio this far from 1 if there were no difference.
+ */
+p_value: number | null, 
+/**
+ * The same, adjusted for the number of steps compared.
+ */
+p_adjusted: number | null, 
+/**
+ * Every figure compared: `iops`, `lat_mean`, `lat_p99`, `cpu_per_io`, in this order, where both sides have it.
+ */
+metrics: Array<ComparedMetric>, 
+/**
+ * What a reader must know about this step, e.g. that one side was not steady.
+ */
+notes: Array<Message>, };
+
+/**
+ * Two or more runs, or the two sides of one run, set against each other. The first side, `A`, is the reference.
+ */
+export type Comparison = { 
+/**
+ * Version of the program that wrote it.
+ */
+fathom: string, 
+/**
+ * [`COMPARISON_SCHEMA`].
+ */
+schema: number, 
+/**
+ * Always `comparison`: tells it from a run's document.
+ */
+kind: ComparisonKind, 
+/**
+ * What is compared, reference first.
+ */
+sides: Array<Side>, 
+/**
+ * Differences between the sides that a reader must know first; empty when nothing known differs.
+ */
+environment: Array<Difference>, 
+/**
+ * Differences up to this share either way count as the same, percent.
+ */
+margin_pct: number, 
+/**
+ * Expected share of wrong `faster` and `slower` among all given, at most (Benjamini and Hochberg's q).
+ */
+false_discovery_rate: number, 
+/**
+ * One or two sentences.
+ */
+answer: Message, 
+/**
+ * What limits the trust in the answer; may be empty.
+ */
+caveats: Array<Message>, 
+/**
+ * One entry per step and side other than the reference, in the order of the reference.
+ */
+steps: Array<ComparedStep>, 
+/**
+ * Steps that stand alone, with the reason.
+ */
+unmatched: Array<Unmatched>, };
+
+/**
+ * Tells a comparison from a run's document.
+ */
+export type ComparisonKind = "comparison";
+
+/**
+ * What a measured step stands on.
+ */
+export type Conditioning = { 
+/**
+ * By which method.
+ */
+method: Precondition, 
+/**
+ * Loop whose rounds say whether steady state was reached; `None`: there was no loop.
+ */
+loop_id: number | null, };
+
+/**
+ * How sure the attribution is.
+ */
+export type Confidence = "confirmed" | "likely" | "unknown";
+
+/**
+ * What each CPU did, interval by interval. CPUs that did nothing all the time are left out.
+ */
+export type CpuSeries = { 
+/**
+ * Their numbers.
+ */
+cpus: Array<number>, 
+/**
+ * `[interval][cpu]`, in the order of `cpus`.
+ */
+shares_pct: Array<Array<CpuShares>>, 
+/**
+ * Interrupts of the whole host, per interval.
+ */
+interrupts: Array<number>, 
+/**
+ * Context switches of the whole host, per interval.
+ */
+context_switches: Array<number>, };
+
+/**
+ * What a CPU did in an interval, percent of it, by kind: user, system, irq, softirq, iowait, steal. The rest was idle.
+ * The kernel counts in ticks (usually 10 ms), so an interval of 1 s is known to the percent.
+ */
+export type CpuShares = [number, number, number, number, number, number];
+
+/**
+ * Time of one CPU by kind over a window, nanoseconds (the kernel counts in ticks of 1/USER_HZ).
+ */
+export type CpuTime = { 
+/**
+ * User and nice.
+ */
+user_ns: number, 
+/**
+ * System.
+ */
+system_ns: number, 
+/**
+ * Hard interrupts.
+ */
+irq_ns: number, 
+/**
+ * Soft interrupts.
+ */
+softirq_ns: number, 
+/**
+ * Stolen by the hypervisor.
+ */
+steal_ns: number, 
+/**
+ * Idle while I/O was outstanding.
+ */
+iowait_ns: number, 
+/**
+ * Idle.
+ */
+idle_ns: number, };
+
+/**
+ * CPU cost of the whole host per I/O, idle baseline subtracted.
+ */
+export type CpuView = { 
+/**
+ * Busy cores, all kinds, baseline subtracted.
+ */
+busy_cores: number, 
+/**
+ * Online CPUs.
+ */
+cpus_online: number, 
+/**
+ * User time.
+ */
+user_ns_per_io: number, 
+/**
+ * System time, without interrupts and without kernel workers.
+ */
+system_ns_per_io: number, 
+/**
+ * Hard and soft interrupts.
+ */
+irq_ns_per_io: number, 
+/**
+ * Kernel threads working for the run (iou-sqp, iou-wrk, md).
+ */
+kernel_worker_ns_per_io: number, 
+/**
+ * Interrupts per I/O.
+ */
+interrupts_per_io: number, 
+/**
+ * Context switches per I/O.
+ */
+context_switches_per_io: number, 
+/**
+ * IOPS / `busy_cores`; `None` when hardly any CPU was used.
+ */
+iops_per_core: number | null, 
+/**
+ * Busy physical cores, baseline subtracted: a core is as busy as its busiest sibling. `busy_cores` without SMT.
+ */
+busy_physical_cores: number, 
+/**
+ * IOPS / `busy_physical_cores`; `None` when hardly any CPU was used.
+ */
+iops_per_physical_core: number | null, 
+/**
+ * Idle baseline, busy cores.
+ */
+baseline_busy_cores: number, 
+/**
+ * Share of the window stolen by the hypervisor, percent of all CPUs.
+ */
+steal_pct: number, 
+/**
+ * Busiest CPU: number and busy share in [0, 1].
+ */
+busiest_cpu: [number, number] | null, };
+
+/**
+ * A point of the percentile curve.
+ */
+export type CurvePoint = { 
+/**
+ * Quantile in (0, 1).
+ */
+q: number, 
+/**
+ * Latency.
+ */
+ns: number, };
+
+/**
+ * What written data looks like.
+ */
+export type DataPattern = { 
+/**
+ * Share of each 4 KiB that compresses away, in [0, 100]. Default 0: incompressible.
+ */
+compress_pct: number, 
+/**
+ * Share of 4 KiB chunks that repeat, in [0, 100]. Default 0.
+ */
+dedupe_pct: number, };
+
+/**
+ * How two sides were measured.
+ */
+export type Design = "paired" | "unpaired";
+
+/**
+ * Something that differs between the sides besides the figures.
+ */
+export type Difference = { 
+/**
+ * What it belongs to.
+ */
+area: Area, 
+/**
+ * What: `kernel`, `CPU model`, `firmware of nvme0n1`, `runtime`...
+ */
+what: Message, 
+/**
+ * One value per side, in their order; `None`: that side does not say.
+ */
+values: Array<Message | null>, };
+
+/**
+ * One operation of a step.
+ */
+export type DirectionView = { 
+/**
+ * Completed I/Os.
+ */
+ios: number, 
+/**
+ * Per second.
+ */
+iops: number, 
+/**
+ * Bytes per second.
+ */
+bytes_per_s: number, 
+/**
+ * Short I/Os.
+ */
+short_ios: number, 
+/**
+ * As [`super::StepView::lat_ns`].
+ */
+lat_ns: LatencyView | null, };
+
+/**
+ * Kernel's own count for the whole device behind a target (/proc/diskstats) over the window.
+ */
+export type DiskDelta = { 
+/**
+ * Kernel name, e.g. `nvme0n1`.
+ */
+device: string, 
+/**
+ * Reads completed.
+ */
+read_ios: number, 
+/**
+ * Bytes read.
+ */
+read_bytes: number, 
+/**
+ * Reads merged into others.
+ */
+read_merges: number, 
+/**
+ * Writes completed.
+ */
+write_ios: number, 
+/**
+ * Bytes written.
+ */
+write_bytes: number, 
+/**
+ * Writes merged into others.
+ */
+write_merges: number, 
+/**
+ * Discards completed.
+ */
+discard_ios: number, 
+/**
+ * Time with at least one I/O in flight.
+ */
+busy_ns: number, 
+/**
+ * Sum over I/Os of their time in the block layer.
+ */
+weighted_ns: number, };
+
+/**
+ * A run with everything derived from it.
+ */
+export type Document = { 
+/**
+ * Version of the program that wrote it.
+ */
+fathom: string, 
+/**
+ * [`SCHEMA`].
+ */
+schema: number, 
+/**
+ * The run.
+ */
+run: RunInfo, 
+/**
+ * Facts about the host at the time of the run (`fathom-host's `HostFacts` as JSON).
+ */
+host: Json, 
+/**
+ * Answers, most important first.
+ */
+verdict: Array<Verdict>, 
+/**
+ * What was measured, in order.
+ */
+steps: Array<StepView>, 
+/**
+ * Which steps differ in one thing alone, how much of proportion each gives, and where each ladder bends.
+ */
+ladders: Array<LadderView>, 
+/**
+ * The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
+ */
+comparison: Comparison | null, 
+/**
+ * Published results of the same study, for marks beside the measured points.
+ */
+references: Array<Reference>, 
+/**
+ * What was predicted before it was measured, over all steps; `None` for runs without.
+ */
+prediction: PredictionView | null, };
+
+/**
+ * One drive over one step.
+ */
+export type DriveHealthView = { 
+/**
+ * Kernel name, e.g. `nvme0n1`.
+ */
+device: string, 
+/**
+ * Who was asked: `nvme` (the drive's SMART log) or `hwmon` (temperature alone).
+ */
+source: HealthSource, 
+/**
+ * Temperature at the start and at the end of the step, and the highest between.
+ */
+celsius_first: number | null, 
+/**
+ * At the end.
+ */
+celsius_last: number | null, 
+/**
+ * Highest.
+ */
+celsius_max: number | null, 
+/**
+ * From here on it warns.
+ */
+warning_celsius: number | null, 
+/**
+ * From here on it may stop.
+ */
+critical_celsius: number | null, 
+/**
+ * Bytes hosts wrote while the step ran, as the drive counts (to 512,000).
+ */
+host_written_bytes: number | null, 
+/**
+ * Bytes written to the media while the step ran; `None` where the drive does not tell.
+ */
+nand_written_bytes: number | null, 
+/**
+ * Bytes to the media per byte of the host; `None` where the drive does not tell, or below 64 MiB.
+ */
+write_amplification: number | null, 
+/**
+ * Why it counts as slowed down by heat.
+ */
+throttled: ThrottleSign | null, 
+/**
+ * What it warns of.
+ */
+critical_warnings: Array<Message>, 
+/**
+ * Looks through the step, for charts.
+ */
+samples: Array<HealthSampleView>, };
+
+/**
+ * One look. `None`: the source does not tell.
+ */
+export type DriveSample = { 
+/**
+ * Since the start of the measured window.
+ */
+at_ns: number, 
+/**
+ * Composite temperature.
+ */
+celsius: number | null, 
+/**
+ * Byte of critical warnings (NVMe SMART byte 0).
+ */
+critical_warning: number | null, 
+/**
+ * Bytes hosts wrote over the drive's life.
+ */
+host_written_bytes: number | null, 
+/**
+ * Bytes written to the media over the drive's life.
+ */
+nand_written_bytes: number | null, 
+/**
+ * Times the drive began to slow down because of heat, lightly and heavily, over its life.
+ */
+throttle_transitions: [number, number] | null, 
+/**
+ * How much it is slowed down now; 0: not (OCP).
+ */
+throttle_level: number | null, 
+/**
+ * Minutes at or above the warning temperature over its life.
+ */
+warning_minutes: number | null, };
+
+/**
+ * Looks at one drive through a step.
+ */
+export type DriveSeries = { 
+/**
+ * Kernel name, e.g. `nvme0n1`.
+ */
+device: string, 
+/**
+ * Who was asked.
+ */
+source: HealthSource, 
+/**
+ * Temperature from which it warns.
+ */
+warning_celsius: number | null, 
+/**
+ * Temperature from which it may stop.
+ */
+critical_celsius: number | null, 
+/**
+ * In the order of time; the first before or at the start of the window, the last at or after its end.
+ */
+samples: Array<DriveSample>, };
+
+/**
+ * How I/O is issued.
+ */
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null";
+
+/**
+ * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
+ */
+export type EngineSpec = { 
+/**
+ * Which engine.
+ */
+name: EngineName, 
+/**
+ * Variant; only io_uring and io_uring_cmd have others than `Interrupt`.
+ */
+mode: Mode, 
+/**
+ * Register I/O buffers (io_uring). Default true.
+ */
+fixed_buffers: boolean, 
+/**
+ * Register files (io_uring). Default true.
+ */
+fixed_files: boolean, 
+/**
+ * CPU of the SQPOLL thread.
+ */
+sqpoll_cpu: number | null, 
+/**
+ * Stamp every I/O separately instead of once per batch.
+ */
+paranoid: boolean, };
+
+/**
+ * A number behind a claim.
+ */
+export type EvidenceView = { 
+/**
+ * What it is, a word.
+ */
+name: string, 
+/**
+ * The same for people.
+ */
+label: Message, 
+/**
+ * Its value.
+ */
+value: number, 
+/**
+ * Its unit.
+ */
+unit: Unit, };
+
+/**
+ * What came of a feature.
+ */
+export type FeatureState = "used" | "unavailable" | "not_asked";
+
+/**
+ * A feature and what came of it.
+ */
+export type FeatureUse = { name: string, used: boolean, state: FeatureState | null, detail: Message, threads?: Array<number>, };
+
+/**
+ * A headline figure.
+ */
+export type Figure = { 
+/**
+ * `Most random reads`.
+ */
+name: Message, 
+/**
+ * SI base units.
+ */
+value: number, 
+/**
+ * Of what.
+ */
+unit: Unit, 
+/**
+ * 95 % interval.
+ */
+ci95: [number, number] | null, 
+/**
+ * `4k random read T4 QD32`.
+ */
+load: Message, 
+/**
+ * Index of the step it comes from.
+ */
+step: number, };
+
+/**
+ * What fio would be told for the same load.
+ */
+export type FioCommand = { 
+/**
+ * Index of the step.
+ */
+step: number, 
+/**
+ * Command line.
+ */
+command: string, };
+
+/**
+ * One look.
+ */
+export type HealthSampleView = { 
+/**
+ * Seconds since the start of the measured window.
+ */
+at_s: number, 
+/**
+ * Temperature.
+ */
+celsius: number | null, 
+/**
+ * The drive was hot or slowed down: mark it.
+ */
+hot: boolean, 
+/**
+ * Bytes hosts wrote since the first look.
+ */
+host_written_bytes: number | null, 
+/**
+ * Bytes written to the media since the first look.
+ */
+nand_written_bytes: number | null, };
+
+/**
+ * Who was asked.
+ */
+export type HealthSource = "nvme" | "hwmon";
+
+/**
+ * Differences over the measured window, the whole host.
+ */
+export type HostDelta = { 
+/**
+ * Time from the first reading of the counters to the last one: what they are rates over.
+ */
+window_ns: number, 
+/**
+ * Length of the window that the I/Os of the step were counted over, which the readings enclose; 0 in records made
+ * before it was kept, where both are the same.
+ */
+measured_ns: number, 
+/**
+ * Per CPU: (cpu number, time).
+ */
+cpus: Array<[number, CpuTime]>, 
+/**
+ * Time of all CPUs together over a window before the run, while Fathom did nothing. Readers subtract it, scaled
+ * to `window_ns`; it is not subtracted here.
+ */
+idle_baseline: CpuTime, 
+/**
+ * Length of the baseline window; 0 when none was taken.
+ */
+idle_baseline_window_ns: number, 
+/**
+ * Interrupts in the baseline window, to be subtracted alike.
+ */
+idle_baseline_interrupts: number, 
+/**
+ * Context switches in the baseline window, to be subtracted alike.
+ */
+idle_baseline_context_switches: number, 
+/**
+ * Threads of the run and kernel threads working for it.
+ */
+threads: Array<ThreadCpu>, 
+/**
+ * Interrupts.
+ */
+interrupts: number, 
+/**
+ * Context switches.
+ */
+context_switches: number, 
+/**
+ * Devices behind the targets.
+ */
+disks: Array<DiskDelta>, 
+/**
+ * Vectors of the drives behind the targets; empty when the kernel shows none, or a CPU came or went.
+ */
+vectors: Array<VectorDelta>, 
+/**
+ * What the drives behind the targets said of their health; empty where none tells.
+ */
+drives: Array<DriveSeries>, 
+/**
+ * (CPU, lowest CPU of its core) where siblings share cores; empty where each CPU is a core of its own.
+ */
+core_of: Array<[number, number]>, 
+/**
+ * What each CPU did, interval by interval.
+ */
+cpu_series: CpuSeries, 
+/**
+ * CPU time of the sampler itself between the two readings; part of `cpus`. Readers subtract it as system time, which
+ * nearly all of it is.
+ */
+sampler_ns: number, 
+/**
+ * Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.
+ */
+cpu_busy_by_interval: Array<Array<number>>, 
+/**
+ * Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
+ */
+page_cache_bytes: number | null, };
+
+/**
+ * A setting of the host that a step runs under.
+ */
+export type HostSetting = { 
+/**
+ * `scheduler`, `nr_requests`, `governor`...
+ */
+name: string, 
+/**
+ * As typed.
+ */
+value: string, };
+
+/**
+ * Failed I/Os of one kind.
+ */
+export type IoFailure = { 
+/**
+ * Which operation.
+ */
+op: Op, 
+/**
+ * Positive errno; 0 for a read that met the end of the file.
+ */
+errno: number, 
+/**
+ * What the drive itself answered, where the engine sees it: the NVMe status in words and numbers. `errno` is then
+ * what the kernel's block layer would have made of it.
+ */
+drive_status?: Message, 
+/**
+ * How often.
+ */
+count: number, 
+/**
+ * Offset of the first.
+ */
+first_offset_bytes: number, };
+
+/**
+ * The first point that gives less than nine tenths of its proportion, with its whole interval where it has one.
+ */
+export type KneeView = { 
+/**
+ * Its step.
+ */
+step: number, 
+/**
+ * Its place on the axis.
+ */
+at: number, 
+/**
+ * Where the ladder bends: after the last point that is in proportion for sure, at the latest at the knee.
+ */
+between: [number, number], };
+
+/**
+ * What a label can say beside workload and load.
+ */
+export type LabelPart = "engine" | "mode" | "registration" | "placement" | "drives" | "cache" | "compression" | "dedupe" | "size" | "offset" | "verify" | "arrivals" | "settings" | "submit_batch" | "complete_batch" | "quick" | "round" | { "pass": { 
+/**
+ * From 1.
+ */
+number: number, 
+/**
+ * How many.
+ */
+of: number, } } | "part";
+
+/**
+ * What a ladder has more and more of.
+ */
+export type LadderAxis = "queue_depth" | "rate" | "threads" | "devices";
+
+/**
+ * One load of a ladder.
+ */
+export type LadderPoint = { 
+/**
+ * Its step: of rounds the last, of repeats the one with the median IOPS.
+ */
+step: number, 
+/**
+ * Place on the axis.
+ */
+at: number, 
+/**
+ * IOPS over those of as many times the first point, a share; `None` for rates, which are asked for.
+ */
+efficiency: number | null, 
+/**
+ * Its 95 % interval; `None` for the first point, which is its measure, and without intervals of the rates.
+ */
+efficiency_ci95: [number, number] | null, };
+
+/**
+ * A ladder by its steps. Those over the queue depth and over the rate hold each load of the run once, also where a
+ * load stands alone; those over threads and drives have at least two points.
+ */
+export type LadderView = { 
+/**
+ * What its steps have more and more of.
+ */
+axis: LadderAxis, 
+/**
+ * Rising.
+ */
+points: Array<LadderPoint>, 
+/**
+ * Where it stops growing in proportion; `None`: nowhere for sure.
+ */
+knee: KneeView | null, 
+/**
+ * Whether its last point may lie below proportion although no point does for sure.
+ */
+may_bend: boolean, 
+/**
+ * Median size of the error of predicted IOPS over its steps, percent; `None` where nothing was predicted.
+ */
+iops_error_pct_median: number | null, };
+
+/**
+ * The latencies that a load must not exceed: a [`Goal`] of such terms alone. `None`: not asked; one is.
+ */
+export type LatencyGoal = { 
+/**
+ * Mean at most.
+ */
+mean_ns?: number, 
+/**
+ * 99th percentile at most.
+ */
+p99_ns?: number, };
+
+/**
+ * Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
+ */
+export type LatencyView = { 
+/**
+ * Samples behind the figures (all I/Os, or a sample of them for slat and clat).
+ */
+samples: number, 
+/**
+ * Mean.
+ */
+mean: number, 
+/**
+ * Standard deviation.
+ */
+stddev: number, 
+/**
+ * Smallest.
+ */
+min: number, 
+/**
+ * Largest.
+ */
+max: number, 
+/**
+ * Median.
+ */
+p50: number | null, 
+/**
+ * 90th percentile.
+ */
+p90: number | null, 
+/**
+ * 95th percentile.
+ */
+p95: number | null, 
+/**
+ * 99th percentile.
+ */
+p99: number | null, 
+/**
+ * 99.9th percentile.
+ */
+"p99.9": number | null, 
+/**
+ * 99.99th percentile.
+ */
+"p99.99": number | null, 
+/**
+ * 99.999th percentile.
+ */
+"p99.999": number | null, 
+/**
+ * 95 % intervals of the mean (`mean`) and the quantiles that have one, by name.
+ */
+ci95: { [key in string]: [number, number] }, 
+/**
+ * More I/Os (and seconds at this rate) that a missing quantile needs, by name.
+ */
+needs: { [key in string]: NeedView }, };
+
+/**
+ * Part of the system that can be the limit. Names as in the JSON contract.
+ */
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
+
+/**
+ * What limited a step.
+ */
+export type LimitView = { 
+/**
+ * Which part.
+ */
+name: LimitName, 
+/**
+ * How sure that is.
+ */
+confidence: Confidence, 
+/**
+ * One sentence.
+ */
+sentence: Message, 
+/**
+ * The numbers behind it.
+ */
+evidence: Array<EvidenceView>, 
+/**
+ * What would help, and by how much; may be empty.
+ */
+would_help: Array<Message>, };
+
+/**
+ * What a PCIe link carried during a step.
+ */
+export type LinkLoad = { 
+/**
+ * PCI function at its lower end.
+ */
+address: string, 
+/**
+ * As trained: `Gen4 x4`.
+ */
+link: string, 
+/**
+ * What one direction can carry after coding and packets.
+ */
+usable_bytes_per_s: number, 
+/**
+ * Towards the processor.
+ */
+read_bytes_per_s: number, 
+/**
+ * Towards the drives.
+ */
+write_bytes_per_s: number, 
+/**
+ * The larger of the two over `usable_bytes_per_s`, in [0, 1].
+ */
+load_share: number, };
+
+/**
+ * How much is asked at once.
+ */
+export type Load = { 
+/**
+ * Threads per target.
+ */
+threads: number, 
+/**
+ * I/Os in flight per thread (the most, when `rate` is set).
+ */
+queue_depth: number, 
+/**
+ * I/Os handed to the kernel per call at most; `None`: the engine chooses, up to 16 when a
+ * call per I/O would slow the thread, one by one when the device sets the pace.
+ */
+batch_submit: number | null, 
+/**
+ * Completions waited for per call at least; `None`: the engine's default.
+ */
+batch_complete_min: number | null, 
+/**
+ * `None`: closed loop.
+ */
+rate: Rate | null, };
+
+/**
+ * A simulated machine as a run keeps it: with this text the run can be repeated anywhere.
+ */
+export type MachineText = { 
+/**
+ * What stands between `sim:` and the part: a shipped machine's name, or the path of a file.
+ */
+name: string, 
+/**
+ * The machine file.
+ */
+text: string, };
+
+/**
+ * Verdict on one figure of a side against that of the reference.
+ */
+export type Merit = "better" | "worse" | "same" | "unsure";
+
+/**
+ * What is said: an id with named arguments. Made by [`crate::msg!`]; the front has the words for each id.
+ *
+ * `Display` shows id and arguments, for logs and for programmers.
+ */
+export type Message = string;
+
+/**
+ * The figure tracked over rounds.
+ */
+export type Metric = "iops" | "bytes_per_s" | "lat_mean";
+
+/**
+ * Variant of an engine.
+ */
+export type Mode = "interrupt" | "iopoll" | "sqpoll";
+
+/**
+ * How much more a quantile needs.
+ */
+export type NeedView = { 
+/**
+ * I/Os.
+ */
+ios: number, 
+/**
+ * Seconds at the measured rate.
+ */
+seconds: number, };
+
+/**
+ * What one I/O does.
+ */
+export type Op = "read" | "write" | "trim";
+
+/**
+ * Share of each operation, in percent; the three add up to 100.
+ */
+export type OpMix = { 
+/**
+ * In [0, 100].
+ */
+read_pct: number, 
+/**
+ * In [0, 100].
+ */
+write_pct: number, 
+/**
+ * In [0, 100].
+ */
+trim_pct: number, };
+
+/**
+ * How the open loop went.
+ */
+export type OpenLoop = { 
+/**
+ * I/Os per second intended.
+ */
+intended_iops: number, 
+/**
+ * Mean delay from intended to actual start, over the first and second half of the window.
+ */
+submit_delay_ns_mean_halves: [number, number], 
+/**
+ * I/Os due but not started when the window closed.
+ */
+backlog_end_ios: number, 
+/**
+ * Whether the backlog grew: latencies then mean nothing.
+ */
+unsustainable: boolean, };
+
+/**
+ * What Fathom itself cost.
+ */
+export type Overhead = { 
+/**
+ * User time of the loop per I/O with the `null` engine under the same load, calibrated on this host.
+ */
+loop_ns_per_io: number, 
+/**
+ * Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+ */
+batch_stamp_error_ns_mean: number, 
+/**
+ * Mean I/Os submitted per system call.
+ */
+ios_per_submit: number, };
+
+/**
+ * Fathom's own verdict: warm-up cut, level changes, drift with its interval.
+ */
+export type OwnSteadyView = { 
+/**
+ * Whether it was steady after its warm-up.
+ */
+reached: boolean, 
+/**
+ * As [`SteadyView::why`].
+ */
+why: WhyUnsteady | null, 
+/**
+ * The verdict as a sentence.
+ */
+sentence: Message, 
+/**
+ * Points judged (intervals, or intervals of all rounds).
+ */
+points: number, 
+/**
+ * Points at the beginning that are warm-up.
+ */
+warmup_points: number, 
+/**
+ * Where the level changes after the warm-up, as positions among the points; each begins a new level.
+ */
+change_points: Array<number>, 
+/**
+ * Drift over the window that the margin applies to, percent of the mean.
+ */
+drift_pct_per_window: number, 
+/**
+ * Its 95 % interval.
+ */
+drift_ci95_pct: [number, number] | null, 
+/**
+ * Largest drift over that window still called steady, percent either way.
+ */
+margin_pct: number, 
+/**
+ * Point at which a steady state was left again; `None` when it was not.
+ */
+left_at: number | null, };
+
+/**
+ * One of `of` equal parts of a region.
+ */
+export type Part = { 
+/**
+ * From 0.
+ */
+index: number, 
+/**
+ * How many.
+ */
+of: number, 
+/**
+ * Whether the step's region is the part already, not the whole.
+ */
+is_cut?: boolean, };
+
+/**
+ * In which order blocks are touched.
+ */
+export type Pattern = { "kind": "random" } | { "kind": "random_repeat" } | { "kind": "sequential" } | { "kind": "zipf", 
+/**
+ * Exponent, > 0 and != 1 is not required.
+ */
+theta: number, } | { "kind": "hotspot", 
+/**
+ * In [1, 99].
+ */
+access_pct: number, 
+/**
+ * In [1, 99].
+ */
+space_pct: number, };
+
+/**
+ * Why a step is run. Only `Measure` steps carry headline figures.
+ */
+export type Phase = "purge" | "fill" | "precondition" | "settle" | "measure" | "probe";
+
+/**
+ * Where threads run.
+ */
+export type Placement = { "kind": "unpinned" } | { "kind": "cores" } | { "kind": "smt" } | { "kind": "local" } | { "kind": "remote" } | { "kind": "cpus", "cpus": Array<number> };
+
+/**
+ * A placement without its list of CPUs: its word in study files, tables and the document.
+ */
+export type PlacementKind = "unpinned" | "cores" | "smt" | "local" | "remote" | "cpus";
+
+/**
+ * What will be done, in order. Everything that runs comes from a plan, also `fathom io`.
+ */
+export type Plan = { 
+/**
+ * Which study.
+ */
+study: StudyHead, 
+/**
+ * The text it was made from (TOML, fio job file, or the command line), kept for the report.
+ */
+source: string, 
+/**
+ * Steps in the order they run.
+ */
+steps: Array<Step>, 
+/**
+ * Remarks for the user about how the source was read.
+ */
+notes: Array<Message>, 
+/**
+ * Targets that a fio job file names by fio's own rule (`JOB.N.M` in its directory): files of the job, which it may
+ * overwrite.
+ */
+job_files?: Array<TargetId>, 
+/**
+ * The simulated machine that its `sim:` targets are parts of, once it runs.
+ */
+machine?: MachineText, };
+
+/**
+ * How targets are brought into their state before a step measures.
+ */
+export type Precondition = "none" | "same" | "snia" | "quick";
+
+/**
+ * A prediction made before the step ran.
+ */
+export type PredictedView = { 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * Mean latency.
+ */
+lat_ns_mean: number, 
+/**
+ * How far the prediction lies from what was measured: predicted / measured - 1, percent; `None` without figures.
+ */
+iops_error_pct: number | null, 
+/**
+ * The same for the mean latency.
+ */
+lat_error_pct: number | null, 
+/**
+ * When it was made, RFC 3339.
+ */
+made: string | null, };
+
+/**
+ * A prediction as a whole; the figures stand with their steps.
+ */
+export type PredictionView = { 
+/**
+ * When it was made, RFC 3339: before the first predicted step began.
+ */
+made: string, 
+/**
+ * The short steps it was made from.
+ */
+screens: Array<ScreenView>, 
+/**
+ * Steps that were predicted and measured.
+ */
+steps: number, 
+/**
+ * Median size of the error of predicted IOPS over these steps, percent.
+ */
+iops_error_pct_median: number | null, 
+/**
+ * The same of the mean latency.
+ */
+lat_error_pct_median: number | null, };
+
+/**
+ * Steady state determination table after SNIA PTS. All values in the unit of the tracked variable.
+ */
+export type PtsView = { 
+/**
+ * What is tracked.
+ */
+variable: TrackedFigure, 
+/**
+ * Whether range and slope were both within their limits.
+ */
+reached: boolean, 
+/**
+ * First and last round of the window, counted from 1; the last five rounds when it was not reached.
+ */
+window: [number, number] | null, 
+/**
+ * Mean of the window.
+ */
+average: number, 
+/**
+ * Largest data excursion allowed: 20 % of the average.
+ */
+range_allowed: number, 
+/**
+ * Data excursion measured: largest minus smallest.
+ */
+range: number, 
+/**
+ * Largest slope excursion allowed: 10 % of the average.
+ */
+excursion_allowed: number, 
+/**
+ * Slope excursion measured: |slope| x 4.
+ */
+excursion: number, 
+/**
+ * Slope of the least-squares line per round.
+ */
+slope: number, 
+/**
+ * Its value at round 0, so that y = intercept + slope x round.
+ */
+intercept: number, 
+/**
+ * The line as people read it: `y = 10234 - 12.3 x`.
+ */
+line: string, 
+/**
+ * `rounds 4..8` or `NOT ACHIEVED`.
+ */
+determination: Message, 
+/**
+ * Drift over all rounds, percent of their mean per round: what the window of five cannot see.
+ */
+drift_pct_per_round: number, };
+
+/**
+ * What a published figure is, with its unit.
+ */
+export type PublishedMetric = "iops" | "iops_per_core" | "bytes_per_s" | "lat_mean_ns" | "lat_p50_ns" | "lat_p99_ns" | "lat_p99.999_ns" | "cpu_pct";
+
+/**
+ * By which means targets are given back to the state of new ones.
+ */
+export type PurgeMeans = "best" | "format" | "sanitize" | "discard";
+
+/**
+ * How a target was purged.
+ */
+export type PurgeMethod = "nvme_format" | "nvme_sanitize" | "discard" | "punch_hole" | "absent";
+
+/**
+ * What a purge did to one target.
+ */
+export type PurgeReport = { 
+/**
+ * As in the step.
+ */
+target: TargetId, 
+/**
+ * By which means.
+ */
+method: PurgeMethod, 
+/**
+ * Bytes purged; 0 when absent.
+ */
+bytes: number, 
+/**
+ * For people: what was done, or why it was not.
+ */
+detail: Message, };
+
+/**
+ * An arrival rate: makes the load open loop.
+ */
+export type Rate = { 
+/**
+ * Intended I/Os per second over all threads and targets of the step.
+ */
+iops: number, 
+/**
+ * Distribution of the gaps.
+ */
+process: RateProcess, };
+
+/**
+ * Distribution of open-loop arrivals.
+ */
+export type RateProcess = "fixed" | "poisson";
+
+/**
+ * A rate relative to the highest IOPS that a closed loop with the same work gave before it in the same run.
+ */
+export type RateShare = { 
+/**
+ * In percent of these IOPS; above 100 the load is more than they.
+ */
+pct: number, 
+/**
+ * Distribution of the gaps.
+ */
+process: RateProcess, };
+
+/**
+ * A published result that the catalogue holds.
+ */
+export type Reference = { 
+/**
+ * Name in the catalogue.
+ */
+id: string, 
+/**
+ * What was measured: `Intel Optane P4800X, Windows Server 2016`.
+ */
+subject: string, 
+/**
+ * Who published it where: author, title, date.
+ */
+source: string, 
+/**
+ * Where to read it.
+ */
+url: string | null, 
+/**
+ * Its figures.
+ */
+points: Array<ReferencePoint>, };
+
+/**
+ * One published figure with the load it belongs to. `None`: the source does not say.
+ */
+export type ReferencePoint = { 
+/**
+ * What it is.
+ */
+metric: PublishedMetric, 
+/**
+ * In the unit of the metric.
+ */
+value: number, 
+/**
+ * fio's word: `randread`.
+ */
+op: string | null, 
+/**
+ * Share of reads.
+ */
+read_pct: number | null, 
+/**
+ * Block size.
+ */
+block_size_bytes: number | null, 
+/**
+ * Per target.
+ */
+threads: number | null, 
+/**
+ * Per thread.
+ */
+queue_depth: number | null, 
+/**
+ * In flight over all drives, where the source says so.
+ */
+outstanding: number | null, 
+/**
+ * Number of drives.
+ */
+devices: number | null, 
+/**
+ * Where the threads ran.
+ */
+placement: PlacementKind | null, 
+/**
+ * Group or configuration within the source.
+ */
+group: string | null, 
+/**
+ * What speaks against it: it contradicts another of its figures, is read from a chart... Empty: nothing.
+ */
+doubt: Message, };
+
+/**
+ * The part of the target that is touched.
+ */
+export type Region = { 
+/**
+ * First byte.
+ */
+offset_bytes: number, 
+/**
+ * Length; `None`: to the end of a device, or the default file size.
+ */
+size_bytes: number | null, };
+
+/**
+ * Ties between steps. All empty for a step that stands alone.
+ */
+export type Role = { 
+/**
+ * Name of the ladder that made the step (`iops`, `latency`...), when the study names its ladders.
+ */
+test?: string, 
+/**
+ * Round of a loop that is repeated until it is steady.
+ */
+round?: Round, 
+/**
+ * How the targets were brought into their state.
+ */
+conditioning?: Conditioning, 
+/**
+ * Place in an interleaved comparison.
+ */
+block?: Block, 
+/**
+ * Settings of the host in force during the step, beside those found.
+ */
+settings?: Array<HostSetting>, 
+/**
+ * Drives asked for; more than the step has targets: it cannot be run.
+ */
+devices?: number, 
+/**
+ * Region as a share of each target's capacity, until the capacity is known.
+ */
+footprint_pct?: number, 
+/**
+ * Part of the region, of so many equal ones, that a conditioning step writes.
+ */
+part?: Part, 
+/**
+ * Means of a purge; `None`: discard, as every purge did before there was a choice.
+ */
+purge?: PurgeMeans, 
+/**
+ * Rate as a share of the IOPS of a closed loop before it; `Load::rate` holds the rate once that is measured.
+ */
+rate_share?: RateShare, 
+/**
+ * Latencies of which the verdict names the highest load that keeps them.
+ */
+latency_goal?: LatencyGoal, 
+/**
+ * What the step's label says beside its workload and load, in this order.
+ */
+label_parts?: Array<LabelPart>, };
+
+/**
+ * One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.
+ */
+export type Round = { 
+/**
+ * Number of the loop, unique in the plan.
+ */
+loop_id: number, 
+/**
+ * From 0.
+ */
+index: number, 
+/**
+ * Most rounds.
+ */
+max: number, 
+/**
+ * What is looked at to call the loop steady; `None`: this step of the round is not looked at.
+ */
+metric: Metric | null, };
+
+/**
+ * Head of a run.
+ */
+export type RunInfo = { 
+/**
+ * Number in the lab.
+ */
+id: number, 
+/**
+ * Name of the study.
+ */
+study: string, 
+/**
+ * Question of the study.
+ */
+question: Message, 
+/**
+ * How it stands.
+ */
+state: RunState, 
+/**
+ * RFC 3339, UTC.
+ */
+started: string, 
+/**
+ * RFC 3339, UTC.
+ */
+finished: string | null, 
+/**
+ * Wall time from start to finish, seconds.
+ */
+elapsed_s: number | null, 
+/**
+ * The command as typed.
+ */
+command: string, 
+/**
+ * The plan as executed, with its source text.
+ */
+plan: Plan, 
+/**
+ * The same steps as fio commands, one per step that fio can do: `(step index, command)`.
+ */
+fio_commands: Array<FioCommand>, };
+
+/**
+ * How long a step measures.
+ */
+export type RunLength = { 
+/**
+ * Warm-up that is run but not counted.
+ */
+ramp_ns: number, 
+/**
+ * Least measured time.
+ */
+floor_ns: number, 
+/**
+ * Most measured time. Equal to the floor: a fixed length.
+ */
+budget_ns: number, 
+/**
+ * Stop between floor and budget once the 95 % interval of IOPS is within this share of it (0.01 = 1 %).
+ */
+iops_rel_half_width: number, 
+/**
+ * Same for p99 of latency (0.05 = 5 %).
+ */
+p99_rel_half_width: number, 
+/**
+ * Stop after each block was touched this many times per thread, if set (`Random` and `Sequential` only).
+ */
+passes: number | null, };
+
+/**
+ * How a run stands.
+ */
+export type RunState = "running" | "finished" | "interrupted" | "failed";
+
+/**
+ * A short step that a prediction was made from.
+ */
+export type ScreenView = { 
+/**
+ * For people.
+ */
+label: string, 
+/**
+ * I/Os in flight over all threads and targets.
+ */
+in_flight: number, 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * Mean latency.
+ */
+lat_ns_mean: number, };
+
+/**
+ * Figures per interval; all arrays have the same length.
+ */
+export type SeriesView = { 
+/**
+ * Start of each interval from the start of the window, seconds.
+ */
+start_s: Array<number>, 
+/**
+ * I/Os per second.
+ */
+iops: Array<number>, 
+/**
+ * Median latency; `None` without samples.
+ */
+p50_ns: Array<number | null>, 
+/**
+ * p99; `None` with fewer than 10 samples beyond it (enough for a picture, not for a headline).
+ */
+p99_ns: Array<number | null>, 
+/**
+ * Busy share in [0, 1]. `[interval][cpu]`; empty when not sampled.
+ */
+cpu_busy: Array<Array<number>>, 
+/**
+ * Whether a drive showed itself hot or slowed down by heat: mark the interval. Drives are looked at once a second,
+ * so a mark reaches from the look before to the look after. Empty where no drive tells.
+ */
+hot?: Array<boolean>, };
+
+/**
+ * One side of a comparison.
+ */
+export type Side = { 
+/**
+ * `A`, `B`, `C`...
+ */
+name: string, 
+/**
+ * `run 7`, or the setting that makes the side: `placement=cores`.
+ */
+title: Message, 
+/**
+ * Number of the run in the lab.
+ */
+run: number, 
+/**
+ * Its study.
+ */
+study: string, 
+/**
+ * RFC 3339, UTC.
+ */
+started: string, 
+/**
+ * How it stands.
+ */
+state: RunState, 
+/**
+ * The command as typed.
+ */
+command: string, };
+
+/**
+ * Verdict on the speed of a side against the reference.
+ */
+export type Speed = "faster" | "slower" | "same" | "unsure";
+
+/**
+ * Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
+ */
+export type SteadyView = { 
+/**
+ * Whether it was steady: where there are rounds by the specification's rule, unless the measured window left that
+ * state again; else by Fathom's own.
+ */
+reached: boolean, 
+/**
+ * Why not.
+ */
+why: WhyUnsteady | null, 
+/**
+ * Rounds run, or intervals looked at.
+ */
+rounds: number, 
+/**
+ * Intervals that still look like warm-up.
+ */
+warmup_intervals: number, 
+/**
+ * Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged.
+ */
+drift_pct_per_minute: number | null, 
+/**
+ * Its 95 % interval.
+ */
+drift_ci95: [number, number] | null, 
+/**
+ * Steady state determination table after SNIA PTS; `None` without rounds.
+ */
+pts: PtsView | null, 
+/**
+ * Fathom's own verdict in full; `None` with too little data.
+ */
+own: OwnSteadyView | null, 
+/**
+ * The tracked variable round by round, for the convergence plot; empty without rounds.
+ */
+series: Array<number>, };
+
+/**
+ * One cell of the plan, measured once. Everything an engine needs to know is in here.
+ */
+export type Step = { 
+/**
+ * Position in the plan, from 0.
+ */
+index: number, 
+/**
+ * For people, e.g. `4k random read T1 QD32`.
+ */
+label: string, 
+/**
+ * What the step is for.
+ */
+phase: Phase, 
+/**
+ * Name of the group the targets are judged as.
+ */
+group: string, 
+/**
+ * At least one.
+ */
+targets: Array<TargetId>, 
+/**
+ * What is done.
+ */
+workload: Workload, 
+/**
+ * How much at once.
+ */
+load: Load, 
+/**
+ * By which means.
+ */
+engine: EngineSpec, 
+/**
+ * On which CPUs.
+ */
+placement: Placement, 
+/**
+ * For how long.
+ */
+length: RunLength, 
+/**
+ * Seed of offsets, operation draws, arrival times and data.
+ */
+seed: string | number, 
+/**
+ * Its ties to other steps of the plan.
+ */
+role?: Role, };
+
+/**
+ * What became of a step.
+ */
+export type StepState = "measured" | "refused" | "failed" | "imported";
+
+/**
+ * One step with its judged figures.
+ */
+export type StepView = { 
+/**
+ * Position in the plan.
+ */
+index: number, 
+/**
+ * Name of the step, the same in every language: `4k random read T1 QD32`.
+ */
+label: string, 
+/**
+ * The label in words.
+ */
+title: Message, 
+/**
+ * The same of the loop that the step is a round of, or of the pass it is a part of: without the number.
+ */
+loop_title?: Message, 
+/**
+ * The same without threads and queue depth, for tables that have columns for them; empty in older documents.
+ */
+workload_title: Message, 
+/**
+ * What the step was for.
+ */
+phase: Phase, 
+/**
+ * Group of the targets.
+ */
+group: string, 
+/**
+ * Ties to the rest of the plan: test, round, conditioning, block of a comparison, settings in force.
+ */
+role?: Role, 
+/**
+ * As named by the user.
+ */
+targets: Array<string>, 
+/**
+ * What became of it.
+ */
+state: StepState, 
+/**
+ * Why, when refused or failed.
+ */
+reason: Message | null, 
+/**
+ * Remedy, when refused or failed.
+ */
+help: Message | null, 
+/**
+ * By which means I/O was issued.
+ */
+engine: EngineName, 
+/**
+ * In which mode of it.
+ */
+mode: Mode, 
+/**
+ * Whether I/O buffers were to be registered (io_uring).
+ */
+fixed_buffers: boolean, 
+/**
+ * Whether files were to be registered (io_uring).
+ */
+fixed_files: boolean, 
+/**
+ * Where the threads were to run.
+ */
+placement: PlacementKind, 
+/**
+ * CPUs the threads were bound to; empty: unpinned.
+ */
+cpus: Array<number>, 
+/**
+ * fio's word: `randread`.
+ */
+op: string, 
+/**
+ * Share of reads.
+ */
+read_pct: number, 
+/**
+ * In which order blocks were touched: `random`, `sequential`, `zipf:1.2`...
+ */
+pattern: string, 
+/**
+ * Largest block of the split.
+ */
+block_size_bytes: number, 
+/**
+ * Whether the page cache was bypassed.
+ */
+direct: boolean, 
+/**
+ * Footprint, when known.
+ */
+footprint_bytes: number | null, 
+/**
+ * Per target.
+ */
+threads: number, 
+/**
+ * Per thread.
+ */
+queue_depth: number, 
+/**
+ * Number of targets.
+ */
+devices: number, 
+/**
+ * Open loop: intended rate.
+ */
+rate_iops: number | null, 
+/**
+ * RFC 3339, UTC.
+ */
+started: string | null, 
+/**
+ * Start of the measured window from the start of the run; `None` for imported runs.
+ */
+run_offset_s: number | null, 
+/**
+ * Length of the measured window.
+ */
+runtime_s: number, 
+/**
+ * Start of the step to first I/O, milliseconds.
+ */
+setup_ms: number, 
+/**
+ * Completed I/Os.
+ */
+ios: number, 
+/**
+ * Failed I/Os.
+ */
+errors: number, 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * 95 % interval; `None` with too few intervals.
+ */
+iops_ci95: [number, number] | null, 
+/**
+ * Bytes per second.
+ */
+bytes_per_s: number, 
+/**
+ * Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+ */
+lat_ns: LatencyView | null, 
+/**
+ * Created -> submitted.
+ */
+slat_ns: LatencyView | null, 
+/**
+ * Submitted -> reaped.
+ */
+clat_ns: LatencyView | null, 
+/**
+ * Open loop: from the actual start.
+ */
+service_ns: LatencyView | null, 
+/**
+ * Reads alone.
+ */
+read: DirectionView | null, 
+/**
+ * Writes alone.
+ */
+write: DirectionView | null, 
+/**
+ * Trims alone.
+ */
+trim: DirectionView | null, 
+/**
+ * Host CPU cost; `None` for imported runs.
+ */
+cpu: CpuView | null, 
+/**
+ * What limited it.
+ */
+limit: LimitView, 
+/**
+ * The most each part of the system could give, lowest first.
+ */
+ceilings: Array<CeilingView>, 
+/**
+ * What the PCIe links above the targets carried, from the processor down.
+ */
+links: Array<LinkLoad>, 
+/**
+ * Steadiness over the window; `None` with too few intervals.
+ */
+steady: SteadyView | null, 
+/**
+ * Made beforehand.
+ */
+predicted: PredictedView | null, 
+/**
+ * Latency over the quantile, as points for an axis of nines, cut where samples end.
+ */
+percentile_curve: Array<CurvePoint>, 
+/**
+ * Per interval.
+ */
+series: SeriesView, 
+/**
+ * Laws checked.
+ */
+checks: Array<CheckView>, 
+/**
+ * Engine features.
+ */
+features: Array<FeatureUse>, 
+/**
+ * How each target was purged, by a step that purges.
+ */
+purges?: Array<PurgeReport>, 
+/**
+ * Workers.
+ */
+workers: Array<ThreadRecord>, 
+/**
+ * Kernel's counters over the window.
+ */
+host_delta: HostDelta | null, 
+/**
+ * Own cost.
+ */
+overhead: Overhead | null, 
+/**
+ * Clock.
+ */
+clock: ClockUse | null, 
+/**
+ * Health of the drives behind the targets: temperature, bytes written, write amplification, throttling.
+ */
+drive_health?: Array<DriveHealthView>, 
+/**
+ * Each target for itself, when there are several.
+ */
+by_target?: Array<TargetView>, 
+/**
+ * What failed.
+ */
+failures: Array<IoFailure>, 
+/**
+ * Verification.
+ */
+verify: VerifyReport | null, 
+/**
+ * Open loop.
+ */
+open_loop: OpenLoop | null, 
+/**
+ * As values.
+ */
+warnings: Array<Warning>, 
+/**
+ * The same as sentences, same order.
+ */
+warning_texts: Array<Message>, };
+
+/**
+ * Name, question and origin of a study.
+ */
+export type StudyHead = { 
+/**
+ * `quick`, `pinning`...; file stem for user plans; `io` for a step by hand.
+ */
+name: string, 
+/**
+ * The question the verdict answers, in the words of the study's own file; empty where it asks none.
+ */
+question: string, };
+
+/**
+ * Which target: its name in the plan, as the user gave it. Plans, records and labs speak of targets by this name alone;
+ * what it is today (a path, a drive that the kernel renumbered, a simulated one) is known to whoever runs the steps.
+ */
+export type TargetId = string;
+
+/**
+ * What one target of several gave.
+ */
+export type TargetView = { 
+/**
+ * As named by the user.
+ */
+target: string, 
+/**
+ * Completed I/Os.
+ */
+ios: number, 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * Bytes per second.
+ */
+bytes_per_s: number, 
+/**
+ * Failed I/Os.
+ */
+errors: number, 
+/**
+ * Mean latency; `None` without a completed I/O.
+ */
+lat_mean_ns: number | null, };
+
+/**
+ * CPU time of one thread over the window.
+ */
+export type ThreadCpu = { 
+/**
+ * Name of the thread as the kernel has it (`iou-sqp-123`, `iou-wrk-123`, `fathom-w0`).
+ */
+name: string, 
+/**
+ * Whether it is a kernel thread working for the run (iou-sqp, iou-wrk, md).
+ */
+kernel: boolean, 
+/**
+ * User time.
+ */
+user_ns: number, 
+/**
+ * System time.
+ */
+system_ns: number, 
+/**
+ * Time it was ready to run while something else had its CPU; 0 where the kernel does not tell.
+ */
+waited_ns: number, };
+
+/**
+ * One worker thread.
+ */
+export type ThreadRecord = { 
+/**
+ * Number of the worker, from 0.
+ */
+index: number, 
+/**
+ * Target it worked on.
+ */
+target: TargetId, 
+/**
+ * CPUs it was allowed on; empty: all.
+ */
+cpus_allowed: Array<number>, 
+/**
+ * CPUs it was seen on at interval ends, ascending.
+ */
+cpus_seen: Array<number>, 
+/**
+ * How often the scheduler moved it to another CPU while it worked; `None` where the kernel does not tell.
+ */
+migrations: number | null, 
+/**
+ * Completed I/Os.
+ */
+ios: number, 
+/**
+ * Full passes over its blocks.
+ */
+passes: number, 
+/**
+ * Most I/Os in flight at once.
+ */
+in_flight_max: number, };
+
+/**
+ * Why a drive counts as slowed down by heat.
+ */
+export type ThrottleSign = "level" | "transition" | "critical_warning" | "warning_temperature";
+
+/**
+ * What is tracked over the rounds of a step.
+ */
+export type TrackedFigure = "iops" | "bytes_per_s" | "lat_mean_ns";
+
+/**
+ * The unit of a figure. One list for evidence, tiles, comparisons and charts; the words are those of the JSON contract.
+ * Aliases are words of schema 1.
+ */
+export type Unit = "iops" | "bytes_per_s" | "bytes" | "block_bytes" | "ns" | "duration_ns" | "ns_per_io" | "iops_per_core" | "pct" | "change_pct" | "change" | "times" | "pct_per_minute" | "cores" | "count" | "per_io" | "celsius" | "hertz" | "ppm" | "s" | "per_s";
+
+/**
+ * A step without a partner.
+ */
+export type Unmatched = { 
+/**
+ * Side that has it.
+ */
+side: string, 
+/**
+ * Its label.
+ */
+label: string, 
+/**
+ * Why it was not compared.
+ */
+why: Message, 
+/**
+ * Whether the reference measured it and the other side tried and could not: refused or failed.
+ */
+lost: boolean, };
+
+/**
+ * Interrupts of one vector of a drive over the window.
+ */
+export type VectorDelta = { 
+/**
+ * Number in /proc/interrupts.
+ */
+irq: number, 
+/**
+ * Driver's device: `nvme0`, `virtio1`.
+ */
+device: string, 
+/**
+ * I/O queue; `None` for administration and other purposes.
+ */
+queue: number | null, 
+/**
+ * Interrupts.
+ */
+count: number, 
+/**
+ * (CPU, interrupts) where there were any.
+ */
+by_cpu: Array<[number, number]>, };
+
+/**
+ * An answer with its evidence.
+ */
+export type Verdict = { 
+/**
+ * What was asked.
+ */
+question: Message, 
+/**
+ * One or two sentences.
+ */
+answer: Message, 
+/**
+ * Sentences that carry the numbers.
+ */
+evidence: Array<Message>, 
+/**
+ * What would help, and by how much; may be empty.
+ */
+would_help: Array<Message>, 
+/**
+ * What limits the trust in the answer; may be empty.
+ */
+caveats: Array<Message>, 
+/**
+ * Four to six figures the study is about.
+ */
+figures: Array<Figure>, };
+
+/**
+ * How written data is proven on the way back.
+ */
+export type Verify = "crc32c";
+
+/**
+ * Outcome of data verification.
+ */
+export type VerifyReport = { 
+/**
+ * Blocks read back.
+ */
+blocks_checked: number, 
+/**
+ * Sectors of different generations within one block.
+ */
+torn: number, 
+/**
+ * A good block that belongs to another offset.
+ */
+misplaced: number, 
+/**
+ * A good block of an older generation.
+ */
+stale: number, 
+/**
+ * Checksum wrong.
+ */
+corrupt: number, 
+/**
+ * No block of ours there.
+ */
+foreign: number, 
+/**
+ * The first few findings.
+ */
+examples: Array<Message>, };
+
+/**
+ * Something a reader of the figures must know.
+ */
+export type Warning = { "kind": "engine_overhead", 
+/**
+ * Percent of the mean latency.
+ */
+share_pct: number, } | { "kind": "feature_missing", 
+/**
+ * Feature name.
+ */
+feature: string, 
+/**
+ * Why.
+ */
+reason: Message, } | { "kind": "littles_law", 
+/**
+ * IOPS x mean latency.
+ */
+computed: number, 
+/**
+ * Measured mean in flight.
+ */
+in_flight: number, } | { "kind": "diskstats_disagree", 
+/**
+ * Devices.
+ */
+devices: Array<string>, 
+/**
+ * Our I/Os.
+ */
+ours: number, 
+/**
+ * Kernel's I/Os.
+ */
+kernel: number, } | { "kind": "reads_of_unwritten_space", 
+/**
+ * Share of the region that has no blocks, percent.
+ */
+unwritten_pct: number, } | { "kind": "page_cache", 
+/**
+ * Bytes found cached.
+ */
+cached_bytes: number, } | { "kind": "small_footprint", 
+/**
+ * Bytes.
+ */
+footprint_bytes: number, } | { "kind": "wide_interval", 
+/**
+ * Half width of the 95 % interval, percent of the mean.
+ */
+half_width_pct: number, } | { "kind": "not_steady", 
+/**
+ * Percent of the mean per minute.
+ */
+drift_pct_per_minute: number, } | { "kind": "rate_unsustainable", 
+/**
+ * Asked.
+ */
+intended_iops: number, 
+/**
+ * Got.
+ */
+achieved_iops: number, } | { "kind": "io_errors", 
+/**
+ * How many.
+ */
+count: number, 
+/**
+ * errno of the first.
+ */
+errno: number, } | { "kind": "noisy_host", 
+/**
+ * Percent stolen by the hypervisor.
+ */
+steal_pct: number, 
+/**
+ * Busy cores before the run.
+ */
+baseline_busy_cores: number, } | { "kind": "throttled", 
+/**
+ * Kernel name of the drive.
+ */
+device: string, 
+/**
+ * What says so.
+ */
+sign: ThrottleSign, 
+/**
+ * Highest temperature seen.
+ */
+celsius_max: number | null, } | { "kind": "migrated", 
+/**
+ * Thread.
+ */
+thread: number, } | { "kind": "clock_drift", 
+/**
+ * Parts per million.
+ */
+ppm: number, } | { "kind": "verify_failed", 
+/**
+ * Bad blocks.
+ */
+blocks: number, } | { "kind": "slow_member", 
+/**
+ * Which.
+ */
+target: TargetId, 
+/**
+ * Its IOPS as a share of the median of the targets, percent.
+ */
+share_pct: number, } | { "kind": "cut_short", 
+/**
+ * Share that was done, percent.
+ */
+done_pct: number, } | { "kind": "interrupted" } | { "kind": "note", 
+/**
+ * The remark.
+ */
+text: Message, };
+
+/**
+ * Why a step is not called steady.
+ */
+export type WhyUnsteady = "not_achieved" | "warm_up_too_long" | "beginning_differs" | "level_changes" | "drifts" | "cannot_tell";
+
+/**
+ * What is done to the targets.
+ */
+export type Workload = { 
+/**
+ * Shares of read, write and trim.
+ */
+mix: OpMix, 
+/**
+ * Order of offsets.
+ */
+pattern: Pattern, 
+/**
+ * Sizes and their shares; never empty. An offset is a multiple of the largest size of the split.
+ */
+block_sizes: Array<BlockSize>, 
+/**
+ * Part of the target.
+ */
+region: Region, 
+/**
+ * Content of writes.
+ */
+data: DataPattern, 
+/**
+ * Data verification, if asked.
+ */
+verify: Verify | null, 
+/**
+ * Bypass the page cache (O_DIRECT). Default true.
+ */
+direct: boolean, };
