@@ -8,6 +8,7 @@ mod autoregression;
 mod batch;
 mod compare;
 mod laws;
+mod plateau;
 mod quantile;
 mod scaling;
 mod steady;
@@ -23,6 +24,7 @@ pub use compare::{
     ratio_ci, relation, run_to_run_spread,
 };
 pub use laws::{LawCheck, littles_law};
+pub use plateau::{Plateau, plateau};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
 pub use scaling::ScalingFit;
 pub use steady::{

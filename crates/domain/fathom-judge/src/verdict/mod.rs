@@ -8,6 +8,7 @@ mod groups;
 mod kind;
 mod parts;
 mod pinning;
+mod plateau;
 mod qos;
 mod quick;
 mod scaling;

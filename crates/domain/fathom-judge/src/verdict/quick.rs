@@ -12,6 +12,7 @@ use super::parts::{
     cost, figure, is_bandwidth, load, mean, measured, nothing_measured, p50, p99, per_core, per_core_figure, rate,
     sentences, verdict,
 };
+use super::plateau::Most;
 use crate::document::{Figure, StepView, Verdict};
 
 /// Answers `question` from the steps; an empty run is answered as such.
@@ -45,10 +46,11 @@ fn shallowest<'a>(kind: &Loads<'a>) -> Option<&'a StepView> {
 }
 
 fn answer(main: &Loads<'_>, kinds: &[Loads<'_>]) -> Message {
-    let best = main.best();
+    let most = Most::of(main);
+    let best = most.best;
     let gives = match best.is_real() {
-        true => msg!("verdict-gives", rate = rate(best), kind = main.name(), load = load(best)),
-        false => msg!("verdict-loop-gives", rate = rate(best), kind = main.name(), load = load(best)),
+        true => msg!("verdict-gives", rate = most.rate, kind = main.name(), load = most.load()),
+        false => msg!("verdict-loop-gives", rate = most.rate, kind = main.name(), load = most.load()),
     };
     let several = kinds.iter().map(|k| k.steps.len()).sum::<usize>() > 1;
     let shallow = shallowest(main).filter(|s| several && s.index != best.index);
@@ -111,8 +113,10 @@ fn would_help(kind: &Loads<'_>) -> Option<Message> {
 }
 
 fn figures(kinds: &[Loads<'_>]) -> Vec<Figure> {
-    let most =
-        |kind: &Loads<'_>| figure(msg!("verdict-figure-most", kind = kind.name()), rate(kind.best()), kind.best());
+    let most = |kind: &Loads<'_>| {
+        let most = Most::of(kind);
+        figure(msg!("verdict-figure-most", kind = kind.name()), most.rate, most.best)
+    };
     let mut out: Vec<Figure> = kinds.iter().take(4).map(most).collect();
     let median = kinds.iter().find(|k| !is_of_bandwidth(k)).and_then(|kind| {
         let step = shallowest(kind)?;

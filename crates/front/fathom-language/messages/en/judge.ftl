@@ -62,6 +62,7 @@ verdict-warnings = { $count ->
 
 # Any study: the best step of each kind.
 verdict-gives = This storage gives { $rate }{ $rate-pm } of { $kind } at { $load }.
+verdict-from-load = { $load } and more
 verdict-loop-gives = The loop without I/O gives { $rate }{ $rate-pm } of { $kind } at { $load }.
 verdict-median-latency = Median latency at { $load }: { $latency }{ $latency-ci }.
 verdict-best = { $kind }: { $rate }{ $rate-pm } at { $load }.

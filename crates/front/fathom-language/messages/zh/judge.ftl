@@ -56,6 +56,7 @@ verdict-warnings = 有 { $count } 条警告，见相应步骤。
 
 # 任何 study：每种负载最好的步骤。
 verdict-gives = 该存储在 { $load } 时，{ $kind }达到 { $rate }{ $rate-pm }。
+verdict-from-load = { $load } 及以上
 verdict-loop-gives = 不做 I/O 的空循环在 { $load } 时，{ $kind }达到 { $rate }{ $rate-pm }。
 verdict-median-latency = { $load } 时延时中位数为 { $latency }{ $latency-ci }。
 verdict-best = { $kind }：{ $load } 时 { $rate }{ $rate-pm }。
