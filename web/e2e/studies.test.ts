@@ -130,7 +130,7 @@ function titled(): Document {
   const text = (id: string) => ({ message: { id } });
   const workload = { id: "label-workload", args: [["blocks", { text: "4k" }], ["order", text("label-random")], ["operations", text("label-read")]] };
   const title = { id: "label-load", args: [["workload", { message: workload }], ["threads", { count: 1 }], ["depth", { count: 1 }]] };
-  Object.assign(doc.steps[0] ?? {}, { title });
+  Object.assign(doc.steps[0] ?? {}, { title, workload_title: workload });
   return doc;
 }
 
