@@ -415,7 +415,7 @@ export interface CheckView {
   name: string;
   ok: boolean | null;
   sentence: string;
-  /** What likely broke it: `other_load`; missing where that cannot be told. */
+  /** What likely broke it: `other_load`; missing where that is unknown. */
   cause?: string;
 }
 

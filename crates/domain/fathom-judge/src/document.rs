@@ -150,7 +150,7 @@ pub struct RunInfo {
     pub fio_commands: Vec<FioCommand>,
 }
 
-/// What fio would be told for the same load.
+/// The command of fio for the same load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FioCommand {
     /// Index of the step.

@@ -9,8 +9,8 @@ mod checks;
 pub mod compare;
 mod cpu_time;
 pub mod document;
-mod foresight;
 mod health;
+mod predicted;
 mod proof;
 mod references;
 mod rfc3339;
@@ -23,7 +23,7 @@ mod verdict;
 mod view;
 
 pub use checks::{derived_warnings, slow_members};
-pub use foresight::foresee;
+pub use predicted::set_predicted;
 pub use proof::{disproof, target_names};
 pub use references::references;
 pub use rfc3339::rfc3339;

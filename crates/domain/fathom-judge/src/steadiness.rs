@@ -189,7 +189,7 @@ fn why_word(why: Unsteady) -> &'static str {
         Unsteady::BeginningDiffers => "beginning_differs",
         Unsteady::LevelChanges => "level_changes",
         Unsteady::Drifts => "drifts",
-        Unsteady::CannotTell => "cannot_tell",
+        Unsteady::Inconclusive => "cannot_tell",
     }
 }
 
@@ -212,8 +212,8 @@ fn sentence(own: &OwnVerdict, window: Window) -> Message {
             None => msg!("steady-level-changes", times = own.changes.len()),
         },
         Some(Unsteady::Drifts) => msg!("steady-drifts", drift = drift()),
-        Some(Unsteady::CannotTell) => {
-            msg!("steady-cannot-tell", drift = drift(), margin = Quantity::pct(DRIFT_MARGIN_PCT))
+        Some(Unsteady::Inconclusive) => {
+            msg!("steady-inconclusive", drift = drift(), margin = Quantity::pct(DRIFT_MARGIN_PCT))
         }
     }
 }

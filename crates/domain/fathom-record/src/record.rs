@@ -176,7 +176,7 @@ pub struct OpenLoop {
 /// One target's share of a step over several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
-    /// As in the step.
+    /// The target, as the step names it.
     pub target: TargetId,
     /// Completed I/Os.
     pub ios: u64,
@@ -207,7 +207,7 @@ pub enum PurgeMethod {
 /// What a purge did to one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeReport {
-    /// As in the step.
+    /// The target, as the step names it.
     pub target: TargetId,
     /// By which means.
     pub method: PurgeMethod,

@@ -138,7 +138,7 @@ pub struct CheckView {
     pub ok: Option<bool>,
     /// What was compared with what.
     pub sentence: Message,
-    /// What likely broke it, where that can be told: `other_load` (the device did more than this step asked for).
+    /// What likely broke it, where that is known: `other_load` (the device did more than this step asked for).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
