@@ -163,7 +163,7 @@ def line(row: dict) -> str:
     if "why" in row:
         return f"| {row['work']} | left out: {row['why']} | | | |"
     low, high = row["goal"]
-    met = {True: "yes", False: "**no**", None: "not told"}[row["met"]]
+    met = {True: "yes", False: "**no**", None: "inconclusive"}[row["met"]]
     if low is None and high is None:
         goal, met = "-", "-"
     elif high is None:
@@ -365,7 +365,7 @@ def write_results(table: Table, facts: dict) -> Path:
     text = ["# Fathom beside fio", ""]
     text += [f"- {k}: {v}" for k, v in facts.items()]
     text += ["- order: ABBA, ratios pair by pair, geometric mean with a 95 % interval (Student's t on logarithms)",
-             "- a goal is met or missed where the whole interval is; `not told` where the interval holds its bound",
+             "- a goal is met or missed where the whole interval is; `inconclusive` where the interval holds its bound",
              "- both programs pinned to one CPU by `taskset` in the null, zram and NOP rows; unpinned on the disk", "",
              "| work | figure (medians) | ratio or value (95 %) | goal | met |", "| --- | --- | --- | --- | --- |"]
     text += [line(r) for r in table.rows]
@@ -442,11 +442,11 @@ def main() -> None:
             drop_zram(device)
         shutil.rmtree(WORK, ignore_errors=True)
     print(f"\nwritten to {write_results(table, facts).relative_to(ROOT)}")
-    missed, untold = ([r for r in table.rows if r.get("met", True) is verdict] for verdict in (False, None))
+    missed, unclear = ([r for r in table.rows if r.get("met", True) is verdict] for verdict in (False, None))
     if missed:
         print(f"{len(missed)} of {len(table.rows)} rows missed their goal")
-    if untold:
-        print(f"{len(untold)} rows cannot be told: their interval holds the bound of the goal (more --rounds narrow it)")
+    if unclear:
+        print(f"{len(unclear)} rows are inconclusive: their interval holds the bound of the goal (more --rounds narrow it)")
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def arguments() -> argparse.Namespace:
     sub.add_argument("words", nargs="*", help="only tests whose name or machine holds one of these")
     with_binary(sub)
     verb("list", do_list, "name the tests")
-    sub = verb("trees", do_trees, "write the fixtures of `fathom inspect` that show these machines anew")
+    sub = verb("trees", do_trees, "write the fixtures of `fathom inspect` that show these machines again")
     with_binary(sub)
     return parser.parse_args()
 
@@ -145,7 +145,7 @@ def do_trees(args: argparse.Namespace) -> int:
         guest = Guest.boot(machine)
         try:
             guest.fathom("inspect --capture /run/capture.tar")
-            text = trees.manifest(guest.fetch("/run/capture.tar"), f"An emulated machine: {machine.told}.")
+            text = trees.manifest(guest.fetch("/run/capture.tar"), f"An emulated machine: {machine.description}.")
         finally:
             guest.down()
         target = paths.FIXTURES / f"qemu-{machine.name}.tree"

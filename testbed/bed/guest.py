@@ -99,12 +99,12 @@ class Guest:
 
     def clock_rates(self) -> tuple[float, float]:
         """How fast the guest's clock runs, 1 being right: at least and at most, as far as a second of it tells."""
-        first_asked, first, first_told = self._uptime()
+        first_asked, first, first_answered = self._uptime()
         time.sleep(CLOCK_CHECK_S)
-        last_asked, last, last_told = self._uptime()
+        last_asked, last, last_answered = self._uptime()
         # The guest's own figure is cut to hundredths.
         least, most = last - first - 0.01, last - first + 0.01
-        return least / (last_told - first_asked), most / (last_asked - first_told)
+        return least / (last_answered - first_asked), most / (last_asked - first_answered)
 
     def _uptime(self) -> tuple[float, float, float]:
         """This host's clock, the guest's, this host's again: of several answers the quickest."""

@@ -37,7 +37,7 @@ class Drive:
     size_bytes: int = 256 * MIB
     iops_max: int | None = None
     bad_sectors: tuple[int, ...] = ()
-    # QEMU's limit of I/O queue pairs of the drive; 64 unless told.
+    # QEMU's limit of I/O queue pairs of the drive; 64 unless given.
     queue_pairs: int | None = None
 
     @property
@@ -48,10 +48,10 @@ class Drive:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, told in a sentence; CPUs are dealt to `nodes` NUMA nodes evenly and in order."""
+    """A machine with its description; CPUs are dealt to `nodes` NUMA nodes evenly and in order."""
 
     name: str
-    told: str
+    description: str
     sockets: int
     cores: int
     threads: int
@@ -154,7 +154,7 @@ def drive_device(drive: Drive, node: str) -> dict:
 # The machine most tests share.
 TWO_SOCKETS = Machine(
     name="two-sockets",
-    told="two sockets of two cores with two threads, a node per socket; two drives on ports of node 0, three behind a "
+    description="two sockets of two cores with two threads, a node per socket; two drives on ports of node 0, three behind a "
     "switch of node 1; two poll queues",
     sockets=2,
     cores=2,
@@ -174,7 +174,7 @@ TWO_SOCKETS = Machine(
 
 ONE_SOCKET = Machine(
     name="one-socket",
-    told="one socket without SMT, no nodes, no poll queues; drives under the native multipath layer of Linux, one with "
+    description="one socket without SMT, no nodes, no poll queues; drives under the native multipath layer of Linux, one with "
     "fewer queues than there are CPUs",
     sockets=1,
     cores=3,
@@ -188,7 +188,7 @@ ONE_SOCKET = Machine(
 
 THREE_NODES = Machine(
     name="three-nodes",
-    told="three sockets of one core with two threads, three nodes; switches on two of them, a drive on a port of the third; one "
+    description="three sockets of one core with two threads, three nodes; switches on two of them, a drive on a port of the third; one "
     "poll queue",
     sockets=3,
     cores=1,

@@ -194,10 +194,10 @@ def show(outcome: Outcome) -> None:
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:
     counts = {state: sum(o.state == state for o in outcomes) for state in ("passed", "failed", "skipped")}
-    told = ", ".join(f"{count} {state}" for state, count in counts.items())
+    counted = ", ".join(f"{count} {state}" for state, count in counts.items())
     # Named once more at the end: whoever has but the end of a long log still learns which.
     failed = [f"testbed: failed: {o.machine}: {o.name}\n" for o in outcomes if o.state == "failed"]
-    return f"{''.join(failed)}testbed: {told} of {len(outcomes)} tests in {seconds:.0f} s"
+    return f"{''.join(failed)}testbed: {counted} of {len(outcomes)} tests in {seconds:.0f} s"
 
 
 def write(outcomes: list[Outcome]) -> None:

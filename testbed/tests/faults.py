@@ -45,9 +45,9 @@ def a_drive_pulled_under_load_fails_its_step_and_keeps_the_run(guest: Guest) -> 
     shown = guest.fathom_json("show last --json")
     step = shown["steps"][0]
     assert step["state"] == "failed" or step["errors"] > 0, step["state"]
-    told = " ".join([said, step["reason"] or "", step["help"] or "", *step["warning_texts"]])
+    shown = " ".join([said, step["reason"] or "", step["help"] or "", *step["warning_texts"]])
     # A drive that is going answers with an error; when it has gone, the target has no bytes left.
-    assert any(words in told for words in (device, "I/O error", "No such device", "end of a target")), told
+    assert any(words in shown for words in (device, "I/O error", "No such device", "end of a target")), shown
     # The other drive and the lab are as good as before.
     expect.equal(io(guest, guest.device("TB0"), "")["errors"], 0, "errors of the other drive")
     expect.equal(len(guest.fathom_json("list --json")["runs"]), 2, "runs kept")

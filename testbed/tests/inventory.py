@@ -110,10 +110,10 @@ def each_drive_hangs_below_its_port_with_the_ports_best_link(guest: Guest) -> No
 
 
 @on(*ALL)
-def a_drive_at_gen1_x1_below_a_much_better_port_is_told_to_have_trained_down(guest: Guest) -> None:
+def a_drive_at_gen1_x1_below_a_much_better_port_has_trained_down(guest: Guest) -> None:
     machine, document = guest.machine, guest.fathom_json("inspect --json")
-    told = [a for a in document["advice"] if a["id"] == "link.trained-down"]
-    subjects = sorted(name for advice in told for name in advice["subjects"])
+    advised = [a for a in document["advice"] if a["id"] == "link.trained-down"]
+    subjects = sorted(name for advice in advised for name in advice["subjects"])
     # Every emulated drive runs at Gen1 x1 and claims no better. Below a Gen2 x1 port that is no reason to doubt it.
     modest = {p.name for p in machine.ports if p.speed_gts * p.width <= 5}
     doubted = {d.serial for d in machine.drives if d.port not in modest}
@@ -130,12 +130,12 @@ def a_drive_of_another_node_is_found_for_the_cpus_named(guest: Guest) -> None:
         for node in range(machine.nodes):
             cpus = machine.cpus_of_node(node)
             document = guest.fathom_json(f"inspect --json --target {name} --cpus {cpus[0]}-{cpus[-1]}")
-            told = any(a["id"] == "numa.remote-drive" for a in document["advice"])
-            expect.equal(told, node != home, f"{drive.serial} of node {home} told remote for node {node}")
+            is_advised = any(a["id"] == "numa.remote-drive" for a in document["advice"])
+            expect.equal(is_advised, node != home, f"{drive.serial} of node {home} advised as remote for node {node}")
 
 
 @on(ONE_SOCKET)
-def drives_without_poll_queues_and_with_few_queues_are_told(guest: Guest) -> None:
+def drives_without_poll_queues_and_with_few_queues_are_reported(guest: Guest) -> None:
     document = guest.fathom_json("inspect --json")
     by_id: dict[str, list[str]] = {}
     for advice in document["advice"]:

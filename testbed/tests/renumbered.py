@@ -95,15 +95,15 @@ def a_run_goes_on_with_its_own_drive_when_two_drives_changed_places(guest: Guest
         after, said = goes_on(guest, before)
         expect.contains(said, f"{path} of the run is {now} now (serial TB0)", "note")
         expect.equal(sectors(guest, "TB1"), counted["TB1"], "sectors of the drive that has the number now")
-        anew = after["steps"][len(before["steps"]) :]
+        later = after["steps"][len(before["steps"]) :]
         read = sectors(guest, "TB0")[0] - counted["TB0"][0]
         if path_of == guest.device:
             # Passthrough commands go past the kernel's counters.
-            assert read * 512 >= sum(s["ios"] for s in anew) * 4096, f"{read} sectors for {[s['ios'] for s in anew]}"
+            assert read * 512 >= sum(s["ios"] for s in later) * 4096, f"{read} sectors for {[s['ios'] for s in later]}"
         for step in after["steps"][: len(before["steps"])]:
             assert f"path of {path}" not in features(step), f"a step from before knows of it: {step['features']}"
         name = guest.device("TB1").removeprefix("/dev/")
-        for step in anew:
+        for step in later:
             expect.equal(features(step).get(f"path of {path}"), f"{now} now, serial TB0", "feature")
             # The machine that the run keeps knows the drive by the name it had.
             expect.equal([d["device"] for d in step["host_delta"]["disks"]], [name], "device of the counters")
@@ -128,17 +128,17 @@ def a_run_that_writes_goes_on_on_its_own_drive_and_never_touches_the_other(guest
 
     exchange(guest, "TB0", "TB1", while_it_is_away)
     written = sectors(guest, "TB0")[1]
-    foretold = guest.fathom(f"{LAB} plan --resume last --destroy TB0").out
-    expect.contains(foretold, [f"{path} of the run is {guest.device('TB0')} now (serial TB0)"], "plan")
-    expect.contains(foretold, f"{guest.device('TB0')}: its content is destroyed (QEMU NVMe Ctrl, serial TB0", "plan")
+    planned = guest.fathom(f"{LAB} plan --resume last --destroy TB0").out
+    expect.contains(planned, [f"{path} of the run is {guest.device('TB0')} now (serial TB0)"], "plan")
+    expect.contains(planned, f"{guest.device('TB0')}: its content is destroyed (QEMU NVMe Ctrl, serial TB0", "plan")
     for consent in ("", "--destroy TB1"):
         said = guest.fathom(f"{resume} {consent}", status=3).err
         expect.contains(said, [guest.device("TB0"), "--destroy TB0"], f"refusal with {consent!r}")
     expect.equal(sectors(guest, "TB0")[1], written, "sectors written without consent")
     after, said = goes_on(guest, before, "--destroy TB0")
     expect.contains(said, [f"{guest.device('TB0')}: its content is destroyed", "serial TB0"], "warning")
-    anew = sum(step["ios"] for step in after["steps"][len(before["steps"]) :])
-    assert (sectors(guest, "TB0")[1] - written) * 512 >= anew * 4096, f"{written} sectors before, {anew} I/Os since"
+    since = sum(step["ios"] for step in after["steps"][len(before["steps"]) :])
+    assert (sectors(guest, "TB0")[1] - written) * 512 >= since * 4096, f"{written} sectors before, {since} I/Os after"
     # Its image never got a block.
     expect.equal((sectors(guest, "TB1")[1], guest.image("TB1").stat().st_blocks), (0, 0), "writes to the other drive")
     assert guest.image("TB0").stat().st_blocks > 0, "nothing came to the drive"
@@ -200,9 +200,9 @@ def settings_screens_and_nodes_are_those_of_the_drive_under_its_new_number(guest
     # Neither steps nor the short ones that a prediction is made from touched the other drive.
     expect.equal(sectors(guest, "TBSLOW"), counted, "sectors of the other drive")
     expect.equal(guest.ok(f"cat {' '.join(read_ahead)}"), found, "settings after the run")
-    anew = after["steps"][len(before["steps"]) :]
+    later = after["steps"][len(before["steps"]) :]
     home = set(guest.machine.cpus_of_node(0))
-    for step in anew:
+    for step in later:
         expect.equal(step["targets"], [path], "targets")
         assert set(step["cpus"]) <= home, f"node 0 has the CPUs {home}: {step['cpus']}"
         changed = [name for name in features(step) if "read_ahead" in name]

@@ -49,7 +49,7 @@ def a_delay_of_20_ms_is_found_in_the_latency(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS)
-def a_limit_of_the_control_group_is_told_and_measured(guest: Guest) -> None:
+def a_limit_of_the_control_group_is_reported_and_measured(guest: Guest) -> None:
     device = guest.device("TB1")
     name = device.removeprefix("/dev/")
     guest.ok(f'mkdir /sys/fs/cgroup/slow; echo "$(cat /sys/block/{name}/dev) riops=200" > /sys/fs/cgroup/slow/io.max')

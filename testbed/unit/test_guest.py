@@ -36,7 +36,7 @@ class Clock(unittest.TestCase):
     def test_a_guest_with_a_wrong_clock_is_booted_again(self) -> None:
         self.assertEqual(self.booted((3.0, 3.4), (0.90, 0.95), (0.98, 1.02)), 3)
 
-    def test_a_host_that_cannot_boot_a_right_clock_is_told(self) -> None:
+    def test_a_host_that_cannot_boot_a_right_clock_is_reported(self) -> None:
         with self.assertRaisesRegex(GuestLost, "too much else to do"):
             self.booted(*[(2.0, 2.1)] * guest.BOOTS_MAX)
 

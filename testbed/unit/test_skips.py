@@ -115,7 +115,7 @@ class Runs(unittest.TestCase):
         self.assertEqual((ran.status, ran.states), (1, ["failed", "passed"]))
         self.assertEqual(FakeGuest.started, 3)
 
-    def test_a_guest_that_was_lost_once_is_told_and_what_fails_on_the_next_one_fails(self) -> None:
+    def test_a_guest_that_was_lost_once_is_reported_and_what_fails_on_the_next_one_fails(self) -> None:
         for second, states in ((None, ["passed"]), (AssertionError("7 instead of 8"), ["failed"])):
             endings = iter([GuestLost("hung"), second])
 

@@ -148,11 +148,11 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
       ...endLabel(line.label, look.color, direct, shifts[i] ?? 0, p),
     });
     series.push(errorBars(line, look.color, scale.max));
-    const told = line.steps.filter((s) => s.predicted);
-    if (told.length > 0) {
+    const predicted = line.steps.filter((s) => s.predicted);
+    if (predicted.length > 0) {
       series.push({
         type: "line", name: `${line.label} ${text.picture.predicted}`, symbol: "none", silent: true,
-        data: told.map((s) => [s.queue_depth, s.predicted?.iops ?? 0]), lineStyle: { color: look.color, width: 1, type: "dashed" }, tooltip: { show: false },
+        data: predicted.map((s) => [s.queue_depth, s.predicted?.iops ?? 0]), lineStyle: { color: look.color, width: 1, type: "dashed" }, tooltip: { show: false },
       });
     }
   });
@@ -188,7 +188,7 @@ function errorBars(line: Line, color: string, top: number): object {
 }
 
 /** One row per line at the queue depth under the pointer. */
-function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: string }[], value: (s: StepView) => string, published: readonly Mark[] = [], told: (v: number) => string = count3): string {
+function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: string }[], value: (s: StepView) => string, published: readonly Mark[] = [], show: (v: number) => string = count3): string {
   const points = (Array.isArray(raw) ? raw : [raw]) as Params[];
   const first = points[0]?.value as [number, number] | undefined;
   if (!first) return "";
@@ -200,7 +200,7 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
       rows.push(row(looks[i]?.color ?? "", name, `${value(s)}<small>${whole(s.lat_ns?.samples ?? s.ios)} ${text.chart.samples} · ${escapeHtml(limitWord(s.limit.name))}</small>`));
     }
   });
-  for (const m of published.filter((x) => (x.point.queue_depth ?? 1) === depth)) rows.push(publishedRow(m, told(m.value)));
+  for (const m of published.filter((x) => (x.point.queue_depth ?? 1) === depth)) rows.push(publishedRow(m, show(m.value)));
   return tip(`QD ${depth}`, rows);
 }
 

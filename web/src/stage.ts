@@ -24,7 +24,7 @@ export type Build = (p: Palette, widthPx: number) => EChartsOption | null;
 /** One chart with its caption. */
 export interface Picture {
   node: HTMLElement;
-  /** Draws anew after the data behind it changed. */
+  /** Draws again after the data behind it changed. */
   update: (caption?: string) => void;
 }
 
@@ -99,7 +99,7 @@ export function picture(caption: string, note: string | null, height: number | (
   };
 }
 
-/** Forgets all charts, before the page is put together anew. */
+/** Forgets all charts, before the page is put together again. */
 export function clearStage(): void {
   for (const player of players) {
     seen.unobserve(player.host);

@@ -16,7 +16,7 @@ export type ArmPart = { "kind": "set",
  */
 key: string, 
 /**
- * As typed.
+ * The value that was given.
  */
 value: string, } | { "kind": "as_in_study", 
 /**
@@ -83,7 +83,7 @@ iops: number,
  */
 bytes_per_s: number | null, 
 /**
- * How it was reckoned, with its numbers.
+ * How it was computed, with its numbers.
  */
 sentence: Message, };
 
@@ -114,7 +114,7 @@ ok: boolean | null,
  */
 sentence: Message, 
 /**
- * What likely broke it, where that can be told.
+ * What likely broke it, where that is known.
  */
 cause?: CheckCause, };
 
@@ -499,6 +499,19 @@ compress_pct: number,
 dedupe_pct: number, };
 
 /**
+ * Queue depth: what was asked for, and what the device can have seen.
+ */
+export type DepthView = { 
+/**
+ * Slots that held an I/O or waited for their next, mean over the window.
+ */
+asked: number, 
+/**
+ * I/Os handed to the engine and not reaped, mean over the window.
+ */
+in_flight: number, };
+
+/**
  * How two sides were measured.
  */
 export type Design = "paired" | "unpaired";
@@ -849,7 +862,7 @@ load: Message,
 step: number, };
 
 /**
- * What fio would be told for the same load.
+ * The command of fio for the same load.
  */
 export type FioCommand = { 
 /**
@@ -980,7 +993,7 @@ export type HostSetting = {
  */
 name: string, 
 /**
- * As typed.
+ * The value that was given.
  */
 value: string, };
 
@@ -1036,7 +1049,7 @@ export type LabelPart = "engine" | "mode" | "registration" | "placement" | "driv
  */
 number: number, 
 /**
- * How many.
+ * Number of passes in all.
  */
 of: number, } } | "part";
 
@@ -1180,7 +1193,12 @@ export type LimitView = {
  */
 name: LimitName, 
 /**
- * How sure that is.
+ * How probable it is that this part and no other holds the step; `None` where none is named, and in documents of
+ * versions before.
+ */
+probability: number | null, 
+/**
+ * The same in a word.
  */
 confidence: Confidence, 
 /**
@@ -1351,7 +1369,8 @@ export type Overhead = {
  */
 loop_ns_per_io: number, 
 /**
- * Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+ * Largest error of a start because one clock reading serves a batch; mean over batches. 0 with `paranoid`, and in a
+ * closed loop, where an I/O starts when its slot is reaped.
  */
 batch_stamp_error_ns_mean: number, 
 /**
@@ -1413,7 +1432,7 @@ export type Part = {
  */
 index: number, 
 /**
- * How many.
+ * Number of parts in all.
  */
 of: number, 
 /**
@@ -1615,7 +1634,7 @@ export type PurgeMethod = "nvme_format" | "nvme_sanitize" | "discard" | "punch_h
  */
 export type PurgeReport = { 
 /**
- * As in the step.
+ * The target, as the step names it.
  */
 target: TargetId, 
 /**
@@ -2248,17 +2267,21 @@ iops_ci95: [number, number] | null,
  */
 bytes_per_s: number, 
 /**
- * Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+ * From the moment the slot was free to the reaping (open loop: from the intended start), all operations. `None` for an unsustainable rate.
  */
 lat_ns: LatencyView | null, 
 /**
- * Created -> submitted.
+ * The host's wait: slot free (open loop: actual start) -> submitted.
  */
 slat_ns: LatencyView | null, 
 /**
  * Submitted -> reaped.
  */
 clat_ns: LatencyView | null, 
+/**
+ * Queue depth over all threads and targets, asked for and given; `None` where it was not counted.
+ */
+depth: DepthView | null, 
 /**
  * Open loop: from the actual start.
  */
@@ -2616,7 +2639,7 @@ share_pct: number, } | { "kind": "feature_missing",
  */
 feature: string, 
 /**
- * Why.
+ * The reason.
  */
 reason: Message, } | { "kind": "littles_law", 
 /**
@@ -2624,7 +2647,7 @@ reason: Message, } | { "kind": "littles_law",
  */
 computed: number, 
 /**
- * Measured mean in flight.
+ * The depth.
  */
 in_flight: number, } | { "kind": "diskstats_disagree", 
 /**
@@ -2668,7 +2691,7 @@ intended_iops: number,
  */
 achieved_iops: number, } | { "kind": "io_errors", 
 /**
- * How many.
+ * Number of I/Os that failed.
  */
 count: number, 
 /**
@@ -2708,7 +2731,7 @@ ppm: number, } | { "kind": "verify_failed",
  */
 blocks: number, } | { "kind": "slow_member", 
 /**
- * Which.
+ * The target, as the plan names it.
  */
 target: TargetId, 
 /**

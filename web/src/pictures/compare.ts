@@ -75,10 +75,10 @@ function ratioMarks([low, high]: [number, number]): number[] {
   return [...new Set(kept)].sort((a, b) => a - b);
 }
 
-/** Colour and fill by verdict: what is known is filled, what cannot be told is hollow. */
+/** Colour and fill by verdict: what is known is filled, what is inconclusive is hollow. */
 function markOf(verdict: string, kind: OpKind, p: Palette): object {
-  const told = verdict === "faster" || verdict === "slower" || verdict === "better" || verdict === "worse";
-  const color = told ? p.op[kind] : p.muted;
+  const isKnown = verdict === "faster" || verdict === "slower" || verdict === "better" || verdict === "worse";
+  const color = isKnown ? p.op[kind] : p.muted;
   return { color: verdict === "unsure" ? p.paper : color, borderColor: color, borderWidth: 2 };
 }
 

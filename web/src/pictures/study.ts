@@ -36,8 +36,8 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
         const q = raw as Params;
-        const told = q.seriesName === text.published.mark ? published[q.dataIndex] : undefined;
-        if (told) return tip(told.mark.by, [row("transparent", text.picture.iopsAxis, whole(told.mark.value)), row("transparent", text.picture.mean, exactTime(told.latency))], [told.mark.load, told.mark.reference.source, told.mark.doubt].filter((x) => x !== "").join(" · "));
+        const found = q.seriesName === text.published.mark ? published[q.dataIndex] : undefined;
+        if (found) return tip(found.mark.by, [row("transparent", text.picture.iopsAxis, whole(found.mark.value)), row("transparent", text.picture.mean, exactTime(found.latency))], [found.mark.load, found.mark.reference.source, found.mark.doubt].filter((x) => x !== "").join(" · "));
         const i = set.lines.findIndex((l) => l.label === q.seriesName);
         const s = set.lines[i]?.steps[q.dataIndex];
         if (!s) return "";
@@ -189,7 +189,7 @@ export function settling(series: readonly number[], pts: PtsView, color: string,
 }
 
 /** Predicted over measured, step by step: on the line, the prediction was right. */
-export function foretold(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
+export function predictedOverMeasured(steps: readonly StepView[], p: Palette, width: number): EChartsOption {
   const values = steps.flatMap((s) => [s.iops, s.predicted?.iops ?? s.iops]);
   const marks = logMarks(values);
   const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];

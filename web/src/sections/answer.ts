@@ -135,8 +135,8 @@ export function figures(doc: Document): HTMLElement | null {
   if (all.length === 0) return null;
   const cells = all.map((f) => {
     const { number, unit, also } = figureParts(f.value, f.unit);
-    const told = doc.steps.find((s) => s.index === f.step)?.predicted;
-    const predicted = !told ? null : f.unit === "iops" ? figure(told.iops, "iops") : f.unit === "ns" ? figure(told.lat_ns_mean, "ns") : null;
+    const expected = doc.steps.find((s) => s.index === f.step)?.predicted;
+    const predicted = !expected ? null : f.unit === "iops" ? figure(expected.iops, "iops") : f.unit === "ns" ? figure(expected.lat_ns_mean, "ns") : null;
     return el(
       "div",
       {},

@@ -80,7 +80,7 @@ function table(c: Comparison): HTMLElement {
   return smallTable([t.step, t.sideColumn, say(a?.title ?? "A"), t.other, t.change, t.interval, t.verdict, t.p, word("lat_mean"), word("lat_p99"), word("cpu_per_io")], c.steps.map(row), 2);
 }
 
-/** Sections of a comparison. On the page of a run (`run`), what surrounds it is told elsewhere. */
+/** Sections of a comparison. On the page of a run (`run`), what surrounds it stands elsewhere. */
 export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   const t = text.comparison;
   const sets = pairSets(c);

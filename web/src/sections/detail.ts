@@ -82,7 +82,7 @@ function ceilings(step: StepView): HTMLElement | null {
   if (all.length === 0) return null;
   const t = text.detail;
   const rows = all.map((c) => [word(c.name), count3(c.iops), c.bytes_per_s === null ? "" : figure(c.bytes_per_s, "bytes_per_s"), c.iops > 0 ? percent(step.iops / c.iops) : "–", say(c.sentence)]);
-  return el("div", {}, el("h4", {}, t.ceilings), smallTable([t.part, "IOPS", word("bytes_per_s"), t.reached, t.reckoned], rows.map((r) => r.map((x) => x)), 9));
+  return el("div", {}, el("h4", {}, t.ceilings), smallTable([t.part, "IOPS", word("bytes_per_s"), t.reached, t.computed], rows.map((r) => r.map((x) => x)), 9));
 }
 
 /** The opened row's content. */

@@ -52,8 +52,8 @@ export function load(doc: Document): HTMLElement {
 
   let chosen = first;
   // A quantile that most steps are too short for would leave the picture empty.
-  const told = (q: Quantile | "mean"): boolean => 2 * main.steps.filter((s) => latency(s.lat_ns, q) !== null).length > main.steps.length;
-  let name: Quantile | "mean" = (["p99", "p50"] as const).find(told) ?? "mean";
+  const isKnown = (q: Quantile | "mean"): boolean => 2 * main.steps.filter((s) => latency(s.lat_ns, q) !== null).length > main.steps.length;
+  let name: Quantile | "mean" = (["p99", "p50"] as const).find(isKnown) ?? "mean";
   let ladder = main;
   let set = "";
   const inFamily = (): Line[] => all.filter((l) => l.family === chosen && l.steps.some((s) => s.rate_iops === null));

@@ -75,7 +75,7 @@ function settingsTable(title: string, rows: readonly Row[]): HTMLElement | null 
   );
 }
 
-/** Settings of the machine and of the drives behind the targets; drives with the same settings are told once. */
+/** Settings of the machine and of the drives behind the targets; drives with the same settings are shown once. */
 export function settings(doc: Document, inventory: Inventory): HTMLElement {
   const targets = targetDrives(doc, inventory);
   const groups = new Map<string, { names: string[]; rows: Row[] }>();

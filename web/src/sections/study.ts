@@ -7,7 +7,7 @@ import { el, section, select, smallTable } from "../dom";
 import { count3, figure, time } from "../format";
 import { cost as costOption, lineLooks } from "../options";
 import { palette } from "../palette";
-import { engines, errorText, foretold, groups, GROUPS_PX, percentilePanel, RUN_PX, scaling, SCALING_PX, settling, SETTLE_PX, stretches, trackedUnit, wholeRun } from "../pictures/study";
+import { engines, errorText, groups, GROUPS_PX, percentilePanel, predictedOverMeasured, RUN_PX, scaling, SCALING_PX, settling, SETTLE_PX, stretches, trackedUnit, wholeRun } from "../pictures/study";
 import { opKind } from "../curves";
 import { marks, pairsOf } from "../published";
 import { picture } from "../stage";
@@ -155,7 +155,7 @@ function percentileBlock(doc: Document): HTMLElement | null {
   return block(text.study.percentiles, keys(shown, true), el("div.triple", {}, ...usable.map((n) => picture(n, null, 210, (p) => percentilePanel(shown, n, marks, p)).node)));
 }
 
-/** What was foretold and what came. */
+/** What was predicted and what was measured. */
 function predictionBlock(doc: Document): HTMLElement | null {
   const all = predicted(doc.steps);
   if (all.length === 0) return null;
@@ -164,7 +164,7 @@ function predictionBlock(doc: Document): HTMLElement | null {
   return block(
     t.prediction,
     middle === null ? null : el("p", {}, t.medianError(middle.toFixed(1), doc.prediction?.steps ?? 0)),
-    picture(t.predictedOver, t.predictedNote, 330, (p, w) => foretold(all, p, w)).node,
+    picture(t.predictedOver, t.predictedNote, 330, (p, w) => predictedOverMeasured(all, p, w)).node,
     el(
       "details",
       {},

@@ -23,7 +23,7 @@ function steadiness(step: StepView): string {
 const celsius = (c: number | null): string => (c === null ? "–" : `${c.toFixed(0)} °C`);
 const bytes = (n: number | null): string => (n === null ? "–" : bytesDecimal(n));
 
-/** What the drives told of themselves over a step. */
+/** What the drives reported over a step. */
 function health(step: StepView): HTMLElement | null {
   const all = step.drive_health ?? [];
   if (all.length === 0) return null;

@@ -204,7 +204,7 @@ export const chinese: Text = {
     min: "最小",
     limit: "瓶颈",
     help: "可改进之处",
-    ceilings: "各部分的上限", part: "部分", reached: "已达到", reckoned: "计算依据",
+    ceilings: "各部分的上限", part: "部分", reached: "已达到", computed: "计算依据",
     confidence: { confirmed: "已由探测证实", likely: "很可能", unknown: "" },
     checks: "校验",
     warnings: "警告",

@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn display_shows_id_and_arguments_and_finds_what_is_inside() {
-        let told = sample().to_string();
+        let shown = sample().to_string();
         assert_eq!(
-            told,
+            shown,
             "sample(path=/dev/sdb, inner=limit-core(cpu=3), list=[limit-core(cpu=3), nvme0n1], \
              iops=1000.5 iops [900, 1100])"
         );

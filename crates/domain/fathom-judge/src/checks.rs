@@ -147,10 +147,10 @@ pub fn derived_warnings(
     out
 }
 
-/// A target of several that gives less than this share of its fellows' median is slow, in percent.
+/// A target of several that gives less than this share of the median of the others is slow, in percent.
 const SLOW_MEMBER_PCT: f64 = 80.0;
 
-/// Targets of a step that are slower than their fellows.
+/// Targets of a step that are slower than the others.
 #[must_use]
 pub fn slow_members(record: &StepRecord) -> Vec<Warning> {
     let mut ios: Vec<f64> = record.targets.iter().map(|t| t.ios as f64).collect();
@@ -188,7 +188,7 @@ fn host_warning(record: &StepRecord) -> Option<Warning> {
     let cost = cpu_cost(host, record.ios())?;
     let steal_pct = cost.steal_share * 100.0;
     let noisy = steal_pct > 2.0 || cost.baseline_busy_cores > 0.25;
-    // Without our own threads in the sample the host's work cannot be told from ours.
+    // Without our own threads in the sample the host's work cannot be distinguished from ours.
     (noisy && !thread_busy_shares(host).is_empty())
         .then_some(Warning::NoisyHost { steal_pct, baseline_busy_cores: cost.baseline_busy_cores })
 }

@@ -168,7 +168,7 @@ pub struct RunInfo {
     pub fio_commands: Vec<FioCommand>,
 }
 
-/// What fio would be told for the same load.
+/// The command of fio for the same load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FioCommand {

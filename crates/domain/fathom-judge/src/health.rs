@@ -5,7 +5,7 @@ use fathom_record::{CriticalWarning, DriveSeries, Interval, StepRecord, Throttle
 
 use crate::document::{DriveHealthView, HealthSampleView};
 
-/// Views of all drives that told something.
+/// Views of all drives that reported something.
 pub(crate) fn drive_health(record: &StepRecord) -> Vec<DriveHealthView> {
     record.host.iter().flat_map(|host| &host.drives).filter_map(drive_view).collect()
 }

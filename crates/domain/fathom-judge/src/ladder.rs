@@ -6,7 +6,7 @@ use fathom_plan::Phase;
 
 use crate::compare::effect;
 use crate::document::{ComparedFigure, KneeView, LadderAxis, LadderPoint, LadderView, StepView};
-use crate::foresight::median_of_sizes;
+use crate::predicted::median_of_sizes;
 
 /// Below this share of proportional growth a ladder has bent.
 const PROPORTIONAL: f64 = 0.9;

@@ -202,8 +202,8 @@ fn sentence(own: &OwnVerdict, window: Window) -> Message {
             None => msg!("steady-level-changes", times = own.changes.len()),
         },
         Some(Unsteady::Drifts) => msg!("steady-drifts", drift = drift()),
-        Some(Unsteady::CannotTell) => {
-            msg!("steady-cannot-tell", drift = drift(), margin = Quantity::pct(DRIFT_MARGIN_PCT))
+        Some(Unsteady::Inconclusive) => {
+            msg!("steady-inconclusive", drift = drift(), margin = Quantity::pct(DRIFT_MARGIN_PCT))
         }
     }
 }

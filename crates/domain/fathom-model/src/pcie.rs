@@ -85,7 +85,7 @@ impl std::fmt::Display for PcieLink {
 /// A text that is no link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PcieLinkError {
-    /// As given.
+    /// The text that was given.
     pub text: String,
     /// What is wrong with it.
     pub problem: PcieLinkProblem,

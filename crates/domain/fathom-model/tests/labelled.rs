@@ -1,6 +1,6 @@
 //! Attribution against cases whose truth is known: machines of operational terms, with noise.
 //!
-//! The matrix of truths and answers is kept in `docs/ATTRIBUTION.md`; write it anew with `FATHOM_BLESS=1`.
+//! The matrix of truths and answers is kept in `docs/ATTRIBUTION.md`; write it again with `FATHOM_BLESS=1`.
 
 #[path = "labelled/cases.rs"]
 mod cases;
@@ -69,14 +69,14 @@ fn keep(score: &Score) {
         std::fs::write(&path, &text).expect("docs can be written");
     }
     let kept = std::fs::read_to_string(&path).expect("docs/ATTRIBUTION.md is there");
-    assert_eq!(kept, text, "docs/ATTRIBUTION.md is not what the test finds: FATHOM_BLESS=1 writes it anew");
+    assert_eq!(kept, text, "docs/ATTRIBUTION.md is not what the test finds: FATHOM_BLESS=1 writes it again");
 }
 
 fn page(score: &Score) -> String {
     let Score { matrix, all, right, unknown, unsure, sure, sure_wrong } = score;
     let mut text = String::from(
         "# Attribution: how often it is right\n\n\
-         Made by `cargo test -p fathom-model --test labelled` (`FATHOM_BLESS=1` writes it anew): seeded machines of operational\n\
+         Made by `cargo test -p fathom-model --test labelled` (`FATHOM_BLESS=1` writes it again): seeded machines of operational\n\
          terms, where one part lies at least 20 % below the next, with noise on IOPS and counters and with probes missing at\n\
          random. Rows are the truth, columns the answer.\n\n| truth |",
     );

@@ -7,7 +7,7 @@ use fathom_message::{Message, Place, Say, say_error};
 /// A plan that cannot be read, with the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError {
-    /// Where.
+    /// Place in the source text.
     pub place: Place,
     /// What is wrong.
     pub message: Message,

@@ -27,8 +27,9 @@ pub use fio_job::{
 };
 pub use goal::{Goal, LatencyGoal};
 pub use knobs::{
-    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobSpec, Knobs, PASSES_MAX,
-    QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX, knob, knobs,
+    BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,
+    PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
+    knob, knob_groups, knobs,
 };
 pub use label::{common_label, label_message, loop_message, workload_message};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};

@@ -104,7 +104,7 @@ pub enum LabelPart {
     Pass {
         /// From 1.
         number: u32,
-        /// How many.
+        /// Number of passes in all.
         of: u32,
     },
     /// Which part of the region.
@@ -205,7 +205,7 @@ pub enum ArmPart {
     Set {
         /// Knob or setting.
         key: String,
-        /// As typed.
+        /// The value that was given.
         value: String,
     },
     /// The knob as the study has it.
@@ -265,7 +265,7 @@ impl ArmPart {
 pub struct HostSetting {
     /// `scheduler`, `nr_requests`, `governor`...
     pub name: String,
-    /// As typed.
+    /// The value that was given.
     pub value: String,
 }
 
@@ -285,7 +285,7 @@ pub struct RateShare {
 pub struct Part {
     /// From 0.
     pub index: u32,
-    /// How many.
+    /// Number of parts in all.
     pub of: u32,
     /// Whether the step's region is the part already, not the whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

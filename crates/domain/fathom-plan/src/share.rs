@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(rate(&step(Some("50%")), &[(closed(1), 0.0)]), None, "nothing came of it");
         assert_eq!(rate(&step(Some("20k")), &all), Some(20_000.0), "a rate in IOPS stays");
         let again = step(Some("50%")).with_rate_of([(&all[0].0, 100.0)]);
-        assert_eq!(rate(&again, &all), Some(200.0), "a share is made anew of what this run measured");
+        assert_eq!(rate(&again, &all), Some(200.0), "a share is made again of what this run measured");
         assert_eq!(rate(&again, &[]), None);
     }
 

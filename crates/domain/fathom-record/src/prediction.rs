@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A short step that a prediction was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScreenedStep {
-    /// For people.
+    /// Its label.
     pub label: String,
     /// I/Os in flight over all threads and targets.
     pub in_flight: u32,

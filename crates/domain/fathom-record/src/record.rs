@@ -185,7 +185,7 @@ pub struct OpenLoop {
 /// One target's share of a step over several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetRecord {
-    /// As in the step.
+    /// The target, as the step names it.
     pub target: TargetId,
     /// Completed I/Os.
     pub ios: u64,
@@ -218,7 +218,7 @@ pub enum PurgeMethod {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PurgeReport {
-    /// As in the step.
+    /// The target, as the step names it.
     pub target: TargetId,
     /// By which means.
     pub method: PurgeMethod,

@@ -20,7 +20,7 @@ pub enum Warning {
     FeatureMissing {
         /// Feature name.
         feature: String,
-        /// Why.
+        /// The reason.
         reason: Message,
     },
     /// IOPS x mean latency is not the depth that was asked for.
@@ -75,7 +75,7 @@ pub enum Warning {
     },
     /// I/Os failed.
     IoErrors {
-        /// How many.
+        /// Number of I/Os that failed.
         count: u64,
         /// errno of the first.
         errno: i32,
@@ -111,9 +111,9 @@ pub enum Warning {
         /// Bad blocks.
         blocks: u64,
     },
-    /// One target of several is slower than its fellows.
+    /// One target of several is slower than the others.
     SlowMember {
-        /// Which.
+        /// The target, as the plan names it.
         target: TargetId,
         /// Its IOPS as a share of the median of the targets, percent.
         share_pct: f64,

@@ -233,7 +233,7 @@ impl World {
         let write_back =
             matches!(&state.spec.controller, ArrayController::Card(card) if card.cache_bytes > 0) && io.op == WRITE;
         if !write_back {
-            self.carry_out(now, slot);
+            self.execute(now, slot);
         } else if state.flushing < members * FLUSH_DEPTH {
             self.flush(now, slot);
         } else {
@@ -248,12 +248,12 @@ impl World {
         self.arrays[io.drive as usize].flushing += 1;
         let behind = self.take_slot(Io { thread: NONE, ..io });
         self.ios[behind as usize].in_flight = false;
-        self.carry_out(now, behind);
+        self.execute(now, behind);
         self.array_back(now, slot);
     }
 
     /// Sends the commands of an I/O to the members.
-    fn carry_out(&mut self, now: u64, slot: u32) {
+    fn execute(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
         let bytes = self.sizes[io.class as usize];
         let plan = self.arrays[io.drive as usize].plan(io.op, io.offset_bytes, bytes);

@@ -353,7 +353,7 @@ pub struct Md {
 /// Something wrong, from `from_ps` to `until_ps` of the step (ramp included).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// What.
+    /// Kind of fault.
     pub kind: FaultKind,
     /// Drive it affects; `None`: all.
     pub drive: Option<String>,
@@ -378,7 +378,7 @@ pub enum FaultKind {
     },
     /// One die takes this many times as long.
     SlowDie {
-        /// Which.
+        /// Number of the die.
         die: u32,
         /// Factor.
         factor: u32,
@@ -401,7 +401,7 @@ pub enum FaultKind {
     },
     /// One CPU takes all interrupts.
     InterruptsOnOneCpu {
-        /// Which.
+        /// Number of the CPU.
         cpu: u32,
     },
     /// A share of the reads never leaves the host's memory, percent.

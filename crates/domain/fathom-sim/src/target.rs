@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_machines_files_and_parts_are_told_apart() {
+    fn names_of_machines_files_and_parts_differ() {
         let name = |machine, part| Some(TargetName { machine, part });
         assert_eq!(target_name("sim:epyc"), name("epyc", None));
         assert_eq!(target_name("sim:epyc/nvme3"), name("epyc", Some("nvme3")));

@@ -10,7 +10,7 @@ use crate::student::t95;
 const ORDER_MAX: usize = 6;
 /// Longer series are averaged down to about this many points: more do not sharpen the density at zero.
 const POINTS_MAX: usize = 400;
-/// A sum of coefficients above this is not told from a random walk by any series seen here.
+/// A sum of coefficients above this is not distinguished from a random walk by any series seen here.
 const SUM_MAX: f64 = 0.985;
 
 /// Half width of the 95 % interval of the mean of `series`.

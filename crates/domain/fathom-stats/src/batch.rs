@@ -5,7 +5,7 @@ use crate::student::t95;
 
 /// Least number of points for an interval of confidence.
 ///
-/// Below ten the lag-1 correlation cannot be told from noise, so an interval would only pretend to know.
+/// Below ten the lag-1 correlation cannot be distinguished from noise, so an interval would only pretend to know.
 pub const POINTS_MIN: usize = 10;
 
 /// Most batches: more would leave them short and correlated.

@@ -9,10 +9,12 @@ mod catalogue;
 mod language;
 mod pointed;
 mod quantity;
+mod steering;
 
 pub use catalogue::{CATALOGUES, Catalogue};
 pub use language::{Language, UnknownLanguage};
 pub use quantity::{change_words, figure, interval_words, plus_minus, with_unit};
+pub use steering::steers_terminal;
 
 use fathom_message::Message;
 

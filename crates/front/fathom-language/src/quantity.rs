@@ -63,7 +63,7 @@ pub fn figure(quantity: &Quantity) -> String {
     }
 }
 
-/// ` ±5.0 %` of the figure; nothing where there is no interval. More than itself is not told by how much.
+/// ` ±5.0 %` of the figure; nothing where there is no interval. Where it is more than the figure itself, no number is given.
 #[must_use]
 pub fn plus_minus(quantity: &Quantity) -> String {
     match quantity.ci95 {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_wider_than_its_figure_is_not_told_by_how_much() {
+    fn an_interval_wider_than_its_figure_is_given_without_a_number() {
         let at = |low, high| Quantity::iops(100.0).with_ci95(Some([low, high]));
         assert_eq!(plus_minus(&at(95.0, 105.0)), " ±5.0 %");
         assert_eq!(plus_minus(&at(-900.0, 900.0)), " ±>100 %");

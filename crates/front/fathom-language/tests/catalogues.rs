@@ -108,7 +108,7 @@ fn in_expression(expression: &Expression<&str>, out: &mut BTreeSet<String>) {
 #[test]
 fn both_languages_tell_the_same_arguments() {
     let mut wrong = Vec::new();
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for language in Language::ALL {
         for catalogue in CATALOGUES {
             let resource = parser::parse(catalogue.text(language)).unwrap_or_else(|(resource, _)| resource);
@@ -117,8 +117,8 @@ fn both_languages_tell_the_same_arguments() {
                 let mut args = BTreeSet::new();
                 message.value.iter().for_each(|pattern| arguments(pattern, &mut args));
                 let id = message.id.name.to_owned();
-                match told.get(&id) {
-                    None => _ = told.insert(id, args),
+                match known.get(&id) {
+                    None => _ = known.insert(id, args),
                     Some(english) if *english != args => wrong.push(format!("{id}: {english:?} against {args:?}")),
                     Some(_) => {}
                 }

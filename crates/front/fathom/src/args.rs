@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fathom_language::Language;
 
 use crate::commands::Output;
+use crate::knob_flags::{self, KnobFlags};
 
 /// How fast is this storage, what limits it, and what would change that.
 #[derive(Debug, Parser)]
@@ -116,36 +117,42 @@ pub(crate) enum Command {
     },
 }
 
+/// Headings of help texts.
+const TARGET: &str = "Target";
+const WRITING: &str = "What may be written";
+const OUTPUT: &str = "Output";
+
 /// What the ways to run have in common.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct RunCommon {
-    /// Allow writing to the block device with this serial number (once per device)
-    #[arg(long, value_name = "SERIAL")]
+    /// Allow destroying what is on the block device with this serial number, its kernel name where it has none; once per
+    /// device. With signatures or data on it, name these as well: SERIAL:gpt+ext, SERIAL:data
+    #[arg(long, value_name = "SERIAL[:WORD+WORD]", help_heading = WRITING)]
     pub(crate) destroy: Vec<String>,
-    /// Allow overwriting existing files, and drives whose --destroy says so, that hold other people's data
-    #[arg(long)]
+    /// Allow overwriting existing files that hold data which Fathom did not write (block devices: --destroy)
+    #[arg(long, help_heading = WRITING)]
     pub(crate) overwrite: bool,
     /// Leave files that Fathom created in place
-    #[arg(long)]
+    #[arg(long, help_heading = WRITING)]
     pub(crate) keep: bool,
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 }
 
-/// What becomes of the result of something that takes its time.
+/// How the result of a long operation is shown.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ShownArgs {
     /// Print the result as JSON alone
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Also write the HTML report to this file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     /// Replace a file that Fathom did not write (--output)
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
     /// No progress on stderr
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 }
 
@@ -178,7 +185,7 @@ pub(crate) struct SourceArgs {
     /// drives, groups of drives or arrays
     #[arg(long, value_name = "sim:NAME|FILE.toml", conflicts_with = "resume")]
     pub(crate) machine: Option<String>,
-    /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s
+    /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s; `fathom run --help` lists them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Run these parts of the study only, e.g. --only iops (a study names its parts)
@@ -194,6 +201,7 @@ pub(crate) struct SourceArgs {
 
 /// `fathom run`.
 #[derive(Debug, ClapArgs)]
+#[command(after_long_help = knob_flags::list(|_| true))]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -235,10 +243,10 @@ pub(crate) enum MachinesAction {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// As if writing to the block device with this serial number were allowed (once per device)
-    #[arg(long, value_name = "SERIAL")]
+    /// As if `run` were given this --destroy
+    #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
     pub(crate) destroy: Vec<String>,
-    /// As if overwriting existing files were allowed
+    /// As if `run` were given --overwrite
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Print JSON alone
@@ -331,129 +339,24 @@ pub(crate) enum ExportFormat {
 
 /// `fathom io`.
 #[derive(Debug, ClapArgs)]
+#[command(after_long_help = knob_flags::list(|knob| knob.flag.is_none()))]
 pub(crate) struct IoArgs {
     /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null` with --engine null
-    #[arg(long, short, required_unless_present = "machine", value_name = "TARGET", visible_alias = "filename")]
+    #[arg(long, short, required_unless_present = "machine", value_name = "TARGET", visible_alias = "filename",
+        help_heading = TARGET)]
     pub(crate) target: Vec<String>,
     /// Run on this simulated machine, in virtual time: a shipped one (fathom machines) or a file; --target then names its
     /// drives, groups of drives or arrays
-    #[arg(long, value_name = "sim:NAME|FILE.toml")]
+    #[arg(long, value_name = "sim:NAME|FILE.toml", help_heading = TARGET)]
     pub(crate) machine: Option<String>,
-    /// read, write, randread, randwrite, rw, randrw, trim, randtrim [default: randread]
-    #[arg(long, visible_alias = "readwrite")]
-    rw: Option<String>,
-    /// Block size, e.g. 4k [default: 4k]
-    #[arg(long)]
-    bs: Option<String>,
-    /// Sizes and their shares, e.g. 4k/60:64k/40
-    #[arg(long)]
-    bssplit: Option<String>,
-    /// I/Os in flight per thread [default: 1]
-    #[arg(long)]
-    iodepth: Option<String>,
-    /// Threads per target [default: 1]
-    #[arg(long, visible_alias = "numjobs")]
-    threads: Option<String>,
-    /// io_uring, io_uring_cmd, libaio, psync, mmap, null [default: io_uring]
-    #[arg(long, visible_alias = "ioengine")]
-    engine: Option<String>,
-    /// interrupt, iopoll, sqpoll
-    #[arg(long)]
-    mode: Option<String>,
-    /// unpinned, cores, smt, local, remote
-    #[arg(long)]
-    placement: Option<String>,
-    /// Run the threads on these CPUs, e.g. 0-3,8
-    #[arg(long, visible_alias = "cpus_allowed")]
-    cpus: Option<String>,
-    /// Part of the target that is touched, e.g. 2g
-    #[arg(long)]
-    size: Option<String>,
-    /// Start of that part
-    #[arg(long)]
-    offset: Option<String>,
-    /// Measured time, e.g. 5s [default: 5s]
-    #[arg(long)]
-    runtime: Option<String>,
-    /// Warm-up that is not counted
-    #[arg(long, visible_alias = "ramp_time")]
-    ramp_time: Option<String>,
-    /// Open loop: I/Os per second, e.g. 20k; latency counts from the intended start
-    #[arg(long, visible_alias = "rate_iops")]
-    rate: Option<String>,
-    /// fixed or poisson
-    #[arg(long)]
-    rate_process: Option<String>,
-    /// Share of reads in percent, for rw and randrw
-    #[arg(long, visible_alias = "rwmixread")]
-    read_pct: Option<String>,
-    /// random, zipf:1.2, hotspot:90/10
-    #[arg(long, visible_alias = "random_distribution")]
-    distribution: Option<String>,
-    /// 1: bypass the page cache, 0: buffered [default: 1]
-    #[arg(long)]
-    direct: Option<String>,
-    /// crc32c: write self-describing blocks and check them
-    #[arg(long)]
-    verify: Option<String>,
-    /// Share of written data that compresses, percent [default: 0]
-    #[arg(long)]
-    compress: Option<String>,
-    /// Share of written data that repeats, percent [default: 0]
-    #[arg(long)]
-    dedupe: Option<String>,
-    /// Seed of offsets and data
-    #[arg(long)]
-    seed: Option<String>,
-    /// Stamp every I/O on its own instead of once per batch
-    #[arg(long)]
-    paranoid: bool,
-    /// Any other knob, e.g. --set iodepth_batch_submit=8
+    #[command(flatten)]
+    pub(crate) knobs: KnobFlags,
+    /// Any knob by its name, e.g. --set iodepth_batch_submit=8; those without an option of their own are listed below
     #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    pub(crate) set: Vec<String>,
     /// Run short probes until the limit is confirmed, and print the evidence behind it
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) common: RunCommon,
-}
-
-impl IoArgs {
-    /// Knobs in the order typed by the table above, in the words of the knob table.
-    pub(crate) fn knobs(&self) -> Vec<(&str, &str)> {
-        let named = [
-            ("rw", &self.rw),
-            ("bs", &self.bs),
-            ("bssplit", &self.bssplit),
-            ("iodepth", &self.iodepth),
-            ("numjobs", &self.threads),
-            ("ioengine", &self.engine),
-            ("mode", &self.mode),
-            ("placement", &self.placement),
-            ("cpus_allowed", &self.cpus),
-            ("size", &self.size),
-            ("offset", &self.offset),
-            ("runtime", &self.runtime),
-            ("ramp_time", &self.ramp_time),
-            ("rate_iops", &self.rate),
-            ("rate_process", &self.rate_process),
-            ("rwmixread", &self.read_pct),
-            ("random_distribution", &self.distribution),
-            ("direct", &self.direct),
-            ("verify", &self.verify),
-            ("buffer_compress_percentage", &self.compress),
-            ("dedupe_percentage", &self.dedupe),
-            ("randseed", &self.seed),
-        ];
-        let mut out: Vec<(&str, &str)> = named.iter().filter_map(|(k, v)| v.as_deref().map(|v| (*k, v))).collect();
-        if self.paranoid {
-            out.push(("paranoid", "1"));
-        }
-        out
-    }
-
-    /// `--set` pairs as typed.
-    pub(crate) fn extra(&self) -> &[String] {
-        &self.set
-    }
 }

@@ -52,7 +52,7 @@ pub(crate) fn evidence(step: &StepView) -> String {
 }
 
 /// Predicted and measured side by side with the error of each step, and the median; empty without a prediction.
-pub(crate) fn foretold(document: &Document) -> String {
+pub(crate) fn predictions(document: &Document) -> String {
     let Some(prediction) = &document.prediction else { return String::new() };
     let mut out = format!(
         "\nPredicted at {} from {} short steps, then measured\n {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
@@ -68,16 +68,16 @@ pub(crate) fn foretold(document: &Document) -> String {
     );
     let error = |pct: Option<f64>| pct.map_or("-".to_owned(), |p| format!("{p:+.1} %"));
     for step in &document.steps {
-        let Some(told) = &step.predicted else { continue };
+        let Some(predicted) = &step.predicted else { continue };
         out.push_str(&format!(
             " {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
             step.label,
-            format_iops(told.iops),
+            format_iops(predicted.iops),
             format_iops(step.iops),
-            error(told.iops_error_pct),
-            format_ns(told.lat_ns_mean),
+            error(predicted.iops_error_pct),
+            format_ns(predicted.lat_ns_mean),
             step.lat_ns.as_ref().map_or("-".to_owned(), |l| format_ns(l.mean)),
-            error(told.lat_error_pct)
+            error(predicted.lat_error_pct)
         ));
     }
     match prediction.iops_error_pct_median {

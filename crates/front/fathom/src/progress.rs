@@ -12,7 +12,7 @@ use fathom_record::{LadderPrediction, Progress as StepProgress, Warning};
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::outlook;
+use crate::preview;
 use crate::table::{self, Layout};
 use crate::terminal::{say, talk};
 
@@ -37,7 +37,7 @@ pub(crate) struct Shown {
     steady: Vec<u32>,
     /// Most that the steps after this one can take.
     later_ns: u64,
-    /// Turns of a comparison still to come, by cell and arm, and those that ended.
+    /// Turns of a comparison that are left, by cell and arm, and those that ended.
     turns_left: BTreeMap<(u32, u32), usize>,
     turns: BTreeMap<(u32, u32), Vec<StepView>>,
     /// Limits as they were shown, by step: steps that come later may tell more.
@@ -85,8 +85,8 @@ impl Shown {
                 let question = say(&plan.study.question_message());
                 self.line(&format!("{} · {question} · {} · run {run}", plan.study.name, targets(plan)));
                 if self.steps > 1 {
-                    self.line(outlook::totals(plan, *made_bytes).trim_end());
-                    for line in outlook::destroyed(plan) {
+                    self.line(preview::totals(plan, *made_bytes).trim_end());
+                    for line in preview::destroyed(plan) {
                         self.line(&line);
                     }
                 }
@@ -107,7 +107,7 @@ impl Shown {
             }
             Event::StepProgress(step, p) => self.step_progress(step, p),
             Event::Predicted(steps, prediction) => {
-                for line in foretold(steps, prediction) {
+                for line in prediction_lines(steps, prediction) {
                     self.line(&line);
                 }
             }
@@ -247,7 +247,6 @@ impl Shown {
     }
 }
 
-/// A prediction, a line for each step.
 /// `limited by, with all steps known: device for 4k random read T1 QD16`; `None` when the table said the same.
 fn settled_line(shown: &BTreeMap<u32, LimitName>, steps: &[StepView]) -> Option<String> {
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -271,11 +270,12 @@ fn settled_line(shown: &BTreeMap<u32, LimitName>, steps: &[StepView]) -> Option<
 /// Most labels behind one limit.
 const SETTLED_MAX: usize = 4;
 
-fn foretold(steps: &[Step], prediction: &LadderPrediction) -> Vec<String> {
+/// A prediction, a line for each step.
+fn prediction_lines(steps: &[Step], prediction: &LadderPrediction) -> Vec<String> {
     let mut lines = vec![format!(" {:<32} {:>14} {:>12}", "predicted", "IOPS", "mean")];
-    for told in &prediction.steps {
-        let label = steps.iter().find(|s| s.index == told.index).map_or("", |s| &s.label);
-        let (iops, lat) = (format_iops(told.iops), format_ns(told.lat_mean_ns));
+    for predicted in &prediction.steps {
+        let label = steps.iter().find(|s| s.index == predicted.index).map_or("", |s| &s.label);
+        let (iops, lat) = (format_iops(predicted.iops), format_ns(predicted.lat_mean_ns));
         lines.push(format!(" {label:<32} {iops:>14} {lat:>12}"));
     }
     lines
@@ -283,7 +283,7 @@ fn foretold(steps: &[Step], prediction: &LadderPrediction) -> Vec<String> {
 
 /// The targets of the run, by group where there are several.
 fn targets(plan: &Plan) -> String {
-    let groups = outlook::groups(plan);
+    let groups = preview::groups(plan);
     let named = |(name, targets): &(&str, Vec<&str>)| match groups.len() {
         1 => targets.join(", "),
         _ => format!("{name}: {}", targets.join(", ")),
@@ -300,7 +300,8 @@ fn turns(plan: &Plan) -> BTreeMap<(u32, u32), usize> {
     turns
 }
 
-/// What a figure may suffer from is no matter where none is taken: only what leaves the targets unconditioned.
+/// Whether a warning of a conditioning step matters: no figure is taken there, so only what leaves the targets
+/// unconditioned does.
 fn spoils_conditioning(warning: &Warning) -> bool {
     matches!(
         warning,

@@ -1,9 +1,10 @@
 //! The two streams: results on stdout, talk on stderr; colour only for warnings and refusals.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_language::Language;
+use fathom_language::{Language, steers_terminal};
 use fathom_message::Message;
 
 use crate::args::Color;
@@ -37,18 +38,14 @@ pub(crate) fn say(message: &Message) -> String {
 
 /// A line of talk. A closed stderr is no reason to stop measuring.
 pub(crate) fn talk(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", tame(line));
+    let _ = writeln!(std::io::stderr(), "{}", sanitized(line));
 }
 
 /// Our own colours.
 const COLORS: [&str; 3] = ["\x1b[33m", "\x1b[31;1m", "\x1b[0m"];
 
 /// Names come from files, drives and other programs: what would steer a terminal is shown as a replacement character.
-fn tame(text: &str) -> String {
-    let is_steering = |c: char| {
-        let turns_text = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        c.is_control() && !matches!(c, '\n' | '\t') || turns_text
-    };
+fn sanitized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -58,7 +55,7 @@ fn tame(text: &str) -> String {
                 color.len()
             }
             None => {
-                out.push(if is_steering(c) { char::REPLACEMENT_CHARACTER } else { c });
+                out.push(if steers_terminal(c) { char::REPLACEMENT_CHARACTER } else { c });
                 c.len_utf8()
             }
         };
@@ -67,12 +64,23 @@ fn tame(text: &str) -> String {
     out
 }
 
-/// Results. A reader that closed the pipe wants no more, as `| head`; how the program ends does not depend on it.
+/// Prints a result; ends the program where that fails.
 pub(crate) fn result(text: &str) {
-    if let Err(problem) = stdout(|out| out.write_all(tame(text).as_bytes())) {
+    if let Err(problem) = print_result(text) {
         print_problem(&problem);
         std::process::exit(problem.exit as i32);
     }
+}
+
+/// Prints a result. A reader that closed the pipe wants no more, as `| head`; how the program ends does not depend on it.
+/// Names reach a file or another program unchanged; a terminal is protected from them.
+pub(crate) fn print_result(text: &str) -> Result<(), Problem> {
+    let shown = for_reader(text, std::io::stdout().is_terminal());
+    stdout(|out| out.write_all(shown.as_bytes()))
+}
+
+fn for_reader(text: &str, is_terminal: bool) -> Cow<'_, str> {
+    if is_terminal { Cow::Owned(sanitized(text)) } else { Cow::Borrowed(text) }
 }
 
 /// As [`result`], for what is written in pieces.
@@ -117,12 +125,22 @@ pub(crate) fn fill(sentence: &str, indent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{fill, tame};
+    use super::{fill, for_reader, sanitized};
 
     #[test]
     fn what_would_steer_a_terminal_is_shown() {
-        assert_eq!(tame("a\x1b]0;title\x07b\u{202e}c\r\nd\te"), "a\u{fffd}]0;title\u{fffd}b\u{fffd}c\u{fffd}\nd\te");
-        assert_eq!(tame("\x1b[33mwarning\x1b[0m: 随机读 ±5 %"), "\x1b[33mwarning\x1b[0m: 随机读 ±5 %");
+        assert_eq!(
+            sanitized("a\x1b]0;title\x07b\u{202e}c\r\nd\te"),
+            "a\u{fffd}]0;title\u{fffd}b\u{fffd}c\u{fffd}\nd\te"
+        );
+        assert_eq!(sanitized("\x1b[33mwarning\x1b[0m: 随机读 ±5 %"), "\x1b[33mwarning\x1b[0m: 随机读 ±5 %");
+    }
+
+    #[test]
+    fn programs_get_what_a_terminal_does_not() {
+        let name = "file\x1b[2J\u{202e}.csv\r\n";
+        assert_eq!(for_reader(name, false), name);
+        assert_eq!(for_reader(name, true), "file\u{fffd}[2J\u{fffd}.csv\u{fffd}\n");
     }
 
     #[test]

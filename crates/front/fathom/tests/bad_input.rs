@@ -126,7 +126,7 @@ fn a_wrong_plan_is_shown_with_file_line_and_column() {
 }
 
 #[test]
-fn a_fio_job_that_cannot_be_carried_out_is_refused_by_name_and_line() {
+fn a_fio_job_that_is_not_supported_is_refused_by_name_and_line() {
     let place = Place::new();
     let table: &[(&str, &str, &[&str])] = &[
         (
@@ -418,4 +418,33 @@ fn a_full_output_does_not_pass_for_a_success() {
         .status()
         .expect("runs");
     assert_eq!(status.code(), Some(FAILED));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_takes_nothing_from_the_result() {
+    let place = Place::new();
+    fs::create_dir(place.file("gone")).expect("a folder");
+    let mut running = place.start("io --engine null --target null --runtime 1s --json -o gone/report.html");
+    // The place of the report is checked before the lab is opened: now it may go.
+    running.until("opens the lab", |_| place.lab().exists());
+    fs::remove_dir(place.file("gone")).expect("removed");
+    let ended = running.wait();
+    ended.expect(FAILED, &["gone/report.html", "help:"]);
+    assert!(ended.json()["steps"][0]["ios"].as_u64() > Some(0), "{}", ended.out);
+}
+
+#[test]
+fn programs_get_names_as_they_are() {
+    let place = Place::new();
+    let name = "a\u{9b}31m\u{202e}b\u{1b}c";
+    place.run(&format!("io --engine psync --rw read --size 64k --runtime 50ms -q --target {name}")).expect(0, &[]);
+    let shown = place.run("show last --json");
+    assert!(shown.out.contains(r"a\u009b31m\u202eb\u001bc"), "{}", shown.out);
+    assert!(!shown.out.contains(['\u{9b}', '\u{202e}', '\u{1b}']), "safe to look at");
+    assert_eq!(shown.json()["run"]["plan"]["steps"][0]["targets"][0], name);
+    let csv = place.run("export last --format csv");
+    assert!(csv.out.contains(name) && !csv.out.contains('\u{fffd}'), "{}", csv.out);
+    // What is said on stderr is read by people alone.
+    let refused = place.run(&format!("io --rw read --target {name}/x"));
+    assert!(refused.err.contains("a\u{fffd}31m") && !refused.err.contains('\u{1b}'), "{}", refused.err);
 }

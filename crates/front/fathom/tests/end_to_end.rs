@@ -218,7 +218,7 @@ fn what_was_written_with_verify_is_found_again() {
 }
 
 #[test]
-fn block_size_splits_and_zipf_are_carried_out() {
+fn block_size_splits_and_zipf_are_done() {
     let place = Place::new();
     let step = place.step("io --target . --bssplit 4k/50:16k/50 --iodepth 8 --size 16m --runtime 300ms");
     let (ios, bytes) = (step["ios"].as_f64().expect("ios"), bytes_of(&step) as f64);

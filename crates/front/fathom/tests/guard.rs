@@ -182,12 +182,12 @@ fn killed_run(place: &Place, device: &LoopDevice, kept: bool) -> String {
     let before = read_ahead(device);
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot id");
     let sequence = fs::read_to_string(format!("/sys/block/{}/diskseq", device.name())).ok();
-    let bearer = sequence.map_or("null".to_owned(), |s| format!("\"{}\"", s.trim()));
+    let disk = sequence.map_or("null".to_owned(), |s| format!("\"{}\"", s.trim()));
     let lines = format!(
         "{{\"line\":\"owner\",\"version\":1,\"pid\":99999999,\"boot_id\":\"{}\",\"command\":\"fathom run tune\",\
          \"started_unix_ns\":7,\"kept\":{kept}}}\n\
          {{\"line\":\"change\",\"id\":1,\"setting\":{{\"kind\":\"queue\",\"device\":\"{}\",\"attribute\":\
-         \"read_ahead_kb\"}},\"bearer\":{bearer},\"from\":\"{before}\",\"to\":\"64\"}}\n\
+         \"read_ahead_kb\"}},\"bearer\":{disk},\"from\":\"{before}\",\"to\":\"64\"}}\n\
          {{\"line\":\"applied\",\"id\":1}}\n",
         boot.trim(),
         device.name(),

@@ -15,7 +15,7 @@ use serde_json::Value;
 /// Rate that a control group allows: far below what any disk gives at this depth.
 const ALLOWED_IOPS: u32 = 400;
 
-/// Most times that a load is judged anew because other programs used the CPUs.
+/// Most times that a load is judged again because other programs used the CPUs.
 const NOISY_TRIES: u32 = 5;
 
 /// One at a time: each of these tests makes itself the limit of what all of them share.

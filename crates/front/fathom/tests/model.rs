@@ -79,8 +79,8 @@ fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it
     ] {
         let forbidden = asked(goal, more, 1);
         assert_eq!(forbidden["forbidden"]["limit"], ceiling, "{goal} {more}: {forbidden}");
-        let told = place.run(&format!("predict --device p5510-3840 --goal {goal} {more}"));
-        told.expect(1, &["cannot be met", ceiling, help]);
+        let refused = place.run(&format!("predict --device p5510-3840 --goal {goal} {more}"));
+        refused.expect(1, &["cannot be met", ceiling, help]);
     }
 }
 
@@ -119,10 +119,10 @@ fn a_run_is_predicted_before_it_is_measured_and_a_drive_is_fitted_to_it() {
     assert_eq!(rows(&document).len(), 5, "screens are no steps of the run");
     let mut errors = Vec::new();
     for step in rows(&document) {
-        let told = &step["predicted"];
-        let error = (number(&told["iops"]) / number(&step["iops"]) - 1.0) * 100.0;
-        assert!((number(&told["iops_error_pct"]) - error).abs() < 1e-9, "{told}");
-        assert!(told["made"].as_str() <= step["started"].as_str(), "{told} before {}", step["started"]);
+        let predicted = &step["predicted"];
+        let error = (number(&predicted["iops"]) / number(&step["iops"]) - 1.0) * 100.0;
+        assert!((number(&predicted["iops_error_pct"]) - error).abs() < 1e-9, "{predicted}");
+        assert!(predicted["made"].as_str() <= step["started"].as_str(), "{predicted} before {}", step["started"]);
         errors.push(error.abs());
     }
     errors.sort_by(f64::total_cmp);
@@ -134,10 +134,10 @@ fn a_run_is_predicted_before_it_is_measured_and_a_drive_is_fitted_to_it() {
 
     place.run("fit last -o my-ssd.toml").expect(0, &["fathom predict --device my-ssd.toml"]);
     let predicted = place.json("predict ladder.toml --device my-ssd.toml", 0);
-    for (told, measured) in rows(&predicted).iter().zip(rows(&document)) {
-        let ratio = number(&told["iops"]) / number(&measured["iops"]);
+    for (predicted, measured) in rows(&predicted).iter().zip(rows(&document)) {
+        let ratio = number(&predicted["iops"]) / number(&measured["iops"]);
         // The fit met these very points; what is left is the noise of a ladder of a few tenths of a second.
-        assert!((0.33..3.0).contains(&ratio), "{}: {ratio}", told["label"]);
+        assert!((0.33..3.0).contains(&ratio), "{}: {ratio}", predicted["label"]);
     }
     place.run("fit last --name other").expect(0, &[]);
 }

@@ -95,8 +95,8 @@ fn on_a_simulated_machine_shares_become_rates_that_repeat_and_pair_up() {
     assert_eq!(rates(&given), [1_000.0, 2_000.0]);
 
     // What is known only when a step begins is not predicted; the closed loops are.
-    let told = place.json("run shares.toml --predict --target sim:speed/nvme-1", 0);
-    let predicted: Vec<bool> = steps(&told).iter().map(|s| !s["predicted"].is_null()).collect();
+    let shares = place.json("run shares.toml --predict --target sim:speed/nvme-1", 0);
+    let predicted: Vec<bool> = steps(&shares).iter().map(|s| !s["predicted"].is_null()).collect();
     assert_eq!(predicted, [true, true, false, false]);
 
     // Both sides of a comparison are asked for the rate of the reference.

@@ -217,8 +217,8 @@ fn a_limit_that_later_steps_change_is_told_after_the_table() {
     fs::write(place.file("ladder.toml"), ladder).expect("written");
     let ran = place.run("run ladder.toml --target sim:speed/nvme-1");
     ran.expect(0, &[]);
-    let told = ran.err.lines().find(|l| l.starts_with("limited by, with all steps known: ")).unwrap_or_default();
-    let named: Vec<&str> = told.split([',', ';']).filter_map(|p| p.rsplit(" for ").next()).map(str::trim).collect();
+    let line = ran.err.lines().find(|l| l.starts_with("limited by, with all steps known: ")).unwrap_or_default();
+    let named: Vec<&str> = line.split([',', ';']).filter_map(|p| p.rsplit(" for ").next()).map(str::trim).collect();
     let document = place.json("show last", 0);
     let mut changed = 0;
     for step in document["steps"].as_array().expect("steps") {
@@ -226,7 +226,7 @@ fn a_limit_that_later_steps_change_is_told_after_the_table() {
             (step["label"].as_str().expect("a label"), step["limit"]["name"].as_str().expect("a limit"));
         let row = ran.err.lines().find(|l| l.starts_with(&format!(" {label} "))).expect("its row");
         let agrees = row.trim_end_matches(['~', '!', ' ']).ends_with(&name.replace('_', " "));
-        assert_eq!(named.contains(&label), !agrees, "{row}\n{name}\n{told}");
+        assert_eq!(named.contains(&label), !agrees, "{row}\n{name}\n{line}");
         changed += u32::from(!agrees);
     }
     assert!(changed > 0, "the ladder is one whose limits change:\n{}", ran.err);

@@ -282,3 +282,32 @@ fn plan_says_before_anything_happens_what_is_written_how_long_it_takes_and_what_
     let reads = place.run("plan engines --target .");
     assert!(reads.out.contains("written: 1 GiB\n"), "only its file is laid out: {}", reads.out);
 }
+
+#[test]
+fn plan_says_of_an_existing_file_what_the_run_would_do() {
+    let place = Place::new();
+    fs::write(place.file("writes.toml"), "[defaults]\nruntime=\"100ms\"\nsize=\"1m\"\n[[ladder]]\nrw=\"randwrite\"\n")
+        .expect("written");
+    fs::write(place.file("ledger"), vec![7; 1 << 20]).expect("written");
+    let planned = |words: &str| {
+        let planned = place.run(&format!("plan writes.toml {words}"));
+        planned.expect(0, &[]);
+        planned.out
+    };
+    let refused = " ledger: would be refused: ledger exists and holds data that Fathom did not write";
+    let overwritten = " ledger: this existing file is overwritten in place and kept\n";
+    let (careful, allowed) = (planned("--target ledger"), planned("--target ledger --overwrite"));
+    assert!(careful.contains(refused) && careful.contains("--overwrite"), "{careful}");
+    assert!(allowed.contains(overwritten) && !allowed.contains("refused"), "{allowed}");
+    assert_eq!(fs::read(place.file("ledger")).expect("there"), vec![7; 1 << 20], "nothing happened");
+    // The run does as was said.
+    place.run("run writes.toml --target ledger").expect(3, &["holds data that Fathom did not write"]);
+    // A file of this lab needs no permission, nor does one without data; the lab itself is never written.
+    place.run("run writes.toml --target own --keep -q").expect(0, &[]);
+    assert!(planned("--target own").contains(" own: this existing file is overwritten in place and kept\n"));
+    let lab = place.lab().to_string_lossy().into_owned();
+    let of_lab = planned(&format!("--target {lab} --overwrite"));
+    assert!(of_lab.contains(&format!(" {lab}: would be refused: ")), "{of_lab}");
+    let read = place.run("plan engines --target ledger --set size=64k");
+    assert!(read.out.contains(" ledger: read only\n"), "{}", read.out);
+}

@@ -5,6 +5,7 @@ mod error;
 mod explain;
 mod loops;
 mod predict;
+mod refusals;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -26,9 +27,10 @@ use crate::site::{
 use crate::view::document_of;
 pub use error::ConductError;
 pub(crate) use loops::is_cut;
+pub use refusals::refused_writes;
 use steps::Conductor;
 
-/// How often a run is begun anew when another run takes the name of its test file at the same moment.
+/// How often a run starts over when another run takes the name of its test file at the same moment.
 const TRIES: u32 = 4;
 
 /// How to conduct.
@@ -95,7 +97,7 @@ pub struct RunOutcome {
     pub bad_steps: u32,
 }
 
-/// Who is told what happens.
+/// Called with each event of the run.
 pub(crate) type OnEvent<'a> = dyn FnMut(Event<'_>) + 'a;
 
 /// Runs `plan` from its first step to its last, or until `stop` is set.
@@ -162,7 +164,7 @@ pub(crate) fn conduct_at(
             return Err(error);
         }
     }
-    Run { site, lab, run, options, stop }.carry_out(&looked.plan, &looked.files, &notes, on_event)
+    Run { site, lab, run, options, stop }.execute(&looked.plan, &looked.files, &notes, on_event)
 }
 
 /// Goes on with a run that was interrupted or whose process died: with the first step that did not end. A step that was
@@ -224,7 +226,7 @@ pub(crate) fn resume_at(
             return Err(error);
         }
     };
-    Run { site, lab, run, options, stop }.carry_out(plan, &files, &notes, on_event)
+    Run { site, lab, run, options, stop }.execute(plan, &files, &notes, on_event)
 }
 
 /// Whether steps of the run ended: what they wrote is on its targets.
@@ -310,7 +312,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn carry_out(
+    fn execute(
         self,
         plan: &Plan,
         files: &[MadeFile],
@@ -359,7 +361,7 @@ pub fn check_targets(plan: &Plan, options: &ConductOptions, lab: Option<&Lab>) -
 /// A file that a run would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileToMake {
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
     /// Of how many measured bytes.
     pub bytes: u64,

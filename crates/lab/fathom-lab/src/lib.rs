@@ -14,7 +14,7 @@ mod view;
 
 pub use conduct::{
     ConductError, ConductOptions, Event, FileToMake, RunOutcome, check_targets, conduct, delete_run, end_own_runs,
-    executed_plan, plan_again, remove_left_files, resume, resumed_plan,
+    executed_plan, plan_again, refused_writes, remove_left_files, resume, resumed_plan,
 };
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};

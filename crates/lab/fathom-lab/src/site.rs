@@ -21,9 +21,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fathom_host::settings::SettingError;
-use fathom_host::{FileMark, ProbeError};
+use fathom_host::{FileMark, Permit, ProbeError};
 use fathom_message::Message;
-use fathom_plan::{Plan, Step};
+use fathom_plan::{Plan, Step, TargetId};
 use fathom_record::{Progress, StepFailure, StepRecord};
 use fathom_store::MadeFile;
 
@@ -54,6 +54,26 @@ pub(crate) struct Permission {
     pub(crate) abandoned: BTreeSet<FileMark>,
 }
 
+impl Permission {
+    /// Asks the guard with what is allowed for a target of the plan. `own_data`: the run wrote to its drives before, so data
+    /// on them that nobody recognises is its own.
+    pub(crate) fn with_permit<T>(
+        &self,
+        plan: &Plan,
+        target: &TargetId,
+        own_data: bool,
+        ask: impl FnOnce(&Permit<'_>) -> T,
+    ) -> T {
+        ask(&Permit {
+            destroy: &self.destroy,
+            overwrite: self.overwrite || plan.job_files.contains(target),
+            protected: &self.protected,
+            is_own: &|mark| self.own.contains(&mark),
+            own_data,
+        })
+    }
+}
+
 /// A plan as it would be executed.
 #[derive(Clone, Debug)]
 pub(crate) struct Looked {
@@ -72,7 +92,7 @@ pub(crate) struct Moment {
     pub(crate) elapsed: Duration,
 }
 
-/// Somewhere that the steps of one run are carried out, from binding the targets to giving everything back.
+/// Where the steps of one run are executed, from binding the targets to giving everything back.
 pub(crate) trait Site {
     /// Removes what killed runs left where this plan works, if nobody needs it. Marks and remarks.
     fn tidy(&mut self, plan: &Plan) -> Vec<(FileMark, Message)>;

@@ -3,7 +3,7 @@
 use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
-use fathom_judge::{Loops, foresee, ladders, references, rfc3339, set_limits, step_view, verdicts};
+use fathom_judge::{Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, verdicts};
 use fathom_message::msg;
 use fathom_plan::fio_command;
 use fathom_record::StepRecord;
@@ -50,7 +50,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         }
     }
     set_limits(&mut steps, &seen);
-    let prediction = foresee(&mut steps, &lab.predictions(run)?);
+    let prediction = set_predicted(&mut steps, &lab.predictions(run)?);
     let mut document = Document {
         fathom: head.summary.fathom_version.clone(),
         schema: SCHEMA,

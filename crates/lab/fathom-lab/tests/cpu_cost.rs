@@ -14,7 +14,7 @@ use fathom_model::cpu_cost;
 use fathom_plan::{Knobs, Step, TargetId};
 use fathom_record::{HostDelta, RunControl, Runner, StepRecord};
 
-/// What user programs are told CPU time in.
+/// The unit in which user programs get CPU time.
 const TICK_NS: u64 = 10_000_000;
 const FILE_BYTES: usize = 64 << 20;
 
@@ -116,7 +116,7 @@ fn check_split(target: &Path, place: &str) {
         if mode == "sqpoll" {
             assert!(poller_ns >= TICK_NS, "{name}: the poller ran {poller_ns} ns");
             // Interrupts that came while the poller ran count into its own time and are charged as interrupts; all is
-            // told in whole ticks.
+            // given in whole ticks.
             let charged_ns = (cost.kernel_worker_ns_per_io + cost.irq_ns_per_io) * record.ios() as f64;
             assert!(
                 charged_ns + (2 * TICK_NS) as f64 >= poller_ns as f64 * 0.99,

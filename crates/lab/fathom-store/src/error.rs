@@ -21,7 +21,7 @@ pub enum StoreError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// Neither a regular file nor a place for one.
@@ -60,7 +60,7 @@ pub enum StoreError {
     NotWritable {
         /// The file.
         path: PathBuf,
-        /// Cause.
+        /// What is wrong with it.
         detail: Message,
     },
     /// No space left.
@@ -105,7 +105,7 @@ pub enum StoreError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// Cause.
+        /// What SQLite answered.
         source: rusqlite::Error,
     },
 }

@@ -64,7 +64,7 @@ impl Lab {
         if before.is_none() || identity(path) != before {
             return Err(StoreError::NotALab { path: path.to_owned(), why: msg!("lab-changed-while-opened") });
         }
-        // A lab that somebody else made is data: none of its triggers or views is carried out.
+        // A lab that somebody else made is data: none of its triggers or views is executed.
         for (config, on) in [
             (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
             (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),

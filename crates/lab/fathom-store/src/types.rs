@@ -95,7 +95,7 @@ pub struct RunHead {
 /// A step that ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredStep {
-    /// As executed.
+    /// The step as it was executed.
     pub step: Step,
     /// What came of it.
     pub outcome: Result<StepRecord, StepFailure>,

@@ -11,8 +11,8 @@ pub(crate) fn page_bytes() -> usize {
         return known;
     }
     // SAFETY: takes an integer and gives one.
-    let told = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let bytes = usize::try_from(told).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096);
+    let stated = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let bytes = usize::try_from(stated).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096);
     PAGE_BYTES.store(bytes, Ordering::Relaxed);
     bytes
 }
@@ -32,8 +32,8 @@ mod tests {
         let auxiliary = std::fs::read("/proc/self/auxv").expect("the auxiliary vector");
         let words: Vec<u64> =
             auxiliary.chunks_exact(8).map(|w| u64::from_ne_bytes(w.try_into().expect("8 bytes"))).collect();
-        let told = words.chunks_exact(2).find(|pair| pair[0] == libc::AT_PAGESZ).expect("AT_PAGESZ")[1];
-        assert_eq!(page_bytes() as u64, told);
+        let stated = words.chunks_exact(2).find(|pair| pair[0] == libc::AT_PAGESZ).expect("AT_PAGESZ")[1];
+        assert_eq!(page_bytes() as u64, stated);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) struct Window {
     pub(crate) interval_ns: u64,
 }
 
-/// Where the step stands, as the workers are told.
+/// Where the step stands, for the workers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stage {
     /// Set up and wait.

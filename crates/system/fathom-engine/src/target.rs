@@ -240,8 +240,8 @@ fn file_alignment(file: &File) -> u64 {
     let done = unsafe {
         libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut stat) == 0
     };
-    let told = done && stat.stx_mask & libc::STATX_DIOALIGN != 0 && stat.stx_dio_offset_align != 0;
-    if told { u64::from(stat.stx_dio_offset_align) } else { SECTOR_BYTES }
+    let known = done && stat.stx_mask & libc::STATX_DIOALIGN != 0 && stat.stx_dio_offset_align != 0;
+    if known { u64::from(stat.stx_dio_offset_align) } else { SECTOR_BYTES }
 }
 
 /// Blocks of the step's region on a target of `size_bytes`.

@@ -78,13 +78,13 @@ mod tests {
 
     #[test]
     fn a_thread_that_sleeps_waits_but_not_for_io() {
-        let (tell, told) = channel();
+        let (tell, heard) = channel();
         let (end, ended) = channel::<()>();
         let thread = std::thread::spawn(move || {
             tell.send(my_number()).expect("heard");
             let _ = ended.recv();
         });
-        let number = told.recv().expect("told");
+        let number = heard.recv().expect("sent");
         assert_eq!(settled(number, |s| s == ThreadState::Waits), ThreadState::Waits);
         drop(end);
         thread.join().expect("no panic");
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn a_thread_that_spins_runs_and_uses_cpu_time() {
-        let (tell, told) = channel();
+        let (tell, heard) = channel();
         let (end, ended) = channel::<()>();
         let thread = std::thread::spawn(move || {
             tell.send(my_number()).expect("heard");
             while ended.try_recv() != Err(std::sync::mpsc::TryRecvError::Disconnected) {}
         });
-        let number = told.recv().expect("told");
+        let number = heard.recv().expect("sent");
         let used = |s| matches!(s, ThreadState::Runs { ticks } if ticks > 2);
         assert!(used(settled(number, used)));
         drop(end);
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn a_thread_in_a_call_of_another_kind_does_not_wait_for_io() {
-        let (tell, told) = channel();
+        let (tell, heard) = channel();
         let (mut end, ended) = std::os::unix::net::UnixStream::pair().expect("a pair");
         let thread = std::thread::spawn(move || {
             tell.send(my_number()).expect("heard");
             let mut ended = ended;
             let _ = ended.read(&mut [0]);
         });
-        let number = told.recv().expect("told");
+        let number = heard.recv().expect("sent");
         assert_eq!(settled(number, |s| s == ThreadState::Waits), ThreadState::Waits);
         end.write_all(&[0]).expect("written");
         thread.join().expect("no panic");

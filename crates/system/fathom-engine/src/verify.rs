@@ -18,7 +18,7 @@ use crate::shared::Shared;
 use crate::target::ReadBack;
 use crate::worker::WorkerPlan;
 
-/// Findings that are told one by one.
+/// Findings that are reported one by one.
 const EXAMPLES_MAX: usize = 8;
 /// Written blocks this close are read back with one call ...
 const GAP_BYTES_MAX: u64 = 64 << 10;

@@ -30,7 +30,7 @@ use crate::tally::{Tally, ops_of};
 use crate::target::{Target, Trimmer};
 use crate::verify::Ledger;
 
-/// Everything a worker is told.
+/// Everything a worker is given.
 pub(crate) struct WorkerPlan {
     pub(crate) index: u32,
     /// All workers of the step.
@@ -199,7 +199,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
 }
 
 /// Waits for the start, runs the loop, and reads back what it wrote. The rig ends with it, whichever way it goes; what went
-/// wrong is told before, because its end may have to wait.
+/// wrong is reported before, because its end may have to wait.
 pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
     let migrations_before = migrations();

@@ -235,10 +235,10 @@ fn the_host_is_sampled_over_the_whole_window_also_after_a_ramp() {
         let (sampled, told_ns) = seen.get().expect("sampled");
         let window = Duration::from_nanos(record.runtime_ns);
         assert!(sampled >= window, "{sampled:?} of {window:?} sampled after a ramp of {ramp_ms} ms");
-        // What is told is what was sampled, not what was planned; a busy host may take the thread its CPU in between.
-        let told = Duration::from_nanos(told_ns);
-        assert!(told >= window && told <= sampled + Duration::from_millis(1), "{told:?} told of {sampled:?}");
-        assert!(sampled - told < Duration::from_millis(50), "{told:?} told of {sampled:?}");
+        // What is reported is what was sampled, not what was planned; a busy host may take the thread its CPU in between.
+        let reported = Duration::from_nanos(told_ns);
+        assert!(reported >= window && reported <= sampled + Duration::from_millis(1), "{reported:?} of {sampled:?}");
+        assert!(sampled - reported < Duration::from_millis(50), "{reported:?} of {sampled:?}");
     }
 }
 
@@ -300,7 +300,7 @@ fn verify_finds_each_kind_of_damage(engine: EngineName) {
     assert_eq!((clean.blocks_checked, clean.examples.len()), (64, 0), "{clean:?}");
     let old = bench.block(20);
 
-    // The next step writes everything anew; then five blocks are damaged behind its back.
+    // The next step writes everything again; then five blocks are damaged behind its back.
     step.seed += 1;
     let path = bench.path.clone();
     let damage = move || {

@@ -49,6 +49,6 @@ fn a_device_that_always_blocks_is_told_as_such() {
     let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
     let record = run_by(&mut runner, &step).expect("a record");
     assert_eq!(submission(&record), [(FeatureState::Unavailable, vec![])], "{:?}", record.features);
-    let told = |w: &Warning| matches!(w, Warning::FeatureMissing { feature, .. } if feature == "inline_submit");
-    assert!(record.warnings.iter().any(told), "{:?}", record.warnings);
+    let reported = |w: &Warning| matches!(w, Warning::FeatureMissing { feature, .. } if feature == "inline_submit");
+    assert!(record.warnings.iter().any(reported), "{:?}", record.warnings);
 }

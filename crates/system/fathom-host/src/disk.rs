@@ -94,7 +94,7 @@ pub enum DiskError {
     Path {
         /// The path.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The file system has no block device of its own (tmpfs, overlay, NFS).

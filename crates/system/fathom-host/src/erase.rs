@@ -159,7 +159,7 @@ fn format_by(
     let request =
         FormatRequest::unchanged(namespace, &page, SecureErase::UserData, FORMAT_TIMEOUT_MS).map_err(short)?;
     let remaining = || Namespace::decode(&port.ask(&identify).ok()?).ok()?.format_remaining_pct;
-    carry_out(port, &AdminCommand::format(request), &remaining, on_progress)?;
+    execute(port, &AdminCommand::format(request), &remaining, on_progress)?;
     let page = port.ask(&identify);
     let page = page.map_err(|error| EraseError::Failed(msg!("erase-after-format", error = error.message())))?;
     let after = Namespace::decode(&page).map_err(short)?;
@@ -173,7 +173,7 @@ fn format_by(
 }
 
 /// Sends the Format from a thread of its own, because it returns at its end only, and asks meanwhile how far it is.
-fn carry_out(
+fn execute(
     port: &dyn Port,
     format: &AdminCommand,
     remaining_pct: &dyn Fn() -> Option<u8>,

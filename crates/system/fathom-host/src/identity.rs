@@ -1,4 +1,4 @@
-//! Which drive is which, by what stays when the kernel numbers the drives anew.
+//! Which drive is which, by what stays when the kernel numbers the drives again.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,7 @@ pub struct InterruptTable {
 /// An interrupt vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptRow {
-    /// Its number.
+    /// Number of the interrupt.
     pub irq: u32,
     /// Name its driver gave it: `nvme0q3`, `virtio1-req.0`.
     pub name: String,

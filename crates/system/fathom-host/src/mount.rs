@@ -12,7 +12,7 @@ use crate::sys;
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Where.
+    /// Directory on which it is mounted.
     pub mount_point: PathBuf,
     /// `ext4`, `xfs`, `tmpfs`...
     pub fs_type: String,

@@ -103,7 +103,7 @@ pub struct Node {
 pub enum OpenError {
     /// The path leads to something else than it did.
     Changed {
-        /// Which.
+        /// Its path.
         path: PathBuf,
         /// What it led to.
         was: Identity,
@@ -112,14 +112,14 @@ pub enum OpenError {
     },
     /// It is to be written and nobody consented.
     NoConsent {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// The system refuses.
     Io {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
 }
@@ -206,7 +206,7 @@ impl Node {
         self.opened(|pin| writing::reopen(pin, flags))
     }
 
-    /// The path is looked up anew, compared, and what was found is opened: the same descriptor all the way, so that
+    /// The path is looked up again, compared, and what was found is opened: the same descriptor all the way, so that
     /// nothing can be put in its place in between. The opened descriptor is compared once more.
     fn opened(&self, open: impl FnOnce(BorrowedFd<'_>) -> io::Result<File>) -> Result<File, OpenError> {
         let io = |source| OpenError::Io { path: self.path.clone(), source };
@@ -220,7 +220,7 @@ impl Node {
         self.check(now.as_fd())?;
         let file = open(now.as_fd()).map_err(io)?;
         self.check(file.as_fd())?;
-        // Sysfs told of the number; the descriptor tells of itself.
+        // Sysfs went by the number; the descriptor is the device itself.
         if let Identity::Block { sequence: Some(was), .. } = self.identity
             && sys::disk_sequence(&file).is_some_and(|is| is != was)
         {

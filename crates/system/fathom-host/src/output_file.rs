@@ -23,26 +23,26 @@ const ATTRIBUTE: &str = "user.fathom.output";
 pub enum OutputError {
     /// Something else than a regular file has the name.
     Kind {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What it is.
+        /// Kind of file that it is.
         kind: Message,
     },
     /// A file of somebody else has the name.
     Exists {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// It is the lab, or another lab.
     Lab {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// The system refuses.
     Io {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
 }

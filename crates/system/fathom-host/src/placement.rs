@@ -23,14 +23,14 @@ pub enum PlacementError {
     },
     /// A CPU that was named is not online.
     CpuOffline {
-        /// Which.
+        /// Number of the CPU.
         cpu: u32,
         /// CPU list of what could be named instead.
         usable: String,
     },
     /// A CPU that was named is withheld from this process (a cpuset).
     CpuWithheld {
-        /// Which.
+        /// Number of the CPU.
         cpu: u32,
         /// CPU list of what could be named instead.
         usable: String,

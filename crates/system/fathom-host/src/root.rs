@@ -13,7 +13,7 @@ pub enum ProbeError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// It does not look as the kernel documents it.

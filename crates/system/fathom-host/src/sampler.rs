@@ -34,7 +34,7 @@ impl OpenText {
         Ok(OpenText { path, file })
     }
 
-    /// The whole text from the start; the kernel makes it anew for a read at offset 0.
+    /// The whole text from the start; the kernel makes it again for a read at offset 0.
     fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> Result<&'b str, ProbeError> {
         const CHUNK_BYTES: usize = 16 * 1024;
         let mut length = 0;

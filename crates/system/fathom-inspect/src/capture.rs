@@ -99,7 +99,7 @@ pub enum CaptureError {
     Io {
         /// What was being done.
         stage: CaptureStage,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The archive holds what no capture holds.

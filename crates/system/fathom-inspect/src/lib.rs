@@ -32,7 +32,6 @@ pub mod machines;
 use std::collections::HashSet;
 
 use fathom_host::Root;
-use fathom_message::Message;
 use serde::{Deserialize, Serialize};
 
 pub use admin::{AdminFacts, NamespaceFacts};
@@ -110,24 +109,6 @@ impl Inventory {
             pcie,
             interrupts,
             missing: look.into_missing(),
-        }
-    }
-
-    /// Every message in it: for a front that puts them into words.
-    pub fn for_each_message(&mut self, each: &mut dyn FnMut(&mut Message)) {
-        fn down(functions: &mut [PciFunction], each: &mut dyn FnMut(&mut Message)) {
-            for function in functions {
-                each(&mut function.class_name);
-                down(&mut function.children, each);
-            }
-        }
-        for complex in &mut self.pcie.complexes {
-            down(&mut complex.functions, each);
-        }
-        self.lanes.nodes.iter_mut().flat_map(|n| &mut n.users).for_each(|user| each(&mut user.used_by));
-        for missing in &mut self.missing {
-            each(&mut missing.what);
-            each(&mut missing.detail);
         }
     }
 

@@ -35,7 +35,7 @@ pub enum Why {
 pub struct Missing {
     /// What part of the machine.
     pub what: Message,
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// How many files it concerns.
     pub count: u32,

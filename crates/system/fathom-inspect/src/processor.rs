@@ -303,7 +303,7 @@ mod tests {
     use fathom_host::testing::eight_cpus;
 
     #[test]
-    fn settings_that_are_alike_are_told_once() {
+    fn settings_that_are_alike_are_shown_once() {
         let tree = eight_cpus();
         for cpu in 0..8 {
             let home = format!("{CPU}/cpu{cpu}");

@@ -42,7 +42,7 @@ pub struct Array {
 /// A mounted file system on a block device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSystem {
-    /// Where.
+    /// Directory on which it is mounted.
     pub mount_point: String,
     /// `ext4`, `xfs`...
     pub fs_type: String,

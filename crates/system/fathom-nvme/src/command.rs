@@ -215,7 +215,7 @@ pub enum IoCommand {
     Deallocate {
         /// First block.
         first_block: u64,
-        /// How many.
+        /// Number of blocks.
         blocks: u32,
     },
 }

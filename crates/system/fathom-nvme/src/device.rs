@@ -66,14 +66,14 @@ const _: () = assert!(size_of::<Passthrough>() == 72);
 pub enum DeviceError {
     /// The node cannot be opened.
     Open {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// It is no NVMe device.
     NotNvme {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// The kernel did not carry the command out.
@@ -82,7 +82,7 @@ pub enum DeviceError {
         command: &'static str,
         /// Device.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The drive refused the command.

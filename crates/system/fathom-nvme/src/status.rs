@@ -116,14 +116,14 @@ mod tests {
     use fathom_language::english;
 
     #[test]
-    fn a_media_error_is_told_in_words_and_as_the_kernels_errno() {
+    fn a_media_error_is_given_in_words_and_as_the_kernels_errno() {
         let status = Status::of(0x4281);
         assert_eq!(english(&status.message()), "unrecovered read error (NVMe status type 2h code 81h)");
         assert_eq!(status.errno(), libc::ENODATA);
     }
 
     #[test]
-    fn an_unknown_code_is_told_by_its_type() {
+    fn an_unknown_code_is_given_by_its_type() {
         assert_eq!(Status::of(0x7c5).meaning().id(), "nvme-status-other-vendor");
         assert_eq!(Status::of(0x2ff).errno(), libc::EIO);
     }

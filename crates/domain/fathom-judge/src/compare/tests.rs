@@ -67,7 +67,7 @@ fn engines_are_compared_where_nothing_else_differs_and_the_note_says_so() {
     b.steps[0].label = "4k random read T1 QD1 libaio".into();
     let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
     assert_eq!(samples::words(&c.steps[0].notes), ["engine io_uring against libaio"]);
-    // Two engines on one side: which of them is meant cannot be told.
+    // Two engines on one side: which of them is meant is unknown.
     let mut both = b.clone();
     both.steps.push(a.steps[0].clone());
     both.steps[1].engine = EngineName::Psync;

@@ -168,7 +168,7 @@ pub struct CheckView {
     pub ok: Option<bool>,
     /// What was compared with what.
     pub sentence: Message,
-    /// What likely broke it, where that can be told.
+    /// What likely broke it, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub cause: Option<CheckCause>,

@@ -50,7 +50,7 @@ pub struct CeilingView {
     pub iops: f64,
     /// Bytes per second, where that is what the part is limited in.
     pub bytes_per_s: Option<f64>,
-    /// How it was reckoned, with its numbers.
+    /// How it was computed, with its numbers.
     pub sentence: Message,
 }
 

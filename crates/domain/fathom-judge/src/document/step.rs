@@ -177,7 +177,7 @@ impl StepView {
     /// Whether the window is known to be unsteady; one too noisy to tell is not.
     #[must_use]
     pub fn is_unsteady(&self) -> bool {
-        self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::CannotTell))
+        self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::Inconclusive))
     }
 
     /// Whether it did real I/O, for verdicts that speak of a drive.

@@ -66,7 +66,7 @@ words! {
         /// It drifts.
         Drifts = "drifts",
         /// Too noisy or too short to say.
-        CannotTell = "cannot_tell",
+        Inconclusive = "cannot_tell",
     }
 }
 
@@ -229,7 +229,7 @@ impl From<Unsteady> for WhyUnsteady {
             Unsteady::BeginningDiffers => WhyUnsteady::BeginningDiffers,
             Unsteady::LevelChanges => WhyUnsteady::LevelChanges,
             Unsteady::Drifts => WhyUnsteady::Drifts,
-            Unsteady::CannotTell => WhyUnsteady::CannotTell,
+            Unsteady::Inconclusive => WhyUnsteady::Inconclusive,
         }
     }
 }

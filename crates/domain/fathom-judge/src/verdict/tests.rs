@@ -195,11 +195,11 @@ fn reads_overtake_writes_only_where_their_intervals_are_apart() {
         [format!("With `placement=unpinned`, 4k random reads overtake 4k random writes between QD {low} and QD 4.")]
     };
     assert_eq!(overtaking(110e3, 76e3), between(2));
-    assert_eq!(overtaking(110e3, 92e3), between(1), "QD 2 is not told and lies in between");
+    assert_eq!(overtaking(110e3, 92e3), between(1), "QD 2 is inconclusive and lies in between");
 }
 
 #[test]
-fn overtakings_are_told_by_block_size_and_group() {
+fn overtakings_are_named_by_block_size_and_group() {
     let mut steps =
         in_turns(PLACED, &[(100, 1, 1, 50e3, 1.0), (100, 1, 2, 90e3, 1.0), (0, 1, 1, 60e3, 1.0), (0, 1, 2, 80e3, 1.0)]);
     // Other writes at one of the depths are neither repeats nor rivals of these reads.
@@ -223,7 +223,7 @@ fn pinning_without_any_effect_says_so() {
 }
 
 #[test]
-fn tune_answers_yes_no_it_depends_or_that_it_cannot_be_told() {
+fn tune_answers_yes_no_it_depends_or_inconclusive() {
     let arms = ["scheduler as found", "scheduler=none"];
     let answer = |cells: &[(u8, u32, u32, f64, f64)]| {
         let steps = in_turns(arms, cells);
@@ -294,7 +294,7 @@ fn enterprise_names_the_winner_at_each_load() {
 }
 
 #[test]
-fn the_lowest_latency_is_named_only_where_it_is_told_apart() {
+fn the_lowest_latency_is_named_only_where_it_differs() {
     let mut steps = Vec::new();
     // At the first load alike within their intervals, at the second apart, at the third without any.
     for (group, lat_us) in [("one", [100.0, 200.0, 300.0]), ("two", [100.2, 150.0, 400.0])] {
@@ -607,9 +607,9 @@ fn other_programs_on_the_device_are_named_apart_from_broken_laws() {
     };
     let other = with(0, CheckName::Diskstats, Some(CheckCause::OtherLoad));
     let (deficit, law) = (with(1, CheckName::Diskstats, None), with(2, CheckName::LittlesLaw, None));
-    let told = one("quick", &[other.clone(), deficit, law], None).caveats;
+    let caveats = one("quick", &[other.clone(), deficit, law], None).caveats;
     assert_eq!(
-        words(&told),
+        words(&caveats),
         [
             "A consistency check failed in: 4k random read T1 QD2, 4k random read T1 QD4; see the checks of each step.",
             "The device moved more than was asked for in: 4k random read T1 QD1; another program likely uses it: stop that program, or measure a device that nothing else uses.",

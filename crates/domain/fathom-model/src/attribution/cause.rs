@@ -30,7 +30,7 @@ pub enum Cause {
     },
     /// All CPUs that the run may use were busy.
     AllCores {
-        /// How many.
+        /// Number of CPUs.
         cpus: u32,
         /// Their mean busy share.
         busy_share: f64,
@@ -39,7 +39,7 @@ pub enum Cause {
     },
     /// CPUs whose work is interrupts were busy.
     IrqCores {
-        /// How many.
+        /// Number of CPUs.
         cpus: u32,
         /// The one that spends the greatest share on interrupts.
         busiest_cpu: u32,
@@ -85,7 +85,7 @@ pub enum Cause {
     },
     /// Targets on one device.
     SharedDevice {
-        /// How many.
+        /// Number of targets.
         targets: u32,
     },
     /// Something that the drives share and that is not described.

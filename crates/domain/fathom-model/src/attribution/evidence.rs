@@ -23,12 +23,12 @@ pub enum EvidenceName {
     OwnShareOfBusy,
     /// Busy share of one CPU.
     CpuBusy {
-        /// Its number.
+        /// Number of the CPU.
         cpu: u32,
     },
     /// Share of the busy time of one CPU that interrupts took.
     CpuInterrupts {
-        /// Its number.
+        /// Number of the CPU.
         cpu: u32,
     },
     /// Mean busy share of the worker threads.
@@ -160,7 +160,7 @@ impl EvidenceName {
 /// A number behind the claim. In JSON: `name`, what belongs to it, `value`, `unit` and, where there is one, `ci95`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// What.
+    /// What was counted or computed.
     #[serde(flatten)]
     pub name: EvidenceName,
     /// How much, of what.

@@ -51,7 +51,7 @@ pub enum Notice {
     },
     /// One CPU takes the interrupts of several workers.
     InterruptsOnOneCpu {
-        /// Its number.
+        /// Number of the CPU.
         cpu: u32,
         /// Its share of all interrupt time.
         share: f64,

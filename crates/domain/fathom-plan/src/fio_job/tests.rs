@@ -380,7 +380,7 @@ fn by_knobs(pairs: &[(&str, &str)], targets: &[&str]) -> Step {
 }
 
 #[test]
-fn a_step_is_told_as_a_fio_command() {
+fn a_step_becomes_a_fio_command() {
     let usual = [("iodepth", "32"), ("runtime", "5s"), ("size", "2g")];
     assert_snapshot!(fio_command(&by_knobs(&usual, &["/data/a b"])), @"fio --name=fathom --filename='/data/a b' --rw=randread --bs=4k --size=2g --direct=1 --numjobs=1 --iodepth=32 --iodepth_batch_submit=1 --iodepth_batch_complete_min=1 --iodepth_batch_complete_max=32 --ioengine=io_uring --fixedbufs --registerfiles --runtime=5s --randseed=1 --time_based --thread --group_reporting");
     let hard = [

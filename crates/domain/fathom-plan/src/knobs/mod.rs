@@ -16,7 +16,7 @@ use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, 
 pub(crate) use build::push_note;
 pub(crate) use spec::Fio;
 pub use spec::{Flag, Kind, KnobSpec};
-pub use table::{knob, knobs};
+pub use table::{KnobGroup, knob, knob_groups, knobs};
 
 pub(crate) use parse::{Rw, Span};
 pub(crate) use table::all_words;

@@ -37,7 +37,7 @@ fn each_example_of_the_table_is_valid_and_each_name_is_unique() {
 }
 
 #[test]
-fn flags_are_told_apart_and_a_default_is_what_holds_without_the_flag() {
+fn flags_are_unique_and_a_default_is_what_holds_without_the_flag() {
     let mut seen = std::collections::HashSet::new();
     for (spec, flag) in knobs::knobs().filter_map(|k| Some((k, k.flag?))) {
         for word in std::iter::once(&flag.long).chain(flag.aliases) {

@@ -8,7 +8,7 @@
 //! `blocks = 3` repeats that A B B A three times. A table `runtime = { min = "2s", max = "10s" }` stops between the two
 //! once the interval is narrow.
 //!
-//! `precondition` and its fellows put conditioning steps before the steps that need them (see `condition`).
+//! `precondition` and the other knobs of its group put conditioning steps before the steps that need them (see `condition`).
 //! `rounds = 25` with `track = { metric = "iops", read_pct = 0, bs = "4k" }` makes the whole ladder one round of a loop
 //! that is repeated until the tracked cell is steady. `name = "iops"` names a ladder so that `--only iops` can pick it.
 //! `rate_iops = "75%"` is a share of the highest IOPS that a closed loop of the same work gave before; where no ladder has

@@ -1,6 +1,6 @@
 //! `outermost = "read_pct"`: all ladders of a study at the first value of a knob, then all at the second.
 //!
-//! Without it each ladder runs whole before the next, and targets that every value conditions anew are conditioned once
+//! Without it each ladder runs whole before the next, and targets that every value conditions again are conditioned once
 //! per ladder and value.
 
 use std::ops::Range;

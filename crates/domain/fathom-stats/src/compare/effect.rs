@@ -115,7 +115,7 @@ impl Effect {
 }
 
 /// How much ratios of cells that were not interleaved scatter beyond their own errors: the spread from run to run, as a
-/// standard deviation of the logarithm of a ratio. 0 with fewer than eight cells, which cannot tell it.
+/// standard deviation of the logarithm of a ratio. 0 with fewer than eight cells, which are too few for it.
 ///
 /// From the shortest half of the ratios (Rousseeuw and Leroy 1988), so that cells that really changed, unless most did
 /// and each differently, do not pass for spread; a change common to all cells is none.

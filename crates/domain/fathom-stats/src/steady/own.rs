@@ -13,7 +13,7 @@ pub const LEVEL_MARGIN_PCT: f64 = 2.0;
 /// Fewest points that are judged.
 pub const POINTS_TO_JUDGE: usize = 20;
 
-/// From here on warm-up is sought in groups of five points, below in single ones.
+/// From here on warm-up is looked for in groups of five points, below in single ones.
 const POINTS_FOR_GROUPS: usize = 50;
 
 /// Why a series is not called steady.
@@ -28,7 +28,7 @@ pub enum Unsteady {
     /// It drifts: the whole interval lies beyond the margin on one side.
     Drifts,
     /// It may drift by more than the margin or by less: too noisy or too short to tell.
-    CannotTell,
+    Inconclusive,
 }
 
 /// Fathom's verdict on a series.
@@ -56,7 +56,7 @@ pub struct OwnVerdict {
 
 /// Whether `series` is steady, its drift being judged over a window of `window` points.
 ///
-/// Steady is: the MSER-5 cut lies in the first half, or no warm-up can be told from noise; no change of level by
+/// Steady is: the MSER-5 cut lies in the first half, or no warm-up can be distinguished from noise; no change of level by
 /// [`LEVEL_MARGIN_PCT`] after it; the 95 % interval of the Theil-Sen drift over a window within
 /// +-[`DRIFT_MARGIN_PCT`]; and Geweke's check finds no difference beyond that margin. The drift is fitted to all points
 /// after the warm-up, so that many rounds tell more than the last five.
@@ -121,7 +121,7 @@ impl<'a> Kept<'a> {
 
     /// What speaks against calling it steady. `late_cut`: the warm-up rule found its minimum in the second half.
     fn judge(&self, late_cut: bool) -> Option<Unsteady> {
-        let Some((low, high)) = self.drift_ci95_pct else { return Some(Unsteady::CannotTell) };
+        let Some((low, high)) = self.drift_ci95_pct else { return Some(Unsteady::Inconclusive) };
         let drifts = low > DRIFT_MARGIN_PCT || high < -DRIFT_MARGIN_PCT;
         if drifts && (self.changes.is_empty() || self.line_fits_better()) {
             return Some(Unsteady::Drifts);
@@ -133,7 +133,7 @@ impl<'a> Kept<'a> {
             _ => return Some(Unsteady::LevelChanges),
         }
         if low < -DRIFT_MARGIN_PCT || high > DRIFT_MARGIN_PCT {
-            return Some(Unsteady::CannotTell);
+            return Some(Unsteady::Inconclusive);
         }
         (!geweke_passes(self.series)).then_some(Unsteady::BeginningDiffers)
     }

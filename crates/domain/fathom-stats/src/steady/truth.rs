@@ -157,7 +157,7 @@ fn fathoms_own_verdict_is_right_on_steady_and_on_drifting_series() {
             reached
         };
         let right = called_steady("steady", steady);
-        // Ten rounds are too few for the noisiest of these series: they are "cannot tell" then.
+        // Ten rounds are too few for the noisiest of these series: they are inconclusive then.
         assert!(right >= 0.95 || rounds < 15, "{rounds} rounds: {right} of the steady series");
         let wrong = called_steady("drifting", drifting);
         assert!(wrong <= 0.05, "{rounds} rounds: {wrong} of the drifting series");

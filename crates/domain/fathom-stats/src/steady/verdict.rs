@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_noisy_run_cannot_be_called_steady_or_drifting() {
         let undecided = (0..100)
-            .filter(|s| steady_verdict(&run(*s, 100, 0.15, |_| 1.0)).unwrap().own.why == Some(Unsteady::CannotTell))
+            .filter(|s| steady_verdict(&run(*s, 100, 0.15, |_| 1.0)).unwrap().own.why == Some(Unsteady::Inconclusive))
             .count();
         assert!(undecided > 75, "{undecided}");
         assert!(share_reached(0.15, |_| 1.0) < 0.05);

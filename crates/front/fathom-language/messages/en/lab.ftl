@@ -77,7 +77,7 @@ purge-no-discard = the target does not discard ({ $error })
 purge-discarded = every block discarded: a declared substitute for NVMe Format or Sanitize
 purge-discarded-because = every block discarded: a declared substitute for NVMe Format or Sanitize ({ $why })
 
-run-begin-anew-help = begin a new run: fathom run --like RUN
+run-begin-again-help = begin a new run: fathom run --like RUN
 run-name-targets-help = name the targets to do it on: --target
 run-budget-used-up = the time budget is used up: no further rounds of this loop
 run-drives-gone = run { $run } cannot be repeated with its own drives: { $lost }
@@ -201,7 +201,7 @@ steady-level-left = Not steady: its level changes { $times ->
        *[other] { $times } times
     }; it was steady until interval { $at }.
 steady-drifts = Not steady: it drifts by { $drift }.
-steady-cannot-tell = Inconclusive: drift { $drift } is too uncertain for a margin of { $margin }.
+steady-inconclusive = Inconclusive: drift { $drift } is too uncertain for a margin of { $margin }.
 
 ## The document of a run
 

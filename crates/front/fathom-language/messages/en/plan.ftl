@@ -2,11 +2,16 @@
 
 # Knobs: what each is for.
 
+knob-group-workload = Workload
+knob-group-load = Load and placement
+knob-group-engine = Engine
+knob-group-length = Length and seed
+knob-group-conditions = Conditioning
 knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite
 knob-read-pct = share of reads in percent; the rest are writes
-knob-rwmixread = share of reads of a mixed rw, in percent (default 50)
+knob-rwmixread = share of reads of a mixed rw, in percent
 knob-rwmixwrite = share of writes of a mixed rw, in percent
-knob-bs = bytes per I/O
+knob-bs = block size: bytes per I/O
 knob-bssplit = several block sizes and their shares in percent
 knob-iodepth = I/Os in flight per thread
 knob-numjobs = threads per target
@@ -15,9 +20,9 @@ knob-iodepth-batch-submit = I/Os handed to the kernel per call at most (capped b
 knob-iodepth-batch-complete-min = completions waited for per call at least (capped by the depth)
 knob-iodepth-batch-complete-max = accepted with a note: all completions that are ready are reaped
 knob-ioengine = how I/O is issued: io_uring io_uring_cmd libaio psync mmap null
-knob-mode = of io_uring: interrupt, iopoll or sqpoll
-knob-hipri = fio's word for mode=iopoll
-knob-sqthread-poll = fio's word for mode=sqpoll
+knob-mode = how io_uring waits for completions: interrupt, iopoll or sqpoll
+knob-hipri = mode=iopoll in fio's words
+knob-sqthread-poll = mode=sqpoll in fio's words
 knob-sqthread-poll-cpu = CPU of the kernel's polling thread
 knob-fixedbufs = register I/O buffers (io_uring)
 knob-registerfiles = register files (io_uring)
@@ -32,11 +37,11 @@ knob-p99-precision = with an adaptive runtime: stop once p99 is known this well
 knob-norandommap = random offsets that may repeat within a pass
 knob-random-distribution = popularity of offsets: random, zipf:THETA, hotspot:ACCESS/SPACE
 knob-randseed = seed of offsets, operations, arrivals and data
-knob-rate-iops = open loop: I/Os per second over all threads and targets; in a study 75% is a share of the most in a closed loop
-knob-rate-process = gaps between arrivals: fixed (fio: linear) or poisson
+knob-rate-iops = open loop: I/Os per second over all threads and targets, latency counted from the intended start; in a study 75% is a share of the most in a closed loop
+knob-rate-process = gaps between the arrivals of an open loop: fixed (fio: linear) or poisson
 knob-latency-goal = the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)
 knob-placement = where threads run: unpinned, cores, smt, local, remote or a CPU list
-knob-cpus-allowed = thread i on the i-th CPU of this list, round robin
+knob-cpus-allowed = run the threads on these CPUs: thread i on the i-th of the list, round robin
 knob-buffer-compress-percentage = share of written data that compresses away, in percent
 knob-dedupe-percentage = share of written 4 KiB chunks that repeat, in percent
 knob-verify = write self-describing blocks and check them: crc32c or none
@@ -46,7 +51,7 @@ knob-purge = purge the targets first (snia always does): 1 (the best way there i
 knob-settle-load = threads x queue depth of the rounds that settle
 knob-settle-rounds = most rounds until steady state is called not reached
 knob-settle-time = length of a round
-knob-paranoid = stamp every I/O instead of once per batch
+knob-paranoid = read the clock for every I/O instead of once per batch
 
 # Knobs: values that cannot be.
 

@@ -77,7 +77,7 @@ purge-no-discard = 目标不支持丢弃（discard）：{ $error }
 purge-discarded = 所有块均已丢弃（discard）：声明以此代替 NVMe Format 或 Sanitize
 purge-discarded-because = 所有块均已丢弃（discard）：声明以此代替 NVMe Format 或 Sanitize（{ $why }）
 
-run-begin-anew-help = 请开始新的运行：fathom run --like RUN
+run-begin-again-help = 请开始新的运行：fathom run --like RUN
 run-name-targets-help = 请指定目标：--target
 run-budget-used-up = 时间预算已用完：该循环不再运行后续轮次
 run-drives-gone = 运行 { $run } 无法在其自己的硬盘上重复：{ $lost }
@@ -180,7 +180,7 @@ steady-beginning-differs = 未达稳态：开头与后半段不同。
 steady-level-changes = 未达稳态：水平变化 { $times } 次。
 steady-level-left = 未达稳态：水平变化 { $times } 次；在第 { $at } 个时间段之前处于稳态。
 steady-drifts = 未达稳态：漂移 { $drift }。
-steady-cannot-tell = 无法判断：漂移 { $drift }，对 { $margin } 的界限来说太不确定。
+steady-inconclusive = 无法判断：漂移 { $drift }，对 { $margin } 的界限来说太不确定。
 
 ## 运行的文档
 

@@ -2,11 +2,16 @@
 
 # 参数：各自的用途。
 
+knob-group-workload = 负载内容
+knob-group-load = 负载强度与线程位置
+knob-group-engine = 引擎
+knob-group-length = 时长与随机种子
+knob-group-conditions = 预处理
 knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite
 knob-read-pct = 读所占百分比；其余为写
-knob-rwmixread = 混合 rw 中读所占百分比（默认 50）
+knob-rwmixread = 混合 rw 中读所占百分比
 knob-rwmixwrite = 混合 rw 中写所占百分比
-knob-bs = 每个 I/O 的字节数
+knob-bs = 块大小：每个 I/O 的字节数
 knob-bssplit = 多种块大小及其占比（百分比）
 knob-iodepth = 每个线程的在途 I/O 数
 knob-numjobs = 每个目标的线程数
@@ -15,7 +20,7 @@ knob-iodepth-batch-submit = 每次调用最多交给内核的 I/O 数（不超�
 knob-iodepth-batch-complete-min = 每次调用至少等待的完成数（不超过队列深度）
 knob-iodepth-batch-complete-max = 接受但给出提示：总是收取所有已就绪的完成事件
 knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd libaio psync mmap null
-knob-mode = io_uring 的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
+knob-mode = io_uring 等待完成的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
 knob-hipri = fio 对 mode=iopoll 的写法
 knob-sqthread-poll = fio 对 mode=sqpoll 的写法
 knob-sqthread-poll-cpu = 内核轮询线程所在的 CPU
@@ -32,11 +37,11 @@ knob-p99-precision = 自适应时长：p99 达到此精度即停止
 knob-norandommap = 一遍之内可能重复的随机偏移
 knob-random-distribution = 偏移的热度分布：random、zipf:THETA、hotspot:ACCESS/SPACE
 knob-randseed = 偏移、操作、到达和数据的随机种子
-knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数；study 中 75% 表示闭环最高值的比例
+knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数，延时从预定开始时刻算起；study 中 75% 表示闭环最高值的比例
 knob-rate-process = 到达间隔：fixed（fio：linear）或 poisson
 knob-latency-goal = 结论给出满足这些延时的最高负载：p99<= 和 lat<=（平均值）
 knob-placement = 线程运行的位置：unpinned、cores、smt、local、remote 或 CPU 列表
-knob-cpus-allowed = 第 i 个线程绑定到列表中第 i 个 CPU，循环使用
+knob-cpus-allowed = 在这些 CPU 上运行线程：第 i 个线程绑定到列表中第 i 个 CPU，循环使用
 knob-buffer-compress-percentage = 写入数据中可被压缩掉的百分比
 knob-dedupe-percentage = 写入的 4 KiB 数据块中重复的百分比
 knob-verify = 写入自描述的块并校验：crc32c 或 none

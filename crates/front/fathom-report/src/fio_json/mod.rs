@@ -18,6 +18,8 @@ use fathom_plan::Step;
 use fathom_record::StepRecord;
 use jiff::Timestamp;
 
+use crate::json::pretty;
+
 pub(crate) use options::{size_word, thread_count};
 use shape::{Disk, FioDocument, Object};
 
@@ -33,10 +35,7 @@ pub fn fio_json(doc: &Document, records: &[(Step, StepRecord)], plus_bins: bool)
 /// As [`fio_json`], as indented text with keys in fio's own order.
 #[must_use]
 pub fn fio_json_text(doc: &Document, records: &[(Step, StepRecord)], plus_bins: bool) -> String {
-    let mut text = serde_json::to_string_pretty(&document(doc, records, plus_bins))
-        .expect("plain numbers and texts have a JSON form");
-    text.push('\n');
-    text
+    pretty(&document(doc, records, plus_bins)).expect("plain numbers and texts have a JSON form")
 }
 
 /// One document per step as (file name, text), in the layout that bench-fio writes and fio-plot reads: a file is named

@@ -147,12 +147,12 @@ fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<String>) 
             None => notes.push(format!("bssplit `{split}` could not be read; the mean size is taken")),
         }
     }
-    let told = options.text("bs").map_or(Some(4096), size_bytes).and_then(|bytes| u32::try_from(bytes).ok());
-    let told = told.filter(|bytes| *bytes > 0);
+    let stated = options.text("bs").map_or(Some(4096), size_bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let stated = stated.filter(|bytes| *bytes > 0);
     let mean = u32::try_from(measured.bytes.checked_div(measured.ios).unwrap_or(0)).ok().filter(|bytes| *bytes > 0);
-    match (told, mean) {
-        (Some(told), Some(mean)) if told == mean && measured.bytes.is_multiple_of(measured.ios) => one(told),
-        (Some(told), None) => one(told),
+    match (stated, mean) {
+        (Some(stated), Some(mean)) if stated == mean && measured.bytes.is_multiple_of(measured.ios) => one(stated),
+        (Some(stated), None) => one(stated),
         (_, Some(mean)) => {
             let word = options.text("bs").unwrap_or("4k");
             notes.push(format!("bs is `{word}`, but the I/Os were of {mean} bytes on average; the step says that"));

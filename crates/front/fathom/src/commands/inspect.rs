@@ -6,7 +6,7 @@ use std::path::Path;
 use fathom_host::Root;
 use fathom_host::settings::Journal;
 use fathom_inspect::{Advice, CaptureError, FIXABLE, Inventory, Subject, advise, capture, fixes, unpack};
-use fathom_message::{Message, Say as _};
+use fathom_message::Say as _;
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
 
@@ -71,10 +71,6 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
         return fix(root, &inventory, &advice, rules, options.json);
     }
     if options.json {
-        let (mut inventory, mut advice) = (inventory, advice);
-        let mut word = |message: &mut Message| *message = Message::verbatim(say(message));
-        inventory.for_each_message(&mut word);
-        advice.iter_mut().for_each(|a| a.for_each_message(&mut word));
         result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
     } else {
         result(&render_text(&inventory, &advice, width()));

@@ -81,7 +81,7 @@ pub(crate) fn shown(document: &Document) -> String {
     let layout = Layout::of(&console::Term::stdout());
     text.push_str(&table::rows(layout, &document.steps));
     text.push_str(&table::legend(&document.steps));
-    text.push_str(&explanation::foretold(document));
+    text.push_str(&explanation::predictions(document));
     text
 }
 

@@ -12,7 +12,7 @@ use crate::args::{MachinesAction, MachinesArgs};
 use crate::exit::{Exit, Problem};
 use crate::terminal::result;
 
-/// Carries out the command.
+/// Runs the command.
 pub(crate) fn machines(args: &MachinesArgs) -> Result<Exit, Problem> {
     match &args.action {
         None | Some(MachinesAction::List) => list(args.json),

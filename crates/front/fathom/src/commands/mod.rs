@@ -26,10 +26,10 @@ pub(crate) use output::Output;
 use crate::args::{Args, Command};
 use crate::exit::{Exit, Problem};
 
-/// Carries out the command.
+/// Runs the command.
 pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
     match &args.command {
-        // What a killed run left changed would spoil what is measured now.
+        // What a killed run left changed would distort what is measured now.
         Command::Run(_) | Command::Io(_) => restore::restore_abandoned(),
         Command::Plan(_) | Command::Inspect(_) => restore::warn_of_abandoned(),
         _ => {}

@@ -1,4 +1,4 @@
-//! `report` and `export`: the same run in other clothes.
+//! `report` and `export`: a run in another format.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! `plan` and `studies`: what would be done, without doing it.
 
-use fathom_host::Permit;
-use fathom_lab::{ConductError, ConductOptions, TargetError, executed_plan, resumed_plan};
+use fathom_lab::{ConductError, ConductOptions, TargetError, executed_plan, refused_writes, resumed_plan};
 use fathom_language::Language;
 use fathom_message::{Place, Say};
 use fathom_plan::{Overrides, builtin_studies, parse_study};
@@ -10,7 +9,7 @@ use fathom_units::format_duration_ns;
 use super::{existing_lab, lab_if_any, lab_path, run_number, source, to_json};
 use crate::args::{Args, PlanArgs};
 use crate::exit::{Exit, Problem};
-use crate::outlook;
+use crate::preview;
 use crate::terminal::{result, say};
 
 /// Steps, time, bytes written, and what would be destroyed or refused.
@@ -21,8 +20,9 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
         lab_path: lab_path(args)?,
         ..ConductOptions::default()
     };
-    let mut permit = Permit { destroy: &options.destroy, overwrite: options.overwrite, ..Permit::NOTHING };
     let mut plan = source::read(args, &options.source)?;
+    let lab = lab_if_any(args)?;
+    let mut begun = false;
     // As executed the plan knows its files and the sizes of its drives; where it would be refused, it says why.
     let executed = match &options.source.resume {
         Some(number) => {
@@ -30,10 +30,10 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
             // A drive of the run may have another name by now, and another drive its name.
             let resumed = resumed_plan(&lab, run_number(&lab, number)?, &would)?;
             plan = resumed.plan;
-            permit.own_data = resumed.begun;
+            begun = resumed.begun;
             resumed.files.map(|files| (plan.clone(), files))
         }
-        None => executed_plan(&plan, &would, lab_if_any(args)?.as_ref()),
+        None => executed_plan(&plan, &would, lab.as_ref()),
     };
     if options.json {
         result(&to_json(&plan));
@@ -47,9 +47,9 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
     for note in &plan.notes {
         text.push_str(&format!("note: {}\n", say(note)));
     }
-    text.push_str(&outlook::steps(&executed));
-    text.push_str(&outlook::totals(&executed, files.iter().map(|f| f.bytes).sum()));
-    text.push_str(&outlook::fates(&plan, &files, permit));
+    text.push_str(&preview::steps(&executed));
+    text.push_str(&preview::totals(&executed, files.iter().map(|f| f.bytes).sum()));
+    text.push_str(&preview::effects(&plan, &files, &refused_writes(&plan, &would, lab.as_ref(), begun)?));
     if let Some(error) = refusal {
         let place = match &error {
             ConductError::Target(TargetError::Machine(error)) => error.place.clone(),

@@ -49,9 +49,9 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
     // A share is one of what was predicted of the closed loops before it.
-    let mut told: Vec<(Step, f64)> = Vec::new();
+    let mut predicted: Vec<(Step, f64)> = Vec::new();
     for step in steps(all, options, targets)? {
-        let step = step.with_rate_of(told.iter().map(|(step, iops)| (step, *iops)));
+        let step = step.with_rate_of(predicted.iter().map(|(step, iops)| (step, *iops)));
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
         let Some(prediction) = predict_load(&machine, &shape) else {
@@ -61,7 +61,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
                 "name a device whose writes are rated or fitted: fathom catalogue list",
             ));
         };
-        told.push((step.clone(), prediction.iops));
+        predicted.push((step.clone(), prediction.iops));
         rows.push(Row {
             label: step.label.clone(),
             op: step.workload.fio_rw(),
@@ -260,7 +260,7 @@ fn ceilings(all: &[Ceiling]) -> String {
 fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], text: &str) -> Result<Exit, Problem> {
     let goal = Goal::parse(text)?;
     let step = steps_of_goal(options)?;
-    // Its drives are the question, so everything is reckoned from one.
+    // Its drives are the question, so everything is computed from one.
     let shape = Shape::of(&step, options.count.unwrap_or(1));
     let outcome = meet(machine, &shape, &goal, options.count);
     if options.json {
@@ -312,7 +312,7 @@ fn goal_help(
     limit: LimitName,
 ) -> &'static str {
     if options.count.is_some() && meet(machine, shape, goal, None).is_ok() {
-        return "another number of drives meets it: leave --count out to be told how many";
+        return "another number of drives meets it: leave out --count to see how many";
     }
     match limit {
         LimitName::Uplink => "a faster or wider --uplink, larger blocks (--set bs=...), or a lower goal",

@@ -20,7 +20,7 @@ use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::progress::Shown;
 use crate::table;
-use crate::terminal::{result, talk};
+use crate::terminal::{print_problem, print_result, talk};
 
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
@@ -30,8 +30,8 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     let options =
         ConductOptions { time_budget_ns, predict: run.predict, explain: run.explain, ..options(args, &run.common)? };
     let what = match &run.source.resume {
-        Some(number) => What::GoOn(run_number(&existing_lab(args)?, number)?),
-        None => What::Begin(&plan),
+        Some(number) => What::Resume(run_number(&existing_lab(args)?, number)?),
+        None => What::New(&plan),
     };
     conduct_and_show(args, &what, &run.common, &options, &|document| {
         let last = document.run.id;
@@ -39,7 +39,7 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
         if run.explain {
             text.push_str(&explanation::reasons(document));
         }
-        text.push_str(&explanation::foretold(document));
+        text.push_str(&explanation::predictions(document));
         text.push_str(&table::legend(&document.steps));
         text.push_str(&format!(
             "Table: fathom show {last}    again: fathom run --like {last}    report: fathom report {last}\n"
@@ -52,16 +52,17 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
 pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     check_overwrite(io.common.overwrite, &io.target)?;
     let mut knobs = Knobs::new();
-    // A load by hand has a fixed length unless the user says otherwise.
-    let extra = io.extra().iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
-    for (key, value) in [("runtime", "5s")].into_iter().chain(io.knobs()).chain(extra) {
+    // A load by hand has the fixed length of its flag unless the user says otherwise.
+    let length = fathom_plan::knob("runtime").and_then(|knob| Some((knob.name, knob.flag?.default?)));
+    let extra = io.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    for (key, value) in length.into_iter().chain(io.knobs.iter()).chain(extra) {
         knobs.set(key, value).map_err(Problem::from)?;
     }
     let targets = source::targets(io.machine.as_deref(), &io.target)?;
     let targets = targets.into_iter().map(TargetId::new).collect();
     let plan = Plan::from_io(&knobs, targets, &command_line()).map_err(Problem::from)?;
     let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
-    conduct_and_show(args, &What::Begin(&plan), &io.common, &options, &|document| {
+    conduct_and_show(args, &What::New(&plan), &io.common, &options, &|document| {
         let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
         simulated_line(document).into_iter().chain(steps).collect()
     })
@@ -75,8 +76,8 @@ fn simulated_line(document: &fathom_judge::document::Document) -> Option<String>
 
 /// What is to be conducted.
 enum What<'a> {
-    Begin(&'a Plan),
-    GoOn(RunId),
+    New(&'a Plan),
+    Resume(RunId),
 }
 
 fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
@@ -112,29 +113,37 @@ fn conduct_and_show(
     options: &ConductOptions,
     show: &dyn Fn(&fathom_judge::document::Document) -> String,
 ) -> Result<Exit, Problem> {
-    if let What::Begin(plan) = what {
+    if let What::New(plan) = what {
         // Before the lab is opened: a mistyped target must not leave an empty lab behind.
         check_targets(plan, options, super::lab_if_any(args)?.as_ref())?;
     }
     let output = common.shown.destination();
     output.map_or(Ok(()), Output::check)?;
     let mut lab = Lab::open(&lab_path(args)?)?;
-    let stop = stop_or_hurry(lab_path(args)?)?;
+    let stop = watch_stop_signals(lab_path(args)?)?;
     let mut shown = Shown::new(common.shown.quiet);
     let mut on_event = |event: Event<'_>| shown.event(&event);
     let outcome = match what {
-        What::Begin(plan) => conduct(&mut lab, plan, options, &stop, &mut on_event),
-        What::GoOn(run) => resume(&mut lab, *run, options, &stop, &mut on_event),
+        What::New(plan) => conduct(&mut lab, plan, options, &stop, &mut on_event),
+        What::Resume(run) => resume(&mut lab, *run, options, &stop, &mut on_event),
     };
     shown.finish();
     let outcome = outcome?;
     shown.settled(&outcome.document.steps);
-    // The report first: whoever reads the result may have gone.
-    if let Some(output) = output {
+    // Each of the two is of use without the other: both are tried before an error ends it.
+    let printed = print_result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
+    let written = output.map_or(Ok(()), |output| {
         write_report(&outcome.document, args.lang, output)?;
         talk(&format!("Report: {}", output.path.display()));
+        Ok(())
+    });
+    match (printed, written) {
+        (Err(problem), Err(other)) => {
+            print_problem(&problem);
+            return Err(other);
+        }
+        (printed, written) => printed.and(written)?,
     }
-    result(&if common.shown.json { to_json(&outcome.document) } else { show(&outcome.document) });
     Ok(match (outcome.interrupted, outcome.bad_steps) {
         (true, _) => Exit::Interrupted,
         (false, 0) => Exit::Done,
@@ -170,7 +179,7 @@ fn cannot_watch(error: &std::io::Error) -> Problem {
 
 /// The first signal that ends a program: finish tidily. A second: at once, yet settings are restored and test files
 /// removed. Terminals that are closed send several SIGHUP, which count as one.
-fn stop_or_hurry(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
+fn watch_stop_signals(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT, SIGHUP]).map_err(|e| cannot_watch(&e))?;
@@ -179,7 +188,7 @@ fn stop_or_hurry(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
         .spawn(move || {
             for signal in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) && signal != SIGHUP {
-                    hurry(&lab);
+                    exit_at_once(&lab);
                 }
             }
         })
@@ -188,7 +197,7 @@ fn stop_or_hurry(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
 }
 
 /// Replaces this process, whose workers may hang in the kernel or in long I/O, by one that only restores.
-fn hurry(lab: &Path) {
+fn exit_at_once(lab: &Path) {
     talk("\nstopped at once");
     let error = Command::new("/proc/self/exe").arg("--lab").arg(lab).args(["restore", "--interrupted"]).exec();
     talk(&format!("cannot restore: {error}\n  help: fathom restore"));

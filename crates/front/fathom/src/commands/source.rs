@@ -89,7 +89,7 @@ fn with_targets(plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> {
 }
 
 /// The plan on other targets, if any: all of them in every step where its steps share one list, else each in the place of
-/// the one that the plan names as that number. Steps on other lists than their fellows, as groups and numbers of drives
+/// the one that the plan names as that number. Steps on other lists than the rest, as groups and numbers of drives
 /// make them, stay apart.
 fn on_targets(mut plan: Plan, paths: &[String]) -> Result<Plan, Problem> {
     if paths.is_empty() {
@@ -168,7 +168,7 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
 /// Targets as typed; with a simulated machine they are its parts, and without any its default.
 pub(crate) fn targets(machine: Option<&str>, typed: &[String]) -> Result<Vec<String>, Problem> {
     let Some(machine) = machine else { return expanded(typed) };
-    // Here, so that a bad file is told before a bad part.
+    // Here, so that a bad file is reported before a bad part.
     let machine = simulated_machine(machine)?.name;
     let part = |typed: &String| {
         let rest = typed.strip_prefix("sim:").unwrap_or(typed);

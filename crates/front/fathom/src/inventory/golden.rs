@@ -4,8 +4,8 @@ use fathom_host::Root;
 use fathom_host::testing::Tree;
 use fathom_inspect::machines::{self, Machine, fixture};
 use fathom_inspect::{Inventory, Subject, advise};
-use fathom_language::english;
-use fathom_message::Message;
+use fathom_language::Language;
+use fathom_report::in_words;
 use proptest::prelude::*;
 
 use super::render_text;
@@ -42,7 +42,7 @@ golden! {
     an_empty_tree_reads_well: Tree::new();
 }
 
-/// The report's browser tests draw these machines. `FATHOM_BLESS=1` writes them anew after the inventory changed.
+/// The report's browser tests draw these machines. `FATHOM_BLESS=1` writes them again after the inventory changed.
 #[test]
 fn the_machines_that_the_viewer_is_tested_with_are_these() {
     drawn("r740xd", &machines::r740xd().root());
@@ -51,12 +51,10 @@ fn the_machines_that_the_viewer_is_tested_with_are_these() {
 }
 
 fn drawn(name: &str, root: &Root) {
-    let mut inventory = Inventory::read(root);
-    let mut advice = advise(&inventory, &Subject::default());
-    let mut word = |message: &mut Message| *message = Message::verbatim(english(message));
-    inventory.for_each_message(&mut word);
-    advice.iter_mut().for_each(|a| a.for_each_message(&mut word));
+    let inventory = Inventory::read(root);
+    let advice = advise(&inventory, &Subject::default());
     let now = serde_json::json!({ "inventory": inventory, "advice": advice });
+    let now = in_words(&now, Language::English).expect("has a JSON form");
     let path = format!("{}/../../../web/tests/machines/{name}.json", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("FATHOM_BLESS").is_some() {
         std::fs::write(&path, now.to_string() + "\n").expect("the folder is there");

@@ -25,7 +25,7 @@ pub enum ConductError {
         /// What differs.
         differences: Vec<Message>,
     },
-    /// Drives of the run that is to be repeated are not here, or not to be told from others.
+    /// Drives of the run that is to be repeated are not here, or cannot be told apart from others.
     DrivesGone {
         /// Which run.
         run: RunId,
@@ -46,16 +46,16 @@ pub enum ConductError {
         run: RunId,
         /// Label of the step.
         step: String,
-        /// Why.
+        /// The reason.
         why: Message,
     },
     /// A setting could not be changed or brought back.
     Setting(SettingError),
     /// A file could not be filled.
     Layout {
-        /// Which.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The reason.
         why: Message,
         /// Remedy.
         help: Message,
@@ -116,7 +116,7 @@ impl Say for ConductError {
             ConductError::Store(error) => error.help(),
             ConductError::Setting(error) => error.help(),
             ConductError::OtherHost { .. } | ConductError::Gone { .. } | ConductError::NotAgain { .. } => {
-                Some(msg!("run-begin-anew-help"))
+                Some(msg!("run-begin-again-help"))
             }
             ConductError::DrivesGone { .. } => Some(msg!("run-name-targets-help")),
             ConductError::Host(error) => error.help(),

@@ -16,7 +16,7 @@ impl Conductor<'_> {
     /// known only when they begin. The prediction is on the disk when this returns.
     ///
     /// # Errors
-    /// [`ConductError`]. A screen that fails is not an error: what it would have told is not predicted.
+    /// [`ConductError`]. A screen that fails is not an error: what it would have shown is not predicted.
     pub(super) fn predict_ladder(
         &mut self,
         from_here: &[Step],
@@ -56,10 +56,10 @@ impl Conductor<'_> {
 }
 
 fn prediction_of(seen: &[Observation], segment: &[Step], made_unix_ns: u64) -> LadderPrediction {
-    let told = segment.iter().zip(predict_steps(seen, segment));
-    let steps = told.filter_map(|(step, told)| {
-        let told = told.filter(|t| t.iops.is_finite() && t.lat_ns_mean.is_finite())?;
-        Some(PredictedStep { index: step.index, iops: told.iops, lat_mean_ns: told.lat_ns_mean })
+    let predicted = segment.iter().zip(predict_steps(seen, segment));
+    let steps = predicted.filter_map(|(step, prediction)| {
+        let prediction = prediction.filter(|p| p.iops.is_finite() && p.lat_ns_mean.is_finite())?;
+        Some(PredictedStep { index: step.index, iops: prediction.iops, lat_mean_ns: prediction.lat_ns_mean })
     });
     let screens = seen.iter().filter(|o| o.iops() > 0.0).map(|o| ScreenedStep {
         label: o.step().label.clone(),

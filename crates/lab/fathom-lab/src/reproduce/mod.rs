@@ -38,7 +38,7 @@ pub use score::{Article, FigureRow, Picture, PicturePoint, PictureSeries, Publis
 pub enum ReproduceError {
     /// No article has that name.
     UnknownArticle {
-        /// As asked.
+        /// The name that was asked for.
         name: String,
         /// What to do.
         help: Message,

@@ -64,7 +64,7 @@ pub struct FigureRow {
     pub metric: String,
     /// Unit of `published` and `predicted`.
     pub unit: String,
-    /// As published.
+    /// The published value.
     pub published: f64,
     /// Upper end where a range is published.
     pub published_max: Option<f64>,
@@ -134,7 +134,7 @@ pub struct Published {
     pub id: String,
     /// What is counted.
     pub metric: String,
-    /// As published.
+    /// The published value.
     pub value: f64,
     /// Upper end where a range is published.
     pub value_max: Option<f64>,

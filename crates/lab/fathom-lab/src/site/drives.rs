@@ -34,7 +34,7 @@ impl DrivesToday {
     /// Looks for the drives of `then` that their paths lead to no longer; `now` holds what is behind those paths now.
     ///
     /// # Errors
-    /// For each drive that is not here, or not to be told from others, why.
+    /// For each drive that is not here, or cannot be told apart from others, why.
     pub(super) fn find(then: Seen<'_>, now: Seen<'_>) -> Result<DrivesToday, Vec<Message>> {
         let (Some(drives_then), Some(drives_now)) = (then.drives, now.drives) else {
             return Ok(DrivesToday::default());
@@ -47,9 +47,9 @@ impl DrivesToday {
                 continue;
             };
             let device_now = now.target(&facts.target()).and_then(|t| t.device.as_ref());
-            let still_there = device_now.and_then(|d| now.identity(d)).is_some_and(|d| d.is_same(drive));
+            let is_present = device_now.and_then(|d| now.identity(d)).is_some_and(|d| d.is_same(drive));
             // A file is where its path leads, on whatever drive.
-            if still_there || !is_node(facts) {
+            if is_present || !is_node(facts) {
                 continue;
             }
             match only_match(drive, drives_then, drives_now) {

@@ -15,26 +15,26 @@ use super::bind::SPARE_BYTES;
 pub enum TargetError {
     /// The name leads nowhere.
     Missing {
-        /// Which.
+        /// The target, as the plan names it.
         target: TargetId,
     },
     /// A pattern or serial number that names nothing, or not one thing.
     NoMatch {
-        /// As typed.
+        /// The name that was given.
         name: String,
         /// What to do.
         help: Message,
     },
     /// Not a file, directory or block device.
     Kind {
-        /// Which.
+        /// The target, as the plan names it.
         target: TargetId,
-        /// What it is.
+        /// Kind of file that it is.
         kind: Message,
     },
     /// The disk is too full.
     NoSpace {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
         /// How much.
         need_bytes: u64,
@@ -43,7 +43,7 @@ pub enum TargetError {
     },
     /// It is there but smaller than the region.
     TooSmall {
-        /// Which.
+        /// The target, as the plan names it.
         target: TargetId,
         /// Size.
         have_bytes: u64,
@@ -52,14 +52,14 @@ pub enum TargetError {
     },
     /// A file that the run made was replaced by another.
     NotOurs {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// The system refuses.
     Io {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The guard said no.

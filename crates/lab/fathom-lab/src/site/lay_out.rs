@@ -16,7 +16,7 @@ use super::SiteControl;
 pub(crate) struct LayOutError {
     /// Which file.
     pub(crate) path: String,
-    /// Why.
+    /// The reason.
     pub(crate) why: Message,
     /// Remedy.
     pub(crate) help: Message,
@@ -132,8 +132,8 @@ mod tests {
         let shown = in_bytes(&progress, 2 << 30);
         assert_eq!(shown.activity.as_ref().map(english).as_deref(), Some("512 MiB of 2 GiB written"));
         assert_eq!(shown.remaining_ns, 6_000_000_000);
-        let still = in_bytes(&Progress { bytes_per_s: 0.0, bytes_done: 3 << 30, ..progress }, 2 << 30);
-        assert_eq!(still.activity.as_ref().map(english).as_deref(), Some("2 GiB of 2 GiB written"));
-        assert_eq!(still.remaining_ns, u64::MAX);
+        let stalled = in_bytes(&Progress { bytes_per_s: 0.0, bytes_done: 3 << 30, ..progress }, 2 << 30);
+        assert_eq!(stalled.activity.as_ref().map(english).as_deref(), Some("2 GiB of 2 GiB written"));
+        assert_eq!(stalled.remaining_ns, u64::MAX);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_host::settings::{SettingError, changes_for};
-use fathom_host::{Binding, FileMark, HostFacts, Permit, ProbeError, Root, device_by_name, free_bytes};
+use fathom_host::{Binding, FileMark, HostFacts, ProbeError, Root, device_by_name, free_bytes};
 use fathom_message::Message;
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{HostDelta, RunControl, StepFailure, StepRecord, Warning};
@@ -35,7 +35,7 @@ pub(crate) struct RealSite {
 }
 
 impl RealSite {
-    /// Nothing is bound yet. `journal_dir`: folder of the journal of changed settings; `command`: what it is told.
+    /// Nothing is bound yet. `journal_dir`: folder of the journal of changed settings; `command`: the command that the journal names.
     pub(crate) fn new(permission: Permission, today: DrivesToday, journal_dir: &Path, command: &str) -> RealSite {
         RealSite {
             permission,
@@ -68,15 +68,8 @@ impl RealSite {
 
     /// `own_data`: the run wrote to its drives before, so data on them that nobody recognises is its own.
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
-        let permission = &self.permission;
-        let permit = Permit {
-            destroy: &permission.destroy,
-            overwrite: permission.overwrite || plan.job_files.contains(target),
-            protected: &permission.protected,
-            is_own: &|mark| permission.own.contains(&mark),
-            own_data,
-        };
-        look_at(target, &self.path_of(target), used, &permit)
+        let path = self.path_of(target);
+        self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
     }
 
     /// Several new files share what is free on their file system.

@@ -302,8 +302,8 @@ impl SimulatedMachine {
     }
 
     fn faults_of(&self, drive: &fathom_sim::Drive) -> impl Iterator<Item = FaultKind> {
-        let befalls = |f: &&Fault| f.drive.as_ref().is_none_or(|name| *name == drive.name || *name == drive.group);
-        self.machine.faults.iter().filter(befalls).map(|f| f.kind)
+        let is_of_drive = |f: &&Fault| f.drive.as_ref().is_none_or(|name| *name == drive.name || *name == drive.group);
+        self.machine.faults.iter().filter(is_of_drive).map(|f| f.kind)
     }
 
     /// Shared links above the drives, with the number of them below each.

@@ -173,7 +173,7 @@ fn commits_reach_the_disk_and_foreign_keys_hold() {
 }
 
 #[test]
-fn a_trigger_in_a_lab_that_somebody_made_is_not_carried_out() {
+fn a_trigger_in_a_lab_that_somebody_made_is_not_executed() {
     let (_dir, path) = new_lab();
     let trap = "CREATE TRIGGER trap AFTER INSERT ON run BEGIN DELETE FROM run; END";
     Connection::open(&path).expect("opens").execute_batch(trap).expect("a trigger");

@@ -36,7 +36,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, _con
     let page = at & !(page_bytes - 1);
     let (protection, flags) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
-    // SAFETY: the page lies in this thread's mapping, which the engine maps anew before the next I/O.
+    // SAFETY: the page lies in this thread's mapping, which the engine maps again before the next I/O.
     if ours && unsafe { libc::mmap(page as *mut _, page_bytes, protection, flags, -1, 0) } != libc::MAP_FAILED {
         return;
     }

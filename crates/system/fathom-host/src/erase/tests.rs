@@ -190,7 +190,7 @@ fn a_changed_block_format_is_a_failure() {
 }
 
 #[test]
-fn a_sanitize_is_waited_for_and_its_progress_told() {
+fn a_sanitize_is_waited_for_and_its_progress_reported() {
     let drive = drive();
     let (said, seen) = sanitized(&drive);
     assert_eq!(fathom_language::english(&said.expect("it can")), "NVMe Sanitize by block erase");
@@ -240,7 +240,7 @@ fn a_failed_sanitize_is_named_and_the_drive_brought_back() {
 }
 
 #[test]
-fn who_stops_waiting_is_told_that_the_drive_goes_on() {
+fn who_stops_waiting_learns_that_the_drive_goes_on() {
     let drive = drive();
     let said = sanitize_by(&drive, 1, &AtomicBool::new(true), Duration::ZERO, &mut |_| {});
     assert_eq!(said, Err(EraseError::Stopped));

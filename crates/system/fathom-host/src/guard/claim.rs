@@ -55,7 +55,7 @@ struct Finding {
     part: Option<String>,
     /// Word for `--destroy`.
     word: String,
-    /// For people.
+    /// What it is, in words.
     what: Message,
 }
 

@@ -42,9 +42,9 @@ fn target_core(home: &Path) -> Vec<Export> {
         for name in names_in(&home.join(&hba)) {
             let store = home.join(&hba).join(&name);
             let info = attribute(&store.join("info")).unwrap_or_default();
-            let told =
+            let stated =
                 info.split_once("File: ").and_then(|(_, rest)| rest.split_whitespace().next()).map(str::to_owned);
-            for path in attribute(&store.join("udev_path")).into_iter().chain(told) {
+            for path in attribute(&store.join("udev_path")).into_iter().chain(stated) {
                 out.push(Export { path, name: format!("target core {hba}/{name}") });
             }
         }

@@ -152,8 +152,8 @@ fn a_file_that_a_process_has_open_for_writing_is_refused_with_its_name() {
     let holder = Holder::new("<>", &path);
     refused(&path, || fs::read(&path).expect("reads"), RefusalKind::InUse, "guard-open-for-writing");
     let refusal = ask(&path, &everything()).expect_err("in use");
-    let told = english(&refusal.message);
-    assert!(told.contains("sh") && told.contains(&holder.0.id().to_string()), "{told}");
+    let said = english(&refusal.message);
+    assert!(said.contains("sh") && said.contains(&holder.0.id().to_string()), "{said}");
     drop(holder);
     let reader = Holder::new("<", &path);
     assert!(ask(&path, &everything()).is_ok(), "whoever only reads does not hold it");

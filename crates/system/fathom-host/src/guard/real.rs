@@ -81,7 +81,7 @@ fn partitioned(size_bytes: u64) -> Option<(LoopDevice, PathBuf)> {
     std::os::unix::fs::FileExt::write_all_at(image.as_file(), &sector, 0).expect("a table");
     let device = LoopDevice::over(image, &["--partscan"])?;
     let partition = PathBuf::from(format!("{}p1", device.path.display()));
-    // A kernel that reads no partition tables is told; one that does has made it already.
+    // A kernel that reads no partition tables is given them; one that does has made it already.
     if !partition.exists() && !tool("addpart", &[text(&device.path), "1", "2048", &sectors.to_string()]) {
         return None;
     }

@@ -253,7 +253,7 @@ fn ask(tree: &Tree, target: &str, destroy: &[&str]) -> Result<WriteConsent, Refu
 
 #[test]
 fn every_refusal_says_what_why_and_what_to_do_and_changes_no_byte() {
-    let mut told = String::new();
+    let mut said = String::new();
     for case in CASES {
         let tree = machine();
         (case.build)(&tree);
@@ -267,9 +267,9 @@ fn every_refusal_says_what_why_and_what_to_do_and_changes_no_byte() {
             fathom_language::english(&refusal.help)
         )
         .replace(&*base.to_string_lossy(), "/");
-        writeln!(told, "{} ({:?})\n  {text}", case.name, refusal.kind).expect("a text");
+        writeln!(said, "{} ({:?})\n  {text}", case.name, refusal.kind).expect("a text");
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(said);
 }
 
 #[test]

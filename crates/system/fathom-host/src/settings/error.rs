@@ -12,19 +12,19 @@ use super::{SETTING_WORDS, Setting};
 pub enum SettingError {
     /// A word that names no setting.
     UnknownWord {
-        /// As written.
+        /// The key that was given.
         word: String,
         /// The nearest that exists.
         nearest: Option<&'static str>,
     },
     /// Not `name=value`.
     Form {
-        /// As written.
+        /// The text that was given.
         text: String,
     },
     /// The word needs devices and none was named.
     NoDevice {
-        /// Which.
+        /// Word of the setting.
         word: &'static str,
     },
     /// The kernel has no such file here.
@@ -38,57 +38,57 @@ pub enum SettingError {
     Value {
         /// Which setting.
         what: Message,
-        /// As asked.
+        /// The value that was to be set.
         value: String,
         /// What it takes.
         takes: Message,
     },
     /// The kernel did not let us read it.
     Read {
-        /// Which.
+        /// The setting.
         setting: Setting,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The kernel did not take the value.
     Write {
-        /// Which.
+        /// The setting.
         setting: Setting,
-        /// As asked.
+        /// The value that was to be set.
         value: String,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// The kernel accepted the write and did something else.
     NotTaken {
-        /// Which.
+        /// The setting.
         setting: Setting,
-        /// As asked.
+        /// The value that was written.
         wanted: String,
-        /// As read back.
+        /// The value that the kernel shows after it.
         found: String,
     },
     /// Another Fathom holds it.
     Busy {
-        /// Which.
+        /// The setting.
         setting: Setting,
-        /// Whose.
+        /// Process id of that program.
         pid: u32,
         /// What it does.
         command: String,
     },
     /// A Fathom that died left it changed.
     Abandoned {
-        /// Which.
+        /// The setting.
         setting: Setting,
-        /// Whose.
+        /// Process id of that program.
         pid: u32,
         /// What it did.
         command: String,
     },
     /// It was something else in the meantime, so that its old value may not be what anybody wants.
     ChangedSince {
-        /// Which.
+        /// The setting.
         setting: Setting,
         /// Now.
         found: String,
@@ -101,12 +101,12 @@ pub enum SettingError {
     Journal {
         /// The file or folder.
         path: PathBuf,
-        /// Cause.
+        /// What the system answered.
         source: io::Error,
     },
     /// Something has the name of a journal and is no regular file.
     NotAFile {
-        /// Which.
+        /// Its path.
         path: PathBuf,
     },
     /// A line of a journal makes no sense.

@@ -123,7 +123,7 @@ fn independent(changes: &[Change]) -> usize {
 /// What a change did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
     /// Value before.
     pub from: String,

@@ -112,7 +112,7 @@ pub enum Setting {
     Queue {
         /// Kernel name, e.g. `nvme0n1`.
         device: String,
-        /// Which.
+        /// The attribute of the queue.
         attribute: QueueAttribute,
     },
     /// Frequency governor of a CPU.
@@ -177,7 +177,7 @@ impl fmt::Display for Setting {
 /// A setting and the value it is to get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
     /// As the kernel writes it.
     pub value: String,

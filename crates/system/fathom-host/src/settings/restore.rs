@@ -25,7 +25,7 @@ pub enum Which {
 /// A change that is still in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PendingChange {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
     /// Value before.
     pub from: String,
@@ -101,7 +101,7 @@ pub enum Outcome {
 /// One change that was looked at.
 #[derive(Debug)]
 pub struct Restored {
-    /// Which.
+    /// The setting.
     pub setting: Setting,
     /// Value before Fathom.
     pub from: String,

@@ -155,14 +155,6 @@ fn named(drive: &crate::Drive) -> Message {
 }
 
 impl Advice {
-    /// Every message in it: for a front that puts them into words.
-    pub fn for_each_message(&mut self, each: &mut dyn FnMut(&mut Message)) {
-        self.subjects.iter_mut().for_each(&mut *each);
-        each(&mut self.reason);
-        each(&mut self.effect);
-        self.remedy.iter_mut().for_each(each);
-    }
-
     fn about(self, subjects: Vec<Message>) -> Advice {
         Advice { subjects, ..self }
     }

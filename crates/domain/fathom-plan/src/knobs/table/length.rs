@@ -46,7 +46,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| s.length.passes.map(|n| n.to_string()),
     )
     .aliases(&["passes"])
-    // fio makes one pass unless it is told to go by time.
+    // fio makes one pass unless it goes by time.
     .fio(Fio::SAME.with_others().value(|s| s.length.passes.filter(|n| *n > 1).map(|n| n.to_string()))),
     knob(
         "iops_precision",

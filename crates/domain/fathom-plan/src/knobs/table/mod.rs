@@ -7,13 +7,35 @@ mod length;
 mod load;
 mod workload;
 
+use fathom_message::{Message, msg};
+
 use super::spec::KnobSpec;
 
-static TABLE: [&[KnobSpec]; 5] = [workload::ROWS, load::ROWS, engine::ROWS, length::ROWS, conditions::ROWS];
+/// Knobs that belong together.
+pub struct KnobGroup {
+    /// What they are about: a heading of help texts.
+    pub title: Message,
+    /// In the order of help texts.
+    pub knobs: &'static [KnobSpec],
+}
 
-/// All knobs, in the order that help texts and fio's options have.
+static TABLE: [KnobGroup; 5] = [
+    KnobGroup { title: msg!("knob-group-workload"), knobs: workload::ROWS },
+    KnobGroup { title: msg!("knob-group-load"), knobs: load::ROWS },
+    KnobGroup { title: msg!("knob-group-engine"), knobs: engine::ROWS },
+    KnobGroup { title: msg!("knob-group-length"), knobs: length::ROWS },
+    KnobGroup { title: msg!("knob-group-conditions"), knobs: conditions::ROWS },
+];
+
+/// All knobs by group, in the order that help texts and fio's options have.
+#[must_use]
+pub fn knob_groups() -> &'static [KnobGroup] {
+    &TABLE
+}
+
+/// All knobs, in the order of their groups.
 pub fn knobs() -> impl Iterator<Item = &'static KnobSpec> {
-    TABLE.iter().flat_map(|rows| rows.iter())
+    TABLE.iter().flat_map(|group| group.knobs.iter())
 }
 
 /// The row of `key`, by name or alias; `-` and `_` are the same.

@@ -181,11 +181,11 @@ fn a_drive_that_is_gone_is_named_with_what_is_there_now() {
 fn a_drive_of_the_same_serial_number_but_another_size_or_namespace_is_another() {
     let then = [drive("nvme0n1", "A")];
     let grown = DriveIdentity { size_bytes: 2 * GIB, ..drive("nvme1n1", "A") };
-    let said = goes_on(&["/dev/nvme0n1"], &then, &[grown]).expect_err("it was formatted anew");
+    let said = goes_on(&["/dev/nvme0n1"], &then, &[grown]).expect_err("it was formatted again");
     let words = "with this serial number there is nvme1n1: model FAST DRIVE, serial AP0FG, 2147483648 bytes";
     assert!(said[0].contains(words), "{said:?}");
     let second = DriveIdentity { namespace: Some(2), ..drive("nvme0n1", "A") };
-    let said = goes_on(&["/dev/nvme0n1"], &then, &[second]).expect_err("its namespaces were made anew");
+    let said = goes_on(&["/dev/nvme0n1"], &then, &[second]).expect_err("its namespaces were made again");
     assert!(said[0].contains("serial AP0FG, namespace 2, "), "{said:?}");
 }
 

@@ -1,11 +1,11 @@
-//! What a plan is about to do, in words: its steps without their repetitions, its time, its bytes, the fate of its targets.
+//! What a plan is about to do: its steps without their repetitions, its time, its bytes, what happens to each target.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use fathom_host::whole_device_of;
-use fathom_host::{Permit, Root, check_write_target};
+use fathom_host::{Refusal, Root, whole_device_of};
 use fathom_lab::FileToMake;
-use fathom_plan::{Phase, Plan, Step, loop_message};
+use fathom_plan::{Phase, Plan, Step, TargetId, loop_message};
 use fathom_units::{format_bytes, format_duration_ns};
 
 use crate::terminal::say;
@@ -182,16 +182,21 @@ fn identity(target: &str) -> String {
     format!(" ({model}{serial}{})", format_bytes(device.size_bytes))
 }
 
-/// What happens to each target as named, a line for each. `files`: those that would be made, by the plan as executed.
-pub(crate) fn fates(plan: &Plan, files: &[FileToMake], permit: Permit<'_>) -> String {
+/// What happens to each target as named, a line for each. `files`: those that would be made, by the plan as executed;
+/// `refused`: the targets that the guard would refuse to write.
+pub(crate) fn effects(plan: &Plan, files: &[FileToMake], refused: &BTreeMap<TargetId, Refusal>) -> String {
     let mut targets: Vec<&str> = groups(plan).into_iter().flat_map(|(_, targets)| targets).collect();
     targets.sort_unstable();
     targets.dedup();
-    targets.iter().map(|target| format!(" {target}: {}\n", fate(plan, files, target, permit))).collect()
+    let effect = |target: &&str| match refused.get(&TargetId::new(*target)) {
+        Some(why) => format!(" {target}: would be refused: {} ({})\n", say(&why.message), say(&why.help)),
+        None => format!(" {target}: {}\n", effect(plan, files, target)),
+    };
+    targets.iter().map(effect).collect()
 }
 
-fn fate(plan: &Plan, files: &[FileToMake], target: &str, permit: Permit<'_>) -> String {
-    let writes = is_written(plan, target);
+/// What happens to a target that is not refused.
+fn effect(plan: &Plan, files: &[FileToMake], target: &str) -> String {
     let path = Path::new(target);
     let made = |inside: bool| {
         let parent = |f: &&FileToMake| f.path.parent() == Some(path);
@@ -200,13 +205,9 @@ fn fate(plan: &Plan, files: &[FileToMake], target: &str, permit: Permit<'_>) -> 
     };
     match std::fs::metadata(path) {
         Ok(m) if m.is_dir() => format!("a file{} is made in this directory and removed at the end", made(true)),
-        Ok(m) if m.is_file() && writes => "this existing file is overwritten in place".into(),
-        Ok(_) if !writes => "read only".into(),
-        Ok(m) if m.is_file() => "read only".into(),
-        Ok(_) => match check_write_target(&Root::live(), path, &permit) {
-            Ok(_) => format!("its content is destroyed{}", identity(target)),
-            Err(refusal) => format!("would be refused: {} ({})", say(&refusal.message), say(&refusal.help)),
-        },
+        Ok(_) if !is_written(plan, target) => "read only".into(),
+        Ok(m) if m.is_file() => "this existing file is overwritten in place and kept".into(),
+        Ok(_) => format!("its content is destroyed{}", identity(target)),
         Err(_) if target.starts_with("sim:") => "simulated: no real device is read or written".into(),
         Err(_) if target == "null" => "no I/O at all".into(),
         Err(_) => format!("this file{} is made and removed at the end", made(false)),

@@ -6,22 +6,22 @@ use crate::document::{PredictedView, PredictionView, ScreenView, StepView};
 use crate::rfc3339::rfc3339;
 
 /// Writes the predictions to their steps; the summary of all, `None` when nothing was predicted.
-pub fn foresee(steps: &mut [StepView], predictions: &[LadderPrediction]) -> Option<PredictionView> {
+pub fn set_predicted(steps: &mut [StepView], predictions: &[LadderPrediction]) -> Option<PredictionView> {
     let first = predictions.first()?;
     for prediction in predictions {
-        for told in &prediction.steps {
-            let Some(view) = steps.iter_mut().find(|s| s.index == told.index) else { continue };
+        for predicted in &prediction.steps {
+            let Some(view) = steps.iter_mut().find(|s| s.index == predicted.index) else { continue };
             let lat_ns = view.lat_ns.as_ref().map(|l| l.mean);
             view.predicted = Some(PredictedView {
-                iops: told.iops,
-                lat_ns_mean: told.lat_mean_ns,
-                iops_error_pct: error_pct(told.iops, (view.ios > 0).then_some(view.iops)),
-                lat_error_pct: error_pct(told.lat_mean_ns, lat_ns),
+                iops: predicted.iops,
+                lat_ns_mean: predicted.lat_mean_ns,
+                iops_error_pct: error_pct(predicted.iops, (view.ios > 0).then_some(view.iops)),
+                lat_error_pct: error_pct(predicted.lat_mean_ns, lat_ns),
                 made: Some(rfc3339(prediction.made_unix_ns)),
             });
         }
     }
-    let told = || steps.iter().filter_map(|s| s.predicted.as_ref());
+    let all = || steps.iter().filter_map(|s| s.predicted.as_ref());
     let screens = predictions.iter().flat_map(|p| &p.screens).map(|s| ScreenView {
         label: s.label.clone(),
         in_flight: s.in_flight,
@@ -31,9 +31,9 @@ pub fn foresee(steps: &mut [StepView], predictions: &[LadderPrediction]) -> Opti
     Some(PredictionView {
         made: rfc3339(first.made_unix_ns),
         screens: screens.collect(),
-        steps: told().filter(|p| p.iops_error_pct.is_some()).count() as u32,
-        iops_error_pct_median: median_of_sizes(told().filter_map(|p| p.iops_error_pct)),
-        lat_error_pct_median: median_of_sizes(told().filter_map(|p| p.lat_error_pct)),
+        steps: all().filter(|p| p.iops_error_pct.is_some()).count() as u32,
+        iops_error_pct_median: median_of_sizes(all().filter_map(|p| p.iops_error_pct)),
+        lat_error_pct_median: median_of_sizes(all().filter_map(|p| p.lat_error_pct)),
     })
 }
 
@@ -72,13 +72,13 @@ mod tests {
                 view
             })
             .collect();
-        let told = |index, iops| PredictedStep { index, iops, lat_mean_ns: 80_000.0 };
+        let step = |index, iops| PredictedStep { index, iops, lat_mean_ns: 80_000.0 };
         let prediction = LadderPrediction {
             made_unix_ns: 0,
             screens: Vec::new(),
-            steps: vec![told(0, 1100.0), told(1, 1000.0), told(2, 4040.0), told(7, 1.0)],
+            steps: vec![step(0, 1100.0), step(1, 1000.0), step(2, 4040.0), step(7, 1.0)],
         };
-        let summary = foresee(&mut steps, &[prediction]).expect("a prediction");
+        let summary = set_predicted(&mut steps, &[prediction]).expect("a prediction");
         let errors: Vec<i64> = steps
             .iter()
             .map(|s| s.predicted.as_ref().and_then(|p| p.iops_error_pct).expect("measured").round() as i64)
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_run_without_predictions_has_none() {
-        assert_eq!(foresee(&mut [], &[]), None);
+        assert_eq!(set_predicted(&mut [], &[]), None);
         assert_eq!(median_of_sizes([3.0, -1.0].into_iter()), Some(2.0));
     }
 }
