@@ -109,7 +109,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
       interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, busy_physical_cores: busy, iops_per_physical_core: iops / busy, baseline_busy_cores: 0.06, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],
     },
     limit: {
-      name, confidence: name === "queue_depth" ? "confirmed" : "likely",
+      name, probability: name === "queue_depth" ? 0.93 : 0.78, confidence: name === "queue_depth" ? "confirmed" : "likely",
       sentence: name === "queue_depth" ? `With ${outstanding} in flight the drive waits for work.` : name === "core" ? "The one core that submits is busy all the time." : "More in flight brings no more I/O per second.",
       evidence: [{ name: "busiest_cpu_busy", label: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "pct" }, { name: "mean_in_flight", label: "in flight", value: outstanding, unit: "count" }], would_help: [],
     },
@@ -143,7 +143,7 @@ export function refused(index: number, cell: Cell): StepView {
   return {
     ...s, state: "refused", reason: "O_DIRECT is not supported by tmpfs (./fathom.tmp)", help: "Measure a file on a disk, or ask for buffered I/O with --direct=0.",
     runtime_s: 0, setup_ms: 0, started: null, ios: 0, iops: 0, iops_ci95: null, bytes_per_s: 0, lat_ns: null, slat_ns: null, clat_ns: null, read: null, write: null, cpu: null, host_delta: null,
-    limit: { name: "unknown", confidence: "unknown", sentence: "", evidence: [], would_help: [] }, steady: null, percentile_curve: [], series: { start_s: [], iops: [], p50_ns: [], p99_ns: [], cpu_busy: [] },
+    limit: { name: "unknown", probability: null, confidence: "unknown", sentence: "", evidence: [], would_help: [] }, steady: null, percentile_curve: [], series: { start_s: [], iops: [], p50_ns: [], p99_ns: [], cpu_busy: [] },
     checks: [], features: [], workers: [], overhead: null, clock: null, warnings: [], warning_texts: [],
   };
 }

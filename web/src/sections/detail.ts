@@ -55,6 +55,7 @@ function factRows(step: StepView, doc: Document): HTMLElement {
     [text.detail.engine, [step.engine, step.mode].join(" ")],
     [f.busiest, busiest ? `CPU ${busiest[0]}, ${percent(busiest[1])}` : ""],
     [f.stolen, step.cpu && step.cpu.steal_pct > 0 ? percent(step.cpu.steal_pct / 100) : ""],
+    [f.depth, step.depth ? text.detail.depthText(digits3(step.depth.in_flight), digits3(step.depth.asked)) : ""],
     [f.overhead, step.overhead ? text.detail.overheadText(time(step.overhead.loop_ns_per_io), time(step.overhead.batch_stamp_error_ns_mean), digits3(step.overhead.ios_per_submit)) : ""],
     [f.clock, step.clock ? text.detail.clockText(step.clock.source, time(step.clock.read_cost_ns), digits3(step.clock.drift_ppm)) : ""],
     [f.seed, planned ? String(planned.seed) : ""],
@@ -88,7 +89,8 @@ function ceilings(step: StepView): HTMLElement | null {
 /** The opened row's content. */
 export function detail(step: StepView, doc: Document, showInTime: (index: number) => void): HTMLElement {
   const t = text.detail;
-  const confidence = t.confidence[step.limit.confidence] ?? step.limit.confidence;
+  // Documents of versions before have a word where the sentence now holds a probability.
+  const confidence = step.limit.probability == null ? (t.confidence[step.limit.confidence] ?? step.limit.confidence) : "";
   const features = step.features.filter((x) => x.state !== "not_asked");
   const why = step.limit.sentence === "" ? limitWord(step.limit.name) : say(step.limit.sentence);
   const fio = doc.run.fio_commands.find((c) => c.step === step.index)?.command;

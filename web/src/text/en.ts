@@ -246,6 +246,7 @@ export const english = {
       placement: "Placement",
       footprint: "Footprint",
       cache: ["page cache bypassed", "through the page cache"],
+      depth: "Queue depth",
       overhead: "Own cost",
       clock: "Clock",
       busiest: "Busiest CPU",
@@ -254,6 +255,7 @@ export const english = {
       rate: "Rate",
       predicted: "Predicted",
     },
+    depthText: (inFlight: string, asked: string): string => `${inFlight} of ${asked} in flight, the others waiting in the host`,
     overheadText: (loop: string, error: string, batch: string): string =>
       `${loop} of loop per I/O, stamp error ${error} on average, ${batch} I/Os per submit`,
     clockText: (source: string, cost: string, ppm: string): string => `${source}, ${cost} a reading, drift ${ppm} ppm`,

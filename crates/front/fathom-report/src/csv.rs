@@ -106,6 +106,7 @@ const COLUMNS: &[Column] = &[
     ("iops_per_physical_core", |s| or_empty(s.cpu.as_ref().and_then(|c| c.iops_per_physical_core))),
     ("limit", |s| s.limit.name.as_str().to_owned()),
     ("limit_confidence", |s| s.limit.confidence.as_str().to_owned()),
+    ("limit_probability", |s| or_empty(s.limit.probability)),
     ("steady", |s| or_empty(s.steady.as_ref().map(|v| v.reached))),
     ("warnings", |s| s.warning_texts.iter().map(english).collect::<Vec<_>>().join("; ")),
 ];
