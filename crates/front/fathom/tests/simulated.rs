@@ -213,7 +213,7 @@ fn what_cannot_be_simulated_is_refused_with_the_place_and_the_remedy() {
 #[test]
 fn a_limit_that_later_steps_change_is_told_after_the_table() {
     let place = Place::new();
-    let ladder = "[defaults]\nrw=\"randread\"\nbs=\"4k\"\nruntime=\"50ms\"\n[[ladder]]\niodepth=[1,8,32,128,256]\n";
+    let ladder = "[defaults]\nrw=\"randread\"\nbs=\"4k\"\nruntime=\"50ms\"\n[[ladder]]\niodepth=[32,1,8,128,256]\n";
     fs::write(place.file("ladder.toml"), ladder).expect("written");
     let ran = place.run("run ladder.toml --target sim:speed/nvme-1");
     ran.expect(0, &[]);

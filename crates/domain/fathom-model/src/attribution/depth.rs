@@ -28,7 +28,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let plateau = plateau_probability(all, this);
     // What another step exceeds beyond both intervals is no device's limit, however little it is.
     let others = || probe::ladder(all, this).filter(|o| o.in_flight() != n && exceeds(o, this));
-    if let Some(above) = others().find(|o| o.in_flight() > n) {
+    if let Some(above) = others().filter(|o| o.in_flight() > n).min_by_key(|o| o.in_flight()) {
         // Where the curve says plateau and one deeper step says otherwise, neither is said with confidence.
         let share = plateau.map_or(ALONE_BY_DEPTH, |plateau| (1.0 - plateau).max(0.5));
         let probe = Neighbour::of_iops(above.in_flight(), this, above).result(more(above.in_flight()));
