@@ -9,6 +9,11 @@ pub(crate) fn t95(freedom: f64) -> f64 {
     distribution.inverse_cdf(0.975)
 }
 
+/// Probability that Student's t with `freedom` degrees of freedom is at most `x`.
+pub(crate) fn t_cdf(x: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("one or more degrees of freedom").cdf(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::t95;
