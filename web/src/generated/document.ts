@@ -499,6 +499,19 @@ compress_pct: number,
 dedupe_pct: number, };
 
 /**
+ * Queue depth: what was asked for, and what the device can have seen.
+ */
+export type DepthView = { 
+/**
+ * Slots that held an I/O or waited for their next, mean over the window.
+ */
+asked: number, 
+/**
+ * I/Os handed to the engine and not reaped, mean over the window.
+ */
+in_flight: number, };
+
+/**
  * How two sides were measured.
  */
 export type Design = "paired" | "unpaired";
@@ -1180,7 +1193,12 @@ export type LimitView = {
  */
 name: LimitName, 
 /**
- * How sure that is.
+ * How probable it is that this part and no other holds the step; `None` where none is named, and in documents of
+ * versions before.
+ */
+probability: number | null, 
+/**
+ * The same in a word.
  */
 confidence: Confidence, 
 /**
@@ -1351,7 +1369,8 @@ export type Overhead = {
  */
 loop_ns_per_io: number, 
 /**
- * Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+ * Largest error of a start because one clock reading serves a batch; mean over batches. 0 with `paranoid`, and in a
+ * closed loop, where an I/O starts when its slot is reaped.
  */
 batch_stamp_error_ns_mean: number, 
 /**
@@ -2240,25 +2259,42 @@ errors: number,
  */
 iops: number, 
 /**
- * 95 % interval; `None` with too few intervals.
+ * 95 % interval; `None` where none would hold the long-run mean as often as it says.
  */
 iops_ci95: [number, number] | null, 
+/**
+ * Why there is none.
+ */
+iops_ci95_why_none: Message | null, 
+/**
+ * Length of a window that would give one, about, in seconds; `None` where there is one, or no length would.
+ */
+iops_ci95_needs_s: number | null, 
+/**
+ * Events that come less often than once in this many seconds may have been missed by the window, and are then not
+ * in the interval.
+ */
+iops_ci95_blind_beyond_s: number | null, 
 /**
  * Bytes per second.
  */
 bytes_per_s: number, 
 /**
- * Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+ * From the moment the slot was free to the reaping (open loop: from the intended start), all operations. `None` for an unsustainable rate.
  */
 lat_ns: LatencyView | null, 
 /**
- * Created -> submitted.
+ * The host's wait: slot free (open loop: actual start) -> submitted.
  */
 slat_ns: LatencyView | null, 
 /**
  * Submitted -> reaped.
  */
 clat_ns: LatencyView | null, 
+/**
+ * Queue depth over all threads and targets, asked for and given; `None` where it was not counted.
+ */
+depth: DepthView | null, 
 /**
  * Open loop: from the actual start.
  */
@@ -2624,7 +2660,7 @@ reason: Message, } | { "kind": "littles_law",
  */
 computed: number, 
 /**
- * Measured mean in flight.
+ * The depth.
  */
 in_flight: number, } | { "kind": "diskstats_disagree", 
 /**
