@@ -2259,9 +2259,22 @@ errors: number,
  */
 iops: number, 
 /**
- * 95 % interval; `None` with too few intervals.
+ * 95 % interval; `None` where none would hold the long-run mean as often as it says.
  */
 iops_ci95: [number, number] | null, 
+/**
+ * Why there is none.
+ */
+iops_ci95_why_none: Message | null, 
+/**
+ * Length of a window that would give one, about, in seconds; `None` where there is one, or no length would.
+ */
+iops_ci95_needs_s: number | null, 
+/**
+ * Events that come less often than once in this many seconds may have been missed by the window, and are then not
+ * in the interval.
+ */
+iops_ci95_blind_beyond_s: number | null, 
 /**
  * Bytes per second.
  */

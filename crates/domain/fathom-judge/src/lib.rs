@@ -11,6 +11,7 @@ mod cpu_time;
 pub mod document;
 mod health;
 mod ladder;
+mod precision;
 mod predicted;
 mod proof;
 mod references;
@@ -25,6 +26,7 @@ mod view;
 
 pub use checks::{derived_warnings, slow_members};
 pub use ladder::{ladders, median_step};
+pub use precision::withhold_intervals;
 pub use predicted::set_predicted;
 pub use proof::{disproof, target_names};
 pub use references::references;

@@ -15,6 +15,7 @@ use crate::document::{
     TargetView,
 };
 use crate::health::{drive_health, hot_intervals};
+use crate::precision::set_interval;
 use crate::proof::proofs;
 use crate::rfc3339::rfc3339;
 use crate::sentences::warning_text;
@@ -119,6 +120,9 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         errors: 0,
         iops: 0.0,
         iops_ci95: None,
+        iops_ci95_why_none: None,
+        iops_ci95_needs_s: None,
+        iops_ci95_blind_beyond_s: None,
         bytes_per_s: 0.0,
         lat_ns: None,
         slat_ns: None,
@@ -165,11 +169,10 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     let per_s = |n: u64| if runtime_s > 0.0 { n as f64 / runtime_s } else { 0.0 };
     let iops = per_s(record.ios());
     let unsustainable = record.open_loop.as_ref().is_some_and(|o| o.unsustainable);
-    let estimate = iops_estimate(&record.intervals);
     let mut cpus: Vec<u32> = record.threads.iter().flat_map(|t| t.cpus_allowed.iter().copied()).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    StepView {
+    let mut view = StepView {
         state: if record.intervals.is_empty() && record.clock.is_none() && record.purges.is_empty() {
             StepState::Imported
         } else {
@@ -182,7 +185,6 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         ios: record.ios(),
         errors: record.errors(),
         iops,
-        iops_ci95: estimate.ci95.map(|(lo, hi)| [lo, hi]),
         bytes_per_s: per_s(record.bytes()),
         lat_ns: if unsustainable { None } else { merged_latency(record, iops) },
         slat_ns: other_latency(record, iops, unsustainable, |d| d.slat.as_ref()),
@@ -215,7 +217,9 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         warnings: record.warnings.clone(),
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
-    }
+    };
+    set_interval(&mut view, record, &iops_estimate(&record.intervals));
+    view
 }
 
 fn depth_view(record: &StepRecord) -> Option<DepthView> {

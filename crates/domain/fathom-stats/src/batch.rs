@@ -3,44 +3,12 @@
 use crate::autoregression;
 use crate::student::t95;
 
-/// Least number of points for an interval of confidence.
-///
-/// Below ten the lag-1 correlation cannot be distinguished from noise, so an interval would only pretend to know.
-pub const POINTS_MIN: usize = 10;
-
 /// Most batches: more would leave them short and correlated.
 const BATCHES_MAX: usize = 30;
 /// Least batches when batches grow because they are correlated.
 const BATCHES_MIN: usize = 10;
 /// Batches grow until the correlation of neighbours is below this (von Neumann's test).
 const LAG1_MAX: f64 = 0.2;
-
-/// A figure with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The figure; NaN when there was no data.
-    pub value: f64,
-    /// 95 % interval; `None` with fewer than [`POINTS_MIN`] points.
-    pub ci95: Option<(f64, f64)>,
-    /// Points it was made of.
-    pub points: usize,
-    /// Batches behind the interval; 0 without one.
-    pub batches: usize,
-    /// Correlation of neighbouring batch means; above 0.2 the series is too short for its memory and the interval,
-    /// although widened for it, is a rough one.
-    pub lag1: f64,
-    /// Independent points that would tell as much (effective sample size).
-    pub ess: f64,
-}
-
-impl Estimate {
-    /// Half width of the interval as a share of the value; `None` without an interval or for a value of zero.
-    #[must_use]
-    pub fn rel_half_width(&self) -> Option<f64> {
-        let (low, high) = self.ci95?;
-        (self.value != 0.0).then(|| ((high - low) / 2.0 / self.value).abs())
-    }
-}
 
 /// A series cut into batches of equal length, oldest leftover points left out.
 #[derive(Clone, Debug)]
@@ -88,30 +56,6 @@ pub fn mean_of_rounds(rounds: &[f64]) -> Option<(f64, Option<(f64, f64)>)> {
     let value = (!rounds.is_empty()).then(|| mean(rounds))?;
     let half = (rounds.len() > 1).then(|| t95(n - 1.0) * (variance(rounds) / n).sqrt());
     Some((value, half.map(|half| (value - half, value + half))))
-}
-
-/// Mean of a correlated series with its 95 % interval by batch means.
-///
-/// 20 to 30 batches where the series allows (as many as points below 30), grown until neighbours correlate less than
-/// 0.2 but not below ten; Student's t for the spread of the batch means. A fitted autoregression gives a second
-/// half width, which is right where the series is short for its memory; batches, which assume no model, overrule it
-/// when theirs is clearly larger.
-#[must_use]
-pub fn mean_ci(series: &[f64]) -> Estimate {
-    let value = mean(series);
-    if series.len() < POINTS_MIN {
-        return Estimate { value, ci95: None, points: series.len(), batches: 0, lag1: 0.0, ess: series.len() as f64 };
-    }
-    let batches = Batches::of(series);
-    let half = half_width(&batches, series);
-    Estimate {
-        value,
-        ci95: Some((value - half, value + half)),
-        points: series.len(),
-        batches: batches.means.len(),
-        lag1: batches.lag1,
-        ess: effective_samples(series),
-    }
 }
 
 /// Half width of the 95 % interval of the mean of `series`, whose batches are `batches`.
@@ -174,7 +118,7 @@ impl Autocorrelation {
 }
 
 /// n / (1 + 2 sum of autocorrelations), cut by Geyer's initial positive sequence (1992); never above n.
-fn effective_samples(series: &[f64]) -> f64 {
+pub(crate) fn effective_samples(series: &[f64]) -> f64 {
     // Bounds the work for hours of intervals; a memory longer than this leaves hardly a sample either way.
     const LAG_MAX: usize = 1000;
     let correlation = Autocorrelation::of(series);
@@ -193,49 +137,7 @@ fn effective_samples(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Random, ar1, tell};
-
-    fn coverage(phi: f64, points: usize, runs: u64) -> f64 {
-        let hits = (0..runs)
-            .filter(|seed| {
-                let series: Vec<f64> = ar1(&mut Random::new(*seed), phi, points).iter().map(|x| 100.0 + x).collect();
-                let (low, high) = mean_ci(&series).ci95.unwrap();
-                (low..=high).contains(&100.0)
-            })
-            .count();
-        hits as f64 / runs as f64
-    }
-
-    #[test]
-    fn nominal_95_percent_intervals_cover_92_to_97_percent_of_1000_runs() {
-        for phi in [0.0, 0.3, 0.5, 0.7, 0.9] {
-            for points in [60, 100, 300, 600, 3000] {
-                let covered = coverage(phi, points, 1000);
-                tell(&format!("IOPS: phi {phi}, {points} intervals: {:.1} % of 1000 runs covered", covered * 100.0));
-                assert!((0.92..=0.97).contains(&covered), "phi {phi}, {points} points: {covered}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_memory_of_twenty_intervals_needs_a_hundred_of_them() {
-        for points in [120, 300, 3000] {
-            let covered = coverage(0.95, points, 1000);
-            assert!((0.92..=0.975).contains(&covered), "{points} points: {covered}");
-        }
-    }
-
-    #[test]
-    fn ignoring_the_correlation_would_not_cover() {
-        // Proves that the coverage test can fail: the plain interval over correlated points.
-        let hits = (0..500_u64)
-            .filter(|seed| {
-                let series = ar1(&mut Random::new(*seed), 0.9, 600);
-                mean(&series).abs() <= 1.96 * (variance(&series) / 600.0).sqrt()
-            })
-            .count();
-        assert!(hits < 300, "{hits}");
-    }
+    use crate::testing::{Random, ar1};
 
     #[test]
     fn a_few_rounds_have_the_interval_of_the_textbook() {
@@ -244,30 +146,6 @@ mod tests {
         assert!((mean, (low - 98.0368).abs() < 1e-3, (high - 101.9632).abs() < 1e-3) == (100.0, true, true));
         assert_eq!(mean_of_rounds(&[7.0]), Some((7.0, None)));
         assert_eq!(mean_of_rounds(&[]), None);
-    }
-
-    #[test]
-    fn few_points_give_a_mean_without_an_interval() {
-        let e = mean_ci(&[1.0, 2.0, 3.0]);
-        assert_eq!((e.value, e.ci95, e.batches), (2.0, None, 0));
-        assert!(mean_ci(&[]).value.is_nan());
-        assert!(mean_ci(&[1.0; POINTS_MIN]).ci95.is_some());
-    }
-
-    #[test]
-    fn a_constant_series_has_an_interval_of_no_width() {
-        let e = mean_ci(&[0.1; 100]);
-        let width = e.rel_half_width().unwrap();
-        assert!(width < 1e-12, "{width}");
-        assert_eq!(mean_ci(&[0.0; 100]).rel_half_width(), None);
-    }
-
-    #[test]
-    fn memory_lowers_the_effective_samples() {
-        let ess = |phi| mean_ci(&ar1(&mut Random::new(7), phi, 5000)).ess;
-        // Truth: n (1 - phi) / (1 + phi).
-        assert!((4000.0..=5000.0).contains(&ess(0.0)), "{}", ess(0.0));
-        assert!((180.0..=380.0).contains(&ess(0.9)), "{}", ess(0.9));
     }
 
     #[test]

@@ -7,9 +7,15 @@ mod adaptive;
 mod autoregression;
 mod batch;
 mod compare;
+#[cfg(test)]
+mod coverage;
+mod disturbance;
 mod laws;
+mod mean;
+mod memory;
 mod plateau;
 mod quantile;
+mod recurrence;
 mod scaling;
 mod steady;
 mod student;
@@ -18,14 +24,16 @@ mod testing;
 mod throughput;
 
 pub use adaptive::{AdaptiveStop, precise_enough};
-pub use batch::{Estimate, POINTS_MIN, mean_ci, mean_of_rounds};
+pub use batch::mean_of_rounds;
 pub use compare::{
     CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, adjusted_p_values,
     ratio_ci, relation, run_to_run_spread,
 };
 pub use laws::{LawCheck, littles_law};
+pub use mean::{Estimate, NoInterval, POINTS_MIN, mean_ci};
 pub use plateau::{Plateau, plateau};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
+pub use recurrence::Recurrence;
 pub use scaling::ScalingFit;
 pub use steady::{
     DRIFT_MARGIN_PCT, Drift, LEVEL_MARGIN_PCT, OwnVerdict, POINTS_TO_JUDGE, SNIA_ROUNDS_MAX, SniaDetermination,

@@ -4,7 +4,8 @@ use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::Interval;
 
-use crate::batch::{Batches, POINTS_MIN, half_width};
+use crate::batch::{Batches, half_width};
+use crate::mean::POINTS_MIN;
 use crate::student::t95;
 
 /// Samples that must lie beyond a quantile before it is shown as a figure (the rank is then known to about 20 %).

@@ -14,6 +14,11 @@ pub(crate) fn t_two_sided(freedom: f64, miss: f64) -> f64 {
     distribution.inverse_cdf(1.0 - miss / 2.0)
 }
 
+/// Probability that Student's t with `freedom` degrees of freedom is at most `x`.
+pub(crate) fn t_cdf(x: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("one or more degrees of freedom").cdf(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{t_two_sided, t95};

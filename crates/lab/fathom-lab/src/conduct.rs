@@ -3,6 +3,7 @@
 mod budget;
 mod error;
 mod explain;
+mod floor;
 mod loops;
 mod predict;
 mod refusals;

@@ -3,7 +3,9 @@
 use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
-use fathom_judge::{Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, verdicts};
+use fathom_judge::{
+    Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, verdicts, withhold_intervals,
+};
 use fathom_message::msg;
 use fathom_plan::fio_command;
 use fathom_record::StepRecord;
@@ -42,6 +44,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         steps.push(view);
         seen.push(record.map(|record| observation(&stored.step, record, facts.as_mut())));
     }
+    withhold_intervals(&mut steps);
     loops.judge(&mut steps);
     // The plan of the document says at which rate a share was run.
     for (index, rate) in rates {

@@ -98,8 +98,18 @@ pub struct StepView {
     pub errors: u64,
     /// I/Os per second.
     pub iops: f64,
-    /// 95 % interval; `None` with too few intervals.
+    /// 95 % interval; `None` where none would hold the long-run mean as often as it says.
     pub iops_ci95: Option<[f64; 2]>,
+    /// Why there is none.
+    #[serde(default)]
+    pub iops_ci95_why_none: Option<Message>,
+    /// Length of a window that would give one, about, in seconds; `None` where there is one, or no length would.
+    #[serde(default)]
+    pub iops_ci95_needs_s: Option<f64>,
+    /// Events that come less often than once in this many seconds may have been missed by the window, and are then not
+    /// in the interval.
+    #[serde(default)]
+    pub iops_ci95_blind_beyond_s: Option<f64>,
     /// Bytes per second.
     pub bytes_per_s: f64,
     /// From the moment the slot was free to the reaping (open loop: from the intended start), all operations. `None` for an unsustainable rate.

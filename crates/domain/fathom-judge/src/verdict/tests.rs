@@ -427,11 +427,11 @@ fn engines_names_the_cheapest_and_the_fastest() {
     let verdict = one("engines", &steps, None);
     assert_eq!(
         english(&verdict.answer),
-        "With 32 I/Os in flight, io_uring iopoll gives 251k IOPS ±0.5 % and io_uring the same within 2 %: +0.4 % (95 % interval -0.3 to +1.1 %). The cheapest is io_uring iopoll with 2.00 us (95 % interval 1.97 us to 2.03 us) of CPU per I/O, 33 % less than io_uring; psync with 32 threads costs 4.50x as much. One at a time, io_uring has the lowest latency: mean 80.0 us against 83.3 us of psync, -4.0 % (95 % interval -4.7 to -3.3 %)."
+        "With 32 I/Os in flight, io_uring iopoll gives 251k IOPS ±0.5 % and io_uring the same within 2 %: +0.4 % (95 % interval -0.3 to +1.1 %). The cheapest is io_uring iopoll with 2.00 us (95 % interval 1.95 us to 2.05 us) of CPU per I/O, 33 % less than io_uring; psync with 32 threads costs 4.50x as much. One at a time, io_uring has the lowest latency: mean 80.0 us against 83.3 us of psync, -4.0 % (95 % interval -4.7 to -3.3 %)."
     );
     holds(
         &verdict,
-        "CPU per I/O of 4k random reads, 32 in flight: io_uring iopoll 2.00 us (95 % interval 1.97 us to 2.03 us) · io_uring 3.00 us (95 % interval 2.96 us to 3.04 us) · libaio 4.00 us (95 % interval 3.95 us to 4.05 us) · psync with 32 threads 9.00 us (95 % interval 8.88 us to 9.12 us).",
+        "CPU per I/O of 4k random reads, 32 in flight: io_uring iopoll 2.00 us (95 % interval 1.95 us to 2.05 us) · io_uring 3.00 us (95 % interval 2.93 us to 3.07 us) · libaio 4.00 us (95 % interval 3.91 us to 4.09 us) · psync with 32 threads 9.00 us (95 % interval 8.79 us to 9.21 us).",
     );
     assert!(words(&verdict.caveats).iter().any(|c| c.contains("was refused: no such device")), "{:?}", verdict.caveats);
     assert_eq!(
@@ -455,7 +455,7 @@ fn paths_whose_intervals_overlap_are_not_called_cheapest_or_soonest() {
     }
     let answer = english(&one("engines", &steps, None).answer);
     assert!(
-        answer.contains("Which is cheapest is inconclusive: io_uring costs 4.00 us (95 % interval 3.95 us to 4.05 us) of CPU per I/O and libaio 4.02 us"),
+        answer.contains("Which is cheapest is inconclusive: io_uring costs 4.00 us (95 % interval 3.91 us to 4.09 us) of CPU per I/O and libaio 4.02 us"),
         "{answer}"
     );
     assert!(

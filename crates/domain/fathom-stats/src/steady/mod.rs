@@ -15,6 +15,7 @@ mod verdict;
 
 pub use changes::level_changes;
 pub use drift::{Drift, theil_sen_drift};
+pub(crate) use drift::{least_squares_slope, residuals};
 pub use mser::mser_cut;
 pub use own::{DRIFT_MARGIN_PCT, LEVEL_MARGIN_PCT, OwnVerdict, POINTS_TO_JUDGE, Unsteady, own_verdict};
 pub use snia::{SNIA_ROUNDS_MAX, SniaDetermination, SniaWindow, snia_determination, snia_window};

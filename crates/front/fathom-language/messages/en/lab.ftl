@@ -221,3 +221,15 @@ reproduce-points-without-steps = a picture has more points than steps were run
 reproduce-contradiction = { $law }: { $formula } should give { $expected }, the ratio is { $ratio }
 reproduce-garbled = it is garbled in print
 reproduce-bogus = it cannot be right as printed
+
+## Why a step has no interval of its IOPS
+
+interval-too-few = fewer than { $least } intervals, too few to tell a memory from noise: needs { $needs }
+interval-few-events = left its usual level { $seen ->
+    [one] once
+   *[other] { $seen } times
+  } only, too seldom to know how often it does: needs about { $needs }
+interval-drifts = changed by { $change } over the window: it has no mean that would last
+interval-rare-events = other steps of the run were disturbed every { $period } or so, which this one was too short to see: needs about { $needs }
+run-floor-learnt = { $step }: runs for { $floor } at least, because steps before it were disturbed every { $period } or so
+run-floor-beyond-budget = { $step }: needs { $floor }, because steps before it were disturbed every { $period } or so, and may run for { $budget }: it will hardly have an interval

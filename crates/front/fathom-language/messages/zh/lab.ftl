@@ -200,3 +200,12 @@ reproduce-points-without-steps = 图中的点多于已运行的步骤
 reproduce-contradiction = { $law }：{ $formula } 应得 { $expected }，实际之比为 { $ratio }
 reproduce-garbled = 印刷有误
 reproduce-bogus = 所印数据不可能正确
+
+## 某一步为何没有 IOPS 区间
+
+interval-too-few = 区间少于 { $least } 个，无法区分相关性与噪声：需要 { $needs }
+interval-few-events = 只有 { $seen } 次离开通常水平，无法得知其频度：约需 { $needs }
+interval-drifts = 在窗口内变化了 { $change }：没有能持续的均值
+interval-rare-events = 本次运行的其他步骤约每 { $period } 受到一次扰动，本步太短而看不到：约需 { $needs }
+run-floor-learnt = { $step }：至少运行 { $floor }，因为之前的步骤约每 { $period } 受到一次扰动
+run-floor-beyond-budget = { $step }：需要 { $floor }，因为之前的步骤约每 { $period } 受到一次扰动，但最多只能运行 { $budget }：很可能得不出区间

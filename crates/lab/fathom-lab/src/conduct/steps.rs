@@ -11,6 +11,7 @@ use fathom_record::{Progress, StepFailure, StepRecord, Warning};
 use fathom_store::{Lab, RunId};
 
 use super::budget::Budget;
+use super::floor::Floors;
 use super::loops::{Loops, is_cut};
 use super::{ConductError, ConductOptions, Event, OnEvent};
 use crate::site::{Site, SiteControl};
@@ -21,6 +22,7 @@ pub(super) struct Past {
     /// Steps measured so far: neighbours of the next one.
     pub(super) seen: Vec<Observation>,
     loops: Loops,
+    floors: Floors,
     /// Steps that ended before this process took over.
     done: BTreeSet<u32>,
     /// Steps that were predicted.
@@ -79,6 +81,7 @@ impl<'a> Conductor<'a> {
             self.past.loops.begin(&stored.step);
             self.past.loops.take(&stored.step, record);
             if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure) {
+                self.past.floors.see(&stored.step, record);
                 self.past.seen.push(Observation::of(&stored.step, record));
             }
             self.past.done.insert(index);
@@ -124,6 +127,10 @@ impl<'a> Conductor<'a> {
             }
             let rest = plan.steps[at..].iter().filter(|s| !self.is_over(s));
             let fitted = self.budget.fitted(step, rest, self.site.now().elapsed);
+            let (fitted, note) = self.past.floors.raised(fitted);
+            if let Some(note) = note {
+                on_event(Event::Note(&note));
+            }
             let step = &fitted.with_rate_of(self.past.seen.iter().map(|o| (o.step(), o.iops())));
             on_event(Event::StepStarted(step));
             bad += u32::from(self.step(step, on_event)?);
@@ -162,6 +169,7 @@ impl<'a> Conductor<'a> {
         }
         let mut view = step_view(step, result.as_ref());
         if let Some(record) = record.filter(|_| step.phase == Phase::Measure) {
+            self.past.floors.see(step, record);
             self.past.seen.push(Observation::of(step, record));
             view.limit = limit_view(attribute(&self.past.seen, self.past.seen.len() - 1));
         }
