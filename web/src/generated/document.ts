@@ -235,11 +235,11 @@ load: ComparedLoad,
  */
 side: string, 
 /**
- * Indexes of the steps of the reference.
+ * Indexes of the steps of the reference, in its first run.
  */
 steps_a: Array<number>, 
 /**
- * Indexes of the steps of the other side.
+ * Indexes of the steps of the other side, in its first run.
  */
 steps_b: Array<number>, 
 /**
@@ -255,13 +255,21 @@ metric: ComparedFigure,
  */
 ratio: number | null, 
 /**
- * 95 % interval of the ratio.
+ * 95 % interval of the ratio; `None` where what differs from run to run is not known.
  */
 ci95: [number, number] | null, 
 /**
  * How the side stands to the reference.
  */
 verdict: Speed, 
+/**
+ * Why the verdict is `unsure`; `None` for others.
+ */
+inconclusive: Message | null, 
+/**
+ * The spread from run to run that the interval holds; `None` for sides of one run, and where it is not known.
+ */
+spread: SpreadUsed | null, 
 /**
  * Probability of a ratio this far from 1 if there were no difference.
  */
@@ -497,6 +505,19 @@ compress_pct: number,
  * Share of 4 KiB chunks that repeat, in [0, 100]. Default 0.
  */
 dedupe_pct: number, };
+
+/**
+ * Queue depth: what was asked for, and what the device can have seen.
+ */
+export type DepthView = { 
+/**
+ * Slots that held an I/O or waited for their next, mean over the window.
+ */
+asked: number, 
+/**
+ * I/Os handed to the engine and not reaped, mean over the window.
+ */
+in_flight: number, };
 
 /**
  * How two sides were measured.
@@ -1180,7 +1201,12 @@ export type LimitView = {
  */
 name: LimitName, 
 /**
- * How sure that is.
+ * How probable it is that this part and no other holds the step; `None` where none is named, and in documents of
+ * versions before.
+ */
+probability: number | null, 
+/**
+ * The same in a word.
  */
 confidence: Confidence, 
 /**
@@ -1351,7 +1377,8 @@ export type Overhead = {
  */
 loop_ns_per_io: number, 
 /**
- * Largest error of a stamp because one clock reading serves a batch; mean over batches. 0 with `paranoid`.
+ * Largest error of a start because one clock reading serves a batch; mean over batches. 0 with `paranoid`, and in a
+ * closed loop, where an I/O starts when its slot is reaped.
  */
 batch_stamp_error_ns_mean: number, 
 /**
@@ -1970,9 +1997,13 @@ name: string,
  */
 title: Message, 
 /**
- * Number of the run in the lab.
+ * Number of the run in the lab; of several the first.
  */
 run: number, 
+/**
+ * Numbers of all runs of the side; empty in older documents.
+ */
+runs: Array<number>, 
 /**
  * Its study.
  */
@@ -1994,6 +2025,32 @@ command: string, };
  * Verdict on the speed of a side against the reference.
  */
 export type Speed = "faster" | "slower" | "same" | "unsure";
+
+/**
+ * Which runs tell the spread from run to run.
+ */
+export type SpreadSource = "runs" | "ledger";
+
+/**
+ * The spread from run to run that an interval holds.
+ */
+export type SpreadUsed = { 
+/**
+ * Whose it is.
+ */
+source: SpreadSource, 
+/**
+ * Standard deviation between runs, percent of the figure.
+ */
+pct: number, 
+/**
+ * Runs that tell it.
+ */
+runs: number, 
+/**
+ * Degrees of freedom of the interval.
+ */
+freedom: number, };
 
 /**
  * Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
@@ -2248,17 +2305,21 @@ iops_ci95: [number, number] | null,
  */
 bytes_per_s: number, 
 /**
- * Created -> reaped (open loop: from the intended start), all operations. `None` for an unsustainable rate.
+ * From the moment the slot was free to the reaping (open loop: from the intended start), all operations. `None` for an unsustainable rate.
  */
 lat_ns: LatencyView | null, 
 /**
- * Created -> submitted.
+ * The host's wait: slot free (open loop: actual start) -> submitted.
  */
 slat_ns: LatencyView | null, 
 /**
  * Submitted -> reaped.
  */
 clat_ns: LatencyView | null, 
+/**
+ * Queue depth over all threads and targets, asked for and given; `None` where it was not counted.
+ */
+depth: DepthView | null, 
 /**
  * Open loop: from the actual start.
  */
@@ -2624,7 +2685,7 @@ reason: Message, } | { "kind": "littles_law",
  */
 computed: number, 
 /**
- * Measured mean in flight.
+ * The depth.
  */
 in_flight: number, } | { "kind": "diskstats_disagree", 
 /**
