@@ -21,6 +21,7 @@ function compared(step: StepView, gain: number, half: number): ComparedStep {
     label: step.label, group: step.group,
     load: { op: step.op, read_pct: step.read_pct, pattern: step.pattern, block_size_bytes: step.block_size_bytes, threads: step.threads, queue_depth: step.queue_depth, devices: step.devices },
     side: "B", steps_a: [step.index], steps_b: [step.index + 1], design: "paired", metric: "iops", ratio: iops.ratio, ci95: iops.ci95, verdict, p_value: 0.004, p_adjusted: verdict === "faster" ? 0.012 : 0.31,
+    inconclusive: verdict === "unsure" ? "the interval holds both a difference and none" : null, spread: null,
     metrics: [
       iops,
       metric("lat_mean", "ns", false, step.lat_ns?.mean ?? 1, 1 / (1 + gain), half),
@@ -33,7 +34,7 @@ function compared(step: StepView, gain: number, half: number): ComparedStep {
 
 /** A comparison of two placements: helps most at shallow queues. */
 export function comparisonOf(steps: readonly StepView[], sides: [string, string], environment: Comparison["environment"] = []): Comparison {
-  const side = (name: string, title: string, run: number): Comparison["sides"][number] => ({ name, title, run, study: "pinning", started: "2026-11-21T02:03:04Z", state: "finished", command: "fathom run pinning" });
+  const side = (name: string, title: string, run: number): Comparison["sides"][number] => ({ name, title, run, runs: [run], study: "pinning", started: "2026-11-21T02:03:04Z", state: "finished", command: "fathom run pinning" });
   return {
     fathom: "0.1.0", schema: 1, kind: "comparison", sides: [side("A", sides[0], 6), side("B", sides[1], 7)], environment, margin_pct: 2, false_discovery_rate: 0.05,
     answer: "B is faster in 6 of 16 steps, slower in none, the same in 7; in 3 it cannot be told.", caveats: [],

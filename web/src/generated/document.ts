@@ -235,11 +235,11 @@ load: ComparedLoad,
  */
 side: string, 
 /**
- * Indexes of the steps of the reference.
+ * Indexes of the steps of the reference, in its first run.
  */
 steps_a: Array<number>, 
 /**
- * Indexes of the steps of the other side.
+ * Indexes of the steps of the other side, in its first run.
  */
 steps_b: Array<number>, 
 /**
@@ -255,13 +255,21 @@ metric: ComparedFigure,
  */
 ratio: number | null, 
 /**
- * 95 % interval of the ratio.
+ * 95 % interval of the ratio; `None` where what differs from run to run is not known.
  */
 ci95: [number, number] | null, 
 /**
  * How the side stands to the reference.
  */
 verdict: Speed, 
+/**
+ * Why the verdict is `unsure`; `None` for others.
+ */
+inconclusive: Message | null, 
+/**
+ * The spread from run to run that the interval holds; `None` for sides of one run, and where it is not known.
+ */
+spread: SpreadUsed | null, 
 /**
  * Probability of a ratio this far from 1 if there were no difference.
  */
@@ -1989,9 +1997,13 @@ name: string,
  */
 title: Message, 
 /**
- * Number of the run in the lab.
+ * Number of the run in the lab; of several the first.
  */
 run: number, 
+/**
+ * Numbers of all runs of the side; empty in older documents.
+ */
+runs: Array<number>, 
 /**
  * Its study.
  */
@@ -2013,6 +2025,32 @@ command: string, };
  * Verdict on the speed of a side against the reference.
  */
 export type Speed = "faster" | "slower" | "same" | "unsure";
+
+/**
+ * Which runs tell the spread from run to run.
+ */
+export type SpreadSource = "runs" | "ledger";
+
+/**
+ * The spread from run to run that an interval holds.
+ */
+export type SpreadUsed = { 
+/**
+ * Whose it is.
+ */
+source: SpreadSource, 
+/**
+ * Standard deviation between runs, percent of the figure.
+ */
+pct: number, 
+/**
+ * Runs that tell it.
+ */
+runs: number, 
+/**
+ * Degrees of freedom of the interval.
+ */
+freedom: number, };
 
 /**
  * Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.

@@ -18,7 +18,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use comparison::{
-    COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, Unmatched,
+    COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,
 };
 pub use figures::{CheckView, CpuView, CurvePoint, DepthView, DirectionView, LatencyView, NeedView, SeriesView};
 pub use health::{DriveHealthView, HealthSampleView};
@@ -28,7 +28,7 @@ pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
 pub use words::{
     Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, PublishedMetric, Speed,
-    StepState, TrackedFigure, WhyUnsteady,
+    SpreadSource, StepState, TrackedFigure, WhyUnsteady,
 };
 
 /// Version of this document's shape.

@@ -26,8 +26,8 @@ mod throughput;
 pub use adaptive::{AdaptiveStop, precise_enough};
 pub use batch::mean_of_rounds;
 pub use compare::{
-    CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, adjusted_p_values,
-    ratio_ci, relation, run_to_run_spread,
+    CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, RunFigure, RunSpread,
+    adjusted_p_values, birge_scale, ratio_ci, relation, run_to_run_spread,
 };
 pub use laws::{LawCheck, littles_law};
 pub use mean::{Estimate, NoInterval, POINTS_MIN, mean_ci};

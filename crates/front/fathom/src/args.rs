@@ -257,13 +257,15 @@ pub(crate) struct PlanArgs {
 /// `fathom compare`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
-    /// Numbers of the runs, or `last`; the first is the reference. One run alone: its own sides
-    #[arg(required = true, value_name = "RUN")]
+    /// Numbers of the runs, or `last`; the first is the reference. Several runs of a side with commas: 1,2,3 4,5,6. One
+    /// run alone: its own sides
+    #[arg(required = true, value_name = "RUN[,RUN]")]
     pub(crate) runs: Vec<String>,
     /// Differences up to this share count as the same
     #[arg(long, value_name = "PERCENT", default_value = "2%")]
     pub(crate) margin: String,
-    /// End with exit code 1 when a step is slower than in the reference by more than this, e.g. 3%, or was lost
+    /// End with exit code 1 when a step is slower than in the reference by more than this, e.g. 3%, or was lost; with 5
+    /// when that can neither be shown nor ruled out
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fail_if_slower: Option<String>,
     /// Print the comparison as JSON alone

@@ -98,6 +98,13 @@ pub(crate) fn steps(comparison: &Comparison) -> String {
         " change: of IOPS, or of speed (latency the other way round) where the rate was given; same: within {} %\n",
         comparison.margin_pct
     ));
+    if comparison.steps.len() > 1 {
+        out.push_str(&format!(
+            " faster, slower: of all so called over these {} steps at most {:.0} % are wrong on average (Benjamini-Hochberg)\n",
+            comparison.steps.len(),
+            comparison.false_discovery_rate * 100.0
+        ));
+    }
     out
 }
 

@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Refused = 3,
     /// Interrupted; what was measured is kept.
     Interrupted = 4,
+    /// Asked to judge, and the data do not tell.
+    Inconclusive = 5,
 }
 
 impl From<Exit> for std::process::ExitCode {

@@ -6,6 +6,7 @@ mod facts;
 mod links;
 mod machine;
 mod names;
+mod past;
 pub mod reproduce;
 #[cfg(test)]
 mod samples;
@@ -18,5 +19,6 @@ pub use conduct::{
 };
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
+pub use past::past_runs;
 pub use site::{FILE_BYTES_DEFAULT, SimulatedMachine, TargetError, simulated_machine};
 pub use view::document_of;

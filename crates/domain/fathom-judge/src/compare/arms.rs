@@ -34,7 +34,7 @@ pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> 
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
                 Some((a, b)) => {
-                    compared.push(Cell::of(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b, true));
+                    compared.push(Cell::of_legs(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b));
                 }
                 None => unmatched.push(alone(*cell, arms, document, *index)),
             }
@@ -79,6 +79,7 @@ fn side(document: &Document, index: u32, title: Message) -> Side {
         name: side_name(index),
         title,
         run: document.run.id,
+        runs: vec![document.run.id],
         study: document.run.study.clone(),
         started: document.run.started.clone(),
         state: document.run.state,

@@ -1,14 +1,42 @@
 //! One step on two sides: its figures, their effects and verdicts.
 
 use fathom_message::{Message, Unit, msg};
-use fathom_stats::{Effect, Relation};
+use fathom_stats::{Effect, Relation, RunFigure, birge_scale};
+use serde_json::Value;
 
+use super::ledger::{Entry, Ledger, RUNS_MIN, kind_of};
 use super::relation_of;
 use crate::cpu_time::{cpu_ns_per_io, cpu_per_io_ci95};
-use crate::document::{ComparedFigure, ComparedLoad, ComparedMetric, ComparedStep, Design, Merit, StepView};
+use crate::document::{
+    ComparedFigure, ComparedLoad, ComparedMetric, ComparedStep, Design, Merit, Speed, SpreadSource, SpreadUsed,
+    StepView,
+};
 
-/// Fewest pairs, or runs of a side, whose own spread is used.
-const REPEATS_MIN: usize = 3;
+/// Fewest pairs whose own spread is used.
+const PAIRS_MIN: usize = 3;
+/// Fewest repeats of a side within a run from which, with those of the other, anything is said.
+const REPEATS_MIN: usize = 2;
+
+/// One load on one side of a comparison of runs.
+#[derive(Clone, Debug)]
+pub(super) struct SideRuns<'a> {
+    /// `A`, `B`...
+    pub(super) name: &'a str,
+    /// The steps with that load of each run of the side; no run is empty.
+    pub(super) runs: Vec<Vec<&'a StepView>>,
+    /// What is known of the host of its first run.
+    pub(super) host: &'a Value,
+}
+
+impl<'a> SideRuns<'a> {
+    pub(super) fn first(&self) -> &'a StepView {
+        self.runs[0][0]
+    }
+
+    fn steps(&self) -> Vec<&'a StepView> {
+        self.runs.concat()
+    }
+}
 
 /// A figure on both sides.
 #[derive(Clone, Debug)]
@@ -16,8 +44,10 @@ pub(super) struct Figure {
     pub(super) name: ComparedFigure,
     pub(super) a: f64,
     pub(super) b: f64,
-    /// Of b / a.
+    /// Of b / a; `None` where what differs from run to run is not known.
     pub(super) effect: Option<Effect>,
+    /// The spread from run to run that the effect holds; `None` for sides of one run.
+    spread: Option<SpreadUsed>,
     pub(super) pairs: Vec<f64>,
 }
 
@@ -33,14 +63,48 @@ pub(super) struct Cell {
     paired: bool,
     has_rate: bool,
     pub(super) figures: Vec<Figure>,
+    why_open: Option<Message>,
     notes: Vec<Message>,
 }
 
 impl Cell {
-    /// From the repeats of one step on both sides; `paired`: the n-th of `a` belongs to the n-th of `b`.
-    pub(super) fn of(label: &str, side: &str, a: &[&StepView], b: &[&StepView], paired: bool) -> Cell {
-        let paired = paired && a.len() == b.len() && a.len() >= REPEATS_MIN;
-        let figures: Vec<Figure> = ComparedFigure::ALL.iter().filter_map(|name| figure(*name, a, b, paired)).collect();
+    /// From the legs of one step on two sides of one run; the n-th of `a` belongs to the n-th of `b`.
+    pub(super) fn of_legs(label: &str, side: &str, a: &[&StepView], b: &[&StepView]) -> Cell {
+        let paired = a.len() == b.len() && a.len() >= PAIRS_MIN;
+        let mut figures: Vec<Figure> =
+            ComparedFigure::ALL.iter().filter_map(|name| figure_of_legs(*name, a, b, paired)).collect();
+        let one_draw = (a.len().min(b.len()) < REPEATS_MIN).then(|| msg!("compare-why-one-leg"));
+        if one_draw.is_some() {
+            figures.iter_mut().for_each(|figure| figure.effect = None);
+        }
+        Cell::new(label, a, (side, b), paired, figures, one_draw)
+    }
+
+    /// From the runs of one load on both sides: by their own spread where each has three, else by that of the ledger.
+    pub(super) fn of_runs(label: &str, a: &SideRuns<'_>, b: &SideRuns<'_>, ledger: &Ledger) -> Cell {
+        let figures = ComparedFigure::ALL.iter().filter_map(|name| figure_of_runs(*name, a, b, ledger)).collect();
+        let unknown = [a, b].into_iter().find(|side| kind_of(side.host, side.first()).is_none());
+        let why = match unknown {
+            Some(side) => msg!("compare-why-unknown-host", side = side.name.to_owned()),
+            None => msg!("compare-why-one-draw", a = a.runs.len(), b = b.runs.len(), side = b.name.to_owned()),
+        };
+        let few = (a.runs.len().min(b.runs.len()) < RUNS_MIN).then_some(why);
+        let mut cell = Cell::new(label, &a.steps(), (b.name, &b.steps()), false, figures, few);
+        // Indexes are those of the plan of a side's first run; the plans of the others may count otherwise.
+        let indexes = |side: &SideRuns<'_>| side.runs[0].iter().map(|s| s.index).collect();
+        (cell.steps_a, cell.steps_b) = (indexes(a), indexes(b));
+        cell
+    }
+
+    /// `why_open`: why nothing is said where there is no effect.
+    fn new(
+        label: &str,
+        a: &[&StepView],
+        (side, b): (&str, &[&StepView]),
+        paired: bool,
+        figures: Vec<Figure>,
+        why_open: Option<Message>,
+    ) -> Cell {
         let mut notes = Vec::new();
         for (side, steps) in [("A", a), (side, b)] {
             if steps.iter().any(|s| s.is_unsteady()) {
@@ -50,7 +114,7 @@ impl Cell {
                 notes.push(msg!("compare-note-failed-ios", side = side.to_owned()));
             }
         }
-        if figures.iter().any(|f| f.name == ComparedFigure::Iops && f.effect.is_none()) {
+        if a.iter().chain(b).any(|s| s.iops > 0.0 && s.iops_ci95.is_none()) {
             notes.push(msg!("compare-note-no-interval"));
         }
         Cell {
@@ -63,6 +127,7 @@ impl Cell {
             paired,
             has_rate: a[0].rate_iops.is_some(),
             figures,
+            why_open,
             notes,
         }
     }
@@ -106,8 +171,15 @@ impl Cell {
             (None, Some(h)) => Some(if self.has_rate { h.a / h.b } else { h.b / h.a }),
             (None, None) => None,
         };
+        let verdict: Speed = relation_of(speed.as_ref(), p.unwrap_or(1.0), margin_pct).into();
+        let inconclusive = (verdict == Speed::Unsure).then(|| match speed {
+            Some(_) => msg!("compare-why-interval"),
+            None => self.why_open.clone().unwrap_or_else(|| msg!("compare-note-no-interval")),
+        });
         ComparedStep {
-            verdict: relation_of(speed.as_ref(), p.unwrap_or(1.0), margin_pct).into(),
+            verdict,
+            inconclusive,
+            spread: headline.and_then(|h| h.spread),
             metric: self.decides(),
             label: self.label,
             group: self.group,
@@ -151,25 +223,71 @@ fn metric(figure: &Figure, p_adjusted: f64, margin_pct: f64) -> ComparedMetric {
     }
 }
 
-/// How the figure `name` of `b` stands to that of `a`, each one load with its repeats that were not
+/// How the figure `name` of `b` stands to that of `a`, each one load with its repeats within one run that were not
 /// measured in turns; `None` when a side has no usable figure.
 pub(crate) fn effect(name: ComparedFigure, a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
-    figure(name, a, b, false)?.effect
+    figure_of_legs(name, a, b, false)?.effect
 }
 
 /// `None` when a side does not have the figure.
-fn figure(name: ComparedFigure, a: &[&StepView], b: &[&StepView], paired: bool) -> Option<Figure> {
+fn figure_of_legs(name: ComparedFigure, a: &[&StepView], b: &[&StepView], paired: bool) -> Option<Figure> {
     let values = |steps: &[&StepView]| steps.iter().map(|s| Some(known(name, s)?.0)).collect::<Option<Vec<f64>>>();
     let (of_a, of_b) = (values(a)?, values(b)?);
     let effect = if paired {
         Effect::paired(&of_a, &of_b)
-    } else if a.len().min(b.len()) >= REPEATS_MIN {
+    } else if a.len().min(b.len()) >= PAIRS_MIN {
         Effect::of_runs(&of_a, &of_b)
     } else {
-        pooled(name, a).zip(pooled(name, b)).and_then(|((a, a_ci), (b, b_ci))| Effect::of_figures(a, a_ci, b, b_ci))
+        pooled(name, a, b)
     };
     let pairs = if paired { of_a.iter().zip(&of_b).map(|(a, b)| b / a).collect() } else { Vec::new() };
-    Some(Figure { name, a: mean(&of_a), b: mean(&of_b), effect, pairs })
+    Some(Figure { name, a: mean(&of_a), b: mean(&of_b), effect, spread: None, pairs })
+}
+
+/// `None` when a run of a side does not have the figure.
+fn figure_of_runs(name: ComparedFigure, a: &SideRuns<'_>, b: &SideRuns<'_>, ledger: &Ledger) -> Option<Figure> {
+    let of = |side: &SideRuns<'_>| side.runs.iter().map(|r| run_figure(name, r)).collect::<Option<Vec<RunFigure>>>();
+    let (of_a, of_b) = (of(a)?, of(b)?);
+    let found = match of_a.len().min(of_b.len()) >= RUNS_MIN {
+        true => by_own_spread(&of_a, &of_b),
+        false => by_ledger(name, (a, &of_a), (b, &of_b), ledger),
+    };
+    let (effect, spread) = found.unzip();
+    let level = |side: &SideRuns<'_>| {
+        let of_run =
+            |run: &Vec<&StepView>| mean(&run.iter().filter_map(|s| Some(known(name, s)?.0)).collect::<Vec<f64>>());
+        mean(&side.runs.iter().map(of_run).collect::<Vec<f64>>())
+    };
+    Some(Figure { name, a: level(a), b: level(b), effect, spread, pairs: Vec::new() })
+}
+
+fn by_own_spread(a: &[RunFigure], b: &[RunFigure]) -> Option<(Effect, SpreadUsed)> {
+    let effect = Effect::of_own_spread(a, b)?;
+    // Of one run, so that it can be held against that of other comparisons.
+    let per_run = effect.error / (1.0 / a.len() as f64 + 1.0 / b.len() as f64).sqrt();
+    let runs = (a.len() + b.len()) as u32;
+    Some((effect, SpreadUsed { source: SpreadSource::Runs, pct: per_run * 100.0, runs, freedom: effect.freedom }))
+}
+
+fn by_ledger(
+    name: ComparedFigure,
+    (side_a, a): (&SideRuns<'_>, &[RunFigure]),
+    (side_b, b): (&SideRuns<'_>, &[RunFigure]),
+    ledger: &Ledger,
+) -> Option<(Effect, SpreadUsed)> {
+    let kinds = [side_a, side_b].map(|side| kind_of(side.host, side.first()));
+    let entry = |kind: &Option<String>| kind.as_ref().and_then(|kind| ledger.entry(kind, name));
+    let entries: [Entry; 2] = [entry(&kinds[0])?, entry(&kinds[1])?];
+    let same = kinds[0] == kinds[1];
+    let effect = Effect::of_known_spread((a, &entries[0].spread), (b, &entries[1].spread), same)?;
+    let widest = entries.iter().map(|e| e.spread.deviation).fold(0.0, f64::max);
+    let runs = if same { entries[0].runs } else { entries[0].runs + entries[1].runs } as u32;
+    Some((effect, SpreadUsed { source: SpreadSource::Ledger, pct: widest * 100.0, runs, freedom: effect.freedom }))
+}
+
+/// A figure of one run from its repeats of a load; `None` when one lacks it.
+pub(super) fn run_figure(name: ComparedFigure, repeats: &[&StepView]) -> Option<RunFigure> {
+    RunFigure::of(&repeats.iter().map(|s| known(name, s)).collect::<Option<Vec<_>>>()?)
 }
 
 /// A figure of a step with its interval, if it has one; figures of zero cannot be compared.
@@ -192,49 +310,28 @@ fn by_littles_law(step: &StepView, mean_ns: f64) -> Option<(f64, f64)> {
     Some((mean_ns - half, mean_ns + half))
 }
 
-/// The mean of one or two repeats, their half widths added as squares, and widened by Birge's ratio where the repeats lie
-/// further apart than their own intervals allow (R. T. Birge, Phys. Rev. 40, 1932; the scale factor of the Particle Data
-/// Group): between repeats the drive or the host may have changed more than it did within one.
-fn pooled(name: ComparedFigure, steps: &[&StepView]) -> Option<(f64, (f64, f64))> {
-    let mut figures = Vec::with_capacity(steps.len());
-    for step in steps {
-        let (value, ci95) = known(name, step)?;
-        let (low, high) = ci95?;
-        figures.push((value, (high - low) / 2.0));
-    }
-    let n = figures.len() as f64;
-    let value = figures.iter().map(|(value, _)| value).sum::<f64>() / n;
-    let half = figures.iter().map(|(_, half)| half.powi(2)).sum::<f64>().sqrt() / n;
-    let half = half * birge_ratio(&figures, value);
-    Some((value, (value - half, value + half)))
-}
-
-/// How much further figures, each with the half width of its 95 % interval, lie from their mean than chance would have
-/// them; at least 1.
-fn birge_ratio(figures: &[(f64, f64)], mean: f64) -> f64 {
-    const HALF_WIDTH_SDS: f64 = 1.96;
-    // A figure that did not vary at all has no width to measure its distance in.
-    if figures.len() < 2 || figures.iter().any(|(_, half)| *half <= 0.0) {
-        return 1.0;
-    }
-    let chi_square: f64 = figures.iter().map(|(value, half)| ((value - mean) / half * HALF_WIDTH_SDS).powi(2)).sum();
-    (chi_square / (figures.len() - 1) as f64).sqrt().max(1.0)
+/// From one or two repeats a side: their means, the half widths added as squares, and widened where the repeats lie
+/// further apart than their own intervals allow ([`birge_scale`]): between repeats the drive or the host may have changed
+/// more than it did within one.
+fn pooled(name: ComparedFigure, a: &[&StepView], b: &[&StepView]) -> Option<Effect> {
+    let figures = |steps: &[&StepView]| -> Option<Vec<(f64, f64)>> {
+        let figure = |step: &&StepView| {
+            let (value, ci95) = known(name, step)?;
+            ci95.map(|(low, high)| (value, (high - low) / 2.0))
+        };
+        steps.iter().map(figure).collect()
+    };
+    let sides = [figures(a)?, figures(b)?];
+    let scale = birge_scale(&sides);
+    let [(a, a_ci95), (b, b_ci95)] = sides.map(|figures| {
+        let n = figures.len() as f64;
+        let value = figures.iter().map(|(value, _)| value).sum::<f64>() / n;
+        let half = figures.iter().map(|(_, half)| half.powi(2)).sum::<f64>().sqrt() / n * scale;
+        (value, (value - half, value + half))
+    });
+    Effect::of_figures(a, a_ci95, b, b_ci95)
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn repeats_further_apart_than_their_intervals_allow_widen_the_interval() {
-        assert!((birge_ratio(&[(100.0, 2.0)], 100.0) - 1.0).abs() < 1e-12, "one has nothing to disagree with");
-        assert!((birge_ratio(&[(99.0, 2.0), (101.0, 2.0)], 100.0) - 1.386).abs() < 0.001);
-        assert!((birge_ratio(&[(99.9, 2.0), (100.1, 2.0)], 100.0) - 1.0).abs() < 1e-12, "never narrower");
-        // 10 % apart at ±2 %: each lies 4.9 standard deviations from the mean.
-        assert!((birge_ratio(&[(95.0, 2.0), (105.0, 2.0)], 100.0) - 6.93).abs() < 0.01);
-    }
 }

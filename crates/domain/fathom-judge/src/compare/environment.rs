@@ -37,6 +37,9 @@ const DEVICE: [(&str, Message); 13] = [
     ("io_poll", msg!("compare-polling")),
 ];
 
+/// Facts of the file system of a target.
+const MOUNT: [&str; 2] = ["/mount/fs_type", "/mount/options"];
+
 /// Everything known that differs, host first. `matched`: a step of the first run and the same of another, as pairs.
 pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]) -> Vec<Difference> {
     let mut out = Vec::new();
@@ -48,7 +51,7 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
     for (key, what) in HOST {
         add(Area::Host, &what, runs.iter().map(|r| text(r.host.get(key))).collect());
     }
-    let settings: Vec<BTreeMap<Setting, String>> = runs.iter().map(|r| settings(r)).collect();
+    let settings: Vec<BTreeMap<Setting, String>> = runs.iter().map(|r| settings(&r.host)).collect();
     let mut names: Vec<&Setting> = settings.iter().flat_map(BTreeMap::keys).collect();
     names.sort();
     names.dedup();
@@ -59,9 +62,9 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
             add(Area::Host, &what, settings.iter().map(|s| s.get(name).map(Message::verbatim)).collect());
         }
     }
-    let most = runs.iter().map(|r| targets(r).len()).max().unwrap_or(0);
+    let most = runs.iter().map(|r| targets(&r.host).len()).max().unwrap_or(0);
     for index in 0..most {
-        let of = |run: &Document, pointer: &str| targets(run).get(index).and_then(|t| text(t.pointer(pointer)));
+        let of = |run: &Document, pointer: &str| targets(&run.host).get(index).and_then(|t| text(t.pointer(pointer)));
         let named = |what: Message| match most {
             1 => what,
             _ => msg!("compare-of-target", what = what, target = index + 1),
@@ -69,12 +72,8 @@ pub(super) fn differences(runs: &[&Document], matched: &[(&StepView, &StepView)]
         for (key, what) in DEVICE {
             add(Area::Target, &named(what), runs.iter().map(|r| of(r, &format!("/device/{key}"))).collect());
         }
-        add(Area::Target, &named(msg!("compare-file-system")), runs.iter().map(|r| of(r, "/mount/fs_type")).collect());
-        add(
-            Area::Target,
-            &named(msg!("compare-mount-options")),
-            runs.iter().map(|r| of(r, "/mount/options")).collect(),
-        );
+        add(Area::Target, &named(msg!("compare-file-system")), runs.iter().map(|r| of(r, MOUNT[0])).collect());
+        add(Area::Target, &named(msg!("compare-mount-options")), runs.iter().map(|r| of(r, MOUNT[1])).collect());
     }
     add(Area::Program, &Message::verbatim("fathom"), runs.iter().map(|r| Some(Message::verbatim(&r.fathom))).collect());
     add(Area::Plan, &msg!("compare-study"), runs.iter().map(|r| Some(Message::verbatim(&r.run.study))).collect());
@@ -105,16 +104,43 @@ const STEP: [(Message, Fact); 6] = [
     }),
 ];
 
-fn targets(run: &Document) -> &[Value] {
-    run.host.get("targets").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+/// All that is known of the surroundings of a run as one text: runs of the same have the same.
+pub(super) fn fingerprint(host: &Value, fathom: &str) -> String {
+    let known = |value: Option<&Value>| value.filter(|v| !v.is_null()).map(Value::to_string).unwrap_or_default();
+    let mut parts = vec![fathom.to_owned()];
+    parts.extend(HOST.iter().map(|(key, _)| known(host.get(key))));
+    parts.extend(settings(host).into_iter().map(|((of, name), value)| format!("{of}.{name}={value}")));
+    for target in targets(host) {
+        parts.extend(DEVICE.iter().map(|(key, _)| known(target.pointer(&format!("/device/{key}")))));
+        parts.extend(MOUNT.iter().map(|pointer| known(target.pointer(pointer))));
+    }
+    parts.join("|")
+}
+
+/// What the targets of these names are made of: model of the drive and file system.
+pub(super) fn makes(host: &Value, names: &[String]) -> Vec<String> {
+    let name =
+        |target: &Value| target.get("target").or_else(|| target.get("path")).and_then(Value::as_str).map(str::to_owned);
+    let of_target = |target: &Value| {
+        ["/device/model", MOUNT[0]].map(|p| target.pointer(p).and_then(Value::as_str).unwrap_or_default().to_owned())
+    };
+    let known = targets(host).iter().filter(|t| name(t).is_some_and(|name| names.contains(&name)));
+    let mut makes: Vec<String> = known.map(|target| of_target(target).join("/")).collect();
+    makes.sort_unstable();
+    makes.dedup();
+    makes
+}
+
+fn targets(host: &Value) -> &[Value] {
+    host.get("targets").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Whose setting, and its name.
 type Setting = (String, String);
 
 /// Settings as the inventory found them, `nvme_core`, `io_timeout` -> `30`.
-fn settings(run: &Document) -> BTreeMap<Setting, String> {
-    let list = run.host.pointer("/inventory/settings").and_then(Value::as_array);
+fn settings(host: &Value) -> BTreeMap<Setting, String> {
+    let list = host.pointer("/inventory/settings").and_then(Value::as_array);
     list.into_iter()
         .flatten()
         .filter_map(|s| {

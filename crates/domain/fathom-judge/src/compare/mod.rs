@@ -3,9 +3,12 @@
 mod arms;
 mod cell;
 mod environment;
+mod ledger;
 mod runs;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod truth;
 mod words;
 
 use fathom_message::Message;
@@ -13,6 +16,7 @@ use fathom_stats::{Effect, FALSE_DISCOVERY_RATE, Relation, adjusted_p_values, re
 
 pub use arms::compare_arms;
 pub use fathom_stats::MARGIN_PCT;
+pub use ledger::{PastRun, host_identity};
 pub use runs::{CompareRunsError, compare_runs};
 
 pub(crate) use cell::effect;

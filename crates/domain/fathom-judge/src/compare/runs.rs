@@ -1,10 +1,13 @@
 //! Runs against each other: steps matched by what they were asked to do.
 
+use std::collections::BTreeMap;
+
 use fathom_message::{Arg, Join, Message, Quantity, Say, msg, say_error};
 use fathom_plan::Phase;
 
 use super::arms::side_name;
-use super::cell::Cell;
+use super::cell::{Cell, SideRuns};
+use super::ledger::{Ledger, PastRun};
 use super::{concluded, environment};
 use crate::document::{Comparison, Document, Side, StepState, StepView, Unmatched};
 
@@ -42,26 +45,36 @@ impl Say for CompareRunsError {
 
 say_error!(CompareRunsError);
 
-/// Sets every run against the first, step by step.
+/// Sets every side against the first, step by step; a side is one run, or several runs of the same. `past`: other runs
+/// that the lab holds, from which the spread from run to run is learnt.
 ///
 /// # Errors
-/// [`CompareRunsError`] with fewer than two runs, or when a run has no step in common with the first.
-pub fn compare_runs(runs: &[&Document], margin_pct: f64) -> Result<Comparison, CompareRunsError> {
-    let [reference, others @ ..] = runs else { return Err(CompareRunsError::TooFew(0)) };
+/// [`CompareRunsError`] with fewer than two sides, or when a side has no step in common with the first.
+pub fn compare_runs(
+    sides: &[Vec<&Document>],
+    past: &[PastRun],
+    margin_pct: f64,
+) -> Result<Comparison, CompareRunsError> {
+    let mut sides: Vec<Vec<&Document>> = sides.to_vec();
+    sides.retain(|side| !side.is_empty());
+    let [reference, others @ ..] = &sides[..] else { return Err(CompareRunsError::TooFew(0)) };
     if others.is_empty() {
         return Err(CompareRunsError::TooFew(1));
     }
+    let ledger = Ledger::of(past, &sides);
     let (mut cells, mut unmatched, mut matched) = (Vec::new(), Vec::new(), Vec::new());
     for (index, other) in (1..).zip(others) {
-        let side = side_name(index);
+        let name = side_name(index);
         let found = matches(reference, other);
         if found.is_empty() {
-            return Err(CompareRunsError::NothingMatches { a: reference.run.id, b: other.run.id });
+            return Err(CompareRunsError::NothingMatches { a: reference[0].run.id, b: other[0].run.id });
         }
-        unmatched.extend(left_over((reference, "A"), (other, &side), &found, |m| &m.a));
-        unmatched.extend(left_over((other, &side), (reference, "A"), &found, |m| &m.b));
+        unmatched.extend(left_over((reference, "A"), (other, &name), &found, |m| &m.a));
+        unmatched.extend(left_over((other, &name), (reference, "A"), &found, |m| &m.b));
         for one in found {
-            let mut cell = Cell::of(&one.a[0].label, &side, &one.a, &one.b, false);
+            let a = SideRuns { name: "A", runs: one.a.clone(), host: &reference[0].host };
+            let b = SideRuns { name: &name, runs: one.b.clone(), host: &other[0].host };
+            let mut cell = Cell::of_runs(&one.first_of_a().label, &a, &b, &ledger);
             if let Some(note) = &one.note {
                 cell.note(note.clone());
             }
@@ -69,23 +82,50 @@ pub fn compare_runs(runs: &[&Document], margin_pct: f64) -> Result<Comparison, C
             matched.push(one);
         }
     }
-    let sides = (0..).zip(runs).map(|(index, run)| side_of(run, index)).collect();
-    let pairs: Vec<(&StepView, &StepView)> = matched.iter().map(|m| (m.a[0], m.b[0])).collect();
-    let differences = environment::differences(runs, &pairs);
-    Ok(concluded(sides, differences, cells, unmatched, margin_pct))
+    let firsts: Vec<&Document> = sides.iter().map(|side| side[0]).collect();
+    let pairs: Vec<(&StepView, &StepView)> = matched.iter().map(|m| (m.first_of_a(), m.first_of_b())).collect();
+    let differences = environment::differences(&firsts, &pairs);
+    let mut comparison = concluded(
+        (0..).zip(&sides).map(|(i, side)| side_of(side, i)).collect(),
+        differences,
+        cells,
+        unmatched,
+        margin_pct,
+    );
+    comparison.caveats.extend((0..).zip(&sides).filter_map(|(i, side)| mixed(side, i)));
+    Ok(comparison)
 }
 
-/// The same load on two sides, with its repeats.
+/// That the runs of one side are not of the same.
+fn mixed(side: &[&Document], index: u32) -> Option<Message> {
+    const NAMED_MAX: usize = 4;
+    let differences = environment::differences(side, &[]);
+    let names: Vec<Message> = differences.into_iter().map(|d| d.what).take(NAMED_MAX).collect();
+    let names = (!names.is_empty()).then(|| Arg::list(names, Join::Comma))?;
+    Some(msg!("compare-caveat-mixed-side", side = side_name(index), names = names))
+}
+
+/// The same load on two sides: the steps of each run with its repeats, runs without it left out.
 struct Match<'a> {
-    a: Vec<&'a StepView>,
-    b: Vec<&'a StepView>,
+    a: Vec<Vec<&'a StepView>>,
+    b: Vec<Vec<&'a StepView>>,
     /// What differs although the load is the same.
     note: Option<Message>,
 }
 
+impl<'a> Match<'a> {
+    fn first_of_a(&self) -> &'a StepView {
+        self.a[0][0]
+    }
+
+    fn first_of_b(&self) -> &'a StepView {
+        self.b[0][0]
+    }
+}
+
 /// What a step was asked to do, from the strictest to the loosest likeness. Group names count only where a run has
 /// several; how the load is issued and placed does not count in the loosest, which lets engines be compared.
-fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
+pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
     let group = if groups { step.group.as_str() } else { "" };
     let load = format!(
         "{group}|{:?}|{}|{}|{}|{}|{}|{}|{}|{}",
@@ -120,19 +160,18 @@ fn rate_word(step: &StepView) -> String {
     }
 }
 
-fn matches<'a>(a: &'a Document, b: &'a Document) -> Vec<Match<'a>> {
+fn matches<'a>(a: &[&'a Document], b: &[&'a Document]) -> Vec<Match<'a>> {
     let groups = several_groups(a) && several_groups(b);
     let (mut left_a, mut left_b) = (measured(a), measured(b));
     let mut found = Vec::new();
     for strictness in 0..3 {
-        let mut rest: Vec<&StepView> = Vec::new();
-        while let Some(first) = left_a.first().copied() {
+        let mut rest: Vec<OfRun<'_>> = Vec::new();
+        while let Some((_, first)) = left_a.first().copied() {
             let key = likeness(first, groups, strictness);
-            let (same_a, others): (Vec<_>, Vec<_>) =
-                left_a.into_iter().partition(|s| likeness(s, groups, strictness) == key);
+            let alike = |(_, step): &OfRun<'_>| likeness(step, groups, strictness) == key;
+            let (same_a, others): (Vec<_>, Vec<_>) = left_a.into_iter().partition(alike);
             left_a = others;
-            let (same_b, others): (Vec<_>, Vec<_>) =
-                left_b.into_iter().partition(|s| likeness(s, groups, strictness) == key);
+            let (same_b, others): (Vec<_>, Vec<_>) = left_b.into_iter().partition(alike);
             left_b = others;
             // Loosely alike is a match only when nothing else is alike, too.
             let unique = strictness < 2 || uniform(&same_a) && uniform(&same_b);
@@ -140,18 +179,29 @@ fn matches<'a>(a: &'a Document, b: &'a Document) -> Vec<Match<'a>> {
                 rest.extend(same_a);
                 left_b.extend(same_b);
             } else {
-                found.push(Match { note: difference(same_a[0], same_b[0]), a: same_a, b: same_b });
+                found.push(Match { note: difference(same_a[0].1, same_b[0].1), a: by_run(same_a), b: by_run(same_b) });
             }
         }
         left_a = rest;
     }
-    found.sort_by_key(|m| m.a[0].index);
+    found.sort_by_key(|m| m.first_of_a().index);
     found
 }
 
+/// A step with the place of its run in the side.
+type OfRun<'a> = (usize, &'a StepView);
+
+fn by_run(steps: Vec<OfRun<'_>>) -> Vec<Vec<&StepView>> {
+    let mut runs: BTreeMap<usize, Vec<&StepView>> = BTreeMap::new();
+    for (run, step) in steps {
+        runs.entry(run).or_default().push(step);
+    }
+    runs.into_values().collect()
+}
+
 /// Whether all steps are issued and placed alike.
-fn uniform(steps: &[&StepView]) -> bool {
-    steps.iter().all(|s| likeness(s, false, 1) == likeness(steps[0], false, 1))
+fn uniform(steps: &[OfRun<'_>]) -> bool {
+    steps.iter().all(|(_, s)| likeness(s, false, 1) == likeness(steps[0].1, false, 1))
 }
 
 fn difference(a: &StepView, b: &StepView) -> Option<Message> {
@@ -173,47 +223,52 @@ fn difference(a: &StepView, b: &StepView) -> Option<Message> {
     (!parts.is_empty()).then(|| msg!("several", list = Arg::list(parts, Join::Comma)))
 }
 
-fn several_groups(run: &Document) -> bool {
-    let mut names: Vec<&str> = measured(run).iter().map(|s| s.group.as_str()).collect();
+fn several_groups(side: &[&Document]) -> bool {
+    let mut names: Vec<&str> = measured(side).iter().map(|(_, s)| s.group.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     names.len() > 1
 }
 
-fn measured(run: &Document) -> Vec<&StepView> {
-    run.steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0).collect()
+fn measured<'a>(side: &[&'a Document]) -> Vec<OfRun<'a>> {
+    let steps = side.iter().enumerate().flat_map(|(run, document)| document.steps.iter().map(move |s| (run, s)));
+    steps.filter(|(_, s)| s.phase == Phase::Measure && s.ios > 0).collect()
 }
 
-/// Steps of `run` that were not compared with any of `other`; each a document and the name of its side.
+/// Steps of a side that were not compared with any of `other`; each side its runs and its name. What several runs lack
+/// for one reason is said once.
 fn left_over<'a>(
-    (run, side): (&'a Document, &str),
-    (other, other_side): (&'a Document, &str),
+    (runs, side): (&[&'a Document], &str),
+    (others, other_side): (&[&'a Document], &str),
     found: &[Match<'a>],
-    of: impl for<'m> Fn(&'m Match<'a>) -> &'m Vec<&'a StepView>,
+    of: impl for<'m> Fn(&'m Match<'a>) -> &'m Vec<Vec<&'a StepView>>,
 ) -> Vec<Unmatched> {
-    let is_matched = |step: &StepView| found.iter().any(|m| of(m).iter().any(|s| s.index == step.index));
-    let groups = several_groups(run) && several_groups(other);
-    let alone = run.steps.iter().filter(|s| s.phase == Phase::Measure && !is_matched(s));
-    alone
-        .map(|step| {
-            let key = likeness(step, groups, 1);
-            let mut unmeasured = other.steps.iter().filter_map(|s| Some((s, s.reason.as_ref()?)));
-            let tried = unmeasured.find(|(s, _)| likeness(s, groups, 1) == key);
-            let there = match (tried, &step.reason) {
-                (_, Some(reason)) => match is_refused(step) {
-                    true => msg!("compare-refused", why = reason),
-                    false => msg!("compare-failed", why = reason),
-                },
-                (Some((tried, reason)), None) => match is_refused(tried) {
-                    true => msg!("compare-refused-on", side = other_side.to_owned(), why = reason),
-                    false => msg!("compare-failed-on", side = other_side.to_owned(), why = reason),
-                },
-                (None, None) => msg!("compare-no-such-step", side = other_side.to_owned()),
-            };
-            let lost = side == "A" && tried.is_some() && step.ios > 0;
-            Unmatched { side: side.to_owned(), label: step.label.clone(), why: there, lost }
-        })
-        .collect()
+    let is_matched = |step: &StepView| found.iter().any(|m| of(m).iter().flatten().any(|s| std::ptr::eq(*s, step)));
+    let groups = several_groups(runs) && several_groups(others);
+    let alone = runs.iter().flat_map(|run| &run.steps).filter(|s| s.phase == Phase::Measure && !is_matched(s));
+    let mut out: Vec<Unmatched> = Vec::new();
+    for step in alone {
+        let key = likeness(step, groups, 1);
+        let mut unmeasured = others.iter().flat_map(|o| &o.steps).filter_map(|s| Some((s, s.reason.as_ref()?)));
+        let tried = unmeasured.find(|(s, _)| likeness(s, groups, 1) == key);
+        let there = match (tried, &step.reason) {
+            (_, Some(reason)) => match is_refused(step) {
+                true => msg!("compare-refused", why = reason),
+                false => msg!("compare-failed", why = reason),
+            },
+            (Some((tried, reason)), None) => match is_refused(tried) {
+                true => msg!("compare-refused-on", side = other_side.to_owned(), why = reason),
+                false => msg!("compare-failed-on", side = other_side.to_owned(), why = reason),
+            },
+            (None, None) => msg!("compare-no-such-step", side = other_side.to_owned()),
+        };
+        let lost = side == "A" && tried.is_some() && step.ios > 0;
+        let one = Unmatched { side: side.to_owned(), label: step.label.clone(), why: there, lost };
+        if !out.contains(&one) {
+            out.push(one);
+        }
+    }
+    out
 }
 
 /// Refused before it began, rather than failed.
@@ -221,14 +276,21 @@ fn is_refused(step: &StepView) -> bool {
     step.state == StepState::Refused
 }
 
-fn side_of(run: &Document, index: u32) -> Side {
+fn side_of(runs: &[&Document], index: u32) -> Side {
+    let first = runs[0];
+    let ids: Vec<i64> = runs.iter().map(|r| r.run.id).collect();
+    let title = match ids.len() {
+        1 => msg!("compare-run", run = first.run.id.to_string()),
+        _ => msg!("compare-runs", list = ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    };
     Side {
         name: side_name(index),
-        title: msg!("compare-run", run = run.run.id.to_string()),
-        run: run.run.id,
-        study: run.run.study.clone(),
-        started: run.run.started.clone(),
-        state: run.run.state,
-        command: run.run.command.clone(),
+        title,
+        run: first.run.id,
+        runs: ids,
+        study: first.run.study.clone(),
+        started: first.run.started.clone(),
+        state: first.run.state,
+        command: first.run.command.clone(),
     }
 }

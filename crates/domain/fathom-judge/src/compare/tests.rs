@@ -26,11 +26,39 @@ fn ladder(id: i64, host: serde_json::Value, iops: &[f64]) -> Document {
     document(id, host, steps.collect())
 }
 
+/// Sides of one run each, with no other run in the lab.
+fn single(runs: &[&Document]) -> Result<Comparison, CompareRunsError> {
+    compare_runs(&runs.iter().map(|run| vec![*run]).collect::<Vec<_>>(), &[], MARGIN_PCT)
+}
+
+/// Sides of three runs of the same each, 0.1 % apart.
+fn thrice(runs: &[&Document]) -> Result<Comparison, CompareRunsError> {
+    let sides: Vec<Vec<Document>> = runs.iter().map(|run| repeated(run, &[1.0, 1.001, 0.999])).collect();
+    compare_runs(&sides.iter().map(|side| side.iter().collect()).collect::<Vec<_>>(), &[], MARGIN_PCT)
+}
+
+/// Runs of the same whose figures differ by these factors.
+fn repeated(run: &Document, factors: &[f64]) -> Vec<Document> {
+    let one = |(place, factor): (i64, &f64)| {
+        let mut again = run.clone();
+        again.run.id += 100 * place;
+        for step in &mut again.steps {
+            step.iops *= factor;
+            step.iops_ci95 = step.iops_ci95.map(|ends| ends.map(|end| end * factor));
+            if let Some(lat) = &mut step.lat_ns {
+                lat.mean /= factor;
+            }
+        }
+        again
+    };
+    (0..).zip(factors).map(one).collect()
+}
+
 #[test]
 fn each_step_has_its_ratio_and_verdict_and_the_environment_comes_first() {
     let a = ladder(6, json!({"kernel": "6.1", "cpu_model": "X"}), &[10e3, 20e3, 40e3, 80e3]);
     let b = ladder(7, json!({"kernel": "6.12", "cpu_model": "X"}), &[10e3, 18e3, 44e3, 80.2e3]);
-    let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
+    let c = thrice(&[&a, &b]).unwrap();
     let verdicts: Vec<Speed> = c.steps.iter().map(|s| s.verdict).collect();
     assert_eq!(verdicts, [Speed::Same, Speed::Slower, Speed::Faster, Speed::Same]);
     assert!((c.steps[1].ratio.unwrap() - 0.9).abs() < 1e-9);
@@ -53,7 +81,7 @@ fn each_step_has_its_ratio_and_verdict_and_the_environment_comes_first() {
 #[test]
 fn a_third_run_is_set_against_the_first() {
     let a = ladder(1, json!({}), &[10e3, 20e3]);
-    let c = compare_runs(&[&a, &a, &ladder(3, json!({}), &[12e3, 20e3])], MARGIN_PCT).unwrap();
+    let c = thrice(&[&a, &a, &ladder(3, json!({}), &[12e3, 20e3])]).unwrap();
     let seen: Vec<(&str, Speed)> = c.steps.iter().map(|s| (s.side.as_str(), s.verdict)).collect();
     assert_eq!(seen, [("B", Speed::Same), ("B", Speed::Same), ("C", Speed::Faster), ("C", Speed::Same)]);
     assert!(c.environment.is_empty());
@@ -65,13 +93,13 @@ fn engines_are_compared_where_nothing_else_differs_and_the_note_says_so() {
     let mut b = ladder(2, json!({}), &[12e3]);
     b.steps[0].engine = EngineName::Libaio;
     b.steps[0].label = "4k random read T1 QD1 libaio".into();
-    let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
+    let c = single(&[&a, &b]).unwrap();
     assert_eq!(samples::words(&c.steps[0].notes), ["engine io_uring against libaio"]);
     // Two engines on one side: which of them is meant is unknown.
     let mut both = b.clone();
     both.steps.push(a.steps[0].clone());
     both.steps[1].engine = EngineName::Psync;
-    assert!(matches!(compare_runs(&[&a, &both], MARGIN_PCT), Err(CompareRunsError::NothingMatches { .. })));
+    assert!(matches!(single(&[&a, &both]), Err(CompareRunsError::NothingMatches { .. })));
 }
 
 #[test]
@@ -87,7 +115,7 @@ fn rates_that_are_shares_pair_by_their_share_and_the_note_tells_the_rates() {
         });
         document(id, json!({}), steps.collect())
     };
-    let c = compare_runs(&[&run(1, [50e3, 75e3]), &run(2, [40e3, 75e3])], MARGIN_PCT).unwrap();
+    let c = single(&[&run(1, [50e3, 75e3]), &run(2, [40e3, 75e3])]).unwrap();
     assert!(c.unmatched.is_empty(), "{:?}", c.unmatched);
     assert_eq!(samples::words(&c.steps[0].notes), ["rate 50.0k against 40.0k"]);
     assert!(c.steps[1].notes.is_empty(), "{:?}", c.steps[1].notes);
@@ -101,7 +129,7 @@ fn what_has_no_partner_is_listed_with_the_reason() {
     b.steps[1].ios = 0;
     b.steps[1].state = StepState::Refused;
     b.steps[1].reason = Some(Message::verbatim("no such engine"));
-    let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
+    let c = single(&[&a, &b]).unwrap();
     let alone: Vec<(&str, String)> = c.unmatched.iter().map(|u| (u.side.as_str(), english(&u.why))).collect();
     assert_eq!(
         alone,
@@ -109,7 +137,7 @@ fn what_has_no_partner_is_listed_with_the_reason() {
             .map(|(side, why)| (side, why.to_owned()))
     );
     assert_eq!(c.unmatched.iter().map(|u| u.lost).collect::<Vec<_>>(), [true, false, false]);
-    assert_eq!(compare_runs(&[&a], MARGIN_PCT).unwrap_err(), CompareRunsError::TooFew(1));
+    assert_eq!(single(&[&a]).unwrap_err(), CompareRunsError::TooFew(1));
 }
 
 #[test]
@@ -117,7 +145,7 @@ fn a_figure_without_an_interval_is_unsure_and_says_why() {
     let a = ladder(1, json!({}), &[10e3]);
     let mut b = ladder(2, json!({}), &[20e3]);
     b.steps[0].iops_ci95 = None;
-    let c = compare_runs(&[&a, &b], MARGIN_PCT).unwrap();
+    let c = single(&[&a, &b]).unwrap();
     assert_eq!((c.steps[0].verdict, c.steps[0].ratio, c.steps[0].ci95), (Speed::Unsure, Some(2.0), None));
     assert_eq!(c.steps[0].notes, [msg!("compare-note-no-interval")]);
 }
@@ -132,7 +160,7 @@ fn with_a_given_rate_latency_decides() {
         view.lat_ns.as_mut().unwrap().ci95.insert("mean".into(), [ns - ns / 100, ns + ns / 100]);
         document(id, json!({}), vec![view])
     };
-    let c = compare_runs(&[&with_rate(1, 100.0), &with_rate(2, 80.0)], MARGIN_PCT).unwrap();
+    let c = thrice(&[&with_rate(1, 100.0), &with_rate(2, 80.0)]).unwrap();
     assert_eq!((c.steps[0].metric, c.steps[0].verdict), (ComparedFigure::LatMean, Speed::Faster));
     assert!((c.steps[0].ratio.unwrap() - 1.25).abs() < 1e-9);
 }

@@ -3,7 +3,7 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 
 use super::farthest;
-use crate::document::{ComparedStep, Comparison, Design, Speed};
+use crate::document::{ComparedStep, Comparison, Design, Speed, SpreadSource};
 
 /// Differences named in the caveat on them.
 const DIFFERENCES_MAX: usize = 6;
@@ -53,7 +53,32 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> Message {
         most(Speed::Faster).map(|(label, change)| msg!("compare-most-faster", step = label, change = change)),
     ];
     let most = most.into_iter().flatten();
-    msg!("several-sentences", list = Arg::list(std::iter::once(counts).chain(most), Join::Sentences))
+    let said = std::iter::once(counts).chain(most).chain(spreads(steps)).chain(open(steps));
+    msg!("several-sentences", list = Arg::list(said, Join::Sentences))
+}
+
+/// Which spread from run to run the verdicts hold, and how many runs tell it.
+fn spreads(steps: &[&ComparedStep]) -> impl Iterator<Item = Message> {
+    [SpreadSource::Runs, SpreadSource::Ledger].into_iter().filter_map(|source| {
+        let used: Vec<_> = steps.iter().filter_map(|s| s.spread).filter(|s| s.source == source).collect();
+        let runs = used.iter().map(|s| s.runs).min()?;
+        let most = Quantity::share(used.iter().map(|s| s.pct).fold(0.0, f64::max) / 100.0);
+        Some(match source {
+            SpreadSource::Runs => msg!("compare-spread-runs", spread = most, runs = runs),
+            SpreadSource::Ledger => msg!("compare-spread-ledger", spread = most, runs = runs),
+        })
+    })
+}
+
+/// Why steps of which no interval is known are inconclusive, each reason once.
+fn open(steps: &[&ComparedStep]) -> Vec<Message> {
+    let mut reasons: Vec<&Message> = Vec::new();
+    for reason in steps.iter().filter(|s| s.ci95.is_none()).filter_map(|s| s.inconclusive.as_ref()) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons.into_iter().map(|why| msg!("compare-inconclusive-because", why = why)).collect()
 }
 
 /// The ratio of a step; `None` where a side has no figure.
@@ -67,8 +92,6 @@ pub(super) fn caveats(comparison: &Comparison, spread: f64) -> Vec<Message> {
     let is_unpaired = comparison.steps.iter().any(|s| s.design == Design::Unpaired);
     if is_unpaired && spread > SPREAD_MIN {
         out.push(msg!("compare-caveat-spread", spread = Quantity::share(spread)));
-    } else if is_unpaired && comparison.sides.windows(2).any(|s| s[0].run != s[1].run) {
-        out.push(msg!("compare-caveat-other-time"));
     }
     if !comparison.environment.is_empty() {
         let names = comparison.environment.iter().map(|d| d.what.clone()).take(DIFFERENCES_MAX);

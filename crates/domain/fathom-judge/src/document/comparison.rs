@@ -6,7 +6,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 use super::words::pattern_word;
-use super::{Area, ComparedFigure, ComparisonKind, Design, Merit, Speed, StepView};
+use super::{Area, ComparedFigure, ComparisonKind, Design, Merit, Speed, SpreadSource, StepView};
 
 /// Version of this document's shape.
 pub const COMPARISON_SCHEMA: u32 = 1;
@@ -46,6 +46,13 @@ impl Comparison {
         self.steps.iter().filter(move |s| s.verdict == Speed::Slower && s.ratio.is_some_and(|r| r < limit))
     }
 
+    /// Steps whose data neither show nor rule out that they are slower by more than `share`.
+    pub fn open_beyond(&self, share: f64) -> impl Iterator<Item = &ComparedStep> {
+        let limit = 1.0 - share;
+        let is_slower = move |s: &ComparedStep| s.verdict == Speed::Slower && s.ratio.is_some_and(|r| r < limit);
+        self.steps.iter().filter(move |s| !is_slower(s) && s.ci95.is_none_or(|[low, _]| low < limit))
+    }
+
     /// Steps that the reference measured and another side tried and could not.
     pub fn lost(&self) -> impl Iterator<Item = &Unmatched> {
         self.unmatched.iter().filter(|u| u.lost)
@@ -60,8 +67,11 @@ pub struct Side {
     pub name: String,
     /// `run 7`, or the setting that makes the side: `placement=cores`.
     pub title: Message,
-    /// Number of the run in the lab.
+    /// Number of the run in the lab; of several the first.
     pub run: i64,
+    /// Numbers of all runs of the side; empty in older documents.
+    #[serde(default)]
+    pub runs: Vec<i64>,
     /// Its study.
     pub study: String,
     /// RFC 3339, UTC.
@@ -96,9 +106,9 @@ pub struct ComparedStep {
     pub load: ComparedLoad,
     /// The side set against `A`.
     pub side: String,
-    /// Indexes of the steps of the reference.
+    /// Indexes of the steps of the reference, in its first run.
     pub steps_a: Vec<u32>,
-    /// Indexes of the steps of the other side.
+    /// Indexes of the steps of the other side, in its first run.
     pub steps_b: Vec<u32>,
     /// How the two sides were measured.
     pub design: Design,
@@ -106,10 +116,16 @@ pub struct ComparedStep {
     pub metric: ComparedFigure,
     /// Speed of the side over that of the reference: above 1 is faster. For a latency its inverse ratio.
     pub ratio: Option<f64>,
-    /// 95 % interval of the ratio.
+    /// 95 % interval of the ratio; `None` where what differs from run to run is not known.
     pub ci95: Option<[f64; 2]>,
     /// How the side stands to the reference.
     pub verdict: Speed,
+    /// Why the verdict is `unsure`; `None` for others.
+    #[serde(default)]
+    pub inconclusive: Option<Message>,
+    /// The spread from run to run that the interval holds; `None` for sides of one run, and where it is not known.
+    #[serde(default)]
+    pub spread: Option<SpreadUsed>,
     /// Probability of a ratio this far from 1 if there were no difference.
     pub p_value: Option<f64>,
     /// The same, adjusted for the number of steps compared.
@@ -118,6 +134,20 @@ pub struct ComparedStep {
     pub metrics: Vec<ComparedMetric>,
     /// What a reader must know about this step, e.g. that one side was not steady.
     pub notes: Vec<Message>,
+}
+
+/// The spread from run to run that an interval holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SpreadUsed {
+    /// Whose it is.
+    pub source: SpreadSource,
+    /// Standard deviation between runs, percent of the figure.
+    pub pct: f64,
+    /// Runs that tell it.
+    pub runs: u32,
+    /// Degrees of freedom of the interval.
+    pub freedom: f64,
 }
 
 /// The load of a compared step, as in its [`StepView`].

@@ -137,6 +137,16 @@ words! {
 }
 
 words! {
+    /// Which runs tell the spread from run to run.
+    SpreadSource {
+        /// The runs compared: three or more a side.
+        Runs = "runs",
+        /// Runs of this kind of load on this host that the lab holds.
+        Ledger = "ledger",
+    }
+}
+
+words! {
     /// Verdict on the speed of a side against the reference.
     Speed {
         /// Beyond doubt and by more than the margin.

@@ -7,7 +7,7 @@ use crate::batch::{mean, variance};
 use crate::student::t95;
 
 /// Half width of a 95 % interval in standard errors, for a normal figure.
-const Z95: f64 = 1.959_964;
+pub(super) const Z95: f64 = 1.959_964;
 /// Fewest cells from which a spread from run to run is estimated.
 const CELLS_MIN: usize = 8;
 

@@ -1,6 +1,6 @@
 //! How often comparisons are right, on simulated runs whose truth is known.
 
-use super::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation, run_to_run_spread};
+use super::{Effect, MARGIN_PCT, Relation, adjusted_p_values, birge_scale, relation, run_to_run_spread};
 use crate::testing::{Random, ar1, tell};
 use crate::{Estimate, mean_ci};
 
@@ -30,6 +30,19 @@ fn run(random: &mut Random, level: f64, wobble: f64) -> Estimate {
 fn unpaired(random: &mut Random, change: f64, wobble: f64) -> Effect {
     let (a, b) = (run(random, 1.0, wobble), run(random, change, wobble));
     Effect::of_figures(a.value, a.ci95.unwrap(), b.value, b.ci95.unwrap()).unwrap()
+}
+
+/// Two repeats a side, widened where they disagree; with `students_t` off as if their spread were known exactly.
+fn twice(random: &mut Random, wobble: f64, students_t: bool) -> Effect {
+    let mut side = || [run(random, 1.0, wobble), run(random, 1.0, wobble)];
+    let sides = [side(), side()].map(|runs| runs.map(|r| (r.value, r.rel_half_width().unwrap() * r.value)).to_vec());
+    let two_freedoms = if students_t { 1.0 } else { 4.302_65 / 1.959_964 };
+    let scale = (birge_scale(&sides) / two_freedoms).max(1.0);
+    let [a, b] = sides.map(|s| {
+        let (value, half) = ((s[0].0 + s[1].0) / 2.0, s[0].1.hypot(s[1].1) / 2.0 * scale);
+        (value, (value - half, value + half))
+    });
+    Effect::of_figures(a.0, a.1, b.0, b.1).unwrap()
 }
 
 /// Ten blocks A B B A of 3 s a leg, on a machine that drifts by 10 % meanwhile.
@@ -74,6 +87,26 @@ fn two_runs_of_the_same_are_called_different_in_at_most_5_percent_of_500_trials(
         blocks * 100.0
     ));
     assert!(single <= 0.05 && blocks <= 0.05, "{single} {blocks}");
+}
+
+/// Why runs are not set against each other by their own intervals alone (`fathom-judge`, `compare/ledger.rs`).
+#[test]
+fn the_interval_of_a_run_does_not_hold_what_differs_from_run_to_run() {
+    let wrong = [0.005, 0.01, 0.02].map(|wobble| share(|r| is_change(alone(&unpaired(r, 1.0, wobble)))));
+    tell(&format!("A/A by the intervals of one run a side, wobble 0.5, 1, 2 %: different in {wrong:?}"));
+    assert!(wrong.iter().all(|share| *share > 0.08), "{wrong:?}");
+}
+
+#[test]
+fn two_repeats_a_side_that_wobble_are_called_different_in_at_most_5_percent_by_students_t_alone() {
+    for wobble in [0.0, 0.005, 0.01, 0.02] {
+        let [by_t, by_normal] = [true, false].map(|t| share(|r| is_change(alone(&twice(r, wobble, t)))));
+        tell(&format!(
+            "A/A, two repeats a side, wobble {wobble}: different in {by_t}, by the normal quantile {by_normal}"
+        ));
+        assert!(by_t <= 0.05, "{wobble}: {by_t}");
+        assert!(wobble < 0.01 || by_normal > 0.08, "{wobble}: {by_normal}");
+    }
 }
 
 /// The verdicts of a ladder whose first cell changed.

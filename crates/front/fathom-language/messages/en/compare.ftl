@@ -1,6 +1,7 @@
 # Runs set side by side (fathom-judge)
 
 compare-run = run { $run }
+compare-runs = runs { $list }
 compare-too-few = a comparison needs at least two runs; { $given } given
 compare-too-few-help = name the reference first, then the others: fathom compare 6 7
 compare-nothing-matches = no step of run { $b } does what a step of run { $a } did; there is nothing to compare
@@ -21,11 +22,18 @@ compare-count-same = { $steps } the same within { $margin }
 compare-count-unsure = { $steps } inconclusive
 compare-most-slower = Most slower: { $step }, { $change }{ $change-ci }.
 compare-most-faster = Most faster: { $step }, { $change }{ $change-ci }.
+compare-spread-runs = Spread from run to run: { $spread } at most, from the { $runs } runs compared.
+compare-spread-ledger = Spread from run to run: { $spread } at most, from { $runs } runs of this kind of load on this host.
+compare-inconclusive-because = Inconclusive: { $why }.
+compare-why-one-draw = a run is one draw, A has { $a } and { $side } { $b }; three a side are needed, or three past runs of this load on this host
+compare-why-unknown-host = { $side } does not say on which host it was measured, as imports do not, so its spread from run to run is not known
+compare-why-one-leg = a side was measured once only, which does not tell how far it varies
+compare-why-interval = the interval holds both a difference and none
 
 ## Caveats and notes
 
 compare-caveat-spread = The ratios scatter by { $spread } beyond their own errors: that is taken for the spread from run to run and widens each interval.
-compare-caveat-other-time = Each side was measured at another time, so what changes from run to run is not in the intervals; `fathom run --versus` measures both in turns.
+compare-caveat-mixed-side = The runs of { $side } differ among themselves: { $names }.
 compare-caveat-environment = The sides differ in more than their figures: { $names }.
 compare-caveat-noted = { $noted } of { $steps } steps have a note of their own.
 compare-caveat-unmatched = { $steps ->

@@ -1,6 +1,7 @@
 # Runs set side by side (fathom-judge)
 
 compare-run = 运行 { $run }
+compare-runs = 运行 { $list }
 compare-too-few = 比较至少需要两次运行；只给出 { $given } 次
 compare-too-few-help = 请先给出参照，再给出其他运行：fathom compare 6 7
 compare-nothing-matches = 运行 { $b } 中没有步骤与运行 { $a } 的步骤相同；无从比较
@@ -21,11 +22,18 @@ compare-count-same = { $steps } 个差异在 { $margin } 以内
 compare-count-unsure = { $steps } 个无法判断
 compare-most-slower = 变慢最多的：{ $step }，{ $change }{ $change-ci }。
 compare-most-faster = 变快最多的：{ $step }，{ $change }{ $change-ci }。
+compare-spread-runs = 运行间波动：最大 { $spread }，来自所比较的 { $runs } 次运行。
+compare-spread-ledger = 运行间波动：最大 { $spread }，来自本机同类负载的 { $runs } 次运行。
+compare-inconclusive-because = 无法判断：{ $why }。
+compare-why-one-draw = 一次运行只是一次抽样，A 有 { $a } 次，{ $side } 有 { $b } 次；每方需要三次运行，或本机此负载已有三次运行
+compare-why-unknown-host = { $side } 未注明测量所在的主机（导入的结果即如此），因此其运行间波动未知
+compare-why-one-leg = 有一方只测量了一次，无从得知其波动
+compare-why-interval = 区间既包含差异也包含无差异
 
 ## 注意事项与说明
 
 compare-caveat-spread = 比值的离散超出自身误差 { $spread }：视为各次运行之间的波动，并据此放宽每个区间。
-compare-caveat-other-time = 两方在不同时间测量，运行之间的变化未计入区间；`fathom run --versus` 可交替测量两方。
+compare-caveat-mixed-side = { $side } 的各次运行之间也有差异：{ $names }。
 compare-caveat-environment = 除数据外，两方还有其他差异：{ $names }。
 compare-caveat-noted = { $steps } 个步骤中有 { $noted } 个带有说明。
 compare-caveat-unmatched = { $steps } 个步骤没有对应步骤，未作比较。

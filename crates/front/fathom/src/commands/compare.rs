@@ -1,12 +1,13 @@
 //! `compare`: runs against each other, or the sides of one run.
 
 use fathom_judge::compare::{compare_arms, compare_runs};
-use fathom_judge::document::{Comparison, Document};
-use fathom_store::Lab;
+use fathom_judge::document::{ComparedStep, Comparison, Design, Document};
+use fathom_lab::past_runs;
+use fathom_store::{Lab, RunId};
 use fathom_units::parse_pct;
 
 use super::output::{Output, write_comparison};
-use super::{existing_lab, load, run_number, to_json};
+use super::{document, existing_lab, run_number, to_json};
 use crate::args::{Args, CompareArgs};
 use crate::comparison;
 use crate::exit::{Exit, Problem};
@@ -34,8 +35,12 @@ pub(crate) fn compare(args: &Args, options: &CompareArgs) -> Result<Exit, Proble
         talk(&format!("Report: {}", path.display()));
     }
     result(&if options.json { to_json(&comparison) } else { comparison::text(&comparison) });
-    match limit_pct.and_then(|limit| Some((fault(&comparison, limit)?, limit))) {
-        Some((message, limit)) => Err(Problem::new(Exit::Failed, message, fault_help(&comparison, limit))),
+    let Some(limit) = limit_pct else { return Ok(Exit::Done) };
+    if let Some(message) = fault(&comparison, limit) {
+        return Err(Problem::new(Exit::Failed, message, fault_help(&comparison, limit)));
+    }
+    match open(&comparison, limit) {
+        Some(message) => Err(Problem::new(Exit::Inconclusive, message, open_help(&comparison, limit))),
         None => Ok(Exit::Done),
     }
 }
@@ -46,17 +51,25 @@ fn percent(flag: &str, text: &str) -> Result<f64, Problem> {
 
 fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, Problem> {
     let mut numbers = Vec::new();
-    for name in names {
-        let number = run_number(lab, name)?;
-        if numbers.contains(&number) {
-            return Err(Problem::usage(
-                format!("run {} is named twice: a run does not differ from itself", number.0),
-                "name different runs (fathom list); one run alone has its own sides compared",
-            ));
+    let mut sides = Vec::new();
+    for side in names {
+        let mut documents = Vec::new();
+        for name in side.split(',') {
+            let number = run_number(lab, name)?;
+            if numbers.contains(&number) {
+                return Err(Problem::usage(
+                    format!("run {} is named twice: a run does not differ from itself", number.0),
+                    "name different runs (fathom list); one run alone has its own sides compared",
+                ));
+            }
+            numbers.push(number);
+            documents.push(number);
         }
-        numbers.push(number);
+        sides.push(documents);
     }
-    let documents = names.iter().map(|name| load(lab, name)).collect::<Result<Vec<Document>, Problem>>()?;
+    let load_side = |side: Vec<RunId>| side.into_iter().map(|number| document(lab, number)).collect();
+    let sides = sides.into_iter().map(load_side).collect::<Result<Vec<Vec<Document>>, Problem>>()?;
+    let documents: Vec<&Document> = sides.iter().flatten().collect();
     if let [only] = &documents[..] {
         return compare_arms(only, margin_pct).ok_or_else(|| {
             Problem::usage(
@@ -65,7 +78,9 @@ fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, 
             )
         });
     }
-    compare_runs(&documents.iter().collect::<Vec<_>>(), margin_pct).map_err(|e| Problem::of(Exit::Usage, &e))
+    let past = past_runs(lab, &documents)?;
+    let sides: Vec<Vec<&Document>> = sides.iter().map(|side| side.iter().collect()).collect();
+    compare_runs(&sides, &past, margin_pct).map_err(|e| Problem::of(Exit::Usage, &e))
 }
 
 /// What is worse than `limit_pct` allows; `None`: nothing.
@@ -91,11 +106,11 @@ fn fault_help(comparison: &Comparison, limit_pct: f64) -> String {
         [_, other] => other.run.to_string(),
         _ => "RUN".to_owned(),
     };
-    let slower: Vec<&str> = comparison.slower_by(limit_pct / 100.0).map(|s| s.design.as_str()).collect();
+    let slower: Vec<Design> = comparison.slower_by(limit_pct / 100.0).map(|s| s.design).collect();
     let mut parts = Vec::new();
-    if slower.contains(&"unpaired") {
+    if slower.contains(&Design::Unpaired) {
         parts.push(
-            "to rule out what changes from run to run, measure both sides in turns: fathom run STUDY --versus KEY=VALUE"
+            "to see what changes with the side alone, measure both sides in turns: fathom run STUDY --versus KEY=VALUE"
                 .to_owned(),
         );
     } else if !slower.is_empty() {
@@ -105,6 +120,32 @@ fn fault_help(comparison: &Comparison, limit_pct: f64) -> String {
         parts.push(format!("what to do about a step that was refused or failed stands with it: fathom show {run}"));
     }
     parts.join("; ")
+}
+
+/// What is neither shown to be slower than `limit_pct` allows nor shown not to be; `None`: nothing.
+fn open(comparison: &Comparison, limit_pct: f64) -> Option<String> {
+    let open: Vec<&ComparedStep> = comparison.open_beyond(limit_pct / 100.0).collect();
+    let first = open.first()?;
+    let named: Vec<String> =
+        open.iter().map(|s| format!("{} ({})", s.label, comparison::change(s.ratio, s.ci95))).collect();
+    let what = if open.len() == 1 { "1 step".to_owned() } else { format!("{} steps", open.len()) };
+    let mut message = format!("inconclusive: {what} may be slower by more than {limit_pct} %: {}", listed(&named));
+    if let Some(why) = first.inconclusive.as_ref().filter(|_| first.ci95.is_none()) {
+        message.push_str(&format!("; {}", say(why)));
+    }
+    Some(message)
+}
+
+/// How to settle it.
+fn open_help(comparison: &Comparison, limit_pct: f64) -> String {
+    if comparison.open_beyond(limit_pct / 100.0).all(|s| s.design == Design::Paired) {
+        return "measure longer, or in more blocks: what was measured in turns does not tell it yet".to_owned();
+    }
+    let reference = comparison.sides.first().map_or(0, |s| s.run);
+    format!(
+        "repeat each side (fathom run --like {reference}) and name all its runs, three or more: \
+         fathom compare 1,2,3 4,5,6; or measure both sides in turns: fathom run STUDY --versus KEY=VALUE"
+    )
 }
 
 fn counted(steps: usize) -> String {
