@@ -102,7 +102,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
     pattern: random4 ? "random" : "sequential", block_size_bytes: cell.block, direct: cell.direct ?? true, footprint_bytes: 2 * 1024 ** 3,
     threads: cell.threads, queue_depth: cell.depth, devices: 1, rate_iops: null, started: "2026-11-21T02:03:04Z", runtime_s: seconds, setup_ms: 11.4,
     ios, errors: 0, iops, iops_ci95: [iops * (1 - 0.004), iops * (1 + 0.004)], bytes_per_s: iops * cell.block,
-    lat_ns: lat, depth: { asked: outstanding, in_flight: 0.9 * outstanding }, slat_ns: latencyView(900, Math.round(ios / 16), iops / 16), clat_ns: latencyView(mean - 900, Math.round(ios / 16), iops / 16), service_ns: null,
+    iops_ci95_why_none: null, iops_ci95_needs_s: null, iops_ci95_blind_beyond_s: null, lat_ns: lat, depth: { asked: outstanding, in_flight: 0.9 * outstanding }, slat_ns: latencyView(900, Math.round(ios / 16), iops / 16), clat_ns: latencyView(mean - 900, Math.round(ios / 16), iops / 16), service_ns: null,
     read: write ? null : direction, write: write ? direction : null, trim: null,
     cpu: {
       busy_cores: busy, cpus_online: cpus, user_ns_per_io: user, system_ns_per_io: system, irq_ns_per_io: irq, kernel_worker_ns_per_io: wide ? 140 : 0,
