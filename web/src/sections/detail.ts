@@ -55,6 +55,7 @@ function factRows(step: StepView, doc: Document): HTMLElement {
     [text.detail.engine, [step.engine, step.mode].join(" ")],
     [f.busiest, busiest ? `CPU ${busiest[0]}, ${percent(busiest[1])}` : ""],
     [f.stolen, step.cpu && step.cpu.steal_pct > 0 ? percent(step.cpu.steal_pct / 100) : ""],
+    [f.noInterval, step.iops_ci95_why_none ? say(step.iops_ci95_why_none) : ""],
     [f.depth, step.depth ? text.detail.depthText(digits3(step.depth.in_flight), digits3(step.depth.asked)) : ""],
     [f.overhead, step.overhead ? text.detail.overheadText(time(step.overhead.loop_ns_per_io), time(step.overhead.batch_stamp_error_ns_mean), digits3(step.overhead.ios_per_submit)) : ""],
     [f.clock, step.clock ? text.detail.clockText(step.clock.source, time(step.clock.read_cost_ns), digits3(step.clock.drift_ppm)) : ""],

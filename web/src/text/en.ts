@@ -246,6 +246,7 @@ export const english = {
       placement: "Placement",
       footprint: "Footprint",
       cache: ["page cache bypassed", "through the page cache"],
+      noInterval: "No interval of IOPS",
       depth: "Queue depth",
       overhead: "Own cost",
       clock: "Clock",

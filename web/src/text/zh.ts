@@ -233,6 +233,7 @@ export const chinese: Text = {
       placement: "线程放置",
       footprint: "访问范围",
       cache: ["绕过页缓存", "经过页缓存"],
+      noInterval: "IOPS 无区间",
       depth: "队列深度",
       overhead: "自身开销",
       clock: "时钟",

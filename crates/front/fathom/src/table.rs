@@ -215,6 +215,14 @@ fn marks(step: &StepView) -> String {
     out
 }
 
+/// The interval of IOPS in words, or why there is none.
+fn interval(step: &StepView) -> String {
+    match &step.iops_ci95_why_none {
+        Some(why) => format!("no 95 % interval: {}", say(why)),
+        None => format!("±{} at 95 %", half_width(step)),
+    }
+}
+
 fn half_width(step: &StepView) -> String {
     match step.iops_ci95 {
         // Too few intervals for a figure: wider than the mean itself says all.
@@ -307,9 +315,9 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
         }
     } else {
         line(format!(
-            "  IOPS {} (±{} at 95 %) · {} · {} I/Os in {:.2} s · {} errors",
+            "  IOPS {} ({}) · {} · {} I/Os in {:.2} s · {} errors",
             format_iops(step.iops),
-            half_width(step),
+            interval(step),
             format_rate(step.bytes_per_s),
             step.ios,
             step.runtime_s,

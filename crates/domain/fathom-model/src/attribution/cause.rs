@@ -154,7 +154,7 @@ pub enum UnknownReason {
     NoIo,
     /// No counter is at its limit, and no neighbouring step decides.
     NoSignature,
-    /// A later step with fewer in flight gave more.
+    /// A later step with no more in flight gave more.
     LessGaveMore,
     /// A deeper queue gave little more, but its threads held it.
     DeeperHeldByThreads,

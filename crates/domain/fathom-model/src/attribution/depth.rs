@@ -14,6 +14,8 @@ const PLATEAU_GAIN: f64 = 1.1;
 const UNSEEN: f64 = 0.03;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
 const ALONE_BY_DEPTH: f64 = 0.8;
+/// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
+const USUAL_SPREAD: f64 = 0.02;
 /// Relative error of a step that is too short for an interval.
 const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
 /// Half widths of a 95 % interval in standard errors.
@@ -27,8 +29,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let probe = shown(all, this, &mut numbers);
     let plateau = plateau_probability(all, this);
     // What another step exceeds beyond both intervals is no device's limit, however little it is.
-    let others = || probe::ladder(all, this).filter(|o| o.in_flight() != n && exceeds(o, this));
-    if let Some(above) = others().filter(|o| o.in_flight() > n).min_by_key(|o| o.in_flight()) {
+    let above = probe::ladder(all, this).filter(|o| o.in_flight() > n && exceeds(o, this, 0.0));
+    if let Some(above) = above.min_by_key(|o| o.in_flight()) {
         // Where the curve says plateau and one deeper step says otherwise, neither is said with confidence.
         let share = plateau.map_or(ALONE_BY_DEPTH, |plateau| (1.0 - plateau).max(0.5));
         let probe = Neighbour::of_iops(above.in_flight(), this, above).result(more(above.in_flight()));
@@ -46,7 +48,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     if plateau < 0.5 {
         return Some(Limit::probable(depth, 1.0 - plateau, numbers).with_probes(probe));
     }
-    if others().any(|o| o.step.index > this.step.index) {
+    let is_later = |o: &&Observation| o.in_flight() <= n && o.step.index > this.step.index;
+    if probe::ladder(all, this).filter(is_later).any(|o| exceeds(o, this, USUAL_SPREAD)) {
         return Some(Limit::unknown(UnknownReason::LessGaveMore, numbers).with_probes(probe));
     }
     let device = Cause::Device { in_flight: n, lat_ns };
@@ -85,8 +88,8 @@ fn rung(o: &Observation) -> Rung {
     Rung { in_flight: f64::from(o.in_flight()), iops: o.iops(), relative_error: relative_error(o) }
 }
 
-/// Whether a step gave more, beyond both intervals.
-fn exceeds(other: &Observation, this: &Observation) -> bool {
-    let half = |o: &Observation| HALF_WIDTH_ERRORS * relative_error(o);
+/// Whether a step gave more, beyond both intervals, each widened by what steps differ by from one time to the next.
+fn exceeds(other: &Observation, this: &Observation, spread: f64) -> bool {
+    let half = |o: &Observation| HALF_WIDTH_ERRORS * relative_error(o).hypot(spread);
     other.iops() * (1.0 - half(other)) > this.iops() * (1.0 + half(this))
 }

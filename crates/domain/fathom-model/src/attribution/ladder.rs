@@ -51,6 +51,7 @@ fn share_of_plateau(u: f64, sharpness: f64) -> f64 {
 impl LadderFit {
     /// Explains the steps; `None` where they do not differ in what they had in flight.
     pub(crate) fn of(rungs: &[Rung]) -> Option<LadderFit> {
+        let rungs = &pooled(rungs)[..];
         let depths = || rungs.iter().map(|r| r.in_flight);
         let (low, high) = (depths().fold(f64::INFINITY, f64::min), depths().fold(0.0, f64::max));
         if rungs.iter().any(|r| r.iops <= 0.0 || r.in_flight <= 0.0) || low >= high {
@@ -62,8 +63,10 @@ impl LadderFit {
         for i in 0..=steps as u32 {
             let knee_in_flight = first * (last / first).powf(f64::from(i) / steps);
             for sharpness in SHARPNESS {
+                let residual = |r: &Rung| r.iops.ln() - share_of_plateau(r.in_flight / knee_in_flight, sharpness).ln();
+                let residuals: Vec<f64> = rungs.iter().map(residual).collect();
                 for (spread, prior) in SPREAD {
-                    let weight = prior.ln() + log_evidence(rungs, knee_in_flight, sharpness, spread);
+                    let weight = prior.ln() + log_evidence(rungs, &residuals, spread);
                     curves.push(Curve { weight, knee_in_flight, sharpness });
                 }
             }
@@ -83,12 +86,30 @@ impl LadderFit {
     }
 }
 
-/// Logarithm of the probability of the steps under a curve's shape, `C` integrated over a flat prior in its logarithm.
-fn log_evidence(rungs: &[Rung], knee_in_flight: f64, sharpness: f64, spread: f64) -> f64 {
-    let (mut precision, mut sum, mut squares, mut log_norm) = (0.0, 0.0, 0.0, 0.0);
+/// Steps of one depth as one: a run that measures each depth many times is explained as fast as one that does so once.
+fn pooled(rungs: &[Rung]) -> Vec<Rung> {
+    let mut depths: Vec<(f64, Vec<&Rung>)> = Vec::new();
     for rung in rungs {
+        match depths.iter_mut().find(|(in_flight, _)| *in_flight == rung.in_flight) {
+            Some((_, same)) => same.push(rung),
+            None => depths.push((rung.in_flight, vec![rung])),
+        }
+    }
+    let one = |(in_flight, same): (f64, Vec<&Rung>)| {
+        let n = same.len() as f64;
+        let iops = (same.iter().map(|r| r.iops.ln()).sum::<f64>() / n).exp();
+        let relative_error = same.iter().map(|r| r.relative_error.powi(2)).sum::<f64>().sqrt() / n;
+        Rung { in_flight, iops, relative_error }
+    };
+    depths.into_iter().map(one).collect()
+}
+
+/// Logarithm of the probability of the steps under a curve's shape, `C` integrated over a flat prior in its logarithm;
+/// `residuals`: logarithms of what each step gave over the shape.
+fn log_evidence(rungs: &[Rung], residuals: &[f64], spread: f64) -> f64 {
+    let (mut precision, mut sum, mut squares, mut log_norm) = (0.0, 0.0, 0.0, 0.0);
+    for (rung, residual) in rungs.iter().zip(residuals) {
         let variance = rung.relative_error.powi(2) + spread.powi(2);
-        let residual = rung.iops.ln() - share_of_plateau(rung.in_flight / knee_in_flight, sharpness).ln();
         precision += 1.0 / variance;
         sum += residual / variance;
         squares += residual * residual / variance;

@@ -154,6 +154,38 @@ fn a_step_that_a_deeper_one_exceeds_beyond_both_intervals_is_not_held_by_the_dev
     assert_eq!(attribute(&with(&steps, 0.01), 0).name, LimitName::Unknown);
 }
 
+/// Whatever the ladder: in 2,000 of random depths, threads, levels, noise and intervals, no step is the device's that a
+/// later one exceeds beyond both intervals, and the shares are probabilities.
+#[test]
+fn no_ladder_has_a_step_held_by_a_device_that_a_later_step_exceeds() {
+    let mut rng = fathom_random::Rng::new(12, 0);
+    for _ in 0..2000 {
+        let half_width = [0.002, 0.02, 0.1, 0.4][rng.below(4) as usize];
+        let plateau = 20_000 + rng.below(400_000);
+        let mut ladder = Vec::new();
+        for index in 0..2 + rng.below(7) as u32 {
+            let (threads, depth) = (1 << rng.below(3), 1 << rng.below(8));
+            let level = (u64::from(threads * depth) * 12_000).min(plateau);
+            let ios = level * (60 + rng.below(80)) / 100;
+            let (mut step, record) = observed(threads, depth, ios.max(1), rng.below(100) as f64 / 100.0);
+            step.index = index;
+            ladder.push((step, record));
+        }
+        let all = with(&ladder, half_width);
+        for (i, this) in all.iter().enumerate() {
+            let limit = attribute(&all, i);
+            assert!(limit.probability.is_none_or(|p| (0.48..=0.99).contains(&p)), "{:?}", limit.probability);
+            // A step of no more in flight is measured again: what it may differ by is more than its interval.
+            let exceeds = |o: &Observation| {
+                let allowed = if o.in_flight() > this.in_flight() { half_width } else { half_width.hypot(0.04) };
+                o.iops() * (1.0 - allowed) > this.iops() * (1.0 + allowed)
+            };
+            let is_exceeded = all[i + 1..].iter().any(exceeds);
+            assert!(!is_exceeded || limit.name != LimitName::Device, "{} at {}", limit.sentence(), this.iops());
+        }
+    }
+}
+
 #[test]
 fn a_later_step_that_gives_more_with_less_in_flight_says_that_the_device_changed() {
     let mut steps = [observed(1, 64, 50_000, 0.3), observed(1, 128, 50_500, 0.3), observed(1, 32, 80_000, 0.3)];

@@ -51,7 +51,7 @@ limit-database-core = One core is the { $limit }: it is { $busiest } busy, all C
 limit-database = The database is the { $limit }: CPUs are { $busy } busy and the drives give { $iops-figure } of { $calibrated }; it waits for itself (locks, log) or for more sessions.
 limit-unknown-no-io = Limit unknown: no I/O completed.
 limit-unknown-no-signature = Limit unknown: no counter is at its limit, and no neighbouring step decides.
-limit-unknown-less-gave-more = Limit unknown: a later step with fewer in flight gave more, so the state of the device changed between the steps.
+limit-unknown-less-gave-more = Limit unknown: a later step with no more in flight gave more, so the state of the device changed between the steps.
 limit-unknown-deeper-held-by-threads = Limit unknown: a deeper queue gave little more because the cores of its threads were full, which says nothing about the device.
 limit-unknown-shallower-held-by-threads = Limit unknown: the step with fewer in flight was limited by its threads, so the gain since then says nothing about queue depth.
 

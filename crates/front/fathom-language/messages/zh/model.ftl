@@ -51,7 +51,7 @@ limit-database-core = { $limit }是单个核心：繁忙 { $busiest }，全部 C
 limit-database = { $limit }是数据库：CPU 繁忙 { $busy }，硬盘给出 { $calibrated } 中的 { $iops-figure }；它在等待自身（锁、日志）或更多会话。
 limit-unknown-no-io = 瓶颈未知：没有完成任何 I/O。
 limit-unknown-no-signature = 瓶颈未知：没有计数器到达极限，相邻步骤也不能判定。
-limit-unknown-less-gave-more = 瓶颈未知：后面在途更少的步骤反而更快，说明设备的状态在步骤之间变了。
+limit-unknown-less-gave-more = 瓶颈未知：后面在途不多于此的步骤反而更快，说明设备的状态在步骤之间变了。
 limit-unknown-deeper-held-by-threads = 瓶颈未知：队列更深时因其线程所在的核已满而增长甚少，这不能说明设备的情况。
 limit-unknown-shallower-held-by-threads = 瓶颈未知：在途较少的步骤受其线程所限，因此此后的增长不能说明队列深度的作用。
 
