@@ -207,10 +207,6 @@ mod tests {
         }
         let total: f64 = counts.iter().map(|&n| f64::from(n)).sum();
         let error: f64 = said.iter().zip(right).map(|(s, r)| (s - r).abs()).sum::<f64>() / total;
-        println!(
-            "calibration error {:.3}, {sure} sure, {sure_wrong} of them wrong; {counts:?} {said:?} {right:?}",
-            error
-        );
         assert!(error <= 0.05, "expected calibration error {error}");
         assert!(f64::from(sure_wrong) <= 0.02 * f64::from(sure), "{sure_wrong} of {sure}");
         assert!(f64::from(sure) >= 0.5 * total, "an answer is given: {sure} of {total}");

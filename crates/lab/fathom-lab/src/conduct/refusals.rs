@@ -10,7 +10,7 @@ use fathom_store::Lab;
 use super::{ConductError, ConductOptions, permission};
 
 /// The targets of the plan that are there, are written, and would be refused, each with the first reason. `begun`: as in
-/// [`super::ResumedPlan`]. Touches nothing.
+/// `ResumedPlan`. Touches nothing.
 ///
 /// # Errors
 /// The lab cannot be read.
