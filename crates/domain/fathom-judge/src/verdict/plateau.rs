@@ -16,6 +16,8 @@ pub(super) struct Most<'a> {
     pub(super) best: &'a StepView,
     /// Of those on the plateau the one with the fewest in flight.
     first: &'a StepView,
+    /// Whether others on it have more in flight.
+    has_deeper: bool,
 }
 
 fn in_flight(step: &StepView) -> u32 {
@@ -27,7 +29,7 @@ impl<'a> Most<'a> {
     /// more there is no plateau, and the greatest step stands alone.
     pub(super) fn of(kind: &Loads<'a>) -> Most<'a> {
         let best = kind.best();
-        let alone = Most { rate: rate(best), best, first: best };
+        let alone = Most { rate: rate(best), best, first: best, has_deeper: false };
         let is_tried =
             |s: &&StepView| s.rate_iops.is_none() && s.placement == best.placement && s.engine == best.engine;
         let tried: Vec<&StepView> = kind.steps.iter().copied().filter(is_tried).collect();
@@ -51,14 +53,15 @@ impl<'a> Most<'a> {
             false => Quantity::iops(found.value).with_ci95(Some([low, high])),
         };
         let first = found.members.iter().map(|i| tried[*i]).min_by_key(|s| in_flight(s)).unwrap_or(best);
-        Most { rate, best, first }
+        let has_deeper = found.members.iter().any(|i| in_flight(tried[*i]) > in_flight(first));
+        Most { rate, best, first, has_deeper }
     }
 
     /// `T1 QD32`, or `T1 QD32 and more`.
     pub(super) fn load(&self) -> Message {
-        match in_flight(self.first) == in_flight(self.best) {
-            true => load(self.best),
-            false => msg!("verdict-from-load", load = load(self.first)),
+        match self.has_deeper {
+            false => load(self.first),
+            true => msg!("verdict-from-load", load = load(self.first)),
         }
     }
 }

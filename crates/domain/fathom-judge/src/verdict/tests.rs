@@ -248,6 +248,31 @@ fn tune_answers_yes_no_it_depends_or_inconclusive() {
     );
 }
 
+/// Two steps that the device holds are one level, said of the shallower one and all that is deeper, whichever gave more.
+#[test]
+fn the_headline_is_the_plateau_and_says_from_where_it_holds() {
+    let answer = |at_64: f64, at_128: f64, last: LimitName| {
+        let of =
+            |index, threads, depth, iops, name| limited(seen(&step(index, 100, threads, depth), iops, 100.0), name, "");
+        let steps = [
+            of(0, 1, 1, 14e3, LimitName::QueueDepth),
+            of(1, 1, 64, at_64, LimitName::Device),
+            of(2, 4, 32, at_128, last),
+        ];
+        english(&one("quick", &steps, None).answer)
+    };
+    for (at_64, at_128) in [(71e3, 70e3), (70e3, 71e3)] {
+        let said = answer(at_64, at_128, LimitName::Device);
+        assert!(
+            said.starts_with("This storage gives 70.5k IOPS")
+                && said.contains("at T1 QD64 and more. The limit is the device."),
+            "{said}"
+        );
+    }
+    let rising = answer(70e3, 90e3, LimitName::QueueDepth);
+    assert!(rising.starts_with("This storage gives 90.0k IOPS") && rising.contains("at T4 QD32. "), "{rising}");
+}
+
 #[test]
 fn another_study_with_sides_answers_both_questions() {
     let steps = in_turns(["engine as in the study", "engine=libaio"], &[(100, 1, 1, 50e3, 1.05)]);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_plan::BlockSize;
+use fathom_plan::{BlockSize, fio_bytes};
 use serde_json::{Map, Value};
 
 /// Options of one job, global ones included. Every reader leaves a note when it cannot take a value at its word.
@@ -39,7 +39,7 @@ impl Options {
     }
 
     pub(super) fn size(&self, key: &str) -> Option<u64> {
-        size_bytes(self.text(key)?)
+        fio_bytes(self.text(key)?)
     }
 
     pub(super) fn duration_ns(&self, key: &str) -> Option<u64> {
@@ -54,29 +54,6 @@ impl Options {
         }
         out
     }
-}
-
-/// A size as fio reads it by default (`kb_base=1024`): `4k`, `4kb` and `4Ki` are 4096, `4KiB` is 4000. fio mixes the
-/// standards up on purpose, for old scripts (`get_mult_bytes` in its parse.c).
-pub(super) fn size_bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    if let Some(hex) = text.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).ok();
-    }
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let suffix = &text[digits..];
-    let base: u64 = if suffix.ends_with("ib") { 1000 } else { 1024 };
-    let power = match suffix.trim_end_matches('b').trim_end_matches('i') {
-        "" => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
-        _ => return None,
-    };
-    number.checked_mul(base.checked_pow(power)?)
 }
 
 /// A time as fio reads it: seconds unless a unit follows.
@@ -103,7 +80,7 @@ pub(super) fn block_split(text: &str) -> Option<Vec<BlockSize>> {
     for entry in first_direction.split(':') {
         let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
         let share: Option<u8> = if share.is_empty() { None } else { Some(share.parse().ok()?) };
-        entries.push((u32::try_from(size_bytes(size)?).ok()?, share));
+        entries.push((u32::try_from(fio_bytes(size)?).ok()?, share));
     }
     let given: u32 = entries.iter().filter_map(|(_, share)| share.map(u32::from)).sum();
     let open = entries.iter().filter(|(_, share)| share.is_none()).count() as u32;
@@ -144,15 +121,6 @@ pub(super) fn file_names(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_those_that_fio_3_33_uses() {
-        let measured = [("4KiB", 4000), ("4Ki", 4096), ("4kb", 4096), ("4k", 4096), ("0x1000", 4096), ("1mi", 1 << 20)];
-        for (text, bytes) in measured {
-            assert_eq!(size_bytes(text), Some(bytes), "{text}");
-        }
-        assert_eq!(size_bytes("10%"), None);
-    }
 
     #[test]
     fn a_split_with_open_shares_adds_up_to_100() {

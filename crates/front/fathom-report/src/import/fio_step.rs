@@ -2,10 +2,10 @@
 
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, RunLength, Step, TargetId, Verify, Workload,
+    Region, RunLength, Step, TargetId, Verify, Workload, fio_bytes,
 };
 
-use super::fio_options::{Options, block_split, cpu_list, file_names, size_bytes};
+use super::fio_options::{Options, block_split, cpu_list, file_names};
 use crate::fio_json::size_word;
 
 /// What the file measured of the job, to check its options against.
@@ -147,7 +147,7 @@ fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<String>) 
             None => notes.push(format!("bssplit `{split}` could not be read; the mean size is taken")),
         }
     }
-    let stated = options.text("bs").map_or(Some(4096), size_bytes).and_then(|bytes| u32::try_from(bytes).ok());
+    let stated = options.text("bs").map_or(Some(4096), fio_bytes).and_then(|bytes| u32::try_from(bytes).ok());
     let stated = stated.filter(|bytes| *bytes > 0);
     let mean = u32::try_from(measured.bytes.checked_div(measured.ios).unwrap_or(0)).ok().filter(|bytes| *bytes > 0);
     match (stated, mean) {
@@ -221,7 +221,7 @@ fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<TargetId>, u32) 
 
 fn rate(options: &Options, threads: u32, notes: &mut Vec<String>) -> Option<Rate> {
     let text = options.text("rate_iops").filter(|text| !text.is_empty() && *text != "0")?;
-    let per_job: f64 = text.split(',').filter_map(size_bytes).map(|n| n as f64).sum();
+    let per_job: f64 = text.split(',').filter_map(fio_bytes).map(|n| n as f64).sum();
     notes.push(format!("fio was held to rate_iops={text} per job; its latencies count from the actual start"));
     let poisson = options.text("rate_process") == Some("poisson");
     let process = if poisson { RateProcess::Poisson } else { RateProcess::Fixed };
