@@ -12,6 +12,7 @@ mod describe;
 mod device;
 mod fit;
 mod fit_device;
+mod kernel_work;
 mod machine;
 mod pcie;
 mod predict;

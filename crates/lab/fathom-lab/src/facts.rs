@@ -1,12 +1,13 @@
 //! What the inventory knows of the machine a step ran on, in the words of attribution and ceilings.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use fathom_host::BlockDevice;
 use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
-    DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, RateSource, StepFacts,
-    UplinkModel, UplinkPlace,
+    Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit,
+    RateSource, StepFacts, UplinkModel, UplinkPlace,
 };
 use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
@@ -141,6 +142,8 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
     irq_cpus.dedup();
     DriveFacts {
         name: drive.device.name.clone(),
+        model: drive.device.model.clone(),
+        rated: rated(&drive.device),
         link: hop.map(|h| link(h.current, h.max_payload_bytes)),
         link_possible: hop.map(|h| link(h.possible(), h.max_payload_bytes)),
         // Only drives that need no reordering are judged by their scheduler.
@@ -149,6 +152,13 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
         irq_cpus,
         temperature_celsius: drive.warmest().map(|t| (t.celsius, t.warning_celsius)),
     }
+}
+
+/// What the catalogue says of a drive of this model and size.
+fn rated(device: &BlockDevice) -> Option<DeviceModel> {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    let catalogue = CATALOGUE.get_or_init(Catalogue::embedded);
+    DeviceModel::of(catalogue.device_like(device.model.as_deref()?, device.size_bytes)?).ok()
 }
 
 /// What control groups allow the devices, or what lies below them.

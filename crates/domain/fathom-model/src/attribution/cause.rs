@@ -5,6 +5,7 @@ use fathom_message::{Message, Quantity, Unit, msg};
 use super::facts::RateSource;
 use super::name::LimitName;
 use crate::ceilings::Ceiling;
+use crate::kernel_work::KernelWork;
 
 /// What the counters of a step showed. Shares are in [0, 1].
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,15 @@ pub enum Cause {
         /// Share of that in interrupts.
         interrupt_share: f64,
     },
+    /// Threads of the kernel that work for the I/O were busy.
+    KernelThread {
+        /// Name of the thread, or of the work queue.
+        name: String,
+        /// How many CPUs they could use.
+        cpus: u32,
+        /// Mean share of the time in which those had nothing left for them.
+        busy_share: f64,
+    },
     /// The cores of the workers were busy.
     Cores {
         /// Worker threads.
@@ -65,6 +75,15 @@ pub enum Cause {
     /// A link, a shared link or memory carries what it can.
     AtCeiling {
         /// The ceiling and how it was calculated.
+        ceiling: Ceiling,
+        /// What was moved.
+        bytes_per_s: f64,
+        /// IOPS over the ceiling.
+        used_share: f64,
+    },
+    /// A drive's own link carries what it can, or the drive gives what it can.
+    LinkOrDrive {
+        /// The ceiling of the link and how it was calculated.
         ceiling: Ceiling,
         /// What was moved.
         bytes_per_s: f64,
@@ -171,8 +190,9 @@ impl Cause {
             Cause::PageCache { .. } => LimitName::PageCache,
             Cause::AllCores { .. } => LimitName::AllCores,
             Cause::IrqCores { .. } => LimitName::IrqCore,
+            Cause::KernelThread { .. } => LimitName::KernelThread,
             Cause::Cores { .. } | Cause::PollingCore { .. } => LimitName::Core,
-            Cause::AtCeiling { ceiling, .. } => ceiling.name,
+            Cause::AtCeiling { ceiling, .. } | Cause::LinkOrDrive { ceiling, .. } => ceiling.name,
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
             Cause::SharedPart => LimitName::Uplink,
             Cause::QueueDepth { .. } => LimitName::QueueDepth,
@@ -214,6 +234,14 @@ impl Cause {
                 let (busy, interrupts) = (share(*busy_share), share(*interrupt_share));
                 msg!("limit-irq-cores", limit = limit, cpus = *cpus, cpu = *cpu, busy = busy, interrupts = interrupts)
             }
+            Cause::KernelThread { name, cpus, busy_share } => msg!(
+                "limit-kernel-thread",
+                limit = limit,
+                name = name,
+                cpus = *cpus,
+                busy = share(*busy_share),
+                work = KernelWork::of(name).map_or_else(|| Message::verbatim(""), KernelWork::message)
+            ),
             Cause::Cores { workers, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
                 msg!("limit-cores", limit = limit, workers = *workers, busy = busy, cost = cost)
@@ -228,6 +256,10 @@ impl Cause {
                     LimitName::Uplink => msg!("limit-uplink", limit = limit, rate = rate, used = used, ceiling = how),
                     _ => msg!("limit-memory", limit = limit, rate = rate, used = used, ceiling = how),
                 }
+            }
+            Cause::LinkOrDrive { ceiling, bytes_per_s, used_share } => {
+                let (rate, used, how) = (Quantity::bytes_per_s(*bytes_per_s), share(*used_share), &ceiling.sentence);
+                msg!("limit-link-or-drive", limit = limit, rate = rate, used = used, ceiling = how)
             }
             Cause::ArrayCeiling { ceiling, iops } => {
                 let (used, iops) = (share(iops / ceiling.iops), Quantity::iops(*iops));

@@ -1,12 +1,12 @@
 //! The queue or the device: what is left when the host is idle enough.
 
-use super::Observation;
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::ladder::{LadderFit, Rung};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult, inverse};
 use super::probe::{self, Neighbour};
+use super::{Confidence, Observation};
 
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
 const PLATEAU_GAIN: f64 = 1.1;
@@ -61,6 +61,13 @@ pub(super) fn plateau_probability(all: &[Observation], this: &Observation) -> Op
     // Steps whose threads were held by their cores say what cores give.
     let rungs: Vec<Rung> = probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this)).map(rung).collect();
     Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
+}
+
+/// A deeper queue that gave nothing, where the ladder is surely flat.
+pub(super) fn flat(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+    let deeper = probe::depth(all, this, true)?;
+    let is_sure = plateau_probability(all, this)? >= Confidence::CONFIRMED_FROM;
+    is_sure.then(|| deeper.result(more(deeper.count)))
 }
 
 fn more(in_flight: u32) -> ProbeChange {

@@ -31,6 +31,8 @@ pub enum EvidenceName {
         /// Number of the CPU.
         cpu: u32,
     },
+    /// Share of the CPUs that kernel threads could use which they took or waited for.
+    KernelThreadsBusy,
     /// Mean busy share of the worker threads.
     WorkersBusy,
     /// Share of the time that the worker threads waited for a CPU.
@@ -69,6 +71,8 @@ pub enum EvidenceName {
     Ceiling,
     /// Share of the ceiling that is used.
     CeilingUsed,
+    /// What the drives are rated at over what their links carry.
+    RatedOverLink,
     /// The ceiling of the array.
     ArrayCeiling,
     /// I/Os of the members for each write of the host.
@@ -98,6 +102,7 @@ impl EvidenceName {
             EvidenceName::OwnShareOfBusy => "own_share_of_busy",
             EvidenceName::CpuBusy { .. } => "cpu_busy",
             EvidenceName::CpuInterrupts { .. } => "cpu_interrupts",
+            EvidenceName::KernelThreadsBusy => "kernel_threads_busy",
             EvidenceName::WorkersBusy => "workers_busy",
             EvidenceName::WorkersWaited => "workers_waited",
             EvidenceName::GainOfThreads { .. } => "gain_of_threads",
@@ -111,6 +116,7 @@ impl EvidenceName {
             EvidenceName::LatencyOverDevice => "latency_over_device",
             EvidenceName::Ceiling => "ceiling",
             EvidenceName::CeilingUsed => "ceiling_used",
+            EvidenceName::RatedOverLink => "rated_over_link",
             EvidenceName::ArrayCeiling => "array_ceiling",
             EvidenceName::MemberIosPerWrite => "member_ios_per_write",
             EvidenceName::MemberReads => "member_reads",
@@ -133,6 +139,7 @@ impl EvidenceName {
             EvidenceName::OwnShareOfBusy => msg!("evidence-own-share-of-busy"),
             EvidenceName::CpuBusy { cpu } => msg!("evidence-cpu-busy", cpu = cpu),
             EvidenceName::CpuInterrupts { cpu } => msg!("evidence-cpu-interrupts", cpu = cpu),
+            EvidenceName::KernelThreadsBusy => msg!("evidence-kernel-threads-busy"),
             EvidenceName::WorkersBusy => msg!("evidence-workers-busy"),
             EvidenceName::WorkersWaited => msg!("evidence-workers-waited"),
             EvidenceName::GainOfThreads { threads } => msg!("evidence-gain-of-threads", threads = threads),
@@ -146,6 +153,7 @@ impl EvidenceName {
             EvidenceName::LatencyOverDevice => msg!("evidence-latency-over-device"),
             EvidenceName::Ceiling => msg!("evidence-ceiling"),
             EvidenceName::CeilingUsed => msg!("evidence-ceiling-used"),
+            EvidenceName::RatedOverLink => msg!("evidence-rated-over-link"),
             EvidenceName::ArrayCeiling => msg!("evidence-array-ceiling"),
             EvidenceName::MemberIosPerWrite => msg!("evidence-member-ios-per-write"),
             EvidenceName::MemberReads => msg!("evidence-member-reads"),
@@ -217,6 +225,7 @@ mod tests {
             EvidenceName::OwnShareOfBusy,
             EvidenceName::CpuBusy { cpu },
             EvidenceName::CpuInterrupts { cpu },
+            EvidenceName::KernelThreadsBusy,
             EvidenceName::WorkersBusy,
             EvidenceName::WorkersWaited,
             EvidenceName::GainOfThreads { threads },
@@ -230,6 +239,7 @@ mod tests {
             EvidenceName::LatencyOverDevice,
             EvidenceName::Ceiling,
             EvidenceName::CeilingUsed,
+            EvidenceName::RatedOverLink,
             EvidenceName::ArrayCeiling,
             EvidenceName::MemberIosPerWrite,
             EvidenceName::MemberReads,

@@ -3,6 +3,7 @@
 use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceModel;
 use crate::machine::MachineModel;
 use crate::pcie::PcieLink;
 
@@ -11,6 +12,10 @@ use crate::pcie::PcieLink;
 pub struct DriveFacts {
     /// Kernel name.
     pub name: String,
+    /// Model, as it calls itself.
+    pub model: Option<String>,
+    /// What the catalogue says of the model; `None` when it is not there.
+    pub rated: Option<DeviceModel>,
     /// Link as trained.
     pub link: Option<PcieLink>,
     /// Link as both ends could.

@@ -10,8 +10,10 @@ mod depth;
 mod evidence;
 mod facts;
 mod help;
+mod kernel_thread;
 mod ladder;
 mod limit;
+mod link;
 mod name;
 mod neighbour;
 mod notice;
@@ -46,6 +48,7 @@ pub fn attribute(all: &[Observation], index: usize) -> Limit {
     let mut limit = pace::rate_asked(this)
         .or_else(|| pace::page_cache(this))
         .or_else(|| pace::rate_allowed(all, this))
+        .or_else(|| kernel_thread::limit(all, this))
         .or_else(|| cpu::limit(all, this))
         .or_else(|| path::limit(all, this))
         .or_else(|| depth::limit(all, this))

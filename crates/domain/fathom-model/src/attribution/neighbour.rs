@@ -38,6 +38,8 @@ pub enum ProbeChange {
         /// Largest block there.
         block_bytes: u32,
     },
+    /// Another drive of the same model on a faster link.
+    FasterLink,
     /// More sessions of a database; the gain is in transactions.
     MoreSessions,
 }
@@ -73,6 +75,7 @@ impl ProbeResult {
             ProbeChange::OtherBlock { block_bytes } => {
                 msg!("limit-probe-other-block", block = Quantity::block(u64::from(block_bytes)), gain = gain)
             }
+            ProbeChange::FasterLink => msg!("limit-probe-faster-link", gain = gain),
             ProbeChange::MoreSessions => msg!("limit-probe-more-sessions", gain = gain),
         }
     }

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::probe::{self, Neighbour};
-use super::{Confidence, LimitName, Observation, depth};
+use super::{LimitName, Observation, depth, link};
 use crate::ceilings::Ceiling;
 
 /// A part used this much is at its limit; packet overhead is known to a few percent.
@@ -30,15 +30,18 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let ceilings = this.ceilings();
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
     let full = |name: LimitName| lowest_of(name).filter(|c| this.iops() >= AT_CEILING * c.iops);
-    let flat = probe::depth(all, this, true)
-        .filter(|_| plateau.is_some_and(|p| p >= Confidence::CONFIRMED_FROM))
-        .map(|d| d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
+    let flat = depth::flat(all, this);
     // Of several that are full the fullest is the claim.
     let mut claims: Vec<&Ceiling> =
         [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(full).collect();
     claims.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     if let Some(ceiling) = claims.first() {
-        return Some(at_ceiling(all, this, ceiling, flat));
+        let is_own_link =
+            ceiling.name == LimitName::Link && !this.facts.as_ref().is_some_and(|f| f.machine.raid.is_some());
+        return match is_own_link {
+            true => link::limit(all, this, ceiling, ceiling_numbers(this, ceiling), flat),
+            false => Some(at_ceiling(all, this, ceiling, flat)),
+        };
     }
     array(this, lowest_of(LimitName::Raid), flat).or_else(|| shared(all, this))
 }
@@ -51,19 +54,23 @@ fn fewer_targets_result(fewer: Neighbour) -> ProbeResult {
 /// `flat`: a deeper queue that gave nothing.
 fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Limit {
     let used_share = this.iops() / ceiling.iops;
-    let mut numbers = base_evidence(this);
-    numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
-    numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(used_share)));
+    let numbers = ceiling_numbers(this, ceiling);
     let relieved = match ceiling.name {
         LimitName::Uplink => {
             probe::fewer_targets(all, this).filter(|fewer| fewer.gain >= SHARING).map(fewer_targets_result)
         }
-        LimitName::Link => probe::same_bandwidth(all, this),
         _ => None,
     };
     let probe = relieved.or(flat);
     let cause = Cause::AtCeiling { ceiling: ceiling.clone(), bytes_per_s: this.bytes_per_s(), used_share };
     Limit::found(cause, probe.is_some(), numbers).with_probes(probe)
+}
+
+fn ceiling_numbers(this: &Observation, ceiling: &Ceiling) -> Vec<Evidence> {
+    let mut numbers = base_evidence(this);
+    numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
+    numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(this.iops() / ceiling.iops)));
+    numbers
 }
 
 /// Arrays: the write penalty shows as IOPS at the ceiling, or as reads of the members under pure writes.

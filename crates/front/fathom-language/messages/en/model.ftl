@@ -11,6 +11,7 @@ limit-name-uplink = the shared link
 limit-name-core = the core
 limit-name-all-cores = all cores
 limit-name-irq-core = the core that takes the interrupts
+limit-name-kernel-thread = a kernel thread
 limit-name-raid = the array
 limit-name-memory = memory bandwidth
 limit-name-page-cache = the page cache
@@ -28,12 +29,33 @@ limit-irq-cores = { $cpus ->
     [one] CPU { $cpu }, which takes the interrupts, is
    *[other] The { $cpus } CPUs that take the interrupts are
   } the { $limit }: { $busy } busy, { $interrupts } of that in interrupts.
+limit-kernel-thread = { $cpus ->
+    [one] Kernel thread { $name } ({ $work }) is the { $limit }: { $busy } of a CPU
+   *[other] Kernel threads of { $name } ({ $work }) are the { $limit }: { $busy } of { $cpus } CPUs
+  }, the wait for a CPU counted.
+kernel-work-md-parity = parity of the md array, computed in one thread
+kernel-work-md-parity-group = parity of the md array
+kernel-work-md = I/O of the md array, in one thread
+kernel-work-encryption = encryption by dm-crypt
+kernel-work-encrypted-writes = the writes that dm-crypt encrypted, in one thread
+kernel-work-device-mapper = a device-mapper target
+kernel-work-loop = the image file behind the loop device, one thread at a time
+kernel-work-journal = the journal of ext4
+kernel-work-xfs = XFS
+kernel-work-btrfs = btrfs
+kernel-work-zfs = ZFS
+kernel-work-writeback = writing back what the page cache holds, in one thread
+kernel-work-reclaim = taking back memory of the page cache
+kernel-work-nvme-fabrics = NVMe over a network
+kernel-work-block-layer = the block layer
+kernel-work-ring-workers = io_uring's own workers
 limit-cores = { $workers ->
     [one] One core is
    *[other] The { $workers } workers' cores are
   } the { $limit }: { $busy } busy, { $cost } of CPU per I/O.
 limit-polling-core = The polling core is the { $limit }: { $cost } of CPU per I/O.
 limit-link = The PCIe link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
+limit-link-or-drive = The drive's PCIe link, or the drive itself, is the { $limit }: { $rate } of data are { $used } of what the link carries ({ $ceiling }).
 limit-uplink = The shared link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
 limit-memory = Memory bandwidth is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
 limit-array = The array is the { $limit }: { $iops } are { $used } of its ceiling ({ $ceiling }).
@@ -64,6 +86,7 @@ limit-probe-fewer-targets = { $targets ->
    *[other] { $targets } targets gave { $gain } the IOPS each{ $gain-ci }.
   }
 limit-probe-other-block = Blocks of { $block } moved { $gain } the bytes{ $gain-ci }.
+limit-probe-faster-link = The same model on a faster link gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-more-sessions = More sessions gave { $gain } the transactions{ $gain-ci }.
 limit-caveat-noise = The intervals leave room for another answer.
 limit-caveat-workers-waited = Other programs kept the workers waiting for { $share } of the time.
@@ -76,6 +99,7 @@ evidence-allowed-cpus-busy = mean busy share of the CPUs the run may use
 evidence-own-share-of-busy = share of the busy time that is this run's
 evidence-cpu-busy = busy share of CPU { $cpu }
 evidence-cpu-interrupts = interrupts' share of the busy time of CPU { $cpu }
+evidence-kernel-threads-busy = share of the CPUs that its threads could use which they took or waited for
 evidence-workers-busy = mean busy share of the worker threads
 evidence-workers-waited = share of the time they waited for a CPU
 evidence-gain-of-threads = IOPS with { $threads } threads against this step
@@ -92,6 +116,7 @@ evidence-allowed-rate = allowed rate
 evidence-latency-over-device = latency over the device's own time
 evidence-ceiling = ceiling
 evidence-ceiling-used = used share of the ceiling
+evidence-rated-over-link = rating of the drives over what their links carry
 evidence-array-ceiling = ceiling of the array
 evidence-member-ios-per-write = member I/Os per write
 evidence-member-reads = member reads under pure writes
@@ -104,6 +129,7 @@ help-up-to = { $help }: up to { $iops } ({ $gain }), where { $next } is next
 help-more-in-flight = more I/Os in flight: a deeper queue or more threads
 help-another-drive = another drive beside it
 help-larger-blocks-for-bytes = larger blocks, where bytes count
+help-link-or-drive = to tell them apart: the drive's rating, a drive of its model on a faster link, or much smaller blocks
 help-better-slot = a slot with more lanes or a newer generation
 help-another-drive-on-own-link = another drive on a link of its own
 help-other-port = drives moved to another port, so that they do not share this one
@@ -113,6 +139,17 @@ help-larger-blocks = larger blocks
 help-more-cores = more cores
 help-spread-interrupts = interrupts spread over more cores
 help-poll-queues = poll queues, which need no interrupts
+help-md-group-threads = more threads for parity: group_thread_cnt in the array's md folder of sysfs
+help-md-more-group-threads = a greater group_thread_cnt in the array's md folder of sysfs
+help-crypt-no-workqueue = dm-crypt without its work queues: no_read_workqueue and no_write_workqueue
+help-crypt-no-write-workqueue = dm-crypt without its write queue: no_write_workqueue
+help-crypt-same-cpu = same_cpu_crypt, with the load on more CPUs
+help-loop-direct = direct I/O of the loop device: losetup --direct-io=on
+help-journal-device = a journal on a device of its own
+help-fewer-commits = fewer fsyncs and a longer commit interval
+help-direct-io = direct I/O
+help-several-devices = several such devices side by side
+help-several-files = several files, which are written side by side
 help-full-stripes = writes of full stripes
 help-less-penalty = a level with less penalty: RAID 10
 help-direct-crosses-once = direct I/O, which crosses memory once

@@ -281,6 +281,8 @@ impl SimulatedMachine {
         };
         DriveFacts {
             name: drive.name.clone(),
+            model: Some(drive.device.name.clone()),
+            rated: None,
             link: pcie(self.trained(drive)),
             link_possible: pcie(drive.link),
             scheduler: None,
