@@ -123,6 +123,22 @@ pub enum Cause {
         /// Mean latency.
         lat_ns: f64,
     },
+    /// A deeper step gave less than a shallower one.
+    StateChanged {
+        /// In flight of the shallower one.
+        in_flight: u32,
+        /// What the deeper one gave over the shallower one.
+        gain: f64,
+        /// What the shallower one gave when it was measured again, over what it gave first; `None`: it was not.
+        again: Option<f64>,
+    },
+    /// A deeper step gave less than a shallower one, which gave the same before and after.
+    LessAtDepth {
+        /// In flight of the shallower one.
+        in_flight: u32,
+        /// What the deeper one gave over the shallower one.
+        gain: f64,
+    },
     /// A database as the load.
     Database(DatabaseCause),
     /// The evidence does not say.
@@ -203,7 +219,7 @@ impl Cause {
                 DatabaseLimit::Core => LimitName::Core,
                 DatabaseLimit::Database => LimitName::Database,
             },
-            Cause::Unknown(_) => LimitName::Unknown,
+            Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
         }
     }
 
@@ -276,6 +292,22 @@ impl Cause {
             }
             Cause::Device { in_flight, lat_ns } => {
                 msg!("limit-device", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
+            }
+            Cause::LessAtDepth { in_flight, gain } => {
+                msg!("limit-less-at-depth", in_flight = *in_flight, gain = Quantity::times(*gain))
+            }
+            Cause::StateChanged { in_flight, gain, again } => {
+                let (from, gain) = (*in_flight, Quantity::times(*gain));
+                let times = |again: &f64| Quantity::times(*again);
+                match again {
+                    None => msg!("limit-state-may-have-changed", in_flight = from, gain = gain),
+                    Some(again) if *again < 1.0 => {
+                        msg!("limit-state-changed-slower", in_flight = from, gain = gain, again = times(again))
+                    }
+                    Some(again) => {
+                        msg!("limit-state-changed-faster", in_flight = from, gain = gain, again = times(again))
+                    }
+                }
             }
             Cause::Database(database) => database.message(limit),
             Cause::Unknown(reason) => reason.message(),

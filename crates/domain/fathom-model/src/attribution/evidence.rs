@@ -52,6 +52,11 @@ pub enum EvidenceName {
         /// In flight there.
         in_flight: u32,
     },
+    /// IOPS of the same load measured again over those it gave first.
+    GainOfRepeat {
+        /// In flight there.
+        in_flight: u32,
+    },
     /// IOPS per target with fewer targets over those of the step.
     GainPerTarget {
         /// Targets there.
@@ -108,6 +113,7 @@ impl EvidenceName {
             EvidenceName::GainOfThreads { .. } => "gain_of_threads",
             EvidenceName::GainOfDepth { .. } => "gain_of_depth",
             EvidenceName::GrowthOfDepth { .. } => "growth_of_depth",
+            EvidenceName::GainOfRepeat { .. } => "gain_of_repeat",
             EvidenceName::GainPerTarget { .. } => "gain_per_target",
             EvidenceName::BytesAtDevice => "bytes_at_device",
             EvidenceName::PageCacheBytes => "page_cache_bytes",
@@ -145,6 +151,7 @@ impl EvidenceName {
             EvidenceName::GainOfThreads { threads } => msg!("evidence-gain-of-threads", threads = threads),
             EvidenceName::GainOfDepth { in_flight } => msg!("evidence-gain-of-depth", in_flight = in_flight),
             EvidenceName::GrowthOfDepth { in_flight } => msg!("evidence-growth-of-depth", in_flight = in_flight),
+            EvidenceName::GainOfRepeat { in_flight } => msg!("evidence-gain-of-repeat", in_flight = in_flight),
             EvidenceName::GainPerTarget { targets } => msg!("evidence-gain-per-target", targets = targets),
             EvidenceName::BytesAtDevice => msg!("evidence-bytes-at-device"),
             EvidenceName::PageCacheBytes => msg!("evidence-page-cache-bytes"),
@@ -231,6 +238,7 @@ mod tests {
             EvidenceName::GainOfThreads { threads },
             EvidenceName::GainOfDepth { in_flight },
             EvidenceName::GrowthOfDepth { in_flight },
+            EvidenceName::GainOfRepeat { in_flight },
             EvidenceName::GainPerTarget { targets },
             EvidenceName::BytesAtDevice,
             EvidenceName::PageCacheBytes,

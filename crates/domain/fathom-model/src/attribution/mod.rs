@@ -21,6 +21,7 @@ mod observation;
 mod pace;
 mod path;
 mod probe;
+mod state;
 
 pub use cause::{Cause, DatabaseCause, DatabaseLimit, RateWait, UnknownReason};
 pub use database::{DatabaseLoad, attribute_database};
@@ -32,6 +33,7 @@ pub use neighbour::{ProbeChange, ProbeResult};
 pub use notice::{Notice, notices};
 pub use observation::Observation;
 pub use probe::{Probe, missing_probes};
+pub use state::step_to_repeat;
 
 use evidence::base_evidence;
 
@@ -51,6 +53,7 @@ pub fn attribute(all: &[Observation], index: usize) -> Limit {
         .or_else(|| kernel_thread::limit(all, this))
         .or_else(|| cpu::limit(all, this))
         .or_else(|| path::limit(all, this))
+        .or_else(|| state::limit(all, this))
         .or_else(|| depth::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));
     if limit.would_help.is_empty() {

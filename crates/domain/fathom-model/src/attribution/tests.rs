@@ -9,6 +9,7 @@ use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop,
 
 mod kernel_threads;
 mod sentences;
+mod state;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -67,6 +67,10 @@ limit-queue-depth = Queue depth is the { $limit }: { $in_flight ->
    *[other] { $in_flight } in flight at { $latency } each
   }.
 limit-device = The device is the { $limit }: { $in_flight } in flight take { $latency } each, and no core is saturated.
+limit-less-at-depth = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, which gave the same before and after. More in flight gets in its own way, in the device or in the host.
+limit-state-may-have-changed = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, beyond both intervals; the device changed, or it gives less at this depth.
+limit-state-changed-slower = Limit unknown: the device became slower during the ladder. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave only { $again } when measured again.
+limit-state-changed-faster = Limit unknown: the device changed during the ladder and became faster again. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave { $again } when measured again.
 limit-database-all-cores = All CPUs are the { $limit }: { $busy } busy; the drives give { $iops-figure } of { $calibrated }.
 limit-database-drives = The drives are the { $limit }: they give { $iops-figure } of { $calibrated }.
 limit-database-core = One core is the { $limit }: it is { $busiest } busy, all CPUs together { $busy }; the drives give { $iops-figure } of { $calibrated }.
@@ -86,6 +90,7 @@ limit-probe-fewer-targets = { $targets ->
    *[other] { $targets } targets gave { $gain } the IOPS each{ $gain-ci }.
   }
 limit-probe-other-block = Blocks of { $block } moved { $gain } the bytes{ $gain-ci }.
+limit-probe-repeated = { $in_flight } in flight, measured again, gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-faster-link = The same model on a faster link gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-more-sessions = More sessions gave { $gain } the transactions{ $gain-ci }.
 limit-caveat-noise = The intervals leave room for another answer.
@@ -105,6 +110,7 @@ evidence-workers-waited = share of the time they waited for a CPU
 evidence-gain-of-threads = IOPS with { $threads } threads against this step
 evidence-gain-of-depth = IOPS at { $in_flight } in flight against this step
 evidence-growth-of-depth = IOPS of this step against { $in_flight } in flight
+evidence-gain-of-repeat = IOPS of { $in_flight } in flight measured again against the first time
 evidence-gain-per-target = { $targets ->
     [one] IOPS of one target alone against this step
    *[other] IOPS per target with { $targets } targets against this step

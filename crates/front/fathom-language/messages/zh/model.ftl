@@ -67,6 +67,10 @@ limit-queue-depth = { $limit }是队列深度：{ $in_flight ->
    *[other] 在途 { $in_flight } 个，每个 { $latency }
   }。
 limit-device = { $limit }是设备：在途 { $in_flight } 个，每个 { $latency }，没有核饱和。
+limit-less-at-depth = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者前后两次给出的相同。在途更多反而互相妨碍，原因在设备或主机中。
+limit-state-may-have-changed = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，超出两者的区间；或者设备变了，或者它在此深度给出得更少。
+limit-state-changed-slower = 瓶颈未知：设备在这组步骤期间变慢了。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次只有 { $again }。
+limit-state-changed-faster = 瓶颈未知：设备在这组步骤期间变了，后来又变快。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次为 { $again }。
 limit-database-all-cores = { $limit }是全部 CPU：繁忙 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
 limit-database-drives = { $limit }是硬盘：给出 { $calibrated } 中的 { $iops-figure }。
 limit-database-core = { $limit }是单个核心：繁忙 { $busiest }，全部 CPU 平均 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
@@ -83,6 +87,7 @@ limit-probe-more-threads = { $threads } 个线程时 IOPS 为此步骤的 { $gai
 limit-probe-other-engine = { $engine } { $mode } 的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-fewer-targets = 只用 { $targets } 个目标时，每个目标的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-other-block = { $block } 的块传输的字节为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-repeated = 在途 { $in_flight } 个再测一次，IOPS 为首次的 { $gain }{ $gain-ci }。
 limit-probe-faster-link = 同型号硬盘在更快的链路上时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-more-sessions = 增加会话后事务数为此前的 { $gain }{ $gain-ci }。
 limit-caveat-noise = 区间尚不能排除其他答案。
@@ -102,6 +107,7 @@ evidence-workers-waited = 工作线程等待 CPU 的时间份额
 evidence-gain-of-threads = { $threads } 个线程时的 IOPS 与此步骤之比
 evidence-gain-of-depth = 在途 { $in_flight } 个时的 IOPS 与此步骤之比
 evidence-growth-of-depth = 此步骤的 IOPS 与在途 { $in_flight } 个时之比
+evidence-gain-of-repeat = 在途 { $in_flight } 个再测一次的 IOPS 与首次之比
 evidence-gain-per-target = { $targets } 个目标时每个目标的 IOPS 与此步骤之比
 evidence-bytes-at-device = 到达设备的字节
 evidence-page-cache-bytes = 页缓存中的字节
