@@ -24,6 +24,22 @@ pub enum Cause {
         /// Where it was not quite met: why it is the limit all the same.
         wait: Option<RateWait>,
     },
+    /// A cap that is not set on this host.
+    RateOutside {
+        /// What it lets through: I/Os or bytes per second.
+        rate: Quantity,
+    },
+    /// A cap outside this host with an allowance for bursts, which ran out within the step.
+    TokenBucket {
+        /// IOPS at first.
+        burst_iops: f64,
+        /// IOPS after that.
+        refill_iops: f64,
+        /// What was left of the allowance when the step began.
+        burst_ios: f64,
+        /// When it ran out, seconds.
+        after_s: f64,
+    },
     /// The page cache answered.
     PageCache {
         /// Share of the bytes that reached the device.
@@ -202,7 +218,10 @@ impl Cause {
     #[must_use]
     pub fn name(&self) -> LimitName {
         match self {
-            Cause::RateAsked { .. } | Cause::RateAllowed { .. } => LimitName::Rate,
+            Cause::RateAsked { .. }
+            | Cause::RateAllowed { .. }
+            | Cause::RateOutside { .. }
+            | Cause::TokenBucket { .. } => LimitName::Rate,
             Cause::PageCache { .. } => LimitName::PageCache,
             Cause::AllCores { .. } => LimitName::AllCores,
             Cause::IrqCores { .. } => LimitName::IrqCore,
@@ -240,6 +259,15 @@ impl Cause {
                 allowed = *allowed,
                 reached = share(wait.reached_share),
                 wait = Quantity::times(wait.lat_over_device)
+            ),
+            Cause::RateOutside { rate } => msg!("limit-rate-outside", limit = limit, rate = *rate),
+            Cause::TokenBucket { burst_iops, refill_iops, burst_ios, after_s } => msg!(
+                "limit-token-bucket",
+                limit = limit,
+                first = Quantity::iops(*burst_iops),
+                refill = Quantity::iops(*refill_iops),
+                burst = Quantity::new(*burst_ios, Unit::Count),
+                after = Quantity::ns(*after_s * 1e9)
             ),
             Cause::PageCache { device_share } => msg!("limit-page-cache", share = share(*device_share)),
             Cause::AllCores { cpus, busy_share, cpu_ns_per_io } => {

@@ -70,6 +70,10 @@ pub enum EvidenceName {
     IntendedRate,
     /// Rate that the host allows: I/Os or bytes per second.
     AllowedRate,
+    /// Standard deviation of the intervals' IOPS over their mean.
+    IntervalSpread,
+    /// What independent latencies would make it.
+    ExpectedIntervalSpread,
     /// Latency over the time that the device itself took.
     LatencyOverDevice,
     /// The ceiling of the part.
@@ -119,6 +123,8 @@ impl EvidenceName {
             EvidenceName::PageCacheBytes => "page_cache_bytes",
             EvidenceName::IntendedRate => "intended_rate",
             EvidenceName::AllowedRate => "allowed_rate",
+            EvidenceName::IntervalSpread => "interval_spread",
+            EvidenceName::ExpectedIntervalSpread => "expected_interval_spread",
             EvidenceName::LatencyOverDevice => "latency_over_device",
             EvidenceName::Ceiling => "ceiling",
             EvidenceName::CeilingUsed => "ceiling_used",
@@ -157,6 +163,8 @@ impl EvidenceName {
             EvidenceName::PageCacheBytes => msg!("evidence-page-cache-bytes"),
             EvidenceName::IntendedRate => msg!("evidence-intended-rate"),
             EvidenceName::AllowedRate => msg!("evidence-allowed-rate"),
+            EvidenceName::IntervalSpread => msg!("evidence-interval-spread"),
+            EvidenceName::ExpectedIntervalSpread => msg!("evidence-expected-interval-spread"),
             EvidenceName::LatencyOverDevice => msg!("evidence-latency-over-device"),
             EvidenceName::Ceiling => msg!("evidence-ceiling"),
             EvidenceName::CeilingUsed => msg!("evidence-ceiling-used"),
@@ -244,6 +252,8 @@ mod tests {
             EvidenceName::PageCacheBytes,
             EvidenceName::IntendedRate,
             EvidenceName::AllowedRate,
+            EvidenceName::IntervalSpread,
+            EvidenceName::ExpectedIntervalSpread,
             EvidenceName::LatencyOverDevice,
             EvidenceName::Ceiling,
             EvidenceName::CeilingUsed,

@@ -75,6 +75,8 @@ pub struct StepFacts {
     pub drives: Vec<DriveFacts>,
     /// Rates the host allows.
     pub rate_limits: Vec<RateLimit>,
+    /// Whether a hypervisor stands between it and its drives, which may hold them to a rate.
+    pub is_guest: bool,
     /// Clock source of the kernel.
     pub clocksource: Option<String>,
     /// CPUs of each physical core, where it has several.

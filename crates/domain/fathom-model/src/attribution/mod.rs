@@ -3,6 +3,7 @@
 //! Signatures follow the attribution table of docs/METHODS.md. The ladder itself serves as the set of probes: a step
 //! with the same workload and a deeper queue, or with more threads, shows what relieving that part does.
 
+mod cap;
 mod cause;
 mod cpu;
 mod database;
@@ -53,6 +54,7 @@ pub fn attribute(all: &[Observation], index: usize) -> Limit {
         .or_else(|| kernel_thread::limit(all, this))
         .or_else(|| cpu::limit(all, this))
         .or_else(|| path::limit(all, this))
+        .or_else(|| cap::limit(all, this))
         .or_else(|| state::limit(all, this))
         .or_else(|| depth::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));

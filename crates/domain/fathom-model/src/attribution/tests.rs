@@ -7,6 +7,7 @@ use fathom_message::Quantity;
 use fathom_plan::{Knobs, Op, Step, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
 
+mod caps;
 mod kernel_threads;
 mod sentences;
 mod state;
@@ -328,6 +329,7 @@ pub(super) fn facts() -> StepFacts {
         machine: crate::MachineModel::named("m"),
         drives: vec![DriveFacts { name: "some".into(), ..DriveFacts::default() }],
         rate_limits: Vec::new(),
+        is_guest: false,
         clocksource: Some("tsc".into()),
         siblings: Vec::new(),
     }
