@@ -64,6 +64,8 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
     machine.links = drives.iter().filter_map(|d| own_link(inventory, d)).collect();
     machine.uplinks = uplinks(inventory, &drives);
     machine.raid = devices.iter().find_map(|d| array(inventory, d));
+    machine.memory_bytes_per_s = inventory.processors.memory_bytes_per_s.map(|rate| rate as f64);
+    machine.is_ram_disk = !devices.is_empty() && devices.iter().all(|d| is_ram_disk(d));
     StepFacts {
         machine,
         drives: drives.iter().map(|d| drive_facts(inventory, d)).collect(),
@@ -72,6 +74,12 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
         clocksource: inventory.processors.clocksource.clone(),
         siblings: siblings(inventory),
     }
+}
+
+/// Whether a device is memory: `zram0`, `ram1`, `pmem0`.
+fn is_ram_disk(device: &str) -> bool {
+    let number = ["zram", "ram", "pmem"].iter().find_map(|kind| device.strip_prefix(kind));
+    number.is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Physical cores that this process may run on.
@@ -228,6 +236,17 @@ mod tests {
     use super::*;
     use crate::samples;
     use crate::view::document_of;
+
+    #[test]
+    fn memory_that_was_measured_is_a_ceiling_and_a_ram_disk_crosses_it_twice() {
+        let mut inventory = Inventory::read(&fathom_host::Root::live());
+        inventory.processors.memory_bytes_per_s = Some(8_000_000_000);
+        let facts = |device: &str| step_facts(&inventory, &[device.to_owned()]).machine;
+        assert_eq!(facts("nvme0n1").memory_bytes_per_s, Some(8e9));
+        let are: Vec<bool> =
+            ["zram0", "ram15", "pmem0", "nvme0n1", "vda"].iter().map(|d| facts(d).is_ram_disk).collect();
+        assert_eq!(are, [true, true, true, false, false]);
+    }
 
     #[test]
     fn of_the_limits_of_all_levels_the_tightest_holds() {

@@ -1,4 +1,4 @@
-//! What lies between the CPUs and the media as the limit: memory, links, shared links, the array.
+//! What lies between the CPUs and the media as the limit: links, shared links, the array.
 
 use fathom_message::{Quantity, Unit};
 
@@ -32,8 +32,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let full = |name: LimitName| lowest_of(name).filter(|c| this.iops() >= AT_CEILING * c.iops);
     let flat = depth::flat(all, this);
     // Of several that are full the fullest is the claim.
-    let mut claims: Vec<&Ceiling> =
-        [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(full).collect();
+    let mut claims: Vec<&Ceiling> = [LimitName::Link, LimitName::Uplink].into_iter().filter_map(full).collect();
     claims.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     if let Some(ceiling) = claims.first() {
         let is_own_link =

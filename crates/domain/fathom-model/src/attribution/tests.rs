@@ -9,6 +9,7 @@ use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop,
 
 mod caps;
 mod kernel_threads;
+mod memory;
 mod sentences;
 mod state;
 
