@@ -86,8 +86,10 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
         }
     }
     let host = this.host.as_ref()?;
-    let reads: u64 = host.disks.iter().map(|d| d.read_ios).sum();
-    let ratio = host.disks.iter().map(|d| d.read_ios + d.write_ios).sum::<u64>() as f64 / this.ios as f64;
+    // The kernel counts the I/Os of an md array and those of its members; behind a simulated array only members are seen.
+    let members = if host.members.is_empty() { &host.disks } else { &host.members };
+    let reads: u64 = members.iter().map(|d| d.read_ios).sum();
+    let ratio = members.iter().map(|d| d.read_ios + d.write_ios).sum::<u64>() as f64 / this.ios as f64;
     let pure_write = this.step.workload.mix.write_pct == 100;
     if flat.is_none() || !pure_write || ratio < MEMBER_IOS_PER_WRITE {
         return None;
