@@ -43,6 +43,9 @@ fn what_limits_a_simulated_machine_is_said_with_a_probability_that_is_earned() {
     if let Some(path) = std::env::var_os("FATHOM_TRUTH_PAGE") {
         std::fs::write(path, &text).expect("the page can be written");
     }
+    if let Some(path) = std::env::var_os("FATHOM_TRUTH_ROWS") {
+        std::fs::write(path, page::rows(&score)).expect("the rows can be written");
+    }
     let (sure, sure_wrong) = score.sure();
     // The short form is too small for the targets: it leaves room for three standard deviations of chance.
     let room = |share: f64, n: u32| 3.0 * (share * (1.0 - share) / f64::from(n.max(1))).sqrt();

@@ -10,6 +10,8 @@ use super::{Confidence, Observation};
 
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
 const PLATEAU_GAIN: f64 = 1.1;
+/// What a step is said to be held by depth with at least where a deeper one exceeds it while the ladder says plateau.
+const EXCEEDED: f64 = 0.35;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
 const ALONE_BY_DEPTH: f64 = 0.9;
 /// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
@@ -30,7 +32,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let above = probe::ladder(all, this).filter(|o| o.in_flight() > n && exceeds(o, this, 0.0));
     if let Some(above) = above.min_by_key(|o| o.in_flight()) {
         // Where the curve says plateau and one deeper step says otherwise, neither is said with confidence.
-        let share = plateau.map_or(ALONE_BY_DEPTH, |plateau| (1.0 - plateau).max(0.5));
+        let share = plateau.map_or(ALONE_BY_DEPTH, |plateau| (1.0 - plateau).max(EXCEEDED));
         let probe = Neighbour::of_iops(above.in_flight(), this, above).result(more(above.in_flight()));
         return Some(Limit::probable(depth, share, numbers).with_probes([probe]));
     }

@@ -139,5 +139,7 @@ fn shared(all: &[Observation], this: &Observation) -> Option<Candidate> {
     // Files on one disk share that disk before they share any link to it.
     let is_one_disk = this.host.as_ref().is_some_and(|h| h.disks.len() == 1);
     let cause = if is_one_disk { Cause::SharedDevice { targets } } else { Cause::SharedPart };
-    Some(Candidate::part(cause, PROBE_CONFIRMS, numbers).with_probes([fewer_targets_result(fewer)]))
+    let part = Candidate::part(cause, 1.0, numbers).with_probes([fewer_targets_result(fewer)]);
+    // With less in flight each, these targets would give less each whether they share anything or not.
+    Some(Candidate { against_device: PROBE_CONFIRMS, ..part })
 }

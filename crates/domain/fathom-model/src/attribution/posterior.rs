@@ -35,6 +35,8 @@ pub(super) struct Candidate {
     pub(super) weight: f64,
     /// Whether CPUs hold it: then a step of more threads says nothing about depth.
     pub(super) is_cpu: bool,
+    /// How many times less probable a probe made the device, where it leaves queue depth as it was.
+    pub(super) against_device: f64,
 }
 
 /// A step that relieved a part and gave more: how many times as probable that is if the part held it.
@@ -46,7 +48,7 @@ impl Candidate {
     /// A part that is said with its probability against the device; `share` of its weight is left by what else speaks.
     pub(super) fn told_apart(limit: Limit, share: f64) -> Candidate {
         let probability = limit.probability.unwrap_or(0.0);
-        Candidate { weight: share * probability / (1.0 - probability), limit, is_cpu: false }
+        Candidate { weight: share * probability / (1.0 - probability), limit, is_cpu: false, against_device: 1.0 }
     }
 
     pub(super) fn with_probes(mut self, probes: impl IntoIterator<Item = ProbeResult>) -> Candidate {
@@ -62,7 +64,7 @@ impl Candidate {
     /// `weight`: what the counters and probes of the part say for it; before them it is as common a limit as the device.
     pub(super) fn part(cause: Cause, weight: f64, evidence: Vec<Evidence>) -> Candidate {
         let is_cpu = matches!(cause.name(), LimitName::Core | LimitName::AllCores);
-        Candidate { limit: Limit::probable(cause, 0.0, evidence), weight, is_cpu }
+        Candidate { limit: Limit::probable(cause, 0.0, evidence), weight, is_cpu, against_device: 1.0 }
     }
 }
 
@@ -87,13 +89,14 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     };
     let at_device = share_at_device(this);
     let waits_above = at_device.is_some_and(|share| share < AT_DEVICE_FEW);
-    let device = plateau / if waits_above { WAITS_ABOVE } else { 1.0 };
     let may_share = this.step.targets.len() > 1 && probe::fewer_targets_at_best(all, this).is_none();
     let prior = if may_share { UNSEEN_SHARED_PRIOR } else { UNSEEN_PRIOR };
     let unseen = plateau * prior * if waits_above { WAITS_ABOVE } else { 1.0 };
     let mut parts = cpu::candidates(all, this);
     parts.extend(path::candidates(all, this));
     parts.extend(kernel_thread::candidate(all, this));
+    let against_device: f64 = parts.iter().map(|part| part.against_device).product();
+    let device = plateau / against_device / if waits_above { WAITS_ABOVE } else { 1.0 };
     // More threads bring more where cores were the limit: that growth is not one of depth.
     let of_cpus = parts.iter().any(|part| part.is_cpu).then(|| depth::plateau_of_own_threads(all, this).unwrap_or(0.5));
     for part in &mut parts {

@@ -49,6 +49,16 @@ pub(super) fn page(score: &Score, cases: u64) -> String {
     text
 }
 
+/// Every step in a line: case, load, named, probability, right names.
+pub(super) fn rows(score: &Score) -> String {
+    let row = |j: &Judged| {
+        let right: Vec<&str> = j.right.names.iter().map(|n| n.as_str()).collect();
+        let probability = j.probability.map_or(String::new(), |p| format!("{p:.3}"));
+        format!("{},{},{},{probability},{}\n", j.seed, j.label, j.said.as_str(), right.join("|"))
+    };
+    score.judged.iter().map(row).collect()
+}
+
 fn matrix(score: &Score) -> String {
     let matrix = score.matrix();
     let names: Vec<LimitName> =
@@ -123,11 +133,6 @@ fn wrong(score: &Score) -> String {
         .iter()
         .filter(|j| !is_right(j) && j.probability.is_some_and(|p| p >= Confidence::CONFIRMED_FROM))
         .collect();
-    if std::env::var_os("FATHOM_TRUTH_UNKNOWN").is_some() {
-        for j in score.judged.iter().filter(|j| !is_right(j) && j.said == LimitName::Unknown) {
-            println!("- case {}, {}: {:?}: {}", j.seed, j.label, j.right.names, j.sentence);
-        }
-    }
     let mut text = format!("\n## Wrong and said with 90 % or more: {}\n\n", wrong.len());
     for j in wrong.iter().take(SHOWN_MAX) {
         let right: Vec<&str> = j.right.names.iter().map(|n| n.as_str()).collect();

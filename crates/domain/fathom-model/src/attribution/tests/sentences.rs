@@ -41,7 +41,7 @@ fn a_limit_is_said_with_its_probability() {
     );
     assert!(sentence(&ladder, 1).contains(" %): 16 in flight take "));
     let alone = [observed(1, 1, 10_000, 0.1)];
-    assert_eq!(sentence(&alone, 0), "Queue depth is the limit (80 %): one I/O at a time, 100 us each.");
+    assert_eq!(sentence(&alone, 0), "Queue depth is the limit (90 %): one I/O at a time, 100 us each.");
     let grew = [observed(1, 1, 10_000, 0.1), observed(1, 2, 20_000, 0.1)];
     assert!(sentence(&grew, 1).ends_with("The IOPS are 2.00x those at 1 in flight."), "{}", sentence(&grew, 1));
 }
