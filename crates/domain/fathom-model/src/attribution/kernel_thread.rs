@@ -13,8 +13,10 @@ use crate::kernel_work::KernelWork;
 
 /// A thread this busy is the limit of what it serves.
 const SATURATED: f64 = 0.92;
-/// Waiting for a CPU counts where the threads themselves had a CPU for this share of the time at least.
-const OWN_TIME_MIN: f64 = 0.5;
+/// Waiting for a CPU counts where the threads themselves had a CPU for this share of the time at least, as for workers.
+const OWN_TIME_MIN: f64 = 0.3;
+/// With more waiting than this it may be what others do on the CPUs.
+const WAIT_MAX: f64 = 0.1;
 
 /// What the threads of one name took, in CPUs.
 struct Group {
@@ -39,7 +41,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     numbers.push(Evidence::new(EvidenceName::KernelThreadsBusy, Quantity::share(busy_share)));
     let cpus = cpus_at_most(this, host, &group);
     let cause = Cause::KernelThread { name: group.name, cpus, busy_share };
-    let mut limit = Limit::found(cause, flat.is_some(), numbers).with_probes(flat);
+    let waited_share = group.waited / f64::from(cpus);
+    let mut limit = Limit::found(cause, flat.is_some() && waited_share <= WAIT_MAX, numbers).with_probes(flat);
     limit.would_help = group.work.would_help();
     Some(limit)
 }

@@ -36,7 +36,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     claims.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     if let Some(ceiling) = claims.first() {
         let is_own_link =
-            ceiling.name == LimitName::Link && !this.facts.as_ref().is_some_and(|f| f.machine.raid.is_some());
+            ceiling.name == LimitName::Link && this.facts.as_ref().is_none_or(|f| f.machine.raid.is_none());
         return match is_own_link {
             true => link::limit(all, this, ceiling, ceiling_numbers(this, ceiling), flat),
             false => Some(at_ceiling(all, this, ceiling, flat)),
