@@ -947,9 +947,13 @@ idle_baseline_interrupts: number,
  */
 idle_baseline_context_switches: number, 
 /**
- * Threads of the run and kernel threads working for it.
+ * Threads of the run, io_uring's among them.
  */
 threads: Array<ThreadCpu>, 
+/**
+ * Kernel threads of the host that used a hundredth of a CPU and more, whoever they work for.
+ */
+kernel_threads: Array<KernelThreadCpu>, 
 /**
  * Interrupts.
  */
@@ -962,6 +966,10 @@ context_switches: number,
  * Devices behind the targets.
  */
 disks: Array<DiskDelta>, 
+/**
+ * Devices that those are built on: members of an array, what lies below dm-crypt or LVM.
+ */
+members: Array<DiskDelta>, 
 /**
  * Vectors of the drives behind the targets; empty when the kernel shows none, or a CPU came or went.
  */
@@ -1030,6 +1038,28 @@ count: number,
  * Offset of the first.
  */
 first_offset_bytes: number, };
+
+/**
+ * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
+ * workers that served one work queue (`kcryptd/253:0`, `loop0`).
+ */
+export type KernelThreadCpu = { 
+/**
+ * Name of the thread or of the work queue.
+ */
+name: string, 
+/**
+ * Threads that used a tenth of a CPU and more, one at least.
+ */
+threads: number, 
+/**
+ * Time on a CPU, all threads together.
+ */
+busy_ns: number, 
+/**
+ * Time that they were ready to run while something else had the CPU; 0 where the kernel does not tell.
+ */
+waited_ns: number, };
 
 /**
  * The first point that gives less than nine tenths of its proportion, with its whole interval where it has one.
@@ -1190,7 +1220,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
 
 /**
  * What limited a step.
@@ -2495,7 +2525,7 @@ export type ThreadCpu = {
  */
 name: string, 
 /**
- * Whether it is a kernel thread working for the run (iou-sqp, iou-wrk, md).
+ * Whether it is a kernel thread working for the run (iou-sqp, iou-wrk; md in records before `kernel_threads`).
  */
 kernel: boolean, 
 /**

@@ -71,6 +71,7 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
         machine,
         drives: drives.iter().map(|d| drive_facts(inventory, d)).collect(),
         rate_limits: rate_limits(inventory, devices),
+        io_controls: io_controls(inventory, devices),
         is_guest: inventory.processors.hypervisor.is_some(),
         clocksource: inventory.processors.clocksource.clone(),
         siblings: siblings(inventory),
@@ -177,11 +178,20 @@ fn rated(device: &BlockDevice) -> Option<DeviceModel> {
     DeviceModel::of(catalogue.device_like(device.model.as_deref()?, device.size_bytes)?).ok()
 }
 
+/// Whether `name` is one of the devices, or a drive below one.
+fn is_below(inventory: &Inventory, devices: &[String], name: &str) -> bool {
+    devices.iter().any(|d| d == name || inventory.drives_below(d).iter().any(|x| x.device.name == name))
+}
+
+/// Controls of the devices, or of what lies below them, that know no fixed rate.
+fn io_controls(inventory: &Inventory, devices: &[String]) -> Vec<(String, String)> {
+    let named = inventory.limits.io_controls.iter().filter_map(|c| Some((c.name.clone(), c.device.clone()?)));
+    named.filter(|(_, device)| is_below(inventory, devices, device)).collect()
+}
+
 /// What control groups allow the devices, or what lies below them: of all levels the tightest holds.
 fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
-    let below = |name: &str| {
-        devices.iter().any(|d| d == name || inventory.drives_below(d).iter().any(|x| x.device.name == name))
-    };
+    let below = |name: &str| is_below(inventory, devices, name);
     let mut tightest: BTreeMap<&str, RateLimit> = BTreeMap::new();
     for limit in inventory.limits.io_max.iter().filter(|l| l.device.as_deref().is_some_and(below)) {
         let device = limit.device.as_deref().unwrap_or(&limit.number);
@@ -304,7 +314,10 @@ mod tests {
             ..fathom_inspect::IoLimit::default()
         };
         inventory.limits.io_max = vec![limit(Some(1_000), None), limit(Some(500), Some(70)), limit(Some(800), None)];
-        let facts = step_facts(&inventory, &[device.clone()]);
+        let (name, number) = ("io.cost".to_owned(), String::new());
+        inventory.limits.io_controls = vec![fathom_inspect::IoControl { name, number, device: Some(device.clone()) }];
+        let facts = step_facts(&inventory, std::slice::from_ref(&device));
+        assert_eq!(facts.io_controls, [("io.cost".to_owned(), device.clone())]);
         let rates: Vec<_> = facts.rate_limits.iter().map(|l| (l.read_iops, l.write_iops)).collect();
         assert_eq!(rates, [(Some(500.0), Some(70.0))]);
         assert_eq!(step_facts(&inventory, &["another".to_owned()]).rate_limits, []);

@@ -186,6 +186,8 @@ fn cgroup_files(root: &Root) -> Vec<String> {
         "cpuset.cpus.effective",
         "memory.max",
         "io.max",
+        "io.latency",
+        "io.cost.qos",
         "cpu.cfs_quota_us",
         "cpu.cfs_period_us",
         "blkio.throttle.read_bps_device",

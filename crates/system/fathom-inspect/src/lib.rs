@@ -41,7 +41,7 @@ pub use drives::{Controller, Drive, QueueSettings, Temperature};
 pub use fix::{FIXABLE, Fix, fixes};
 pub use interrupts::{Interrupts, Vector};
 pub use lanes::{LaneLedger, LaneUser, NodeLanes, Uplink};
-pub use limits::{IoLimit, Limits};
+pub use limits::{IoControl, IoLimit, Limits};
 pub use link::{LinkRate, MAX_PAYLOAD_ASSUMED_BYTES};
 pub use look::{Missing, Why, clean};
 pub use pcie::{Hop, PciFunction, PciKind, Pcie, RootComplex};

@@ -22,6 +22,17 @@ pub struct IoLimit {
     pub write_iops: Option<u64>,
 }
 
+/// A control that shares a device among control groups without a fixed rate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IoControl {
+    /// `io.cost` or `io.latency`.
+    pub name: String,
+    /// `MAJ:MIN`.
+    pub number: String,
+    /// Kernel name, if the device is there.
+    pub device: Option<String>,
+}
+
 /// What may hold this process back, whatever the machine has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
@@ -37,6 +48,9 @@ pub struct Limits {
     pub memory_max_bytes: Option<u64>,
     /// Devices with limits, of all levels.
     pub io_max: Vec<IoLimit>,
+    /// Devices that are shared among groups without a fixed rate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub io_controls: Vec<IoControl>,
 }
 
 impl Limits {
@@ -108,6 +122,23 @@ fn unified(look: &Look<'_>, groups: &str, mountinfo: &str, limits: &mut Limits) 
         limits.memory_max_bytes = limits.memory_max_bytes.into_iter().chain(memory).min();
         let io = look.text(&format!("{level}/io.max"), Part::IoLimits).unwrap_or_default();
         limits.io_max.extend(io.lines().filter_map(io_limit).map(|l| named(look, l)));
+        io_controls(look, level, "io.latency", "io.latency", "target=", limits);
+    }
+    // The cost model is the whole host's.
+    io_controls(look, &point, "io.cost.qos", "io.cost", "enable=1", limits);
+}
+
+/// Adds the devices of a file that have the word `on` in their line, as ruled by `name`.
+fn io_controls(look: &Look<'_>, folder: &str, file: &str, name: &str, on: &str, limits: &mut Limits) {
+    let text = look.text(&format!("{folder}/{file}"), Part::IoLimits).unwrap_or_default();
+    for (number, rest) in text.lines().filter_map(|line| line.split_once(' ')) {
+        if rest.split_whitespace().any(|word| word.starts_with(on)) {
+            let limit = named(look, IoLimit { number: clean(number), ..IoLimit::default() });
+            let control = IoControl { name: name.to_owned(), number: limit.number, device: limit.device };
+            if !limits.io_controls.contains(&control) {
+                limits.io_controls.push(control);
+            }
+        }
     }
 }
 
@@ -245,6 +276,20 @@ mod tests {
         let limits = Limits::read(&Look::new(&root)).io_max;
         let rates: Vec<_> = limits.iter().map(|l| (l.read_iops, l.write_iops)).collect();
         assert_eq!(rates, [(Some(300), None), (None, Some(700))]);
+    }
+
+    #[test]
+    fn controls_that_share_a_device_without_a_rate_are_named_where_they_are_on() {
+        let tree = Tree::new();
+        tree.file("proc/self/cgroup", "0::/a\n")
+            .file("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+            .file("sys/fs/cgroup/a/io.latency", "8:0 target=10000\n")
+            .file("sys/fs/cgroup/io.cost.qos", "8:0 enable=1 ctrl=auto\n8:16 enable=0 ctrl=auto\n")
+            .disk("sda", "8:0", 8, "pci0/ata1/host0");
+        let root = tree.root();
+        let found = Limits::read(&Look::new(&root)).io_controls;
+        let seen: Vec<_> = found.iter().map(|c| (c.name.as_str(), c.device.as_deref())).collect();
+        assert_eq!(seen, [("io.latency", Some("sda")), ("io.cost", Some("sda"))]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::probe::{self, Neighbour};
-use super::{Confidence, Observation, depth};
+use super::{Observation, depth};
 
 /// Steps of a cap differ by no more than this, as a share.
 const FLAT: f64 = 0.02;
@@ -130,11 +130,10 @@ fn bucket(this: &Observation) -> Option<Limit> {
 }
 
 fn plateau(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let is_flat = depth::plateau_probability(all, this)? >= Confidence::CONFIRMED_FROM;
     let near = |a: f64, b: f64| (a / b - 1.0).abs() <= FLAT;
     let mut others = probe::ladder(all, this).filter(|o| o.in_flight() > this.in_flight()).peekable();
     let flat = depth::flat(all, this)?;
-    if !is_flat || others.peek().is_none() || !others.all(|o| near(o.iops(), this.iops())) {
+    if others.peek().is_none() || !others.all(|o| near(o.iops(), this.iops())) {
         return None;
     }
     let (round_iops, round_bytes) = (is_round(this.iops()), is_round_bytes(this.bytes_per_s()));

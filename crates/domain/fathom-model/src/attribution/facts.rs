@@ -75,6 +75,8 @@ pub struct StepFacts {
     pub drives: Vec<DriveFacts>,
     /// Rates the host allows.
     pub rate_limits: Vec<RateLimit>,
+    /// Controls that share the devices among control groups without a fixed rate: name and device.
+    pub io_controls: Vec<(String, String)>,
     /// Whether a hypervisor stands between it and its drives, which may hold them to a rate.
     pub is_guest: bool,
     /// Clock source of the kernel.

@@ -15,8 +15,10 @@ use crate::kernel_work::KernelWork;
 const WORTH_WEIGHING: f64 = 0.85;
 /// How far the busy share of a thread that is full lies from 1.
 const BUSY_SPREAD: f64 = 0.02;
-/// Waiting for a CPU counts where the threads themselves had a CPU for this share of the time at least.
-const OWN_TIME_MIN: f64 = 0.5;
+/// Waiting for a CPU counts where the threads themselves had a CPU for this share of the time at least, as for workers.
+const OWN_TIME_MIN: f64 = 0.3;
+/// With more waiting than this it may be what others do on the CPUs.
+const WAIT_MAX: f64 = 0.1;
 
 /// What the threads of one name took, in CPUs.
 struct Group {
@@ -41,7 +43,10 @@ pub(super) fn candidate(all: &[Observation], this: &Observation) -> Option<Candi
     numbers.push(Evidence::new(EvidenceName::KernelThreadsBusy, Quantity::share(busy_share)));
     let cpus = cpus_at_most(this, host, &group);
     let cause = Cause::KernelThread { name: group.name, cpus, busy_share };
-    let weight = fill_weight(busy_share, BUSY_SPREAD) * if flat.is_some() { PROBE_AGREES } else { 1.0 };
+    let waited_share = group.waited / f64::from(cpus);
+    let agrees = if flat.is_some() { PROBE_AGREES } else { 1.0 };
+    let weight = agrees * fill_weight(busy_share, BUSY_SPREAD);
+    let weight = if waited_share <= WAIT_MAX { weight } else { weight.min(PROBE_AGREES) };
     let mut part = Candidate::part(cause, weight, numbers).with_probes(flat);
     part.limit.would_help = group.work.would_help();
     Some(part)

@@ -72,6 +72,13 @@ pub enum Notice {
         /// Interrupts per I/O.
         per_io: f64,
     },
+    /// Control groups share a drive without a fixed rate, which may hold I/O back.
+    IoControl {
+        /// `io.cost` or `io.latency`.
+        control: String,
+        /// Kernel name.
+        device: String,
+    },
     /// Workers share a physical core.
     SiblingsAsCores {
         /// The CPUs of that core.
@@ -91,6 +98,7 @@ impl Notice {
             Notice::InterruptsOnOneCpu { .. } => "interrupts_on_one_cpu",
             Notice::Merges { .. } => "merges",
             Notice::NoPollQueues | Notice::InterruptsDespitePolling { .. } => "poll_not_real",
+            Notice::IoControl { .. } => "io_control",
             Notice::SiblingsAsCores { .. } => "siblings_as_cores",
         }
     }
@@ -125,6 +133,7 @@ impl Notice {
             Notice::InterruptsDespitePolling { per_io } => {
                 msg!("notice-interrupts-despite-polling", interrupts = Quantity::new(*per_io, Unit::PerIo))
             }
+            Notice::IoControl { control, device } => msg!("notice-io-control", control = control, device = device),
             Notice::SiblingsAsCores { cpus } => msg!("notice-siblings-as-cores", cpus = format_cpu_list(cpus)),
         }
     }
@@ -143,6 +152,9 @@ pub fn notices(this: &Observation) -> Vec<Notice> {
     let slow = facts.clocksource.as_ref().filter(is_slow);
     out.extend(slow.map(|source| Notice::SlowClock { clocksource: source.clone() }));
     out.extend(siblings(this));
+    let control =
+        |(control, device): &(String, String)| Notice::IoControl { control: control.clone(), device: device.clone() };
+    out.extend(facts.io_controls.iter().map(control));
     out
 }
 

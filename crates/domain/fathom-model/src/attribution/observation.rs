@@ -63,8 +63,7 @@ impl Observation {
         worker_cpus.sort_unstable();
         worker_cpus.dedup();
         let lat = record.lat_merged();
-        let mean_lat_ns = lat.as_ref().and_then(|h| h.mean_ns());
-        let stddev_ns = lat.as_ref().and_then(|h| h.stddev_ns());
+        let (mean_lat_ns, stddev_ns) = lat.as_ref().map_or((None, None), |h| (h.mean_ns(), h.stddev_ns()));
         Observation {
             step: step.clone(),
             ios: record.ios(),

@@ -12,6 +12,8 @@ use super::{Observation, depth};
 
 /// A deeper step that gives less than this share of a shallower one is no plateau.
 const FELL: f64 = 0.9;
+/// A step measured again gives the same where it is this close.
+const SAME: std::ops::RangeInclusive<f64> = FELL..=1.0 / FELL;
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let from = fell_from(all, this)?;
@@ -25,11 +27,16 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     };
     let repeated = Neighbour::of_iops(in_flight, from, again);
     numbers.push(Evidence::new(EvidenceName::GainOfRepeat { in_flight }, repeated.gain_quantity()));
+    let gain = this.iops() / from.iops();
     if differs(again, from) {
-        let cause = Cause::StateChanged { in_flight, gain: this.iops() / from.iops(), again: Some(repeated.gain) };
+        let cause = Cause::StateChanged { in_flight, gain, again: Some(repeated.gain) };
         return Some(Limit::undecided(cause, numbers));
     }
-    let cause = Cause::LessAtDepth { in_flight, gain: this.iops() / from.iops() };
+    // Intervals too wide to tell leave it open.
+    let cause = match SAME.contains(&repeated.gain) {
+        true => Cause::LessAtDepth { in_flight, gain },
+        false => Cause::StateChanged { in_flight, gain, again: None },
+    };
     Some(Limit::undecided(cause, numbers).with_probes([repeated.result(ProbeChange::Repeated { in_flight })]))
 }
 

@@ -332,6 +332,7 @@ pub(super) fn facts() -> StepFacts {
         machine: crate::MachineModel::named("m"),
         drives: vec![DriveFacts { name: "some".into(), ..DriveFacts::default() }],
         rate_limits: Vec::new(),
+        io_controls: Vec::new(),
         is_guest: false,
         clocksource: Some("tsc".into()),
         siblings: Vec::new(),
@@ -447,6 +448,7 @@ fn missing_probes_relieve_one_part_each_and_a_confirmed_limit_needs_none() {
 #[test]
 fn settings_that_are_seldom_wanted_are_noticed() {
     let mut f = facts();
+    f.io_controls = vec![("io.latency".into(), "some".into())];
     f.drives[0] = DriveFacts {
         name: "nvme0n1".into(),
         link: Some(crate::PcieLink::new(3, 2)),
@@ -484,6 +486,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
         [
             "drive_hot",
             "interrupts_on_one_cpu",
+            "io_control",
             "link_trained_down",
             "merges",
             "poll_not_real",

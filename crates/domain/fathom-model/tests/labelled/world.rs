@@ -108,6 +108,7 @@ impl World {
                 machine: MachineModel::named("a labelled machine"),
                 drives: Vec::new(),
                 rate_limits: Vec::new(),
+                io_controls: Vec::new(),
                 is_guest: false,
                 clocksource: Some("tsc".into()),
                 siblings: Vec::new(),

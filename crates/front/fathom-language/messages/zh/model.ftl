@@ -195,6 +195,7 @@ notice-interrupts-on-one-cpu = CPU { $cpu } 承担全部中断时间的 { $share
 notice-merges = { $share } 的 I/O 在 { $disk } 上被合并。
 notice-no-poll-queues = 要求轮询完成，但硬盘没有轮询队列。
 notice-interrupts-despite-polling = 要求轮询完成，但每 I/O 有 { $interrupts-figure } 次中断。
+notice-io-control = { $device } 配置了 { $control }：它可能为其他控制组推迟 I/O。
 notice-siblings-as-cores = 工作线程运行在 CPU { $cpus }，它们属于同一物理核。
 
 catalogue-kind-device = 设备

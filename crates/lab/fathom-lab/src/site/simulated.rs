@@ -265,6 +265,7 @@ impl SimulatedMachine {
             machine: model,
             drives: drives.iter().map(|d| self.drive_facts(d)).collect(),
             rate_limits: Vec::new(),
+            io_controls: Vec::new(),
             is_guest: false,
             clocksource: None,
             siblings: siblings.collect(),

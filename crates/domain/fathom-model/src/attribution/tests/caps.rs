@@ -23,7 +23,7 @@ fn step(block: u32, depth: u32, ios: u64, off: f64) -> (Step, StepRecord) {
     lat.record_n(mean_ns / 2, ios / 2);
     lat.record_n(mean_ns * 3 / 2, ios / 2);
     record.directions[0].lat = Latency::Samples(lat);
-    let each = |i: u64| (ios as f64 / 10.0 * if i % 2 == 0 { 1.0 + off } else { 1.0 - off }) as u64;
+    let each = |i: u64| (ios as f64 / 10.0 * if i.is_multiple_of(2) { 1.0 + off } else { 1.0 - off }) as u64;
     record.intervals = intervals(&(0..10).map(each).collect::<Vec<_>>());
     (step, record)
 }

@@ -52,6 +52,12 @@ fn a_kernel_thread_without_time_left_is_named_with_what_it_does_and_a_flat_ladde
         limit.sentence()
     );
     assert_eq!(limit.probes.len(), 1);
+    // Other programs may be what keeps it from its CPU.
+    let starved = [("md0_raid5", 1, 0.4, 0.58)];
+    let ladder =
+        [beside(1, 12_000, &[]), beside(8, 80_000, &[]), beside(32, 99_500, &starved), beside(64, 100_000, &starved)];
+    let limit = attribute(&with(&ladder, 0.004), 2);
+    assert_eq!((limit.name, limit.confidence), (LimitName::KernelThread, Confidence::Likely), "{}", limit.sentence());
     // What still rises is not held by it.
     let rising = [beside(1, 12_000, &parity), beside(8, 80_000, &parity), beside(64, 500_000, &parity)];
     assert_eq!(attribute(&with(&rising, 0.004), 0).name, LimitName::QueueDepth);

@@ -44,6 +44,16 @@ fn the_shallower_one_again_tells_a_change_from_depth() {
     assert_eq!((same.name, same.probes.len()), (LimitName::Unknown, 1));
 }
 
+/// Measured again it gave much less, but its intervals are too wide to say so.
+#[test]
+fn a_repeat_that_is_neither_the_same_nor_clearly_another_leaves_it_open() {
+    let mut all = ladder(&[&FALLS[..], &[(8, 55_000)]].concat());
+    (all[1].iops_rel_half_width, all[4].iops_rel_half_width) = (Some(0.2), Some(0.3));
+    let limit = attribute(&all, 3);
+    assert!(matches!(limit.cause, Cause::StateChanged { again: None, .. }), "{}", limit.sentence());
+    assert_eq!(limit.probes.len(), 1, "what it gave is shown");
+}
+
 #[test]
 fn a_small_fall_a_wide_interval_or_a_deeper_step_that_recovers_is_none() {
     let is_fall = |steps: &[(u32, u64)], at: usize, half: f64| {
