@@ -133,7 +133,7 @@ class Session:
     def _one(self, case: Case, place: Place, number: int) -> Outcome:
         self.looks.append(load.look())
         try:
-            with Undos(place.ok) as undo:
+            with Undos(place.take_back) as undo:
                 with held():
                     built = case.build(place, undo)
                 document = place.fathom(study.text(case, self._seconds), f"--target {built.target} {built.words}", built.prefix)

@@ -46,6 +46,9 @@ class Place(Protocol):
     def ok(self, script: str) -> str:
         """Runs a shell script that must succeed; returns what it printed."""
 
+    def take_back(self, script: str) -> None:
+        """Runs a shell script that takes back what another one did."""
+
     def fathom(self, study: str, words: str, prefix: str) -> dict:
         """Runs Fathom on a study of this text; returns its document."""
 

@@ -22,6 +22,7 @@ BLKIO = Path("/sys/fs/cgroup/blkio")
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 # Far below what any disk of today gives one reader.
 ALLOWED_IOPS = 500
+ALLOWED_MIB = 8
 ASKED_IOPS = 200
 # A limit of CPU time: this share of one CPU.
 CPU_QUOTA_PCT = 25
@@ -123,18 +124,24 @@ def disk_beside_fio(host: Host, undo: Undos) -> Built:
     return Built(target)
 
 
-def capped(host: Host, undo: Undos, number: str) -> str:
-    """A control group that may read so many times a second from a device; the words that put Fathom into it."""
+def capped(host: Host, undo: Undos, number: str, rule: str = f"read_iops_device {ALLOWED_IOPS}") -> str:
+    """A control group that may read so much in a second from a device; the words that put Fathom into it."""
     group = BLKIO / "fathom-truth"
-    if not (BLKIO / "blkio.throttle.read_iops_device").exists():
+    file, _, value = rule.partition(" ")
+    if not (BLKIO / f"blkio.throttle.{file}").exists():
         raise NotBuilt("there are no control groups (version 1) for block I/O")
     undo.script(f"[ ! -d {group} ] || rmdir {group}")
-    host.ok(f"mkdir -p {group}; echo '{number} {ALLOWED_IOPS}' > {group}/blkio.throttle.read_iops_device")
+    host.ok(f"mkdir -p {group}; echo '{number} {value}' > {group}/blkio.throttle.{file}")
     return f"echo $$ > {group}/cgroup.procs; exec"
 
 
 def capped_disk(host: Host, undo: Undos) -> Built:
     return Built(disk_file(host), prefix=capped(host, undo, disk_number(host.folder)))
+
+
+def disk_of_few_bytes(host: Host, undo: Undos) -> Built:
+    rule = f"read_bps_device {ALLOWED_MIB << 20}"
+    return Built(disk_file(host), prefix=capped(host, undo, disk_number(host.folder), rule))
 
 
 def loop_device(host: Host, undo: Undos, file: str, direct: bool) -> str:
@@ -205,6 +212,13 @@ def read_file(host: Host, _undo: Undos) -> Built:
     file = made_file(host, "small.dat", SMALL_FILE_MIB)
     host.ok(f"cat {shlex.quote(file)} > /dev/null")
     return Built(file)
+
+
+def file_in_tmpfs(host: Host, undo: Undos) -> Built:
+    path = f"/dev/shm/fathom-truth-{os.getpid()}.dat"
+    undo.script(f"rm -f {path}")
+    host.ok(f"dd if=/dev/urandom of={path} bs=1M count={SMALL_FILE_MIB} status=none")
+    return Built(path)
 
 
 def sparse_file(host: Host, undo: Undos) -> Built:
@@ -304,6 +318,13 @@ CASES = [
         quick=True,
     ),
     Case(
+        f"disk, {ALLOWED_MIB} MiB a second allowed",
+        "A control group lets fewer bytes through than one read of 64 KiB at a time would bring.",
+        disk_of_few_bytes,
+        {"1x1": of(RATE), "1x4": of(RATE), "1x16": of(RATE)},
+        {"bs": "64k"},
+    ),
+    Case(
         f"loop device, {ALLOWED_IOPS} reads a second allowed",
         "A control group lets few reads through to a loop device whose file is in memory.",
         capped_loop,
@@ -328,6 +349,13 @@ CASES = [
         {"1x1": of(PAGE_CACHE, CORE), "1x16": of(PAGE_CACHE, CORE)},
         {"direct": 0},
         quick=True,
+    ),
+    Case(
+        "file in tmpfs, psync with one thread",
+        "The file is memory: the thread copies, and there is no device that it could wait for.",
+        file_in_tmpfs,
+        {"1x1": of(PAGE_CACHE, CORE)},
+        {"engine": "psync", "direct": 0},
     ),
     Case(
         "file without blocks",

@@ -32,6 +32,8 @@ def line(row: Row) -> str:
 
 def counts(title: str, found: Summary) -> str:
     """One sentence of figures."""
+    if not found.scored:
+        return f"{title}: no answer was scored."
     return (
         f"{title}: {found.scored} answers, {found.right} right, {found.unsure} unsure, {found.wrong} wrong: "
         f"{found.right_or_unsure_pct:.1f} % right or below 60 %. Said with 90 % or more: {found.sure}, "
