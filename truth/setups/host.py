@@ -118,7 +118,8 @@ def disk_alone(host: Host, _undo: Undos) -> Built:
 def disk_beside_fio(host: Host, undo: Undos) -> Built:
     target = disk_file(host)
     depth_helps_until_it_is_full(target)
-    command = ["fio", "--name=other", f"--filename={target}", "--rw=randread", "--bs=4k", "--direct=1"]
+    # Jobs of fio that are processes leave its group, and would go on after it.
+    command = ["fio", "--thread", "--name=other", f"--filename={target}", "--rw=randread", "--bs=4k", "--direct=1"]
     command += ["--ioengine=libaio", "--iodepth=64", "--time_based", "--runtime=600", "--readonly"]
     host.background(undo, command)
     return Built(target)

@@ -2,7 +2,6 @@
 
 import ctypes
 import json
-import os
 import shlex
 import signal
 import subprocess
@@ -50,7 +49,7 @@ class Host:
     def fathom(self, study: str, words: str, prefix: str) -> dict:
         plan, lab = WORK / "study.toml", WORK / "lab.db"
         plan.write_text(study)
-        script = f"{prefix} {_words(str(self._binary), str(plan), str(lab), words)}"
+        script = f"{prefix or 'exec'} {_words(str(self._binary), str(plan), str(lab), words)}"
         try:
             done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=FATHOM_TIMEOUT_S, check=False)
         finally:
@@ -59,15 +58,14 @@ class Host:
         return _document(done.returncode, done.stdout, done.stderr)
 
     def background(self, undo: Undos, command: list[str]) -> None:
-        """A program that runs beside the measurement, and ends with it or with this program, however that ends."""
+        """A program of one process that runs beside the measurement, and ends with it or with this program, however that ends."""
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True, preexec_fn=_end_with_parent,
         )  # fmt: skip
 
         def end() -> None:
-            # The group: fio has workers.
-            os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
             process.wait()
 
         undo.call(end)
