@@ -11,6 +11,8 @@ pub mod reproduce;
 #[cfg(test)]
 mod samples;
 mod site;
+#[cfg(test)]
+mod truth;
 mod view;
 
 pub use conduct::{

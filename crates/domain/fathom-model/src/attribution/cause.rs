@@ -160,6 +160,8 @@ pub enum UnknownReason {
     DeeperHeldByThreads,
     /// The shallower step was held by its threads.
     ShallowerHeldByThreads,
+    /// Few of the I/Os in flight are at the device: the others wait for something above it.
+    WaitsAboveDevice,
 }
 
 impl Cause {
@@ -286,6 +288,7 @@ impl UnknownReason {
             UnknownReason::LessGaveMore => msg!("limit-unknown-less-gave-more"),
             UnknownReason::DeeperHeldByThreads => msg!("limit-unknown-deeper-held-by-threads"),
             UnknownReason::ShallowerHeldByThreads => msg!("limit-unknown-shallower-held-by-threads"),
+            UnknownReason::WaitsAboveDevice => msg!("limit-unknown-waits-above-device"),
         }
     }
 }

@@ -6,8 +6,9 @@ use fathom_record::{CpuTime, HostDelta};
 use super::Observation;
 use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
-use super::limit::{Caveat, Limit};
+use super::limit::Caveat;
 use super::neighbour::{ProbeChange, ProbeResult};
+use super::posterior::{Candidate, PROBE_AGREES, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, LOAD_USELESS, Neighbour, RELIEF_HELPS};
 use crate::cost::{cpu_cost, thread_busy_shares, thread_waited_share};
 
@@ -17,27 +18,40 @@ const THREAD_SATURATED: f64 = 0.92;
 const OWN_TIME_MIN: f64 = 0.3;
 /// Waiting for a CPU this share of the time is worth a caveat.
 const WAIT_WORTH_CAVEAT: f64 = 0.05;
-/// CPUs this busy on average leave nothing to other work.
-const CPUS_SATURATED: f64 = 0.90;
-/// A CPU this busy cannot take another interrupt in time.
-const IRQ_CPU_SATURATED: f64 = 0.92;
+/// How far the busy share of a CPU that is full lies from 1: its time is read a little before and after the window.
+const BUSY_SPREAD: f64 = 0.02;
+/// A CPU less busy than this takes its interrupts in time.
+const IRQ_CPU_WORTH_WEIGHING: f64 = 0.8;
+/// All CPUs that are at least this much as probable as the workers' own alone are the limit instead.
+const PART_OF_WHOLE: f64 = 0.2;
+/// Share of the host's interrupt time on one CPU that makes it the one that takes them, and the least of its busy time.
+const IRQ_TAKES_ALL: f64 = 0.8;
+const IRQ_SHARE_OF_TAKER: f64 = 0.15;
 /// Share of a CPU's busy time in interrupts that makes them its work.
 const IRQ_SHARE: f64 = 0.5;
 /// CPUs that others keep busy are not the run's own limit: this share of the busy time must be the run's.
 const OWN_SHARE_MIN: f64 = 0.75;
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let host = this.host.as_ref()?;
-    let cost = cpu_cost(host, this.ios)?;
+/// The CPUs' parts in a step.
+pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candidate> {
+    let Some(host) = &this.host else { return Vec::new() };
+    let Some(cost) = cpu_cost(host, this.ios) else { return Vec::new() };
     let per_io_ns = cost.busy_cores * 1e9 / this.iops().max(1e-9);
     let mut numbers = base_evidence(this);
     numbers.push(Evidence::new(EvidenceName::CpuPerIo, Quantity::new(per_io_ns, Unit::NsPerIo)));
     if this.polls() {
-        return polled(all, this, per_io_ns, numbers);
+        return polled(all, this, per_io_ns, numbers).into_iter().collect();
     }
-    all_cores(all, this, host, per_io_ns, &mut numbers)
-        .or_else(|| irq_core(all, this, host, &mut numbers))
-        .or_else(|| core(all, this, host, per_io_ns, numbers))
+    let whole = all_cores(all, this, host, per_io_ns, &mut numbers);
+    let interrupts = irq_core(all, this, host, &mut numbers);
+    let mut own = core(all, this, host, per_io_ns, numbers);
+    // Where all CPUs are as full as the workers' own, no other could be had.
+    if let (Some(whole), Some(own)) = (&whole, &mut own)
+        && whole.weight >= PART_OF_WHOLE * own.weight
+    {
+        own.weight *= PART_OF_WHOLE;
+    }
+    [whole, interrupts, own].into_iter().flatten().collect()
 }
 
 /// Busy share of a CPU, its stolen time counted: it is not there to be used.
@@ -56,7 +70,7 @@ fn all_cores(
     host: &HostDelta,
     per_io_ns: f64,
     numbers: &mut Vec<Evidence>,
-) -> Option<Limit> {
+) -> Option<Candidate> {
     let allowed = this.allowed_cpus();
     let times: Vec<&CpuTime> = host.cpus.iter().filter(|(c, _)| allowed.contains(c)).map(|(_, t)| t).collect();
     let n = times.len();
@@ -67,31 +81,50 @@ fn all_cores(
     let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
     let own_share = (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64;
     numbers.push(Evidence::new(EvidenceName::OwnShareOfBusy, Quantity::share(own_share)));
-    if n < 2 || mean < CPUS_SATURATED || own_share < OWN_SHARE_MIN {
+    if n < 2 || own_share < OWN_SHARE_MIN {
         return None;
     }
     // More threads cannot be had a core for; a cheaper engine that gave more is the probe.
-    let flat = || probe::threads(all, this).filter(|more| more.gain < LOAD_USELESS).map(threads_result);
-    let probe = probe::cheaper_engine(all, this).or_else(flat);
+    let cheaper = probe::cheaper_engine(all, this);
+    let more = probe::threads(all, this);
+    let weight = fill_weight(mean * this.typical_over_mean, BUSY_SPREAD)
+        * match (&cheaper, more) {
+            (Some(_), _) => PROBE_CONFIRMS,
+            (None, Some(more)) if more.gain >= RELIEF_HELPS => 1.0 / PROBE_CONFIRMS,
+            (None, Some(more)) if more.gain < LOAD_USELESS => PROBE_AGREES,
+            _ => 1.0,
+        };
+    let flat = || more.filter(|more| more.gain < LOAD_USELESS).map(threads_result);
     let cause = Cause::AllCores { cpus: n as u32, busy_share: mean, cpu_ns_per_io: per_io_ns };
-    Some(Limit::found(cause, probe.is_some(), numbers.clone()).with_probes(probe))
+    Some(Candidate::part(cause, weight, numbers.clone()).with_probes(cheaper.or_else(flat)))
 }
 
 /// CPUs whose work is interrupts and who have no time left, while the workers wait.
-fn irq_core(all: &[Observation], this: &Observation, host: &HostDelta, numbers: &mut Vec<Evidence>) -> Option<Limit> {
+fn irq_core(
+    all: &[Observation],
+    this: &Observation,
+    host: &HostDelta,
+    numbers: &mut Vec<Evidence>,
+) -> Option<Candidate> {
+    let irq_ns = |t: &CpuTime| t.irq_ns + t.softirq_ns;
+    let of_all_ns: u64 = host.cpus.iter().map(|(_, t)| irq_ns(t)).sum();
+    let works_elsewhere = |cpu: u32| this.worker_cpus.iter().any(|worker| *worker != cpu);
     let mut full: Vec<(u32, f64, f64)> = host
         .cpus
         .iter()
-        .map(|(cpu, t)| {
-            let irq = (t.irq_ns + t.softirq_ns) as f64 / t.busy_ns().max(1) as f64;
-            (*cpu, busy_share(t, host.window_ns), irq)
+        .filter(|(cpu, t)| {
+            // Interrupts are its work; or it is the one that takes them, also for workers on other CPUs.
+            let takes_all = irq_ns(t) as f64 >= IRQ_TAKES_ALL * of_all_ns as f64;
+            let share = irq_ns(t) as f64 / t.busy_ns().max(1) as f64;
+            share >= IRQ_SHARE || (takes_all && share >= IRQ_SHARE_OF_TAKER && works_elsewhere(*cpu))
         })
-        .filter(|(_, busy, irq)| *busy >= IRQ_CPU_SATURATED && *irq >= IRQ_SHARE)
+        .map(|(cpu, t)| (*cpu, busy_share(t, host.window_ns), irq_ns(t) as f64 / t.busy_ns().max(1) as f64))
+        .filter(|(_, busy, _)| *busy * this.typical_over_mean >= IRQ_CPU_WORTH_WEIGHING)
         .collect();
     if full.is_empty() {
         return None;
     }
-    full.sort_by(|a, b| b.2.total_cmp(&a.2));
+    full.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (cpu, busy, irq) = full[0];
     numbers.push(Evidence::new(EvidenceName::CpuBusy { cpu }, Quantity::share(busy)));
     numbers.push(Evidence::new(EvidenceName::CpuInterrupts { cpu }, Quantity::share(irq)));
@@ -100,10 +133,16 @@ fn irq_core(all: &[Observation], this: &Observation, host: &HostDelta, numbers: 
         .map(|more| (more.gain, threads_result(more)))
         .or_else(|| probe::depth(all, this, true).map(deeper));
     let flat = more.filter(|(gain, _)| *gain < LOAD_USELESS).map(|(_, probe)| probe);
-    let probe = probe::cheaper_engine(all, this).or(flat);
+    let cheaper = probe::cheaper_engine(all, this);
+    let weight = fill_weight(busy * this.typical_over_mean, BUSY_SPREAD)
+        * match (&cheaper, &flat) {
+            (Some(_), _) => PROBE_CONFIRMS,
+            (None, Some(_)) => PROBE_AGREES,
+            _ => 1.0,
+        };
     let cpus = full.len() as u32;
     let cause = Cause::IrqCores { cpus, busiest_cpu: cpu, busy_share: busy, interrupt_share: irq };
-    Some(Limit::found(cause, probe.is_some(), numbers.clone()).with_probes(probe))
+    Some(Candidate::part(cause, weight, numbers.clone()).with_probes(cheaper.or(flat)))
 }
 
 /// How much of the time the workers' cores had nothing left to give; `None` without workers.
@@ -145,11 +184,11 @@ fn core(
     host: &HostDelta,
     per_io_ns: f64,
     mut numbers: Vec<Evidence>,
-) -> Option<Limit> {
+) -> Option<Candidate> {
     let shares = thread_busy_shares(host);
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let waited = thread_waited_share(host);
-    let saturated = saturated_share(this, host).filter(|share| *share >= THREAD_SATURATED)?;
+    let saturated = saturated_share(this, host)?;
     numbers.push(Evidence::new(EvidenceName::WorkersBusy, Quantity::share(mean)));
     numbers.push(Evidence::new(EvidenceName::WorkersWaited, Quantity::share(waited)));
     let more = probe::threads(all, this);
@@ -157,10 +196,18 @@ fn core(
         numbers.push(gain_of_threads(more));
     }
     let relieved = more.filter(|more| more.gain >= RELIEF_HELPS).map(threads_result);
+    let has_free_cpus = this.allowed_cpus().len() >= 2 * shares.len();
     let probe = relieved.or_else(|| probe::cheaper_engine(all, this));
+    let weight = fill_weight(saturated * this.typical_over_mean, BUSY_SPREAD)
+        * match more {
+            _ if probe.is_some() => PROBE_CONFIRMS,
+            // Twice the cores that bring nothing were not what it wanted.
+            Some(more) if more.gain < LOAD_USELESS && has_free_cpus => 1.0 / PROBE_AGREES,
+            _ => 1.0,
+        };
     let cause = Cause::Cores { workers: shares.len() as u32, busy_share: saturated, cpu_ns_per_io: per_io_ns };
     let caveat = (waited >= WAIT_WORTH_CAVEAT).then_some(Caveat::WorkersWaited { share: waited });
-    Some(Limit::found(cause, probe.is_some(), numbers).with_probes(probe).with_caveats(caveat))
+    Some(Candidate::part(cause, weight, numbers).with_probes(probe).with_caveats(caveat))
 }
 
 fn gain_of_threads(more: Neighbour) -> Evidence {
@@ -168,7 +215,7 @@ fn gain_of_threads(more: Neighbour) -> Evidence {
 }
 
 /// Spinning threads are always busy: only probes show whether their core is the limit.
-fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Limit> {
+fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Candidate> {
     let more = probe::threads(all, this)?;
     let deeper = probe::depth(all, this, true);
     let deeper_helps = deeper
@@ -183,7 +230,8 @@ fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: 
     numbers.push(Evidence::new(EvidenceName::GainOfDepth { in_flight }, deeper.gain_quantity()));
     numbers.push(gain_of_threads(more));
     let is_noisy = more.may_give_nothing();
-    let limit = Limit::found(Cause::PollingCore { cpu_ns_per_io: per_io_ns }, !is_noisy, numbers);
+    let weight = if is_noisy { PROBE_AGREES } else { PROBE_CONFIRMS };
+    let part = Candidate::part(Cause::PollingCore { cpu_ns_per_io: per_io_ns }, weight, numbers);
     let probes = [deeper.result(ProbeChange::MoreInFlight { in_flight }), threads_result(more)];
-    Some(limit.with_probes(probes).with_caveats(is_noisy.then_some(Caveat::Noise)))
+    Some(part.with_probes(probes).with_caveats(is_noisy.then_some(Caveat::Noise)))
 }

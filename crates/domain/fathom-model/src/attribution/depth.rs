@@ -1,17 +1,15 @@
 //! The queue or the device: what is left when the host is idle enough.
 
-use super::Observation;
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::ladder::{LadderFit, Rung};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult, inverse};
 use super::probe::{self, Neighbour};
+use super::{Confidence, Observation};
 
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
 const PLATEAU_GAIN: f64 = 1.1;
-/// How often something that no counter shows holds a plateau, and not the device.
-const UNSEEN: f64 = 0.03;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
 const ALONE_BY_DEPTH: f64 = 0.8;
 /// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
@@ -53,13 +51,27 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
         return Some(Limit::unknown(UnknownReason::LessGaveMore, numbers).with_probes(probe));
     }
     let device = Cause::Device { in_flight: n, lat_ns };
-    Some(Limit::probable(device, plateau * (1.0 - UNSEEN), numbers).with_probes(probe))
+    Some(Limit::probable(device, plateau, numbers).with_probes(probe))
 }
 
 /// Probability that more in flight brings this step no more than a tenth; `None` without a step to compare with.
 pub(super) fn plateau_probability(all: &[Observation], this: &Observation) -> Option<f64> {
     // Steps whose threads were held by their cores say what cores give.
     let rungs: Vec<Rung> = probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this)).map(rung).collect();
+    Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
+}
+
+/// A deeper queue that gave nothing, where the ladder is surely flat.
+pub(super) fn flat(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+    let deeper = probe::depth(all, this, true)?;
+    let is_sure = plateau_probability(all, this)? >= Confidence::CONFIRMED_FROM;
+    is_sure.then(|| deeper.result(more(deeper.count)))
+}
+
+/// The same among the steps of as many threads; `None` where none of them is of another depth.
+pub(super) fn plateau_of_own_threads(all: &[Observation], this: &Observation) -> Option<f64> {
+    let is_alike = |o: &&Observation| o.step.load.threads == this.step.load.threads;
+    let rungs: Vec<Rung> = probe::ladder(all, this).filter(is_alike).map(rung).collect();
     Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
 }
 

@@ -17,6 +17,8 @@ pub enum EvidenceName {
     MeanInFlight,
     /// CPU time of the whole host per I/O.
     CpuPerIo,
+    /// Share of the I/Os in flight that the kernel counts at the devices.
+    AtDevice,
     /// Mean busy share of the CPUs that the run may use.
     AllowedCpusBusy,
     /// Share of the host's busy CPU time that is this run's.
@@ -94,6 +96,7 @@ impl EvidenceName {
             EvidenceName::MeanLatency => "mean_latency",
             EvidenceName::MeanInFlight => "mean_in_flight",
             EvidenceName::CpuPerIo => "cpu_per_io",
+            EvidenceName::AtDevice => "at_device",
             EvidenceName::AllowedCpusBusy => "allowed_cpus_busy",
             EvidenceName::OwnShareOfBusy => "own_share_of_busy",
             EvidenceName::CpuBusy { .. } => "cpu_busy",
@@ -129,6 +132,7 @@ impl EvidenceName {
             EvidenceName::MeanLatency => msg!("evidence-mean-latency"),
             EvidenceName::MeanInFlight => msg!("evidence-mean-in-flight"),
             EvidenceName::CpuPerIo => msg!("evidence-cpu-per-io"),
+            EvidenceName::AtDevice => msg!("evidence-at-device"),
             EvidenceName::AllowedCpusBusy => msg!("evidence-allowed-cpus-busy"),
             EvidenceName::OwnShareOfBusy => msg!("evidence-own-share-of-busy"),
             EvidenceName::CpuBusy { cpu } => msg!("evidence-cpu-busy", cpu = cpu),
@@ -213,6 +217,7 @@ mod tests {
             EvidenceName::MeanLatency,
             EvidenceName::MeanInFlight,
             EvidenceName::CpuPerIo,
+            EvidenceName::AtDevice,
             EvidenceName::AllowedCpusBusy,
             EvidenceName::OwnShareOfBusy,
             EvidenceName::CpuBusy { cpu },

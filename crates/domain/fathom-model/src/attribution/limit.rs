@@ -69,6 +69,13 @@ impl Limit {
         Limit::new(cause, Some(probability.min(PROBABILITY_MAX)), evidence)
     }
 
+    /// The same with another probability.
+    pub(super) fn said_with(mut self, probability: f64) -> Limit {
+        self.probability = Some(probability.min(PROBABILITY_MAX));
+        self.confidence = Confidence::of(self.probability);
+        self
+    }
+
     pub(super) fn unknown(reason: UnknownReason, evidence: Vec<Evidence>) -> Limit {
         Limit::new(Cause::Unknown(reason), None, evidence)
     }

@@ -1,7 +1,7 @@
 //! Which part of the system limited a step: signature in the counters, then a neighbouring step as the probe.
 //!
-//! Signatures follow the attribution table of docs/METHODS.md. The ladder itself serves as the set of probes: a step
-//! with the same workload and a deeper queue, or with more threads, shows what relieving that part does.
+//! What is set from outside (a rate, the page cache) is known. Everything else is weighed together in `posterior`: the
+//! whole ladder speaks for depth or a plateau, counters and probes for the part that holds the plateau.
 
 mod cause;
 mod cpu;
@@ -18,6 +18,7 @@ mod notice;
 mod observation;
 mod pace;
 mod path;
+mod posterior;
 mod probe;
 
 pub use cause::{Cause, DatabaseCause, DatabaseLimit, RateWait, UnknownReason};
@@ -46,9 +47,7 @@ pub fn attribute(all: &[Observation], index: usize) -> Limit {
     let mut limit = pace::rate_asked(this)
         .or_else(|| pace::page_cache(this))
         .or_else(|| pace::rate_allowed(all, this))
-        .or_else(|| cpu::limit(all, this))
-        .or_else(|| path::limit(all, this))
-        .or_else(|| depth::limit(all, this))
+        .or_else(|| posterior::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));
     if limit.would_help.is_empty() {
         limit.would_help = help::would_help(this, limit.name);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fathom_plan::{EngineName, Mode, Placement, Step};
-use fathom_record::{HostDelta, OpenLoop, StepRecord, ThreadRecord};
+use fathom_record::{HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
 
 use super::facts::StepFacts;
 use crate::ceilings::{Ceiling, ceilings};
@@ -16,6 +16,8 @@ pub struct Observation {
     pub(super) ios: u64,
     pub(super) bytes: u64,
     pub(super) runtime_ns: u64,
+    /// Median over its intervals of the I/Os per second, over their mean: above 1 where it stood still now and then.
+    pub(super) typical_over_mean: f64,
     /// Half the width of the 95 % interval of its IOPS, as a share of them; `None` where the step was too short for one.
     pub(super) iops_rel_half_width: Option<f64>,
     pub(super) mean_lat_ns: Option<f64>,
@@ -35,6 +37,15 @@ fn home_cpus(thread: &ThreadRecord) -> &[u32] {
     if thread.cpus_allowed.is_empty() && stayed { &thread.cpus_seen } else { &thread.cpus_allowed }
 }
 
+fn typical_over_mean(record: &StepRecord) -> Option<f64> {
+    let rate = |i: &Interval| i.directions.iter().map(|d| d.ios).sum::<u64>() as f64 / i.length_ns.max(1) as f64;
+    let mut rates: Vec<f64> = record.intervals.iter().map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+    let median = *rates.get(rates.len() / 2)?;
+    (mean > 0.0 && median > 0.0).then(|| median / mean)
+}
+
 impl Observation {
     /// What counts of a record.
     #[must_use]
@@ -47,6 +58,7 @@ impl Observation {
             ios: record.ios(),
             bytes: record.bytes(),
             runtime_ns: record.runtime_ns,
+            typical_over_mean: typical_over_mean(record).unwrap_or(1.0),
             iops_rel_half_width: fathom_stats::iops_estimate(&record.intervals).rel_half_width(),
             mean_lat_ns: record.lat_merged().and_then(|h| h.mean_ns()),
             in_flight_mean: record.in_flight_mean,
@@ -90,6 +102,11 @@ impl Observation {
             0 => 0.0,
             ns => self.ios as f64 * 1e9 / ns as f64,
         }
+    }
+
+    /// I/Os per second while it went on as usual: what a part that is full carries, whatever stopped it now and then.
+    pub(super) fn typical_iops(&self) -> f64 {
+        self.iops() * self.typical_over_mean
     }
 
     pub(super) fn bytes_per_s(&self) -> f64 {

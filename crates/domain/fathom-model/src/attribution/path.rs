@@ -4,43 +4,37 @@ use fathom_message::{Quantity, Unit};
 
 use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
-use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult};
+use super::posterior::{Candidate, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, Neighbour};
-use super::{Confidence, LimitName, Observation, depth};
+use super::{LimitName, Observation, depth};
 use crate::ceilings::Ceiling;
 
-/// A part used this much is at its limit; packet overhead is known to a few percent.
-const AT_CEILING: f64 = 0.90;
+/// A part used less than this is not full.
+const WORTH_WEIGHING: f64 = 0.75;
+/// How far the use of a part that is full lies from what its arithmetic says: packet overhead is known to a few percent.
+const CEILING_SPREAD: f64 = 0.03;
+const ARRAY_SPREAD: f64 = 0.08;
 /// Array arithmetic rests on the members' ratings, which drives miss or beat by this much.
 const NEAR_ARRAY: std::ops::RangeInclusive<f64> = 0.75..=1.30;
 /// Per drive, fewer drives that give this much more show something shared.
 const SHARING: f64 = 1.15;
 /// Fewer targets that give as much in total.
-const SAME_TOTAL: std::ops::RangeInclusive<f64> = 0.93..=1.07;
+const SAME_TOTAL: f64 = 0.93;
 /// Member I/Os for each write from which an array amplifies them.
 const MEMBER_IOS_PER_WRITE: f64 = 1.5;
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
-    // A ladder that still rises here shows that nothing on the way is full.
-    let plateau = depth::plateau_probability(all, this);
-    if plateau.is_some_and(|p| p < 0.5) {
-        return None;
-    }
+/// Links, memory, the array and what drives share, in a step.
+pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candidate> {
     let ceilings = this.ceilings();
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
-    let full = |name: LimitName| lowest_of(name).filter(|c| this.iops() >= AT_CEILING * c.iops);
-    let flat = probe::depth(all, this, true)
-        .filter(|_| plateau.is_some_and(|p| p >= Confidence::CONFIRMED_FROM))
-        .map(|d| d.result(ProbeChange::MoreInFlight { in_flight: d.count }));
-    // Of several that are full the fullest is the claim.
-    let mut claims: Vec<&Ceiling> =
-        [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(full).collect();
-    claims.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-    if let Some(ceiling) = claims.first() {
-        return Some(at_ceiling(all, this, ceiling, flat));
-    }
-    array(this, lowest_of(LimitName::Raid), flat).or_else(|| shared(all, this))
+    let used = |name: LimitName| lowest_of(name).filter(|c| this.typical_iops() >= WORTH_WEIGHING * c.iops);
+    let flat = depth::flat(all, this);
+    let parts = [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(used);
+    let mut out: Vec<Candidate> = parts.map(|ceiling| at_ceiling(all, this, ceiling, flat)).collect();
+    out.extend(array(this, lowest_of(LimitName::Raid), flat));
+    out.extend(shared(all, this));
+    out
 }
 
 /// What fewer targets gave, as a probe.
@@ -49,8 +43,8 @@ fn fewer_targets_result(fewer: Neighbour) -> ProbeResult {
 }
 
 /// `flat`: a deeper queue that gave nothing.
-fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Limit {
-    let used_share = this.iops() / ceiling.iops;
+fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Candidate {
+    let used_share = this.typical_iops() / ceiling.iops;
     let mut numbers = base_evidence(this);
     numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
     numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(used_share)));
@@ -61,22 +55,30 @@ fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: 
         LimitName::Link => probe::same_bandwidth(all, this),
         _ => None,
     };
-    let probe = relieved.or(flat);
+    let weight = fill_weight(1.0 - (1.0 - used_share).abs(), CEILING_SPREAD)
+        * match (ceiling.name, &relieved, probe::fewer_targets(all, this)) {
+            (_, Some(_), _) => PROBE_CONFIRMS,
+            // Fewer drives that give no more each share nothing that is full.
+            (LimitName::Uplink, None, Some(_)) => 1.0 / PROBE_CONFIRMS,
+            _ => 1.0,
+        };
     let cause = Cause::AtCeiling { ceiling: ceiling.clone(), bytes_per_s: this.bytes_per_s(), used_share };
-    Limit::found(cause, probe.is_some(), numbers).with_probes(probe)
+    Candidate::part(cause, weight, numbers).with_probes(relieved.or(flat))
 }
 
 /// Arrays: the write penalty shows as IOPS at the ceiling, or as reads of the members under pure writes.
-fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult>) -> Option<Limit> {
+fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult>) -> Option<Candidate> {
     let facts = this.facts.as_ref()?;
     let raid = facts.machine.raid.as_ref()?;
     let mut numbers = base_evidence(this);
     let writes = this.step.workload.mix.write_pct > 0;
     if let Some(ceiling) = ceiling {
         numbers.push(Evidence::new(EvidenceName::ArrayCeiling, Quantity::iops(ceiling.iops)));
-        if NEAR_ARRAY.contains(&(this.iops() / ceiling.iops)) && (writes || raid.card_iops.is_some()) {
+        let used_share = this.typical_iops() / ceiling.iops;
+        if NEAR_ARRAY.contains(&used_share) && (writes || raid.card_iops.is_some()) {
+            let weight = fill_weight(1.0 - (1.0 - used_share).abs(), ARRAY_SPREAD);
             let cause = Cause::ArrayCeiling { ceiling: ceiling.clone(), iops: this.iops() };
-            return Some(Limit::found(cause, flat.is_some(), numbers).with_probes(flat));
+            return Some(Candidate::part(cause, weight, numbers).with_probes(flat));
         }
     }
     let host = this.host.as_ref()?;
@@ -88,16 +90,16 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
     }
     numbers.push(Evidence::new(EvidenceName::MemberIosPerWrite, Quantity::new(ratio, Unit::Count)));
     numbers.push(Evidence::new(EvidenceName::MemberReads, Quantity::new(reads as f64, Unit::Count)));
-    Some(Limit::found(Cause::ArrayWrites { member_ios_per_write: ratio }, true, numbers).with_probes(flat))
+    Some(Candidate::part(Cause::ArrayWrites { member_ios_per_write: ratio }, PROBE_CONFIRMS, numbers).with_probes(flat))
 }
 
 /// Targets that give less each the more of them run, while their sum stays: they share the device that they lie on, or
 /// something that is not described.
-fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let fewer = probe::fewer_targets(all, this)?;
+fn shared(all: &[Observation], this: &Observation) -> Option<Candidate> {
+    let fewer = probe::fewer_targets_at_best(all, this)?;
     let targets = this.step.targets.len() as u32;
     let total_gain = fewer.gain * f64::from(fewer.count) / f64::from(targets);
-    if fewer.gain < SHARING || !SAME_TOTAL.contains(&total_gain) {
+    if fewer.gain < SHARING || total_gain < SAME_TOTAL {
         return None;
     }
     let mut numbers = base_evidence(this);
@@ -105,5 +107,5 @@ fn shared(all: &[Observation], this: &Observation) -> Option<Limit> {
     // Files on one disk share that disk before they share any link to it.
     let is_one_disk = this.host.as_ref().is_some_and(|h| h.disks.len() == 1);
     let cause = if is_one_disk { Cause::SharedDevice { targets } } else { Cause::SharedPart };
-    Some(Limit::found(cause, false, numbers).with_probes([fewer_targets_result(fewer)]))
+    Some(Candidate::part(cause, PROBE_CONFIRMS, numbers).with_probes([fewer_targets_result(fewer)]))
 }

@@ -160,6 +160,17 @@ pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<N
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
 }
 
+/// The fewest targets that gave most, with whatever load: their number, and IOPS per target over this step's. What some of
+/// the targets give alone in any load, all of them could give together if they shared nothing.
+pub(super) fn fewer_targets_at_best(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+    let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
+    all.iter()
+        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
+        .filter(|o| o.step.targets.len() < this.step.targets.len())
+        .max_by(|a, b| per_target(a).total_cmp(&per_target(b)))
+        .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
+}
+
 /// Step of another block size on the same targets whose bytes per second are the same.
 pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
     let block = this.step.workload.block_bytes_max();

@@ -21,6 +21,7 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
     let step = knobs.build(0, "A", vec![target], &mut Vec::new()).expect("a valid step");
     let mut lat = Histogram::new();
     lat.record_n(u64::from(threads * depth) * SECOND_NS / ios, ios);
+    let in_flight = u64::from(threads * depth);
     let busy_ns = (busy * SECOND_NS as f64) as u64;
     let cpus = (0..2)
         .map(|cpu| {
@@ -42,7 +43,7 @@ fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, StepRecord)
         read_ios: ios,
         read_bytes: ios * 4096,
         busy_ns: SECOND_NS,
-        weighted_ns: SECOND_NS,
+        weighted_ns: in_flight * SECOND_NS,
         ..DiskDelta::default()
     };
     let host = HostDelta { window_ns: SECOND_NS, cpus, threads, disks: vec![disk], ..HostDelta::default() };

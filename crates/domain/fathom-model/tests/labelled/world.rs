@@ -219,7 +219,7 @@ impl World {
             write_ios,
             write_bytes: write_ios * 4096,
             busy_ns: WINDOW_NS,
-            weighted_ns: WINDOW_NS,
+            weighted_ns: u64::from(load.drives * load.threads * load.depth) * WINDOW_NS,
             ..DiskDelta::default()
         };
         HostDelta {

@@ -54,6 +54,7 @@ limit-unknown-no-signature = Limit unknown: no counter is at its limit, and no n
 limit-unknown-less-gave-more = Limit unknown: a later step with no more in flight gave more, so the state of the device changed between the steps.
 limit-unknown-deeper-held-by-threads = Limit unknown: a deeper queue gave little more because the cores of its threads were full, which says nothing about the device.
 limit-unknown-shallower-held-by-threads = Limit unknown: the step with fewer in flight was limited by its threads, so the gain since then says nothing about queue depth.
+limit-unknown-waits-above-device = Limit unknown: few of the I/Os in flight are at the device. The others wait above it: for a lock of the file system or driver, a thread of the kernel, or a limit on the rate.
 
 limit-probe-more-in-flight = { $in_flight } in flight gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-fewer-in-flight = The IOPS are { $growth } those at { $in_flight } in flight{ $growth-ci }.
@@ -89,6 +90,7 @@ evidence-bytes-at-device = bytes that reached the device
 evidence-page-cache-bytes = bytes in the page cache
 evidence-intended-rate = intended rate
 evidence-allowed-rate = allowed rate
+evidence-at-device = share of the I/Os in flight that are at the device
 evidence-latency-over-device = latency over the device's own time
 evidence-ceiling = ceiling
 evidence-ceiling-used = used share of the ceiling

@@ -54,6 +54,7 @@ limit-unknown-no-signature = 瓶颈未知：没有计数器到达极限，相邻
 limit-unknown-less-gave-more = 瓶颈未知：后面在途不多于此的步骤反而更快，说明设备的状态在步骤之间变了。
 limit-unknown-deeper-held-by-threads = 瓶颈未知：队列更深时因其线程所在的核已满而增长甚少，这不能说明设备的情况。
 limit-unknown-shallower-held-by-threads = 瓶颈未知：在途较少的步骤受其线程所限，因此此后的增长不能说明队列深度的作用。
+limit-unknown-waits-above-device = 瓶颈未知：在途 I/O 中只有少数在设备上，其余的在设备之上等待：等文件系统或驱动的锁、内核线程，或速率限制。
 
 limit-probe-more-in-flight = 在途 { $in_flight } 个时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-fewer-in-flight = IOPS 为在途 { $in_flight } 个时的 { $growth }{ $growth-ci }。
@@ -83,6 +84,7 @@ evidence-bytes-at-device = 到达设备的字节
 evidence-page-cache-bytes = 页缓存中的字节
 evidence-intended-rate = 设定速率
 evidence-allowed-rate = 允许速率
+evidence-at-device = 在途 I/O 中位于设备上的比例
 evidence-latency-over-device = 延时与设备自身用时之比
 evidence-ceiling = 上限
 evidence-ceiling-used = 上限的利用率

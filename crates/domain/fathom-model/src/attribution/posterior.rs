@@ -1,0 +1,128 @@
+//! What holds a step, of all that may: each part weighed by what its counters show, against the device, whose own use no
+//! counter shows, and against queue depth, for which the whole ladder speaks.
+//!
+//! Given a plateau, a part that holds the step is full, but for the error of its counter; one that does not is used by
+//! any share. The ratio of the two densities is its weight (Bayes). `make truth` measures how often the result is right.
+
+use super::cause::{Cause, UnknownReason};
+use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::limit::{Caveat, Limit};
+use super::neighbour::ProbeResult;
+use super::{LimitName, Observation, cpu, depth, path, probe};
+use fathom_message::Quantity;
+
+/// How common it is that a part of the host, and not the device, holds a plateau.
+const PART_PRIOR: f64 = 0.5;
+/// How common it is that something holds a plateau that neither counters nor inventory show.
+const UNSEEN_PRIOR: f64 = 0.03;
+/// The same for several drives of which no step tried fewer: what they share may be full.
+const UNSEEN_SHARED_PRIOR: f64 = 0.1;
+/// Share of the parts that are nearly but not quite full while they hold a step, and how far they are from it.
+const TAIL: f64 = 0.1;
+const TAIL_SPREAD: f64 = 0.05;
+
+/// At the device stand so few of the I/Os in flight that the rest must wait above it.
+const AT_DEVICE_FEW: f64 = 0.4;
+/// Fewer in flight than this, for each device, say nothing of where they wait.
+const IN_FLIGHT_MIN: f64 = 4.0;
+/// What a device takes at once; more wait for a tag, above where the kernel counts.
+const TAGS: f64 = 128.0;
+/// I/Os that wait above the device: how many times as probable that is if something there holds them.
+const WAITS_ABOVE: f64 = 60.0;
+
+/// Something that may hold a step on its plateau.
+pub(super) struct Candidate {
+    pub(super) limit: Limit,
+    /// How many times as probable as the device.
+    pub(super) weight: f64,
+    /// Whether CPUs hold it: then a step of more threads says nothing about depth.
+    pub(super) is_cpu: bool,
+}
+
+/// A step that relieved a part and gave more: how many times as probable that is if the part held it.
+pub(super) const PROBE_CONFIRMS: f64 = 25.0;
+/// A step that fits the part and others as well.
+pub(super) const PROBE_AGREES: f64 = 3.0;
+
+impl Candidate {
+    pub(super) fn with_probes(mut self, probes: impl IntoIterator<Item = ProbeResult>) -> Candidate {
+        self.limit = self.limit.with_probes(probes);
+        self
+    }
+
+    pub(super) fn with_caveats(mut self, caveats: impl IntoIterator<Item = Caveat>) -> Candidate {
+        self.limit = self.limit.with_caveats(caveats);
+        self
+    }
+
+    /// `weight`: what the counters and probes of the part say for it.
+    pub(super) fn part(cause: Cause, weight: f64, evidence: Vec<Evidence>) -> Candidate {
+        let is_cpu = matches!(cause.name(), LimitName::Core | LimitName::AllCores | LimitName::IrqCore);
+        Candidate { limit: Limit::probable(cause, PART_PRIOR, evidence), weight: PART_PRIOR * weight, is_cpu }
+    }
+}
+
+/// How many times as probable a use of `share` of a part's most is, if the part holds the step; `spread`: standard
+/// deviation of the share.
+pub(super) fn fill_weight(share: f64, spread: f64) -> f64 {
+    let below = 1.0 - share.min(1.0);
+    let full = 2.0 * (-0.5 * (below / spread).powi(2)).exp() / (spread * std::f64::consts::TAU.sqrt());
+    let nearly = (-below / TAIL_SPREAD).exp() / TAIL_SPREAD;
+    (1.0 - TAIL) * full + TAIL * nearly
+}
+
+/// The most probable limit with its probability; `None` where nothing speaks for any.
+pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+    let base = depth::limit(all, this);
+    let said = base.as_ref().and_then(|limit| limit.probability);
+    let plateau = match (base.as_ref().map(|limit| limit.name), said) {
+        (Some(LimitName::Device), Some(p)) => p,
+        (Some(LimitName::QueueDepth), Some(p)) => 1.0 - p,
+        _ => 0.5,
+    };
+    let at_device = share_at_device(this);
+    let waits_above = at_device.is_some_and(|share| share < AT_DEVICE_FEW);
+    let device = plateau / if waits_above { WAITS_ABOVE } else { 1.0 };
+    let may_share = this.step.targets.len() > 1 && probe::fewer_targets_at_best(all, this).is_none();
+    let prior = if may_share { UNSEEN_SHARED_PRIOR } else { UNSEEN_PRIOR };
+    let unseen = plateau * prior * if waits_above { WAITS_ABOVE } else { 1.0 };
+    let mut parts = cpu::candidates(all, this);
+    parts.extend(path::candidates(all, this));
+    // More threads bring more where cores were the limit: that growth is not one of depth.
+    let of_cpus = parts.iter().any(|part| part.is_cpu).then(|| depth::plateau_of_own_threads(all, this).unwrap_or(0.5));
+    for part in &mut parts {
+        part.weight *= of_cpus.filter(|_| part.is_cpu).map_or(plateau, |own| own.max(plateau));
+    }
+    let sum = (1.0 - plateau) + device + unseen + parts.iter().map(|part| part.weight).sum::<f64>();
+    let best = parts.into_iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    let best_weight = best.as_ref().map_or(0.0, |part| part.weight);
+    if let Some(best) = best.filter(|part| part.weight >= device.max(1.0 - plateau).max(unseen)) {
+        return Some(best.limit.said_with(best_weight / sum));
+    }
+    if unseen > device.max(1.0 - plateau) {
+        let mut numbers = base_evidence(this);
+        numbers.extend(at_device.map(|share| Evidence::new(EvidenceName::AtDevice, Quantity::share(share))));
+        return Some(Limit::unknown(UnknownReason::WaitsAboveDevice, numbers));
+    }
+    let base = base?;
+    let share = match base.name {
+        LimitName::Device => device,
+        LimitName::QueueDepth => 1.0 - plateau,
+        _ => return Some(base),
+    };
+    Some(base.said_with(share / sum))
+}
+
+/// Share of the I/Os in flight that the kernel counts at the devices, on average: what waits elsewhere waits for
+/// something else. `None` where that is not known or says nothing.
+fn share_at_device(this: &Observation) -> Option<f64> {
+    let host = this.host.as_ref()?;
+    let is_array = this.facts.as_ref().is_some_and(|facts| facts.machine.raid.is_some());
+    if host.disks.is_empty() || is_array || !this.step.workload.direct || this.is_null() {
+        return None;
+    }
+    let devices = host.disks.len() as f64;
+    let in_flight = f64::from(this.in_flight()).min(TAGS * devices);
+    let at_devices = host.disks.iter().map(|d| d.weighted_ns).sum::<u64>() as f64 / host.window_ns.max(1) as f64;
+    (in_flight >= IN_FLIGHT_MIN * devices).then(|| at_devices / in_flight)
+}
