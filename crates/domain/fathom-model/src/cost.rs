@@ -2,6 +2,7 @@
 
 use fathom_record::{CpuTime, HostDelta};
 
+use crate::kernel_work::KernelWork;
 use crate::machine::{CostModel, CostOrigin};
 
 /// What the kernel counts CPU time in.
@@ -21,7 +22,7 @@ pub struct CpuCost {
     pub system_ns_per_io: f64,
     /// Hard and soft interrupts.
     pub irq_ns_per_io: f64,
-    /// Kernel threads that work for the run: iou-sqp, iou-wrk, md.
+    /// Kernel threads that work for the run: io_uring's, and those that work for storage (md, dm-crypt, loop devices...).
     pub kernel_worker_ns_per_io: f64,
     /// Hardware interrupts.
     pub interrupts_per_io: f64,
@@ -68,13 +69,14 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
     let user_ns = net(total.user_ns, base.user_ns);
     let system_all_ns = (net(total.system_ns, base.system_ns) - host.sampler_ns as f64).max(0.0);
     let irq_ns = net(total.irq_ns + total.softirq_ns, base.irq_ns + base.softirq_ns);
-    let workers_ns: f64 = host
+    let workers_ns = host
         .threads
         .iter()
         .filter(|t| t.kernel)
-        .map(|t| (t.user_ns + t.system_ns) as f64)
-        .sum::<f64>()
-        .min(system_all_ns);
+        .map(|t| t.user_ns + t.system_ns)
+        .sum::<u64>()
+        .saturating_add(storage_threads_ns(host)) as f64;
+    let workers_ns = workers_ns.min(system_all_ns);
     let n = host.ios_between_readings(ios);
     let all_ns = host.window_ns as f64 * host.cpus.len() as f64;
     let busy_ns = user_ns + system_all_ns + irq_ns;
@@ -98,6 +100,12 @@ pub fn cpu_cost(host: &HostDelta, ios: u64) -> Option<CpuCost> {
             .map(|(cpu, t)| (*cpu, (t.busy_ns() as f64 / host.window_ns as f64).min(1.0)))
             .max_by(|a, b| a.1.total_cmp(&b.1)),
     })
+}
+
+/// CPU time of the kernel's own threads that work for storage. Time in interrupts, as that of `ksoftirqd`, is in the times of
+/// the CPUs already.
+pub(crate) fn storage_threads_ns(host: &HostDelta) -> u64 {
+    host.kernel_threads.iter().filter(|t| KernelWork::of(&t.name).is_some()).map(|t| t.busy_ns).sum()
 }
 
 /// Busy time of physical cores over that of CPUs, in (0, 1]: the baseline is taken off both alike, since it is not known
@@ -154,7 +162,7 @@ pub(crate) fn cost_model(host: &HostDelta, ios: u64) -> Option<CostModel> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_record::ThreadCpu;
+    use fathom_record::{KernelThreadCpu, ThreadCpu};
 
     fn host() -> HostDelta {
         HostDelta {
@@ -225,6 +233,17 @@ mod tests {
         let c = cpu_cost(&host(), 1_000).expect("has I/Os");
         assert!((c.kernel_worker_ns_per_io - 300_000.0).abs() < 1.0);
         assert!((c.system_ns_per_io - 200_000.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn kernel_threads_that_work_for_storage_are_charged_once_and_others_are_not() {
+        let thread = |name: &str, busy_ns| KernelThreadCpu { name: name.to_owned(), threads: 1, busy_ns, waited_ns: 0 };
+        let threads = vec![thread("loop0", 100_000_000), thread("ksoftirqd/0", 90_000_000), thread("ksmd", 50_000_000)];
+        let c = cpu_cost(&HostDelta { kernel_threads: threads, ..host() }, 1_000).expect("has I/Os");
+        // 500 ms of system time: 300 ms of the poller, 100 ms of the loop device, and the rest.
+        assert!((c.kernel_worker_ns_per_io - 400_000.0).abs() < 1.0);
+        assert!((c.system_ns_per_io - 100_000.0).abs() < 1.0);
+        assert!((c.busy_cores - cpu_cost(&host(), 1_000).expect("has I/Os").busy_cores).abs() < 1e-12);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod describe;
 mod device;
 mod fit;
 mod fit_device;
+mod kernel_work;
 mod machine;
 mod pcie;
 mod predict;
@@ -20,7 +21,7 @@ mod screen;
 pub use attribution::{
     Cause, Caveat, Confidence, DatabaseCause, DatabaseLimit, DatabaseLoad, DriveFacts, Evidence, EvidenceName, Limit,
     LimitName, Notice, Observation, Probe, ProbeChange, ProbeResult, RateLimit, RateSource, RateWait, StepFacts,
-    UnknownReason, attribute, attribute_database, missing_probes, notices,
+    UnknownReason, attribute, attribute_database, missing_probes, notices, step_to_repeat,
 };
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};

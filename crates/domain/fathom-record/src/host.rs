@@ -83,7 +83,7 @@ pub struct CpuSeries {
 pub struct ThreadCpu {
     /// Name of the thread as the kernel has it (`iou-sqp-123`, `iou-wrk-123`, `fathom-w0`).
     pub name: String,
-    /// Whether it is a kernel thread working for the run (iou-sqp, iou-wrk, md).
+    /// Whether it is a kernel thread working for the run (iou-sqp, iou-wrk; md in records before `kernel_threads`).
     pub kernel: bool,
     /// User time.
     pub user_ns: u64,
@@ -91,6 +91,21 @@ pub struct ThreadCpu {
     pub system_ns: u64,
     /// Time it was ready to run while something else had its CPU; 0 where the kernel does not tell.
     #[serde(default)]
+    pub waited_ns: u64,
+}
+
+/// CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
+/// workers that served one work queue (`kcryptd/253:0`, `loop0`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct KernelThreadCpu {
+    /// Name of the thread or of the work queue.
+    pub name: String,
+    /// Threads that used a tenth of a CPU and more, one at least.
+    pub threads: u32,
+    /// Time on a CPU, all threads together.
+    pub busy_ns: u64,
+    /// Time that they were ready to run while something else had the CPU; 0 where the kernel does not tell.
     pub waited_ns: u64,
 }
 
@@ -159,8 +174,11 @@ pub struct HostDelta {
     /// Context switches in the baseline window, to be subtracted alike.
     #[serde(default)]
     pub idle_baseline_context_switches: u64,
-    /// Threads of the run and kernel threads working for it.
+    /// Threads of the run, io_uring's among them.
     pub threads: Vec<ThreadCpu>,
+    /// Kernel threads of the host that used a hundredth of a CPU and more, whoever they work for.
+    #[serde(default)]
+    pub kernel_threads: Vec<KernelThreadCpu>,
     /// Interrupts.
     pub interrupts: u64,
     /// Context switches.

@@ -15,7 +15,7 @@ mod warning;
 pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
-pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, ThreadCpu, VectorDelta};
+pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,

@@ -1,12 +1,13 @@
 //! What the inventory knows of the machine a step ran on, in the words of attribution and ceilings.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use fathom_host::BlockDevice;
 use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
-    DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit, RateSource, StepFacts,
-    UplinkModel, UplinkPlace,
+    Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit,
+    RateSource, StepFacts, UplinkModel, UplinkPlace,
 };
 use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
@@ -67,6 +68,7 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
         machine,
         drives: drives.iter().map(|d| drive_facts(inventory, d)).collect(),
         rate_limits: rate_limits(inventory, devices),
+        is_guest: inventory.processors.hypervisor.is_some(),
         clocksource: inventory.processors.clocksource.clone(),
         siblings: siblings(inventory),
     }
@@ -141,6 +143,8 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
     irq_cpus.dedup();
     DriveFacts {
         name: drive.device.name.clone(),
+        model: drive.device.model.clone(),
+        rated: rated(&drive.device),
         link: hop.map(|h| link(h.current, h.max_payload_bytes)),
         link_possible: hop.map(|h| link(h.possible(), h.max_payload_bytes)),
         // Only drives that need no reordering are judged by their scheduler.
@@ -151,22 +155,37 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
     }
 }
 
-/// What control groups allow the devices, or what lies below them.
+/// What the catalogue says of a drive of this model and size.
+fn rated(device: &BlockDevice) -> Option<DeviceModel> {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    let catalogue = CATALOGUE.get_or_init(Catalogue::embedded);
+    DeviceModel::of(catalogue.device_like(device.model.as_deref()?, device.size_bytes)?).ok()
+}
+
+/// What control groups allow the devices, or what lies below them: of all levels the tightest holds.
 fn rate_limits(inventory: &Inventory, devices: &[String]) -> Vec<RateLimit> {
     let below = |name: &str| {
         devices.iter().any(|d| d == name || inventory.drives_below(d).iter().any(|x| x.device.name == name))
     };
-    let some = |v: Option<u64>| v.map(|x| x as f64);
-    let limits = inventory.limits.io_max.iter().filter(|l| l.device.as_deref().is_some_and(below));
-    limits
-        .map(|l| RateLimit {
-            source: RateSource::ControlGroup { device: l.device.clone().unwrap_or_else(|| l.number.clone()) },
-            read_iops: some(l.read_iops),
-            write_iops: some(l.write_iops),
-            read_bytes_per_s: some(l.read_bytes_per_s),
-            write_bytes_per_s: some(l.write_bytes_per_s),
-        })
-        .collect()
+    let mut tightest: BTreeMap<&str, RateLimit> = BTreeMap::new();
+    for limit in inventory.limits.io_max.iter().filter(|l| l.device.as_deref().is_some_and(below)) {
+        let device = limit.device.as_deref().unwrap_or(&limit.number);
+        let held = tightest.entry(device).or_insert_with(|| RateLimit {
+            source: RateSource::ControlGroup { device: device.to_owned() },
+            read_iops: None,
+            write_iops: None,
+            read_bytes_per_s: None,
+            write_bytes_per_s: None,
+        });
+        let tighten = |rate: &mut Option<f64>, other: Option<u64>| {
+            *rate = rate.iter().copied().chain(other.map(|r| r as f64)).reduce(f64::min);
+        };
+        tighten(&mut held.read_iops, limit.read_iops);
+        tighten(&mut held.write_iops, limit.write_iops);
+        tighten(&mut held.read_bytes_per_s, limit.read_bytes_per_s);
+        tighten(&mut held.write_bytes_per_s, limit.write_bytes_per_s);
+    }
+    tightest.into_values().collect()
 }
 
 /// The inventory that a run keeps; `None`: runs of other machines and of other versions may hold none that can be read.
@@ -209,6 +228,23 @@ mod tests {
     use super::*;
     use crate::samples;
     use crate::view::document_of;
+
+    #[test]
+    fn of_the_limits_of_all_levels_the_tightest_holds() {
+        let mut inventory = Inventory::read(&fathom_host::Root::live());
+        let device = inventory.drives.first().expect("this machine has a block device").device.name.clone();
+        let limit = |read_iops, write_iops| fathom_inspect::IoLimit {
+            device: Some(device.clone()),
+            read_iops,
+            write_iops,
+            ..fathom_inspect::IoLimit::default()
+        };
+        inventory.limits.io_max = vec![limit(Some(1_000), None), limit(Some(500), Some(70)), limit(Some(800), None)];
+        let facts = step_facts(&inventory, &[device.clone()]);
+        let rates: Vec<_> = facts.rate_limits.iter().map(|l| (l.read_iops, l.write_iops)).collect();
+        assert_eq!(rates, [(Some(500.0), Some(70.0))]);
+        assert_eq!(step_facts(&inventory, &["another".to_owned()]).rate_limits, []);
+    }
 
     #[test]
     fn a_run_that_lost_its_host_keeps_its_figures_and_says_so_and_nothing_is_fitted_to_it() {

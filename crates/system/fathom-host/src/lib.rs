@@ -14,6 +14,7 @@ mod guard;
 mod health;
 mod identity;
 mod interrupts;
+mod kernel_threads;
 mod mount;
 mod node;
 mod output_file;

@@ -148,10 +148,15 @@ impl DiskCounters {
     }
 }
 
+/// Flag of the kernel's own threads (include/linux/sched.h).
+const PF_KTHREAD: u64 = 0x0020_0000;
+
 /// Name and CPU time of a thread from its `stat` (proc_pid_stat(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskStat<'a> {
     pub(crate) name: &'a str,
+    /// Whether it is one of the kernel's own.
+    pub(crate) is_kernel: bool,
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
 }
@@ -162,11 +167,13 @@ pub(crate) fn parse_task(text: &str, tick_ns: u64) -> Option<TaskStat<'_>> {
     let open = text.find('(')?;
     let close = text.rfind(')')?;
     let name = text.get(open + 1..close)?;
-    // After the name: state is field 3, utime 14, stime 15.
-    let mut words = text.get(close + 1..)?.split_ascii_whitespace().skip(11);
-    let user: u64 = words.next()?.parse().ok()?;
+    // After the name: state is field 3, flags 9, utime 14, stime 15.
+    let mut words = text.get(close + 1..)?.split_ascii_whitespace();
+    let flags: u64 = words.nth(6)?.parse().ok()?;
+    let user: u64 = words.nth(4)?.parse().ok()?;
     let system: u64 = words.next()?.parse().ok()?;
-    Some(TaskStat { name, user_ns: user * tick_ns, system_ns: system * tick_ns })
+    let is_kernel = flags & PF_KTHREAD != 0;
+    Some(TaskStat { name, is_kernel, user_ns: user * tick_ns, system_ns: system * tick_ns })
 }
 
 #[cfg(test)]
@@ -206,8 +213,10 @@ mod tests {
     fn a_thread_name_may_hold_brackets_and_blanks() {
         let line = "42 (a) (b c) S 1 42 42 0 -1 4194560 10 0 0 0 7 5 0 0 20 0 1 0 100 0 0\n";
         let task = parse_task(line, TICK_NS).expect("parses");
-        assert_eq!(task, TaskStat { name: "a) (b c", user_ns: 7 * TICK_NS, system_ns: 5 * TICK_NS });
+        assert_eq!(task, TaskStat { name: "a) (b c", is_kernel: false, user_ns: 7 * TICK_NS, system_ns: 5 * TICK_NS });
         assert_eq!(parse_task("42 (x) S 1", TICK_NS), None);
+        let kernel = "39 (kswapd0) S 2 0 0 0 -1 10488896 0 0 0 0 0 5 0 0 20 0 1 0 100 0 0\n";
+        assert!(parse_task(kernel, TICK_NS).expect("parses").is_kernel);
     }
 
     #[test]

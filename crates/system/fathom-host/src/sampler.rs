@@ -16,6 +16,7 @@ use fathom_record::{CpuSeries, CpuShares, CpuTime, HostDelta};
 use crate::cpu::Topology;
 use crate::health::{HealthLooks, HealthWatch};
 use crate::interrupts::InterruptTable;
+use crate::kernel_threads::KernelThreadWatch;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
@@ -75,6 +76,7 @@ pub struct HostSampler {
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
     tasks: TaskWatch,
+    kernel_threads: KernelThreadWatch,
     health: HealthWatch,
     busy_by_interval: Vec<Vec<f32>>,
     /// Columns as in `stat_first`.
@@ -149,6 +151,7 @@ impl HostSampler {
             disks_first: Vec::new(),
             health,
             tasks: TaskWatch::new(root.clone(), tick_ns),
+            kernel_threads: KernelThreadWatch::new(root.clone(), tick_ns),
             busy_by_interval: Vec::new(),
             shares_by_interval: Vec::new(),
             events_by_interval: Vec::new(),
@@ -186,6 +189,7 @@ impl HostSampler {
     /// What takes long and may lie some time before the first reading: all processes are looked through, drives answer.
     pub fn prepare(&mut self) {
         self.tasks.restart();
+        self.kernel_threads.restart();
         self.health.begin();
     }
 
@@ -202,6 +206,7 @@ impl HostSampler {
 
     /// The first reading of all counters, the times of the CPUs last.
     fn read_first(&mut self) -> Result<(), ProbeError> {
+        self.kernel_threads.mark_start();
         self.tasks.mark_start();
         let mut disks = std::mem::take(&mut self.disks_first);
         self.read_disks(&mut disks)?;
@@ -223,6 +228,7 @@ impl HostSampler {
     pub fn interval(&mut self) -> Result<(), ProbeError> {
         let cpu_ns = sys::thread_cpu_ns();
         self.tasks.sample();
+        self.kernel_threads.sample();
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
         // In the order of the first reading, so that every interval has the same columns. A CPU offline did nothing.
@@ -267,6 +273,7 @@ impl HostSampler {
             idle_baseline_interrupts: self.baseline.interrupts,
             idle_baseline_context_switches: self.baseline.context_switches,
             threads: self.tasks.times(),
+            kernel_threads: self.kernel_threads.finish(window_ns),
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
             disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
@@ -463,20 +470,18 @@ mod tests {
     }
 
     #[test]
-    fn array_threads_are_charged_and_kworkers_are_not() {
+    fn kernel_threads_are_counted_over_the_window() {
         let tree = tree();
-        tree.folder("sys/block/md0")
-            .file("proc/300/comm", "md0_raid5\n")
-            .file("proc/300/stat", task_text("md0_raid5", 0, 100))
-            .file("proc/301/comm", "kworker/0:1\n")
-            .file("proc/301/stat", task_text("kworker/0:1", 0, 100));
+        let kernel =
+            |system: u64| format!("300 (md0_raid5) S 2 0 0 0 -1 2129984 0 0 0 0 0 {system} 0 0 20 0 1 0 0 0 0\n");
+        tree.file("proc/300/stat", kernel(100));
         let mut sampler = HostSampler::new(&tree.root(), Vec::new()).expect("opens");
         sampler.begin().expect("begins");
-        tree.file("proc/300/stat", task_text("md0_raid5", 0, 130));
+        tree.file("proc/300/stat", kernel(130));
         let delta = sampler.finish(1).expect("finishes");
-        let array = delta.threads.iter().find(|t| t.name == "md0_raid5").expect("watched");
-        assert_eq!((array.kernel, array.system_ns), (true, 30 * sys::tick_ns()));
-        assert!(!delta.threads.iter().any(|t| t.name.starts_with("kworker")));
+        let names: Vec<&str> = delta.kernel_threads.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["md0_raid5"]);
+        assert!(delta.kernel_threads[0].busy_ns > 0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! CPU time of threads while they come and go: our own, io_uring's, and the kernel's for md arrays.
+//! CPU time of threads while they come and go: our own and io_uring's.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use fathom_record::ThreadCpu;
 
 use crate::procfs::{TaskStat, parse_task};
-use crate::root::{Root, attribute, names_in};
+use crate::root::{Root, names_in};
 
 /// A thread while it is watched, and after its end with its last figures.
 struct Task {
@@ -75,13 +75,10 @@ impl TaskWatch {
         TaskWatch { root, tick_ns, buffer: vec![0; 1024], alive: BTreeMap::new(), ended: Vec::new() }
     }
 
-    /// Forgets all threads and looks for those of md arrays.
+    /// Forgets all threads.
     pub(crate) fn restart(&mut self) {
         self.alive.clear();
         self.ended.clear();
-        for tid in self.array_threads() {
-            self.watch(tid, &format!("proc/{tid}/stat"), true);
-        }
     }
 
     /// Takes the figures of all threads there are now as the start of the window. One that begins later counts from 0.
@@ -100,7 +97,7 @@ impl TaskWatch {
             if let Ok(tid) = name.parse::<u32>()
                 && !self.alive.contains_key(&tid)
             {
-                self.watch(tid, &format!("proc/self/task/{tid}/stat"), false);
+                self.watch(tid, &format!("proc/self/task/{tid}/stat"));
             }
         }
         let (buffer, ended, tick_ns) = (&mut self.buffer, &mut self.ended, self.tick_ns);
@@ -128,11 +125,11 @@ impl TaskWatch {
     }
 
     /// Opens a thread's `stat`. A thread that ended in between has no figures and is left out.
-    fn watch(&mut self, tid: u32, stat: &str, kernel: bool) {
+    fn watch(&mut self, tid: u32, stat: &str) {
         let Ok(file) = File::open(self.root.join(stat)) else { return };
         let task = Task {
             name: String::new(),
-            kernel,
+            kernel: false,
             file,
             schedstat: File::open(self.root.join(stat.replace("/stat", "/schedstat"))).ok(),
             user_ns_first: 0,
@@ -144,19 +141,6 @@ impl TaskWatch {
         };
         self.alive.insert(tid, task);
     }
-
-    /// Kernel threads of md arrays (`md0_raid5`, `md127_resync`); empty, and free of charge, without an array.
-    fn array_threads(&self) -> Vec<u32> {
-        if !names_in(&self.root.join("sys/block")).iter().any(|name| name.starts_with("md")) {
-            return Vec::new();
-        }
-        let comm = |pid: &u32| attribute(&self.root.join(format!("proc/{pid}/comm")));
-        names_in(&self.root.join("proc"))
-            .iter()
-            .filter_map(|name| name.parse::<u32>().ok())
-            .filter(|pid| comm(pid).is_some_and(|name| works_for_an_array(&name)))
-            .collect()
-    }
 }
 
 /// Whether a thread of our own process was made by io_uring: its poller or its workers.
@@ -164,31 +148,9 @@ fn works_for_the_ring(name: &str) -> bool {
     name.starts_with("iou-sqp-") || name.starts_with("iou-wrk-")
 }
 
-/// Whether a kernel thread belongs to an md array: `md`, digits, `_raid...`, `_resync`, `_reclaim`.
-fn works_for_an_array(name: &str) -> bool {
-    let Some((number, role)) = name.strip_prefix("md").and_then(|rest| rest.split_once('_')) else { return false };
-    !number.is_empty()
-        && number.bytes().all(|b| b.is_ascii_digit())
-        && ["raid", "resync", "reclaim", "recovery", "cluster"].iter().any(|r| role.starts_with(r))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn array_threads_are_told_from_others_by_name() {
-        for (name, ours) in [
-            ("md0_raid5", true),
-            ("md127_resync", true),
-            ("md_raid5", false),
-            ("mdadm", false),
-            ("kworker/0:1-md", false),
-            ("md0_other", false),
-        ] {
-            assert_eq!(works_for_an_array(name), ours, "{name}");
-        }
-    }
 
     #[test]
     fn the_wait_for_a_cpu_is_the_second_word_of_schedstat() {

@@ -168,7 +168,9 @@ fn legacy(look: &Look<'_>, groups: &str, mountinfo: &str, limits: &mut Limits) {
             tighten_f64(&mut limits.cpu_max, quota(&format!("{quota_us} {period_us}")));
         }
     }
-    for level in levels_of("blkio") {
+    // Unlike all others, the throttle of version 1 holds the processes of a group alone, not those of groups below it
+    // (block/blk-throttle.c, throtl_pd_init).
+    for level in levels_of("blkio").into_iter().take(1) {
         for (file, key) in [
             ("read_bps_device", "rbps"),
             ("write_bps_device", "wbps"),
@@ -227,6 +229,22 @@ mod tests {
         let limits = Limits::read(&Look::new(&root));
         assert_eq!((limits.cpu_max, limits.container.as_deref()), (Some(2.0), Some("docker")));
         assert_eq!((limits.io_max[0].number.as_str(), limits.io_max[0].read_iops), ("259:0", Some(500)));
+    }
+
+    #[test]
+    fn a_parents_limit_holds_in_version_two_and_not_in_version_one() {
+        let mounts = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n\
+                      38 31 0:35 / /sys/fs/blkio rw - cgroup cgroup rw,blkio\n";
+        let tree = Tree::new();
+        tree.file("proc/self/cgroup", "7:blkio:/a/b\n0::/a/b\n")
+            .file("proc/self/mountinfo", mounts)
+            .file("sys/fs/cgroup/a/io.max", "8:0 rbps=max wbps=max riops=300 wiops=max\n")
+            .file("sys/fs/blkio/a/blkio.throttle.read_iops_device", "8:0 100\n")
+            .file("sys/fs/blkio/a/b/blkio.throttle.write_iops_device", "8:0 700\n");
+        let root = tree.root();
+        let limits = Limits::read(&Look::new(&root)).io_max;
+        let rates: Vec<_> = limits.iter().map(|l| (l.read_iops, l.write_iops)).collect();
+        assert_eq!(rates, [(Some(300), None), (None, Some(700))]);
     }
 
     #[test]

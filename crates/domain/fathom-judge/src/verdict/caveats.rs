@@ -14,6 +14,7 @@ const REASONS_MAX: usize = 6;
 pub(super) fn caveats(steps: &[StepView]) -> Vec<Message> {
     let mut out = not_run(steps);
     out.extend(not_steady(steps));
+    out.extend(state_changed(steps));
     out.extend(failed_checks(steps));
     let warnings: usize = steps.iter().map(|s| s.warnings.len()).sum();
     out.extend((warnings > 0).then(|| msg!("verdict-warnings", count = warnings)));
@@ -45,6 +46,16 @@ fn not_steady(steps: &[StepView]) -> Vec<Message> {
         out.push(msg!("verdict-left-steady", steps = labels(&left)));
     }
     out
+}
+
+/// Only where the same step was measured again: else it may be the depth.
+fn state_changed(steps: &[StepView]) -> Option<Message> {
+    let is_proven = |s: &&StepView| {
+        let sentence = &s.limit.sentence;
+        sentence.holds("limit-state-changed-slower") || sentence.holds("limit-state-changed-faster")
+    };
+    let changed: Vec<&StepView> = steps.iter().filter(is_proven).collect();
+    (!changed.is_empty()).then(|| msg!("verdict-state-changed", steps = labels(&changed)))
 }
 
 fn failed_checks(steps: &[StepView]) -> Vec<Message> {

@@ -5,6 +5,7 @@ use fathom_message::{Message, Quantity, Unit, msg};
 use super::facts::RateSource;
 use super::name::LimitName;
 use crate::ceilings::Ceiling;
+use crate::kernel_work::KernelWork;
 
 /// What the counters of a step showed. Shares are in [0, 1].
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,22 @@ pub enum Cause {
         allowed: Quantity,
         /// Where it was not quite met: why it is the limit all the same.
         wait: Option<RateWait>,
+    },
+    /// A cap that is not set on this host.
+    RateOutside {
+        /// What it lets through: I/Os or bytes per second.
+        rate: Quantity,
+    },
+    /// A cap outside this host with an allowance for bursts, which ran out within the step.
+    TokenBucket {
+        /// IOPS at first.
+        burst_iops: f64,
+        /// IOPS after that.
+        refill_iops: f64,
+        /// What was left of the allowance when the step began.
+        burst_ios: f64,
+        /// When it ran out, seconds.
+        after_s: f64,
     },
     /// The page cache answered.
     PageCache {
@@ -48,6 +65,15 @@ pub enum Cause {
         /// Share of that in interrupts.
         interrupt_share: f64,
     },
+    /// Threads of the kernel that work for the I/O were busy.
+    KernelThread {
+        /// Name of the thread, or of the work queue.
+        name: String,
+        /// How many CPUs they could use.
+        cpus: u32,
+        /// Mean share of the time in which those had nothing left for them.
+        busy_share: f64,
+    },
     /// The cores of the workers were busy.
     Cores {
         /// Worker threads.
@@ -65,6 +91,15 @@ pub enum Cause {
     /// A link, a shared link or memory carries what it can.
     AtCeiling {
         /// The ceiling and how it was calculated.
+        ceiling: Ceiling,
+        /// What was moved.
+        bytes_per_s: f64,
+        /// IOPS over the ceiling.
+        used_share: f64,
+    },
+    /// A drive's own link carries what it can, or the drive gives what it can.
+    LinkOrDrive {
+        /// The ceiling of the link and how it was calculated.
         ceiling: Ceiling,
         /// What was moved.
         bytes_per_s: f64,
@@ -103,6 +138,22 @@ pub enum Cause {
         in_flight: u32,
         /// Mean latency.
         lat_ns: f64,
+    },
+    /// A deeper step gave less than a shallower one.
+    StateChanged {
+        /// In flight of the shallower one.
+        in_flight: u32,
+        /// What the deeper one gave over the shallower one.
+        gain: f64,
+        /// What the shallower one gave when it was measured again, over what it gave first; `None`: it was not.
+        again: Option<f64>,
+    },
+    /// A deeper step gave less than a shallower one, which gave the same before and after.
+    LessAtDepth {
+        /// In flight of the shallower one.
+        in_flight: u32,
+        /// What the deeper one gave over the shallower one.
+        gain: f64,
     },
     /// A database as the load.
     Database(DatabaseCause),
@@ -169,12 +220,16 @@ impl Cause {
     #[must_use]
     pub fn name(&self) -> LimitName {
         match self {
-            Cause::RateAsked { .. } | Cause::RateAllowed { .. } => LimitName::Rate,
+            Cause::RateAsked { .. }
+            | Cause::RateAllowed { .. }
+            | Cause::RateOutside { .. }
+            | Cause::TokenBucket { .. } => LimitName::Rate,
             Cause::PageCache { .. } => LimitName::PageCache,
             Cause::AllCores { .. } => LimitName::AllCores,
             Cause::IrqCores { .. } => LimitName::IrqCore,
+            Cause::KernelThread { .. } => LimitName::KernelThread,
             Cause::Cores { .. } | Cause::PollingCore { .. } => LimitName::Core,
-            Cause::AtCeiling { ceiling, .. } => ceiling.name,
+            Cause::AtCeiling { ceiling, .. } | Cause::LinkOrDrive { ceiling, .. } => ceiling.name,
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
             Cause::SharedPart => LimitName::Uplink,
             Cause::QueueDepth { .. } => LimitName::QueueDepth,
@@ -185,7 +240,7 @@ impl Cause {
                 DatabaseLimit::Core => LimitName::Core,
                 DatabaseLimit::Database => LimitName::Database,
             },
-            Cause::Unknown(_) => LimitName::Unknown,
+            Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
         }
     }
 
@@ -207,6 +262,15 @@ impl Cause {
                 reached = share(wait.reached_share),
                 wait = Quantity::times(wait.lat_over_device)
             ),
+            Cause::RateOutside { rate } => msg!("limit-rate-outside", limit = limit, rate = *rate),
+            Cause::TokenBucket { burst_iops, refill_iops, burst_ios, after_s } => msg!(
+                "limit-token-bucket",
+                limit = limit,
+                first = Quantity::iops(*burst_iops),
+                refill = Quantity::iops(*refill_iops),
+                burst = Quantity::new(*burst_ios, Unit::Count),
+                after = Quantity::ns(*after_s * 1e9)
+            ),
             Cause::PageCache { device_share } => msg!("limit-page-cache", share = share(*device_share)),
             Cause::AllCores { cpus, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
@@ -216,6 +280,14 @@ impl Cause {
                 let (busy, interrupts) = (share(*busy_share), share(*interrupt_share));
                 msg!("limit-irq-cores", limit = limit, cpus = *cpus, cpu = *cpu, busy = busy, interrupts = interrupts)
             }
+            Cause::KernelThread { name, cpus, busy_share } => msg!(
+                "limit-kernel-thread",
+                limit = limit,
+                name = name,
+                cpus = *cpus,
+                busy = share(*busy_share),
+                work = KernelWork::of(name).map_or_else(|| Message::verbatim(""), KernelWork::message)
+            ),
             Cause::Cores { workers, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
                 msg!("limit-cores", limit = limit, workers = *workers, busy = busy, cost = cost)
@@ -230,6 +302,10 @@ impl Cause {
                     LimitName::Uplink => msg!("limit-uplink", limit = limit, rate = rate, used = used, ceiling = how),
                     _ => msg!("limit-memory", limit = limit, rate = rate, used = used, ceiling = how),
                 }
+            }
+            Cause::LinkOrDrive { ceiling, bytes_per_s, used_share } => {
+                let (rate, used, how) = (Quantity::bytes_per_s(*bytes_per_s), share(*used_share), &ceiling.sentence);
+                msg!("limit-link-or-drive", limit = limit, rate = rate, used = used, ceiling = how)
             }
             Cause::ArrayCeiling { ceiling, iops } => {
                 let (used, iops) = (share(iops / ceiling.iops), Quantity::iops(*iops));
@@ -246,6 +322,22 @@ impl Cause {
             }
             Cause::Device { in_flight, lat_ns } => {
                 msg!("limit-device", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
+            }
+            Cause::LessAtDepth { in_flight, gain } => {
+                msg!("limit-less-at-depth", in_flight = *in_flight, gain = Quantity::times(*gain))
+            }
+            Cause::StateChanged { in_flight, gain, again } => {
+                let (from, gain) = (*in_flight, Quantity::times(*gain));
+                let times = |again: &f64| Quantity::times(*again);
+                match again {
+                    None => msg!("limit-state-may-have-changed", in_flight = from, gain = gain),
+                    Some(again) if *again < 1.0 => {
+                        msg!("limit-state-changed-slower", in_flight = from, gain = gain, again = times(again))
+                    }
+                    Some(again) => {
+                        msg!("limit-state-changed-faster", in_flight = from, gain = gain, again = times(again))
+                    }
+                }
             }
             Cause::Database(database) => database.message(limit),
             Cause::Unknown(reason) => reason.message(),

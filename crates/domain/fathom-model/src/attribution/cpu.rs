@@ -10,7 +10,7 @@ use super::limit::Caveat;
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::posterior::{Candidate, PROBE_AGREES, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, LOAD_USELESS, Neighbour, RELIEF_HELPS};
-use crate::cost::{cpu_cost, thread_busy_shares, thread_waited_share};
+use crate::cost::{cpu_cost, storage_threads_ns, thread_busy_shares, thread_waited_share};
 
 /// A worker thread this busy is the limit of its own rate.
 const THREAD_SATURATED: f64 = 0.92;
@@ -18,6 +18,8 @@ const THREAD_SATURATED: f64 = 0.92;
 const OWN_TIME_MIN: f64 = 0.3;
 /// Waiting for a CPU this share of the time is worth a caveat.
 const WAIT_WORTH_CAVEAT: f64 = 0.05;
+/// CPUs this busy on average leave nothing to other work.
+const CPUS_SATURATED: f64 = 0.90;
 /// How far the busy share of a CPU that is full lies from 1: its time is read a little before and after the window.
 const BUSY_SPREAD: f64 = 0.02;
 /// A CPU less busy than this takes its interrupts in time.
@@ -64,6 +66,21 @@ fn threads_result(more: Neighbour) -> ProbeResult {
     more.result(ProbeChange::MoreThreads { threads: more.count })
 }
 
+/// Share of the host's busy time that is the run's: its threads, the kernel's that work for storage, and interrupts.
+fn own_share_of_busy(host: &HostDelta) -> f64 {
+    let own_ns = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum::<u64>() + storage_threads_ns(host);
+    let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
+    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
+    (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64
+}
+
+/// Whether the run itself leaves no CPU of the host free.
+pub(super) fn fills_the_host(host: &HostDelta) -> bool {
+    let mean =
+        host.cpus.iter().map(|(_, t)| busy_share(t, host.window_ns)).sum::<f64>() / host.cpus.len().max(1) as f64;
+    mean >= CPUS_SATURATED && own_share_of_busy(host) >= OWN_SHARE_MIN
+}
+
 fn all_cores(
     all: &[Observation],
     this: &Observation,
@@ -76,10 +93,7 @@ fn all_cores(
     let n = times.len();
     let mean = times.iter().map(|t| busy_share(t, host.window_ns)).sum::<f64>() / n.max(1) as f64;
     numbers.push(Evidence::new(EvidenceName::AllowedCpusBusy, Quantity::share(mean)));
-    let own_ns: u64 = host.threads.iter().map(|t| t.user_ns + t.system_ns).sum();
-    let irq_ns: u64 = host.cpus.iter().map(|(_, t)| t.irq_ns + t.softirq_ns).sum();
-    let busy_ns: u64 = host.cpus.iter().map(|(_, t)| t.busy_ns()).sum();
-    let own_share = (own_ns + irq_ns) as f64 / busy_ns.max(1) as f64;
+    let own_share = own_share_of_busy(host);
     numbers.push(Evidence::new(EvidenceName::OwnShareOfBusy, Quantity::share(own_share)));
     if n < 2 || own_share < OWN_SHARE_MIN {
         return None;

@@ -13,7 +13,7 @@ const PLATEAU_GAIN: f64 = 1.1;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
 const ALONE_BY_DEPTH: f64 = 0.8;
 /// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
-const USUAL_SPREAD: f64 = 0.02;
+pub(super) const USUAL_SPREAD: f64 = 0.02;
 /// Relative error of a step that is too short for an interval.
 const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
 /// Half widths of a 95 % interval in standard errors.
@@ -101,7 +101,7 @@ fn rung(o: &Observation) -> Rung {
 }
 
 /// Whether a step gave more, beyond both intervals, each widened by what steps differ by from one time to the next.
-fn exceeds(other: &Observation, this: &Observation, spread: f64) -> bool {
+pub(super) fn exceeds(other: &Observation, this: &Observation, spread: f64) -> bool {
     let half = |o: &Observation| HALF_WIDTH_ERRORS * relative_error(o).hypot(spread);
     other.iops() * (1.0 - half(other)) > this.iops() * (1.0 + half(this))
 }

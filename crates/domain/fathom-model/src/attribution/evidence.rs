@@ -33,6 +33,8 @@ pub enum EvidenceName {
         /// Number of the CPU.
         cpu: u32,
     },
+    /// Share of the CPUs that kernel threads could use which they took or waited for.
+    KernelThreadsBusy,
     /// Mean busy share of the worker threads.
     WorkersBusy,
     /// Share of the time that the worker threads waited for a CPU.
@@ -52,6 +54,11 @@ pub enum EvidenceName {
         /// In flight there.
         in_flight: u32,
     },
+    /// IOPS of the same load measured again over those it gave first.
+    GainOfRepeat {
+        /// In flight there.
+        in_flight: u32,
+    },
     /// IOPS per target with fewer targets over those of the step.
     GainPerTarget {
         /// Targets there.
@@ -65,12 +72,18 @@ pub enum EvidenceName {
     IntendedRate,
     /// Rate that the host allows: I/Os or bytes per second.
     AllowedRate,
+    /// Standard deviation of the intervals' IOPS over their mean.
+    IntervalSpread,
+    /// What independent latencies would make it.
+    ExpectedIntervalSpread,
     /// Latency over the time that the device itself took.
     LatencyOverDevice,
     /// The ceiling of the part.
     Ceiling,
     /// Share of the ceiling that is used.
     CeilingUsed,
+    /// What the drives are rated at over what their links carry.
+    RatedOverLink,
     /// The ceiling of the array.
     ArrayCeiling,
     /// I/Os of the members for each write of the host.
@@ -101,19 +114,24 @@ impl EvidenceName {
             EvidenceName::OwnShareOfBusy => "own_share_of_busy",
             EvidenceName::CpuBusy { .. } => "cpu_busy",
             EvidenceName::CpuInterrupts { .. } => "cpu_interrupts",
+            EvidenceName::KernelThreadsBusy => "kernel_threads_busy",
             EvidenceName::WorkersBusy => "workers_busy",
             EvidenceName::WorkersWaited => "workers_waited",
             EvidenceName::GainOfThreads { .. } => "gain_of_threads",
             EvidenceName::GainOfDepth { .. } => "gain_of_depth",
             EvidenceName::GrowthOfDepth { .. } => "growth_of_depth",
+            EvidenceName::GainOfRepeat { .. } => "gain_of_repeat",
             EvidenceName::GainPerTarget { .. } => "gain_per_target",
             EvidenceName::BytesAtDevice => "bytes_at_device",
             EvidenceName::PageCacheBytes => "page_cache_bytes",
             EvidenceName::IntendedRate => "intended_rate",
             EvidenceName::AllowedRate => "allowed_rate",
+            EvidenceName::IntervalSpread => "interval_spread",
+            EvidenceName::ExpectedIntervalSpread => "expected_interval_spread",
             EvidenceName::LatencyOverDevice => "latency_over_device",
             EvidenceName::Ceiling => "ceiling",
             EvidenceName::CeilingUsed => "ceiling_used",
+            EvidenceName::RatedOverLink => "rated_over_link",
             EvidenceName::ArrayCeiling => "array_ceiling",
             EvidenceName::MemberIosPerWrite => "member_ios_per_write",
             EvidenceName::MemberReads => "member_reads",
@@ -137,19 +155,24 @@ impl EvidenceName {
             EvidenceName::OwnShareOfBusy => msg!("evidence-own-share-of-busy"),
             EvidenceName::CpuBusy { cpu } => msg!("evidence-cpu-busy", cpu = cpu),
             EvidenceName::CpuInterrupts { cpu } => msg!("evidence-cpu-interrupts", cpu = cpu),
+            EvidenceName::KernelThreadsBusy => msg!("evidence-kernel-threads-busy"),
             EvidenceName::WorkersBusy => msg!("evidence-workers-busy"),
             EvidenceName::WorkersWaited => msg!("evidence-workers-waited"),
             EvidenceName::GainOfThreads { threads } => msg!("evidence-gain-of-threads", threads = threads),
             EvidenceName::GainOfDepth { in_flight } => msg!("evidence-gain-of-depth", in_flight = in_flight),
             EvidenceName::GrowthOfDepth { in_flight } => msg!("evidence-growth-of-depth", in_flight = in_flight),
+            EvidenceName::GainOfRepeat { in_flight } => msg!("evidence-gain-of-repeat", in_flight = in_flight),
             EvidenceName::GainPerTarget { targets } => msg!("evidence-gain-per-target", targets = targets),
             EvidenceName::BytesAtDevice => msg!("evidence-bytes-at-device"),
             EvidenceName::PageCacheBytes => msg!("evidence-page-cache-bytes"),
             EvidenceName::IntendedRate => msg!("evidence-intended-rate"),
             EvidenceName::AllowedRate => msg!("evidence-allowed-rate"),
+            EvidenceName::IntervalSpread => msg!("evidence-interval-spread"),
+            EvidenceName::ExpectedIntervalSpread => msg!("evidence-expected-interval-spread"),
             EvidenceName::LatencyOverDevice => msg!("evidence-latency-over-device"),
             EvidenceName::Ceiling => msg!("evidence-ceiling"),
             EvidenceName::CeilingUsed => msg!("evidence-ceiling-used"),
+            EvidenceName::RatedOverLink => msg!("evidence-rated-over-link"),
             EvidenceName::ArrayCeiling => msg!("evidence-array-ceiling"),
             EvidenceName::MemberIosPerWrite => msg!("evidence-member-ios-per-write"),
             EvidenceName::MemberReads => msg!("evidence-member-reads"),
@@ -222,19 +245,24 @@ mod tests {
             EvidenceName::OwnShareOfBusy,
             EvidenceName::CpuBusy { cpu },
             EvidenceName::CpuInterrupts { cpu },
+            EvidenceName::KernelThreadsBusy,
             EvidenceName::WorkersBusy,
             EvidenceName::WorkersWaited,
             EvidenceName::GainOfThreads { threads },
             EvidenceName::GainOfDepth { in_flight },
             EvidenceName::GrowthOfDepth { in_flight },
+            EvidenceName::GainOfRepeat { in_flight },
             EvidenceName::GainPerTarget { targets },
             EvidenceName::BytesAtDevice,
             EvidenceName::PageCacheBytes,
             EvidenceName::IntendedRate,
             EvidenceName::AllowedRate,
+            EvidenceName::IntervalSpread,
+            EvidenceName::ExpectedIntervalSpread,
             EvidenceName::LatencyOverDevice,
             EvidenceName::Ceiling,
             EvidenceName::CeilingUsed,
+            EvidenceName::RatedOverLink,
             EvidenceName::ArrayCeiling,
             EvidenceName::MemberIosPerWrite,
             EvidenceName::MemberReads,

@@ -3,6 +3,7 @@
 use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceModel;
 use crate::machine::MachineModel;
 use crate::pcie::PcieLink;
 
@@ -11,6 +12,10 @@ use crate::pcie::PcieLink;
 pub struct DriveFacts {
     /// Kernel name.
     pub name: String,
+    /// Model, as it calls itself.
+    pub model: Option<String>,
+    /// What the catalogue says of the model; `None` when it is not there.
+    pub rated: Option<DeviceModel>,
     /// Link as trained.
     pub link: Option<PcieLink>,
     /// Link as both ends could.
@@ -70,6 +75,8 @@ pub struct StepFacts {
     pub drives: Vec<DriveFacts>,
     /// Rates the host allows.
     pub rate_limits: Vec<RateLimit>,
+    /// Whether a hypervisor stands between it and its drives, which may hold them to a rate.
+    pub is_guest: bool,
     /// Clock source of the kernel.
     pub clocksource: Option<String>,
     /// CPUs of each physical core, where it has several.

@@ -33,7 +33,8 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Memory => vec![msg!("help-direct-crosses-once"), msg!("help-memory-channels")],
         LimitName::PageCache => vec![msg!("help-see-the-drive")],
         LimitName::Rate => vec![msg!("help-higher-rate")],
-        LimitName::Database | LimitName::Unknown => Vec::new(),
+        // What relieves a kernel thread depends on what it does.
+        LimitName::KernelThread | LimitName::Database | LimitName::Unknown => Vec::new(),
     }
 }
 

@@ -80,6 +80,11 @@ impl Limit {
         Limit::new(Cause::Unknown(reason), None, evidence)
     }
 
+    /// Something was seen that leaves the limit open.
+    pub(super) fn undecided(cause: Cause, evidence: Vec<Evidence>) -> Limit {
+        Limit::new(cause, None, evidence)
+    }
+
     fn new(cause: Cause, probability: Option<f64>, evidence: Vec<Evidence>) -> Limit {
         let (probes, caveats, would_help) = (Vec::new(), Vec::new(), Vec::new());
         let confidence = Confidence::of(probability);

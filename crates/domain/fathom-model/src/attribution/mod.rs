@@ -3,6 +3,7 @@
 //! What is set from outside (a rate, the page cache) is known. Everything else is weighed together in `posterior`: the
 //! whole ladder speaks for depth or a plateau, counters and probes for the part that holds the plateau.
 
+mod cap;
 mod cause;
 mod cpu;
 mod database;
@@ -10,8 +11,10 @@ mod depth;
 mod evidence;
 mod facts;
 mod help;
+mod kernel_thread;
 mod ladder;
 mod limit;
+mod link;
 mod name;
 mod neighbour;
 mod notice;
@@ -20,6 +23,7 @@ mod pace;
 mod path;
 mod posterior;
 mod probe;
+mod state;
 
 pub use cause::{Cause, DatabaseCause, DatabaseLimit, RateWait, UnknownReason};
 pub use database::{DatabaseLoad, attribute_database};
@@ -31,6 +35,7 @@ pub use neighbour::{ProbeChange, ProbeResult};
 pub use notice::{Notice, notices};
 pub use observation::Observation;
 pub use probe::{Probe, missing_probes};
+pub use state::step_to_repeat;
 
 use evidence::base_evidence;
 

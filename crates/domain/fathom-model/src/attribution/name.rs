@@ -22,6 +22,8 @@ pub enum LimitName {
     AllCores,
     /// The cores that take the interrupts.
     IrqCore,
+    /// A thread of the kernel that works for the I/O.
+    KernelThread,
     /// The array: its write penalty, or its card.
     Raid,
     /// Memory bandwidth.
@@ -38,7 +40,7 @@ pub enum LimitName {
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 13] = [
+    pub const ALL: [LimitName; 14] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
@@ -46,6 +48,7 @@ impl LimitName {
         LimitName::Core,
         LimitName::AllCores,
         LimitName::IrqCore,
+        LimitName::KernelThread,
         LimitName::Raid,
         LimitName::Memory,
         LimitName::PageCache,
@@ -65,6 +68,7 @@ impl LimitName {
             LimitName::Core => "core",
             LimitName::AllCores => "all_cores",
             LimitName::IrqCore => "irq_core",
+            LimitName::KernelThread => "kernel_thread",
             LimitName::Raid => "raid",
             LimitName::Memory => "memory",
             LimitName::PageCache => "page_cache",
@@ -85,6 +89,7 @@ impl LimitName {
             LimitName::Core => msg!("limit-name-core"),
             LimitName::AllCores => msg!("limit-name-all-cores"),
             LimitName::IrqCore => msg!("limit-name-irq-core"),
+            LimitName::KernelThread => msg!("limit-name-kernel-thread"),
             LimitName::Raid => msg!("limit-name-raid"),
             LimitName::Memory => msg!("limit-name-memory"),
             LimitName::PageCache => msg!("limit-name-page-cache"),

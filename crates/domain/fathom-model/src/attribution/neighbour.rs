@@ -38,6 +38,13 @@ pub enum ProbeChange {
         /// Largest block there.
         block_bytes: u32,
     },
+    /// A shallower step measured again; the gain is over what it gave first.
+    Repeated {
+        /// In flight there, over all threads and targets.
+        in_flight: u32,
+    },
+    /// Another drive of the same model on a faster link.
+    FasterLink,
     /// More sessions of a database; the gain is in transactions.
     MoreSessions,
 }
@@ -73,6 +80,8 @@ impl ProbeResult {
             ProbeChange::OtherBlock { block_bytes } => {
                 msg!("limit-probe-other-block", block = Quantity::block(u64::from(block_bytes)), gain = gain)
             }
+            ProbeChange::Repeated { in_flight } => msg!("limit-probe-repeated", in_flight = in_flight, gain = gain),
+            ProbeChange::FasterLink => msg!("limit-probe-faster-link", gain = gain),
             ProbeChange::MoreSessions => msg!("limit-probe-more-sessions", gain = gain),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fathom_plan::{EngineName, Mode, Placement, Step};
 use fathom_record::{HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
 
+use super::cap::Pace;
 use super::facts::StepFacts;
 use crate::ceilings::{Ceiling, ceilings};
 use crate::machine::Shape;
@@ -21,6 +22,7 @@ pub struct Observation {
     /// Half the width of the 95 % interval of its IOPS, as a share of them; `None` where the step was too short for one.
     pub(super) iops_rel_half_width: Option<f64>,
     pub(super) mean_lat_ns: Option<f64>,
+    pub(super) pace: Pace,
     pub(super) in_flight_mean: Option<f64>,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) host: Option<HostDelta>,
@@ -53,6 +55,9 @@ impl Observation {
         let mut worker_cpus: Vec<u32> = record.threads.iter().flat_map(|t| home_cpus(t).iter().copied()).collect();
         worker_cpus.sort_unstable();
         worker_cpus.dedup();
+        let lat = record.lat_merged();
+        let mean_lat_ns = lat.as_ref().and_then(|h| h.mean_ns());
+        let stddev_ns = lat.as_ref().and_then(|h| h.stddev_ns());
         Observation {
             step: step.clone(),
             ios: record.ios(),
@@ -60,7 +65,8 @@ impl Observation {
             runtime_ns: record.runtime_ns,
             typical_over_mean: typical_over_mean(record).unwrap_or(1.0),
             iops_rel_half_width: fathom_stats::iops_estimate(&record.intervals).rel_half_width(),
-            mean_lat_ns: record.lat_merged().and_then(|h| h.mean_ns()),
+            mean_lat_ns,
+            pace: Pace::of(&record.intervals, stddev_ns.zip(mean_lat_ns).map(|(stddev, mean)| stddev / mean)),
             in_flight_mean: record.in_flight_mean,
             open_loop: record.open_loop.clone(),
             host: record.host.clone(),

@@ -7,7 +7,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::posterior::{Candidate, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, Neighbour};
-use super::{LimitName, Observation, depth};
+use super::{LimitName, Observation, depth, link};
 use crate::ceilings::Ceiling;
 
 /// A part used less than this is not full.
@@ -31,7 +31,12 @@ pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candida
     let used = |name: LimitName| lowest_of(name).filter(|c| this.typical_iops() >= WORTH_WEIGHING * c.iops);
     let flat = depth::flat(all, this);
     let parts = [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(used);
-    let mut out: Vec<Candidate> = parts.map(|ceiling| at_ceiling(all, this, ceiling, flat)).collect();
+    let has_array = this.facts.as_ref().is_some_and(|f| f.machine.raid.is_some());
+    let part = |ceiling: &Ceiling| match ceiling.name {
+        LimitName::Link if !has_array => own_link(all, this, ceiling, flat),
+        _ => Some(at_ceiling(all, this, ceiling, flat)),
+    };
+    let mut out: Vec<Candidate> = parts.filter_map(part).collect();
     out.extend(array(this, lowest_of(LimitName::Raid), flat));
     out.extend(shared(all, this));
     out
@@ -42,20 +47,36 @@ fn fewer_targets_result(fewer: Neighbour) -> ProbeResult {
     fewer.result(ProbeChange::FewerTargets { targets: fewer.count })
 }
 
+/// How near the use of a part is to what it carries, as [`fill_weight`] takes it: beyond is as far as below.
+fn nearness(used_share: f64) -> f64 {
+    1.0 - (1.0 - used_share).abs()
+}
+
+/// Drives are made for their links, so that fullness alone does not tell the two apart: `link` says how probable the link
+/// is where it is full.
+fn own_link(
+    all: &[Observation],
+    this: &Observation,
+    ceiling: &Ceiling,
+    flat: Option<ProbeResult>,
+) -> Option<Candidate> {
+    let fullness =
+        fill_weight(nearness(this.typical_iops() / ceiling.iops), CEILING_SPREAD) / fill_weight(1.0, CEILING_SPREAD);
+    let limit = link::limit(all, this, ceiling, ceiling_numbers(this, ceiling), flat)?;
+    Some(Candidate::told_apart(limit, fullness))
+}
+
 /// `flat`: a deeper queue that gave nothing.
 fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Candidate {
     let used_share = this.typical_iops() / ceiling.iops;
-    let mut numbers = base_evidence(this);
-    numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
-    numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(used_share)));
+    let numbers = ceiling_numbers(this, ceiling);
     let relieved = match ceiling.name {
         LimitName::Uplink => {
             probe::fewer_targets(all, this).filter(|fewer| fewer.gain >= SHARING).map(fewer_targets_result)
         }
-        LimitName::Link => probe::same_bandwidth(all, this),
         _ => None,
     };
-    let weight = fill_weight(1.0 - (1.0 - used_share).abs(), CEILING_SPREAD)
+    let weight = fill_weight(nearness(used_share), CEILING_SPREAD)
         * match (ceiling.name, &relieved, probe::fewer_targets(all, this)) {
             (_, Some(_), _) => PROBE_CONFIRMS,
             // Fewer drives that give no more each share nothing that is full.
@@ -64,6 +85,13 @@ fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: 
         };
     let cause = Cause::AtCeiling { ceiling: ceiling.clone(), bytes_per_s: this.bytes_per_s(), used_share };
     Candidate::part(cause, weight, numbers).with_probes(relieved.or(flat))
+}
+
+fn ceiling_numbers(this: &Observation, ceiling: &Ceiling) -> Vec<Evidence> {
+    let mut numbers = base_evidence(this);
+    numbers.push(Evidence::new(EvidenceName::Ceiling, Quantity::iops(ceiling.iops)));
+    numbers.push(Evidence::new(EvidenceName::CeilingUsed, Quantity::share(this.typical_iops() / ceiling.iops)));
+    numbers
 }
 
 /// Arrays: the write penalty shows as IOPS at the ceiling, or as reads of the members under pure writes.
@@ -76,7 +104,7 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
         numbers.push(Evidence::new(EvidenceName::ArrayCeiling, Quantity::iops(ceiling.iops)));
         let used_share = this.typical_iops() / ceiling.iops;
         if NEAR_ARRAY.contains(&used_share) && (writes || raid.card_iops.is_some()) {
-            let weight = fill_weight(1.0 - (1.0 - used_share).abs(), ARRAY_SPREAD);
+            let weight = fill_weight(nearness(used_share), ARRAY_SPREAD);
             let cause = Cause::ArrayCeiling { ceiling: ceiling.clone(), iops: this.iops() };
             return Some(Candidate::part(cause, weight, numbers).with_probes(flat));
         }

@@ -8,7 +8,7 @@ use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
-use super::{LimitName, Observation, cpu, depth, path, probe};
+use super::{LimitName, Observation, cap, cpu, depth, kernel_thread, path, probe, state};
 use fathom_message::Quantity;
 
 /// How common it is that a part of the host, and not the device, holds a plateau.
@@ -45,6 +45,12 @@ pub(super) const PROBE_CONFIRMS: f64 = 25.0;
 pub(super) const PROBE_AGREES: f64 = 3.0;
 
 impl Candidate {
+    /// A part that is said with its probability against the device; `share` of its weight is left by what else speaks.
+    pub(super) fn told_apart(limit: Limit, share: f64) -> Candidate {
+        let probability = limit.probability.unwrap_or(0.0);
+        Candidate { weight: share * probability / (1.0 - probability), limit, is_cpu: false }
+    }
+
     pub(super) fn with_probes(mut self, probes: impl IntoIterator<Item = ProbeResult>) -> Candidate {
         self.limit = self.limit.with_probes(probes);
         self
@@ -73,7 +79,8 @@ pub(super) fn fill_weight(share: f64, spread: f64) -> f64 {
 
 /// The most probable limit with its probability; `None` where nothing speaks for any.
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
-    let base = depth::limit(all, this);
+    // A ladder that falls is a change until its best step was measured again.
+    let base = state::limit(all, this).or_else(|| depth::limit(all, this));
     let said = base.as_ref().and_then(|limit| limit.probability);
     let plateau = match (base.as_ref().map(|limit| limit.name), said) {
         (Some(LimitName::Device), Some(p)) => p,
@@ -88,6 +95,8 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let unseen = plateau * prior * if waits_above { WAITS_ABOVE } else { 1.0 };
     let mut parts = cpu::candidates(all, this);
     parts.extend(path::candidates(all, this));
+    parts.extend(kernel_thread::candidate(all, this));
+    parts.extend(cap::limit(all, this).map(|limit| Candidate::told_apart(limit, 1.0)));
     // More threads bring more where cores were the limit: that growth is not one of depth.
     let of_cpus = parts.iter().any(|part| part.is_cpu).then(|| depth::plateau_of_own_threads(all, this).unwrap_or(0.5));
     for part in &mut parts {

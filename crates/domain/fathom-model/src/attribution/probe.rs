@@ -12,8 +12,6 @@ pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
 pub(super) const RELIEF_HELPS: f64 = 1.2;
 /// More load that raises IOPS by less than this factor shows a part at its limit.
 pub(super) const LOAD_USELESS: f64 = 1.1;
-/// Bytes per second of two block sizes that count as the same.
-const SAME_BANDWIDTH: std::ops::Range<f64> = 0.93..1.07;
 
 /// A neighbour: what it had in flight, of threads or of targets, and its IOPS over this step's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +27,11 @@ impl Neighbour {
     /// What another step gave in IOPS.
     pub(super) fn of_iops(count: u32, this: &Observation, other: &Observation) -> Neighbour {
         Neighbour::new(count, this, other, Observation::iops)
+    }
+
+    /// What another step gave in bytes per second.
+    pub(super) fn of_bytes(count: u32, this: &Observation, other: &Observation) -> Neighbour {
+        Neighbour::new(count, this, other, Observation::bytes_per_s)
     }
 
     /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
@@ -171,16 +174,24 @@ pub(super) fn fewer_targets_at_best(all: &[Observation], this: &Observation) -> 
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
 }
 
-/// Step of another block size on the same targets whose bytes per second are the same.
-pub(super) fn same_bandwidth(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+/// Steps of the same load on as many other targets.
+pub(super) fn other_targets<'a>(
+    all: &'a [Observation],
+    this: &'a Observation,
+) -> impl Iterator<Item = &'a Observation> {
+    all.iter().filter(|o| {
+        let (a, b) = (&o.step, &this.step);
+        let is_same = same_work(a, b) && a.engine == b.engine && a.load == b.load && o.ios > 0;
+        is_same && a.targets != b.targets && a.targets.len() == b.targets.len()
+    })
+}
+
+/// Steps of other block sizes on the same targets, with the same mix.
+pub(super) fn other_blocks<'a>(all: &'a [Observation], this: &'a Observation) -> impl Iterator<Item = &'a Observation> {
     let block = this.step.workload.block_bytes_max();
     all.iter()
         .filter(|o| o.step.targets == this.step.targets && o.step.workload.mix == this.step.workload.mix && o.ios > 0)
-        .filter(|o| o.step.workload.block_bytes_max() != block && o.in_flight() >= this.in_flight().min(4))
-        .map(|o| Neighbour::new(o.step.workload.block_bytes_max(), this, o, Observation::bytes_per_s))
-        .filter(|n| SAME_BANDWIDTH.contains(&n.gain))
-        .min_by_key(|n| n.count.abs_diff(block))
-        .map(|n| n.result(ProbeChange::OtherBlock { block_bytes: n.count }))
+        .filter(move |o| o.step.workload.block_bytes_max() != block && o.in_flight() >= this.in_flight().min(4))
 }
 
 /// The label of the step that is explained, and what the probe changes.

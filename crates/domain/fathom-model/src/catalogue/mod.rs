@@ -16,6 +16,11 @@ use serde::Serialize;
 pub use hardware::{Controller, Cpu, Device, DeviceSim, EngineCost, LinkEntry};
 pub use published::{Check, Claim, Conditions, Figure, Platform, Source};
 
+/// A word with fewer characters names no family of drives.
+const FAMILY_CHARS_MIN: usize = 4;
+/// Capacities that differ by no more than this share are the same.
+const SAME_CAPACITY: f64 = 0.03;
+
 /// Everything known before measuring. Entries keep the order of the files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Catalogue {
@@ -147,6 +152,23 @@ impl Catalogue {
     /// No such device; the help names the nearest.
     pub fn device(&self, id: &str) -> Result<&Device, SourceError> {
         find(msg!("catalogue-kind-device"), id, &self.devices, |d| &d.id)
+    }
+
+    /// The device that a drive calls itself: its model names the family (`P5510`, `9550`), and the capacity fits. Drives that
+    /// name a part number alone (`SSDPE2KX040T8`) are not found.
+    #[must_use]
+    pub fn device_like(&self, model: &str, capacity_bytes: u64) -> Option<&Device> {
+        let words = |text: &str| -> Vec<String> {
+            let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+            parts.filter(|w| w.len() >= FAMILY_CHARS_MIN && w.bytes().filter(u8::is_ascii_digit).count() >= 3).collect()
+        };
+        let said = words(model);
+        let is_same = |rated: u64| rated.abs_diff(capacity_bytes) as f64 <= SAME_CAPACITY * rated as f64;
+        let fits = |d: &Device| {
+            let mut capacities = d.capacity_bytes.iter().chain(&d.capacity_bytes_list).peekable();
+            capacities.peek().is_none() || capacities.any(|bytes| is_same(*bytes))
+        };
+        self.devices.iter().find(|d| words(&d.model).iter().any(|w| said.contains(w)) && fits(d))
     }
 
     /// A processor by its name.

@@ -122,3 +122,14 @@ fn a_name_used_twice_is_refused() {
     let error = refusal(&format!("{SOURCE}{SOURCE}"));
     assert_eq!(error.message, msg!("catalogue-name-twice", name = "s"));
 }
+
+#[test]
+fn a_drive_is_found_by_its_family_and_size_and_by_no_part_number() {
+    let all = Catalogue::embedded();
+    let id = |model: &str, bytes: u64| all.device_like(model, bytes).map(|d| d.id.as_str());
+    assert_eq!(id("Dell Ent NVMe P5510 RI U.2 3.84TB", 3_840_755_982_336), Some("p5510-3840"));
+    assert_eq!(id("Micron_9550_MTFDLBQ6T4TGA", 6_401_252_745_216), Some("9550max-6400"));
+    assert_eq!(id("Micron_9550_MTFDLBQ6T4TGA", 1_000_000_000_000), None);
+    assert_eq!(id("INTEL SSDPE2KX040T8", 4_000_787_030_016), None);
+    assert_eq!(id("QEMU NVMe Ctrl", 1 << 30), None);
+}

@@ -60,7 +60,7 @@ fn clear_case(truth: LimitName, dice: &mut Dice) -> (World, Load) {
             LimitName::Device => 1,
             LimitName::Link => 2,
             LimitName::Uplink => 3,
-            LimitName::Memory | LimitName::Raid => 4,
+            LimitName::Memory | LimitName::Raid | LimitName::KernelThread => 4,
             LimitName::Core => 5,
             LimitName::AllCores => 6,
             LimitName::IrqCore => 7,
@@ -111,6 +111,7 @@ fn draw(truth: LimitName, dice: &mut Dice) -> (World, Load) {
             world.device_share = 0.3 * dice.unit();
             world.alone_ns = dice.between(800.0, 3_000.0);
         }
+        LimitName::KernelThread => kernel_thread(&mut world, dice),
         LimitName::Rate => rate(&mut world, &mut load, dice),
         _ => {}
     }
@@ -136,6 +137,12 @@ fn memory(world: &mut World, dice: &mut Dice) {
     let rate = dice.between(0.5e9, 8e9);
     world.whole_iops = rate / 4096.0 * dice.between(0.95, 1.03);
     world.facts.machine.memory_bytes_per_s = Some(rate);
+}
+
+/// A loop device, a parity thread...: every I/O takes its time.
+fn kernel_thread(world: &mut World, dice: &mut Dice) {
+    world.kernel_thread = Some(dice.pick(&["md0_raid5", "loop0", "jbd2/vda1-8", "flush-254:0"]));
+    world.whole_iops = 1e9 / dice.between(2_000.0, 20_000.0);
 }
 
 /// An array of n members as one target, whose members' ratings are known to some percent.

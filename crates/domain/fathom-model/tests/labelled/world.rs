@@ -5,7 +5,9 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_model::{MachineModel, Observation, StepFacts};
 use fathom_plan::{Knobs, Op, Step, TargetId};
-use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu, ThreadRecord};
+use fathom_record::{
+    CpuTime, Direction, DiskDelta, HostDelta, KernelThreadCpu, Latency, OpenLoop, StepRecord, ThreadCpu, ThreadRecord,
+};
 
 const WINDOW_NS: u64 = 2_000_000_000;
 /// The kernel counts CPU time in ticks.
@@ -64,6 +66,8 @@ pub(crate) struct World {
     pub(crate) irq_ns: f64,
     /// CPUs that take interrupts.
     pub(crate) irq_cpus: u32,
+    /// A kernel thread that all I/Os pass through, one after the other: it is what `whole_iops` stands for.
+    pub(crate) kernel_thread: Option<&'static str>,
     /// What the host allows.
     pub(crate) allowed_iops: f64,
     /// Member I/Os per I/O.
@@ -96,6 +100,7 @@ impl World {
             thread_ns: 10.0,
             irq_ns: 1.0,
             irq_cpus: cpus,
+            kernel_thread: None,
             allowed_iops: f64::INFINITY,
             amplification: 1.0,
             device_share: 1.0,
@@ -103,6 +108,7 @@ impl World {
                 machine: MachineModel::named("a labelled machine"),
                 drives: Vec::new(),
                 rate_limits: Vec::new(),
+                is_guest: false,
                 clocksource: Some("tsc".into()),
                 siblings: Vec::new(),
             },
@@ -206,6 +212,13 @@ impl World {
             system_ns: 0,
             waited_ns: 0,
         });
+        let threads = threads.collect();
+        let kernel_threads = self.kernel_thread.iter().map(|name| {
+            let busy = (ios as f64 * 1e9 / self.whole_iops).min(window) * dice.noise(0.01);
+            let busy_ns = busy.min(window) as u64;
+            KernelThreadCpu { name: (*name).to_owned(), threads: 1, busy_ns, waited_ns: 0 }
+        });
+        let kernel_threads = kernel_threads.collect();
         let seen = (ios as f64 * self.device_share * self.amplification) as u64;
         let (read_ios, write_ios) = match (load.write, self.amplification > 1.9) {
             (true, true) => (seen / 2, seen / 2),
@@ -225,7 +238,8 @@ impl World {
         HostDelta {
             window_ns: WINDOW_NS,
             cpus,
-            threads: threads.collect(),
+            threads,
+            kernel_threads,
             interrupts: ios,
             disks: vec![disk],
             page_cache_bytes: load.buffered.then_some(1 << 30),

@@ -51,6 +51,7 @@ verdict-more-refused = { $count ->
    *[other] { $count } more steps were refused or failed; the table names each.
   }
 verdict-not-steady = Not steady over their window: { $steps }.
+verdict-state-changed = Drives changed state during: { $steps }. Steps before and after such a change do not compare.
 verdict-left-steady = Left the steady state again while measured: { $steps }.
 verdict-page-cache = The page cache may have answered part of: { $steps }; these are not the drive's alone.
 verdict-check-failed = A consistency check failed in: { $steps }; see the checks of each step.

@@ -11,6 +11,7 @@ limit-name-uplink = the shared link
 limit-name-core = the core
 limit-name-all-cores = all cores
 limit-name-irq-core = the core that takes the interrupts
+limit-name-kernel-thread = a kernel thread
 limit-name-raid = the array
 limit-name-memory = memory bandwidth
 limit-name-page-cache = the page cache
@@ -22,18 +23,41 @@ limit-rate-asked = The asked rate of { $rate } is the limit: it was kept.
 limit-rate-allowed = The rate allowed by { $source } is the { $limit }: { $allowed }, and it was met.
 limit-rate-allowed-not-met = The rate allowed by { $source } is the { $limit }: { $allowed }. { $reached } of it was reached, and each I/O took { $wait } the time that the device needed.
 limit-rate-of-control-group = the control group's io.max for { $device }
+limit-rate-outside = A cap outside this host, of the hypervisor or the provider, is the { $limit }: { $rate } at every depth, to 2 %.
+limit-token-bucket = A cap outside this host with an allowance for bursts is the { $limit }: { $first } fell to { $refill } after { $after }, when { $burst } I/Os of the allowance were used up.
 limit-page-cache = The page cache answered: only { $share } of the bytes reached the device. This is memory speed, not the drive's.
 limit-all-cores = All { $cpus } CPUs are the { $limit }: { $busy } busy at { $cost } of CPU per I/O.
 limit-irq-cores = { $cpus ->
     [one] CPU { $cpu }, which takes the interrupts, is
    *[other] The { $cpus } CPUs that take the interrupts are
   } the { $limit }: { $busy } busy, { $interrupts } of that in interrupts.
+limit-kernel-thread = { $cpus ->
+    [one] Kernel thread { $name } ({ $work }) is the { $limit }: { $busy } of a CPU
+   *[other] Kernel threads of { $name } ({ $work }) are the { $limit }: { $busy } of { $cpus } CPUs
+  }, the wait for a CPU counted.
+kernel-work-md-parity = parity of the md array, computed in one thread
+kernel-work-md-parity-group = parity of the md array
+kernel-work-md = I/O of the md array, in one thread
+kernel-work-encryption = encryption by dm-crypt
+kernel-work-encrypted-writes = the writes that dm-crypt encrypted, in one thread
+kernel-work-device-mapper = a device-mapper target
+kernel-work-loop = the image file behind the loop device, one thread at a time
+kernel-work-journal = the journal of ext4
+kernel-work-xfs = XFS
+kernel-work-btrfs = btrfs
+kernel-work-zfs = ZFS
+kernel-work-writeback = writing back what the page cache holds, in one thread
+kernel-work-reclaim = taking back memory of the page cache
+kernel-work-nvme-fabrics = NVMe over a network
+kernel-work-block-layer = the block layer
+kernel-work-ring-workers = io_uring's own workers
 limit-cores = { $workers ->
     [one] One core is
    *[other] The { $workers } workers' cores are
   } the { $limit }: { $busy } busy, { $cost } of CPU per I/O.
 limit-polling-core = The polling core is the { $limit }: { $cost } of CPU per I/O.
 limit-link = The PCIe link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
+limit-link-or-drive = The drive's PCIe link, or the drive itself, is the { $limit }: { $rate } of data are { $used } of what the link carries ({ $ceiling }).
 limit-uplink = The shared link is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
 limit-memory = Memory bandwidth is the { $limit }: { $rate } of data are { $used } of what it carries ({ $ceiling }).
 limit-array = The array is the { $limit }: { $iops } are { $used } of its ceiling ({ $ceiling }).
@@ -45,6 +69,10 @@ limit-queue-depth = Queue depth is the { $limit }: { $in_flight ->
    *[other] { $in_flight } in flight at { $latency } each
   }.
 limit-device = The device is the { $limit }: { $in_flight } in flight take { $latency } each, and no core is saturated.
+limit-less-at-depth = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, which gave the same before and after. More in flight gets in its own way, in the device or in the host.
+limit-state-may-have-changed = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, beyond both intervals; the device changed, or it gives less at this depth.
+limit-state-changed-slower = Limit unknown: the device became slower during the ladder. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave only { $again } when measured again.
+limit-state-changed-faster = Limit unknown: the device changed during the ladder and became faster again. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave { $again } when measured again.
 limit-database-all-cores = All CPUs are the { $limit }: { $busy } busy; the drives give { $iops-figure } of { $calibrated }.
 limit-database-drives = The drives are the { $limit }: they give { $iops-figure } of { $calibrated }.
 limit-database-core = One core is the { $limit }: it is { $busiest } busy, all CPUs together { $busy }; the drives give { $iops-figure } of { $calibrated }.
@@ -65,6 +93,8 @@ limit-probe-fewer-targets = { $targets ->
    *[other] { $targets } targets gave { $gain } the IOPS each{ $gain-ci }.
   }
 limit-probe-other-block = Blocks of { $block } moved { $gain } the bytes{ $gain-ci }.
+limit-probe-repeated = { $in_flight } in flight, measured again, gave { $gain } the IOPS{ $gain-ci }.
+limit-probe-faster-link = The same model on a faster link gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-more-sessions = More sessions gave { $gain } the transactions{ $gain-ci }.
 limit-caveat-noise = The intervals leave room for another answer.
 limit-caveat-workers-waited = Other programs kept the workers waiting for { $share } of the time.
@@ -77,11 +107,13 @@ evidence-allowed-cpus-busy = mean busy share of the CPUs the run may use
 evidence-own-share-of-busy = share of the busy time that is this run's
 evidence-cpu-busy = busy share of CPU { $cpu }
 evidence-cpu-interrupts = interrupts' share of the busy time of CPU { $cpu }
+evidence-kernel-threads-busy = share of the CPUs that its threads could use which they took or waited for
 evidence-workers-busy = mean busy share of the worker threads
 evidence-workers-waited = share of the time they waited for a CPU
 evidence-gain-of-threads = IOPS with { $threads } threads against this step
 evidence-gain-of-depth = IOPS at { $in_flight } in flight against this step
 evidence-growth-of-depth = IOPS of this step against { $in_flight } in flight
+evidence-gain-of-repeat = IOPS of { $in_flight } in flight measured again against the first time
 evidence-gain-per-target = { $targets ->
     [one] IOPS of one target alone against this step
    *[other] IOPS per target with { $targets } targets against this step
@@ -91,9 +123,12 @@ evidence-page-cache-bytes = bytes in the page cache
 evidence-intended-rate = intended rate
 evidence-allowed-rate = allowed rate
 evidence-at-device = share of the I/Os in flight that are at the device
+evidence-interval-spread = spread of the IOPS from interval to interval
+evidence-expected-interval-spread = spread that the latencies would make it
 evidence-latency-over-device = latency over the device's own time
 evidence-ceiling = ceiling
 evidence-ceiling-used = used share of the ceiling
+evidence-rated-over-link = rating of the drives over what their links carry
 evidence-array-ceiling = ceiling of the array
 evidence-member-ios-per-write = member I/Os per write
 evidence-member-reads = member reads under pure writes
@@ -106,6 +141,7 @@ help-up-to = { $help }: up to { $iops } ({ $gain }), where { $next } is next
 help-more-in-flight = more I/Os in flight: a deeper queue or more threads
 help-another-drive = another drive beside it
 help-larger-blocks-for-bytes = larger blocks, where bytes count
+help-link-or-drive = to tell them apart: the drive's rating, a drive of its model on a faster link, or much smaller blocks
 help-better-slot = a slot with more lanes or a newer generation
 help-another-drive-on-own-link = another drive on a link of its own
 help-other-port = drives moved to another port, so that they do not share this one
@@ -115,11 +151,23 @@ help-larger-blocks = larger blocks
 help-more-cores = more cores
 help-spread-interrupts = interrupts spread over more cores
 help-poll-queues = poll queues, which need no interrupts
+help-md-group-threads = more threads for parity: group_thread_cnt in the array's md folder of sysfs
+help-md-more-group-threads = a greater group_thread_cnt in the array's md folder of sysfs
+help-crypt-no-workqueue = dm-crypt without its work queues: no_read_workqueue and no_write_workqueue
+help-crypt-no-write-workqueue = dm-crypt without its write queue: no_write_workqueue
+help-crypt-same-cpu = same_cpu_crypt, with the load on more CPUs
+help-loop-direct = direct I/O of the loop device: losetup --direct-io=on
+help-journal-device = a journal on a device of its own
+help-fewer-commits = fewer fsyncs and a longer commit interval
+help-direct-io = direct I/O
+help-several-devices = several such devices side by side
+help-several-files = several files, which are written side by side
 help-full-stripes = writes of full stripes
 help-less-penalty = a level with less penalty: RAID 10
 help-direct-crosses-once = direct I/O, which crosses memory once
 help-memory-channels = memory on more channels
 help-see-the-drive = direct I/O, or a file several times the size of memory, to see the drive
+help-cap-outside = a larger class of volume or machine; blocks of another size tell whether I/Os or bytes are capped
 help-higher-rate = a higher rate
 help-higher-rate-of = a higher rate in { $source }
 

@@ -42,6 +42,7 @@ report-limit-uplink = uplink
 report-limit-core = core
 report-limit-all-cores = all cores
 report-limit-irq-core = interrupt core
+report-limit-kernel-thread = kernel thread
 report-limit-raid = RAID
 report-limit-memory = memory
 report-limit-page-cache = page cache

@@ -48,6 +48,7 @@ verdict-step-refused = { $step } 被拒绝：{ $why }
 verdict-step-failed = { $step } 失败：{ $why }
 verdict-more-refused = 另有 { $count } 个步骤被拒绝或失败；表格逐一列出。
 verdict-not-steady = 测量窗口内未达稳态：{ $steps }。
+verdict-state-changed = 以下步骤期间硬盘的状态变了：{ $steps }。变化前后的步骤不能相比。
 verdict-left-steady = 测量期间又离开了稳态：{ $steps }。
 verdict-page-cache = 以下步骤可能有一部分由页缓存应答：{ $steps }；这些数字不只属于驱动器本身。
 verdict-check-failed = 以下步骤未通过一致性校验：{ $steps }；见各步骤的校验。

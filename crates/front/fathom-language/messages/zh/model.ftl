@@ -11,6 +11,7 @@ limit-name-uplink = 共享链路
 limit-name-core = 单核
 limit-name-all-cores = 全部核心
 limit-name-irq-core = 处理中断的核
+limit-name-kernel-thread = 内核线程
 limit-name-raid = 阵列
 limit-name-memory = 内存带宽
 limit-name-page-cache = 页缓存
@@ -22,18 +23,41 @@ limit-rate-asked = 瓶颈是设定的速率 { $rate }：已维持。
 limit-rate-allowed = { $limit }是{ $source } 允许的速率：{ $allowed }，已经达到。
 limit-rate-allowed-not-met = { $limit }是{ $source } 允许的速率：{ $allowed }。实际达到其 { $reached }，每个 I/O 的用时为设备自身用时的 { $wait }。
 limit-rate-of-control-group = 控制组对 { $device } 的 io.max
+limit-rate-outside = { $limit }是本机之外（虚拟化平台或云服务商）的限速：各深度均为 { $rate }，相差不到 2 %。
+limit-token-bucket = { $limit }是本机之外带突发额度的限速：{ $after }后额度中的 { $burst } 个 I/O 用尽，由 { $first } 降到 { $refill }。
 limit-page-cache = 由页缓存应答：只有 { $share } 的字节到达设备。这是内存的速度，不是硬盘的。
 limit-all-cores = { $limit }是全部 { $cpus } 个 CPU：繁忙 { $busy }，每 I/O 耗 CPU { $cost }。
 limit-irq-cores = { $limit }是处理中断的 { $cpus ->
     [1] CPU { $cpu }
    *[other] { $cpus } 个 CPU
   }：繁忙 { $busy }，其中 { $interrupts } 用于中断。
+limit-kernel-thread = { $limit }是{ $cpus ->
+    [1] 内核线程 { $name }（{ $work }）：占一个 CPU 的 { $busy }
+   *[other] { $name } 的内核线程（{ $work }）：占 { $cpus } 个 CPU 的 { $busy }
+  }，含等待 CPU 的时间。
+kernel-work-md-parity = 用一个线程计算 md 阵列的校验
+kernel-work-md-parity-group = 计算 md 阵列的校验
+kernel-work-md = 用一个线程处理 md 阵列的 I/O
+kernel-work-encryption = dm-crypt 加解密
+kernel-work-encrypted-writes = 用一个线程提交 dm-crypt 加密后的写
+kernel-work-device-mapper = device-mapper 目标
+kernel-work-loop = 读写 loop 设备的映像文件，同时只有一个线程
+kernel-work-journal = ext4 的日志
+kernel-work-xfs = XFS
+kernel-work-btrfs = btrfs
+kernel-work-zfs = ZFS
+kernel-work-writeback = 用一个线程回写页缓存中的数据
+kernel-work-reclaim = 回收页缓存的内存
+kernel-work-nvme-fabrics = 网络 NVMe
+kernel-work-block-layer = 块层
+kernel-work-ring-workers = io_uring 自己的工作线程
 limit-cores = { $limit }是{ $workers ->
     [1] 单个核心
    *[other] 全部 { $workers } 个工作线程所在的核
   }：繁忙 { $busy }，每 I/O 耗 CPU { $cost }。
 limit-polling-core = { $limit }是轮询核：每 I/O 耗 CPU { $cost }。
 limit-link = { $limit }是 PCIe 链路：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
+limit-link-or-drive = { $limit }是硬盘的 PCIe 链路，或者是硬盘本身：数据 { $rate }，占链路承载能力（{ $ceiling }）的 { $used }。
 limit-uplink = { $limit }是共享链路：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
 limit-memory = { $limit }是内存带宽：数据 { $rate }，占其承载能力（{ $ceiling }）的 { $used }。
 limit-array = { $limit }是阵列：{ $iops } 达到其上限（{ $ceiling }）的 { $used }。
@@ -45,6 +69,10 @@ limit-queue-depth = { $limit }是队列深度：{ $in_flight ->
    *[other] 在途 { $in_flight } 个，每个 { $latency }
   }。
 limit-device = { $limit }是设备：在途 { $in_flight } 个，每个 { $latency }，没有核饱和。
+limit-less-at-depth = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者前后两次给出的相同。在途更多反而互相妨碍，原因在设备或主机中。
+limit-state-may-have-changed = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，超出两者的区间；或者设备变了，或者它在此深度给出得更少。
+limit-state-changed-slower = 瓶颈未知：设备在这组步骤期间变慢了。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次只有 { $again }。
+limit-state-changed-faster = 瓶颈未知：设备在这组步骤期间变了，后来又变快。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次为 { $again }。
 limit-database-all-cores = { $limit }是全部 CPU：繁忙 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
 limit-database-drives = { $limit }是硬盘：给出 { $calibrated } 中的 { $iops-figure }。
 limit-database-core = { $limit }是单个核心：繁忙 { $busiest }，全部 CPU 平均 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
@@ -62,6 +90,8 @@ limit-probe-more-threads = { $threads } 个线程时 IOPS 为此步骤的 { $gai
 limit-probe-other-engine = { $engine } { $mode } 的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-fewer-targets = 只用 { $targets } 个目标时，每个目标的 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-other-block = { $block } 的块传输的字节为此步骤的 { $gain }{ $gain-ci }。
+limit-probe-repeated = 在途 { $in_flight } 个再测一次，IOPS 为首次的 { $gain }{ $gain-ci }。
+limit-probe-faster-link = 同型号硬盘在更快的链路上时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-more-sessions = 增加会话后事务数为此前的 { $gain }{ $gain-ci }。
 limit-caveat-noise = 区间尚不能排除其他答案。
 limit-caveat-workers-waited = 其他程序使工作线程有 { $share } 的时间在等待。
@@ -74,20 +104,25 @@ evidence-allowed-cpus-busy = 本次运行可用 CPU 的平均繁忙程度
 evidence-own-share-of-busy = 繁忙时间中属于本次运行的份额
 evidence-cpu-busy = CPU { $cpu } 的繁忙程度
 evidence-cpu-interrupts = CPU { $cpu } 繁忙时间中中断的份额
+evidence-kernel-threads-busy = 内核线程占用或等待的 CPU 份额
 evidence-workers-busy = 工作线程的平均繁忙程度
 evidence-workers-waited = 工作线程等待 CPU 的时间份额
 evidence-gain-of-threads = { $threads } 个线程时的 IOPS 与此步骤之比
 evidence-gain-of-depth = 在途 { $in_flight } 个时的 IOPS 与此步骤之比
 evidence-growth-of-depth = 此步骤的 IOPS 与在途 { $in_flight } 个时之比
+evidence-gain-of-repeat = 在途 { $in_flight } 个再测一次的 IOPS 与首次之比
 evidence-gain-per-target = { $targets } 个目标时每个目标的 IOPS 与此步骤之比
 evidence-bytes-at-device = 到达设备的字节
 evidence-page-cache-bytes = 页缓存中的字节
 evidence-intended-rate = 设定速率
 evidence-allowed-rate = 允许速率
 evidence-at-device = 在途 I/O 中位于设备上的比例
+evidence-interval-spread = 各时段 IOPS 的离散程度
+evidence-expected-interval-spread = 由延时推出的离散程度
 evidence-latency-over-device = 延时与设备自身用时之比
 evidence-ceiling = 上限
 evidence-ceiling-used = 上限的利用率
+evidence-rated-over-link = 硬盘标称值与链路承载能力之比
 evidence-array-ceiling = 阵列的上限
 evidence-member-ios-per-write = 每次写的成员盘 I/O
 evidence-member-reads = 纯写时成员盘的读
@@ -100,6 +135,7 @@ help-up-to = { $help }：最多到 { $iops }（{ $gain }），其后的瓶颈是
 help-more-in-flight = 增加在途 I/O：加深队列或增加线程
 help-another-drive = 再加一块硬盘
 help-larger-blocks-for-bytes = 更大的块（若看重带宽）
+help-link-or-drive = 区分二者：硬盘的标称值、更快链路上的同型号硬盘，或小得多的块
 help-better-slot = 通道更多或代次更新的插槽
 help-another-drive-on-own-link = 再加一块自带链路的硬盘
 help-other-port = 把硬盘移到另一端口，不再共享此端口
@@ -109,11 +145,23 @@ help-larger-blocks = 更大的块
 help-more-cores = 更多的核
 help-spread-interrupts = 把中断分散到更多核
 help-poll-queues = 不需要中断的轮询队列
+help-md-group-threads = 用更多线程计算校验：sysfs 中该阵列 md 目录下的 group_thread_cnt
+help-md-more-group-threads = 增大 sysfs 中该阵列 md 目录下的 group_thread_cnt
+help-crypt-no-workqueue = dm-crypt 不用工作队列：no_read_workqueue 和 no_write_workqueue
+help-crypt-no-write-workqueue = dm-crypt 不用写队列：no_write_workqueue
+help-crypt-same-cpu = same_cpu_crypt，并把负载分散到更多 CPU
+help-loop-direct = loop 设备用直接 I/O：losetup --direct-io=on
+help-journal-device = 日志放在单独的设备上
+help-fewer-commits = 减少 fsync，延长提交间隔
+help-direct-io = 直接 I/O
+help-several-devices = 多个这样的设备并列
+help-several-files = 多个文件，可并行写
 help-full-stripes = 按整条带写入
 help-less-penalty = 写惩罚更小的级别：RAID 10
 help-direct-crosses-once = 直接 I/O，只经过内存一次
 help-memory-channels = 更多内存通道
 help-see-the-drive = 用直接 I/O，或数倍于内存的文件，才能看到硬盘
+help-cap-outside = 更高规格的云盘或虚拟机；换一种块大小可区分限的是 I/O 数还是字节
 help-higher-rate = 提高速率
 help-higher-rate-of = 提高{ $source } 中的速率
 

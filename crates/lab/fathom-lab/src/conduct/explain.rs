@@ -1,6 +1,7 @@
-//! Probes after the plan: steps that relieve one part each, for every measured step whose limit is not confirmed yet.
+//! Probes beside the plan: steps that relieve one part each, for every measured step whose limit is not confirmed yet, and
+//! the step of a ladder that a deeper one fell from, once more.
 
-use fathom_model::{LimitName, missing_probes};
+use fathom_model::{LimitName, missing_probes, step_to_repeat};
 use fathom_plan::{Phase, Plan, RunLength, Step};
 
 use super::steps::Conductor;
@@ -25,8 +26,7 @@ impl Conductor<'_> {
         let head = self.lab.load_head(self.run)?;
         let inventory = inventory_of(&self.lab.host_of(&head)?);
         let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
-        let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
-        let mut index = last.max(plan.steps.len() as u32);
+        let mut index = self.next_index(plan)?;
         let mut bad = 0;
         for at in 0..all.len() {
             let mut tried: Vec<LimitName> = Vec::new();
@@ -51,6 +51,34 @@ impl Conductor<'_> {
             }
         }
         Ok(bad)
+    }
+}
+
+impl Conductor<'_> {
+    /// Where a ladder ends with a step that gave less than a shallower one, measures that one again: only so a device that
+    /// changed is told from one that gives less at depth. True when it went wrong.
+    ///
+    /// # Errors
+    /// [`ConductError`].
+    pub(super) fn repeat_fallen(
+        &mut self,
+        plan: &Plan,
+        last: &Step,
+        on_event: &mut OnEvent<'_>,
+    ) -> Result<bool, ConductError> {
+        let Some(step) = step_to_repeat(&self.past.seen, last) else { return Ok(false) };
+        let step = short(step, self.next_index(plan)?);
+        if !self.budget.has_time_for(&step, self.site.now().elapsed) {
+            return Ok(false);
+        }
+        on_event(Event::StepStarted(&step));
+        self.step(&step, on_event)
+    }
+
+    /// Index of the next step beside the plan.
+    fn next_index(&self, plan: &Plan) -> Result<u32, ConductError> {
+        let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
+        Ok(last.max(plan.steps.len() as u32))
     }
 }
 

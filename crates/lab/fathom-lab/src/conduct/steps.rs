@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_judge::{limit_view, step_view};
 use fathom_message::{Message, msg};
-use fathom_model::{Observation, attribute};
+use fathom_model::{Observation, attribute, same_ladder};
 use fathom_plan::{Phase, Plan, Step};
 use fathom_record::{Progress, StepFailure, StepRecord, Warning};
 use fathom_store::{Lab, RunId};
@@ -134,6 +134,10 @@ impl<'a> Conductor<'a> {
             let step = &fitted.with_rate_of(self.past.seen.iter().map(|o| (o.step(), o.iops())));
             on_event(Event::StepStarted(step));
             bad += u32::from(self.step(step, on_event)?);
+            let is_last = !plan.steps[at + 1..].iter().any(|later| same_ladder(later, step));
+            if is_last && step.phase == Phase::Measure && !self.stopped() {
+                bad += u32::from(self.repeat_fallen(plan, step, on_event)?);
+            }
         }
         Ok(bad)
     }

@@ -592,3 +592,46 @@ fn deleting_a_run_removes_its_file_by_its_mark_and_no_other() {
     assert!(!own.exists());
     assert_eq!(std::fs::read_to_string(&others).expect("there"), "theirs");
 }
+
+/// Steps of the plan at these depths.
+fn ladder(depths: &[u32]) -> Plan {
+    let mut plan = plan(depths.len() as u32);
+    for (step, depth) in plan.steps.iter_mut().zip(depths) {
+        step.load.queue_depth = *depth;
+    }
+    plan
+}
+
+#[test]
+fn a_ladder_that_falls_measures_the_step_it_fell_from_again_and_the_answer_says_what_changed() {
+    let mut stage = Stage::new();
+    let acts = [1_000, 8_000, 5_000, 5_100].map(Act::Measure);
+    let outcome = stage.conduct(&mut ScriptedSite::new(acts), &ladder(&[1, 8, 64])).expect("goes well");
+    let steps = stage.steps(outcome.run);
+    let (again, last) = (&steps[3].step, &steps[2].step);
+    assert_eq!((again.index, again.load.queue_depth, again.phase), (3, 8, Phase::Probe));
+    assert_eq!(again.length.budget_ns, 2 * SECOND_NS, "short");
+    let limit = &outcome.document.steps[last.index as usize].limit.sentence;
+    assert!(limit.holds("limit-state-changed-slower"), "{limit}");
+    let caveats = &outcome.document.verdict[0].caveats;
+    assert!(caveats.iter().any(|c| c.holds("verdict-state-changed")), "{caveats:?}");
+    // Before the next ladder, in its own state.
+    let mut plan = ladder(&[8, 64, 8]);
+    plan.steps[2].workload.mix.read_pct = 0;
+    plan.steps[2].workload.mix.write_pct = 100;
+    let mut site = ScriptedSite::new([8_000, 5_000].map(Act::Measure));
+    stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 3, 2]);
+}
+
+#[test]
+fn a_ladder_that_rises_or_has_no_time_left_is_not_measured_again() {
+    let mut stage = Stage::new();
+    let mut site = ScriptedSite::new([1_000, 8_000, 8_100].map(Act::Measure));
+    stage.conduct(&mut site, &ladder(&[1, 8, 64])).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2]);
+    stage.options.time_budget_ns = Some(12 * SECOND_NS);
+    let mut site = ScriptedSite::new([1_000, 8_000, 5_000].map(Act::Measure));
+    stage.conduct(&mut site, &ladder(&[1, 8, 64])).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2]);
+}

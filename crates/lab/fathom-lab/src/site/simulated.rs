@@ -265,6 +265,7 @@ impl SimulatedMachine {
             machine: model,
             drives: drives.iter().map(|d| self.drive_facts(d)).collect(),
             rate_limits: Vec::new(),
+            is_guest: false,
             clocksource: None,
             siblings: siblings.collect(),
         }
@@ -281,6 +282,8 @@ impl SimulatedMachine {
         };
         DriveFacts {
             name: drive.name.clone(),
+            model: Some(drive.device.name.clone()),
+            rated: None,
             link: pcie(self.trained(drive)),
             link_possible: pcie(drive.link),
             scheduler: None,

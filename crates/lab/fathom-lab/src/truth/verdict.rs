@@ -54,6 +54,10 @@ pub(super) fn right(truth: &Truth, deeper_gain: f64, cpus: &CpusOfStep) -> Right
     if cpus.has_write_penalty && held.contains(&LimitName::Device) {
         held.push(LimitName::Raid);
     }
+    // The one thread of an array is a thread of the kernel as well as the array.
+    if cpus.array_thread_share > 0.0 && held.contains(&LimitName::Raid) {
+        held.push(LimitName::KernelThread);
+    }
     if cpus.cached_share > 0.5 {
         held = vec![LimitName::PageCache];
     }
