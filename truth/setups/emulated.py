@@ -4,7 +4,7 @@ Emulation says nothing of absolute speed, but a limit that was built holds there
 makes room for the next one: the machine is thrown away.
 """
 
-from .case import ALL_CORES, BETWEEN, CORE, DEVICE, QUEUE_DEPTH, RAID, RATE, Built, Case, NotBuilt, of
+from .case import ALL_CORES, BETWEEN, CORE, DEVICE, KERNEL_THREAD, QUEUE_DEPTH, RAID, RATE, Built, Case, NotBuilt, of
 from .places import Emulated
 from .undo import Undos
 
@@ -240,14 +240,14 @@ CASES = [
         "dm-crypt over memory, all on one CPU",
         "The thread is pinned to CPU 1, same_cpu_crypt decrypts where it was asked, and nothing below waits: one CPU does all.",
         encrypted,
-        {"1x8": of(CORE), "1x64": of(CORE)},
+        {"1x8": of(CORE, KERNEL_THREAD), "1x64": of(CORE, KERNEL_THREAD)},
         {"cpus_allowed": "1"},
     ),
     _case(
         "RAID 5 in memory, small writes",
         "Members that take no time: the array's one kernel thread, the CPUs, or what each write costs in member I/Os.",
         raid5_in_memory,
-        {"1x1": BETWEEN, "1x16": BETWEEN, "1x64": of(RAID, CORE, ALL_CORES)},
+        {"1x1": BETWEEN, "1x16": BETWEEN, "1x64": of(RAID, CORE, ALL_CORES, KERNEL_THREAD)},
         {"rw": "randwrite"},
     ),
     _case(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .case import (
-    ALL_CORES, BETWEEN, CORE, DEVICE, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case, NotBuilt, of,
+    ALL_CORES, BETWEEN, CORE, DEVICE, KERNEL_THREAD, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case, NotBuilt, of,
 )  # fmt: skip
 from .places import Host
 from .undo import Undos
@@ -268,7 +268,7 @@ CASES = [
         "zram by io_uring",
         "The kernel hands the copies to threads of its own, as many as there are CPUs: nothing but CPU time is needed.",
         zram,
-        {"1x1": BETWEEN, "1x8": BETWEEN, "1x32": of(CORE, ALL_CORES, MEMORY)},
+        {"1x1": BETWEEN, "1x8": BETWEEN, "1x32": of(CORE, ALL_CORES, KERNEL_THREAD, MEMORY)},
     ),
     Case(
         "zram, threads pinned beside a busy program",
@@ -335,13 +335,13 @@ CASES = [
         "loop device on the disk",
         "It hands the reads on to the disk, of which fio said the same as above; its kernel thread takes CPU time as well.",
         loop_on_disk,
-        {"1x1": of(QUEUE_DEPTH), "1x16": BETWEEN, "1x256": of(DEVICE, RATE, CORE, ALL_CORES)},
+        {"1x1": of(QUEUE_DEPTH), "1x16": BETWEEN, "1x256": of(DEVICE, RATE, CORE, ALL_CORES, KERNEL_THREAD)},
     ),
     Case(
         "loop device on a file in memory",
         "No drive is asked: one kernel thread copies every block out of the page cache.",
         loop_in_memory,
-        {"1x1": BETWEEN, "1x16": BETWEEN, "1x128": of(CORE, ALL_CORES, PAGE_CACHE)},
+        {"1x1": BETWEEN, "1x16": BETWEEN, "1x128": of(CORE, ALL_CORES, KERNEL_THREAD, PAGE_CACHE)},
     ),
     Case(
         "file read again through the page cache",

@@ -51,6 +51,7 @@ def text(outcomes: list[Outcome], conditions: Conditions) -> str:
     lines += [f"**{counts('All', score.summary(rows))}**", ""]
     for where in dict.fromkeys(row.where for row in rows):
         lines += [f"- {counts(where, score.summary([row for row in rows if row.where == where]))}"]
+    lines += [f"- {counts('headlines alone', score.summary([row for row in rows if row.is_headline]))}"]
     lines += ["", *_wrong(rows), *_not_built(outcomes), *_table(outcomes), *_whys(outcomes)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -95,7 +96,7 @@ def _table(outcomes: list[Outcome]) -> list[str]:
         rounds = [outcome for outcome in outcomes if outcome.case.name == case and outcome.rows]
         steps = dict.fromkeys(row.step for outcome in rounds for row in outcome.rows)
         # Headlines of rounds may stand on different steps; they come last.
-        for step in sorted(steps, key=lambda name: name.startswith("headline")):
+        for step in sorted(steps, key=lambda name: name.startswith(score.HEADLINE)):
             lines.append(_line_of(case, [row for o in rounds for row in o.rows if row.step == step]))
     return [*lines, ""]
 

@@ -10,6 +10,7 @@ UNSURE_BELOW = 0.6
 SURE_FROM = 0.9
 
 RIGHT, WRONG, UNSURE, NOT_SCORED = "right", "wrong", "unsure", "-"
+HEADLINE = "headline"
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class Row:
     state: str
     iops: float
     sentence: str
+
+    @property
+    def is_headline(self) -> bool:
+        return self.step.startswith(HEADLINE)
 
     @property
     def is_sure(self) -> bool:
@@ -54,7 +59,7 @@ def rows_of(case: Case, document: dict) -> list[Row]:
     out = [_row(case, step, load_of(step)) for step in measured.values()]
     figures = document["verdict"][0]["figures"]
     best = measured[figures[0]["step"]]
-    return [*out, _row(case, best, f"headline ({load_of(best)})")]
+    return [*out, _row(case, best, f"{HEADLINE} ({load_of(best)})")]
 
 
 def load_of(step: dict) -> str:

@@ -69,6 +69,7 @@ class Texts(unittest.TestCase):
         conditions = page.Conditions("today", "fathom 1", "truth/built.py", "2 CPUs", 2, 2.0, [load.Look(10.0, 0.0, 0.5)])
         text = page.text(outcomes, conditions)
         self.assertIn("6 answers, 4 right, 0 unsure, 2 wrong: 66.7 % right or below 60 %. Said with 90 % or more: 4, 2 of", text)
+        self.assertIn("- headlines alone: 2 answers, 1 right, 0 unsure, 1 wrong", text)
         self.assertIn('- a disk, 1x64 (built: device or rate): "The core it is."', text)
         self.assertIn("| host: a disk | 1x64 | device or rate | core 95%, rate 75% | 64000 64000 | **wrong**, right |", text)
         self.assertIn("- two-sockets, a disk: no QEMU", text)
