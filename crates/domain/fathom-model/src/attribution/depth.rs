@@ -11,7 +11,7 @@ use super::{Confidence, Observation};
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
 const PLATEAU_GAIN: f64 = 1.1;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
-const ALONE_BY_DEPTH: f64 = 0.8;
+const ALONE_BY_DEPTH: f64 = 0.9;
 /// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
 pub(super) const USUAL_SPREAD: f64 = 0.02;
 /// Relative error of a step that is too short for an interval.

@@ -39,13 +39,20 @@ fn home_cpus(thread: &ThreadRecord) -> &[u32] {
     if thread.cpus_allowed.is_empty() && stayed { &thread.cpus_seen } else { &thread.cpus_allowed }
 }
 
+/// An interval with less than this share of the median is a pause.
+const PAUSE: f64 = 0.5;
+/// The most that is taken for pauses.
+const PAUSES_MAX: f64 = 1.05;
+
 fn typical_over_mean(record: &StepRecord) -> Option<f64> {
     let rate = |i: &Interval| i.directions.iter().map(|d| d.ios).sum::<u64>() as f64 / i.length_ns.max(1) as f64;
     let mut rates: Vec<f64> = record.intervals.iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let median = *rates.get(rates.len() / 2)?;
-    (mean > 0.0 && median > 0.0).then(|| median / mean)
+    // Pauses are taken out; two levels or a drift are what the step gave.
+    let has_pauses = rates.first().is_some_and(|least| *least < PAUSE * median);
+    (mean > 0.0 && has_pauses).then(|| (median / mean).clamp(1.0, PAUSES_MAX))
 }
 
 impl Observation {

@@ -14,6 +14,7 @@ use crate::ceilings::Ceiling;
 const WORTH_WEIGHING: f64 = 0.75;
 /// How far the use of a part that is full lies from what its arithmetic says: packet overhead is known to a few percent.
 const CEILING_SPREAD: f64 = 0.03;
+const PACKETS_KNOWN: f64 = 0.04;
 const ARRAY_SPREAD: f64 = 0.08;
 /// Array arithmetic rests on the members' ratings, which drives miss or beat by this much.
 const NEAR_ARRAY: std::ops::RangeInclusive<f64> = 0.75..=1.30;
@@ -60,8 +61,9 @@ fn own_link(
     ceiling: &Ceiling,
     flat: Option<ProbeResult>,
 ) -> Option<Candidate> {
-    let fullness =
-        fill_weight(nearness(this.typical_iops() / ceiling.iops), CEILING_SPREAD) / fill_weight(1.0, CEILING_SPREAD);
+    // Met within what is known of the packets it is full; further off it is less and less probable.
+    let used_share = nearness(this.typical_iops() / ceiling.iops) + PACKETS_KNOWN;
+    let fullness = fill_weight(used_share, CEILING_SPREAD) / fill_weight(1.0, CEILING_SPREAD);
     let limit = link::limit(all, this, ceiling, ceiling_numbers(this, ceiling), flat)?;
     Some(Candidate::told_apart(limit, fullness))
 }

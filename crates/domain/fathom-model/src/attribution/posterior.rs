@@ -11,12 +11,10 @@ use super::neighbour::ProbeResult;
 use super::{LimitName, Observation, cap, cpu, depth, kernel_thread, path, probe, state};
 use fathom_message::Quantity;
 
-/// How common it is that a part of the host, and not the device, holds a plateau.
-const PART_PRIOR: f64 = 0.5;
 /// How common it is that something holds a plateau that neither counters nor inventory show.
 const UNSEEN_PRIOR: f64 = 0.03;
 /// The same for several drives of which no step tried fewer: what they share may be full.
-const UNSEEN_SHARED_PRIOR: f64 = 0.1;
+const UNSEEN_SHARED_PRIOR: f64 = 0.12;
 /// Share of the parts that are nearly but not quite full while they hold a step, and how far they are from it.
 const TAIL: f64 = 0.1;
 const TAIL_SPREAD: f64 = 0.05;
@@ -61,10 +59,10 @@ impl Candidate {
         self
     }
 
-    /// `weight`: what the counters and probes of the part say for it.
+    /// `weight`: what the counters and probes of the part say for it; before them it is as common a limit as the device.
     pub(super) fn part(cause: Cause, weight: f64, evidence: Vec<Evidence>) -> Candidate {
-        let is_cpu = matches!(cause.name(), LimitName::Core | LimitName::AllCores | LimitName::IrqCore);
-        Candidate { limit: Limit::probable(cause, PART_PRIOR, evidence), weight: PART_PRIOR * weight, is_cpu }
+        let is_cpu = matches!(cause.name(), LimitName::Core | LimitName::AllCores);
+        Candidate { limit: Limit::probable(cause, 0.0, evidence), weight, is_cpu }
     }
 }
 
@@ -96,7 +94,6 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let mut parts = cpu::candidates(all, this);
     parts.extend(path::candidates(all, this));
     parts.extend(kernel_thread::candidate(all, this));
-    parts.extend(cap::limit(all, this).map(|limit| Candidate::told_apart(limit, 1.0)));
     // More threads bring more where cores were the limit: that growth is not one of depth.
     let of_cpus = parts.iter().any(|part| part.is_cpu).then(|| depth::plateau_of_own_threads(all, this).unwrap_or(0.5));
     for part in &mut parts {
@@ -107,6 +104,10 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let best_weight = best.as_ref().map_or(0.0, |part| part.weight);
     if let Some(best) = best.filter(|part| part.weight >= device.max(1.0 - plateau).max(unseen)) {
         return Some(best.limit.said_with(best_weight / sum));
+    }
+    // Where no part of this host is full, an even and round rate says more than the ladder.
+    if let Some(outside) = cap::limit(all, this) {
+        return Some(outside);
     }
     if unseen > device.max(1.0 - plateau) {
         let mut numbers = base_evidence(this);

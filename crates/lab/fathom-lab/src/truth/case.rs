@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use fathom_model::{Limit, LimitName, Observation, attribute};
+use fathom_model::{DeviceModel, Limit, LimitName, Observation, OpModel, attribute};
 use fathom_plan::{Knobs, Step, TargetId};
 use fathom_record::{RunControl, Runner, StepRecord};
-use fathom_sim::{InterruptPolicy, SimRunner, Truth};
+use fathom_sim::{InterruptPolicy, Media, SimRunner, Truth};
 
 use super::machine::{Built, Dice, Squeezed, built};
 use super::noise::{Noise, Series};
@@ -58,6 +58,7 @@ pub(super) fn judged(seed: u64) -> Vec<Judged> {
         simulated.machine.links.clear();
         simulated.machine.drives.iter_mut().for_each(|d| d.upstream = None);
     }
+    let rated = dice.chance(0.5).then(|| rating(&built, &mut dice));
     let seen: Vec<&Measured> = measured.iter().filter(|m| m.is_seen).collect();
     let observations: Vec<Observation> = seen
         .iter()
@@ -65,7 +66,9 @@ pub(super) fn judged(seed: u64) -> Vec<Judged> {
             let exact = is_of_arithmetic(&m.truth);
             let record = noise.applied(m.record.clone(), busiest_cpu(&m.truth), exact, &mut dice);
             let names: Vec<String> = record.host.iter().flat_map(|h| &h.disks).map(|d| d.device.clone()).collect();
-            Observation::of(&m.step, &record).on(Arc::new(simulated.step_facts(&names)))
+            let mut facts = simulated.step_facts(&names);
+            facts.drives.iter_mut().for_each(|drive| drive.rated = rated.clone());
+            Observation::of(&m.step, &record).on(Arc::new(facts))
         })
         .collect();
     let is_shown = std::env::var("FATHOM_TRUTH_CASE").is_ok_and(|case| case == seed.to_string());
@@ -90,6 +93,29 @@ pub(super) fn judged(seed: u64) -> Vec<Judged> {
             }
         })
         .collect()
+}
+
+/// What a data sheet would say of the drives: the rate of large reads, to a few percent.
+fn rating(built: &Built, dice: &mut Dice) -> DeviceModel {
+    let device = &built.machine.drives[0].device;
+    let Media::Nand(nand) = &device.media else { unreachable!("drawn drives are flash") };
+    let dies = f64::from(nand.dies) * f64::from(nand.page_bytes) * 1e12 / nand.read.mean_ps as f64;
+    let path = if device.read_bytes_per_s > 0 { device.read_bytes_per_s as f64 } else { f64::INFINITY };
+    let read = OpModel {
+        units: f64::from(nand.dies),
+        unit_ns: nand.read.mean_ps as f64 / 1e3,
+        stage_ns: device.command_read_ps as f64 / 1e3,
+        fixed_ns: device.fixed_ps as f64 / 1e3,
+    };
+    DeviceModel {
+        name: "drawn".into(),
+        read,
+        write: None,
+        read_bytes_per_s: Some(dies.min(path) * dice.uniform(0.97, 1.05)),
+        write_bytes_per_s: None,
+        link: None,
+        assumed: Vec::new(),
+    }
 }
 
 /// What `FATHOM_TRUTH_CASE=N` prints of a step: busy parts as the simulator has them, evidence as the product has it.

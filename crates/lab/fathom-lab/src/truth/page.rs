@@ -43,6 +43,7 @@ pub(super) fn page(score: &Score, cases: u64) -> String {
         100.0 * score.calibration_error(),
     ));
     text.push_str(&matrix(score));
+    text.push_str(&names(score));
     text.push_str(&groups(score));
     text.push_str(&wrong(score));
     text
@@ -63,6 +64,24 @@ fn matrix(score: &Score) -> String {
         }
     }
     text.push('\n');
+    text
+}
+
+/// Said and right by the part that was named.
+fn names(score: &Score) -> String {
+    let mut text =
+        "\n## By the part that was named\n\n| said | n | mean probability | right |\n| --- | --- | --- | --- |\n"
+            .to_owned();
+    for name in LimitName::ALL {
+        let of: Vec<&Judged> = score.judged.iter().filter(|j| j.said == name && j.probability.is_some()).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let n = of.len() as f64;
+        let said = of.iter().filter_map(|j| j.probability).sum::<f64>() / n;
+        let right = of.iter().filter(|j| is_right(j)).count() as f64 / n;
+        text.push_str(&format!("| {} | {n} | {:.1} % | {:.1} % |\n", name.as_str(), 100.0 * said, 100.0 * right));
+    }
     text
 }
 

@@ -18,12 +18,12 @@ fn a_limit_says_its_cause_then_what_kept_the_workers_waiting_then_the_probe() {
     assert_eq!(limit.probes, [ProbeResult { step_index: Some(7), change, gain: Quantity::times(1.8) }]);
     assert_eq!(
         english(&limit.sentence()),
-        "One core is the limit (95 %): 98 % busy, 9.30 us of CPU per I/O. Other programs kept the workers waiting for 5 % of the \
+        "One core is the limit (99 %): 98 % busy, 9.30 us of CPU per I/O. Other programs kept the workers waiting for 5 % of the \
          time. 2 threads gave 1.80x the IOPS."
     );
     assert_eq!(
         Language::Chinese.say(&limit.sentence()),
-        "瓶颈（95 %）是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.30 us。其他程序使工作线程有 5 % 的时间在等待。\
+        "瓶颈（99 %）是单个核心：繁忙 98 %，每 I/O 耗 CPU 9.30 us。其他程序使工作线程有 5 % 的时间在等待。\
          2 个线程时 IOPS 为此步骤的 1.80x。"
     );
 }
@@ -37,7 +37,7 @@ fn a_limit_is_said_with_its_probability() {
     let ladder = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3)];
     assert_eq!(
         sentence(&ladder, 0),
-        "The device is the limit (80 %): 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
+        "The device is the limit (81 %): 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
     );
     assert!(sentence(&ladder, 1).contains(" %): 16 in flight take "));
     let alone = [observed(1, 1, 10_000, 0.1)];
