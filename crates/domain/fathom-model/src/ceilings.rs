@@ -34,8 +34,9 @@ pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
         array(machine, raid, shape, &mut all);
     }
     if let Some(rate) = machine.memory_bytes_per_s {
-        // Direct I/O crosses memory once by DMA; a copy through the page cache reads and writes it once more.
-        let crossings: u32 = if shape.buffered { 3 } else { 1 };
+        // Direct I/O crosses memory once by DMA, or as a copy from memory to memory twice; a copy through the page cache
+        // reads and writes it once more.
+        let crossings = if machine.is_ram_disk { 2_u32 } else { 1 } + if shape.buffered { 2 } else { 0 };
         let x = rate / (f64::from(crossings) * shape.block_bytes);
         let rate = Quantity::bytes_per_s(rate);
         let how = msg!("ceiling-memory", rate = rate, crossings = crossings, block = block(shape));
@@ -268,7 +269,10 @@ mod tests {
         let irq = MachineModel { cost: cost(1_500.0, 1_200.0), irq_cores: Some(1), ..m.clone() };
         assert_eq!(lowest(&irq, &Shape { threads: 8, in_flight: 512, ..shape() }).0, LimitName::IrqCore);
         let memory = MachineModel { memory_bytes_per_s: Some(1e9), ..m.clone() };
-        assert_eq!(lowest(&memory, &shape()).0, LimitName::Memory);
+        assert_eq!(lowest(&memory, &shape()), (LimitName::Memory, 1e9 / 4096.0));
+        let copied = MachineModel { is_ram_disk: true, ..memory.clone() };
+        assert_eq!(lowest(&copied, &shape()), (LimitName::Memory, 0.5e9 / 4096.0));
+        assert_eq!(lowest(&copied, &Shape { buffered: true, ..shape() }), (LimitName::Memory, 0.25e9 / 4096.0));
         assert_eq!(lowest(&m, &Shape { rate_iops: Some(1e3), ..shape() }), (LimitName::Rate, 1e3));
     }
 

@@ -219,6 +219,9 @@ pub struct MachineModel {
     pub irq_cores: Option<u32>,
     /// Memory bandwidth.
     pub memory_bytes_per_s: Option<f64>,
+    /// Whether its drives are memory themselves, so that each I/O is a copy.
+    #[serde(default)]
+    pub is_ram_disk: bool,
 }
 
 impl MachineModel {
@@ -242,6 +245,7 @@ impl MachineModel {
             cost: None,
             irq_cores: None,
             memory_bytes_per_s: None,
+            is_ram_disk: false,
         }
     }
 }

@@ -185,6 +185,9 @@ pub struct HostDelta {
     pub context_switches: u64,
     /// Devices behind the targets.
     pub disks: Vec<DiskDelta>,
+    /// Devices that those are built on: members of an array, what lies below dm-crypt or LVM.
+    #[serde(default)]
+    pub members: Vec<DiskDelta>,
     /// Vectors of the drives behind the targets; empty when the kernel shows none, or a CPU came or went.
     #[serde(default)]
     pub vectors: Vec<VectorDelta>,

@@ -22,6 +22,7 @@ use fathom_plan::{Phase, Plan, Step};
 use fathom_record::{LadderPrediction, Progress};
 use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, StoreError};
 
+use crate::memory::with_memory_rate;
 use crate::site::{
     DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, same_drives, same_host,
 };
@@ -145,6 +146,7 @@ pub(crate) fn conduct_at(
     lab.forget_made_files(&removed)?;
     let looked = site.look(plan)?;
     let host_json = site.host_json(&looked.plan)?;
+    let host_json = with_memory_rate(lab, host_json, || site.memory_bytes_per_s(&looked.plan))?;
     let run = lab.begin_run(&NewRun {
         study: &looked.plan.study.name,
         question: &looked.plan.study.question,

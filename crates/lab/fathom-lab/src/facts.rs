@@ -64,6 +64,9 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
     machine.links = drives.iter().filter_map(|d| own_link(inventory, d)).collect();
     machine.uplinks = uplinks(inventory, &drives);
     machine.raid = devices.iter().find_map(|d| array(inventory, d));
+    machine.device = machine.raid.as_ref().and_then(|_| equal_members(&drives));
+    machine.memory_bytes_per_s = inventory.processors.memory_bytes_per_s.map(|rate| rate as f64);
+    machine.is_ram_disk = !devices.is_empty() && devices.iter().all(|d| is_ram_disk(d));
     StepFacts {
         machine,
         drives: drives.iter().map(|d| drive_facts(inventory, d)).collect(),
@@ -72,6 +75,12 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
         clocksource: inventory.processors.clocksource.clone(),
         siblings: siblings(inventory),
     }
+}
+
+/// Whether a device is memory: `zram0`, `ram1`, `pmem0`.
+fn is_ram_disk(device: &str) -> bool {
+    let number = ["zram", "ram", "pmem"].iter().find_map(|kind| device.strip_prefix(kind));
+    number.is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Physical cores that this process may run on.
@@ -155,6 +164,12 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
     }
 }
 
+/// What the catalogue says of the members of an array, where all are of one make.
+fn equal_members(drives: &[&Drive]) -> Option<DeviceModel> {
+    let first = rated(&drives.first()?.device)?;
+    drives.iter().all(|d| rated(&d.device).as_ref() == Some(&first)).then_some(first)
+}
+
 /// What the catalogue says of a drive of this model and size.
 fn rated(device: &BlockDevice) -> Option<DeviceModel> {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
@@ -228,6 +243,55 @@ mod tests {
     use super::*;
     use crate::samples;
     use crate::view::document_of;
+
+    #[test]
+    fn memory_that_was_measured_is_a_ceiling_and_a_ram_disk_crosses_it_twice() {
+        let mut inventory = Inventory::read(&fathom_host::Root::live());
+        inventory.processors.memory_bytes_per_s = Some(8_000_000_000);
+        let facts = |device: &str| step_facts(&inventory, &[device.to_owned()]).machine;
+        assert_eq!(facts("nvme0n1").memory_bytes_per_s, Some(8e9));
+        let are: Vec<bool> =
+            ["zram0", "ram15", "pmem0", "nvme0n1", "vda"].iter().map(|d| facts(d).is_ram_disk).collect();
+        assert_eq!(are, [true, true, true, false, false]);
+    }
+
+    /// An md array of drives that call themselves so.
+    fn array_of(models: &[&str]) -> StepFacts {
+        let mut inventory = Inventory::read(&fathom_host::Root::live());
+        let like = inventory.drives.first().expect("this machine has a block device").clone();
+        let named = |name: String, model: &str| {
+            let mut drive = like.clone();
+            (drive.device.name, drive.device.model) = (name, Some(model.to_owned()));
+            drive.device.size_bytes = 3_840_755_982_336;
+            drive
+        };
+        inventory.drives = (0..).zip(models).map(|(i, model)| named(format!("nvme{i}n1"), model)).collect();
+        let member = |d: &Drive| fathom_inspect::Member { name: d.device.name.clone(), state: None };
+        inventory.arrays = vec![fathom_inspect::Array {
+            device: BlockDevice { name: "md0".into(), ..like.device },
+            level: Some("raid5".into()),
+            mapper_name: None,
+            members: inventory.drives.iter().map(member).collect(),
+            chunk_bytes: None,
+            degraded: None,
+            sync_action: None,
+        }];
+        step_facts(&inventory, &["md0".to_owned()])
+    }
+
+    #[test]
+    fn the_ceiling_of_an_array_rests_on_what_the_catalogue_says_of_its_members() {
+        let p5510 = "Dell Ent NVMe P5510 RI U.2 3.84TB";
+        let facts = array_of(&[p5510; 4]);
+        assert_eq!((facts.drives.len(), facts.machine.raid.as_ref().map(|r| r.level)), (4, Some(RaidLevel::Raid5)));
+        let mut step = samples::step();
+        (step.workload.mix.read_pct, step.workload.mix.write_pct) = (0, 100);
+        step.workload.pattern = fathom_plan::Pattern::Random;
+        let seen = Observation::of(&step, &samples::record(&[1_000])).on(Arc::new(facts));
+        assert!(seen.ceilings().iter().any(|c| c.name == fathom_model::LimitName::Raid), "{:?}", seen.ceilings());
+        assert_eq!(array_of(&[p5510, p5510, "Another P3700"]).machine.device, None);
+        assert_eq!(array_of(&["QEMU NVMe Ctrl"; 3]).machine.device, None);
+    }
 
     #[test]
     fn of_the_limits_of_all_levels_the_tightest_holds() {

@@ -5,6 +5,7 @@ mod conduct;
 mod facts;
 mod links;
 mod machine;
+mod memory;
 mod names;
 mod past;
 pub mod reproduce;

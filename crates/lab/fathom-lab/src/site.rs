@@ -122,6 +122,11 @@ pub(crate) trait Site {
     /// [`ProbeError`] when the machine cannot be looked at.
     fn host_json(&mut self, plan: &Plan) -> Result<String, ProbeError>;
 
+    /// Measures what memory moves, for a tenth of a second; `None` where that is not known or not worth the time.
+    fn memory_bytes_per_s(&mut self, _plan: &Plan) -> Option<u64> {
+        None
+    }
+
     /// Binds the targets of an executed plan: judges and claims what is there, makes the `files`, or takes over those
     /// that the run made before. `begun`: steps of the run ended already, so that the files hold their data. Remarks for
     /// the user.

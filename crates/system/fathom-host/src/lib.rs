@@ -15,6 +15,7 @@ mod health;
 mod identity;
 mod interrupts;
 mod kernel_threads;
+mod memory;
 mod mount;
 mod node;
 mod output_file;
@@ -43,6 +44,7 @@ pub use guard::{Permit, Refusal, RefusalKind, WriteConsent, check_new_file, chec
 pub use health::HealthLooks;
 pub use identity::{DriveIdentity, drive_identities};
 pub use interrupts::{InterruptRow, InterruptTable, is_nvme_controller};
+pub use memory::memory_bytes_per_s;
 pub use mount::{Mount, free_bytes, mount_of, mounts};
 pub use node::{Identity, Node, OpenError};
 pub use output_file::{OutputError, check_lab_file, check_output, create_new_file, prepare_lab_file, write_output};

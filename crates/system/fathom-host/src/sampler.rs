@@ -14,6 +14,7 @@ use fathom_message::msg;
 use fathom_record::{CpuSeries, CpuShares, CpuTime, HostDelta};
 
 use crate::cpu::Topology;
+use crate::disk::devices_below;
 use crate::health::{HealthLooks, HealthWatch};
 use crate::interrupts::InterruptTable;
 use crate::kernel_threads::KernelThreadWatch;
@@ -60,6 +61,8 @@ impl OpenText {
 /// over the time between the two readings, which is measured, not over the window that was asked for.
 pub struct HostSampler {
     disks: Vec<String>,
+    /// What the disks are built on.
+    members: Vec<String>,
     stat_file: OpenText,
     diskstats_file: Option<OpenText>,
     /// Open when the disks have interrupts of their own.
@@ -75,6 +78,7 @@ pub struct HostSampler {
     stat_last: Stat,
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
+    members_first: Vec<DiskCounters>,
     tasks: TaskWatch,
     kernel_threads: KernelThreadWatch,
     health: HealthWatch,
@@ -131,8 +135,11 @@ impl HostSampler {
         let tick_ns = sys::tick_ns();
         let interrupt_devices = interrupt_devices(root, &disks);
         let health = HealthWatch::new(root, &disks, looks);
+        let below = devices_below(root, &disks).into_iter().map(|d| d.name);
+        let members = below.filter(|name| !disks.contains(name)).collect();
         let mut sampler = HostSampler {
             disks,
+            members,
             stat_file: OpenText::open(root.join("proc/stat"))?,
             diskstats_file,
             // Not every sandbox shows it, and a record without vectors is still one.
@@ -149,6 +156,7 @@ impl HostSampler {
             stat_last: Stat::default(),
             scratch: Stat::default(),
             disks_first: Vec::new(),
+            members_first: Vec::new(),
             health,
             tasks: TaskWatch::new(root.clone(), tick_ns),
             kernel_threads: KernelThreadWatch::new(root.clone(), tick_ns),
@@ -208,9 +216,9 @@ impl HostSampler {
     fn read_first(&mut self) -> Result<(), ProbeError> {
         self.kernel_threads.mark_start();
         self.tasks.mark_start();
-        let mut disks = std::mem::take(&mut self.disks_first);
-        self.read_disks(&mut disks)?;
-        self.disks_first = disks;
+        let mut first = (std::mem::take(&mut self.disks_first), std::mem::take(&mut self.members_first));
+        self.read_disks(&mut first.0, &mut first.1)?;
+        (self.disks_first, self.members_first) = first;
         self.vectors_first = self.read_vectors()?;
         let mut stat = std::mem::take(&mut self.stat_first);
         self.read_stat(&mut stat)?;
@@ -257,13 +265,15 @@ impl HostSampler {
         let mut now = std::mem::take(&mut self.scratch);
         self.read_stat(&mut now)?;
         let window_ns = ns_since(self.first_read);
-        let mut disks_now = Vec::with_capacity(self.disks.len());
-        self.read_disks(&mut disks_now)?;
+        let (mut disks_now, mut members_now) = (Vec::with_capacity(self.disks.len()), Vec::new());
+        self.read_disks(&mut disks_now, &mut members_now)?;
         let vectors_now = self.read_vectors()?;
         self.tasks.sample();
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
         let (drives, health_ns) = self.health.finish();
-        let disks = disks_now.iter().zip(&self.disks_first).zip(&self.disks);
+        let deltas = |now: &[DiskCounters], first: &[DiskCounters], names: &[String]| {
+            now.iter().zip(first).zip(names).map(|((now, first), name)| now.since(first, name)).collect()
+        };
         let delta = HostDelta {
             window_ns,
             measured_ns,
@@ -276,7 +286,8 @@ impl HostSampler {
             kernel_threads: self.kernel_threads.finish(window_ns),
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
-            disks: disks.map(|((now, first), name)| now.since(first, name)).collect(),
+            disks: deltas(&disks_now, &self.disks_first, &self.disks),
+            members: deltas(&members_now, &self.members_first, &self.members),
             vectors: vector_deltas(&self.vectors_first, &vectors_now),
             drives,
             core_of: self.core_of.clone(),
@@ -316,10 +327,11 @@ impl HostSampler {
         Ok(InterruptTable::parse(text, |_, device| self.interrupt_devices.iter().any(|d| d == device)))
     }
 
-    fn read_disks(&mut self, into: &mut Vec<DiskCounters>) -> Result<(), ProbeError> {
+    fn read_disks(&mut self, disks: &mut Vec<DiskCounters>, members: &mut Vec<DiskCounters>) -> Result<(), ProbeError> {
         let Some(file) = &self.diskstats_file else { return Ok(()) };
         let text = file.read(&mut self.buffer)?;
-        parse_diskstats(&file.path, text, &self.disks, into)
+        parse_diskstats(&file.path, text, &self.disks, disks)?;
+        parse_diskstats(&file.path, text, &self.members, members)
     }
 }
 
@@ -467,6 +479,27 @@ mod tests {
         let ours: Vec<_> = delta.threads.iter().filter(|t| t.name == "fathom-w0").collect();
         assert_eq!(ours.len(), 1);
         assert_eq!(ours[0].user_ns, 20 * sys::tick_ns());
+    }
+
+    #[test]
+    fn members_of_an_array_are_counted_beside_it() {
+        let tree = tree();
+        let stats = |md: u64, member: u64| {
+            let line = |name: &str, ios: u64| format!(" 9 0 {name} 0 0 0 0 {ios} 0 {} 6 0 40 50\n", ios * 8);
+            [line("md0", md), line("sda", member), line("sdb", member), line("sdc", 7)].concat()
+        };
+        tree.disk("md0", "9:0", 8, "virtual").disk("sda", "8:0", 8, "pci0/ata1").disk("sdb", "8:16", 8, "pci0/ata2");
+        let below = "sys/devices/virtual/block/md0/slaves";
+        tree.folder(&format!("{below}/sda")).folder(&format!("{below}/sdb")).file("proc/diskstats", stats(10, 20));
+        let mut sampler = HostSampler::new(&tree.root(), vec!["md0".to_owned()]).expect("opens");
+        sampler.begin().expect("begins");
+        tree.file("proc/diskstats", stats(110, 220));
+        let delta = sampler.finish(1).expect("finishes");
+        let ios = |disks: &[fathom_record::DiskDelta]| -> Vec<(String, u64)> {
+            disks.iter().map(|d| (d.device.clone(), d.write_ios)).collect()
+        };
+        assert_eq!(ios(&delta.disks), [("md0".to_owned(), 100)]);
+        assert_eq!(ios(&delta.members), [("sda".to_owned(), 200), ("sdb".to_owned(), 200)]);
     }
 
     #[test]

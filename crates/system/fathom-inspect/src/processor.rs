@@ -106,6 +106,9 @@ pub struct Processors {
     pub nodes: Vec<Node>,
     /// All memory.
     pub memory_bytes: Option<u64>,
+    /// What memory moves, reads and writes counted singly, where a run measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes_per_s: Option<u64>,
     /// Caches by level.
     pub caches: Vec<Cache>,
     /// Frequency settings; empty without frequency scaling (usual in guests).
@@ -139,6 +142,7 @@ impl Processors {
             smt: smt(look, &topology),
             nodes: nodes(look),
             memory_bytes: memory_bytes(look),
+            memory_bytes_per_s: None,
             caches: caches(look, &ids),
             frequency: frequency(look, &ids),
             idle: idle(look, &ids),

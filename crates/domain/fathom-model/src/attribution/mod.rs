@@ -15,6 +15,7 @@ mod kernel_thread;
 mod ladder;
 mod limit;
 mod link;
+mod memory;
 mod name;
 mod neighbour;
 mod notice;
@@ -52,6 +53,7 @@ pub fn attribute(all: &[Observation], index: usize) -> Limit {
     let mut limit = pace::rate_asked(this)
         .or_else(|| pace::page_cache(this))
         .or_else(|| pace::rate_allowed(all, this))
+        .or_else(|| memory::limit(all, this))
         .or_else(|| posterior::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));
     if limit.would_help.is_empty() {

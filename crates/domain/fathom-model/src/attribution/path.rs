@@ -1,4 +1,4 @@
-//! What lies between the CPUs and the media as the limit: memory, links, shared links, the array.
+//! What lies between the CPUs and the media as the limit: links, shared links, the array.
 
 use fathom_message::{Quantity, Unit};
 
@@ -31,7 +31,7 @@ pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candida
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
     let used = |name: LimitName| lowest_of(name).filter(|c| this.typical_iops() >= WORTH_WEIGHING * c.iops);
     let flat = depth::flat(all, this);
-    let parts = [LimitName::Link, LimitName::Uplink, LimitName::Memory].into_iter().filter_map(used);
+    let parts = [LimitName::Link, LimitName::Uplink].into_iter().filter_map(used);
     let has_array = this.facts.as_ref().is_some_and(|f| f.machine.raid.is_some());
     let part = |ceiling: &Ceiling| match ceiling.name {
         LimitName::Link if !has_array => own_link(all, this, ceiling, flat),
@@ -112,8 +112,10 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
         }
     }
     let host = this.host.as_ref()?;
-    let reads: u64 = host.disks.iter().map(|d| d.read_ios).sum();
-    let ratio = host.disks.iter().map(|d| d.read_ios + d.write_ios).sum::<u64>() as f64 / this.ios as f64;
+    // The kernel counts the I/Os of an md array and those of its members; behind a simulated array only members are seen.
+    let members = if host.members.is_empty() { &host.disks } else { &host.members };
+    let reads: u64 = members.iter().map(|d| d.read_ios).sum();
+    let ratio = members.iter().map(|d| d.read_ios + d.write_ios).sum::<u64>() as f64 / this.ios as f64;
     let pure_write = this.step.workload.mix.write_pct == 100;
     if flat.is_none() || !pure_write || ratio < MEMBER_IOS_PER_WRITE {
         return None;

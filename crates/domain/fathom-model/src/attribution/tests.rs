@@ -7,8 +7,10 @@ use fathom_message::Quantity;
 use fathom_plan::{Knobs, Op, Step, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
 
+mod arrays;
 mod caps;
 mod kernel_threads;
+mod memory;
 mod sentences;
 mod state;
 

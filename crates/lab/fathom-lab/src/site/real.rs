@@ -163,6 +163,11 @@ impl Site for RealSite {
         Ok(host_json(&Root::live(), &facts))
     }
 
+    fn memory_bytes_per_s(&mut self, plan: &Plan) -> Option<u64> {
+        // One step by hand starts at once.
+        (plan.steps.len() > 1).then(|| fathom_host::memory_bytes_per_s(&Root::live())).flatten()
+    }
+
     fn bind(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<Message>, TargetError> {
         let root = Root::live();
         let mut notes = self.today.notes();
