@@ -2,7 +2,7 @@
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
 
-.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench clean
+.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench truth-built truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -66,6 +66,17 @@ bench: build
 	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
 
+# Set-ups whose limit is known because they are built, here and in the testbed: docs/TRUTH-BUILT.md. As root. TRUTH: more words.
+truth-built: build
+	python3 -m unittest discover -q -s truth/unit -t truth
+	truth/built.py --binary $${CARGO_TARGET_DIR:-target}/release/fathom $(TRUTH)
+
+# A minute of them on this host: fails only where a wrong limit is said with 90 % or more.
+truth-quick: viewer
+	$(CARGO) build -p fathom
+	python3 -m unittest discover -q -s truth/unit -t truth
+	truth/built.py --quick --binary $${CARGO_TARGET_DIR:-target}/debug/fathom
+
 clean:
 	$(CARGO) clean
-	rm -rf web/dist web/node_modules bench/work
+	rm -rf web/dist web/node_modules bench/work truth/work

@@ -17,7 +17,7 @@ BOOT_MODULES = ["virtio_pci", "virtio_blk"]
 MODULES = [
     "virtio_console", "configfs", "null_blk", "loop", "brd", "zram",
     "md_mod", "linear", "raid0", "raid1", "raid10", "raid456",
-    "dm_mod", "dm_delay", "dm_flakey", "dm_snapshot", "dm_log_writes",
+    "dm_mod", "dm_delay", "dm_flakey", "dm_snapshot", "dm_log_writes", "dm_crypt", "xts", "ecb",
     "vfio_pci", "vfio_iommu_type1", "uio_pci_generic",
     "crc32c_generic", "crc32c_intel", "nd_e820", "nd_pmem", "bfq", "kyber_iosched",
 ]  # fmt: skip
