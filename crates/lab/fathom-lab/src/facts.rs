@@ -160,6 +160,8 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
         // Only drives that need no reordering are judged by their scheduler.
         scheduler: drive.device.scheduler.clone().filter(|_| drive.is_local_nvme()),
         poll_queues: drive.poll_queues(),
+        hw_queues: drive.device.hw_queues,
+        requests_per_queue: drive.device.nr_requests,
         irq_cpus,
         temperature_celsius: drive.warmest().map(|t| (t.celsius, t.warning_celsius)),
     }

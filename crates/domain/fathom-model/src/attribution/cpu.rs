@@ -16,6 +16,8 @@ use crate::cost::{cpu_cost, storage_threads_ns, thread_busy_shares, thread_waite
 const THREAD_SATURATED: f64 = 0.92;
 /// A worker that ran less of the time than this was not held up by its CPU, however long it waited to be woken.
 const OWN_TIME_MIN: f64 = 0.3;
+/// A thread that ran or was ready for this share of the time waited for nothing else.
+const ALWAYS_READY: f64 = 0.95;
 /// Waiting for a CPU this share of the time is worth a caveat.
 const WAIT_WORTH_CAVEAT: f64 = 0.05;
 /// CPUs this busy on average leave nothing to other work.
@@ -95,13 +97,16 @@ fn all_cores(
     numbers.push(Evidence::new(EvidenceName::AllowedCpusBusy, Quantity::share(mean)));
     let own_share = own_share_of_busy(host);
     numbers.push(Evidence::new(EvidenceName::OwnShareOfBusy, Quantity::share(own_share)));
-    if n < 2 || own_share < OWN_SHARE_MIN {
+    // As many workers as CPUs that always want one want all of them, whoever has them meanwhile.
+    let workers = thread_busy_shares(host).len();
+    let wanted = saturated_share(this, host).filter(|_| workers >= n).unwrap_or(0.0);
+    if n < 2 || (own_share < OWN_SHARE_MIN && wanted < THREAD_SATURATED) {
         return None;
     }
     // More threads cannot be had a core for; a cheaper engine that gave more is the probe.
     let cheaper = probe::cheaper_engine(all, this);
     let more = probe::threads(all, this);
-    let weight = fill_weight(mean * this.typical_over_mean, BUSY_SPREAD)
+    let weight = fill_weight(mean.max(wanted) * this.typical_over_mean, BUSY_SPREAD)
         * match (&cheaper, more) {
             (Some(_), _) => PROBE_CONFIRMS,
             (None, Some(more)) if more.gain >= RELIEF_HELPS => 1.0 / PROBE_CONFIRMS,
@@ -163,9 +168,15 @@ fn irq_core(
 fn saturated_share(this: &Observation, host: &HostDelta) -> Option<f64> {
     let shares = thread_busy_shares(host);
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-    // A thread that others keep off its CPU wants the CPU no less; one that hardly ran was only slow to be woken.
-    let wanted = if mean >= OWN_TIME_MIN { (mean + thread_waited_share(host)).min(1.0) } else { mean };
+    let wanted = wanted_share(mean, thread_waited_share(host), OWN_TIME_MIN);
     (!shares.is_empty()).then_some(wanted.max(own_share_of_own_cpus(this, host, shares.len())))
+}
+
+/// How much of the time a thread wanted a CPU. One that others keep off its CPU wants it no less; one that hardly ran was
+/// only slow to be woken, unless it never had anything else to wait for: others, or a quota, held it then.
+pub(super) fn wanted_share(ran: f64, waited: f64, own_time_min: f64) -> f64 {
+    let all = (ran + waited).min(1.0);
+    if ran >= own_time_min || all >= ALWAYS_READY { all } else { ran }
 }
 
 /// How busy the CPUs of `workers` threads were with what is the run's: interrupts on a worker's own CPU take time from it

@@ -24,6 +24,10 @@ pub struct DriveFacts {
     pub scheduler: Option<String>,
     /// Poll queues.
     pub poll_queues: Option<u32>,
+    /// Hardware queues, and requests that each holds at once; further ones wait above where the kernel counts.
+    pub hw_queues: u32,
+    /// See `hw_queues`.
+    pub requests_per_queue: Option<u32>,
     /// CPUs its completion interrupts reach.
     pub irq_cpus: Vec<u32>,
     /// Warmest sensor, and where the drive begins to slow down.

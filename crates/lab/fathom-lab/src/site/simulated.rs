@@ -289,6 +289,8 @@ impl SimulatedMachine {
             link_possible: pcie(drive.link),
             scheduler: None,
             poll_queues: None,
+            hw_queues: drive.device.queues,
+            requests_per_queue: None,
             irq_cpus: one_cpu.into_iter().collect(),
             temperature_celsius: None,
         }
