@@ -12,8 +12,6 @@ pub mod reproduce;
 #[cfg(test)]
 mod samples;
 mod site;
-#[cfg(test)]
-mod truth;
 mod view;
 
 pub use conduct::{

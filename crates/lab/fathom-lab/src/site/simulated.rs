@@ -250,7 +250,8 @@ impl SimulatedMachine {
     }
 
     /// What attribution may know of it for a step on `devices` (names of drives).
-    pub(crate) fn step_facts(&self, devices: &[String]) -> StepFacts {
+    #[must_use]
+    pub fn step_facts(&self, devices: &[String]) -> StepFacts {
         let machine = &self.machine;
         let drives: Vec<&fathom_sim::Drive> = machine.drives.iter().filter(|d| devices.contains(&d.name)).collect();
         let mut model = MachineModel::named(machine.host.cpu_model.clone());

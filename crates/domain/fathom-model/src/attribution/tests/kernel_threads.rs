@@ -68,8 +68,9 @@ fn a_thread_with_time_left_or_that_works_for_others_is_no_limit() {
     assert_eq!(alone(&[("md0_raid5", 1, 0.85, 0.02)]).name, LimitName::Unknown);
     assert_eq!(alone(&[("ksmd", 1, 0.99, 0.0)]).name, LimitName::Unknown);
     assert_eq!(alone(&[("ksoftirqd/0", 1, 0.99, 0.0)]).name, LimitName::Unknown);
-    // Slow to be woken, not short of a CPU.
-    assert_eq!(alone(&[("md0_raid5", 1, 0.2, 0.79)]).name, LimitName::Unknown);
+    // Slow to be woken, not short of a CPU; one that is always ready waits for nothing else.
+    assert_eq!(alone(&[("md0_raid5", 1, 0.2, 0.6)]).name, LimitName::Unknown);
+    assert_eq!(alone(&[("md0_raid5", 1, 0.2, 0.79)]).name, LimitName::KernelThread);
     // Pages are taken back, but this load is direct.
     assert_eq!(alone(&[("kswapd0", 1, 0.99, 0.0)]).name, LimitName::Unknown);
 }

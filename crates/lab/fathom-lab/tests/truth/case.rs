@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use fathom_lab::SimulatedMachine;
 use fathom_model::{DeviceModel, Limit, LimitName, Observation, OpModel, attribute};
 use fathom_plan::{Knobs, Step, TargetId};
 use fathom_record::{RunControl, Runner, StepRecord};
@@ -11,7 +12,6 @@ use fathom_sim::{InterruptPolicy, Media, SimRunner, Truth};
 use super::machine::{Built, Dice, Squeezed, built};
 use super::noise::{Noise, Series};
 use super::verdict::{CpusOfStep, Right, right};
-use crate::site::SimulatedMachine;
 
 /// At least about so many I/Os are simulated in a step, and so many times what is in flight.
 const IOS_PER_STEP: f64 = 6_000.0;

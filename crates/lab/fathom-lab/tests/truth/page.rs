@@ -7,7 +7,7 @@ use super::noise::Series;
 use super::score::{BINS_FROM_PCT, Score, is_right};
 
 /// Wrong answers said with 90 % or more that are printed.
-const SHOWN_MAX: usize = 60;
+const SHOWN_MAX: usize = 12;
 const BAR_MAX: f64 = 40.0;
 
 pub(super) fn page(score: &Score, cases: u64) -> String {
@@ -19,7 +19,8 @@ pub(super) fn page(score: &Score, cases: u64) -> String {
          threads or fewer drives; steps differ by 0.3 to 8 % from run to run, their intervals are independent, remember\n\
          (AR 0.9), take turns between two levels or storm, and up to 30 % of the CPUs' time is stolen. What is right comes\n\
          from the simulator alone: queue depth where more in flight brings more than a tenth without noise, otherwise the\n\
-         busiest part; *unknown* where no part is busy (a lock). Two parts within 3 % of each other are both right.\n\n\
+         busiest part; *unknown* where no part is busy (a lock). Two parts within 3 % of each other are both right. The constants\n\
+         of attribution were chosen on other machines than these (`fathom-model/src/attribution/posterior.rs`).\n\n\
          ## Reliability\n\n\
          | said | steps | right | |\n| --- | --- | --- | --- |\n",
         score.steps()
