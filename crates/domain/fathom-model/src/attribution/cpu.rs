@@ -30,7 +30,7 @@ const IRQ_CPU_WORTH_WEIGHING: f64 = 0.8;
 const PART_OF_WHOLE: f64 = 0.2;
 /// Share of the host's interrupt time on one CPU that makes it the one that takes them, and the least of its busy time.
 const IRQ_TAKES_ALL: f64 = 0.8;
-const IRQ_SHARE_OF_TAKER: f64 = 0.15;
+const IRQ_SHARE_OF_TAKER: f64 = 0.35;
 /// Share of a CPU's busy time in interrupts that makes them its work.
 const IRQ_SHARE: f64 = 0.5;
 /// CPUs that others keep busy are not the run's own limit: this share of the busy time must be the run's.
@@ -153,12 +153,8 @@ fn irq_core(
         .or_else(|| probe::depth(all, this, true).map(deeper));
     let flat = more.filter(|(gain, _)| *gain < LOAD_USELESS).map(|(_, probe)| probe);
     let cheaper = probe::cheaper_engine(all, this);
-    let weight = fill_weight(busy * this.typical_over_mean, BUSY_SPREAD)
-        * match (&cheaper, &flat) {
-            (Some(_), _) => PROBE_CONFIRMS,
-            (None, Some(_)) => PROBE_AGREES,
-            _ => 1.0,
-        };
+    let weight = fill_weight(busy * this.typical_over_mean, BUSY_SPREAD);
+    let weight = if cheaper.is_some() { PROBE_CONFIRMS * weight } else { weight };
     let cpus = full.len() as u32;
     let cause = Cause::IrqCores { cpus, busiest_cpu: cpu, busy_share: busy, interrupt_share: irq };
     Some(Candidate::part(cause, weight, numbers.clone()).with_probes(cheaper.or(flat)))

@@ -119,6 +119,7 @@ fn rating(built: &Built, dice: &mut Dice) -> DeviceModel {
 }
 
 /// What `FATHOM_TRUTH_CASE=N` prints of a step: busy parts as the simulator has them, evidence as the product has it.
+#[expect(clippy::print_stdout, reason = "it is what was asked for")]
 fn show(built: &Built, noise: &Noise, m: &Measured, seen: &Observation, limit: &Limit) {
     println!("{:?} {noise:?} drives {} links {:?}", built.squeezed, built.machine.drives.len(), built.machine.links);
     println!("{} x {} targets: {:.0} IOPS, seen as {:.0}", m.step.label, m.targets, iops(m), seen.iops());
