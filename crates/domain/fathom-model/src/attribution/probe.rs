@@ -237,7 +237,9 @@ const PROBES_MAX: usize = 3;
 pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
     let this = &all[index];
     let limit = attribute(all, index);
-    if limit.confidence == Confidence::Confirmed || this.step.load.rate.is_some() {
+    // A core that its counters alone confirm has still to show what another would bring.
+    let is_shown = limit.name != LimitName::Core || !limit.probes.is_empty();
+    if (limit.confidence == Confidence::Confirmed && is_shown) || this.step.load.rate.is_some() {
         return Vec::new();
     }
     let mut out = Vec::new();
