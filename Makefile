@@ -12,7 +12,7 @@ run: build
 test: setup-test viewer
 	$(MAKE) --no-print-directory --keep-going stages
 
-stages: lint doc unit web-test browser testbed
+stages: lint doc unit web-test browser truth-quick testbed
 
 # The inner loop: everything that needs no device, browser or emulated machine.
 check:
@@ -77,7 +77,7 @@ truth-built: build
 	python3 -m unittest discover -q -s truth/unit -t truth
 	truth/built.py --binary $${CARGO_TARGET_DIR:-target}/release/fathom $(TRUTH)
 
-# A minute of them on this host: fails only where a wrong limit is said with 90 % or more.
+# Half a minute of them on this host, a part of `make test`: fails only where a wrong limit is said with 90 % or more.
 truth-quick: viewer
 	$(CARGO) build -p fathom
 	python3 -m unittest discover -q -s truth/unit -t truth
