@@ -273,7 +273,8 @@ fn what_the_device_does_in_the_ramp_is_not_counted_while_drives_answer_slowly() 
     let probe = SlowDrives { begun: None, sampled: sampled.clone() };
     let record = run_with(&step, Some(Box::new(probe))).expect("a record");
     let (sampled, window) = (sampled.get().expect("sampled"), Duration::from_nanos(record.runtime_ns));
-    assert!(sampled >= window, "{sampled:?} of {window:?}");
+    // A busy host may take the thread its CPU between the start of the window and the first reading; the ramp is longer.
+    assert!(sampled + Duration::from_millis(100) >= window, "{sampled:?} of {window:?}");
     assert!(sampled < window + Duration::from_millis(150), "{sampled:?} for {window:?}");
 }
 
