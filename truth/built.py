@@ -60,7 +60,11 @@ def main() -> int:
         print(f"truth: written to {PAGE.relative_to(ROOT)}")
     for outcome in session.failed:
         print(f"truth: failed: {outcome.case.where}: {outcome.case.name}: {outcome.not_built}")
-    return 1 if session.failed or any(row.is_sure_and_wrong for row in rows) else 0
+    if not rows:
+        print("truth: nothing could be built: " + "; ".join(dict.fromkeys(o.not_built for o in session.outcomes)))
+    # As in all other stages: what is skipped is a failure where nothing may be.
+    is_skipped = not rows and bool(os.environ.get("FATHOM_NO_SKIPS"))
+    return 1 if session.failed or is_skipped or any(row.is_sure_and_wrong for row in rows) else 0
 
 
 def arguments() -> argparse.Namespace:

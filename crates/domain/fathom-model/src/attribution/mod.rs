@@ -1,7 +1,7 @@
-//! Which part of the system limited a step: signature in the counters, then a neighbouring step as the probe.
+//! Which part of the system limited a step, with the probability that it is this part and no other.
 //!
-//! What is set from outside (a rate, the page cache) is known. Everything else is weighed together in `posterior`: the
-//! whole ladder speaks for depth or a plateau, counters and probes for the part that holds the plateau.
+//! What is set from outside (a rate, the page cache) or measured (memory) is known. Everything else is weighed together
+//! in `posterior`: the whole ladder speaks for depth or a plateau, counters and probes for the part that holds it.
 
 mod cap;
 mod cause;

@@ -4,13 +4,14 @@
 //! Given a plateau, a part that holds the step is full, but for the error of its counter; one that does not is used by
 //! any share. The ratio of the two densities is its weight (Bayes). `make truth` measures how often the result is right.
 
+use fathom_message::Quantity;
+
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::facts::DriveFacts;
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
 use super::{LimitName, Observation, cap, cpu, depth, kernel_thread, path, probe, state};
-use fathom_message::Quantity;
 
 /// How common it is that something holds a plateau that neither counters nor inventory show.
 const UNSEEN_PRIOR: f64 = 0.03;
@@ -137,8 +138,10 @@ fn share_at_device(this: &Observation) -> Option<f64> {
     }
     let devices = host.disks.len() as f64;
     let in_flight = f64::from(this.in_flight()).min(requests_max(this).unwrap_or(REQUESTS_MAX * devices));
-    let at_devices = host.disks.iter().map(|d| d.weighted_ns).sum::<u64>() as f64 / host.window_ns.max(1) as f64;
-    (in_flight >= IN_FLIGHT_MIN * devices).then(|| at_devices / in_flight)
+    let weighted_ns = host.disks.iter().map(|d| d.weighted_ns).sum::<u64>();
+    // A device whose statistics are off counts nothing at all.
+    let is_counted = weighted_ns > 0 && in_flight >= IN_FLIGHT_MIN * devices;
+    is_counted.then(|| weighted_ns as f64 / host.window_ns.max(1) as f64 / in_flight)
 }
 
 /// What all devices of a step take at once: a thread on one CPU reaches one queue of each.

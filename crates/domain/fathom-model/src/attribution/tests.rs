@@ -11,6 +11,7 @@ mod arrays;
 mod caps;
 mod kernel_threads;
 mod memory;
+mod posterior;
 mod sentences;
 mod state;
 
@@ -247,8 +248,8 @@ fn files_that_share_a_disk_have_the_disk_as_their_limit_and_drives_what_they_sha
     };
     let one = of(&["a.bin"], 1);
     let limit = |disks: usize| limits(&[one.clone(), of(&["a.bin", "b.bin"], disks)])[1];
-    assert_eq!(limit(1).0, LimitName::Device);
-    assert_eq!(limit(2).0, LimitName::Uplink);
+    assert_eq!(limit(1), (LimitName::Device, Confidence::Likely));
+    assert_eq!(limit(2), (LimitName::Uplink, Confidence::Likely));
 }
 
 /// On a busy host the worker gets a part of its CPU and waits for the rest; one that also sleeps is only woken late.
@@ -284,7 +285,7 @@ fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_un
         }];
         [(step, record)]
     };
-    assert_eq!(limits(&with_interrupts(0))[0].0, LimitName::Core);
+    assert_eq!(limits(&with_interrupts(0))[0], (LimitName::Core, Confidence::Confirmed));
     assert_eq!(limits(&with_interrupts(9))[0].0, LimitName::Unknown);
 }
 

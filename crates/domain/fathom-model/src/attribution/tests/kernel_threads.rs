@@ -33,7 +33,7 @@ fn alone(threads: &[(&str, u32, f64, f64)]) -> Limit {
 fn a_kernel_thread_without_time_left_is_named_with_what_it_does_and_a_flat_ladder_confirms_it() {
     let parity = [("md0_raid5", 1, 0.97, 0.01), ("jbd2/vda1-8", 1, 0.2, 0.0)];
     let limit = alone(&parity);
-    assert_eq!(limit.name, LimitName::KernelThread);
+    assert_eq!((limit.name, limit.confidence), (LimitName::KernelThread, Confidence::Confirmed));
     assert!(limit.cause == Cause::KernelThread { name: "md0_raid5".into(), cpus: 1, busy_share: 0.98 });
     let said = english(&limit.sentence());
     assert!(
