@@ -128,7 +128,7 @@ pub fn latency(samples: u64, mean_us: f64) -> LatencyView {
 /// A run of these steps on a host with these facts.
 #[must_use]
 pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Document {
-    let study = StudyHead { name: "quick".into(), question: "How fast?".into() };
+    let study = StudyHead::new("quick", "How fast?");
     Document {
         fathom: "0.1.0".into(),
         schema: SCHEMA,

@@ -4,7 +4,7 @@ mod latency;
 
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
-use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute, cpu_cost, notices};
+use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute, cpu_cost, level_turns, notices};
 use fathom_plan::{Op, Step, label_message, loop_message, workload_message};
 use fathom_record::{StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
@@ -24,7 +24,8 @@ use latency::{curve, interval_p99, latency_view, merged_latency, other_latency};
 
 /// Judges every measured step with all others as probes; `seen` has one entry per step, `None` for unmeasured ones.
 pub fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
-    let all: Vec<Observation> = seen.iter().flatten().cloned().collect();
+    let mut all: Vec<Observation> = seen.iter().flatten().cloned().collect();
+    level_turns(&mut all);
     let mut at = 0;
     for (view, observation) in steps.iter_mut().zip(seen) {
         if let Some(observation) = observation {

@@ -84,7 +84,7 @@ impl Plan {
         for (index, step) in (0u32..).zip(steps.iter_mut()) {
             step.index = index;
         }
-        let study = StudyHead { name: "io".to_owned(), question: String::new() };
+        let study = StudyHead::new("io", "");
         Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
     }
 

@@ -65,7 +65,7 @@ impl Words {
 }
 
 /// Names the step by its workload, its load and the parts that its role lists.
-pub(crate) fn set_label(step: &mut Step) {
+pub fn set_label(step: &mut Step) {
     step.label = label_of(step).text();
 }
 

@@ -31,11 +31,11 @@ pub use knobs::{
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
-pub use label::{common_label, label_message, loop_message, workload_message};
+pub use label::{common_label, label_message, loop_message, set_label, workload_message};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use role::{
     ArmPart, Block, Conditioning, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare, Role,
-    Round,
+    Round, Turn,
 };
 pub use share::rate_base;
 pub use step::{

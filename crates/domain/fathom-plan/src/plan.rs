@@ -49,9 +49,19 @@ pub struct StudyHead {
     pub name: String,
     /// The question the verdict answers, in the words of the study's own file; empty where it asks none.
     pub question: String,
+    /// Time that steps leave goes to probes of limits that are not settled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub settle: bool,
 }
 
 impl StudyHead {
+    /// A study that runs its steps and no probes beside them.
+    #[must_use]
+    pub fn new(name: impl Into<String>, question: impl Into<String>) -> StudyHead {
+        StudyHead { name: name.into(), question: question.into(), settle: false }
+    }
+
     /// The question in words that the front can say in any language; one of the user's own is said as it stands.
     #[must_use]
     pub fn question_message(&self) -> Message {

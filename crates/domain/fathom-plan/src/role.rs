@@ -27,6 +27,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub block: Option<Block>,
+    /// Place among steps that explain another one beside the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub turn: Option<Turn>,
     /// Settings of the host in force during the step, beside those found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
@@ -176,6 +180,19 @@ pub struct Conditioning {
     pub method: Precondition,
     /// Loop whose rounds say whether steady state was reached; `None`: there was no loop.
     pub loop_id: Option<u32>,
+}
+
+/// Place in a block of four short steps A B B A: the step that is explained (A) and a probe (B) take turns, so that what
+/// drifts meanwhile changes both alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Turn {
+    /// Index of the step that is explained.
+    pub explains: u32,
+    /// Index of the first step of the block.
+    pub block: u32,
+    /// Whether it is the probe; otherwise it is the step that is explained, once more.
+    pub is_probe: bool,
 }
 
 /// Place in an interleaved comparison. Steps with the same `cell` and `pass` pair up, one per `arm`.

@@ -19,7 +19,7 @@ pub(crate) fn reasons(document: &Document) -> String {
             out.push_str(&format!("    would help: {}\n", say(help)));
         }
     }
-    let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == Phase::Probe).collect();
+    let probes: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == Phase::Probe && !is_repeat(s)).collect();
     if !probes.is_empty() {
         out.push_str("Probes\n");
     }
@@ -32,7 +32,16 @@ pub(crate) fn reasons(document: &Document) -> String {
 
 /// One step by hand: all its figures; of a probe one line.
 pub(crate) fn step(step: &StepView, explain: bool) -> String {
-    if step.phase == Phase::Probe { format!("  {}\n", figures(step)) } else { table::details(step, explain) }
+    match step.phase {
+        Phase::Probe if is_repeat(step) => String::new(),
+        Phase::Probe => format!("  {}\n", figures(step)),
+        _ => table::details(step, explain),
+    }
+}
+
+/// Whether it is the explained step of a block of turns once more: only the level that its probe is held against.
+pub(crate) fn is_repeat(step: &StepView) -> bool {
+    step.role.turn.is_some_and(|turn| !turn.is_probe)
 }
 
 fn figures(step: &StepView) -> String {

@@ -12,6 +12,7 @@ use fathom_record::{LadderPrediction, Progress as StepProgress, Warning};
 use fathom_units::{format_duration_ns, format_iops, format_ns};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::explanation::is_repeat;
 use crate::preview;
 use crate::table::{self, Layout};
 use crate::terminal::{say, talk};
@@ -134,7 +135,8 @@ impl Shown {
     /// A measured step that ended. Of a loop only the cell that is looked at has a line, and the turns of a comparison
     /// have one together.
     fn measured(&mut self, view: &StepView) {
-        if view.role.round.is_some_and(|r| r.metric.is_none()) && view.reason.is_none() {
+        let is_aside = view.role.round.is_some_and(|r| r.metric.is_none()) || is_repeat(view);
+        if is_aside && view.reason.is_none() {
             return;
         }
         let Some(block) = &view.role.block else {

@@ -7,7 +7,7 @@ use fathom_host::BlockDevice;
 use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
     Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit,
-    RateSource, StepFacts, UplinkModel, UplinkPlace,
+    RateSource, StepFacts, UplinkModel, UplinkPlace, level_turns,
 };
 use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
@@ -235,6 +235,7 @@ pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreE
             out.push(observation(&stored.step, record, facts.as_mut()));
         }
     }
+    level_turns(&mut out);
     Ok(out)
 }
 

@@ -6,8 +6,9 @@ use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
     Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, verdicts, withhold_intervals,
 };
-use fathom_message::msg;
-use fathom_plan::fio_command;
+use fathom_message::{Message, msg};
+use fathom_model::{NextStep, Observation, level_turns, next_step};
+use fathom_plan::{fio_command, label_message, set_label};
 use fathom_record::StepRecord;
 use fathom_store::{Lab, RunHead, RunId, StoreError};
 
@@ -69,6 +70,10 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     document.comparison = compare_arms(&document, MARGIN_PCT);
     document.verdict =
         verdicts(&head.summary.study, &document.run.question, &document.steps, document.comparison.as_ref());
+    let open = head.plan.study.settle.then(|| would_settle(seen.into_iter().flatten().collect())).flatten();
+    if let (Some(open), Some(first)) = (open, document.verdict.first_mut()) {
+        first.would_help.push(open);
+    }
     if let (Some(machine), Some(first)) = (&head.plan.machine, document.verdict.first_mut()) {
         first.caveats.insert(0, simulated_caveat(machine));
     }
@@ -76,6 +81,17 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         first.caveats.insert(0, msg!("verdict-host-lost"));
     }
     Ok(document)
+}
+
+/// The step that would settle what is open in the answer, in words; `None` where nothing is.
+fn would_settle(mut seen: Vec<Observation>) -> Option<Message> {
+    level_turns(&mut seen);
+    let mut step = match next_step(&seen, &[])? {
+        NextStep::Rung(step) => step,
+        NextStep::Probe { probe, .. } => probe.step,
+    };
+    set_label(&mut step);
+    Some(msg!("verdict-would-settle", step = label_message(&step)))
 }
 
 /// Adds what takes the run around the step: when in the run it was measured, and what its links carried.

@@ -17,9 +17,9 @@ const ALONE_BY_DEPTH: f64 = 0.9;
 /// How far two steps that should give the same lie apart beside their intervals, relative standard deviation.
 pub(super) const USUAL_SPREAD: f64 = 0.02;
 /// Relative error of a step that is too short for an interval.
-const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
+pub(super) const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
 /// Half widths of a 95 % interval in standard errors.
-const HALF_WIDTH_ERRORS: f64 = 1.96;
+pub(super) const HALF_WIDTH_ERRORS: f64 = 1.96;
 
 pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let lat_ns = this.mean_lat_ns?;
@@ -95,7 +95,7 @@ fn shown(all: &[Observation], this: &Observation, numbers: &mut Vec<Evidence>) -
 }
 
 fn relative_error(o: &Observation) -> f64 {
-    o.iops_rel_half_width.map_or(ERROR_WITHOUT_INTERVAL, |half| half / HALF_WIDTH_ERRORS)
+    o.rel_half_width().map_or(ERROR_WITHOUT_INTERVAL, |half| half / HALF_WIDTH_ERRORS)
 }
 
 fn rung(o: &Observation) -> Rung {

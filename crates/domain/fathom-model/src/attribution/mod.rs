@@ -24,7 +24,9 @@ mod pace;
 mod path;
 mod posterior;
 mod probe;
+mod settle;
 mod state;
+mod turns;
 
 pub use cause::{Cause, DatabaseCause, DatabaseLimit, RateWait, UnknownReason};
 pub use database::{DatabaseLoad, attribute_database};
@@ -36,7 +38,9 @@ pub use neighbour::{ProbeChange, ProbeResult};
 pub use notice::{Notice, notices};
 pub use observation::Observation;
 pub use probe::{Probe, missing_probes};
+pub use settle::{NextStep, next_step};
 pub use state::step_to_repeat;
+pub use turns::level_turns;
 
 use evidence::base_evidence;
 

@@ -21,6 +21,10 @@ pub struct Observation {
     pub(super) typical_over_mean: f64,
     /// Half the width of the 95 % interval of its IOPS, as a share of them; `None` where the step was too short for one.
     pub(super) iops_rel_half_width: Option<f64>,
+    /// What a probe gave that took turns with the step it explains.
+    pub(super) levelled: Option<Levelled>,
+    /// Whether another step stands for the block that it belongs to.
+    pub(super) is_folded: bool,
     pub(super) mean_lat_ns: Option<f64>,
     pub(super) pace: Pace,
     pub(super) in_flight_mean: Option<f64>,
@@ -31,6 +35,14 @@ pub struct Observation {
     /// Engine features that were in force or not.
     pub(super) features: Vec<(String, bool)>,
     pub(super) facts: Option<Arc<StepFacts>>,
+}
+
+/// What a probe gave that took turns with the step it explains, on the level of that step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Levelled {
+    pub(super) iops: f64,
+    /// Half the width of its 95 % interval, as a share.
+    pub(super) rel_half_width: f64,
 }
 
 /// CPUs that the worker was bound to, or the one that it never left; none for one that the scheduler moved about.
@@ -71,6 +83,8 @@ impl Observation {
             runtime_ns: record.runtime_ns,
             typical_over_mean: typical_over_mean(record).unwrap_or(1.0),
             iops_rel_half_width: fathom_stats::iops_estimate(&record.intervals).rel_half_width(),
+            levelled: None,
+            is_folded: false,
             mean_lat_ns,
             pace: Pace::of(&record.intervals, stddev_ns.zip(mean_lat_ns).map(|(stddev, mean)| stddev / mean)),
             in_flight_mean: record.in_flight_mean,
@@ -107,13 +121,28 @@ impl Observation {
         self.host.as_ref()
     }
 
-    /// I/Os per second.
+    /// I/Os per second; of a probe that took turns with the step it explains, on the level of that step.
     #[must_use]
     pub fn iops(&self) -> f64 {
+        self.levelled.map_or_else(|| self.measured_iops(), |level| level.iops)
+    }
+
+    /// I/Os per second as they were measured.
+    pub(super) fn measured_iops(&self) -> f64 {
         match self.runtime_ns {
             0 => 0.0,
             ns => self.ios as f64 * 1e9 / ns as f64,
         }
+    }
+
+    /// Half the width of the 95 % interval of [`Observation::iops`], as a share of them; `None` where the step was too short.
+    pub(super) fn rel_half_width(&self) -> Option<f64> {
+        self.levelled.map_or(self.iops_rel_half_width, |level| Some(level.rel_half_width))
+    }
+
+    /// Whether it serves as a neighbour of other steps.
+    pub(super) fn is_neighbour(&self) -> bool {
+        self.ios > 0 && !self.is_folded
     }
 
     /// I/Os per second while it went on as usual: what a part that is full carries, whatever stopped it now and then.

@@ -36,7 +36,7 @@ impl Neighbour {
 
     /// `of`: what is compared, of a step. Errors of two steps add as those of independent figures do.
     fn new(count: u32, this: &Observation, other: &Observation, of: impl Fn(&Observation) -> f64) -> Neighbour {
-        let half_width = |o: &Observation| o.iops_rel_half_width.unwrap_or(0.0);
+        let half_width = |o: &Observation| o.rel_half_width().unwrap_or(0.0);
         Neighbour {
             step_index: other.step.index,
             count,
@@ -85,7 +85,7 @@ fn same_work(a: &Step, b: &Step) -> bool {
 
 /// Steps that differ from this one in their load only, itself among them.
 pub(super) fn ladder<'a>(all: &'a [Observation], this: &Observation) -> impl Iterator<Item = &'a Observation> {
-    all.iter().filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+    all.iter().filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour())
 }
 
 /// Whether a step of the ladder says what depth brings: its threads were not held by their cores, or it is this one.
@@ -101,7 +101,7 @@ pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Op
 fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -> Option<&'a Observation> {
     let n = this.in_flight();
     all.iter()
-        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0)
+        .filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour())
         .filter(|o| if deeper { o.in_flight() > n } else { o.in_flight() < n })
         // With equal depth change prefer the same number of threads, so that one knob moved.
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight().abs_diff(n)))
@@ -111,7 +111,7 @@ fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -
 pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
     let n = this.in_flight();
     all.iter()
-        .filter(|o| same_but_load(&o.step, &this.step) && o.ios > 0 && o.in_flight() >= FAR_DEPTH * n)
+        .filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour() && o.in_flight() >= FAR_DEPTH * n)
         .min_by_key(|o| (o.step.load.threads != this.step.load.threads, o.in_flight()))
         .map(|o| Neighbour::new(o.in_flight(), this, o, Observation::iops))
 }
@@ -127,7 +127,7 @@ pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbo
             && o.step.targets == this.step.targets
     };
     all.iter()
-        .filter(|o| (same_but_load(&o.step, &this.step) || freed(o)) && o.ios > 0)
+        .filter(|o| (same_but_load(&o.step, &this.step) || freed(o)) && o.is_neighbour())
         .filter(|o| {
             o.step.load.threads > this.step.load.threads && o.step.load.queue_depth >= this.step.load.queue_depth
         })
@@ -138,7 +138,7 @@ pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbo
 /// Step with the same load by another engine or mode that gave most.
 pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
     all.iter()
-        .filter(|o| same_work(&o.step, &this.step) && o.step.targets == this.step.targets && o.ios > 0)
+        .filter(|o| same_work(&o.step, &this.step) && o.step.targets == this.step.targets && o.is_neighbour())
         .filter(|o| o.step.load == this.step.load && o.step.placement == this.step.placement)
         .filter(|o| o.step.engine.name != this.step.engine.name || o.step.engine.mode != this.step.engine.mode)
         .max_by(|a, b| a.iops().total_cmp(&b.iops()))
@@ -157,7 +157,7 @@ pub(super) fn cheaper_engine(all: &[Observation], this: &Observation) -> Option<
 pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<Neighbour> {
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
-        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
+        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
         .filter(|o| o.step.load == this.step.load && o.step.targets.len() < this.step.targets.len())
         .min_by_key(|o| o.step.targets.len())
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
@@ -168,7 +168,7 @@ pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<N
 pub(super) fn fewer_targets_at_best(all: &[Observation], this: &Observation) -> Option<Neighbour> {
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
-        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.ios > 0)
+        .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
         .filter(|o| o.step.targets.len() < this.step.targets.len())
         .max_by(|a, b| per_target(a).total_cmp(&per_target(b)))
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
@@ -181,7 +181,7 @@ pub(super) fn other_targets<'a>(
 ) -> impl Iterator<Item = &'a Observation> {
     all.iter().filter(|o| {
         let (a, b) = (&o.step, &this.step);
-        let is_same = same_work(a, b) && a.engine == b.engine && a.load == b.load && o.ios > 0;
+        let is_same = same_work(a, b) && a.engine == b.engine && a.load == b.load && o.is_neighbour();
         is_same && a.targets != b.targets && a.targets.len() == b.targets.len()
     })
 }
@@ -190,7 +190,9 @@ pub(super) fn other_targets<'a>(
 pub(super) fn other_blocks<'a>(all: &'a [Observation], this: &'a Observation) -> impl Iterator<Item = &'a Observation> {
     let block = this.step.workload.block_bytes_max();
     all.iter()
-        .filter(|o| o.step.targets == this.step.targets && o.step.workload.mix == this.step.workload.mix && o.ios > 0)
+        .filter(|o| {
+            o.step.targets == this.step.targets && o.step.workload.mix == this.step.workload.mix && o.is_neighbour()
+        })
         .filter(move |o| o.step.workload.block_bytes_max() != block && o.in_flight() >= this.in_flight().min(4))
 }
 
@@ -224,7 +226,7 @@ pub struct Probe {
 /// How much deeper a second probe is.
 const FAR_DEPTH: u32 = 8;
 /// Deepest queue of a probe.
-const DEPTH_MAX: u32 = 4096;
+pub(super) const DEPTH_MAX: u32 = 4096;
 /// Most probes of one step.
 const PROBES_MAX: usize = 3;
 
@@ -286,9 +288,23 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
             // Threads that share the listed CPUs relieve no core.
             probe.step.placement = Placement::Cores;
         }
-        probe.step.label = label(&this.step, &probe.step);
-        probe.step.phase = Phase::Probe;
-        probe.step.role = Role { settings: this.step.role.settings.clone(), ..Role::default() };
+        beside(&this.step, &mut probe.step);
     }
     out
+}
+
+/// The nearest deeper rung, or else the nearest shallower one, once more: against the noise that it was measured with.
+pub(super) fn again(all: &[Observation], this: &Observation) -> Option<Probe> {
+    let deeper = nearest_depth(all, this, true).map(|o| (o, LimitName::QueueDepth));
+    let (rung, relieves) = deeper.or_else(|| Some((nearest_depth(all, this, false)?, LimitName::Device)))?;
+    let mut step = Step { load: rung.step.load, ..this.step.clone() };
+    beside(&this.step, &mut step);
+    Some(Probe { step, relieves })
+}
+
+/// Makes a changed copy of a step a probe of it.
+fn beside(this: &Step, step: &mut Step) {
+    step.label = label(this, step);
+    step.phase = Phase::Probe;
+    step.role = Role { settings: this.role.settings.clone(), ..Role::default() };
 }

@@ -14,6 +14,7 @@ mod memory;
 mod posterior;
 mod sentences;
 mod state;
+mod turns;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

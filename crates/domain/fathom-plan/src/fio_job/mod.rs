@@ -70,7 +70,7 @@ fn head(file_name: &str, jobs: &[Job<'_>]) -> StudyHead {
     let stem = file_name.rsplit('/').next().unwrap_or(file_name);
     let stem = stem.strip_suffix(".fio").or_else(|| stem.strip_suffix(".ini")).unwrap_or(stem);
     let described = jobs.iter().find_map(|j| j.keys.get("description")?.value.clone());
-    StudyHead { name: stem.to_owned(), question: described.unwrap_or_default() }
+    StudyHead::new(stem, described.unwrap_or_default())
 }
 
 /// Errs for keys that are unknown or refused; notes those without meaning.

@@ -1,6 +1,6 @@
 //! Study files: TOML that reads like the test description of an article.
 //!
-//! `[study]` holds `name` and `question`, `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
+//! `[study]` holds `name` and `question` (and `settle = true`: time left goes to probes), `[defaults]` knobs, each `[[ladder]]` knobs of which any may be a list: the
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
@@ -181,7 +181,7 @@ fn read_head(
     overrides: &Overrides,
 ) -> Result<(StudyHead, Option<Outermost>), SourceError> {
     let stem = source.file.rsplit('/').next().unwrap_or(source.file);
-    let mut head = StudyHead { name: stem.strip_suffix(".toml").unwrap_or(stem).to_owned(), question: String::new() };
+    let mut head = StudyHead::new(stem.strip_suffix(".toml").unwrap_or(stem), "");
     let mut outermost = None;
     let Some(table) = source.table(root, "study")? else {
         return Ok((head, outermost));
@@ -194,11 +194,18 @@ fn read_head(
                 check_need(source, value, overrides)?;
                 continue;
             }
+            "settle" => {
+                let Some(settle) = value.get_ref().as_bool() else {
+                    return Err(source.error(value.span(), msg!("study-settle-expected"), None));
+                };
+                head.settle = settle;
+                continue;
+            }
             "outermost" => {
                 outermost = Some(outermost::read(source, value)?);
                 continue;
             }
-            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "outermost"])),
+            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "settle", "outermost"])),
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), msg!("study-text-expected"), None))?.to_owned();

@@ -543,7 +543,7 @@ fn the_question_of_each_shipped_study_has_words_and_those_of_others_stand_as_the
     }
     assert_eq!(question_message("mine"), None);
     let own = |name: &str, question: &str| {
-        let head = StudyHead { name: name.to_owned(), question: question.to_owned() };
+        let head = StudyHead::new(name, question);
         english(&head.question_message())
     };
     assert_eq!(own("mine", "Why?"), "Why?");

@@ -72,6 +72,7 @@ verdict-best-tail = { $kind }: { $rate }{ $rate-pm } at { $load }, mean latency 
 verdict-one-at-a-time = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 { $p99 }{ $p99-ci }.
 verdict-one-at-a-time-mean = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 not known (too few I/Os).
 verdict-cpu-cost = CPU cost at { $load }: { $cost }{ $cost-ci } per I/O over the whole host, so one busy core carries { $carried }; { $busy-figure } of { $cpus } cores were busy.
+verdict-would-settle = { $step } would settle what the limit is; with --explain, or with more time, it is run as well.
 verdict-help-queue-depth = { $kind }: more in flight; { $tried } was the most tried and IOPS still grew.
 verdict-help-core = { $kind }: more threads on other cores, or an engine that costs less CPU per I/O.
 verdict-help-all-cores = { $kind }: more or faster cores, larger blocks, or an engine that costs less CPU.

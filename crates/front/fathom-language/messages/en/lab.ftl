@@ -79,6 +79,7 @@ purge-discarded-because = every block discarded: a declared substitute for NVMe 
 
 run-begin-again-help = begin a new run: fathom run --like RUN
 run-name-targets-help = name the targets to do it on: --target
+run-settles = The plan is done; the time it left goes to what is not settled yet:
 run-budget-used-up = the time budget is used up: no further rounds of this loop
 run-drives-gone = run { $run } cannot be repeated with its own drives: { $lost }
 run-file-gone = run { $run } cannot go on: { $path }, which it had conditioned, is gone

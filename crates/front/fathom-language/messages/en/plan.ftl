@@ -217,6 +217,7 @@ study-same-sides-help = give the value that the study does not have already
 study-needs-versus = this study compares a setting, and none is named
 study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio
 study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
+study-settle-expected = settle is true or false
 study-unknown-need = the only thing that a study may need is "versus"
 study-text-expected = a text is expected here
 study-texts-expected = a text, or a list of texts, is expected here

@@ -66,6 +66,7 @@ verdict-best-tail = { $kind }：{ $load } 时 { $rate }{ $rate-pm }，平均延�
 verdict-one-at-a-time = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 { $p99 }{ $p99-ci }。
 verdict-one-at-a-time-mean = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 未知（I/O 太少）。
 verdict-cpu-cost = { $load } 时的 CPU 开销：整机每 I/O { $cost }{ $cost-ci }，即每个繁忙的核承载 { $carried }；{ $cpus } 核中有 { $busy-figure } 核繁忙。
+verdict-would-settle = 再测 { $step } 即可确定瓶颈；加 --explain 或给更多时间会自动执行。
 verdict-help-queue-depth = { $kind }：增加在途 I/O；最多试到 { $tried }，IOPS 仍在增长。
 verdict-help-core = { $kind }：在其他核上增加线程，或换用每 I/O 开销更低的引擎。
 verdict-help-all-cores = { $kind }：更多或更快的核、更大的块，或开销更低的引擎。

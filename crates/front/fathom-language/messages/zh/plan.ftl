@@ -214,6 +214,7 @@ study-same-sides-help = 请给出该 study 尚未采用的值
 study-needs-versus = 该 study 要比较一个设置，但没有指定
 study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio
 study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
+study-settle-expected = settle 应为 true 或 false
 study-unknown-need = study 唯一可以要求的是 "versus"
 study-text-expected = 这里应为文本
 study-texts-expected = 这里应为文本，或文本的列表

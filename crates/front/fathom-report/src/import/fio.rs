@@ -64,7 +64,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
     }
     let elapsed_s = entries.iter().filter_map(|e| e.object.get("elapsed")?.as_u64()).max().unwrap_or(0);
     let source = entries.iter().map(|e| e.options.to_section(e.name)).collect::<Vec<_>>().join("\n");
-    let study = StudyHead { name: "fio".to_owned(), question: String::new() };
+    let study = StudyHead::new("fio", "");
     let plan = Plan {
         study,
         source,

@@ -276,7 +276,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
             elapsed_s: Some(30.0),
             command: "fathom run quick".to_owned(),
             plan: Plan {
-                study: StudyHead { name: "quick".to_owned(), question: "How fast is this?".to_owned() },
+                study: StudyHead::new("quick", "How fast is this?"),
                 source: String::new(),
                 steps: steps.iter().map(|(step, _)| step.clone()).collect(),
                 notes: Vec::new(),

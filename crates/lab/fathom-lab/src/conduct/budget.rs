@@ -12,7 +12,7 @@ const STEPS_SHARE: f64 = 0.99;
 const EXTRA_GUESS: Duration = Duration::from_millis(100);
 
 /// What is left of a budget of wall time. Times are those of the site's clock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Budget {
     /// When the last step must have ended; `None`: there is no bound.
     deadline: Option<Duration>,
@@ -32,10 +32,17 @@ impl Budget {
         self.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    /// Whether a step of this length still fits.
-    pub(super) fn has_time_for(&self, step: &Step, now: Duration) -> bool {
-        let needed = Duration::from_nanos(step.length.ramp_ns + step.length.budget_ns);
-        self.deadline.is_none_or(|deadline| now + needed <= deadline)
+    /// Whether steps of these lengths still fit.
+    pub(super) fn has_time_for(&self, steps: &[Step], now: Duration) -> bool {
+        let needed_ns: u64 = steps.iter().map(|s| s.length.ramp_ns + s.length.budget_ns).sum();
+        self.deadline.is_none_or(|deadline| now + Duration::from_nanos(needed_ns) <= deadline)
+    }
+
+    /// The same budget where there is one; else what these steps may take at most, from `now` on.
+    pub(super) fn or_length_of<'s>(&self, steps: impl Iterator<Item = &'s Step>, now: Duration) -> Budget {
+        let length_ns: u64 = steps.map(|s| s.length.ramp_ns + s.length.budget_ns).sum();
+        let deadline = self.deadline.unwrap_or(now + Duration::from_nanos(length_ns));
+        Budget { deadline: Some(deadline), extra: self.extra }
     }
 
     /// Takes note that a step took `took`, of which it measured `measured_ns`.

@@ -38,6 +38,8 @@ pub(super) struct Conductor<'a> {
     options: &'a ConductOptions,
     pub(super) past: Past,
     pub(super) budget: Budget,
+    /// Until when probes may take the time that steps leave; `None` until the first step, and in virtual time.
+    rest: Option<Budget>,
 }
 
 impl<'a> Conductor<'a> {
@@ -55,7 +57,7 @@ impl<'a> Conductor<'a> {
         // Wall time says nothing about virtual time; the plan was scaled to the budget before.
         let budget_ns = options.time_budget_ns.filter(|_| site.is_in_real_time());
         let budget = Budget::new(budget_ns, site.now().elapsed);
-        let mut conductor = Conductor { lab, run, site, stop, options, past: Past::default(), budget };
+        let mut conductor = Conductor { lab, run, site, stop, options, past: Past::default(), budget, rest: None };
         conductor.recall()?;
         Ok(conductor)
     }
@@ -97,6 +99,8 @@ impl<'a> Conductor<'a> {
         let mut result = self.all_steps(plan, on_event);
         if self.options.explain && !self.stopped() {
             result = result.and_then(|bad| Ok(bad + self.explain(plan, on_event)?));
+        } else if let (true, Some(rest)) = (plan.study.settle && !self.stopped(), self.rest.take()) {
+            result = result.and_then(|bad| Ok(bad + self.settle(plan, &rest, on_event)?));
         }
         self.site.restore()?;
         result
@@ -109,6 +113,9 @@ impl<'a> Conductor<'a> {
             self.give_up(plan, &error)?;
             return Err(error);
         }
+        // Virtual time is not left over.
+        let to_run = || plan.steps.iter().filter(|s| !self.is_over(s));
+        self.rest = self.site.is_in_real_time().then(|| self.budget.or_length_of(to_run(), self.site.now().elapsed));
         let mut bad = 0;
         for (at, step) in plan.steps.iter().enumerate() {
             if self.stopped() {

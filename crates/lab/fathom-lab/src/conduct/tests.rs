@@ -23,7 +23,7 @@ fn plan(steps: u32) -> Plan {
         ..crate::samples::step()
     };
     Plan {
-        study: StudyHead { name: "own".into(), question: "?".into() },
+        study: StudyHead::new("own", "?"),
         source: String::new(),
         steps: (0..steps).map(step).collect(),
         notes: Vec::new(),
@@ -634,4 +634,77 @@ fn a_ladder_that_rises_or_has_no_time_left_is_not_measured_again() {
     let mut site = ScriptedSite::new([1_000, 8_000, 5_000].map(Act::Measure));
     stage.conduct(&mut site, &ladder(&[1, 8, 64])).expect("goes well");
     assert_eq!(site.ran(), [0, 1, 2]);
+}
+
+/// A device that gives less and less while its depth is probed: 50,000 in the plan, then 40,000 falling to 34,000. With
+/// its probe measured once, afterwards, depth would seem to cost a fifth or more.
+#[test]
+fn a_probe_takes_turns_with_the_step_that_it_explains_so_that_a_drift_changes_nothing() {
+    let mut stage = Stage::new();
+    stage.options.explain = true;
+    let drifting = [40_000, 38_000, 36_000, 34_000];
+    let acts = [10_000, 50_000].into_iter().chain(drifting).map(Act::Measure);
+    let mut site = ScriptedSite::new(acts);
+    let outcome = stage.conduct(&mut site, &ladder(&[1, 8])).expect("goes well");
+    let steps = stage.steps(outcome.run);
+    let block: Vec<_> =
+        steps.iter().filter_map(|s| Some((s.step.role.turn?, s.step.load.queue_depth))).take(4).collect();
+    let turn = |explains, is_probe| fathom_plan::Turn { explains, block: 2, is_probe };
+    let (own, probe) = (block[0].1, block[1].1);
+    assert!(probe > own, "{block:?}");
+    let explains = block[0].0.explains;
+    let want = [(false, own), (true, probe), (true, probe), (false, own)];
+    assert_eq!(block, want.map(|(is_probe, depth)| (turn(explains, is_probe), depth)));
+    assert!(steps.iter().skip(2).all(|s| s.step.length.budget_ns == 2 * SECOND_NS && s.step.phase == Phase::Probe));
+    let limit = &outcome.document.steps[explains as usize].limit;
+    let gain = limit.evidence.iter().find(|e| e.name.starts_with("gain_of_depth")).expect("a probe of depth");
+    assert!((gain.value - 1.0).abs() < 1e-9, "{}", gain.value);
+}
+
+#[test]
+fn a_study_that_settles_spends_the_time_that_its_steps_leave_and_no_more() {
+    // Three steps of four seconds that end after one: nine seconds are left, and a probe in turns takes eight.
+    let early = |rate| Act::Early(rate);
+    let rates = [1_000, 7_000, 7_600];
+    let mut plan = ladder(&[1, 8, 16]);
+    let mut stage = Stage::new();
+    let mut site = ScriptedSite::new(rates.map(early));
+    stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2], "a study that does not settle ends with its plan");
+    plan.study.settle = true;
+    let mut site = ScriptedSite::new(rates.map(early));
+    let outcome = stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2, 3, 4, 5, 6], "one block, for no other has time");
+    assert!(stage.notes.contains(&"run-settles".to_owned()));
+    assert!(stage.steps(outcome.run)[3..].iter().all(|s| s.step.role.turn.is_some_and(|turn| turn.explains == 2)));
+    // Steps that took their time leave none.
+    let mut site = ScriptedSite::new(rates.map(Act::Measure));
+    stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2]);
+    // In virtual time nothing is left over.
+    let mut site = ScriptedSite::new(rates.map(early));
+    site.is_in_real_time = false;
+    stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!(site.ran(), [0, 1, 2]);
+    // What fails is not tried in turns.
+    let mut site = ScriptedSite::new(rates.map(early).into_iter().chain([Act::Fail]));
+    let outcome = stage.conduct(&mut site, &plan).expect("goes well");
+    assert_eq!((site.ran().len(), outcome.bad_steps), (4, 1));
+}
+
+#[test]
+fn a_ladder_that_still_rises_gets_the_next_rung_as_a_step_of_its_own() {
+    let mut stage = Stage::new();
+    let mut plan = ladder(&[1, 2, 4, 8]);
+    plan.study.settle = true;
+    let acts = [1_000, 2_000, 4_000, 8_000].map(Act::Early).into_iter().chain([15_000, 15_900].map(Act::Early));
+    let mut site = ScriptedSite::new(acts);
+    let outcome = stage.conduct(&mut site, &plan).expect("goes well");
+    let added: Vec<(Phase, u32)> =
+        stage.steps(outcome.run)[4..].iter().map(|s| (s.step.phase, s.step.load.queue_depth)).collect();
+    // At 32 the plateau is shown, and more would change nothing.
+    assert_eq!(added, [(Phase::Measure, 16), (Phase::Measure, 32)]);
+    let labels: Vec<&str> = outcome.document.steps[4..].iter().map(|s| s.label.as_str()).collect();
+    assert!(labels[0].ends_with("QD16"), "{labels:?}");
+    assert!(outcome.document.verdict[0].figures[0].value > 15_500.0, "the answer has the new rungs");
 }

@@ -21,6 +21,8 @@ pub(crate) enum Act {
     Measure(u64),
     /// The same, in a record changed by hand.
     MeasureAnd(u64, fn(&mut StepRecord)),
+    /// The same, and ends once its figure is known: after a second.
+    Early(u64),
     /// Takes as long again as it measures.
     Overrun(u64),
     /// Is refused.
@@ -192,6 +194,10 @@ impl Site for ScriptedSite {
                 let mut record = of(rate, seconds);
                 change(&mut record);
                 Ok(record)
+            }
+            Act::Early(rate) => {
+                took = Duration::from_secs(1);
+                Ok(of(rate, 1))
             }
             Act::Overrun(rate) => {
                 took *= 2;

@@ -19,7 +19,7 @@ fn new_lab() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
-    let study = StudyHead { name: "s".to_owned(), question: "q".to_owned() };
+    let study = StudyHead::new("s", "q");
     let plan =
         Plan { study, source: String::new(), steps: vec![], notes: vec![], job_files: Vec::new(), machine: None };
     lab.begin_run(&NewRun {

@@ -42,7 +42,7 @@ pub(crate) fn step(index: u32) -> Step {
 /// A plan of `steps` steps.
 pub(crate) fn plan(steps: u32) -> Plan {
     Plan {
-        study: StudyHead { name: "quick".to_owned(), question: "How fast is this?".to_owned() },
+        study: StudyHead::new("quick", "How fast is this?"),
         source: "[study]\nname = \"quick\"\n".to_owned(),
         steps: (0..steps).map(step).collect(),
         notes: vec![Message::verbatim("a remark")],

@@ -271,7 +271,7 @@ fn swapped() -> (DrivesToday, Step) {
 fn a_run_is_repeated_on_the_paths_of_today_and_what_the_kernel_counted_has_the_names_of_then() {
     let (found, step) = swapped();
     let plan = Plan {
-        study: StudyHead { name: "own".into(), question: "?".into() },
+        study: StudyHead::new("own", "?"),
         source: String::new(),
         steps: vec![step.clone()],
         notes: Vec::new(),
