@@ -2,7 +2,7 @@
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
 
-.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench truth truth-simulated truth-built truth-quick clean
+.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench latency truth truth-simulated truth-built truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -65,6 +65,11 @@ bench: build
 	scripts/setup.sh test
 	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
+
+# Latency at each depth beside fio's, quiet and beside other work: docs/LATENCY.md. LATENCY: more words.
+latency: build
+	scripts/setup.sh test
+	python3 bench/latency.py --page $(LATENCY)
 
 # How often the named limit is right: simulated machines (docs/TRUTH.md), then set-ups that are built (docs/TRUTH-BUILT.md).
 truth: truth-simulated truth-built

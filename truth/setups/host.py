@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .case import (
-    ALL_CORES, BETWEEN, CORE, DEVICE, KERNEL_THREAD, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case, NotBuilt, of,
+    ALL_CORES, BETWEEN, CORE, DEVICE, FILE_SYSTEM, KERNEL_THREAD, MEMORY, PAGE_CACHE, QUEUE_DEPTH, RATE, Built, Case, NotBuilt, of,
 )  # fmt: skip
 from .places import Host
 from .undo import Undos
@@ -229,6 +229,14 @@ def sparse_file(host: Host, undo: Undos) -> Built:
     return Built(path)
 
 
+def unwritten_file(host: Host, undo: Undos) -> Built:
+    path = f"{host.folder}/unwritten.dat"
+    undo.script(f"rm -f {shlex.quote(path)}")
+    # Large enough that hardly a block is written twice.
+    host.ok(f"truncate --size 64G {shlex.quote(path)}")
+    return Built(path, words="--overwrite")
+
+
 N = len(CPUS)
 # A cloud disk is a share of a device with a rate of its own: from inside, the two are one.
 DISK = of(DEVICE, RATE)
@@ -363,6 +371,14 @@ CASES = [
         "The file system answers reads of a hole with zeros, without a device: its code on our core.",
         sparse_file,
         {"1x1": of(CORE, PAGE_CACHE, ALL_CORES), "1x32": of(CORE, PAGE_CACHE, ALL_CORES)},
+        quick=True,
+    ),
+    Case(
+        "writes into a file without blocks",
+        "The same writes into a file with blocks are many times as fast: the file system finds space for each, one at a time.",
+        unwritten_file,
+        {"8x1": of(FILE_SYSTEM), "32x1": of(FILE_SYSTEM)},
+        {"engine": "psync", "rw": "randwrite"},
         quick=True,
     ),
 ]

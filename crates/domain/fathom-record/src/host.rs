@@ -207,6 +207,10 @@ pub struct HostDelta {
     pub cpu_busy_by_interval: Vec<Vec<f32>>,
     /// Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
     pub page_cache_bytes: Option<u64>,
+    /// Bytes that the file system gave to the targets' files during the step, warm-up included: writes into space that they
+    /// did not have. `None`: no target is a file, or not looked.
+    #[serde(default)]
+    pub allocated_bytes: Option<u64>,
 }
 
 impl HostDelta {

@@ -295,6 +295,7 @@ impl HostSampler {
             sampler_ns: self.sampler_ns + health_ns,
             cpu_busy_by_interval: std::mem::take(&mut self.busy_by_interval),
             page_cache_bytes: None,
+            allocated_bytes: None,
         };
         self.scratch = now;
         Ok(delta)

@@ -74,6 +74,11 @@ pub enum Cause {
         /// Mean share of the time in which those had nothing left for them.
         busy_share: f64,
     },
+    /// Writes into space that the files did not have: the file system gives it first, one write at a time.
+    Allocation {
+        /// Share of the written bytes that it gave space to.
+        share: f64,
+    },
     /// The cores of the workers were busy.
     Cores {
         /// Worker threads.
@@ -228,6 +233,7 @@ impl Cause {
             Cause::AllCores { .. } => LimitName::AllCores,
             Cause::IrqCores { .. } => LimitName::IrqCore,
             Cause::KernelThread { .. } => LimitName::KernelThread,
+            Cause::Allocation { .. } => LimitName::FileSystem,
             Cause::Cores { .. } | Cause::PollingCore { .. } => LimitName::Core,
             Cause::AtCeiling { ceiling, .. } | Cause::LinkOrDrive { ceiling, .. } => ceiling.name,
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
@@ -288,6 +294,9 @@ impl Cause {
                 busy = share(*busy_share),
                 work = KernelWork::of(name).map_or_else(|| Message::verbatim(""), KernelWork::message)
             ),
+            Cause::Allocation { share: allocated } => {
+                msg!("limit-allocation", limit = limit, share = share(*allocated))
+            }
             Cause::Cores { workers, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
                 msg!("limit-cores", limit = limit, workers = *workers, busy = busy, cost = cost)

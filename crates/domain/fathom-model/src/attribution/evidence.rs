@@ -35,6 +35,8 @@ pub enum EvidenceName {
     },
     /// Share of the CPUs that kernel threads could use which they took or waited for.
     KernelThreadsBusy,
+    /// Share of the written bytes that the file system gave space to.
+    AllocatedShare,
     /// Mean busy share of the worker threads.
     WorkersBusy,
     /// Share of the time that the worker threads waited for a CPU.
@@ -115,6 +117,7 @@ impl EvidenceName {
             EvidenceName::CpuBusy { .. } => "cpu_busy",
             EvidenceName::CpuInterrupts { .. } => "cpu_interrupts",
             EvidenceName::KernelThreadsBusy => "kernel_threads_busy",
+            EvidenceName::AllocatedShare => "allocated_share",
             EvidenceName::WorkersBusy => "workers_busy",
             EvidenceName::WorkersWaited => "workers_waited",
             EvidenceName::GainOfThreads { .. } => "gain_of_threads",
@@ -156,6 +159,7 @@ impl EvidenceName {
             EvidenceName::CpuBusy { cpu } => msg!("evidence-cpu-busy", cpu = cpu),
             EvidenceName::CpuInterrupts { cpu } => msg!("evidence-cpu-interrupts", cpu = cpu),
             EvidenceName::KernelThreadsBusy => msg!("evidence-kernel-threads-busy"),
+            EvidenceName::AllocatedShare => msg!("evidence-allocated-share"),
             EvidenceName::WorkersBusy => msg!("evidence-workers-busy"),
             EvidenceName::WorkersWaited => msg!("evidence-workers-waited"),
             EvidenceName::GainOfThreads { threads } => msg!("evidence-gain-of-threads", threads = threads),
@@ -246,6 +250,7 @@ mod tests {
             EvidenceName::CpuBusy { cpu },
             EvidenceName::CpuInterrupts { cpu },
             EvidenceName::KernelThreadsBusy,
+            EvidenceName::AllocatedShare,
             EvidenceName::WorkersBusy,
             EvidenceName::WorkersWaited,
             EvidenceName::GainOfThreads { threads },

@@ -29,6 +29,7 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Core => vec![msg!("help-more-threads"), msg!("help-cheaper-engine")],
         LimitName::AllCores => vec![msg!("help-cheaper-engine"), msg!("help-larger-blocks"), msg!("help-more-cores")],
         LimitName::IrqCore => vec![msg!("help-spread-interrupts"), msg!("help-poll-queues")],
+        LimitName::FileSystem => vec![msg!("help-write-it-once"), msg!("help-block-device")],
         LimitName::Raid => vec![msg!("help-full-stripes"), msg!("help-less-penalty")],
         LimitName::Memory => vec![msg!("help-direct-crosses-once"), msg!("help-memory-channels")],
         LimitName::PageCache => vec![msg!("help-see-the-drive")],

@@ -10,6 +10,7 @@ mod database;
 mod depth;
 mod evidence;
 mod facts;
+mod file_system;
 mod help;
 mod kernel_thread;
 mod ladder;

@@ -24,6 +24,8 @@ pub enum LimitName {
     IrqCore,
     /// A thread of the kernel that works for the I/O.
     KernelThread,
+    /// The file system: what it does for each write before the device gets it.
+    FileSystem,
     /// The array: its write penalty, or its card.
     Raid,
     /// Memory bandwidth.
@@ -40,7 +42,7 @@ pub enum LimitName {
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 14] = [
+    pub const ALL: [LimitName; 15] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
@@ -49,6 +51,7 @@ impl LimitName {
         LimitName::AllCores,
         LimitName::IrqCore,
         LimitName::KernelThread,
+        LimitName::FileSystem,
         LimitName::Raid,
         LimitName::Memory,
         LimitName::PageCache,
@@ -69,6 +72,7 @@ impl LimitName {
             LimitName::AllCores => "all_cores",
             LimitName::IrqCore => "irq_core",
             LimitName::KernelThread => "kernel_thread",
+            LimitName::FileSystem => "file_system",
             LimitName::Raid => "raid",
             LimitName::Memory => "memory",
             LimitName::PageCache => "page_cache",
@@ -90,6 +94,7 @@ impl LimitName {
             LimitName::AllCores => msg!("limit-name-all-cores"),
             LimitName::IrqCore => msg!("limit-name-irq-core"),
             LimitName::KernelThread => msg!("limit-name-kernel-thread"),
+            LimitName::FileSystem => msg!("limit-name-file-system"),
             LimitName::Raid => msg!("limit-name-raid"),
             LimitName::Memory => msg!("limit-name-memory"),
             LimitName::PageCache => msg!("limit-name-page-cache"),

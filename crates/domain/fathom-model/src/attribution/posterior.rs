@@ -11,7 +11,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::facts::DriveFacts;
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
-use super::{LimitName, Observation, cap, cpu, depth, kernel_thread, path, probe, state};
+use super::{LimitName, Observation, cap, cpu, depth, file_system, kernel_thread, path, probe, state};
 
 /// How common it is that something holds a plateau that neither counters nor inventory show.
 const UNSEEN_PRIOR: f64 = 0.03;
@@ -97,6 +97,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
     let mut parts = cpu::candidates(all, this);
     parts.extend(path::candidates(all, this));
     parts.extend(kernel_thread::candidate(all, this));
+    parts.extend(file_system::candidate(this));
     let against_device: f64 = parts.iter().map(|part| part.against_device).product();
     let device = plateau / against_device / if waits_above { WAITS_ABOVE } else { 1.0 };
     // More threads bring more where cores were the limit: that growth is not one of depth.

@@ -9,6 +9,7 @@ use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop,
 
 mod arrays;
 mod caps;
+mod file_system;
 mod kernel_threads;
 mod memory;
 mod posterior;

@@ -60,7 +60,7 @@ fn clear_case(truth: LimitName, dice: &mut Dice) -> (World, Load) {
             LimitName::Device => 1,
             LimitName::Link => 2,
             LimitName::Uplink => 3,
-            LimitName::Memory | LimitName::Raid | LimitName::KernelThread => 4,
+            LimitName::Memory | LimitName::Raid | LimitName::FileSystem | LimitName::KernelThread => 4,
             LimitName::Core => 5,
             LimitName::AllCores => 6,
             LimitName::IrqCore => 7,
@@ -112,6 +112,7 @@ fn draw(truth: LimitName, dice: &mut Dice) -> (World, Load) {
             world.alone_ns = dice.between(800.0, 3_000.0);
         }
         LimitName::KernelThread => kernel_thread(&mut world, dice),
+        LimitName::FileSystem => unwritten_file(&mut world, &mut load, dice),
         LimitName::Rate => rate(&mut world, &mut load, dice),
         _ => {}
     }
@@ -143,6 +144,13 @@ fn memory(world: &mut World, dice: &mut Dice) {
 fn kernel_thread(world: &mut World, dice: &mut Dice) {
     world.kernel_thread = Some(dice.pick(&["md0_raid5", "loop0", "jbd2/vda1-8", "flush-254:0"]));
     world.whole_iops = 1e9 / dice.between(2_000.0, 20_000.0);
+}
+
+/// Writes into a file without blocks: each waits for its space.
+fn unwritten_file(world: &mut World, load: &mut Load, dice: &mut Dice) {
+    world.allocated_share = Some(dice.between(0.7, 1.0));
+    world.whole_iops = 1e9 / dice.between(20_000.0, 200_000.0);
+    *load = Load { drives: 1, write: true, ..*load };
 }
 
 /// An array of n members as one target, whose members' ratings are known to some percent.

@@ -68,6 +68,8 @@ pub(crate) struct World {
     pub(crate) irq_cpus: u32,
     /// A kernel thread that all I/Os pass through, one after the other: it is what `whole_iops` stands for.
     pub(crate) kernel_thread: Option<&'static str>,
+    /// Share of the written bytes that the file system gives space to.
+    pub(crate) allocated_share: Option<f64>,
     /// What the host allows.
     pub(crate) allowed_iops: f64,
     /// Member I/Os per I/O.
@@ -101,6 +103,7 @@ impl World {
             irq_ns: 1.0,
             irq_cpus: cpus,
             kernel_thread: None,
+            allocated_share: None,
             allowed_iops: f64::INFINITY,
             amplification: 1.0,
             device_share: 1.0,
@@ -244,6 +247,7 @@ impl World {
             interrupts: ios,
             disks: vec![disk],
             page_cache_bytes: load.buffered.then_some(1 << 30),
+            allocated_bytes: self.allocated_share.map(|share| (share * ios as f64 * 4096.0) as u64),
             ..HostDelta::default()
         }
     }

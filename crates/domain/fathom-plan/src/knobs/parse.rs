@@ -292,6 +292,25 @@ pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
     }
 }
 
+/// What t/io_uring of fio's repository hands over and waits for per call, where it is not told otherwise.
+const T_IO_URING_BATCH: u32 = 32;
+
+/// The most I/Os handed to the kernel, and the fewest completions waited for, per call; `None`: as the pace asks.
+pub(crate) fn parse_batching(text: &str) -> Result<(Option<u32>, Option<u32>), Fault> {
+    match text.trim() {
+        "adaptive" => Ok((None, None)),
+        "single" => Ok((Some(1), Some(1))),
+        "whole" => Ok((Some(QUEUE_DEPTH_MAX), Some(1))),
+        "t/io_uring" => Ok((Some(T_IO_URING_BATCH), Some(T_IO_URING_BATCH))),
+        other => {
+            const WORDS: [&str; 4] = ["adaptive", "single", "whole", "t/io_uring"];
+            let all = || msg!("knob-batchings", words = Arg::names(WORDS, Join::Comma));
+            let help = did_you_mean(other, WORDS).unwrap_or_else(all);
+            Err(fault_help(msg!("knob-unknown-batching", text = shorten(other)), help))
+        }
+    }
+}
+
 /// `20%`: a share of the target, 1 to 100.
 pub(crate) fn parse_footprint(text: &str) -> Result<u8, Fault> {
     match percent(text)? {

@@ -25,6 +25,18 @@ fn error(pairs: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn the_ways_of_batching_are_the_batches_that_they_name() {
+    let of = |word: &str| {
+        let load = step(&[("iodepth", "16"), ("batching", word)]).load;
+        (load.batch_submit, load.batch_complete_min)
+    };
+    assert_eq!(of("adaptive"), (None, None));
+    assert_eq!(of("single"), (Some(1), Some(1)));
+    assert_eq!(of("whole"), (Some(16), Some(1)), "capped by the depth");
+    assert_eq!(of("t/io_uring"), (Some(16), Some(16)));
+}
+
+#[test]
 fn each_example_of_the_table_is_valid_and_each_name_is_unique() {
     let mut seen = std::collections::HashSet::new();
     for spec in knobs::knobs() {
@@ -273,6 +285,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("load", &["1x1", "4x32"]),
     ("iodepth_batch_submit", &["1", "8"]),
     ("iodepth_batch_complete_min", &["0", "2"]),
+    ("batching", &["adaptive", "single", "whole", "t/io_uring"]),
     ("rate_iops", &["20k", "333.3", "75%"]),
     ("rate_process", &["fixed", "poisson"]),
     ("placement", &["unpinned", "cores", "smt", "local", "remote"]),

@@ -12,6 +12,7 @@ limit-name-core = the core
 limit-name-all-cores = all cores
 limit-name-irq-core = the core that takes the interrupts
 limit-name-kernel-thread = a kernel thread
+limit-name-file-system = the file system
 limit-name-raid = the array
 limit-name-memory = memory bandwidth
 limit-name-page-cache = the page cache
@@ -31,6 +32,9 @@ limit-irq-cores = { $cpus ->
     [one] CPU { $cpu }, which takes the interrupts, is
    *[other] The { $cpus } CPUs that take the interrupts are
   } the { $limit }: { $busy } busy, { $interrupts } of that in interrupts.
+limit-allocation = The file system is the { $limit }: { $share } of the written bytes went to space that the file did not have, which it finds for one write at a time.
+help-write-it-once = write the file once from start to end first: then its blocks are only overwritten
+help-block-device = a block device instead of a file
 limit-kernel-thread = { $cpus ->
     [one] Kernel thread { $name } ({ $work }) is the { $limit }: { $busy } of a CPU
    *[other] Kernel threads of { $name } ({ $work }) are the { $limit }: { $busy } of { $cpus } CPUs
@@ -107,6 +111,7 @@ evidence-allowed-cpus-busy = mean busy share of the CPUs the run may use
 evidence-own-share-of-busy = share of the busy time that is this run's
 evidence-cpu-busy = busy share of CPU { $cpu }
 evidence-cpu-interrupts = interrupts' share of the busy time of CPU { $cpu }
+evidence-allocated-share = share of the written bytes that the file system had to find space for
 evidence-kernel-threads-busy = share of the CPUs that its threads could use which they took or waited for
 evidence-workers-busy = mean busy share of the worker threads
 evidence-workers-waited = share of the time they waited for a CPU

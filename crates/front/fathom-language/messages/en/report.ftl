@@ -43,6 +43,7 @@ report-limit-core = core
 report-limit-all-cores = all cores
 report-limit-irq-core = interrupt core
 report-limit-kernel-thread = kernel thread
+report-limit-file-system = file system
 report-limit-raid = RAID
 report-limit-memory = memory
 report-limit-page-cache = page cache

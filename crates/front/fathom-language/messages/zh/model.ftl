@@ -12,6 +12,7 @@ limit-name-core = 单核
 limit-name-all-cores = 全部核心
 limit-name-irq-core = 处理中断的核
 limit-name-kernel-thread = 内核线程
+limit-name-file-system = 文件系统
 limit-name-raid = 阵列
 limit-name-memory = 内存带宽
 limit-name-page-cache = 页缓存
@@ -31,6 +32,9 @@ limit-irq-cores = { $limit }是处理中断的 { $cpus ->
     [1] CPU { $cpu }
    *[other] { $cpus } 个 CPU
   }：繁忙 { $busy }，其中 { $interrupts } 用于中断。
+limit-allocation = { $limit }是文件系统：{ $share } 的写入落在文件尚未分配的空间，文件系统每次只为一个写请求分配。
+help-write-it-once = 先把文件从头到尾写一遍：之后只是覆盖已有的块
+help-block-device = 用块设备代替文件
 limit-kernel-thread = { $limit }是{ $cpus ->
     [1] 内核线程 { $name }（{ $work }）：占一个 CPU 的 { $busy }
    *[other] { $name } 的内核线程（{ $work }）：占 { $cpus } 个 CPU 的 { $busy }
@@ -104,6 +108,7 @@ evidence-allowed-cpus-busy = 本次运行可用 CPU 的平均繁忙程度
 evidence-own-share-of-busy = 繁忙时间中属于本次运行的份额
 evidence-cpu-busy = CPU { $cpu } 的繁忙程度
 evidence-cpu-interrupts = CPU { $cpu } 繁忙时间中中断的份额
+evidence-allocated-share = 需要文件系统分配空间的写入字节占比
 evidence-kernel-threads-busy = 内核线程占用或等待的 CPU 份额
 evidence-workers-busy = 工作线程的平均繁忙程度
 evidence-workers-waited = 工作线程等待 CPU 的时间份额

@@ -40,6 +40,7 @@ report-limit-core = 单核
 report-limit-all-cores = 全部核心
 report-limit-irq-core = 中断核心
 report-limit-kernel-thread = 内核线程
+report-limit-file-system = 文件系统
 report-limit-raid = RAID
 report-limit-memory = 内存
 report-limit-page-cache = 页缓存

@@ -274,6 +274,7 @@ fn limit_message(name: LimitName) -> Message {
         LimitName::AllCores => msg!("report-limit-all-cores"),
         LimitName::IrqCore => msg!("report-limit-irq-core"),
         LimitName::KernelThread => msg!("report-limit-kernel-thread"),
+        LimitName::FileSystem => msg!("report-limit-file-system"),
         LimitName::Raid => msg!("report-limit-raid"),
         LimitName::Memory => msg!("report-limit-memory"),
         LimitName::PageCache => msg!("report-limit-page-cache"),

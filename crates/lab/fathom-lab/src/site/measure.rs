@@ -1,6 +1,7 @@
 //! One step on this machine: placed, watched by a sampler of the host's counters, completed and proved.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
 use fathom_host::{
@@ -18,6 +19,8 @@ use super::real::RealSite;
 
 /// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
 const BASELINE: std::time::Duration = std::time::Duration::from_millis(500);
+/// Unit of `st_blocks`, whatever the blocks of the file system (POSIX).
+const STAT_BLOCK_BYTES: u64 = 512;
 
 impl RealSite {
     /// Runs a step that moves data.
@@ -29,7 +32,9 @@ impl RealSite {
         let cpus = self.cpus_for(step, &topology)?;
         let devices = self.devices_of(step);
         refuse_unpollable(step, &devices)?;
-        let cached_before = cached_bytes(&self.open_files(step));
+        let files = self.open_files(step);
+        let cached_before = cached_bytes(&files);
+        let given_before = given_bytes(&files);
         let names = devices.into_iter().map(|d| d.name).collect();
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
         let bindings = self.bound.bindings.clone();
@@ -40,6 +45,10 @@ impl RealSite {
             RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &precise_enough };
         let mut record = runner.run(step, &mut control)?;
         let is_stopped = control.stopped();
+        let given = given_before.zip(given_bytes(&files)).map(|(before, after)| after.saturating_sub(before));
+        if let Some(host) = &mut record.host {
+            host.allocated_bytes = given;
+        }
         self.complete(step, &mut record, is_stopped).map_err(|e| probe_failure(&e))?;
         disproof(step, &record, cached_before).map_or(Ok(record), Err)
     }
@@ -123,6 +132,12 @@ fn file_behind_loop(binding: &Binding) -> Option<(File, u64)> {
 fn cached_bytes(files: &[(File, u64)]) -> Option<u64> {
     let cached: Option<u64> = files.iter().map(|(f, len)| page_cache_bytes(f, *len).ok()).sum();
     cached.filter(|_| !files.is_empty())
+}
+
+/// What the file systems gave to the files; `None` without files.
+fn given_bytes(files: &[(File, u64)]) -> Option<u64> {
+    let given: Option<u64> = files.iter().map(|(f, _)| Some(f.metadata().ok()?.blocks() * STAT_BLOCK_BYTES)).sum();
+    given.filter(|_| !files.is_empty())
 }
 
 /// CPU time of the machine while Fathom does nothing.

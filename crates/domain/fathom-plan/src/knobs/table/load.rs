@@ -100,6 +100,19 @@ pub(super) static ROWS: &[KnobSpec] = &[
     // Fathom reaps all that is ready; fio reaps no more than the least without this.
     .fio(Fio::SAME.value(|s| is_asynchronous(s).then(|| s.load.queue_depth.to_string()))),
     knob(
+        "batching",
+        Kind::Word,
+        "t/io_uring",
+        msg!("knob-batching"),
+        |k, v| {
+            (k.batch_submit, k.batch_complete_min) = parse::parse_batching(v)?;
+            Ok(())
+        },
+        // The two above say it.
+        |_| None,
+    )
+    .flag(Flag::new("batching").default("adaptive")),
+    knob(
         "rate_iops",
         Kind::Rate,
         "20k",
