@@ -2,7 +2,7 @@
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
 
-.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench latency truth truth-simulated truth-built truth-quick clean
+.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench latency miri truth truth-simulated truth-built truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -70,6 +70,10 @@ bench: build
 latency: build
 	scripts/setup.sh test
 	python3 bench/latency.py --page $(LATENCY)
+# Owners of memory that a kernel writes into, under an interpreter that knows whose memory is whose. No part of `make test`:
+# it takes a nightly toolchain (rustup toolchain install nightly --component miri). Leaks are meant: see the tests.
+miri:
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" $(CARGO) +nightly miri test -p fathom-engine --lib rig::
 
 # How often the named limit is right: simulated machines (docs/TRUTH.md), then set-ups that are built (docs/TRUTH-BUILT.md).
 truth: truth-simulated truth-built

@@ -1,6 +1,6 @@
 //! A kernel made of a thread that writes into the buffers late. Run these under Miri too, which sees every access to memory
 //! that is no more:
-//! `MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" cargo +nightly miri test -p fathom-engine --lib rig::`.
+//! `make miri`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
