@@ -70,6 +70,7 @@ bench: build
 latency: build
 	scripts/setup.sh test
 	python3 bench/latency.py --page $(LATENCY)
+
 # Owners of memory that a kernel writes into, under an interpreter that knows whose memory is whose. No part of `make test`:
 # it takes a nightly toolchain (rustup toolchain install nightly --component miri). Leaks are meant: see the tests.
 miri:

@@ -44,7 +44,7 @@ export function pairSets(c: Comparison): PairSet[] {
     const name = (s: ComparedStep): string => (oneThread ? `QD${s.load.queue_depth}` : `${s.load.threads}x${s.load.queue_depth}`);
     const sorted = [...steps].sort((a, b) => a.load.threads - b.load.threads || a.load.queue_depth - b.load.queue_depth);
     const cells = [...gathered(sorted, name)].map(([load, of]) => ({ load, sides: new Map(of.map((s) => [s.side, s])) }));
-    return { title, kind: opKind(steps[0]?.load ?? { op: "read", read_pct: 100 }), cells };
+    return { title, kind: opKind(steps[0]?.load ?? { op: "read" }), cells };
   });
 }
 

@@ -1,21 +1,38 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import type { CurvePoint, Document, LadderView, LatencyView, Quantile, StepView } from "./document";
+import type { CurvePoint, Document, LadderView, LatencyView, Quantile, ReadWrite, StepView } from "./document";
 import { blockSize } from "./format";
 import { text, word } from "./text";
 
 /** What an operation is, for colours and words. */
 export type OpKind = "read" | "write" | "mixed" | "trim";
 
-/** Kind of an operation from fio's word and the share of reads. */
-export function opKind(step: Pick<StepView, "op" | "read_pct">): OpKind {
-  if (step.op.includes("trim")) return "trim";
-  if (step.op.endsWith("rw") || (step.read_pct > 0 && step.read_pct < 100)) return "mixed";
-  return step.op.endsWith("write") ? "write" : "read";
+/** What each of fio's words does, and in which order of the blocks. */
+const OPS: Record<ReadWrite, { kind: OpKind; random: boolean }> = {
+  read: { kind: "read", random: false },
+  randread: { kind: "read", random: true },
+  write: { kind: "write", random: false },
+  randwrite: { kind: "write", random: true },
+  rw: { kind: "mixed", random: false },
+  randrw: { kind: "mixed", random: true },
+  trim: { kind: "trim", random: false },
+  randtrim: { kind: "trim", random: true },
+  trimwrite: { kind: "trim", random: false },
+  randtrimwrite: { kind: "trim", random: true },
+};
+
+/** Kind of an operation. */
+export function opKind(step: { op: ReadWrite }): OpKind {
+  return OPS[step.op].kind;
+}
+
+/** Whether blocks are touched in random order, by fio's word. */
+export function isRandomOp(op: ReadWrite): boolean {
+  return OPS[op].random;
 }
 
 /** `read`, `70/30 mixed`. */
-export function opWord(s: { op: string; read_pct: number }): string {
+export function opWord(s: { op: ReadWrite; read_pct: number }): string {
   const kind = opKind(s);
   return kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
 }

@@ -1,18 +1,18 @@
 /**
- * The JSON document of a run, as the binary writes it. Its types are written from the Rust ones (fathom-judge, `document.rs`):
+ * The JSON document of a run, as the binary writes it. Its types are written from the Rust ones (fathom-judge, `document.rs`; fathom-lab, `reproduce/score.rs`):
  * `generated/document.ts`. Here stands what a page holds beside them, and how the text is read.
  *
  * Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise. A number that is not finite
  * arrives as `null`, therefore the formatting takes `null` everywhere.
  */
 
-import type { Comparison as ComparisonDocument, Document as RunDocument } from "./generated/document";
+import type { Comparison as ComparisonDocument, Document as RunDocument, Reproduction as ReproductionDocument } from "./generated/document";
 
 export type {
   CeilingView, CheckView, ClockUse, ComparedMetric, ComparedStep, CpuTime, CpuView, CurvePoint, Difference, DirectionView, DriveHealthView as DriveHealth,
-  EvidenceView, FeatureUse, Figure, FioCommand, HostDelta, IoFailure, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, NeedView, OpenLoop, Overhead,
-  OwnSteadyView, Plan, PredictedView, PredictionView, PtsView, PurgeReport, Reference, ReferencePoint, RunInfo, SeriesView, Side, SteadyView, Step as PlanStep,
-  StepView, ThreadCpu, ThreadRecord, Verdict, VerifyReport, Warning,
+  EvidenceView, FeatureUse, Figure, FigureRow, FioCommand, HostDelta, IoFailure, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, NeedView, OpenLoop, Overhead,
+  OwnSteadyView, Picture as ArticlePicture, PicturePoint, Plan, PredictedView, PredictionView, PtsView, PublishedMetric, PurgeReport, ReadWrite, Reference, ReferencePoint, RunInfo, SeriesView, Side, SteadyView, Step as PlanStep,
+  StepView, ThreadCpu, ThreadRecord, Unit, Verdict, VerifyReport, Warning,
 } from "./generated/document";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -32,60 +32,8 @@ export type Comparison = ComparisonDocument & Page;
 export const QUANTILES = ["p50", "p90", "p95", "p99", "p99.9", "p99.99", "p99.999"] as const;
 export type Quantile = (typeof QUANTILES)[number];
 
-/** Published figures beside what simulated machines give (fathom-lab, `reproduce/score.rs`). */
-export interface Reproduction {
-  schema: number;
-  articles: { id: string; title: string; publisher: string; url: string | null; machines: string[] }[];
-  figures: FigureRow[];
-  pictures: ArticlePicture[];
-  parameters: { machines: string[]; parameter: string; value: string; fitted_to: string[] }[];
-  summary: {
-    figures: number;
-    within_10_pct: number;
-    beyond_25_pct: number;
-    unexplained: number;
-    held_out: number;
-    held_out_within_15_pct: number;
-    without_prediction: number;
-    contradicted: number;
-  };
-  sentences?: Record<string, Record<string, string>>;
-  lang?: string;
-}
-
-export interface FigureRow {
-  id: string;
-  article: string;
-  metric: string;
-  unit: string;
-  published: number;
-  published_max: number | null;
-  relation: string;
-  predicted: number | null;
-  error_pct: number | null;
-  fitted: boolean;
-  contradiction: string | null;
-  counted: boolean;
-  step: string | null;
-  target: string | null;
-  assumed: string | null;
-  reason: string | null;
-}
-
-export interface ArticlePicture {
-  article: string;
-  title: string;
-  x: string;
-  shows: string[];
-  series: { name: string; points: PicturePoint[] }[];
-}
-
-export interface PicturePoint {
-  x: string;
-  step: string;
-  values: Record<string, number>;
-  published: { id: string; metric: string; value: number; value_max: number | null }[];
-}
+/** Published figures beside what simulated machines give. */
+export type Reproduction = ReproductionDocument & Page;
 
 /** Whatever a page can show. */
 export type Shown = Document | Comparison | Reproduction;

@@ -168,6 +168,7 @@ const FORMATS: Record<Unit, (x: number) => FigureParts> = {
   celsius: (x) => ({ number: x.toFixed(0), unit: "°C", also: "" }),
   hertz: (x) => parts(scaled(x, [[1e9, " GHz"], [1e6, " MHz"], [1e3, " kHz"], [1, " Hz"]])),
   ppm: (x) => ({ number: x.toFixed(0), unit: "ppm", also: "" }),
+  watts: (x) => ({ number: digits3(x), unit: "W", also: "" }),
   s: (x) => ({ number: digits3(x), unit: "s", also: "" }),
   per_s: (x) => ({ number: count3(x), unit: "/s", also: "" }),
 };

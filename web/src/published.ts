@@ -1,8 +1,8 @@
 /** Published figures of the same study, as marks beside the measured points. Pure: no DOM, no chart. */
 
-import { opKind, type OpKind } from "./curves";
+import { isRandomOp, opKind, type OpKind } from "./curves";
 import type { Reference, ReferencePoint } from "./document";
-import { text } from "./text";
+import { say } from "./text";
 
 /** A published figure that belongs into a picture. */
 export interface Mark {
@@ -17,15 +17,14 @@ export interface Mark {
   reference: Reference;
 }
 
-/** Kind of the operation of a published figure. */
+/** Kind of the operation of a published figure; reads where the source does not say. */
 export function kindOf(p: ReferencePoint): OpKind {
-  const op = p.op ?? "";
-  return opKind({ op, read_pct: p.read_pct ?? (op.includes("rw") ? 50 : op.includes("write") ? 0 : 100) });
+  return opKind({ op: p.op ?? "read" });
 }
 
 /** Whether a published load is in random order, by fio's word. */
 export function isRandom(p: ReferencePoint): boolean {
-  return (p.op ?? "").startsWith("rand");
+  return p.op !== null && isRandomOp(p.op);
 }
 
 function loadOf(p: ReferencePoint): string {
@@ -33,17 +32,12 @@ function loadOf(p: ReferencePoint): string {
   return parts.filter((x) => x !== "").join(" ");
 }
 
-/** What speaks against a figure, in the language of the page. */
-export function doubtText(doubt: string): string {
-  return doubt === "" ? "" : doubt.split("; ").map((d) => text.published.doubts[d] ?? d).join(text.comma);
-}
-
 /** Points of some references with one metric that belong into a picture. */
 export function marks(references: readonly Reference[], metric: string, fits: (p: ReferencePoint) => boolean): Mark[] {
   return references.flatMap((reference) =>
     reference.points
       .filter((p) => p.metric === metric && fits(p))
-      .map((point) => ({ by: reference.subject, load: loadOf(point), kind: kindOf(point), value: point.value, doubt: doubtText(point.doubt), point, reference })),
+      .map((point) => ({ by: reference.subject, load: loadOf(point), kind: kindOf(point), value: point.value, doubt: say(point.doubt), point, reference })),
   );
 }
 

@@ -42,7 +42,7 @@ describe("numbers", () => {
   it("of every unit that a document can name stand in words", () => {
     expect(UNITS.map((unit) => f.figure(90, unit))).toEqual([
       "90.0 IOPS", "90.0 B/s (90.0 B/s)", "90.0 B", "90", "90.0 ns", "0.0 s", "90.0 ns per I/O", "90.0 IOPS per core", "90 %", "+90.0 %",
-      "90.0x", "90.00x", "+90.0 % a minute", "90.00 cores", "90", "90.00 per I/O", "90 °C", "90.0 Hz", "90 ppm", "90.0 s", "90.0/s",
+      "90.0x", "90.00x", "+90.0 % a minute", "90.00 cores", "90", "90.00 per I/O", "90 °C", "90.0 Hz", "90 ppm", "90.0 W", "90.0 s", "90.0/s",
     ]);
   });
 

@@ -29,6 +29,31 @@ key: string, } | { "kind": "as_found",
 key: string, };
 
 /**
+ * A publication and the machines that stand for its platforms.
+ */
+export type Article = { 
+/**
+ * Name in the catalogue.
+ */
+id: string, 
+/**
+ * Title.
+ */
+title: string, 
+/**
+ * Who published it.
+ */
+publisher: string, 
+/**
+ * Where it can be read, where known.
+ */
+url: string | null, 
+/**
+ * Simulated machines: `r830-ws2016`.
+ */
+machines: Array<string>, };
+
+/**
  * Place in an interleaved comparison. Steps with the same `cell` and `pass` pair up, one per `arm`.
  */
 export type Block = { 
@@ -147,7 +172,7 @@ export type ComparedLoad = {
 /**
  * fio's word: `randread`.
  */
-op: string, 
+op: ReadWrite, 
 /**
  * Share of reads.
  */
@@ -814,10 +839,6 @@ paranoid: boolean, };
  */
 export type EvidenceView = { 
 /**
- * What it is, a word.
- */
-name: string, 
-/**
  * The same for people.
  */
 label: Message, 
@@ -828,7 +849,41 @@ value: number,
 /**
  * Its unit.
  */
-unit: Unit, };
+unit: Unit, } & ({ "name": "iops" } | { "name": "mean_latency" } | { "name": "mean_in_flight" } | { "name": "cpu_per_io" } | { "name": "at_device" } | { "name": "allowed_cpus_busy" } | { "name": "own_share_of_busy" } | { "name": "cpu_busy", 
+/**
+ * Number of the CPU.
+ */
+cpu: number, } | { "name": "cpu_interrupts", 
+/**
+ * Number of the CPU.
+ */
+cpu: number, } | { "name": "kernel_threads_busy" } | { "name": "workers_busy" } | { "name": "workers_waited" } | { "name": "gain_of_threads", 
+/**
+ * Threads there.
+ */
+threads: number, } | { "name": "gain_of_depth", 
+/**
+ * In flight there.
+ */
+in_flight: number, } | { "name": "growth_of_depth", 
+/**
+ * In flight there.
+ */
+in_flight: number, } | { "name": "gain_of_repeat", 
+/**
+ * In flight there.
+ */
+in_flight: number, } | { "name": "gain_per_target", 
+/**
+ * Targets there.
+ */
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "transactions" } | { "name": "cpus_busy" } | { "name": "busiest_cpu_busy" } | { "name": "drives_used" });
+
+/**
+ * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
+ * as it is written (`sda/scheduler`).
+ */
+export type FeatureName = string;
 
 /**
  * What came of a feature.
@@ -838,7 +893,7 @@ export type FeatureState = "used" | "unavailable" | "not_asked";
 /**
  * A feature and what came of it.
  */
-export type FeatureUse = { name: string, used: boolean, state: FeatureState | null, detail: Message, threads?: Array<number>, };
+export type FeatureUse = { name: FeatureName, used: boolean, state: FeatureState | null, detail: Message, threads?: Array<number>, };
 
 /**
  * A headline figure.
@@ -868,6 +923,80 @@ load: Message,
  * Index of the step it comes from.
  */
 step: number, };
+
+/**
+ * How a figure is worded.
+ */
+export type FigureRelation = "=" | "~" | "<" | "<=" | ">" | ">=" | "between";
+
+/**
+ * A published figure and what the simulated platform gives.
+ */
+export type FigureRow = { 
+/**
+ * Id in the catalogue.
+ */
+id: string, 
+/**
+ * Publication.
+ */
+article: string, 
+/**
+ * What is counted.
+ */
+metric: PublishedMetric, 
+/**
+ * Unit of `published` and `predicted`.
+ */
+unit: Unit, 
+/**
+ * The published value.
+ */
+published: number, 
+/**
+ * Upper end where a range is published.
+ */
+published_max: number | null, 
+/**
+ * How the publication words it.
+ */
+relation: FigureRelation, 
+/**
+ * By the simulated platform; `None` where no step stands for the figure.
+ */
+predicted: number | null, 
+/**
+ * (predicted - published) / published, percent; 0 inside a published range.
+ */
+error_pct: number | null, 
+/**
+ * Whether a parameter was fitted to it or to another figure of the same step.
+ */
+fitted: boolean, 
+/**
+ * Arithmetic on the published figures that this one contradicts.
+ */
+contradiction: Message | null, 
+/**
+ * Whether it counts: measured, and a rate, mean latency or use of the CPU.
+ */
+counted: boolean, 
+/**
+ * The step: `4k random read T16 QD2`.
+ */
+step: string | null, 
+/**
+ * `sim:MACHINE/PART`.
+ */
+target: string | null, 
+/**
+ * Conditions that the article does not state.
+ */
+assumed: string | null, 
+/**
+ * Why it is far off, or why nothing stands for it.
+ */
+reason: string | null, };
 
 /**
  * The command of fio for the same load.
@@ -1240,6 +1369,10 @@ probability: number | null,
  */
 confidence: Confidence, 
 /**
+ * How the device changed since the step that this one is set against, where measuring that step again proves it.
+ */
+state_change?: StateChange, 
+/**
  * One sentence.
  */
 sentence: Message, 
@@ -1462,6 +1595,27 @@ margin_pct: number,
 left_at: number | null, };
 
 /**
+ * A fitted parameter.
+ */
+export type Parameter = { 
+/**
+ * Shipped machines that have it.
+ */
+machines: Array<string>, 
+/**
+ * Its place in the machine file: `engine default: user`.
+ */
+parameter: string, 
+/**
+ * Its value as the machine file has it.
+ */
+value: string, 
+/**
+ * Figures it was fitted to, by id; at least two.
+ */
+fitted_to: Array<string>, };
+
+/**
  * One of `of` equal parts of a region.
  */
 export type Part = { 
@@ -1499,6 +1653,65 @@ space_pct: number, };
  * Why a step is run. Only `Measure` steps carry headline figures.
  */
 export type Phase = "purge" | "fill" | "precondition" | "settle" | "measure" | "probe";
+
+/**
+ * A chart of an article, drawn again.
+ */
+export type Picture = { 
+/**
+ * Publication.
+ */
+article: string, 
+/**
+ * What it shows.
+ */
+title: string, 
+/**
+ * Name of the x axis.
+ */
+x: string, 
+/**
+ * Metrics drawn.
+ */
+shows: Array<PublishedMetric>, 
+/**
+ * Lines or groups of bars.
+ */
+series: Array<PictureSeries>, };
+
+/**
+ * One point of a chart.
+ */
+export type PicturePoint = { 
+/**
+ * Its place on the x axis.
+ */
+x: string, 
+/**
+ * The step.
+ */
+step: string, 
+/**
+ * Value by metric.
+ */
+values: { [key in PublishedMetric]?: number }, 
+/**
+ * Published figures that belong to the point.
+ */
+published: Array<Published>, };
+
+/**
+ * One line of a chart.
+ */
+export type PictureSeries = { 
+/**
+ * What tells it from the others.
+ */
+name: string, 
+/**
+ * Its points, in order.
+ */
+points: Array<PicturePoint>, };
 
 /**
  * Where threads run.
@@ -1653,9 +1866,31 @@ determination: Message,
 drift_pct_per_round: number, };
 
 /**
- * What a published figure is, with its unit.
+ * A published figure as a mark in a chart.
  */
-export type PublishedMetric = "iops" | "iops_per_core" | "bytes_per_s" | "lat_mean_ns" | "lat_p50_ns" | "lat_p99_ns" | "lat_p99.999_ns" | "cpu_pct";
+export type Published = { 
+/**
+ * Id in the catalogue.
+ */
+id: string, 
+/**
+ * What is counted.
+ */
+metric: PublishedMetric, 
+/**
+ * The published value.
+ */
+value: number, 
+/**
+ * Upper end where a range is published.
+ */
+value_max: number | null, };
+
+/**
+ * What a published figure is. Files of the catalogue name it in the unit it was printed in; read from them, the
+ * value is in [`PublishedMetric::unit`].
+ */
+export type PublishedMetric = "iops" | "iops_per_core" | "bytes_per_s" | "bytes_per_s_as_printed" | "bytes_per_s_column_as_printed" | "lat_mean_ns" | "lat_typical_ns" | "lat_p50_ns" | "lat_p99_ns" | "lat_p99.99_ns" | "lat_p99.999_ns" | "cpu_pct" | "cpu_pct_job" | "cpu_pct_core_min" | "cpu_pct_core_max" | "cores_busy" | "cores_used" | "cores_for_1m_iops" | "cores_per_device" | "cores_total" | "cores_per_cpu" | "ccd_count" | "numa_nodes_per_socket" | "memory_channels" | "pcie_lanes" | "devices" | "devices_at_plateau" | "controllers" | "threads" | "outstanding_per_device" | "crossover_queue_depth" | "write_penalty" | "ratio" | "tps" | "tps_peak" | "tpm" | "tpm_peak" | "power_w" | "frequency_hz" | "run_s" | "capacity_bytes" | "cache_bytes" | "memory_bytes" | "data_bytes" | "footprint_pct" | "overprovisioning_pct";
 
 /**
  * By which means targets are given back to the state of new ones.
@@ -1720,6 +1955,11 @@ pct: number,
 process: RateProcess, };
 
 /**
+ * What `rw` (`readwrite`) says.
+ */
+export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite";
+
+/**
  * A published result that the catalogue holds.
  */
 export type Reference = { 
@@ -1759,7 +1999,7 @@ value: number,
 /**
  * fio's word: `randread`.
  */
-op: string | null, 
+op: ReadWrite | null, 
 /**
  * Share of reads.
  */
@@ -1809,6 +2049,39 @@ offset_bytes: number,
  * Length; `None`: to the end of a device, or the default file size.
  */
 size_bytes: number | null, };
+
+/**
+ * The table and what it adds up to.
+ */
+export type Reproduction = { 
+/**
+ * Version of this form.
+ */
+schema: number, 
+/**
+ * The publications, in the order of their cells.
+ */
+articles: Array<Article>, 
+/**
+ * Virtual time of each step.
+ */
+window: Window, 
+/**
+ * One row per published figure, in the order of the cells; those that no step stands for last in their article.
+ */
+figures: Array<FigureRow>, 
+/**
+ * Charts of the articles, drawn again.
+ */
+pictures: Array<Picture>, 
+/**
+ * Every fitted parameter.
+ */
+parameters: Array<Parameter>, 
+/**
+ * Counts.
+ */
+summary: Summary, };
 
 /**
  * Ties between steps. All empty for a step that stands alone.
@@ -2083,6 +2356,11 @@ runs: number,
 freedom: number, };
 
 /**
+ * How a device changed between steps: the same step was measured again and gave something else.
+ */
+export type StateChange = "slower" | "faster";
+
+/**
  * Steadiness: of the rounds where the step was settled in rounds, else of the intervals of its window.
  */
 export type SteadyView = { 
@@ -2261,7 +2539,7 @@ cpus: Array<number>,
 /**
  * fio's word: `randread`.
  */
-op: string, 
+op: ReadWrite, 
 /**
  * Share of reads.
  */
@@ -2482,6 +2760,43 @@ name: string,
 question: string, };
 
 /**
+ * Counts over the figures that count and do not contradict themselves.
+ */
+export type Summary = { 
+/**
+ * Figures with a prediction.
+ */
+figures: number, 
+/**
+ * Of them within 10 %.
+ */
+within_10_pct: number, 
+/**
+ * Of them beyond 25 %.
+ */
+beyond_25_pct: number, 
+/**
+ * Of them beyond 25 % without a reason.
+ */
+unexplained: number, 
+/**
+ * Figures of steps that no parameter was fitted to.
+ */
+held_out: number, 
+/**
+ * Of them within 15 %.
+ */
+held_out_within_15_pct: number, 
+/**
+ * Figures that count but have no prediction.
+ */
+without_prediction: number, 
+/**
+ * Figures that contradict themselves; not counted above.
+ */
+contradicted: number, };
+
+/**
  * Which target: its name in the plan, as the user gave it. Plans, records and labs speak of targets by this name alone;
  * what it is today (a path, a drive that the kernel renumbered, a simulated one) is known to whoever runs the steps.
  */
@@ -2592,7 +2907,7 @@ export type TrackedFigure = "iops" | "bytes_per_s" | "lat_mean_ns";
  * The unit of a figure. One list for evidence, tiles, comparisons and charts; the words are those of the JSON contract.
  * Aliases are words of schema 1.
  */
-export type Unit = "iops" | "bytes_per_s" | "bytes" | "block_bytes" | "ns" | "duration_ns" | "ns_per_io" | "iops_per_core" | "pct" | "change_pct" | "change" | "times" | "pct_per_minute" | "cores" | "count" | "per_io" | "celsius" | "hertz" | "ppm" | "s" | "per_s";
+export type Unit = "iops" | "bytes_per_s" | "bytes" | "block_bytes" | "ns" | "duration_ns" | "ns_per_io" | "iops_per_core" | "pct" | "change_pct" | "change" | "times" | "pct_per_minute" | "cores" | "count" | "per_io" | "celsius" | "hertz" | "ppm" | "watts" | "s" | "per_s";
 
 /**
  * A step without a partner.
@@ -2716,9 +3031,9 @@ export type Warning = { "kind": "engine_overhead",
  */
 share_pct: number, } | { "kind": "feature_missing", 
 /**
- * Feature name.
+ * Which.
  */
-feature: string, 
+feature: FeatureName, 
 /**
  * The reason.
  */
@@ -2832,6 +3147,23 @@ text: Message, };
  * Why a step is not called steady.
  */
 export type WhyUnsteady = "not_achieved" | "warm_up_too_long" | "beginning_differs" | "level_changes" | "drifts" | "cannot_tell";
+
+/**
+ * Virtual time of each step, and the seed.
+ */
+export type Window = { 
+/**
+ * Warm-up that is not counted, ms.
+ */
+ramp_ms: number, 
+/**
+ * Measured, ms.
+ */
+runtime_ms: number, 
+/**
+ * Seed of addresses and service times.
+ */
+seed: number, };
 
 /**
  * What is done to the targets.

@@ -23,6 +23,7 @@ export const UNITS: readonly Unit[] = [
   "celsius",
   "hertz",
   "ppm",
+  "watts",
   "s",
   "per_s",
 ];

@@ -2,25 +2,21 @@
 
 import type { EChartsOption } from "echarts";
 import { logMarks, zeroScale } from "../curves";
-import type { ArticlePicture, FigureRow } from "../document";
-import { count3, countTick, figure, time, timeTick } from "../format";
+import type { ArticlePicture, FigureRow, PublishedMetric, Unit } from "../document";
+import { countTick, figure, timeTick } from "../format";
 import { SYMBOLS, row, tip, type Params } from "../options";
 import { shades, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
 import { errorText } from "./study";
 
-/** A figure of the catalogue with its unit: rates, microseconds, percents and bytes per second have their own. */
-export function valueText(value: number | null, metric: string): string {
-  if (value === null) return text.reproduction.none;
-  if (metric.startsWith("latency_us")) return time(value * 1000);
-  if (metric === "bandwidth_bytes_per_s") return figure(value, "bytes_per_s");
-  if (metric.includes("_pct")) return `${count3(value)} %`;
-  return count3(value);
+/** A published or predicted figure with its unit. */
+export function valueText(value: number | null, unit: Unit): string {
+  return value === null ? text.reproduction.none : figure(value, unit);
 }
 
 /** What is counted, in the language of the page. */
-export function metricWord(metric: string): string {
+export function metricWord(metric: PublishedMetric): string {
   return text.reproduction.metrics[metric] ?? metric.replace(/_/g, " ");
 }
 
@@ -29,24 +25,36 @@ export function publishedOf(r: FigureRow): number {
   return r.published_max === null ? r.published : (r.published + r.published_max) / 2;
 }
 
-const GROUPS: readonly [string, (metric: string) => boolean][] = [
-  ["iops", (m) => m.startsWith("iops")],
-  ["bandwidth_bytes_per_s", (m) => m === "bandwidth_bytes_per_s"],
-  ["latency_us_mean", (m) => m.startsWith("latency_us")],
-  ["cpu_pct", (m) => m.includes("cpu") || m === "cores_busy"],
+/** Pictures of predicted over published, each of one unit. */
+const GROUPS: readonly { metric: PublishedMetric; units: readonly Unit[] }[] = [
+  { metric: "iops", units: ["iops", "iops_per_core"] },
+  { metric: "bytes_per_s", units: ["bytes_per_s"] },
+  { metric: "lat_mean_ns", units: ["ns"] },
+  { metric: "cpu_pct", units: ["pct", "cores"] },
 ];
 
+/** Units of the metrics that pictures of articles draw. */
+const UNITS: Partial<Record<PublishedMetric, Unit>> = { iops: "iops", iops_per_core: "iops_per_core", bytes_per_s: "bytes_per_s", lat_mean_ns: "ns", cpu_pct: "pct", cores_busy: "cores" };
+
+function unitOf(metric: PublishedMetric): Unit {
+  return UNITS[metric] ?? "count";
+}
+
+function tone(unit: Unit, p: Palette): string {
+  return { iops: p.op.read, iops_per_core: p.op.read, ns: p.op.write, bytes_per_s: p.op.mixed }[unit as string] ?? p.op.trim;
+}
+
 /** Figures by what they count, those with a prediction only. */
-export function scatterGroups(rows: readonly FigureRow[]): { metric: string; rows: FigureRow[] }[] {
+export function scatterGroups(rows: readonly FigureRow[]): { metric: PublishedMetric; rows: FigureRow[] }[] {
   const usable = rows.filter((r) => r.predicted !== null && r.predicted > 0 && r.published > 0 && r.contradiction === null);
-  return GROUPS.map(([metric, fits]) => ({ metric, rows: usable.filter((r) => fits(r.metric)) })).filter((g) => g.rows.length > 0);
+  return GROUPS.map(({ metric, units }) => ({ metric, rows: usable.filter((r) => units.includes(r.unit)) })).filter((g) => g.rows.length > 0);
 }
 
 /** Predicted over published, both logarithmic, with the band of 10 %. */
-export function scatter(rows: readonly FigureRow[], metric: string, p: Palette): EChartsOption {
+export function scatter(rows: readonly FigureRow[], metric: PublishedMetric, p: Palette): EChartsOption {
   const marks = logMarks(rows.flatMap((r) => [publishedOf(r) * 0.88, (r.predicted ?? 0) * 1.13]));
   const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
-  const tick = (v: number): string => (metric.startsWith("latency_us") ? timeTick(v * 1000) : countTick(v));
+  const tick = (v: number): string => (unitOf(metric) === "ns" ? timeTick(v) : countTick(v));
   const shown = marks.length > 9 ? marks.filter((m) => /^1/.test(m.toExponential())) : marks;
   const axis = (name: string, gap: number): object => ({
     ...axisStyle(p), type: "log", min: low, max: high, name, nameLocation: "middle", nameGap: gap, minorTick: { show: false },
@@ -54,7 +62,7 @@ export function scatter(rows: readonly FigureRow[], metric: string, p: Palette):
   });
   // Both ends lie on the frame: a line that begins outside of it is not drawn.
   const edge = (factor: number): object[] => [{ coord: [Math.max(low, low / factor), Math.max(low, low * factor)], lineStyle: { color: p.muted, width: 1, type: "dashed" } }, { coord: [Math.min(high, high / factor), Math.min(high, high * factor)] }];
-  const color = metric.startsWith("iops") ? p.op.read : metric.startsWith("latency") ? p.op.write : metric.startsWith("band") ? p.op.mixed : p.op.trim;
+  const color = tone(unitOf(metric), p);
   return {
     grid: { left: 62, right: 14, top: 12, bottom: 42 },
     xAxis: axis(text.reproduction.publishedAxis, 26),
@@ -64,7 +72,7 @@ export function scatter(rows: readonly FigureRow[], metric: string, p: Palette):
       formatter: (raw: unknown) => {
         const r = rows[(raw as Params).dataIndex];
         if (!r) return "";
-        return tip(r.id, [row("transparent", text.reproduction.published, valueText(publishedOf(r), r.metric)), row(color, text.reproduction.predicted, valueText(r.predicted, r.metric)), row("transparent", text.reproduction.error, errorText(r.error_pct))], [r.step ?? "", r.fitted ? text.reproduction.fitted : ""].filter((x) => x !== "").join(" · "));
+        return tip(r.id, [row("transparent", text.reproduction.published, valueText(publishedOf(r), r.unit)), row(color, text.reproduction.predicted, valueText(r.predicted, r.unit)), row("transparent", text.reproduction.error, errorText(r.error_pct))], [r.step ?? "", r.fitted ? text.reproduction.fitted : ""].filter((x) => x !== "").join(" · "));
       },
     },
     series: [
@@ -84,13 +92,13 @@ export function seriesTones(n: number, p: Palette): string[] {
 }
 
 /** One metric of an article's picture: bars where there are few points, lines else; published figures as open diamonds. */
-export function articleChart(picture: ArticlePicture, metric: string, p: Palette, width: number): EChartsOption {
+export function articleChart(picture: ArticlePicture, metric: PublishedMetric, p: Palette, width: number): EChartsOption {
   const places = [...new Set(picture.series.flatMap((s) => s.points.map((q) => q.x)))];
   const tones = seriesTones(picture.series.length, p);
   const bars = places.length < 4 || !places.every((x) => /^[\d.]/.test(x));
   const all = picture.series.flatMap((s) => s.points.flatMap((q) => [q.values[metric] ?? 0, ...q.published.filter((m) => m.metric === metric).map((m) => m.value_max ?? m.value)]));
-  const isTime = metric.startsWith("latency_us");
-  const tick = (v: number): string => (isTime ? timeTick(v * 1000) : countTick(v));
+  const unit = unitOf(metric);
+  const tick = (v: number): string => (unit === "ns" ? timeTick(v) : countTick(v));
   const of = (s: ArticlePicture["series"][number], x: string) => s.points.find((q) => q.x === x);
   const turned = places.reduce((n, x) => n + 8 * x.length + 12, 0) > width - 70;
   return {
@@ -105,8 +113,8 @@ export function articleChart(picture: ArticlePicture, metric: string, p: Palette
         const rows = picture.series.flatMap((s, i) => {
           const q = of(s, x);
           if (!q) return [];
-          const marks = q.published.filter((m) => m.metric === metric).map((m) => row("transparent", `◇ ${text.published.mark}`, `${valueText(m.value, metric)}${m.value_max === null ? "" : `–${valueText(m.value_max, metric)}`}`));
-          return [row(tones[i] ?? p.ink, s.name, valueText(q.values[metric] ?? null, metric)), ...marks];
+          const marks = q.published.filter((m) => m.metric === metric).map((m) => row("transparent", `◇ ${text.published.mark}`, `${valueText(m.value, unit)}${m.value_max === null ? "" : `–${valueText(m.value_max, unit)}`}`));
+          return [row(tones[i] ?? p.ink, s.name, valueText(q.values[metric] ?? null, unit)), ...marks];
         });
         return tip(x, rows);
       },

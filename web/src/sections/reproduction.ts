@@ -82,13 +82,13 @@ function marksOf(r: FigureRow): HTMLElement {
 function rowOf(r: FigureRow): (Node | string)[] {
   const t = text.reproduction;
   const relation = r.relation === "=" || r.relation === "between" ? "" : `${r.relation} `;
-  const published = r.published_max === null ? `${relation}${valueText(r.published, r.metric)}` : `${valueText(r.published, r.metric)} – ${valueText(r.published_max, r.metric)}`;
+  const published = r.published_max === null ? `${relation}${valueText(r.published, r.unit)}` : `${valueText(r.published, r.unit)} – ${valueText(r.published_max, r.unit)}`;
   const why = [r.reason, r.contradiction, r.assumed === null ? null : t.assumed(say(r.assumed))].filter((x) => x !== null);
   const far = r.error_pct !== null && Math.abs(r.error_pct) > FAR_PCT;
   return [
     el("span", {}, el("b", {}, metricWord(r.metric)), el("small", { title: r.id }, ` ${r.step === null ? r.id : say(r.step)}`), r.target === null ? null : el("small.note", {}, ` ${r.target}`), ...why.map((w) => el("small.why", {}, rich(say(w))))),
     published,
-    valueText(r.predicted, r.metric),
+    valueText(r.predicted, r.unit),
     far ? el("b.bad", {}, errorText(r.error_pct)) : errorText(r.error_pct),
     marksOf(r),
   ];

@@ -1,5 +1,7 @@
 /** Every word of the page in English. Another language is another object of this shape. */
 
+import type { PublishedMetric } from "../document";
+
 const plural = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
 
 export const english = {
@@ -30,11 +32,6 @@ export const english = {
     by: (subject: string, source: string): string => `${subject} (${source})`,
     note: (sources: string): string => `Open diamonds are published figures: ${sources}. Other hardware, the same load.`,
     mark: "published",
-    doubts: {
-      "contradicts another published figure of the same load": "contradicts another published figure of the same load",
-      "garbled in print, read as this": "garbled in print, read as this",
-      "a round figure": "a round figure",
-    } as Record<string, string>,
   },
   theme: { label: "Colours", auto: "auto", light: "light", dark: "dark" },
   sections: {
@@ -436,9 +433,9 @@ export const english = {
     reasons: "Reasons", none: "–",
     copied: "Copy CSV", assumed: (what: string): string => `assumed: ${what}`,
     metrics: {
-      iops: "IOPS", bandwidth_bytes_per_s: "throughput", latency_us_mean: "mean latency", cpu_pct: "CPU use", cores_busy: "busy cores", iops_per_core: "IOPS per core",
-      latency_us_p50: "p50", latency_us_p99: "p99", latency_us_p99_9: "p99.9", latency_us_p99_99: "p99.99", latency_us_p99_999: "p99.999", latency_us_max: "longest latency", latency_us_stddev: "standard deviation of latency",
-    } as Record<string, string>,
+      iops: "IOPS", bytes_per_s: "throughput", lat_mean_ns: "mean latency", cpu_pct: "CPU use", cores_busy: "busy cores", iops_per_core: "IOPS per core",
+      lat_p50_ns: "p50", lat_p99_ns: "p99", "lat_p99.99_ns": "p99.99", "lat_p99.999_ns": "p99.999",
+    } as Partial<Record<PublishedMetric, string>>,
   },
   chart: {
     exact: "exact",

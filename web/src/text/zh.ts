@@ -27,11 +27,6 @@ export const chinese: Text = {
     by: (subject, source) => `${subject}（${source}）`,
     note: (sources) => `空心菱形为公开发表的数据：${sources}。硬件不同，负载相同。`,
     mark: "公开发表",
-    doubts: {
-      "contradicts another published figure of the same load": "与同一负载下另一已发表数据矛盾",
-      "garbled in print, read as this": "原文有误，按此解读",
-      "a round figure": "约数",
-    },
   },
   theme: { label: "配色", auto: "自动", light: "浅色", dark: "深色" },
   sections: {
@@ -419,8 +414,8 @@ export const chinese: Text = {
     reasons: "原因", none: "–",
     copied: "复制 CSV", assumed: (what) => `假定：${what}`,
     metrics: {
-      iops: "IOPS", bandwidth_bytes_per_s: "吞吐量", latency_us_mean: "平均延时", cpu_pct: "CPU 占用率", cores_busy: "繁忙核数", iops_per_core: "每核 IOPS",
-      latency_us_p50: "p50 延时", latency_us_p99: "p99 延时", latency_us_p99_9: "p99.9 延时", latency_us_p99_99: "p99.99 延时", latency_us_p99_999: "p99.999 延时", latency_us_max: "最长延时", latency_us_stddev: "延时标准差",
+      iops: "IOPS", bytes_per_s: "吞吐量", lat_mean_ns: "平均延时", cpu_pct: "CPU 占用率", cores_busy: "繁忙核数", iops_per_core: "每核 IOPS",
+      lat_p50_ns: "p50 延时", lat_p99_ns: "p99 延时", "lat_p99.99_ns": "p99.99 延时", "lat_p99.999_ns": "p99.999 延时",
     },
   },
   chart: {

@@ -88,7 +88,7 @@ impl Message {
         }
     }
 
-    /// Whether this message, or one inside it, has the id.
+    /// Whether this message, or one inside it, has the id: for tests. What code decides by stands typed beside the message.
     #[must_use]
     pub fn holds(&self, id: &str) -> bool {
         let inside = |arg: &Arg| match arg {

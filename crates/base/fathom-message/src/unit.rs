@@ -50,6 +50,8 @@ pub enum Unit {
     Hertz,
     /// Parts per million.
     Ppm,
+    /// Watts.
+    Watts,
     /// Seconds.
     S,
     /// Events per second that are no I/Os: transactions, commands.
@@ -59,7 +61,7 @@ pub enum Unit {
 
 impl Unit {
     /// All units.
-    pub const ALL: [Unit; 21] = [
+    pub const ALL: [Unit; 22] = [
         Unit::Iops,
         Unit::BytesPerS,
         Unit::Bytes,
@@ -79,6 +81,7 @@ impl Unit {
         Unit::Celsius,
         Unit::Hertz,
         Unit::Ppm,
+        Unit::Watts,
         Unit::S,
         Unit::PerS,
     ];
@@ -106,6 +109,7 @@ impl Unit {
             Unit::Celsius => "celsius",
             Unit::Hertz => "hertz",
             Unit::Ppm => "ppm",
+            Unit::Watts => "watts",
             Unit::S => "s",
             Unit::PerS => "per_s",
         }

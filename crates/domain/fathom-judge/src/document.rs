@@ -13,7 +13,8 @@ mod step;
 mod words;
 
 use fathom_message::{Message, Unit};
-use fathom_plan::{PlacementKind, Plan};
+use fathom_model::catalogue::PublishedMetric;
+use fathom_plan::{PlacementKind, Plan, ReadWrite};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +28,8 @@ pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
 pub use words::{
-    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, PublishedMetric, Speed,
-    SpreadSource, StepState, TrackedFigure, WhyUnsteady,
+    Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, Speed, SpreadSource,
+    StepState, TrackedFigure, WhyUnsteady,
 };
 
 /// Version of this document's shape.
@@ -120,7 +121,7 @@ pub struct ReferencePoint {
     /// In the unit of the metric.
     pub value: f64,
     /// fio's word: `randread`.
-    pub op: Option<String>,
+    pub op: Option<ReadWrite>,
     /// Share of reads.
     pub read_pct: Option<u8>,
     /// Block size.

@@ -228,8 +228,8 @@ mod tests {
     fn a_point_that_may_lie_on_either_side_is_no_knee_but_widens_where_it_is() {
         let mut steps = depths(&[10e3, 17.9e3]);
         steps[1].iops_ci95 = Some([17e3, 18.8e3]);
-        let unsure = &ladders(&steps)[0];
-        assert_eq!((unsure.knee, unsure.may_bend), (None, true));
+        let open = &ladders(&steps)[0];
+        assert_eq!((open.knee, open.may_bend), (None, true));
         let mut steps = depths(&[10e3, 20e3, 35.8e3, 50e3]);
         steps[2].iops_ci95 = Some([34e3, 37.6e3]);
         assert_eq!(ladders(&steps)[0].knee, Some(KneeView { step: 3, at: 8.0, between: [2.0, 8.0] }));

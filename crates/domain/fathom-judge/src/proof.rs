@@ -2,7 +2,7 @@
 
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_plan::{Mode, Placement, Step, label_message};
-use fathom_record::{FeatureState, HostDelta, StepFailure, StepRecord, ThreadRecord};
+use fathom_record::{FeatureName, FeatureState, HostDelta, StepFailure, StepRecord, ThreadRecord};
 use fathom_units::format_cpu_list;
 
 use crate::document::{CheckName, CheckView};
@@ -66,7 +66,7 @@ fn fixed_buffers(record: &StepRecord) -> Option<CheckView> {
     let feature = record
         .features
         .iter()
-        .filter(|f| f.name == "fixed_buffers" && f.state != FeatureState::NotAsked)
+        .filter(|f| f.name == FeatureName::FixedBuffers && f.state != FeatureState::NotAsked)
         .min_by_key(|f| f.is_used())?;
     let sentence = match feature.is_used() {
         true => msg!("check-buffers-accepted", detail = &feature.detail),
@@ -248,7 +248,8 @@ mod tests {
     fn registered_buffers_are_proved_by_the_kernels_answer() {
         let mut record = crate::samples::record(&[1]);
         let mut judge = |state, detail: &str| {
-            record.features = vec![fathom_record::FeatureUse::new("fixed_buffers", state, Message::verbatim(detail))];
+            record.features =
+                vec![fathom_record::FeatureUse::new(FeatureName::FixedBuffers, state, Message::verbatim(detail))];
             fixed_buffers(&record).map(|c| c.ok)
         };
         assert_eq!(judge(FeatureState::Used, "one piece of contiguous memory"), Some(Some(true)));

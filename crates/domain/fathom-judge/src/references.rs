@@ -1,10 +1,10 @@
 //! Published results of a study, from the catalogue, as marks beside the measured points.
 
 use fathom_message::{Arg, Join, Message, msg};
-use fathom_model::catalogue::{Catalogue, Figure, Source};
+use fathom_model::catalogue::{Catalogue, Figure, FigureKind, PublishedMetric, Source};
 use fathom_plan::PlacementKind;
 
-use crate::document::{PublishedMetric, Reference, ReferencePoint};
+use crate::document::{Reference, ReferencePoint};
 
 /// Which publications did what a shipped study does.
 const OF_STUDY: [(&str, &[&str]); 7] = [
@@ -17,16 +17,16 @@ const OF_STUDY: [(&str, &[&str]); 7] = [
     ("qos", &["anandtech-p4800x-2017"]),
 ];
 
-/// The catalogue's metrics that pictures show: its name, the document's name, and what a value is multiplied with.
-const METRICS: [(&str, PublishedMetric, f64); 8] = [
-    ("iops", PublishedMetric::Iops, 1.0),
-    ("iops_per_core", PublishedMetric::IopsPerCore, 1.0),
-    ("bandwidth_bytes_per_s", PublishedMetric::BytesPerS, 1.0),
-    ("latency_us_mean", PublishedMetric::LatMeanNs, 1000.0),
-    ("latency_us_p50", PublishedMetric::LatP50Ns, 1000.0),
-    ("latency_us_p99", PublishedMetric::LatP99Ns, 1000.0),
-    ("latency_us_p99_999", PublishedMetric::LatP99_999Ns, 1000.0),
-    ("cpu_pct", PublishedMetric::CpuPct, 1.0),
+/// What pictures show.
+const METRICS: [PublishedMetric; 8] = [
+    PublishedMetric::Iops,
+    PublishedMetric::IopsPerCore,
+    PublishedMetric::BytesPerS,
+    PublishedMetric::LatMeanNs,
+    PublishedMetric::LatP50Ns,
+    PublishedMetric::LatP99Ns,
+    PublishedMetric::LatP99_999Ns,
+    PublishedMetric::CpuPct,
 ];
 
 /// Measured figures of the publications that belong to `study`; none for a study of the user's own.
@@ -40,7 +40,7 @@ pub fn references(study: &str) -> Vec<Reference> {
 /// One reference for each subject of a publication: figures of different drives are never one curve.
 fn of_source(catalogue: &Catalogue, source: &Source) -> Vec<Reference> {
     let mut out: Vec<Reference> = Vec::new();
-    for figure in catalogue.figures_of(&source.id).filter(|f| f.kind == "measured") {
+    for figure in catalogue.figures_of(&source.id).filter(|f| f.kind == FigureKind::Measured) {
         let Some(point) = point(figure) else { continue };
         let subject = match &figure.conditions.os {
             Some(os) => format!("{}, {os}", figure.conditions.subject),
@@ -64,12 +64,14 @@ fn of_source(catalogue: &Catalogue, source: &Source) -> Vec<Reference> {
 
 /// A figure as a point; `None` for metrics that no picture shows, and for figures without a load.
 fn point(figure: &Figure) -> Option<ReferencePoint> {
-    let (_, metric, factor) = METRICS.iter().find(|(name, ..)| *name == figure.metric)?;
+    if !METRICS.contains(&figure.metric) {
+        return None;
+    }
     let at = &figure.conditions;
     Some(ReferencePoint {
-        metric: *metric,
-        value: figure.value * factor,
-        op: Some(at.op.clone()?),
+        metric: figure.metric,
+        value: figure.value,
+        op: Some(at.op?.io()?),
         read_pct: at.read_pct,
         block_size_bytes: at.block_size_bytes,
         threads: at.threads,
@@ -131,7 +133,7 @@ mod tests {
         let points = found.iter().flat_map(|r| &r.points);
         let one: Vec<_> = points
             .filter(|p| {
-                p.op.as_deref() == Some("randread")
+                p.op == Some(fathom_plan::ReadWrite::RandRead)
                     && p.queue_depth == Some(1)
                     && p.metric == PublishedMetric::LatMeanNs
             })

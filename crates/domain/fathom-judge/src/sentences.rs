@@ -9,7 +9,7 @@ use crate::health::throttled_message;
 pub(crate) fn warning_text(warning: &Warning) -> Message {
     match warning {
         Warning::FeatureMissing { feature, reason } => {
-            msg!("warning-feature-missing", feature = feature, reason = reason)
+            msg!("warning-feature-missing", feature = feature.to_string(), reason = reason)
         }
         Warning::Note { text } => text.clone(),
         Warning::EngineOverhead { share_pct } => msg!("warning-engine-overhead", share = Quantity::pct(*share_pct)),
@@ -95,7 +95,10 @@ mod tests {
         let throttled = |sign, celsius_max| Warning::Throttled { device: "nvme0n1".into(), sign, celsius_max };
         let warnings = [
             Warning::EngineOverhead { share_pct: 7.25 },
-            Warning::FeatureMissing { feature: "iopoll".into(), reason: msg!("cause-short-transfer") },
+            Warning::FeatureMissing {
+                feature: fathom_record::FeatureName::Iopoll,
+                reason: msg!("cause-short-transfer"),
+            },
             Warning::LittlesLaw { computed: 4.56, depth: 4.0 },
             Warning::DiskstatsDisagree { devices: devices(), ours: 100, kernel: 130 },
             Warning::DiskstatsDisagree { devices: devices(), ours: 130, kernel: 100 },

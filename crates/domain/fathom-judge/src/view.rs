@@ -58,12 +58,13 @@ pub fn limit_view(limit: Limit) -> LimitView {
         name: limit.name,
         probability: limit.probability,
         confidence: limit.confidence,
+        state_change: limit.cause.state_change(),
         sentence: limit.sentence(),
         evidence: limit
             .evidence
             .into_iter()
             .map(|e| EvidenceView {
-                name: e.name.as_str().to_owned(),
+                name: e.name,
                 label: e.name.message(),
                 value: e.quantity.value,
                 unit: e.quantity.unit,
@@ -103,7 +104,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         fixed_files: step.engine.fixed_files,
         placement: step.placement.kind(),
         cpus: Vec::new(),
-        op: step.workload.fio_rw().into(),
+        op: step.workload.read_write(),
         read_pct: step.workload.mix.read_pct,
         pattern: step.workload.pattern,
         block_size_bytes: step.workload.block_bytes_max(),
@@ -138,6 +139,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
             name: LimitName::Unknown,
             probability: None,
             confidence: Confidence::Unknown,
+            state_change: None,
             sentence: Message::verbatim(""),
             evidence: Vec::new(),
             would_help: Vec::new(),

@@ -26,14 +26,14 @@ struct Score {
     right: u32,
     unknown: u32,
     /// Wrong, and said with less than `SAID_FROM`.
-    unsure: u32,
+    likely: u32,
     /// Said with nine in ten or more, and how many of them were wrong.
     sure: u32,
     sure_wrong: Vec<String>,
 }
 
 #[test]
-fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown_or_unsure() {
+fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown_or_likely() {
     let mut score = Score::default();
     for truth in LimitName::ALL {
         for seed in 0..CASES_PER_NAME {
@@ -44,7 +44,7 @@ fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown
             let is_right = answer.name == truth;
             score.right += u32::from(is_right);
             score.unknown += u32::from(!is_right && answer.name == LimitName::Unknown);
-            score.unsure += u32::from(!is_right && answer.name != LimitName::Unknown && probability < SAID_FROM);
+            score.likely += u32::from(!is_right && answer.name != LimitName::Unknown && probability < SAID_FROM);
             score.sure += u32::from(probability >= Confidence::CONFIRMED_FROM);
             if !is_right && probability >= Confidence::CONFIRMED_FROM {
                 score.sure_wrong.push(format!("{truth:?} seed {seed}: {}", answer.sentence()));
@@ -52,13 +52,13 @@ fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown
         }
     }
     keep(&score);
-    let Score { all, right, unknown, unsure, sure, ref sure_wrong, .. } = score;
+    let Score { all, right, unknown, likely, sure, ref sure_wrong, .. } = score;
     assert!(all >= 300);
     assert!(f64::from(right) >= 0.95 * f64::from(all), "{right} of {all}; sure but wrong: {sure_wrong:#?}");
     assert!(sure_wrong.len() as f64 <= 0.02 * f64::from(sure), "{sure} sure: {sure_wrong:#?}");
-    let wrong = all - right - unknown - unsure;
+    let wrong = all - right - unknown - likely;
     // What is said with 60 to 90 % may be wrong now and then: that is what it says.
-    assert!(wrong <= all / 50, "{wrong} wrong, {unknown} unknown, {unsure} unsure: {sure_wrong:#?}");
+    assert!(wrong <= all / 50, "{wrong} wrong, {unknown} unknown, {likely} likely: {sure_wrong:#?}");
 }
 
 /// Writes the matrix, or compares it with what is written.
@@ -73,7 +73,7 @@ fn keep(score: &Score) {
 }
 
 fn page(score: &Score) -> String {
-    let Score { matrix, all, right, unknown, unsure, sure, sure_wrong } = score;
+    let Score { matrix, all, right, unknown, likely, sure, sure_wrong } = score;
     let mut text = String::from(
         "# Attribution: how often it is right\n\n\
          Made by `cargo test -p fathom-model --test labelled` (`FATHOM_BLESS=1` writes it again): seeded machines of operational\n\
@@ -95,9 +95,9 @@ fn page(score: &Score) -> String {
         }
     }
     let share = f64::from(*right) / f64::from(*all) * 100.0;
-    let wrong = all - right - unknown - unsure;
+    let wrong = all - right - unknown - likely;
     text.push_str(&format!(
-        "\n\n{right} of {all} right ({share:.1} %), {unknown} unknown, {unsure} said with less than {:.0} %, {wrong} wrong.\n\
+        "\n\n{right} of {all} right ({share:.1} %), {unknown} unknown, {likely} said with less than {:.0} %, {wrong} wrong.\n\
          Said with {:.0} % or more: {sure}, {} of them wrong.\n",
         SAID_FROM * 100.0,
         Confidence::CONFIRMED_FROM * 100.0,

@@ -10,6 +10,7 @@ mod goal;
 mod knobs;
 mod label;
 mod plan;
+mod read_write;
 mod role;
 mod share;
 mod step;
@@ -33,6 +34,7 @@ pub use knobs::{
 };
 pub use label::{common_label, label_message, loop_message, set_label, workload_message};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
+pub use read_write::ReadWrite;
 pub use role::{
     ArmPart, Block, Conditioning, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare, Role,
     Round, Turn,

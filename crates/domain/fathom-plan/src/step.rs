@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::RunLength;
+use crate::read_write::ReadWrite;
 use crate::role::Role;
 pub(crate) use crate::target::TargetId;
 
@@ -322,45 +323,15 @@ impl Workload {
 
     /// fio's word for mix and pattern: `randread`, `read`, `randrw`...
     #[must_use]
-    pub fn fio_rw(&self) -> &'static str {
-        let sequential = matches!(self.pattern, Pattern::Sequential);
+    pub fn read_write(&self) -> ReadWrite {
+        let of = |sequential, random| if matches!(self.pattern, Pattern::Sequential) { sequential } else { random };
         let m = self.mix;
         match (m.read_pct > 0, m.write_pct > 0, m.trim_pct > 0) {
-            (true, false, false) => {
-                if sequential {
-                    "read"
-                } else {
-                    "randread"
-                }
-            }
-            (false, true, false) => {
-                if sequential {
-                    "write"
-                } else {
-                    "randwrite"
-                }
-            }
-            (false, false, true) => {
-                if sequential {
-                    "trim"
-                } else {
-                    "randtrim"
-                }
-            }
-            (false, true, true) => {
-                if sequential {
-                    "trimwrite"
-                } else {
-                    "randtrimwrite"
-                }
-            }
-            _ => {
-                if sequential {
-                    "rw"
-                } else {
-                    "randrw"
-                }
-            }
+            (true, false, false) => of(ReadWrite::Read, ReadWrite::RandRead),
+            (false, true, false) => of(ReadWrite::Write, ReadWrite::RandWrite),
+            (false, false, true) => of(ReadWrite::Trim, ReadWrite::RandTrim),
+            (false, true, true) => of(ReadWrite::TrimWrite, ReadWrite::RandTrimWrite),
+            _ => of(ReadWrite::Rw, ReadWrite::RandRw),
         }
     }
 }

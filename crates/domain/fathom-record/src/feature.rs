@@ -3,6 +3,8 @@
 use fathom_message::Message;
 use serde::{Deserialize, Serialize};
 
+use crate::feature_name::FeatureName;
+
 /// What came of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -21,8 +23,8 @@ pub enum FeatureState {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(as = "Stored"))]
 #[serde(from = "Stored", into = "Stored")]
 pub struct FeatureUse {
-    /// `fixed_buffers`, `fixed_files`, `registered_ring`, `single_issuer`, `defer_taskrun`, `iopoll`, `sqpoll`...
-    pub name: String,
+    /// Which.
+    pub name: FeatureName,
     /// What came of it.
     pub state: FeatureState,
     /// Why not, or how; may be empty.
@@ -34,13 +36,13 @@ pub struct FeatureUse {
 impl FeatureUse {
     /// A feature on all threads.
     #[must_use]
-    pub fn new(name: impl Into<String>, state: FeatureState, detail: Message) -> FeatureUse {
-        FeatureUse { name: name.into(), state, detail, threads: Vec::new() }
+    pub fn new(name: FeatureName, state: FeatureState, detail: Message) -> FeatureUse {
+        FeatureUse { name, state, detail, threads: Vec::new() }
     }
 
     /// A feature that was in force on all threads.
     #[must_use]
-    pub fn used(name: impl Into<String>, detail: Message) -> FeatureUse {
+    pub fn used(name: FeatureName, detail: Message) -> FeatureUse {
         FeatureUse::new(name, FeatureState::Used, detail)
     }
 
@@ -55,7 +57,7 @@ impl FeatureUse {
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "FeatureUse"))]
 struct Stored {
-    name: String,
+    name: FeatureName,
     used: bool,
     #[serde(default)]
     state: Option<FeatureState>,
@@ -111,8 +113,10 @@ mod tests {
     #[test]
     fn what_is_stored_comes_back_and_keeps_the_old_fields() {
         for state in [FeatureState::Used, FeatureState::Unavailable, FeatureState::NotAsked] {
-            let feature =
-                FeatureUse { threads: vec![1, 3], ..FeatureUse::new("iopoll", state, Message::verbatim("why")) };
+            let feature = FeatureUse {
+                threads: vec![1, 3],
+                ..FeatureUse::new(FeatureName::Iopoll, state, Message::verbatim("why"))
+            };
             let text = serde_json::to_string(&feature).expect("serializes");
             assert_eq!(read(&text), feature);
             let used = format!(r#""used":{}"#, state == FeatureState::Used);

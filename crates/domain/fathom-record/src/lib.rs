@@ -4,6 +4,7 @@
 
 mod critical_warning;
 mod feature;
+mod feature_name;
 mod health;
 mod host;
 mod prediction;
@@ -14,6 +15,7 @@ mod warning;
 
 pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
+pub use feature_name::FeatureName;
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
 pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};

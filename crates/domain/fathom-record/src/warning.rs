@@ -4,6 +4,7 @@ use fathom_message::Message;
 use fathom_plan::TargetId;
 use serde::{Deserialize, Serialize};
 
+use crate::feature_name::FeatureName;
 use crate::health::ThrottleSign;
 
 /// Something a reader of the figures must know.
@@ -18,8 +19,8 @@ pub enum Warning {
     },
     /// A feature that was asked for was not in force.
     FeatureMissing {
-        /// Feature name.
-        feature: String,
+        /// Which.
+        feature: FeatureName,
         /// The reason.
         reason: Message,
     },

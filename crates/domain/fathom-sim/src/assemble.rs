@@ -4,8 +4,8 @@ use fathom_hist::Histogram;
 use fathom_message::msg;
 use fathom_plan::{Mode, Step};
 use fathom_record::{
-    ClockUse, CpuTime, Direction, DiskDelta, FeatureUse, HostDelta, Latency, OpenLoop, QuotedLatency, StepRecord,
-    TargetRecord, ThreadCpu, ThreadRecord, VectorDelta, Warning,
+    ClockUse, CpuTime, Direction, DiskDelta, FeatureName, FeatureUse, HostDelta, Latency, OpenLoop, QuotedLatency,
+    StepRecord, TargetRecord, ThreadCpu, ThreadRecord, VectorDelta, Warning,
 };
 
 use crate::drive::MediaState;
@@ -161,11 +161,13 @@ fn target_records(targets: &[Resolved], world: &World) -> Vec<TargetRecord> {
 }
 
 fn features(machine: &Machine, step: &Step) -> Vec<FeatureUse> {
-    let polled = step.engine.mode != Mode::Interrupt;
-    let mut out = vec![FeatureUse::used("simulated", msg!("sim-machine", name = &machine.name))];
-    if polled {
-        out.push(FeatureUse::used(step.engine.mode.as_str(), msg!("sim-simulated")));
-    }
+    let mut out = vec![FeatureUse::used(FeatureName::Simulated, msg!("sim-machine", name = &machine.name))];
+    let polled = match step.engine.mode {
+        Mode::Interrupt => None,
+        Mode::Iopoll => Some(FeatureName::Iopoll),
+        Mode::Sqpoll => Some(FeatureName::Sqpoll),
+    };
+    out.extend(polled.map(|name| FeatureUse::used(name, msg!("sim-simulated"))));
     out
 }
 

@@ -22,6 +22,7 @@ pub fn with_unit(quantity: &Quantity) -> String {
         Unit::PctPerMinute => format!("{figure} % a minute"),
         Unit::Celsius => format!("{figure} °C"),
         Unit::Ppm => format!("{figure} ppm"),
+        Unit::Watts => format!("{figure} W"),
         Unit::S => format!("{figure} s"),
         Unit::PerS => format!("{figure}/s"),
         Unit::PerIo => format!("{figure} per I/O"),
@@ -58,7 +59,7 @@ pub fn figure(quantity: &Quantity) -> String {
         Unit::PctPerMinute => format!("{value:+.0}"),
         Unit::Cores | Unit::PerIo => format!("{value:.2}"),
         Unit::Celsius | Unit::Ppm => format!("{value:.0}"),
-        Unit::Count | Unit::S => plain(value),
+        Unit::Count | Unit::S | Unit::Watts => plain(value),
         Unit::Hertz => hertz(value),
     }
 }

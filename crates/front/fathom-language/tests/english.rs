@@ -124,6 +124,17 @@ fn no_crate_below_the_front_holds_an_english_sentence() {
     assert!(stale.is_empty(), "these exceptions are in no file any more: {stale:#?}");
 }
 
+/// How code would read a message's meaning back out of it.
+const READ_BACK: [&str; 5] = [".holds(\"", ".id() ==", ".id() !=", ".id().starts_with(", "match message.id()"];
+
+#[test]
+fn no_meaning_is_read_out_of_a_message() {
+    let files = source::rust_files(EVERYWHERE);
+    let reads = |file: &&source::Source| READ_BACK.iter().any(|call| file.text.contains(call));
+    let found: Vec<String> = files.iter().filter(reads).map(|file| shown(&file.path)).collect();
+    assert!(found.is_empty(), "a field or an enum beside the message says what these look for: {found:#?}");
+}
+
 #[test]
 fn every_converted_crate_is_found() {
     let files = source::rust_files(EVERYWHERE);

@@ -47,7 +47,7 @@ const COLUMNS: &[Column] = &[
     ("mode", |s| s.mode.as_str().to_owned()),
     ("placement", |s| s.placement.as_str().to_owned()),
     ("cpus", |s| s.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")),
-    ("op", |s| s.op.clone()),
+    ("op", |s| s.op.to_string()),
     ("read_pct", |s| s.read_pct.to_string()),
     ("pattern", |s| s.pattern.to_string()),
     ("block_size_bytes", |s| s.block_size_bytes.to_string()),

@@ -38,7 +38,7 @@ pub fn fio_logs(records: &[(Step, StepRecord)]) -> Vec<(String, String)> {
 }
 
 fn file_stem(step: &Step, taken: &mut BTreeMap<String, u32>) -> String {
-    let (rw, depth, jobs) = (step.workload.fio_rw(), step.load.queue_depth, thread_count(step));
+    let (rw, depth, jobs) = (step.workload.read_write(), step.load.queue_depth, thread_count(step));
     let stem = format!("{rw}-iodepth-{depth}-numjobs-{jobs}");
     match taken.insert(stem.clone(), step.index) {
         None => stem,

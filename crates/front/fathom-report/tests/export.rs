@@ -8,7 +8,7 @@ use std::process::Command;
 use fathom_judge::document::{CheckName, CheckView, Comparison, CpuView, Figure, StepState, Verdict};
 use fathom_message::{Message, Unit, msg};
 use fathom_plan::OpMix;
-use fathom_record::{FeatureState, FeatureUse, OpenLoop, PurgeMethod, PurgeReport, Warning};
+use fathom_record::{FeatureName, FeatureState, FeatureUse, OpenLoop, PurgeMethod, PurgeReport, Warning};
 use fathom_report::{FIO_BINS, csv, fio_json, fio_json_files, fio_json_text, fio_logs, hlog, json};
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -168,8 +168,8 @@ fn what_is_written_holds_words_and_no_ids_of_messages() {
     (step.reason, step.help, step.limit.sentence) = (Some(said()), Some(said()), said());
     (step.label_message, step.warning_texts) = (said(), vec![said()]);
     step.warnings =
-        vec![Warning::Note { text: said() }, Warning::FeatureMissing { feature: "iopoll".to_owned(), reason: said() }];
-    step.features = vec![FeatureUse::new("iopoll", FeatureState::Unavailable, said())];
+        vec![Warning::Note { text: said() }, Warning::FeatureMissing { feature: FeatureName::Iopoll, reason: said() }];
+    step.features = vec![FeatureUse::new(FeatureName::Iopoll, FeatureState::Unavailable, said())];
     step.purges = vec![PurgeReport { target: "f".into(), method: PurgeMethod::Absent, bytes: 0, detail: said() }];
     doc.run.plan.notes = vec![said()];
     doc.verdict = vec![Verdict {

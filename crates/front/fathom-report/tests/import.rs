@@ -115,10 +115,13 @@ fn a_job_file_becomes_its_steps_with_global_options() {
     let imported = import_fixture("jobfile-json.json");
     let [(first, _), (second, _)] = imported.steps.as_slice() else { panic!("two steps") };
     assert_eq!(
-        (first.workload.fio_rw(), first.workload.block_bytes_max(), first.load.queue_depth),
+        (first.workload.read_write().as_str(), first.workload.block_bytes_max(), first.load.queue_depth),
         ("read", 65_536, 2)
     );
-    assert_eq!((second.workload.fio_rw(), second.workload.block_sizes.len(), second.index), ("randwrite", 2, 1));
+    assert_eq!(
+        (second.workload.read_write().as_str(), second.workload.block_sizes.len(), second.index),
+        ("randwrite", 2, 1)
+    );
     assert_eq!(imported.plan.steps.len(), 2);
     assert!(imported.plan.source.contains("[second]") && imported.plan.source.contains("bssplit=4k/50:8k/50"));
     assert!(!imported.notes.join("\n").contains("at the same time"), "the second job waited for the first");

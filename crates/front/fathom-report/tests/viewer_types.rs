@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use fathom_judge::document::{Comparison, Document};
+use fathom_lab::reproduce::Reproduction;
 use fathom_message::Unit;
 use ts_rs::{Config, TS, TypeVisitor};
 
@@ -25,12 +26,13 @@ fn the_viewer_knows_every_unit() {
     );
 }
 
-/// The document of a run and that of a comparison, with all that is in them.
+/// The documents of a run, of a comparison and of the articles redone, with all that is in them.
 #[test]
 fn the_viewer_knows_the_types_of_the_document() {
     let mut types = Declarations { config: Config::new().with_large_int("number"), found: BTreeMap::new() };
     types.visit::<Document>();
     types.visit::<Comparison>();
+    types.visit::<Reproduction>();
     let declared: Vec<String> = types.found.into_values().collect();
     is_fresh("document.ts", &format!("import type {{ Json }} from \"../document\";\n\n{}", declared.join("\n")));
 }

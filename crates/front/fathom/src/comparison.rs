@@ -113,7 +113,7 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
     let value = |of: fn(&ComparedMetric) -> f64| headline.map_or_else(|| "-".to_owned(), |m| figure(m, of(m)));
     let interval = step.ci95.map_or_else(|| "-".to_owned(), interval_words);
     let verdict = match step.verdict {
-        Speed::Unsure => "inconclusive",
+        Speed::Inconclusive => "inconclusive",
         known => known.as_str(),
     };
     let label = if several { format!("{} {}", step.side, step.label) } else { step.label.clone() };

@@ -155,6 +155,7 @@ pub(crate) fn conduct_at(
         fathom_version: env!("CARGO_PKG_VERSION"),
         started_unix_ns: site.now().unix_ns,
         command_line: &options.command_line,
+        is_import: false,
     })?;
     // Noted before they are made: a file that a kill leaves behind is known to the lab.
     let noted: Result<(), StoreError> = looked.files.iter().try_for_each(|file| lab.add_made_file(run, file));

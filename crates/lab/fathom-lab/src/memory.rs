@@ -80,6 +80,7 @@ mod tests {
             fathom_version: "0.1.0",
             started_unix_ns: 0,
             command_line: "fathom run quick",
+            is_import: false,
         };
         lab.begin_run(&new).expect("begins");
         let again = with_memory_rate(&lab, facts("a"), || panic!("is known")).expect("reads");

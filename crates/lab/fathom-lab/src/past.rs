@@ -25,8 +25,7 @@ pub fn past_runs(lab: &Lab, compared: &[&Document]) -> Result<Vec<PastRun>, Stor
             break;
         }
         let is_compared = compared.iter().any(|d| d.run.id == run.id.0);
-        let is_import = run.command_line.starts_with("fathom import ");
-        if is_compared || is_import || run.state == RunState::Running || run.steps_measured == 0 {
+        if is_compared || run.is_import || run.state == RunState::Running || run.steps_measured == 0 {
             continue;
         }
         past.extend(past_run(lab, run.id, &hosts, &loads)?);

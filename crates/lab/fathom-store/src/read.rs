@@ -17,7 +17,8 @@ const SUMMARY: &str = "
 SELECT id, study, question, state, started_unix_ns, finished_unix_ns, fathom_version, command_line, steps_planned,
        owner_pid, owner_started_ticks, owner_boot_id,
        (SELECT count(*) FROM step WHERE run_id = run.id AND outcome = 'measured'),
-       (SELECT count(*) FROM step WHERE run_id = run.id AND outcome <> 'measured')
+       (SELECT count(*) FROM step WHERE run_id = run.id AND outcome <> 'measured'),
+       is_import
 FROM run";
 
 impl Lab {
@@ -318,5 +319,6 @@ fn read_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         steps_planned: row.get(8)?,
         steps_measured: row.get(12)?,
         steps_without_figures: row.get(13)?,
+        is_import: row.get(14)?,
     })
 }

@@ -37,6 +37,8 @@ pub struct NewRun<'a> {
     pub started_unix_ns: u64,
     /// The command as given.
     pub command_line: &'a str,
+    /// Whether its figures are quoted from a file: nothing was measured here.
+    pub is_import: bool,
 }
 
 /// A file that a run made as a target.
@@ -73,6 +75,9 @@ pub struct RunSummary {
     pub fathom_version: String,
     /// The command as given.
     pub command_line: String,
+    /// Whether its figures are quoted from a file.
+    #[serde(default)]
+    pub is_import: bool,
     /// Steps of the plan.
     pub steps_planned: u32,
     /// Steps with figures.

@@ -34,11 +34,13 @@ impl Lab {
             owner.pid,
             to_column(owner.started_ticks),
             owner.boot_id,
+            run.is_import,
         ];
         self.sql(self.db.execute(
             "INSERT INTO run (study, question, state, started_unix_ns, fathom_version, command_line, steps_planned,
-                              plan_json, host_json, owner_pid, owner_started_ticks, owner_boot_id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                              plan_json, host_json, owner_pid, owner_started_ticks, owner_boot_id,
+                              is_import)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             values,
         ))?;
         let run = RunId(self.db.last_insert_rowid());
@@ -203,7 +205,7 @@ fn insert_step(
         step.label,
         word(&step.phase),
         step.group,
-        step.workload.fio_rw(),
+        step.workload.read_write().as_str(),
         step.workload.block_sizes.iter().map(|b| b.bytes).max(),
         step.engine.name.as_str(),
         step.engine.mode.as_str(),

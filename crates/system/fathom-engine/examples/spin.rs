@@ -131,7 +131,7 @@ fn run(step: &Step) -> Result<(), Box<dyn std::error::Error>> {
     println!("  in flight {:?}, by Little's law {:.3}", record.in_flight_mean, ios as f64 / seconds * mean / 1e9);
     println!("  setup {:.1} ms, {:?}, {:?}", record.setup_ns as f64 / 1e6, record.overhead, record.clock);
     println!("  {:?}", record.threads.first());
-    println!("  features {:?}", record.features.iter().map(|f| (&f.name[..], f.is_used())).collect::<Vec<_>>());
+    println!("  features {:?}", record.features.iter().map(|f| (f.name.to_string(), f.is_used())).collect::<Vec<_>>());
     println!("  {:?} {:?} {:?}\n  {:?}", record.failures, record.verify, record.open_loop, record.warnings);
     Ok(())
 }

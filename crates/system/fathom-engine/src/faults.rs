@@ -2,7 +2,7 @@
 
 use std::io;
 
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 use crate::backend::null::Null;
 use crate::backend::{Backend, Io, SubmitStamp, Unready, no_detail};
@@ -121,7 +121,7 @@ impl Backend for Faulty {
 
     fn features(&self) -> Vec<FeatureUse> {
         match self.fault {
-            Fault::OtherFeatures => vec![FeatureUse::used("other", no_detail())],
+            Fault::OtherFeatures => vec![FeatureUse::used(FeatureName::Paranoid, no_detail())],
             _ => Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Step};
 use fathom_random::Rng;
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure};
 use fathom_units::format_cpu_list;
 
 use crate::backend::libaio::Libaio;
@@ -247,7 +247,7 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
     let mut features = backend.features();
     let spec = plan.step.engine;
     if spec.paranoid {
-        features.push(FeatureUse::used("paranoid", msg!("engine-paranoid")));
+        features.push(FeatureUse::used(FeatureName::Paranoid, msg!("engine-paranoid")));
     }
     features
 }

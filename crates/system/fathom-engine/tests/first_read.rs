@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt as _;
 
 use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_plan::{EngineName, RunLength, Step};
-use fathom_record::{FeatureState, StepRecord, Warning};
+use fathom_record::{FeatureName, FeatureState, StepRecord, Warning};
 
 use support::devices::Device;
 use support::{BLOCK, Bench, run, run_by, step_on};
@@ -21,7 +21,7 @@ fn short(mut step: Step) -> Step {
 
 /// State and threads of each row about submission.
 fn submission(record: &StepRecord) -> Vec<(FeatureState, Vec<u32>)> {
-    let rows = record.features.iter().filter(|f| f.name == "inline_submit");
+    let rows = record.features.iter().filter(|f| f.name == FeatureName::InlineSubmit);
     rows.map(|f| (f.state, f.threads.clone())).collect()
 }
 
@@ -49,6 +49,7 @@ fn a_device_that_always_blocks_is_told_as_such() {
     let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
     let record = run_by(&mut runner, &step).expect("a record");
     assert_eq!(submission(&record), [(FeatureState::Unavailable, vec![])], "{:?}", record.features);
-    let reported = |w: &Warning| matches!(w, Warning::FeatureMissing { feature, .. } if feature == "inline_submit");
+    let reported =
+        |w: &Warning| matches!(w, Warning::FeatureMissing { feature, .. } if *feature == FeatureName::InlineSubmit);
     assert!(record.warnings.iter().any(reported), "{:?}", record.warnings);
 }

@@ -172,7 +172,7 @@ impl Cell {
             (None, None) => None,
         };
         let verdict: Speed = relation_of(speed.as_ref(), p.unwrap_or(1.0), margin_pct).into();
-        let inconclusive = (verdict == Speed::Unsure).then(|| match speed {
+        let inconclusive = (verdict == Speed::Inconclusive).then(|| match speed {
             Some(_) => msg!("compare-why-interval"),
             None => self.why_open.clone().unwrap_or_else(|| msg!("compare-note-no-interval")),
         });
@@ -204,7 +204,7 @@ fn metric(figure: &Figure, p_adjusted: f64, margin_pct: f64) -> ComparedMetric {
         (Relation::Higher, true) | (Relation::Lower, false) => Merit::Better,
         (Relation::Lower, true) | (Relation::Higher, false) => Merit::Worse,
         (Relation::Same, _) => Merit::Same,
-        (Relation::Unsure, _) => Merit::Unsure,
+        (Relation::Inconclusive, _) => Merit::Inconclusive,
     };
     ComparedMetric {
         name: figure.name,

@@ -95,5 +95,5 @@ pub(crate) fn farthest<'a>(
 
 /// The verdict on `effect`; without one nothing can be said.
 fn relation_of(effect: Option<&Effect>, p_adjusted: f64, margin_pct: f64) -> Relation {
-    effect.map_or(Relation::Unsure, |e| relation(e, p_adjusted, margin_pct))
+    effect.map_or(Relation::Inconclusive, |e| relation(e, p_adjusted, margin_pct))
 }

@@ -141,12 +141,12 @@ fn what_has_no_partner_is_listed_with_the_reason() {
 }
 
 #[test]
-fn a_figure_without_an_interval_is_unsure_and_says_why() {
+fn a_figure_without_an_interval_is_inconclusive_and_says_why() {
     let a = ladder(1, json!({}), &[10e3]);
     let mut b = ladder(2, json!({}), &[20e3]);
     b.steps[0].iops_ci95 = None;
     let c = single(&[&a, &b]).unwrap();
-    assert_eq!((c.steps[0].verdict, c.steps[0].ratio, c.steps[0].ci95), (Speed::Unsure, Some(2.0), None));
+    assert_eq!((c.steps[0].verdict, c.steps[0].ratio, c.steps[0].ci95), (Speed::Inconclusive, Some(2.0), None));
     assert_eq!(c.steps[0].notes, [msg!("compare-note-no-interval")]);
 }
 

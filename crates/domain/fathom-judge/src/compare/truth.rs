@@ -114,7 +114,7 @@ fn sides_of_too_few_runs_are_inconclusive_without_other_runs_and_say_so() {
     for (runs, words) in [(1, "A has 1 and B 1"), (2, "A has 2 and B 2")] {
         let c = trial(1, (runs, 0, 1), 0.5, 0.0);
         let step = &c.steps[0];
-        assert_eq!((step.verdict, step.ci95, step.spread), (Speed::Unsure, None, None));
+        assert_eq!((step.verdict, step.ci95, step.spread), (Speed::Inconclusive, None, None));
         assert!((step.ratio.expect("a ratio") - 0.5).abs() < 0.02);
         let why = fathom_language::english(step.inconclusive.as_ref().expect("a reason"));
         assert!(why.contains(words) && why.contains("three a side"), "{why}");
@@ -168,7 +168,7 @@ fn runs_of_another_host_another_kind_of_load_or_other_surroundings_are_not_the_s
     imported.host = json!({ "imported_from": "fio.json" });
     let c = compare_runs(&[vec![&a], vec![&imported]], &[], MARGIN_PCT).expect("alike");
     let why = fathom_language::english(c.steps[0].inconclusive.as_ref().expect("a reason"));
-    assert!(c.steps[0].verdict == Speed::Unsure && why.contains("B does not say on which host"), "{why}");
+    assert!(c.steps[0].verdict == Speed::Inconclusive && why.contains("B does not say on which host"), "{why}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn repeats_of_a_run_are_one_draw_and_a_floor_of_the_spread() {
     };
     let (a, b) = (repeats(&mut rng, 1, 1.0), repeats(&mut rng, 2, 0.96));
     let c = compare_runs(&[vec![&a], vec![&b]], &[], MARGIN_PCT).expect("alike");
-    assert_eq!((c.steps[0].verdict, c.steps[0].spread), (Speed::Unsure, None), "six repeats are not six runs");
+    assert_eq!((c.steps[0].verdict, c.steps[0].spread), (Speed::Inconclusive, None), "six repeats are not six runs");
     // Past runs that agree by chance and whose repeats do not: the repeats count.
     let past: Vec<PastRun> = (0..3)
         .map(|i| {
@@ -198,7 +198,7 @@ fn repeats_of_a_run_are_one_draw_and_a_floor_of_the_spread() {
         .collect();
     let c = compare_runs(&[vec![&a], vec![&b]], &past, MARGIN_PCT).expect("alike");
     assert!(c.steps[0].spread.is_some_and(|s| s.pct > 9.0), "{:?}", c.steps[0].spread);
-    assert_eq!(c.steps[0].verdict, Speed::Unsure);
+    assert_eq!(c.steps[0].verdict, Speed::Inconclusive);
 }
 
 #[test]

@@ -29,16 +29,17 @@ fn of_side(steps: &[&ComparedStep], margin_pct: f64) -> Message {
             Speed::Faster => msg!("compare-one-faster"),
             Speed::Slower => msg!("compare-one-slower"),
             Speed::Same => msg!("compare-one-same", margin = margin),
-            Speed::Unsure => msg!("compare-one-unsure"),
+            Speed::Inconclusive => msg!("compare-one-inconclusive"),
         },
         several => {
             let count = |verdict: Speed| several.iter().filter(|s| s.verdict == verdict).count();
-            let [faster, slower, same, unsure] = [Speed::Faster, Speed::Slower, Speed::Same, Speed::Unsure].map(count);
+            let [faster, slower, same, inconclusive] =
+                [Speed::Faster, Speed::Slower, Speed::Same, Speed::Inconclusive].map(count);
             let parts = [
                 (faster, msg!("compare-count-faster", steps = faster)),
                 (slower, msg!("compare-count-slower", steps = slower)),
                 (same, msg!("compare-count-same", steps = same, margin = margin)),
-                (unsure, msg!("compare-count-unsure", steps = unsure)),
+                (inconclusive, msg!("compare-count-inconclusive", steps = inconclusive)),
             ];
             let counts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, part)| part);
             msg!("compare-counts", steps = several.len(), counts = Arg::list(counts, Join::Comma))

@@ -1,7 +1,7 @@
 //! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
 
 use fathom_message::{Message, Unit};
-use fathom_plan::Pattern;
+use fathom_plan::{Pattern, ReadWrite};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ pub struct SpreadUsed {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedLoad {
     /// fio's word: `randread`.
-    pub op: String,
+    pub op: ReadWrite,
     /// Share of reads.
     pub read_pct: u8,
     /// In which order blocks are touched: `random`, `sequential`, `zipf:1.2`...
@@ -177,7 +177,7 @@ impl ComparedLoad {
     #[must_use]
     pub fn of(step: &StepView) -> ComparedLoad {
         ComparedLoad {
-            op: step.op.clone(),
+            op: step.op,
             read_pct: step.read_pct,
             pattern: step.pattern,
             block_size_bytes: step.block_size_bytes,

@@ -1,7 +1,7 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::{EngineName, Mode, Pattern, Phase, PlacementKind};
+use fathom_plan::{EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
@@ -62,7 +62,7 @@ pub struct StepView {
     /// CPUs the threads were bound to; empty: unpinned.
     pub cpus: Vec<u32>,
     /// fio's word: `randread`.
-    pub op: String,
+    pub op: ReadWrite,
     /// Share of reads.
     pub read_pct: u8,
     /// In which order blocks were touched: `random`, `sequential`, `zipf:1.2`...

@@ -156,7 +156,7 @@ words! {
         /// Within the margin for sure.
         Same = "same",
         /// Neither can be said.
-        Unsure = "unsure",
+        Inconclusive = "unsure",
     }
 }
 
@@ -170,7 +170,7 @@ words! {
         /// Within the margin for sure.
         Same = "same",
         /// Neither can be said.
-        Unsure = "unsure",
+        Inconclusive = "unsure",
     }
 }
 
@@ -210,28 +210,6 @@ words! {
     }
 }
 
-words! {
-    /// What a published figure is, with its unit.
-    PublishedMetric {
-        /// I/Os per second.
-        Iops = "iops",
-        /// I/Os per second and busy core.
-        IopsPerCore = "iops_per_core",
-        /// Bytes per second.
-        BytesPerS = "bytes_per_s",
-        /// Mean latency.
-        LatMeanNs = "lat_mean_ns",
-        /// Median of the latency.
-        LatP50Ns = "lat_p50_ns",
-        /// 99th percentile of the latency.
-        LatP99Ns = "lat_p99_ns",
-        /// 99.999th percentile of the latency.
-        LatP99_999Ns = "lat_p99.999_ns",
-        /// Busy share of all CPUs.
-        CpuPct = "cpu_pct",
-    }
-}
-
 impl From<Unsteady> for WhyUnsteady {
     fn from(why: Unsteady) -> WhyUnsteady {
         match why {
@@ -260,7 +238,7 @@ impl From<Relation> for Speed {
             Relation::Higher => Speed::Faster,
             Relation::Lower => Speed::Slower,
             Relation::Same => Speed::Same,
-            Relation::Unsure => Speed::Unsure,
+            Relation::Inconclusive => Speed::Inconclusive,
         }
     }
 }

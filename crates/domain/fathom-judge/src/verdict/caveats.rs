@@ -50,11 +50,7 @@ fn not_steady(steps: &[StepView]) -> Vec<Message> {
 
 /// Only where the same step was measured again: else it may be the depth.
 fn state_changed(steps: &[StepView]) -> Option<Message> {
-    let is_proven = |s: &&StepView| {
-        let sentence = &s.limit.sentence;
-        sentence.holds("limit-state-changed-slower") || sentence.holds("limit-state-changed-faster")
-    };
-    let changed: Vec<&StepView> = steps.iter().filter(is_proven).collect();
+    let changed: Vec<&StepView> = steps.iter().filter(|s| s.limit.state_change.is_some()).collect();
     (!changed.is_empty()).then(|| msg!("verdict-state-changed", steps = labels(&changed)))
 }
 

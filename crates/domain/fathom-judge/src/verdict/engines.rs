@@ -158,7 +158,7 @@ fn fastest(contest: &Contest<'_>) -> Message {
             margin = Quantity::pct(MARGIN_PCT),
             change = change
         ),
-        Relation::Lower | Relation::Unsure => {
+        Relation::Lower | Relation::Inconclusive => {
             msg!("verdict-path-ahead", in_flight = ios, best = best, rate = rate, next = next, change = change)
         }
     }
@@ -242,7 +242,7 @@ fn speeds(contest: &Contest<'_>) -> Message {
             let change = match relation(effect, p, MARGIN_PCT) {
                 Relation::Higher => change_alone(effect.ratio()),
                 Relation::Same => msg!("verdict-change-same", change = Quantity::change(effect.ratio())),
-                Relation::Lower | Relation::Unsure => change_inconclusive(effect.ratio()),
+                Relation::Lower | Relation::Inconclusive => change_inconclusive(effect.ratio()),
             };
             msg!("verdict-path-speed-change", path = path(step), rate = rate(step), change = change)
         }

@@ -85,13 +85,13 @@ fn effects(row: &Row<'_>, margin_pct: f64) -> Vec<Message> {
         (None, None) if all(Speed::Same) => {
             return vec![msg!("verdict-makes-no-difference", kind = kind, margin = Quantity::pct(margin_pct))];
         }
-        (None, None) if all(Speed::Unsure) => return vec![msg!("verdict-too-noisy", kind = kind)],
+        (None, None) if all(Speed::Inconclusive) => return vec![msg!("verdict-too-noisy", kind = kind)],
         (None, None) => msg!("verdict-no-effect", kind = kind),
     };
     let at = |verdict: Speed| (!row.with(verdict).is_empty()).then(|| loads(row, verdict));
     let same = at(Speed::Same).map(|loads| msg!("verdict-no-difference-at", loads = loads));
-    let unsure = at(Speed::Unsure).map(|loads| msg!("verdict-inconclusive-at", loads = loads));
-    std::iter::once(first).chain(same).chain(unsure).collect()
+    let inconclusive = at(Speed::Inconclusive).map(|loads| msg!("verdict-inconclusive-at", loads = loads));
+    std::iter::once(first).chain(same).chain(inconclusive).collect()
 }
 
 /// The figures of the load where binding did most, or of the shallowest.
@@ -160,7 +160,7 @@ fn reads_ahead(reads: &Row<'_>, writes: &Row<'_>, steps: &[StepView], margin_pct
         match relation(effect, p, margin_pct) {
             Relation::Higher => Some((*depth, true)),
             Relation::Lower => Some((*depth, false)),
-            Relation::Same | Relation::Unsure => None,
+            Relation::Same | Relation::Inconclusive => None,
         }
     });
     apart.collect()

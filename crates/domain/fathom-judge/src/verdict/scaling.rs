@@ -222,7 +222,7 @@ fn siblings(steps: &[&StepView]) -> Vec<Message> {
             Relation::Higher => msg!("verdict-siblings-more", threads = threads, cores = cores, change = change),
             Relation::Lower => msg!("verdict-siblings-less", threads = threads, cores = cores, change = change),
             Relation::Same => msg!("verdict-siblings-same", threads = threads, cores = cores, change = change),
-            Relation::Unsure => {
+            Relation::Inconclusive => {
                 msg!("verdict-siblings-inconclusive", threads = threads, cores = cores, change = change)
             }
         }

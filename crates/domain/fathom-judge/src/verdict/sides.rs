@@ -95,7 +95,8 @@ pub(super) fn cell_figures(cell: &ComparedStep, steps: &[StepView]) -> Message {
         msg!("verdict-cell-iops", from = from, to = to, change = change(m.ratio, m.ci95))
     };
     let times = |m: &ComparedMetric| {
-        let change = if m.verdict == Merit::Unsure { change_inconclusive(m.ratio) } else { change_alone(m.ratio) };
+        let change =
+            if m.verdict == Merit::Inconclusive { change_inconclusive(m.ratio) } else { change_alone(m.ratio) };
         (Quantity::ns(m.a), Quantity::ns(m.b), change)
     };
     let mean = metric(ComparedFigure::LatMean).map(times);
@@ -140,7 +141,7 @@ pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
         at(Speed::Faster).map(|loads| msg!("verdict-faster-at", loads = loads)),
         at(Speed::Slower).map(|loads| msg!("verdict-slower-at", loads = loads)),
         at(Speed::Same).map(|loads| msg!("verdict-same-at", margin = margin, loads = loads)),
-        at(Speed::Unsure).map(|loads| msg!("verdict-inconclusive-at", loads = loads)),
+        at(Speed::Inconclusive).map(|loads| msg!("verdict-inconclusive-at", loads = loads)),
     ];
     let verdicts: Vec<Message> = verdicts.into_iter().flatten().collect();
     let each = |cell: &&ComparedStep| match cell.ratio {
@@ -158,7 +159,7 @@ pub(super) fn crossovers(row: &Row<'_>) -> Vec<Message> {
     let is_faster = |cell: &ComparedStep| match cell.verdict {
         Speed::Faster => Some(true),
         Speed::Slower => Some(false),
-        Speed::Same | Speed::Unsure => None,
+        Speed::Same | Speed::Inconclusive => None,
     };
     let alone = row.cells.iter().copied().filter(|c| c.load.threads == 1);
     let known: Vec<(&ComparedStep, bool)> = alone.filter_map(|c| Some((c, is_faster(c)?))).collect();

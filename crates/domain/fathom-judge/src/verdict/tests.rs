@@ -4,8 +4,8 @@
 mod tails;
 
 use fathom_language::{Language, english};
-use fathom_message::Message;
-use fathom_model::{Confidence, LimitName};
+use fathom_message::{Message, Quantity, msg};
+use fathom_model::{Confidence, LimitName, StateChange};
 use fathom_plan::{
     Block, EngineName, LabelPart, Metric, Mode, OpMix, Pattern, Placement, PlacementKind, Round, Step, TargetId,
 };
@@ -90,6 +90,7 @@ fn limited(mut view: StepView, name: LimitName, sentence: &str) -> StepView {
         name,
         probability: None,
         confidence: Confidence::Confirmed,
+        state_change: None,
         sentence: Message::verbatim(sentence),
         evidence: Vec::new(),
         would_help: Vec::new(),
@@ -399,8 +400,11 @@ fn a_ladder_bends_only_where_its_interval_says_so() {
         answer(170e3, 0.005).contains("fall below linear from the start; 2 give 85 % (95 % interval 84 % to 86 %)")
     );
     assert!(answer(195e3, 0.005).contains("scale linearly to 2: "));
-    for unsure in [answer(178e3, 0.05), answer(182e3, 0.05)] {
-        assert!(unsure.contains("whether 4k random reads scale linearly to 2 is inconclusive: "), "{unsure}");
+    for inconclusive in [answer(178e3, 0.05), answer(182e3, 0.05)] {
+        assert!(
+            inconclusive.contains("whether 4k random reads scale linearly to 2 is inconclusive: "),
+            "{inconclusive}"
+        );
     }
 }
 
@@ -668,4 +672,29 @@ fn sequential_loads_come_last_and_are_named_by_their_bandwidth() {
     let steps = [seen(&sequential, 25e3, 160.0), seen(&step(0, 100, 1, 4), 40e3, 100.0)];
     let verdict = one("enterprise", &steps, None);
     assert!(words(&verdict.evidence).iter().any(|e| e.contains("3.28 GB/s")), "{:?}", verdict.evidence);
+}
+
+#[test]
+fn a_change_of_state_is_said_where_the_limit_says_so_whatever_its_sentence() {
+    let steps = |change: Option<StateChange>, sentence: &Message| {
+        let of = |index, depth, iops| seen(&step(index, 100, 1, depth), iops, 100.0);
+        let mut fell = of(2, 64, 5_000.0);
+        fell.limit.state_change = change;
+        fell.limit.sentence = sentence.clone();
+        [of(0, 1, 1_000.0), of(1, 8, 8_000.0), fell]
+    };
+    let said = |steps: &[StepView]| {
+        let caveats = words(&one("my own", steps, None).caveats);
+        caveats.iter().filter(|c| c.starts_with("Drives changed state during: ")).count()
+    };
+    for change in [StateChange::Slower, StateChange::Faster] {
+        assert_eq!(said(&steps(Some(change), &Message::verbatim("something else"))), 1);
+    }
+    let sentence = msg!(
+        "limit-state-changed-slower",
+        in_flight = 8_u32,
+        gain = Quantity::times(0.6),
+        again = Quantity::times(0.6)
+    );
+    assert_eq!(said(&steps(None, &sentence)), 0, "nothing is read out of a sentence");
 }

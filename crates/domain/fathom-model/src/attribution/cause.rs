@@ -3,7 +3,7 @@
 use fathom_message::{Message, Quantity, Unit, msg};
 
 use super::facts::RateSource;
-use super::name::LimitName;
+use super::name::{LimitName, StateChange};
 use crate::ceilings::Ceiling;
 use crate::kernel_work::KernelWork;
 
@@ -247,6 +247,17 @@ impl Cause {
                 DatabaseLimit::Database => LimitName::Database,
             },
             Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
+        }
+    }
+
+    /// How the device changed, where a step that was measured again proves it; a deeper step that gave less alone may be
+    /// what the depth does.
+    #[must_use]
+    pub fn state_change(&self) -> Option<StateChange> {
+        match self {
+            Cause::StateChanged { again: Some(again), .. } if *again < 1.0 => Some(StateChange::Slower),
+            Cause::StateChanged { again: Some(_), .. } => Some(StateChange::Faster),
+            _ => None,
         }
     }
 

@@ -7,6 +7,7 @@ use super::Observation;
 
 /// What a number of the evidence is. In JSON the word stands under `name`, what belongs to it (a CPU, a count) beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum EvidenceName {
     /// I/Os per second of the step.

@@ -34,7 +34,7 @@ pub use database::{DatabaseLoad, attribute_database};
 pub use evidence::{Evidence, EvidenceName};
 pub use facts::{DriveFacts, RateLimit, RateSource, StepFacts};
 pub use limit::{Caveat, Limit};
-pub use name::{Confidence, LimitName};
+pub use name::{Confidence, LimitName, StateChange};
 pub use neighbour::{ProbeChange, ProbeResult};
 pub use notice::{Notice, notices};
 pub use observation::Observation;

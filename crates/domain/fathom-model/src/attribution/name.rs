@@ -105,6 +105,17 @@ impl LimitName {
     }
 }
 
+/// How a device changed between steps: the same step was measured again and gave something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum StateChange {
+    /// It gave less the second time.
+    Slower,
+    /// It gave more.
+    Faster,
+}
+
 /// How sure the attribution is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

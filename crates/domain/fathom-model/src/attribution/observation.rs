@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fathom_plan::{EngineName, Mode, Placement, Step};
-use fathom_record::{HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
+use fathom_record::{FeatureName, HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
 
 use super::cap::Pace;
 use super::facts::StepFacts;
@@ -33,7 +33,7 @@ pub struct Observation {
     /// CPUs that workers were pinned to, or never left.
     pub(super) worker_cpus: Vec<u32>,
     /// Engine features that were in force or not.
-    pub(super) features: Vec<(String, bool)>,
+    pub(super) features: Vec<(FeatureName, bool)>,
     pub(super) facts: Option<Arc<StepFacts>>,
 }
 
@@ -189,8 +189,8 @@ impl Observation {
 
     /// Whether workers or kernel threads spin, so that a busy CPU says nothing.
     pub(super) fn polls(&self) -> bool {
-        let used = |name: &str| self.features.iter().any(|(f, used)| f == name && *used);
-        self.step.engine.mode != Mode::Interrupt || used("iopoll") || used("sqpoll")
+        let used = |name: FeatureName| self.features.contains(&(name, true));
+        self.step.engine.mode != Mode::Interrupt || used(FeatureName::Iopoll) || used(FeatureName::Sqpoll)
     }
 
     /// CPUs that the run may use: those of its list, else all of the host.

@@ -123,12 +123,12 @@ fn noise_lowers_the_probability_and_changes_no_name() {
     let parts =
         [(0, LimitName::QueueDepth), (1, LimitName::QueueDepth), (3, LimitName::Device), (4, LimitName::Device)];
     for (i, name) in parts {
-        let (sure, unsure) = (attribute(&quiet, i), attribute(&noisy, i));
-        assert_eq!((sure.name, unsure.name), (name, name), "{} {}", sure.sentence(), unsure.sentence());
-        assert!(sure.probability >= unsure.probability, "{:?} {:?}", sure.probability, unsure.probability);
+        let (sure, open) = (attribute(&quiet, i), attribute(&noisy, i));
+        assert_eq!((sure.name, open.name), (name, name), "{} {}", sure.sentence(), open.sentence());
+        assert!(sure.probability >= open.probability, "{:?} {:?}", sure.probability, open.probability);
     }
-    let (sure, unsure) = (attribute(&quiet, 4).probability, attribute(&noisy, 4).probability);
-    assert!(sure >= Some(0.9) && unsure < sure, "{sure:?} {unsure:?}");
+    let (sure, open) = (attribute(&quiet, 4).probability, attribute(&noisy, 4).probability);
+    assert!(sure >= Some(0.9) && open < sure, "{sure:?} {open:?}");
     let probes = missing_probes(&noisy[2..4], 0);
     let depths: Vec<u32> = probes.iter().map(|p| p.step.load.queue_depth).collect();
     assert_eq!(depths, [128], "a far one, and none that relieves another part");

@@ -4,8 +4,10 @@
 
 mod embedded;
 mod hardware;
+mod metric;
 mod published;
 mod read;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +16,9 @@ use fathom_plan::SourceError;
 use serde::Serialize;
 
 pub use hardware::{Controller, Cpu, Device, DeviceSim, EngineCost, LinkEntry};
+pub use metric::PublishedMetric;
 pub use published::{Check, Claim, Conditions, Figure, Platform, Source};
+pub use words::{FigureKind, FigureRelation, PublishedOp};
 
 /// A word with fewer characters names no family of drives.
 const FAMILY_CHARS_MIN: usize = 4;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::metric::PublishedMetric;
+use super::words::{FigureKind, FigureRelation, PublishedOp};
+
 /// A publication.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,8 +79,8 @@ pub struct Conditions {
     pub os: Option<String>,
     /// Program that made the load.
     pub engine: Option<String>,
-    /// fio's word for the load, or `oltp`.
-    pub op: Option<String>,
+    /// What made the load.
+    pub op: Option<PublishedOp>,
     /// Share of reads, percent.
     pub read_pct: Option<u8>,
     /// Bytes per I/O.
@@ -110,17 +113,16 @@ pub struct Figure {
     /// Conditions.
     #[serde(flatten)]
     pub conditions: Conditions,
-    /// `measured`, `rated`, `spec`, `derived`, `estimated`, `predicted`, `cited`, `claim`, `condition`, `observed`,
-    /// `rule`, `garbled`, `bogus`.
-    pub kind: String,
-    /// What is counted, unit in the name: `iops`, `latency_us_mean`, `bandwidth_bytes_per_s`, `cpu_pct`...
-    pub metric: String,
+    /// How it came about.
+    pub kind: FigureKind,
+    /// What is counted.
+    pub metric: PublishedMetric,
     /// The value, in the unit of the metric.
     pub value: f64,
     /// Upper end, where `relation` is `between`.
     pub value_max: Option<f64>,
-    /// `=` as printed, `~` about, `<` `<=` `>` `>=` as worded (nearly is `<`, over is `>`), `between`.
-    pub relation: String,
+    /// How it is worded.
+    pub relation: FigureRelation,
     /// The publication says about, nearly or over.
     pub approx: bool,
     /// Unit as printed.
@@ -145,25 +147,7 @@ impl Figure {
     /// Whether no arithmetic on the published figures contradicts it, and its text is legible.
     #[must_use]
     pub fn self_consistent(&self) -> bool {
-        self.doubted_by.is_empty() && !matches!(self.kind.as_str(), "bogus" | "garbled")
-    }
-
-    /// Unit of the value, from the name of the metric.
-    #[must_use]
-    pub fn unit(&self) -> &'static str {
-        let m = self.metric.as_str();
-        match m {
-            "iops" | "iops_per_core" | "tpm" | "tps" | "tpm_peak" | "tps_peak" => "1/s",
-            "bandwidth_column_as_printed" | "bandwidth_as_printed_mb" => "MB/s",
-            "power_w" => "W",
-            _ if m.starts_with("latency_us") => "us",
-            _ if m.ends_with("bytes_per_s") => "B/s",
-            _ if m.ends_with("_bytes") => "B",
-            _ if m.contains("_pct") => "%",
-            _ if m.ends_with("_hz") => "Hz",
-            _ if m.ends_with("_seconds") => "s",
-            _ => "",
-        }
+        self.doubted_by.is_empty() && !matches!(self.kind, FigureKind::Bogus | FigureKind::Garbled)
     }
 }
 

@@ -7,7 +7,9 @@ use fathom_plan::SourceError;
 use serde::Deserialize;
 
 use super::hardware::{Controller, Cpu, Device, EngineCost, LinkEntry};
+use super::metric::{self, PublishedMetric};
 use super::published::{Check, Claim, Conditions, Figure, Platform, Source};
+use super::words::{FigureKind, FigureRelation};
 use super::{Catalogue, did_you_mean};
 
 /// A file as written.
@@ -49,11 +51,13 @@ struct Measurement {
 #[serde(deny_unknown_fields)]
 struct WrittenFigure {
     id: String,
-    kind: String,
-    metric: String,
+    kind: FigureKind,
+    #[serde(deserialize_with = "metric::from_file")]
+    metric: PublishedMetric,
     value: f64,
     value_max: Option<f64>,
-    relation: Option<String>,
+    #[serde(default)]
+    relation: FigureRelation,
     #[serde(default)]
     approx: bool,
     unit_printed: Option<String>,
@@ -189,9 +193,9 @@ fn figure(written: WrittenFigure, source: &str, conditions: &Conditions) -> Figu
         conditions: conditions.clone(),
         kind: written.kind,
         metric: written.metric,
-        value: written.value,
-        value_max: written.value_max,
-        relation: written.relation.unwrap_or_else(|| "=".to_owned()),
+        value: written.value * written.metric.factor(),
+        value_max: written.value_max.map(|value| value * written.metric.factor()),
+        relation: written.relation,
         approx: written.approx,
         unit_printed: written.unit_printed,
         corrected: written.corrected,

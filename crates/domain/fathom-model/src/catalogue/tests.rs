@@ -1,6 +1,7 @@
 //! The shipped catalogue is sound, and unsound files are refused with their place.
 
-use fathom_message::{Arg, Message, msg};
+use fathom_message::{Arg, Message, Unit, msg};
+use fathom_plan::ReadWrite;
 
 use super::*;
 use crate::pcie::PcieLink;
@@ -47,9 +48,9 @@ fn catalogued_links_agree_with_the_formula() {
 fn a_published_figure_carries_its_conditions_and_its_value() {
     let all = Catalogue::embedded();
     let f = all.figure("p4800x-ws2016-randread-qd1-pinned-iops").expect("is there");
-    assert_eq!((f.value, f.metric.as_str(), f.unit()), (57_858.0, "iops", "1/s"));
+    assert_eq!((f.value, f.metric, f.metric.unit()), (57_858.0, PublishedMetric::Iops, Unit::Iops));
     assert_eq!((f.conditions.threads, f.conditions.queue_depth), (Some(1), Some(1)));
-    assert_eq!(f.conditions.op.as_deref(), Some("randread"));
+    assert_eq!(f.conditions.op, Some(PublishedOp::Io(ReadWrite::RandRead)));
     assert!(f.self_consistent() && f.checks.contains(&"little-p4800x-qd1-pinned".to_owned()));
 }
 

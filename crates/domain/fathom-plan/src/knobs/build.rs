@@ -2,10 +2,11 @@
 
 use fathom_message::{Message, Quantity, msg};
 
-use super::parse::{RUNTIME_AUTO, Rw};
+use super::parse::RUNTIME_AUTO;
 use super::{BUFFER_BYTES_MAX, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
 use crate::label::set_label;
 use crate::plan::RunLength;
+use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
@@ -95,7 +96,7 @@ impl Knobs {
     }
 
     fn workload(&self, engine: EngineSpec, notes: &mut Vec<Message>) -> Result<Workload, KnobError> {
-        let rw = self.rw.unwrap_or(super::parse::RW[2]);
+        let rw = self.rw.unwrap_or(ReadWrite::RandRead);
         let mmap = engine.name == EngineName::Mmap;
         if mmap && self.direct == Some(true) {
             return Err(conflict("direct", msg!("knob-mmap-direct"), msg!("knob-mmap-direct-help")));
@@ -125,32 +126,32 @@ impl Knobs {
         })
     }
 
-    fn mix(&self, rw: Rw, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
-        let mixed = rw.read && rw.write;
+    fn mix(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
+        let mixed = rw.reads() && rw.writes();
         let mut read_pct = self.read_pct;
         if read_pct.is_some() && self.read_pct_needs_mix && !mixed {
-            push_note(notes, msg!("knob-no-mix", rw = rw.word));
+            push_note(notes, msg!("knob-no-mix", rw = rw.as_str()));
             read_pct = None;
         }
         match read_pct {
-            Some(_) if rw.trim => {
-                Err(conflict("read_pct", msg!("knob-reads-of-trim", rw = rw.word), msg!("knob-reads-of-trim-help")))
+            Some(_) if rw.trims() => {
+                Err(conflict("read_pct", msg!("knob-reads-of-trim", rw = rw.as_str()), msg!("knob-reads-of-trim-help")))
             }
             Some(read_pct) => Ok(OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 }),
             None if mixed => Ok(OpMix { read_pct: 50, write_pct: 50, trim_pct: 0 }),
-            None if rw.trim && rw.write => Ok(OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 }),
-            None if rw.trim => Ok(OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 }),
-            None if rw.write => Ok(OpMix::WRITE),
+            None if rw.trims() && rw.writes() => Ok(OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 }),
+            None if rw.trims() => Ok(OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 }),
+            None if rw.writes() => Ok(OpMix::WRITE),
             None => Ok(OpMix::READ),
         }
     }
 
-    fn pattern(&self, rw: Rw, notes: &mut Vec<Message>) -> Pattern {
+    fn pattern(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Pattern {
         let repeat = self.norandommap == Some(true);
         let skewed = self.distribution.filter(|d| !matches!(d, Pattern::Random));
-        if rw.sequential {
+        if rw.is_sequential() {
             if skewed.is_some() {
-                push_note(notes, msg!("knob-no-distribution", rw = rw.word));
+                push_note(notes, msg!("knob-no-distribution", rw = rw.as_str()));
             }
             return Pattern::Sequential;
         }

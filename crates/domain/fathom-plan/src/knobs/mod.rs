@@ -11,6 +11,7 @@ use fathom_units::{advice, did_you_mean};
 
 use crate::condition::Conditions;
 use crate::goal::LatencyGoal;
+use crate::read_write::ReadWrite;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 
 pub(crate) use build::push_note;
@@ -18,7 +19,7 @@ pub(crate) use spec::Fio;
 pub use spec::{Flag, Kind, KnobSpec};
 pub use table::{KnobGroup, knob, knob_groups, knobs};
 
-pub(crate) use parse::{Rw, Span};
+pub(crate) use parse::Span;
 pub(crate) use table::all_words;
 pub(crate) use value::print_duration;
 
@@ -84,7 +85,7 @@ say_error!(KnobError);
 /// Knobs set so far. Later values replace earlier ones; [`Knobs::build`] makes the step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knobs {
-    rw: Option<Rw>,
+    rw: Option<ReadWrite>,
     read_pct: Option<u8>,
     /// `rwmixread` needs a mixed `rw`, as in fio; `read_pct` decides the mix whatever `rw` says.
     read_pct_needs_mix: bool,
@@ -135,7 +136,7 @@ impl Knobs {
     #[must_use]
     pub fn fio_defaults() -> Self {
         let mut knobs = Knobs::new();
-        knobs.rw = parse::RW.iter().find(|r| r.word == "read").copied();
+        knobs.rw = Some(ReadWrite::Read);
         knobs.engine = Some(EngineName::Psync);
         knobs.direct = Some(false);
         knobs.batch_submit = Some(1);

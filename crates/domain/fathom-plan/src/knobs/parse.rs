@@ -8,51 +8,29 @@ use crate::knobs::value::{
     bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes, whole,
 };
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, RUNTIME_MAX_NS, THREADS_MAX};
+use crate::read_write::ReadWrite;
 use crate::role::{Precondition, PurgeMeans};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
 
-/// What `rw` says: which operations, in which order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rw {
-    pub(crate) word: &'static str,
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    pub(crate) trim: bool,
-    pub(crate) sequential: bool,
+/// fio's words of `rw`, with its second one for `rw` itself.
+fn rw_words() -> Vec<&'static str> {
+    let mut words: Vec<&str> = ReadWrite::ALL.iter().map(|rw| rw.as_str()).collect();
+    words.push("readwrite");
+    words
 }
 
-const fn rw(word: &'static str, read: bool, write: bool, trim: bool, sequential: bool) -> Rw {
-    Rw { word, read, write, trim, sequential }
-}
-
-/// fio's words of `rw`.
-pub(crate) const RW: [Rw; 11] = [
-    rw("read", true, false, false, true),
-    rw("write", false, true, false, true),
-    rw("randread", true, false, false, false),
-    rw("randwrite", false, true, false, false),
-    rw("rw", true, true, false, true),
-    rw("readwrite", true, true, false, true),
-    rw("randrw", true, true, false, false),
-    rw("trim", false, false, true, true),
-    rw("randtrim", false, false, true, false),
-    rw("trimwrite", false, true, true, true),
-    rw("randtrimwrite", false, true, true, false),
-];
-
-pub(crate) fn parse_rw(text: &str) -> Result<Rw, Fault> {
+pub(crate) fn parse_rw(text: &str) -> Result<ReadWrite, Fault> {
     let text = text.trim();
-    if let Some(found) = RW.iter().find(|r| r.word == text) {
-        return Ok(*found);
+    if let Some(found) = ReadWrite::from_word(text) {
+        return Ok(found);
     }
-    if let Some((word, _)) = text.split_once(':').filter(|(w, _)| RW.iter().any(|r| r.word == *w)) {
+    if let Some((word, _)) = text.split_once(':').filter(|(w, _)| ReadWrite::from_word(w).is_some()) {
         return Err(fault_help(
             msg!("knob-sequence-modifier", text = shorten(text)),
             msg!("knob-sequence-modifier-help", word = word.to_owned()),
         ));
     }
-    let words: Vec<&str> = RW.iter().map(|r| r.word).collect();
-    Err(fault_help(msg!("knob-unknown-workload", text = shorten(text)), advice(text, &words)))
+    Err(fault_help(msg!("knob-unknown-workload", text = shorten(text)), advice(text, &rw_words())))
 }
 
 /// One block size: whole sectors, at most [`BLOCK_BYTES_MAX`].

@@ -17,14 +17,14 @@ pub enum Relation {
     /// The same within the margin.
     Same,
     /// The data do not say.
-    Unsure,
+    Inconclusive,
 }
 
 /// The verdict on `effect`, whose probability after correction for all cells is `p_adjusted`.
 ///
 /// `Same`: the 95 % interval lies within 1 / (1 + margin) and 1 + margin, whether or not it holds 1. `Higher`, `Lower`:
 /// the corrected probability is at most [`FALSE_DISCOVERY_RATE`], and the rank interval, where there is one, agrees.
-/// Anything else is `Unsure`.
+/// Anything else is `Inconclusive`.
 #[must_use]
 pub fn relation(effect: &Effect, p_adjusted: f64, margin_pct: f64) -> Relation {
     let margin = 1.0 + margin_pct / 100.0;
@@ -34,7 +34,7 @@ pub fn relation(effect: &Effect, p_adjusted: f64, margin_pct: f64) -> Relation {
     }
     let ranks_agree = effect.by_ranks.is_none_or(|(low, high)| low > 1.0 || high < 1.0);
     if p_adjusted > FALSE_DISCOVERY_RATE || !ranks_agree {
-        return Relation::Unsure;
+        return Relation::Inconclusive;
     }
     if effect.log_ratio > 0.0 { Relation::Higher } else { Relation::Lower }
 }
@@ -73,13 +73,13 @@ mod tests {
         assert_eq!(alone(&effect(1.05, 0.005)), Relation::Higher);
         assert_eq!(alone(&effect(0.95, 0.005)), Relation::Lower);
         assert_eq!(alone(&effect(1.005, 0.001)), Relation::Same, "significant, and within the margin");
-        assert_eq!(alone(&effect(1.005, 0.05)), Relation::Unsure);
+        assert_eq!(alone(&effect(1.005, 0.05)), Relation::Inconclusive);
     }
 
     #[test]
-    fn ranks_that_disagree_make_it_unsure() {
+    fn ranks_that_disagree_make_it_inconclusive() {
         let wild = Effect { by_ranks: Some((0.99, 1.3)), ..effect(1.2, 0.01) };
-        assert_eq!(alone(&wild), Relation::Unsure);
+        assert_eq!(alone(&wild), Relation::Inconclusive);
         assert_eq!(alone(&Effect { by_ranks: Some((1.1, 1.3)), ..wild }), Relation::Higher);
     }
 

@@ -53,7 +53,7 @@ pub fn fio_json_files(doc: &Document, records: &[(Step, StepRecord)], plus_bins:
 }
 
 fn file_stem(step: &Step, taken: &mut BTreeMap<String, u32>) -> String {
-    let stem = format!("{}-{}-{}", step.workload.fio_rw(), step.load.queue_depth, thread_count(step));
+    let stem = format!("{}-{}-{}", step.workload.read_write(), step.load.queue_depth, thread_count(step));
     match taken.insert(stem.clone(), step.index) {
         None => stem,
         Some(_) => format!("{stem}-step{}", step.index),

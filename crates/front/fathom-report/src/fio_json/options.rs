@@ -12,7 +12,7 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
 
     put("name", step.label.clone());
     put("filename", step.targets.iter().map(|t| t.as_str().replace(':', "\\:")).collect::<Vec<_>>().join(":"));
-    put("rw", workload.fio_rw().to_owned());
+    put("rw", workload.read_write().to_string());
     if workload.mix.read_pct > 0 && workload.mix.write_pct > 0 {
         put("rwmixread", workload.mix.read_pct.to_string());
     }

@@ -7,7 +7,7 @@ use fathom_judge::document::{
     ComparedFigure, ComparedStep, Comparison, Document, LatencyView, Speed, StepState, StepView,
 };
 use fathom_lab::reproduce::{FigureRow, Reproduction};
-use fathom_language::Language;
+use fathom_language::{Language, with_unit};
 use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_model::LimitName;
 use fathom_record::RunState;
@@ -259,7 +259,7 @@ fn effect_message(verdict: Speed) -> Message {
         Speed::Faster => msg!("report-faster"),
         Speed::Slower => msg!("report-slower"),
         Speed::Same => msg!("report-same"),
-        Speed::Unsure => msg!("report-inconclusive"),
+        Speed::Inconclusive => msg!("report-inconclusive"),
     }
 }
 
@@ -321,6 +321,7 @@ fn write_reproduction(r: &Reproduction, words: &Words<'_>, page: &mut String) ->
 }
 
 fn write_figure(page: &mut String, words: &Words<'_>, row: &FigureRow) -> fmt::Result {
+    let shown = |value: f64| with_unit(&Quantity::new(value, row.unit));
     let mut remarks = Vec::new();
     if row.fitted {
         remarks.push(words.say(&msg!("report-fitted")));
@@ -330,16 +331,15 @@ fn write_figure(page: &mut String, words: &Words<'_>, row: &FigureRow) -> fmt::R
     }
     remarks.extend(row.reason.as_ref().map(|reason| words.text(reason).to_owned()));
     let published = match row.published_max {
-        Some(max) => format!("{} – {}", format_significant(row.published), format_significant(max)),
-        None => format_significant(row.published),
+        Some(max) => format!("{} – {}", shown(row.published), shown(max)),
+        None => shown(row.published),
     };
     write!(
         page,
-        "<tr><th scope=\"row\">{}</th><td class=\"num\">{} {}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>",
+        "<tr><th scope=\"row\">{}</th><td class=\"num\">{}</td><td class=\"num\">{}</td><td class=\"num\">{}</td><td>{}</td></tr>",
         Escaped(&row.id),
         Escaped(&published),
-        Escaped(&row.unit),
-        Escaped(&row.predicted.map_or_else(String::new, format_significant)),
+        Escaped(&row.predicted.map_or_else(String::new, shown)),
         Escaped(&row.error_pct.map_or_else(String::new, |e| format!("{e:+.1} %"))),
         Escaped(&remarks.join("; "))
     )

@@ -69,7 +69,7 @@ pub(super) fn step(
 
 fn label(name: &str, workload: &Workload, threads: u32, queue_depth: u32) -> String {
     let size = size_word(u64::from(workload.block_bytes_max()));
-    format!("{name}: {size} {} T{threads} QD{queue_depth}", workload.fio_rw())
+    format!("{name}: {size} {} T{threads} QD{queue_depth}", workload.read_write())
 }
 
 fn workload(

@@ -48,7 +48,7 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
     };
     step.engine.fixed_buffers = false;
     step.engine.fixed_files = false;
-    step.label = format!("4k {} T{threads} QD{queue_depth}", step.workload.fio_rw());
+    step.label = format!("4k {} T{threads} QD{queue_depth}", step.workload.read_write());
     step
 }
 
@@ -202,7 +202,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         fixed_files: step.engine.fixed_files,
         placement: step.placement.kind(),
         cpus: Vec::new(),
-        op: step.workload.fio_rw().to_owned(),
+        op: step.workload.read_write(),
         read_pct: step.workload.mix.read_pct,
         pattern: step.workload.pattern,
         block_size_bytes: 4096,
@@ -236,6 +236,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
             name: LimitName::QueueDepth,
             probability: Some(0.75),
             confidence: Confidence::Likely,
+            state_change: None,
             sentence: Message::verbatim("More depth gives more."),
             evidence: Vec::new(),
             would_help: Vec::new(),

@@ -63,7 +63,7 @@ fn shown(all: &Catalogue, entry: Entry<'_>) -> serde_json::Value {
     }
     if let Entry::Figure(figure) = entry {
         value["self_consistent"] = figure.self_consistent().into();
-        value["unit"] = figure.unit().into();
+        value["unit"] = figure.metric.unit().as_str().into();
     }
     value
 }
@@ -87,7 +87,7 @@ fn text(all: &Catalogue, entry: Entry<'_>) -> String {
     let mut out = String::new();
     lines(&value, "", &mut out);
     if let Entry::Figure(figure) = entry {
-        out.push_str(&format!("{:<28} {}\n", "unit", figure.unit()));
+        out.push_str(&format!("{:<28} {}\n", "unit", figure.metric.unit().as_str()));
         out.push_str(&format!("{:<28} {}\n", "self consistent", figure.self_consistent()));
         for check in all.checks().iter().filter(|c| c.figures.contains(&figure.id)) {
             out.push_str(&format!(

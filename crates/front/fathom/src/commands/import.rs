@@ -29,6 +29,7 @@ pub(crate) fn import(args: &Args, file: &Path, json: bool) -> Result<Exit, Probl
         fathom_version: env!("CARGO_PKG_VERSION"),
         started_unix_ns: imported.started_unix_ns,
         command_line: &format!("fathom import {name}"),
+        is_import: true,
     })?;
     for (step, record) in &imported.steps {
         lab.commit_step(run, step, Ok(record))?;

@@ -10,7 +10,7 @@ use fathom_model::{
     Catalogue, Ceiling, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
     described, meet, predict as predict_load,
 };
-use fathom_plan::{Goal, Knobs, Phase, Plan, Step, TargetId};
+use fathom_plan::{Goal, Knobs, Phase, Plan, ReadWrite, Step, TargetId};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 #[derive(Serialize)]
 struct Row {
     label: String,
-    op: &'static str,
+    op: ReadWrite,
     block_size_bytes: u32,
     threads: u32,
     queue_depth: u32,
@@ -64,7 +64,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         predicted.push((step.clone(), prediction.iops));
         rows.push(Row {
             label: step.label.clone(),
-            op: step.workload.fio_rw(),
+            op: step.workload.read_write(),
             block_size_bytes: step.workload.block_bytes_max(),
             threads: step.load.threads,
             queue_depth: step.load.queue_depth,

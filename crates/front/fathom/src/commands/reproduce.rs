@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use fathom_lab::reproduce::{FigureRow, Parameter, ReproduceError, Reproduction, Summary, Window, cells_of, reproduce};
+use fathom_language::figure;
+use fathom_message::{Quantity, Unit};
 use fathom_model::Catalogue;
-use fathom_units::{format_iops, format_ns, format_rate, format_significant};
+use fathom_units::format_rate;
 
 use super::output::{Output, write_reproduction};
 use super::{run, to_json};
@@ -84,10 +86,9 @@ fn line(row: &FigureRow) -> String {
         _ => ' ',
     };
     let assumed = if row.assumed.is_some() { '+' } else { ' ' };
-    let published = match (row.published_max, row.relation.as_str()) {
-        (Some(max), _) => format!("{} to {}", shown(row, row.published), shown(row, max)),
-        (None, "=") => shown(row, row.published),
-        (None, relation) => format!("{relation} {}", shown(row, row.published)),
+    let published = match row.published_max {
+        Some(max) => format!("{} to {}", shown(row, row.published), shown(row, max)),
+        None => format!("{} {}", row.relation.sign(), shown(row, row.published)).trim_start().to_owned(),
     };
     let predicted = row.predicted.map_or_else(|| "-".to_owned(), |p| shown(row, p));
     let error = row.error_pct.map_or_else(|| "-".to_owned(), |e| format!("{e:+.1} %"));
@@ -95,11 +96,10 @@ fn line(row: &FigureRow) -> String {
 }
 
 fn shown(row: &FigureRow, value: f64) -> String {
-    match row.unit.as_str() {
-        "us" => format_ns(value * 1e3),
-        "B/s" => format_rate(value).split(" (").next().unwrap_or_default().to_owned(),
-        "1/s" => format_iops(value),
-        unit => format!("{} {unit}", format_significant(value)).trim_end().to_owned(),
+    // A rate in binary units as well would not fit the column.
+    match row.unit {
+        Unit::BytesPerS => format_rate(value).split(" (").next().unwrap_or_default().to_owned(),
+        unit => figure(&Quantity::new(value, unit)),
     }
 }
 

@@ -611,8 +611,9 @@ fn a_ladder_that_falls_measures_the_step_it_fell_from_again_and_the_answer_says_
     let (again, last) = (&steps[3].step, &steps[2].step);
     assert_eq!((again.index, again.load.queue_depth, again.phase), (3, 8, Phase::Probe));
     assert_eq!(again.length.budget_ns, 2 * SECOND_NS, "short");
-    let limit = &outcome.document.steps[last.index as usize].limit.sentence;
-    assert!(limit.holds("limit-state-changed-slower"), "{limit}");
+    let limit = &outcome.document.steps[last.index as usize].limit;
+    assert!(limit.sentence.holds("limit-state-changed-slower"), "{}", limit.sentence);
+    assert_eq!(limit.state_change, Some(fathom_model::StateChange::Slower));
     let caveats = &outcome.document.verdict[0].caveats;
     assert!(caveats.iter().any(|c| c.holds("verdict-state-changed")), "{caveats:?}");
     // Before the next ladder, in its own state.

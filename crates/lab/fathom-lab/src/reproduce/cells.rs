@@ -1,7 +1,8 @@
 //! Which step on which simulated machine stands for which published figures: `catalogue/reproduce.toml`.
 
+use fathom_model::catalogue::PublishedMetric;
 use fathom_plan::{KnobError, Knobs, Phase, Plan, Step, TargetId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::run::Window;
 
@@ -79,7 +80,8 @@ pub struct PictureCells {
     /// Name of the x axis.
     pub x: String,
     /// Metrics drawn, the first as bars or the main line.
-    pub shows: Vec<String>,
+    #[serde(deserialize_with = "printed_metrics")]
+    pub shows: Vec<PublishedMetric>,
     /// Lines or groups of bars.
     pub series: Vec<SeriesCells>,
 }
@@ -111,6 +113,7 @@ pub struct PointCell {
 
 /// A fitted parameter.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Shipped machines that have it.
@@ -131,6 +134,13 @@ pub struct Remark {
     pub figure: String,
     /// The sentence.
     pub why: String,
+}
+
+/// Named as in the files of the catalogue.
+fn printed_metrics<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PublishedMetric>, D::Error> {
+    let words = Vec::<String>::deserialize(from)?;
+    let metric = |word: &String| PublishedMetric::from_printed(word).ok_or_else(|| serde::de::Error::custom(word));
+    words.iter().map(metric).collect()
 }
 
 fn four_k() -> String {

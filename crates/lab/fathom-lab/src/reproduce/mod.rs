@@ -4,11 +4,11 @@
 //! [`Reproduction`], which `fathom reproduce --json` prints as it is and the report draws:
 //!
 //! ```text
-//! { "schema": 1, "articles": [ { "id", "title", "publisher", "url", "machines": [..] } ],
+//! { "schema": 2, "articles": [ { "id", "title", "publisher", "url", "machines": [..] } ],
 //!   "window": { "ramp_ms", "runtime_ms", "seed" },
 //!   "figures": [ { "id", "article", "metric", "unit", "published", "published_max", "relation", "predicted",
 //!                  "error_pct", "fitted", "contradiction", "counted", "step", "target", "assumed", "reason" } ],
-//!   "pictures": [ { "article", "title", "x", "shows": ["iops", "latency_us_mean"],
+//!   "pictures": [ { "article", "title", "x", "shows": ["iops", "lat_mean_ns"],
 //!                   "series": [ { "name", "points": [ { "x", "step", "values": { "iops": 1.0, .. },
 //!                                 "published": [ { "id", "metric", "value", "value_max" } ] } ] } ] } ],
 //!   "parameters": [ { "machines": [..], "parameter", "value", "fitted_to": [..] } ],
@@ -17,8 +17,8 @@
 //! ```
 //!
 //! `shows` names the metrics a picture draws: with one, bars or lines of it over `x`; with two, bars of the first and a
-//! line of the second; `x = "IOPS"` with `shows = ["latency_us_mean"]` is a curve of latency over IOPS. `values` always
-//! holds `iops`, `bandwidth_bytes_per_s`, `latency_us_mean`, `cpu_pct`, `cores_busy` and `iops_per_core`.
+//! line of the second; `x = "IOPS"` with `shows = ["lat_mean_ns"]` is a curve of latency over IOPS. `values` always
+//! holds `iops`, `bytes_per_s`, `lat_mean_ns`, `cpu_pct`, `cores_busy` and `iops_per_core`.
 
 mod cells;
 mod run;

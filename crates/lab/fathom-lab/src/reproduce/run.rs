@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_message::{Message, Say, msg};
+use fathom_model::catalogue::PublishedMetric;
 use fathom_plan::label_message;
 use fathom_record::{RunControl, Runner, StepRecord};
 use fathom_sim::{Machine, SimRunner, builtin_machine};
@@ -13,6 +14,7 @@ use super::cells::LoadCell;
 
 /// Virtual time of each step, and the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Window {
     /// Warm-up that is not counted, ms.
     pub ramp_ms: u32,
@@ -36,7 +38,7 @@ pub(super) struct Outcome {
     pub(super) label: String,
     pub(super) iops: f64,
     pub(super) bytes_per_s: f64,
-    pub(super) latency_us_mean: f64,
+    pub(super) lat_mean_ns: f64,
     /// Mean number of busy logical CPUs.
     pub(super) cores_busy: f64,
     /// Physical cores of the machine.
@@ -47,15 +49,15 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// The value in a metric of the catalogue; `None` for one that a step does not have.
-    pub(super) fn metric(&self, name: &str) -> Option<f64> {
-        match name {
-            "iops" => Some(self.iops),
-            "bandwidth_bytes_per_s" => Some(self.bytes_per_s),
-            "latency_us_mean" => Some(self.latency_us_mean),
+    pub(super) fn metric(&self, metric: PublishedMetric) -> Option<f64> {
+        match metric {
+            PublishedMetric::Iops => Some(self.iops),
+            PublishedMetric::BytesPerS => Some(self.bytes_per_s),
+            PublishedMetric::LatMeanNs => Some(self.lat_mean_ns),
             // The articles count physical cores as the whole: one of 40 is 2.5 %.
-            "cpu_pct" => Some(100.0 * self.cores_busy / f64::from(self.cores)),
-            "cores_busy" => Some(self.cores_busy),
-            "iops_per_core" => Some(self.iops / self.cores_given),
+            PublishedMetric::CpuPct => Some(100.0 * self.cores_busy / f64::from(self.cores)),
+            PublishedMetric::CoresBusy => Some(self.cores_busy),
+            PublishedMetric::IopsPerCore => Some(self.iops / self.cores_given),
             _ => None,
         }
     }
@@ -108,7 +110,7 @@ fn outcome(label: &str, record: &StepRecord, cores: u32, cores_given: f64) -> Op
         label: label.to_owned(),
         iops: record.ios() as f64 / seconds,
         bytes_per_s: record.bytes() as f64 / seconds,
-        latency_us_mean: record.lat_merged()?.mean_ns()? / 1e3,
+        lat_mean_ns: record.lat_merged()?.mean_ns()?,
         cores_busy: busy_ns as f64 / host.window_ns as f64,
         cores,
         cores_given,
@@ -127,9 +129,9 @@ mod tests {
         let of = |ios: u64, window_ns: u64| {
             let mut record = samples::record(&[ios]);
             record.host = Some(HostDelta { window_ns, ..HostDelta::default() });
-            outcome("4k random read T1 QD1", &record, 4, 1.0).map(|o| (o.iops, o.latency_us_mean.round()))
+            outcome("4k random read T1 QD1", &record, 4, 1.0).map(|o| (o.iops, o.lat_mean_ns.round()))
         };
-        assert_eq!(of(12_500, 1_000_000_000), Some((12_500.0, 80.0)));
+        assert_eq!(of(12_500, 1_000_000_000), Some((12_500.0, 80_000.0)));
         assert_eq!(of(0, 1_000_000_000), None);
         assert_eq!(of(12_500, 0), None, "without counters nothing is known of the CPUs");
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_message::{Message, Quantity, Unit, msg};
-use fathom_model::catalogue::{Catalogue, Figure};
+use fathom_model::catalogue::{Catalogue, Figure, FigureKind, FigureRelation, PublishedMetric};
 use serde::Serialize;
 
 use super::cells::{Cell, Cells, Parameter, PictureCells};
@@ -16,11 +16,21 @@ const NEAR_HELD_OUT_PCT: f64 = 15.0;
 /// An error beyond this needs a written reason, percent.
 const FAR_PCT: f64 = 25.0;
 /// What is counted as reproduced: rates, mean latency and the use of the CPU.
-const METRICS: [&str; 6] =
-    ["iops", "bandwidth_bytes_per_s", "latency_us_mean", "cpu_pct", "cores_busy", "iops_per_core"];
+const METRICS: [PublishedMetric; 6] = [
+    PublishedMetric::Iops,
+    PublishedMetric::BytesPerS,
+    PublishedMetric::LatMeanNs,
+    PublishedMetric::CpuPct,
+    PublishedMetric::CoresBusy,
+    PublishedMetric::IopsPerCore,
+];
+
+/// Version of this form.
+const SCHEMA: u32 = 2;
 
 /// The table and what it adds up to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Reproduction {
     /// Version of this form.
     pub schema: u32,
@@ -40,6 +50,7 @@ pub struct Reproduction {
 
 /// A publication and the machines that stand for its platforms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Article {
     /// Name in the catalogue.
     pub id: String,
@@ -55,21 +66,22 @@ pub struct Article {
 
 /// A published figure and what the simulated platform gives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FigureRow {
     /// Id in the catalogue.
     pub id: String,
     /// Publication.
     pub article: String,
-    /// `iops`, `latency_us_mean`...
-    pub metric: String,
+    /// What is counted.
+    pub metric: PublishedMetric,
     /// Unit of `published` and `predicted`.
-    pub unit: String,
+    pub unit: Unit,
     /// The published value.
     pub published: f64,
     /// Upper end where a range is published.
     pub published_max: Option<f64>,
-    /// `=`, `~`, `<`, `>`, `between`...
-    pub relation: String,
+    /// How the publication words it.
+    pub relation: FigureRelation,
     /// By the simulated platform; `None` where no step stands for the figure.
     pub predicted: Option<f64>,
     /// (predicted - published) / published, percent; 0 inside a published range.
@@ -92,6 +104,7 @@ pub struct FigureRow {
 
 /// A chart of an article, drawn again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Picture {
     /// Publication.
     pub article: String,
@@ -100,13 +113,14 @@ pub struct Picture {
     /// Name of the x axis.
     pub x: String,
     /// Metrics drawn.
-    pub shows: Vec<String>,
+    pub shows: Vec<PublishedMetric>,
     /// Lines or groups of bars.
     pub series: Vec<PictureSeries>,
 }
 
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PictureSeries {
     /// What tells it from the others.
     pub name: String,
@@ -116,24 +130,26 @@ pub struct PictureSeries {
 
 /// One point of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PicturePoint {
     /// Its place on the x axis.
     pub x: String,
     /// The step.
     pub step: String,
     /// Value by metric.
-    pub values: BTreeMap<&'static str, f64>,
+    pub values: BTreeMap<PublishedMetric, f64>,
     /// Published figures that belong to the point.
     pub published: Vec<Published>,
 }
 
 /// A published figure as a mark in a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Published {
     /// Id in the catalogue.
     pub id: String,
     /// What is counted.
-    pub metric: String,
+    pub metric: PublishedMetric,
     /// The published value.
     pub value: f64,
     /// Upper end where a range is published.
@@ -142,6 +158,7 @@ pub struct Published {
 
 /// Counts over the figures that count and do not contradict themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Summary {
     /// Figures with a prediction.
     pub figures: u32,
@@ -194,7 +211,7 @@ pub(super) fn score(
         cells.pictures.iter().map(|p| picture(p, &mut left, catalogue)).collect::<Result<Vec<_>, Message>>()?;
     let summary = summary(&figures);
     let parameters = cells.parameters.clone();
-    Ok(Reproduction { schema: 1, articles, window, figures, pictures, parameters, summary })
+    Ok(Reproduction { schema: SCHEMA, articles, window, figures, pictures, parameters, summary })
 }
 
 fn named<'a>(catalogue: &'a Catalogue, id: &str) -> Result<&'a Figure, Message> {
@@ -219,23 +236,23 @@ fn article(name: &str, cells: &Cells, catalogue: &Catalogue) -> Result<Article, 
 }
 
 fn row(figure: &Figure, from: Option<(&Cell, &Outcome)>, cells: &Cells, catalogue: &Catalogue) -> FigureRow {
-    let predicted = from.and_then(|(_, outcome)| outcome.metric(&figure.metric));
+    let predicted = from.and_then(|(_, outcome)| outcome.metric(figure.metric));
     let fitted: BTreeSet<&String> = cells.parameters.iter().flat_map(|p| &p.fitted_to).collect();
     // Little's law and the block size tie the figures of a step to each other: one that was fitted binds them all.
     let of_step = from.map_or(&[][..], |(cell, _)| &cell.figures);
     FigureRow {
         id: figure.id.clone(),
         article: figure.source.clone(),
-        metric: figure.metric.clone(),
-        unit: figure.unit().to_owned(),
+        metric: figure.metric,
+        unit: figure.metric.unit(),
         published: figure.value,
         published_max: figure.value_max,
-        relation: figure.relation.clone(),
+        relation: figure.relation,
         predicted,
         error_pct: predicted.map(|p| error_pct(figure, p)),
         fitted: fitted.contains(&figure.id) || of_step.iter().any(|id| fitted.contains(id)),
         contradiction: contradiction(figure, catalogue),
-        counted: figure.kind == "measured" && METRICS.contains(&figure.metric.as_str()),
+        counted: figure.kind == FigureKind::Measured && METRICS.contains(&figure.metric),
         step: from.map(|(_, outcome)| outcome.label.clone()),
         target: from.map(|(cell, _)| cell.load.target.clone()),
         assumed: from.and_then(|(cell, _)| cell.assumed.clone()),
@@ -250,8 +267,8 @@ fn contradiction(figure: &Figure, catalogue: &Catalogue) -> Option<Message> {
     }
     let check = catalogue.checks().iter().find(|c| figure.doubted_by.contains(&c.id));
     Some(check.map_or_else(
-        || match figure.kind.as_str() {
-            "garbled" => msg!("reproduce-garbled"),
+        || match figure.kind {
+            FigureKind::Garbled => msg!("reproduce-garbled"),
             _ => msg!("reproduce-bogus"),
         },
         |c| {
@@ -286,7 +303,7 @@ fn picture(cells: &PictureCells, left: &mut &[Outcome], catalogue: &Catalogue) -
                 let figure = named(catalogue, id)?;
                 published.push(Published {
                     id: figure.id.clone(),
-                    metric: figure.metric.clone(),
+                    metric: figure.metric,
                     value: figure.value,
                     value_max: figure.value_max,
                 });

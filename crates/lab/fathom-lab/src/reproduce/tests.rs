@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use fathom_model::catalogue::{FigureKind, PublishedMetric};
 use fathom_sim::{builtin_machine, builtin_machines};
 
 use super::*;
@@ -89,10 +90,16 @@ fn every_measured_figure_of_the_articles_has_a_step_or_a_reason_for_having_none(
     let (cells, catalogue) = (Cells::embedded(), Catalogue::embedded());
     let mapped: Vec<&String> =
         cells.cells.iter().flat_map(|c| &c.figures).chain(cells.left_out.iter().map(|r| &r.figure)).collect();
-    let metrics = ["iops", "bandwidth_bytes_per_s", "latency_us_mean", "cpu_pct", "iops_per_core"];
+    let metrics = [
+        PublishedMetric::Iops,
+        PublishedMetric::BytesPerS,
+        PublishedMetric::LatMeanNs,
+        PublishedMetric::CpuPct,
+        PublishedMetric::IopsPerCore,
+    ];
     for article in cells.articles() {
         for figure in catalogue.figures_of(article) {
-            let counts = figure.kind == "measured" && metrics.contains(&figure.metric.as_str());
+            let counts = figure.kind == FigureKind::Measured && metrics.contains(&figure.metric);
             assert!(!counts || mapped.contains(&&figure.id), "{} has neither", figure.id);
         }
     }

@@ -8,7 +8,7 @@ use fathom_host::{BlockDevice, DriveIdentity, TargetFacts};
 use fathom_inspect::clean;
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_plan::{Plan, Step, TargetId};
-use fathom_record::{FeatureUse, StepFailure, StepRecord, Warning};
+use fathom_record::{FeatureName, FeatureUse, StepFailure, StepRecord, Warning};
 
 use super::same_host::{Seen, behind, described, part_of};
 use crate::machine::end_of;
@@ -126,7 +126,7 @@ impl DrivesToday {
         }
         record.features.extend(self.moved_of(step).map(|m| {
             let detail = msg!("drive-path-now", path = &m.path, serial = m.serial_end.clone());
-            FeatureUse::used(format!("path of {}", m.target), detail)
+            FeatureUse::used(FeatureName::Path(m.target.to_string()), detail)
         }));
     }
 

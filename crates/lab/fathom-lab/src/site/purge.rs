@@ -9,8 +9,8 @@ use fathom_host::{
 use fathom_message::{Arg, Join, Message, Quantity, Say as _, msg};
 use fathom_plan::{BlockSize, EngineName, EngineSpec, Load, PurgeMeans, Region, RunLength, Step, TargetId};
 use fathom_record::{
-    FeatureState, FeatureUse, Progress, PurgeMethod, PurgeReport, RunControl, Runner as _, StepFailure, StepRecord,
-    Warning,
+    FeatureName, FeatureState, FeatureUse, Progress, PurgeMethod, PurgeReport, RunControl, Runner as _, StepFailure,
+    StepRecord, Warning,
 };
 
 /// Most bytes that one discard takes: a drive answers each within a moment, so that the run can be stopped.
@@ -46,7 +46,7 @@ pub(super) fn purge(
             true => FeatureState::Used,
             false => FeatureState::Unavailable,
         };
-        record.features.push(FeatureUse::new(format!("purge of {target}"), state, report.detail.clone()));
+        record.features.push(FeatureUse::new(FeatureName::Purge(target.to_string()), state, report.detail.clone()));
         record.purges.push(report);
     }
     if control.stopped() {

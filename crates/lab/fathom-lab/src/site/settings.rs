@@ -6,7 +6,7 @@ use fathom_host::Root;
 use fathom_host::settings::{Applied, Change, Journal, SettingError, changes_for};
 use fathom_message::{Message, msg};
 use fathom_plan::HostSetting;
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 /// The settings in force.
 #[derive(Debug)]
@@ -75,12 +75,12 @@ impl Settings {
         let Some(applied) = &self.applied else { return Vec::new() };
         let changed = applied.done().iter().map(|done| {
             let detail = msg!("setting-instead-of", to = done.to.clone(), from = done.from.clone());
-            FeatureUse::used(done.setting.to_string(), detail)
+            FeatureUse::used(FeatureName::Setting(done.setting.to_string()), detail)
         });
         let mut all: Vec<FeatureUse> = changed.collect();
         if all.is_empty() {
             let name = self.current.iter().map(|s| s.name.as_str()).collect::<Vec<_>>().join(" ");
-            all.push(FeatureUse::used(name, msg!("setting-had-value")));
+            all.push(FeatureUse::used(FeatureName::Setting(name), msg!("setting-had-value")));
         }
         all
     }

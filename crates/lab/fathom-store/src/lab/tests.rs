@@ -30,6 +30,7 @@ fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
         fathom_version: "0",
         started_unix_ns: 1,
         command_line: "c",
+        is_import: false,
     })
 }
 

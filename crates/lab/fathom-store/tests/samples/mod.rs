@@ -61,6 +61,7 @@ pub(crate) fn new_run(plan: &Plan) -> NewRun<'_> {
         fathom_version: "0.1.0",
         started_unix_ns: 1_700_000_000_000_000_000,
         command_line: "fathom run quick",
+        is_import: false,
     }
 }
 
@@ -121,7 +122,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             cpu_busy_by_interval: vec![vec![0.1, 0.2]; intervals as usize],
             ..HostDelta::default()
         }),
-        features: vec![FeatureUse::used("fixed_buffers", Message::verbatim(""))],
+        features: vec![FeatureUse::used(fathom_record::FeatureName::FixedBuffers, Message::verbatim(""))],
         clock: Some(ClockUse { source: "tsc".to_owned(), read_cost_ns: 7.3, drift_ppm: -0.1 }),
         overhead: Some(Overhead { loop_ns_per_io: 31.7, batch_stamp_error_ns_mean: 120.5, ios_per_submit: 15.9 }),
         in_flight_mean: Some(31.999_999_999_999_996),

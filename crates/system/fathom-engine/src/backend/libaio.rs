@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fathom_message::msg;
 use fathom_plan::{EngineName, Op};
-use fathom_record::{FeatureState, FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureState, FeatureUse, StepFailure};
 
 use super::{Backend, Io, SubmitStamp, refused};
 use crate::raw_call;
@@ -268,7 +268,7 @@ impl Backend for Libaio {
             true => (FeatureState::Used, msg!("engine-user-reap")),
             false => (FeatureState::Unavailable, msg!("engine-no-user-reap")),
         };
-        vec![FeatureUse::new("user_reap", state, detail)]
+        vec![FeatureUse::new(FeatureName::UserReap, state, detail)]
     }
 }
 

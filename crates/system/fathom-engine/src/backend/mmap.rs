@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use fathom_message::msg;
 use fathom_plan::{EngineName, Op, TargetId};
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 use super::call::{Call, Synchronous};
 use super::{Io, errno, refused};
@@ -161,7 +161,7 @@ impl Call for Mmap {
     }
 
     fn features(&self) -> Vec<FeatureUse> {
-        vec![FeatureUse::used("msync", msg!("engine-msync"))]
+        vec![FeatureUse::used(FeatureName::Msync, msg!("engine-msync"))]
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineSpec, Mode};
-use fathom_record::{FeatureState, FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureState, FeatureUse, StepFailure};
 use io_uring::{EnterFlags, IoUring, cqueue, squeue};
 
 use super::first_read::Submission;
@@ -111,7 +111,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
 
     fn note_setup(&mut self, flags: SetupFlags, spec: EngineSpec) {
         let wanted = SetupFlags::wanted(spec.mode);
-        let mut row = |name: &str, wanted: bool, used: bool| {
+        let mut row = |name: FeatureName, wanted: bool, used: bool| {
             let (state, detail) = match (wanted, used) {
                 (_, true) => (FeatureState::Used, no_detail()),
                 (true, false) => (FeatureState::Unavailable, msg!("engine-kernel-refuses")),
@@ -119,16 +119,16 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             };
             self.features.push(FeatureUse::new(name, state, detail));
         };
-        row("single_issuer", wanted.single_issuer, flags.single_issuer);
-        row("defer_taskrun", wanted.defer_taskrun, flags.defer_taskrun);
-        row("coop_taskrun", wanted.coop_taskrun, flags.coop_taskrun);
-        row("no_sqarray", wanted.no_sqarray, flags.no_sqarray);
+        row(FeatureName::SingleIssuer, wanted.single_issuer, flags.single_issuer);
+        row(FeatureName::DeferTaskrun, wanted.defer_taskrun, flags.defer_taskrun);
+        row(FeatureName::CoopTaskrun, wanted.coop_taskrun, flags.coop_taskrun);
+        row(FeatureName::NoSqarray, wanted.no_sqarray, flags.no_sqarray);
         match spec.mode {
             Mode::Interrupt => {}
-            Mode::Iopoll => self.features.push(FeatureUse::used("iopoll", no_detail())),
+            Mode::Iopoll => self.features.push(FeatureUse::used(FeatureName::Iopoll, no_detail())),
             Mode::Sqpoll => {
                 let detail = spec.sqpoll_cpu.map_or_else(no_detail, |cpu| msg!("engine-sqpoll-cpu", cpu = cpu));
-                self.features.push(FeatureUse::used("sqpoll", detail));
+                self.features.push(FeatureUse::used(FeatureName::Sqpoll, detail));
             }
         }
     }
@@ -145,10 +145,10 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             self.enter_flags = EnterFlags::REGISTERED_RING.bits();
         }
         let outcome = if done == 1 { Ok(no_detail()) } else { Err(os_words(&io::Error::last_os_error())) };
-        self.note("registered_ring", outcome);
+        self.note(FeatureName::RegisteredRing, outcome);
     }
 
-    fn note(&mut self, name: &str, outcome: Result<Message, Message>) {
+    fn note(&mut self, name: FeatureName, outcome: Result<Message, Message>) {
         let (state, detail) = match outcome {
             Ok(how) => (FeatureState::Used, how),
             Err(why) => (FeatureState::Unavailable, why),
@@ -156,13 +156,13 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.features.push(FeatureUse::new(name, state, detail));
     }
 
-    fn note_not_asked(&mut self, name: &str) {
+    fn note_not_asked(&mut self, name: FeatureName) {
         self.features.push(FeatureUse::new(name, FeatureState::NotAsked, no_detail()));
     }
 
     fn register_file(&mut self, wanted: bool) {
         if !wanted {
-            self.note_not_asked("fixed_files");
+            self.note_not_asked(FeatureName::FixedFiles);
             return;
         }
         let outcome = self.inner.submitter().register_files(&[self.fd.as_raw_fd()]);
@@ -170,12 +170,12 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             self.entry_fd = 0;
             self.entry_flags |= squeue::Flags::FIXED_FILE.bits();
         }
-        self.note("fixed_files", outcome.map(|()| no_detail()).map_err(|error| os_words(&error)));
+        self.note(FeatureName::FixedFiles, outcome.map(|()| no_detail()).map_err(|error| os_words(&error)));
     }
 
     fn register_buffers(&mut self, wanted: bool, depth: u32, area: &Area) {
         if !wanted {
-            self.note_not_asked("fixed_buffers");
+            self.note_not_asked(FeatureName::FixedBuffers);
             return;
         }
         let slots_per_buffer = (REGISTERED_BYTES_MAX / area.slot_bytes()).max(1);
@@ -189,14 +189,14 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             Ok(()) => Ok(msg!("engine-buffers-registered", pieces = pieces.len())),
             Err(error) => Err(msg!("engine-buffers-refused", error = error)),
         };
-        self.note("fixed_buffers", outcome);
+        self.note(FeatureName::FixedBuffers, outcome);
     }
 
     /// Notes how the thread's I/O gets to the device, and adapts to it.
     pub(super) fn note_submission(&mut self, submission: Submission) {
         let probes = match submission {
             Submission::Inline => {
-                self.note("inline_submit", Ok(no_detail()));
+                self.note(FeatureName::InlineSubmit, Ok(no_detail()));
                 return;
             }
             Submission::ByWorker { probes } => probes,
@@ -214,14 +214,14 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             true => msg!("engine-by-worker-as-batch", probes = probes),
             false => msg!("engine-by-worker", probes = probes),
         };
-        self.note("inline_submit", Err(why));
+        self.note(FeatureName::InlineSubmit, Err(why));
     }
 
     /// Takes back the registration of the buffers, which `why` it cannot be used.
     pub(super) fn forget_buffers(&mut self, why: Message) {
         self.slots_per_buffer = 0;
-        self.features.retain(|f| f.name != "fixed_buffers");
-        self.note("fixed_buffers", Err(why));
+        self.features.retain(|f| f.name != FeatureName::FixedBuffers);
+        self.note(FeatureName::FixedBuffers, Err(why));
     }
 
     /// The descriptor that the entries name.

@@ -7,7 +7,7 @@ use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, RunLength,
     TargetId, Workload,
 };
-use fathom_record::{FeatureState, Runner as _, StepRecord, Warning};
+use fathom_record::{FeatureName, FeatureState, Runner as _, StepRecord, Warning};
 
 use super::*;
 use crate::faults::Fault;
@@ -149,8 +149,8 @@ fn a_step_that_was_stopped_tells_who_did_not_come_back() {
 fn features_that_differ_between_threads_name_their_threads() {
     let (result, _) = with_fault(&step(0, 20), Fault::OtherFeatures, None);
     let record = result.expect("a record");
-    let rows: Vec<_> = record.features.iter().map(|f| (&f.name[..], f.state, &f.threads[..])).collect();
-    assert_eq!(rows, [("other", FeatureState::Used, &[BAD as u32][..])]);
+    let rows: Vec<_> = record.features.iter().map(|f| (&f.name, f.state, &f.threads[..])).collect();
+    assert_eq!(rows, [(&FeatureName::Paranoid, FeatureState::Used, &[BAD as u32][..])]);
 }
 
 #[test]

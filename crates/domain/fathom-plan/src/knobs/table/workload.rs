@@ -19,7 +19,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
             k.rw = Some(parse::parse_rw(v)?);
             Ok(())
         },
-        |s| Some(s.workload.fio_rw().to_owned()),
+        |s| Some(s.workload.read_write().to_string()),
     )
     .aliases(&["readwrite"])
     .fio(Fio::SAME.aliases(&["readwrite"]))
