@@ -4,7 +4,7 @@ mod latency;
 
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
-use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute, cpu_cost, level_turns, notices};
+use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, cpu_cost, level_turns, notices};
 use fathom_plan::{Op, Step, label_message, loop_message, workload_message};
 use fathom_record::{StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
@@ -26,14 +26,11 @@ use latency::{curve, interval_p99, latency_view, merged_latency, other_latency};
 pub fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
     let mut all: Vec<Observation> = seen.iter().flatten().cloned().collect();
     level_turns(&mut all);
-    let mut at = 0;
-    for (view, observation) in steps.iter_mut().zip(seen) {
-        if let Some(observation) = observation {
-            view.limit = limit_view(attribute(&all, at));
-            view.ceilings = observation.ceilings().into_iter().map(ceiling_view).collect();
-            view.warning_texts.extend(notices(observation).into_iter().map(|n| n.message()));
-            at += 1;
-        }
+    let measured = steps.iter_mut().zip(seen).filter_map(|(view, seen)| Some((view, seen.as_ref()?)));
+    for ((view, observation), limit) in measured.zip(attribute_all(&all)) {
+        view.limit = limit_view(limit);
+        view.ceilings = observation.ceilings().iter().cloned().map(ceiling_view).collect();
+        view.warning_texts.extend(notices(observation).into_iter().map(|n| n.message()));
     }
 }
 

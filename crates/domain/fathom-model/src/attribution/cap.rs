@@ -8,6 +8,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::probe::{self, Neighbour};
+use super::seen::Seen;
 use super::{Observation, depth};
 
 /// Steps of a cap differ by no more than this, as a share.
@@ -108,7 +109,7 @@ impl Fall {
     }
 }
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     // Nobody stands between a machine of its own and its drives.
     if !this.facts.as_ref()?.is_guest {
         return None;
@@ -129,7 +130,7 @@ fn bucket(this: &Observation) -> Option<Limit> {
     Some(with_help(Limit::probable(cause, probability, base_evidence(this))))
 }
 
-fn plateau(all: &[Observation], this: &Observation) -> Option<Limit> {
+fn plateau(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let near = |a: f64, b: f64| (a / b - 1.0).abs() <= FLAT;
     let mut others = probe::ladder(all, this).filter(|o| o.in_flight() > this.in_flight()).peekable();
     let flat = depth::flat(all, this)?;
@@ -166,7 +167,7 @@ fn with_help(mut limit: Limit) -> Limit {
 }
 
 /// A much larger or smaller block on the same targets for which `holds`.
-fn other_block(all: &[Observation], this: &Observation, holds: impl Fn(&Observation) -> bool) -> Option<ProbeResult> {
+fn other_block(all: &Seen<'_>, this: &Observation, holds: impl Fn(&Observation) -> bool) -> Option<ProbeResult> {
     let block = |o: &Observation| f64::from(o.step.workload.block_bytes_max());
     let is_apart = |o: &&Observation| {
         let ratio = block(o) / block(this);

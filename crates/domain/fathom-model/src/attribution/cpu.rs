@@ -10,6 +10,7 @@ use super::limit::Caveat;
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::posterior::{Candidate, PROBE_AGREES, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, DEPTH_HELPS_PER_DOUBLING, LOAD_USELESS, Neighbour, RELIEF_HELPS};
+use super::seen::Seen;
 use crate::cost::{cpu_cost, storage_threads_ns, thread_busy_shares, thread_waited_share};
 
 /// A worker thread this busy is the limit of its own rate.
@@ -37,7 +38,7 @@ const IRQ_SHARE: f64 = 0.5;
 const OWN_SHARE_MIN: f64 = 0.75;
 
 /// The CPUs' parts in a step.
-pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candidate> {
+pub(super) fn candidates(all: &Seen<'_>, this: &Observation) -> Vec<Candidate> {
     let Some(host) = &this.host else { return Vec::new() };
     let Some(cost) = cpu_cost(host, this.ios) else { return Vec::new() };
     let per_io_ns = cost.busy_cores * 1e9 / this.iops().max(1e-9);
@@ -84,7 +85,7 @@ pub(super) fn fills_the_host(host: &HostDelta) -> bool {
 }
 
 fn all_cores(
-    all: &[Observation],
+    all: &Seen<'_>,
     this: &Observation,
     host: &HostDelta,
     per_io_ns: f64,
@@ -119,12 +120,7 @@ fn all_cores(
 }
 
 /// CPUs whose work is interrupts and who have no time left, while the workers wait.
-fn irq_core(
-    all: &[Observation],
-    this: &Observation,
-    host: &HostDelta,
-    numbers: &mut Vec<Evidence>,
-) -> Option<Candidate> {
+fn irq_core(all: &Seen<'_>, this: &Observation, host: &HostDelta, numbers: &mut Vec<Evidence>) -> Option<Candidate> {
     let irq_ns = |t: &CpuTime| t.irq_ns + t.softirq_ns;
     let of_all_ns: u64 = host.cpus.iter().map(|(_, t)| irq_ns(t)).sum();
     let works_elsewhere = |cpu: u32| this.worker_cpus.iter().any(|worker| *worker != cpu);
@@ -200,7 +196,7 @@ pub(super) fn is_held_by_threads(this: &Observation) -> bool {
 }
 
 fn core(
-    all: &[Observation],
+    all: &Seen<'_>,
     this: &Observation,
     host: &HostDelta,
     per_io_ns: f64,
@@ -236,7 +232,7 @@ fn gain_of_threads(more: Neighbour) -> Evidence {
 }
 
 /// Spinning threads are always busy: only probes show whether their core is the limit.
-fn polled(all: &[Observation], this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Candidate> {
+fn polled(all: &Seen<'_>, this: &Observation, per_io_ns: f64, mut numbers: Vec<Evidence>) -> Option<Candidate> {
     let more = probe::threads(all, this)?;
     let deeper = probe::depth(all, this, true);
     let deeper_helps = deeper

@@ -2,10 +2,11 @@
 
 use super::cause::{Cause, UnknownReason};
 use super::evidence::{Evidence, EvidenceName, base_evidence};
-use super::ladder::{LadderFit, Rung};
+use super::ladder::Rung;
 use super::limit::Limit;
 use super::neighbour::{ProbeChange, ProbeResult, inverse};
 use super::probe::{self, Neighbour};
+use super::seen::Seen;
 use super::{Confidence, Observation};
 
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
@@ -21,7 +22,7 @@ pub(super) const ERROR_WITHOUT_INTERVAL: f64 = 0.05;
 /// Half widths of a 95 % interval in standard errors.
 pub(super) const HALF_WIDTH_ERRORS: f64 = 1.96;
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let lat_ns = this.mean_lat_ns?;
     let mut numbers = base_evidence(this);
     let n = this.in_flight();
@@ -57,24 +58,24 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
 }
 
 /// Probability that more in flight brings this step no more than a tenth; `None` without a step to compare with.
-pub(super) fn plateau_probability(all: &[Observation], this: &Observation) -> Option<f64> {
+pub(super) fn plateau_probability(all: &Seen<'_>, this: &Observation) -> Option<f64> {
     // Steps whose threads were held by their cores say what cores give.
     let rungs: Vec<Rung> = probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this)).map(rung).collect();
-    Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
+    Some(all.fit(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
 }
 
 /// A deeper queue that gave nothing, where the ladder is surely flat.
-pub(super) fn flat(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+pub(super) fn flat(all: &Seen<'_>, this: &Observation) -> Option<ProbeResult> {
     let deeper = probe::depth(all, this, true)?;
     let is_sure = plateau_probability(all, this)? >= Confidence::CONFIRMED_FROM;
     is_sure.then(|| deeper.result(more(deeper.count)))
 }
 
 /// The same among the steps of as many threads; `None` where none of them is of another depth.
-pub(super) fn plateau_of_own_threads(all: &[Observation], this: &Observation) -> Option<f64> {
+pub(super) fn plateau_of_own_threads(all: &Seen<'_>, this: &Observation) -> Option<f64> {
     let is_alike = |o: &&Observation| o.step.load.threads == this.step.load.threads;
     let rungs: Vec<Rung> = probe::ladder(all, this).filter(is_alike).map(rung).collect();
-    Some(LadderFit::of(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
+    Some(all.fit(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
 }
 
 fn more(in_flight: u32) -> ProbeChange {
@@ -82,7 +83,7 @@ fn more(in_flight: u32) -> ProbeChange {
 }
 
 /// The neighbour that a reader is shown, the next deeper or else the next shallower one; its gain becomes evidence.
-fn shown(all: &[Observation], this: &Observation, numbers: &mut Vec<Evidence>) -> Option<ProbeResult> {
+fn shown(all: &Seen<'_>, this: &Observation, numbers: &mut Vec<Evidence>) -> Option<ProbeResult> {
     if let Some(deeper) = probe::depth(all, this, true) {
         let in_flight = deeper.count;
         numbers.push(Evidence::new(EvidenceName::GainOfDepth { in_flight }, deeper.gain_quantity()));

@@ -42,5 +42,5 @@ fn remedies(name: LimitName) -> Vec<Message> {
 /// The lowest ceiling of another part that lies clearly above what was measured.
 fn next_ceiling(this: &Observation, name: LimitName) -> Option<Ceiling> {
     let all = this.ceilings();
-    all.into_iter().find(|c| c.name != name && c.name != LimitName::QueueDepth && c.iops > 1.05 * this.iops())
+    all.iter().find(|c| c.name != name && c.name != LimitName::QueueDepth && c.iops > 1.05 * this.iops()).cloned()
 }

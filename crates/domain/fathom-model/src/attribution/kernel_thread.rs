@@ -8,6 +8,7 @@ use fathom_record::HostDelta;
 use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::posterior::{Candidate, PROBE_AGREES, fill_weight};
+use super::seen::Seen;
 use super::{Observation, cpu, depth};
 use crate::kernel_work::KernelWork;
 
@@ -30,7 +31,7 @@ struct Group {
 }
 
 /// The fullest of the kernel's threads, in a step.
-pub(super) fn candidate(all: &[Observation], this: &Observation) -> Option<Candidate> {
+pub(super) fn candidate(all: &Seen<'_>, this: &Observation) -> Option<Candidate> {
     let host = this.host.as_ref()?;
     // Full workers keep others from being so.
     if cpu::is_held_by_threads(this) {

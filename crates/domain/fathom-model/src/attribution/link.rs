@@ -8,6 +8,7 @@ use super::facts::DriveFacts;
 use super::limit::Limit;
 use super::neighbour::ProbeResult;
 use super::probe::{self, Neighbour};
+use super::seen::Seen;
 use super::{LimitName, Observation, help};
 use crate::ceilings::Ceiling;
 
@@ -32,7 +33,7 @@ const PROBABLE_NEAR: f64 = 0.5;
 /// The limit of a step whose bytes are at what its drives' own links carry; `None` where the drive's rating says that it is
 /// the drive. `flat`: a deeper queue that gave nothing.
 pub(super) fn limit(
-    all: &[Observation],
+    all: &Seen<'_>,
     this: &Observation,
     ceiling: &Ceiling,
     mut numbers: Vec<Evidence>,
@@ -88,7 +89,7 @@ fn is_trained_down(drive: &DriveFacts) -> bool {
 }
 
 /// The same load on another drive of the same model, whose link is faster and that gave more.
-fn faster_link(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+fn faster_link(all: &Seen<'_>, this: &Observation) -> Option<ProbeResult> {
     let [own] = drives(this) else { return None };
     let is_faster = |o: &&Observation| match drives(o) {
         [other] => {
@@ -103,9 +104,9 @@ fn faster_link(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
 
 /// Another block size at the same share of what the link carries of it, where its bytes differ as the link's packets make
 /// them differ and a drive's bandwidth would not.
-fn other_block(all: &[Observation], this: &Observation, used_share: f64) -> Option<ProbeResult> {
+fn other_block(all: &Seen<'_>, this: &Observation, used_share: f64) -> Option<ProbeResult> {
     let of = |o: &Observation| {
-        let link = o.ceilings().into_iter().find(|c| c.name == LimitName::Link)?;
+        let link = o.ceilings().iter().find(|c| c.name == LimitName::Link)?;
         let block_bytes = o.step.workload.block_bytes_max();
         let neighbour = Neighbour::of_bytes(block_bytes, this, o);
         let (by_share, by_bytes) = ((o.iops() / link.iops / used_share).ln().abs(), neighbour.gain.ln().abs());

@@ -5,6 +5,7 @@ use fathom_message::Quantity;
 use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
+use super::seen::Seen;
 use super::{LimitName, Observation, cpu, depth};
 
 /// From this share of what memory was measured to move it is at its limit.
@@ -12,7 +13,7 @@ const AT_CEILING: f64 = 0.9;
 /// What a short measurement of the whole machine may be off by.
 const MEASURED_TO: f64 = 1.3;
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let ceilings = this.ceilings();
     let ceiling = ceilings.iter().find(|c| c.name == LimitName::Memory)?;
     let used_share = this.iops() / ceiling.iops;

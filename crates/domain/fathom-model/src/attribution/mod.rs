@@ -25,6 +25,7 @@ mod pace;
 mod path;
 mod posterior;
 mod probe;
+mod seen;
 mod settle;
 mod state;
 mod turns;
@@ -44,6 +45,7 @@ pub use state::step_to_repeat;
 pub use turns::level_turns;
 
 use evidence::base_evidence;
+use seen::Seen;
 
 /// Names the limit of `all[index]`; the other observations serve as probes.
 ///
@@ -51,6 +53,17 @@ use evidence::base_evidence;
 /// When `index` is out of range.
 #[must_use]
 pub fn attribute(all: &[Observation], index: usize) -> Limit {
+    judge(&Seen::new(all), index)
+}
+
+/// Names the limits of all steps of a run, in their order: what many of them rest on is worked out once.
+#[must_use]
+pub fn attribute_all(all: &[Observation]) -> Vec<Limit> {
+    let seen = Seen::new(all);
+    (0..all.len()).map(|index| judge(&seen, index)).collect()
+}
+
+fn judge(all: &Seen<'_>, index: usize) -> Limit {
     let this = &all[index];
     if this.ios == 0 {
         return Limit::unknown(UnknownReason::NoIo, Vec::new());

@@ -1,6 +1,6 @@
 //! A measured step as the attribution sees it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fathom_plan::{EngineName, Mode, Placement, Step};
 use fathom_record::{FeatureName, HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
@@ -35,6 +35,8 @@ pub struct Observation {
     /// Engine features that were in force or not.
     pub(super) features: Vec<(FeatureName, bool)>,
     pub(super) facts: Option<Arc<StepFacts>>,
+    /// Worked out when they are first asked for: many steps ask those of many others.
+    pub(super) ceilings: OnceLock<Vec<Ceiling>>,
 }
 
 /// What a probe gave that took turns with the step it explains, on the level of that step.
@@ -93,6 +95,7 @@ impl Observation {
             worker_cpus,
             features: record.features.iter().map(|f| (f.name.clone(), f.is_used())).collect(),
             facts: None,
+            ceilings: OnceLock::new(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Observation {
     #[must_use]
     pub fn on(mut self, facts: Arc<StepFacts>) -> Observation {
         self.facts = Some(facts);
+        self.ceilings = OnceLock::new();
         self
     }
 
@@ -178,13 +182,15 @@ impl Observation {
     /// Ceilings of the machine under this load, lowest first; empty when nothing is known of the machine. The cost of an
     /// I/O is the measured one, where the machine's is not known.
     #[must_use]
-    pub fn ceilings(&self) -> Vec<Ceiling> {
-        let Some(facts) = &self.facts else { return Vec::new() };
-        let mut machine = facts.machine.clone();
-        if machine.cost.is_none() {
-            machine.cost = self.host.as_ref().and_then(|h| crate::cost::cost_model(h, self.ios));
-        }
-        ceilings(&machine, &self.shape())
+    pub fn ceilings(&self) -> &[Ceiling] {
+        self.ceilings.get_or_init(|| {
+            let Some(facts) = &self.facts else { return Vec::new() };
+            let mut machine = facts.machine.clone();
+            if machine.cost.is_none() {
+                machine.cost = self.host.as_ref().and_then(|h| crate::cost::cost_model(h, self.ios));
+            }
+            ceilings(&machine, &self.shape())
+        })
     }
 
     /// Whether workers or kernel threads spin, so that a busy CPU says nothing.

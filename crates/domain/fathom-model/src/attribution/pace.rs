@@ -9,6 +9,7 @@ use super::facts::RateLimit;
 use super::limit::Limit;
 use super::neighbour::ProbeChange;
 use super::probe;
+use super::seen::Seen;
 
 /// Share of our bytes that must reach the device before its figures are called the device's.
 const DEVICE_SHARE_MIN: f64 = 0.5;
@@ -68,7 +69,7 @@ pub(super) fn page_cache(this: &Observation) -> Option<Limit> {
 }
 
 /// A rate that the host holds the device to, and that was met.
-pub(super) fn rate_allowed(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn rate_allowed(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let facts = this.facts.as_ref()?;
     let mix = this.step.workload.mix;
     let read = f64::from(mix.read_pct) / 100.0;
@@ -89,7 +90,7 @@ pub(super) fn rate_allowed(all: &[Observation], this: &Observation) -> Option<Li
 }
 
 /// The limit where `share` of the allowed rate came and that was all it let through.
-fn held_by(all: &[Observation], this: &Observation, limit: &RateLimit, allowed: Quantity, share: f64) -> Option<Limit> {
+fn held_by(all: &Seen<'_>, this: &Observation, limit: &RateLimit, allowed: Quantity, share: f64) -> Option<Limit> {
     let waits = waits_above_device(this).filter(|w| *w >= WAITS_ABOVE && NEAR_RATE.contains(&share));
     if !HELD_RATE.contains(&share) && waits.is_none() {
         return None;

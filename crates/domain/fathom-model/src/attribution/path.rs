@@ -7,6 +7,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::posterior::{Candidate, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, Neighbour};
+use super::seen::Seen;
 use super::{LimitName, Observation, depth, link};
 use crate::ceilings::Ceiling;
 
@@ -26,7 +27,7 @@ const SAME_TOTAL: f64 = 0.93;
 const MEMBER_IOS_PER_WRITE: f64 = 1.5;
 
 /// Links, memory, the array and what drives share, in a step.
-pub(super) fn candidates(all: &[Observation], this: &Observation) -> Vec<Candidate> {
+pub(super) fn candidates(all: &Seen<'_>, this: &Observation) -> Vec<Candidate> {
     let ceilings = this.ceilings();
     let lowest_of = |name: LimitName| ceilings.iter().find(|c| c.name == name);
     let used = |name: LimitName| lowest_of(name).filter(|c| this.typical_iops() >= WORTH_WEIGHING * c.iops);
@@ -55,12 +56,7 @@ fn nearness(used_share: f64) -> f64 {
 
 /// Drives are made for their links, so that fullness alone does not tell the two apart: `link` says how probable the link
 /// is where it is full.
-fn own_link(
-    all: &[Observation],
-    this: &Observation,
-    ceiling: &Ceiling,
-    flat: Option<ProbeResult>,
-) -> Option<Candidate> {
+fn own_link(all: &Seen<'_>, this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Option<Candidate> {
     // Met within what is known of the packets it is full; further off it is less and less probable.
     let used_share = nearness(this.typical_iops() / ceiling.iops) + PACKETS_KNOWN;
     let fullness = fill_weight(used_share, CEILING_SPREAD) / fill_weight(1.0, CEILING_SPREAD);
@@ -69,7 +65,7 @@ fn own_link(
 }
 
 /// `flat`: a deeper queue that gave nothing.
-fn at_ceiling(all: &[Observation], this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Candidate {
+fn at_ceiling(all: &Seen<'_>, this: &Observation, ceiling: &Ceiling, flat: Option<ProbeResult>) -> Candidate {
     let used_share = this.typical_iops() / ceiling.iops;
     let numbers = ceiling_numbers(this, ceiling);
     let relieved = match ceiling.name {
@@ -127,7 +123,7 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
 
 /// Targets that give less each the more of them run, while their sum stays: they share the device that they lie on, or
 /// something that is not described.
-fn shared(all: &[Observation], this: &Observation) -> Option<Candidate> {
+fn shared(all: &Seen<'_>, this: &Observation) -> Option<Candidate> {
     let fewer = probe::fewer_targets_at_best(all, this)?;
     let targets = this.step.targets.len() as u32;
     let total_gain = fewer.gain * f64::from(fewer.count) / f64::from(targets);

@@ -11,6 +11,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::facts::DriveFacts;
 use super::limit::{Caveat, Limit};
 use super::neighbour::ProbeResult;
+use super::seen::Seen;
 use super::{LimitName, Observation, cap, cpu, depth, file_system, kernel_thread, path, probe, state};
 
 /// How common it is that something holds a plateau that neither counters nor inventory show.
@@ -80,7 +81,7 @@ pub(super) fn fill_weight(share: f64, spread: f64) -> f64 {
 }
 
 /// The most probable limit with its probability; `None` where nothing speaks for any.
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     // A ladder that falls is a change until its best step was measured again.
     let base = state::limit(all, this).or_else(|| depth::limit(all, this));
     let said = base.as_ref().and_then(|limit| limit.probability);

@@ -4,7 +4,8 @@ use fathom_message::Quantity;
 use fathom_plan::{EngineName, Mode, Phase, Placement, Role, Step};
 
 use super::neighbour::{ProbeChange, ProbeResult};
-use super::{Confidence, LimitName, Observation, attribute, cpu};
+use super::seen::Seen;
+use super::{Confidence, LimitName, Observation, cpu, judge};
 
 /// Doubling the queue depth must raise IOPS by this factor before depth is called the limit.
 pub(super) const DEPTH_HELPS_PER_DOUBLING: f64 = 1.22;
@@ -84,7 +85,7 @@ fn same_work(a: &Step, b: &Step) -> bool {
 }
 
 /// Steps that differ from this one in their load only, itself among them.
-pub(super) fn ladder<'a>(all: &'a [Observation], this: &Observation) -> impl Iterator<Item = &'a Observation> {
+pub(super) fn ladder<'a>(all: &'a Seen<'_>, this: &Observation) -> impl Iterator<Item = &'a Observation> {
     all.iter().filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour())
 }
 
@@ -94,11 +95,11 @@ pub(super) fn is_of_depth(o: &Observation, this: &Observation) -> bool {
 }
 
 /// Nearest step that differs in I/Os in flight only.
-pub(super) fn depth(all: &[Observation], this: &Observation, deeper: bool) -> Option<Neighbour> {
+pub(super) fn depth(all: &Seen<'_>, this: &Observation, deeper: bool) -> Option<Neighbour> {
     nearest_depth(all, this, deeper).map(|o| Neighbour::new(o.in_flight(), this, o, Observation::iops))
 }
 
-fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -> Option<&'a Observation> {
+fn nearest_depth<'a>(all: &'a Seen<'_>, this: &Observation, deeper: bool) -> Option<&'a Observation> {
     let n = this.in_flight();
     all.iter()
         .filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour())
@@ -108,7 +109,7 @@ fn nearest_depth<'a>(all: &'a [Observation], this: &Observation, deeper: bool) -
 }
 
 /// Nearest step at least [`FAR_DEPTH`] times as deep: noise that hides one doubling does not hide three.
-pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+pub(super) fn far_depth(all: &Seen<'_>, this: &Observation) -> Option<Neighbour> {
     let n = this.in_flight();
     all.iter()
         .filter(|o| same_but_load(&o.step, &this.step) && o.is_neighbour() && o.in_flight() >= FAR_DEPTH * n)
@@ -118,7 +119,7 @@ pub(super) fn far_depth(all: &[Observation], this: &Observation) -> Option<Neigh
 
 /// Step with more threads at no less depth per thread. Threads that were held to listed CPUs may have cores of their own
 /// there: only that relieves the core.
-pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+pub(super) fn threads(all: &Seen<'_>, this: &Observation) -> Option<Neighbour> {
     let freed = |o: &Observation| {
         matches!(this.step.placement, Placement::Cpus(_))
             && o.step.placement == Placement::Cores
@@ -136,7 +137,7 @@ pub(super) fn threads(all: &[Observation], this: &Observation) -> Option<Neighbo
 }
 
 /// Step with the same load by another engine or mode that gave most.
-pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+pub(super) fn engine(all: &Seen<'_>, this: &Observation) -> Option<ProbeResult> {
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.targets == this.step.targets && o.is_neighbour())
         .filter(|o| o.step.load == this.step.load && o.step.placement == this.step.placement)
@@ -149,12 +150,12 @@ pub(super) fn engine(all: &[Observation], this: &Observation) -> Option<ProbeRes
 }
 
 /// As [`engine`], where it relieved the CPUs enough to confirm them as the limit.
-pub(super) fn cheaper_engine(all: &[Observation], this: &Observation) -> Option<ProbeResult> {
+pub(super) fn cheaper_engine(all: &Seen<'_>, this: &Observation) -> Option<ProbeResult> {
     engine(all, this).filter(|probe| probe.gain.value >= RELIEF_HELPS)
 }
 
 /// Step with the same load per target on fewer targets: their number, and IOPS per target over this step's.
-pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+pub(super) fn fewer_targets(all: &Seen<'_>, this: &Observation) -> Option<Neighbour> {
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
@@ -165,7 +166,7 @@ pub(super) fn fewer_targets(all: &[Observation], this: &Observation) -> Option<N
 
 /// The fewest targets that gave most, with whatever load: their number, and IOPS per target over this step's. What some of
 /// the targets give alone in any load, all of them could give together if they shared nothing.
-pub(super) fn fewer_targets_at_best(all: &[Observation], this: &Observation) -> Option<Neighbour> {
+pub(super) fn fewer_targets_at_best(all: &Seen<'_>, this: &Observation) -> Option<Neighbour> {
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
@@ -175,10 +176,7 @@ pub(super) fn fewer_targets_at_best(all: &[Observation], this: &Observation) -> 
 }
 
 /// Steps of the same load on as many other targets.
-pub(super) fn other_targets<'a>(
-    all: &'a [Observation],
-    this: &'a Observation,
-) -> impl Iterator<Item = &'a Observation> {
+pub(super) fn other_targets<'a>(all: &'a Seen<'_>, this: &'a Observation) -> impl Iterator<Item = &'a Observation> {
     all.iter().filter(|o| {
         let (a, b) = (&o.step, &this.step);
         let is_same = same_work(a, b) && a.engine == b.engine && a.load == b.load && o.is_neighbour();
@@ -187,7 +185,7 @@ pub(super) fn other_targets<'a>(
 }
 
 /// Steps of other block sizes on the same targets, with the same mix.
-pub(super) fn other_blocks<'a>(all: &'a [Observation], this: &'a Observation) -> impl Iterator<Item = &'a Observation> {
+pub(super) fn other_blocks<'a>(all: &'a Seen<'_>, this: &'a Observation) -> impl Iterator<Item = &'a Observation> {
     let block = this.step.workload.block_bytes_max();
     all.iter()
         .filter(|o| {
@@ -237,8 +235,13 @@ const PROBES_MAX: usize = 3;
 /// When `index` is out of range.
 #[must_use]
 pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
+    missing(&Seen::new(all), index)
+}
+
+/// As [`missing_probes`].
+pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     let this = &all[index];
-    let limit = attribute(all, index);
+    let limit = judge(all, index);
     // A core that its counters alone confirm has still to show what another would bring.
     let is_shown = limit.name != LimitName::Core || !limit.probes.is_empty();
     if (limit.confidence == Confidence::Confirmed && is_shown) || this.step.load.rate.is_some() {
@@ -294,7 +297,7 @@ pub fn missing_probes(all: &[Observation], index: usize) -> Vec<Probe> {
 }
 
 /// The nearest deeper rung, or else the nearest shallower one, once more: against the noise that it was measured with.
-pub(super) fn again(all: &[Observation], this: &Observation) -> Option<Probe> {
+pub(super) fn again(all: &Seen<'_>, this: &Observation) -> Option<Probe> {
     let deeper = nearest_depth(all, this, true).map(|o| (o, LimitName::QueueDepth));
     let (rung, relieves) = deeper.or_else(|| Some((nearest_depth(all, this, false)?, LimitName::Device)))?;
     let mut step = Step { load: rung.step.load, ..this.step.clone() };

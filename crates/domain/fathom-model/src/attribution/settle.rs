@@ -4,7 +4,8 @@
 use fathom_plan::{Phase, Role, Step};
 
 use super::probe::{self, DEPTH_MAX, Probe};
-use super::{Confidence, Limit, LimitName, Observation, attribute, missing_probes};
+use super::seen::Seen;
+use super::{Confidence, Limit, LimitName, Observation, judge};
 
 /// How much more the first question of a run counts than the others: it is the headline.
 const HEADLINE_WEIGHT: f64 = 2.0;
@@ -27,9 +28,10 @@ pub enum NextStep {
 /// a step and what a probe of it relieved.
 #[must_use]
 pub fn next_step(all: &[Observation], tried: &[(u32, LimitName)]) -> Option<NextStep> {
+    let all = &Seen::new(all);
     let mut out: Option<(f64, NextStep)> = None;
     for (rank, at) in answers(all).into_iter().enumerate() {
-        let limit = attribute(all, at);
+        let limit = judge(all, at);
         let weight = if rank == 0 { HEADLINE_WEIGHT } else { 1.0 };
         let found = match rung_above(all, &all[at], &limit) {
             // What rises still has no answer at all.
@@ -66,7 +68,7 @@ fn answers(all: &[Observation]) -> Vec<usize> {
 }
 
 /// One rung above the step that gave most, where it is the deepest and queue depth holds it.
-fn rung_above(all: &[Observation], this: &Observation, limit: &Limit) -> Option<Step> {
+fn rung_above(all: &Seen<'_>, this: &Observation, limit: &Limit) -> Option<Step> {
     let is_deepest = probe::ladder(all, this).all(|o| o.in_flight() <= this.in_flight());
     // A ladder has at least two rungs: a step by itself is what the user wanted to know.
     let is_ladder = probe::ladder(all, this).any(|o| o.in_flight() < this.in_flight());
@@ -86,11 +88,11 @@ fn rung_above(all: &[Observation], this: &Observation, limit: &Limit) -> Option<
 }
 
 /// The first probe of a step that was not tried; where there is none, what stands beside it on the ladder, once more.
-fn open_probe(all: &[Observation], at: usize, limit: &Limit, tried: &[(u32, LimitName)]) -> Option<Probe> {
+fn open_probe(all: &Seen<'_>, at: usize, limit: &Limit, tried: &[(u32, LimitName)]) -> Option<Probe> {
     // A rate, the page cache, memory: known, or not to be shown by a step beside it.
     let is_open = limit.confidence != Confidence::Confirmed && limit.name != LimitName::Rate;
     let index = all[at].step.index;
     let is_new = |probe: &Probe| !tried.contains(&(index, probe.relieves));
-    let probes = if is_open { missing_probes(all, at) } else { Vec::new() };
+    let probes = if is_open { probe::missing(all, at) } else { Vec::new() };
     probes.into_iter().find(is_new).or_else(|| probe::again(all, &all[at]).filter(|p| is_open && is_new(p)))
 }

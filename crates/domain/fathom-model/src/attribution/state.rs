@@ -8,6 +8,7 @@ use super::evidence::{Evidence, EvidenceName, base_evidence};
 use super::limit::Limit;
 use super::neighbour::ProbeChange;
 use super::probe::{self, Neighbour};
+use super::seen::Seen;
 use super::{Observation, depth};
 
 /// A deeper step that gives less than this share of a shallower one is no plateau.
@@ -15,7 +16,7 @@ const FELL: f64 = 0.9;
 /// A step measured again gives the same where it is this close.
 const SAME: std::ops::RangeInclusive<f64> = FELL..=1.0 / FELL;
 
-pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
+pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let from = fell_from(all, this)?;
     let in_flight = from.in_flight();
     let mut numbers = base_evidence(this);
@@ -41,7 +42,7 @@ pub(super) fn limit(all: &[Observation], this: &Observation) -> Option<Limit> {
 }
 
 /// The shallower step before that gave most, where this one gives clearly less and no deeper one gives more again.
-fn fell_from<'a>(all: &'a [Observation], this: &Observation) -> Option<&'a Observation> {
+fn fell_from<'a>(all: &'a Seen<'_>, this: &Observation) -> Option<&'a Observation> {
     let n = this.in_flight();
     // Steps whose threads were held by their cores say what cores give.
     let of_depth = || probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this));
@@ -53,7 +54,7 @@ fn fell_from<'a>(all: &'a [Observation], this: &Observation) -> Option<&'a Obser
 }
 
 /// The same load measured again, the last time.
-fn repeat_of<'a>(all: &'a [Observation], of: &Observation) -> Option<&'a Observation> {
+fn repeat_of<'a>(all: &'a Seen<'_>, of: &Observation) -> Option<&'a Observation> {
     probe::ladder(all, of)
         .filter(|o| o.step.load == of.step.load && o.step.index > of.step.index)
         .max_by_key(|o| o.step.index)
@@ -68,6 +69,7 @@ fn differs(a: &Observation, b: &Observation) -> bool {
 /// none fell, or it was measured again already.
 #[must_use]
 pub fn step_to_repeat(all: &[Observation], of: &Step) -> Option<Step> {
+    let all = &Seen::new(all);
     let this = all.iter().rev().find(|o| o.step.index == of.index)?;
     let deeper = probe::ladder(all, this).filter_map(|o| Some((o, fell_from(all, o)?)));
     let (_, from) = deeper.max_by_key(|(o, _)| o.in_flight())?;

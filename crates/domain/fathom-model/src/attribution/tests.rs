@@ -502,3 +502,22 @@ fn settings_that_are_seldom_wanted_are_noticed() {
     let quiet = on(facts(), &[observed(1, 1, 10_000, 0.1)]);
     assert_eq!(notices(&quiet[0]), []);
 }
+
+#[test]
+fn each_ladder_is_fitted_once_however_many_steps_it_has() {
+    let mut ladders = Vec::new();
+    for block in [4096, 8192, 16_384] {
+        for depth in 1..=40 {
+            let (mut step, record) = observed(1, depth, u64::from(depth.min(16)) * 40_960_000 / u64::from(block), 0.3);
+            step.workload.block_sizes[0].bytes = block;
+            step.index = ladders.len() as u32;
+            ladders.push((step, record));
+        }
+    }
+    let all = with(&ladders, 0.01);
+    let seen = Seen::new(&all);
+    for index in 0..all.len() {
+        assert_eq!(judge(&seen, index), attribute(&all, index), "the same as alone");
+    }
+    assert_eq!(seen.fitted(), 3);
+}
