@@ -2104,6 +2104,10 @@ conditioning?: Conditioning,
  */
 block?: Block, 
 /**
+ * Place among steps that explain another one beside the plan.
+ */
+turn?: Turn, 
+/**
  * Settings of the host in force during the step, beside those found.
  */
 settings?: Array<HostSetting>, 
@@ -2757,7 +2761,11 @@ name: string,
 /**
  * The question the verdict answers, in the words of the study's own file; empty where it asks none.
  */
-question: string, };
+question: string, 
+/**
+ * Time that steps leave goes to probes of limits that are not settled.
+ */
+settle?: boolean, };
 
 /**
  * Counts over the figures that count and do not contradict themselves.
@@ -2902,6 +2910,24 @@ export type ThrottleSign = "level" | "transition" | "critical_warning" | "warnin
  * What is tracked over the rounds of a step.
  */
 export type TrackedFigure = "iops" | "bytes_per_s" | "lat_mean_ns";
+
+/**
+ * Place in a block of four short steps A B B A: the step that is explained (A) and a probe (B) take turns, so that what
+ * drifts meanwhile changes both alike.
+ */
+export type Turn = { 
+/**
+ * Index of the step that is explained.
+ */
+explains: number, 
+/**
+ * Index of the first step of the block.
+ */
+block: number, 
+/**
+ * Whether it is the probe; otherwise it is the step that is explained, once more.
+ */
+is_probe: boolean, };
 
 /**
  * The unit of a figure. One list for evidence, tiles, comparisons and charts; the words are those of the JSON contract.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fathom_host::{Refusal, RefusalKind};
 use fathom_message::{Say as _, msg};
+use fathom_model::EvidenceName;
 use fathom_plan::{Metric, Round, RunLength, StudyHead};
 use fathom_record::StepFailure;
 use fathom_store::StoredStep;
@@ -658,7 +659,8 @@ fn a_probe_takes_turns_with_the_step_that_it_explains_so_that_a_drift_changes_no
     assert_eq!(block, want.map(|(is_probe, depth)| (turn(explains, is_probe), depth)));
     assert!(steps.iter().skip(2).all(|s| s.step.length.budget_ns == 2 * SECOND_NS && s.step.phase == Phase::Probe));
     let limit = &outcome.document.steps[explains as usize].limit;
-    let gain = limit.evidence.iter().find(|e| e.name.starts_with("gain_of_depth")).expect("a probe of depth");
+    let gain =
+        limit.evidence.iter().find(|e| matches!(e.name, EvidenceName::GainOfDepth { .. })).expect("a probe of depth");
     assert!((gain.value - 1.0).abs() < 1e-9, "{}", gain.value);
 }
 
