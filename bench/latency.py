@@ -34,7 +34,7 @@ def neighbour(binary: str, path: Path, is_busy: bool):
         return
     spin = "import time\nwhile True:\n end = time.monotonic() + 0.01\n while time.monotonic() < end: pass\n time.sleep(0.01)"
     reader = [binary, "--name=neighbour", f"--filename={path}", "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio",
-              "--iodepth=8", f"--rate_iops={NEIGHBOUR_IOPS}", "--time_based", "--runtime=1d", "--output-format=json"]
+              "--iodepth=8", f"--rate_iops={NEIGHBOUR_IOPS}", "--thread", "--time_based", "--runtime=1d", "--output-format=json"]
     others = [subprocess.Popen(c, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
               for c in ([sys.executable, "-c", spin], reader)]
     try:

@@ -857,7 +857,7 @@ cpu: number, } | { "name": "cpu_interrupts",
 /**
  * Number of the CPU.
  */
-cpu: number, } | { "name": "kernel_threads_busy" } | { "name": "workers_busy" } | { "name": "workers_waited" } | { "name": "gain_of_threads", 
+cpu: number, } | { "name": "kernel_threads_busy" } | { "name": "allocated_share" } | { "name": "workers_busy" } | { "name": "workers_waited" } | { "name": "gain_of_threads", 
 /**
  * Threads there.
  */
@@ -1127,7 +1127,12 @@ cpu_busy_by_interval: Array<Array<number>>,
 /**
  * Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
  */
-page_cache_bytes: number | null, };
+page_cache_bytes: number | null, 
+/**
+ * Bytes that the file system gave to the targets' files during the step, warm-up included: writes into space that they
+ * did not have. `None`: no target is a file, or not looked.
+ */
+allocated_bytes: number | null, };
 
 /**
  * A setting of the host that a step runs under.
@@ -1349,7 +1354,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
 
 /**
  * What limited a step.
