@@ -45,6 +45,16 @@ export class DocumentError extends Error {}
 export const SCHEMA = 2;
 
 /**
+ * The JSON text of what a page holds: the binary writes it deflated (RFC 1950) in base64; plain JSON is taken as it is.
+ */
+export async function unpack(held: string): Promise<string> {
+  const packed = held.trim();
+  if (packed === "" || packed.startsWith("{") || packed.startsWith("<")) return packed;
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}
+
+/**
  * Reads the document from its JSON text. Seeds are kept as text, because `JSON.parse` would round them; the pattern
  * cannot meet anything inside a JSON string, where the quote before the colon would carry a backslash.
  */

@@ -1,6 +1,6 @@
 /** Puts the page together from the one document inside it: a run, a comparison, or the articles redone. */
 
-import { parseDocument, type Document, type Shown } from "./document";
+import { parseDocument, unpack, type Document, type Shown } from "./document";
 import { el } from "./dom";
 import { answer, figures } from "./sections/answer";
 import { comparisonAnswer, comparison } from "./sections/comparison";
@@ -79,7 +79,7 @@ function page(doc: Shown): void {
 
 const source = document.getElementById("fathom-document");
 try {
-  const doc = parseDocument(source?.textContent ?? "");
+  const doc = parseDocument(await unpack(source?.textContent ?? ""));
   const asked = doc.lang;
   if (asked !== undefined && asked in LANGUAGES) speak(asked as Language, doc.sentences?.[asked] ?? {});
   page(doc);
