@@ -6,6 +6,7 @@
  * arrives as `null`, therefore the formatting takes `null` everywhere.
  */
 
+import { records, type Columns } from "./columns";
 import type { Comparison as ComparisonDocument, Document as RunDocument, Reproduction as ReproductionDocument } from "./generated/document";
 
 export type {
@@ -62,9 +63,15 @@ export function parseDocument(json: string): Shown {
   if (json.trim() === "" || json.trim() === "<!--fathom-document-->") {
     throw new DocumentError("This page holds no run. Reports are written by `fathom report RUN`.");
   }
-  const value = JSON.parse(json.replace(/"seed":\s*(\d+)/g, '"seed":"$1"')) as Shown;
+  // A seed stands behind its name, or in a column of its own.
+  const value = JSON.parse(json.replace(/"seed":\s*(\d+|\[[^\]]*\]|\{[^{}]*\})/g, (_, seeds: string) => `"seed":${seeds.replace(/\d+/g, '"$&"')}`)) as Shown;
   if (!(value.schema <= SCHEMA)) {
     throw new DocumentError(`This page reads documents up to schema ${SCHEMA}, the run was written with schema ${value.schema}.`);
+  }
+  if ("steps" in value) value.steps = records(value.steps as never[] | Columns);
+  if ("run" in value) {
+    value.run.plan.steps = records(value.run.plan.steps as never[] | Columns);
+    value.run.fio_commands = records(value.run.fio_commands as never[] | Columns);
   }
   return value;
 }

@@ -1,6 +1,7 @@
 //! The report as one HTML file: the viewer built from `web/`, the document packed inside, and a static page for readers
 //! without scripts. The viewer replaces the static page; nothing is asked from the network.
 
+mod columns;
 mod packed;
 mod static_page;
 
@@ -73,6 +74,7 @@ impl Content {
         let mut document = in_words(value, Language::English)?;
         let sentences = sentences(value, &document)?;
         packed::trim(&mut document);
+        columns::by_column(&mut document);
         Ok(Content { document, lang: language, sentences })
     }
 
@@ -170,10 +172,13 @@ mod tests {
         String::from_utf8(out).expect("reports are UTF-8")
     }
 
-    /// What a browser hands the viewer: the text of the script element that holds the document, unpacked.
+    /// What a browser hands the viewer: the text of the script element that holds the document, unpacked, its steps one by one.
     fn embedded(html: &str) -> String {
         let (_, rest) = html.split_once("id=\"fathom-document\">").expect("the element is there");
-        packed::opened(rest.split_once("</script>").expect("the element ends").0)
+        let text = packed::opened(rest.split_once("</script>").expect("the element ends").0);
+        let mut document = serde_json::from_str(&text).expect("the embedded text is JSON");
+        columns::by_record(&mut document);
+        document.to_string()
     }
 
     const HOSTILE: &str = "</script><script>alert(1)</script><!-- \"'&\u{2028}\u{2029} </title>";
