@@ -3,11 +3,16 @@
 import { family, hasFigures, opKind, opWord, patternWord, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, StepView } from "./document";
 import { blockSize } from "./format";
-import { joined, word } from "./text";
+import { joined, text, word } from "./text";
 
 /** `io_uring`, `io_uring iopoll`. */
 export function engineWord(s: StepView): string {
   return s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`;
+}
+
+/** The path of a step: engine, mode, and what was left unregistered. */
+export function pathWord(s: StepView): string {
+  return joined(engineWord(s), s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "", s.threads > 1 ? `T${s.threads}` : "");
 }
 
 /** Most I/Os in flight that a step asks for. */
@@ -85,11 +90,12 @@ export interface EngineSet {
 /** Loads that were issued through several engines, those with the most engines first. */
 export function engineSets(doc: Ladders): EngineSet[] {
   const usable = representatives(doc).filter((s) => s.rate_iops === null);
-  const load = (s: StepView): string => `${joined(family(s), opWord(s))} T${s.threads} QD${s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
+  // One I/O at a time per thread needs as many threads as another path has in flight: the load is what is in flight.
+  const load = (s: StepView): string => `${joined(family(s), opWord(s))}${text.comma}${text.study.inFlight(s.threads * (s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth))}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
   return [...gathered(usable, load)]
-    .map(([title, of]) => ({ title, steps: [...gathered(of, engineWord).values()].map((list) => list[0] as StepView) }))
-    .filter((set) => set.steps.length > 1)
-    .sort((a, b) => b.steps.length - a.steps.length);
+    .map(([title, of]) => ({ title, steps: [...gathered(of, pathWord).values()].map((list) => list[0] as StepView) }))
+    .filter((set) => new Set(set.steps.map(engineWord)).size > 1)
+    .sort((a, b) => b.steps.length - a.steps.length || (b.steps[0]?.queue_depth ?? 0) - (a.steps[0]?.queue_depth ?? 0));
 }
 
 /** A ladder over drives or threads, with what proportion would give. */
@@ -100,11 +106,16 @@ export interface ScaleLine {
   steps: StepView[];
   /** Of the steps, in their order: IOPS over what proportion to the first would give. */
   efficiency: number[];
+  /** Their 95 % intervals. */
+  efficiencyCi95: ([number, number] | null)[];
   /** IOPS of the first point over its count: proportion goes through it. */
   perUnit: number;
   /** First step that falls short of proportion. */
   knee: StepView | undefined;
 }
+
+/** Fewer rounds than these make no picture. */
+const SETTLED_ROUNDS_MIN = 3;
 
 /** Fewer points than these make no picture of growth. */
 const SCALE_POINTS_MIN = 3;
@@ -118,13 +129,18 @@ export function scaleLines(doc: Ladders): ScaleLine[] {
     if ((axis !== "devices" && axis !== "threads") || !first || steps.length < SCALE_POINTS_MIN) return [];
     const label = [family(first), opWord(first), `QD${first.queue_depth}`, axis === "threads" ? "" : `T${first.threads}`, first.placement === "unpinned" ? "" : word(first.placement), axis === "threads" && first.devices > 1 ? `D${first.devices}` : ""].reduce((a, b) => joined(a, b), "");
     const knee = steps.find((s) => s.index === ladder.knee?.step);
-    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), perUnit: first.iops / first[axis], knee }];
+    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / first[axis], knee }];
   });
 }
 
-/** Steps with a determination table of steady state and the rounds behind it. */
+/**
+ * One step for each loop with a determination table of steady state and the rounds behind it. Every workload of a loop
+ * carries the table, which is about one of them: that one stands for the loop.
+ */
 export function settled(steps: readonly StepView[]): StepView[] {
-  return steps.filter((s) => s.steady?.pts && (s.steady.series?.length ?? 0) > 1);
+  const usable = steps.filter((s) => s.steady?.pts && (s.steady.series?.length ?? 0) >= SETTLED_ROUNDS_MIN);
+  const loop = (s: StepView): string => { const id = s.role?.round?.loop_id ?? s.role?.conditioning?.loop_id; return id === undefined || id === null ? `step ${s.index}` : `loop ${id}`; };
+  return [...gathered(usable, loop).values()].map((of) => of.find((s) => s.role?.round?.metric) ?? (of[0] as StepView));
 }
 
 /** Steps that were predicted before they ran, with figures to hold against. */

@@ -1,6 +1,6 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import type { CurvePoint, Document, LadderView, LatencyView, Quantile, ReadWrite, StepView } from "./document";
+import { QUANTILES, type CurvePoint, type Document, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
 import { blockSize } from "./format";
 import { text, word } from "./text";
 
@@ -226,12 +226,12 @@ export function logMarksOf(values: readonly (number | null)[]): number[] {
   return logMarks(values.filter((v): v is number => v !== null));
 }
 
-/** Points of a percentile curve on the axis of nines: ascending, latencies never falling, nothing below zero. */
-export function tailPoints(curve: readonly CurvePoint[]): [number, number][] {
+/** Points of a percentile curve on the axis of nines up to `last`: ascending, latencies never falling, nothing below zero. */
+export function tailPoints(curve: readonly CurvePoint[], last = Infinity): [number, number][] {
   const points: [number, number][] = [];
   let highest = 0;
   for (const p of [...curve].sort((a, b) => a.q - b.q)) {
-    if (!(p.q > 0 && p.q < 1) || !(p.ns > 0)) continue;
+    if (!(p.q > 0 && p.q < 1) || !(p.ns > 0) || nines(p.q) > last + 1e-6) continue;
     highest = Math.max(highest, p.ns);
     points.push([nines(p.q), highest]);
   }
@@ -256,6 +256,13 @@ export function tailCut(step: StepView, names: readonly Quantile[]): TailCut {
     reached = name;
   }
   return { step, reached, next: null, seconds: null };
+}
+
+/** Where the curve of a step ends on the axis of nines: at the deepest quantile that it has, as the words below it say. */
+export function lastNines(step: StepView): number {
+  const { reached, next } = tailCut(step, QUANTILES);
+  if (next === null) return Infinity;
+  return reached === null ? 0 : nines(Number(reached.slice(1)) / 100);
 }
 
 /** The most regular of many: `n` entries spread evenly, first and last among them. */

@@ -97,8 +97,8 @@ export function bytesDecimal(bytes: Maybe): string {
 /** Half width of an interval as a share of the value: `±0.4 %`. */
 export function plusMinus(interval: readonly [number, number] | null | undefined, value: Maybe): string {
   if (!interval || !known(value) || value === 0) return "";
-  const share = (interval[1] - interval[0]) / 2 / value;
-  return share > 1 ? "±>100 %" : `±${percent(share)}`;
+  const share = Math.abs((interval[1] - interval[0]) / 2 / value);
+  return Number.isFinite(share) && share <= 1 ? `±${percent(share)}` : text.units.inconclusive;
 }
 
 /** A share as percent: 0.0041 -> `0.41 %`, 0.123 -> `12 %`. Two digits: more would pretend. */
@@ -142,8 +142,12 @@ function parts(scaledText: string, rest = ""): FigureParts {
   return { number, unit: `${words.join(" ")}${rest}`, also: "" };
 }
 
+/** A change beyond ten times as much says no more than that. */
+export const CHANGE_MAX_PCT = 1000;
+
 /** `+4.2 %`. */
 function changePct(pct: number): string {
+  if (pct > CHANGE_MAX_PCT) return `>+${CHANGE_MAX_PCT} %`;
   return `${pct > 0 ? "+" : ""}${pct.toFixed(1)} %`;
 }
 

@@ -41,7 +41,13 @@ function runSections(doc: Document): (HTMLElement | null)[] {
     inTime.show(index);
     inTime.node.scrollIntoView();
   };
-  return [answer(doc), figures(doc), study(doc), load(doc), tail(doc), cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)];
+  const own = study(doc);
+  const ladders = load(doc);
+  const tails = tail(doc);
+  // The picture that answers stands first: the study's own, else the ladder, else the one step's latencies.
+  const lead = own ?? (ladders.querySelector("figure") ? ladders : tails);
+  const rest = [own, ladders, tails].filter((s) => s !== lead);
+  return [answer(doc), lead, figures(doc), ...rest, cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)];
 }
 
 function languageSwitch(doc: Shown): HTMLElement {

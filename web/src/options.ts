@@ -1,7 +1,7 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
-import { P50_NINES, apart, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
+import { P50_NINES, apart, lastNines, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
@@ -316,7 +316,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
 /** Percentile curves of the steps of a ladder on an axis of nines, pale for shallow queues, dark for deep ones. */
 export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, name: (s: StepView) => string): EChartsOption {
   const tones = shades(p.op[kind], p, steps.length);
-  const curves = steps.map((s) => tailPoints(s.percentile_curve));
+  const curves = steps.map((s) => tailPoints(s.percentile_curve, lastNines(s)));
   const marks = [P50_NINES, 1, 2, 3, 4, 5, 6, 7];
   const deepest = Math.max(2, ...curves.flatMap((c) => c.map((pt) => pt[0])));
   return {

@@ -18,6 +18,9 @@ use([
 /** Width of the text block of a printed A4 page, CSS pixels. */
 const PRINT_WIDTH_PX = 690;
 
+/** Width that heights are laid out for before a chart has its place. */
+const FIRST_WIDTH_PX = 360;
+
 /** Builds a chart for a palette and the width at hand; `null`: nothing to draw. */
 export type Build = (p: Palette, widthPx: number) => EChartsOption | null;
 
@@ -32,7 +35,7 @@ interface Player {
   host: HTMLElement;
   build: Build;
   renderer: "svg" | "canvas";
-  height: () => number;
+  height: (widthPx: number) => number;
   chart: EChartsType | null;
 }
 
@@ -62,7 +65,7 @@ const sized = new ResizeObserver((entries) => {
 function draw(player: Player): void {
   const width = printing ? PRINT_WIDTH_PX : player.host.clientWidth;
   if (width === 0) return;
-  const height = player.height();
+  const height = player.height(width);
   player.host.style.height = `${height}px`;
   const option = player.build(palette(dark && !printing), width);
   if (!option) {
@@ -76,12 +79,12 @@ function draw(player: Player): void {
 }
 
 /** A figure with caption and chart. The chart is made when it comes near the window. */
-export function picture(caption: string, note: string | null, height: number | (() => number), build: Build, renderer: "svg" | "canvas" = "svg"): Picture {
+export function picture(caption: string, note: string | null, height: number | ((widthPx: number) => number), build: Build, renderer: "svg" | "canvas" = "svg"): Picture {
   const host = el("div.chart", { role: "img", "aria-label": text.chart.aria(caption) });
   const heading = el("b", {}, caption);
   const node = el("figure", {}, el("figcaption", {}, heading, note !== null && el("span", {}, note)), host);
   const player: Player = { host, build, renderer, height: typeof height === "number" ? () => height : height, chart: null };
-  host.style.height = `${player.height()}px`;
+  host.style.height = `${player.height(FIRST_WIDTH_PX)}px`;
   players.push(player);
   byHost.set(host, player);
   seen.observe(host);
@@ -94,7 +97,7 @@ export function picture(caption: string, note: string | null, height: number | (
         host.setAttribute("aria-label", text.chart.aria(newCaption));
       }
       if (player.chart) draw(player);
-      else host.style.height = `${player.height()}px`;
+      else host.style.height = `${player.height(host.clientWidth || FIRST_WIDTH_PX)}px`;
     },
   };
 }

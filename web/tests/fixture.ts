@@ -218,6 +218,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
     ],
     steps,
     ladders: laddersOf(steps),
+    loops: [],
     comparison: null,
     references: [],
     prediction: null,

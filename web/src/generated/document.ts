@@ -669,6 +669,10 @@ steps: Array<StepView>,
  */
 ladders: Array<LadderView>, 
 /**
+ * Loops of rounds, with what each of their workloads gave where they were steady.
+ */
+loops: Array<LoopView>, 
+/**
  * The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
  */
 comparison: Comparison | null, 
@@ -1444,6 +1448,52 @@ batch_complete_min: number | null,
  * `None`: closed loop.
  */
 rate: Rate | null, };
+
+/**
+ * One workload of a loop over its measurement window; over all rounds where there is none.
+ */
+export type LoopCell = { 
+/**
+ * Its step in the first round of the window.
+ */
+step: number, 
+/**
+ * Mean of the rounds.
+ */
+mean: number, 
+/**
+ * Its 95 % interval from the rounds; `None` of fewer than two.
+ */
+ci95: [number, number] | null, };
+
+/**
+ * A loop whose steps are repeated until the one that is looked at is steady.
+ */
+export type LoopView = { 
+/**
+ * Its number in the plan.
+ */
+loop_id: number, 
+/**
+ * Name of the ladder that made it (`iops`, `wsat`...), when the study names its ladders.
+ */
+test: string | null, 
+/**
+ * First step of the workload that is looked at: the determination table is about it. `None`: the plan looks at none.
+ */
+tracked: number | null, 
+/**
+ * Rounds that were measured.
+ */
+rounds: number, 
+/**
+ * Unit of the cells.
+ */
+unit: Unit, 
+/**
+ * Every workload of a round.
+ */
+cells: Array<LoopCell>, };
 
 /**
  * A simulated machine as a run keeps it: with this text the run can be repeated anywhere.

@@ -5,7 +5,7 @@ import type { PairSet } from "../cells";
 import type { OpKind } from "../curves";
 import { opKind, zeroScale, logMarks } from "../curves";
 import type { ComparedMetric, ComparedStep, Comparison } from "../document";
-import { countTick, figure, timeTick } from "../format";
+import { CHANGE_MAX_PCT, countTick, figure, timeTick } from "../format";
 import { row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -14,6 +14,8 @@ import { say, text, word } from "../text";
 /** Change against A: 1.26 -> `+26 %`. */
 export function change(ratio: number): string {
   const pct = (ratio - 1) * 100;
+  if (!Number.isFinite(pct)) return text.units.inconclusive;
+  if (pct > CHANGE_MAX_PCT) return `>+${CHANGE_MAX_PCT} %`;
   const digits = Math.abs(pct) < 9.95 ? 1 : 0;
   const rounded = Number(pct.toFixed(digits));
   return `${rounded > 0 ? "+" : rounded < 0 ? "−" : "±"}${Math.abs(rounded).toFixed(digits)} %`;
@@ -36,7 +38,7 @@ interface Api {
 }
 
 /** An interval as a bar with ends, across (`flat`) or upright. */
-function intervalBar(color: string, flat: boolean, data: (number | string)[][], extra: object): object {
+export function intervalBar(color: string, flat: boolean, data: (number | string)[][], extra: object): object {
   return {
     type: "custom", silent: true, tooltip: { show: false }, data, z: 3, ...extra,
     renderItem: (_: unknown, api: Api) => {
@@ -167,7 +169,10 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
   const valueAxis = isTime
     ? { type: "log", min: logs[0], max: logs[logs.length - 1], axisTick: { customValues: logs, lineStyle: { color: p.muted } }, splitLine: { customValues: logs, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, customValues: logs, formatter: tick } }
     : { type: "value", ...zeroScale(Math.max(0, ...values)), min: 0, axisLabel: { color: p.muted, fontSize: 12, formatter: tick } };
+  // Loads are joined where one grows out of the other: a ladder of depths. Of threads by depths each stands for itself.
+  const isLadder = loads.every((l) => l.startsWith("QD"));
   const shape = (color: string): object =>
+    isTime && !isLadder ? { type: "scatter", symbolSize: 8, itemStyle: { color, opacity: 1 } } :
     isTime
       ? { type: "line", symbolSize: 7, lineStyle: { color, width: 2 }, itemStyle: { color } }
       : { type: "bar", barMaxWidth: 18, barGap: "8%", barCategoryGap: "32%", itemStyle: { color } };
@@ -204,7 +209,7 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
         const color = tones[k + 1] ?? p.ink;
         return [
           {
-            type: "line", xAxisIndex: 1, yAxisIndex: 1, name: `${side} ratio`, symbol: "circle", symbolSize: 8, lineStyle: { color, width: 1, opacity: 0.5 }, emphasis: { disabled: true },
+            type: "scatter", xAxisIndex: 1, yAxisIndex: 1, name: `${side} ratio`, symbol: "circle", symbolSize: 8, emphasis: { disabled: true },
             data: set.cells.map((cell) => {
               const s = cell.sides.get(side);
               const m = s && metricOf(s, name);

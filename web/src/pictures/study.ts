@@ -1,7 +1,7 @@
 /** Pictures of the studies: curves of groups, engines, scaling, settling, prediction, the run from start to end. */
 
 import type { EChartsOption } from "echarts";
-import { engineWord, type EngineSet, type GroupSet, type ScaleLine } from "../cells";
+import type { GroupSet, ScaleLine } from "../cells";
 import { latency, limitWord, logMarks, opKind, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
@@ -10,6 +10,7 @@ import type { Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
+import { intervalBar } from "./compare";
 
 /** Heights of the pictures, for which their labels are laid out. */
 export const GROUPS_PX = 320;
@@ -17,8 +18,10 @@ export const SCALING_PX = 380;
 export const SETTLE_PX = 300;
 export const RUN_PX = 300;
 
-/** More loads than these on one curve are a matrix of threads and depths. */
-const MATRIX_MIN = 9;
+/** Whether each load asks for more at once than the one before: a matrix of threads and depths does not. */
+function isCurve(steps: readonly StepView[]): boolean {
+  return new Set(steps.map((s) => s.threads)).size === 1 || new Set(steps.map((s) => s.threads * s.queue_depth)).size === steps.length;
+}
 
 const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0] : raw) as Params | undefined;
 
@@ -57,62 +60,39 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
         label: k === 0 || k === line.steps.length - 1 ? { show: true, position: k === 0 ? "bottom" : "top", formatter: load(s), color: p.muted, fontSize: 11 } : undefined,
       })),
       labelLayout: { hideOverlap: true },
-      // A matrix of threads and depths is no curve: its line only leads from load to load.
-      lineStyle: { color: looks[i]?.color, width: line.steps.length > MATRIX_MIN ? 0.8 : 2, opacity: line.steps.length > MATRIX_MIN ? 0.45 : 1, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
+      // A matrix of threads and depths is no curve: no line leads from load to load.
+      lineStyle: { color: looks[i]?.color, width: isCurve(line.steps) ? 2 : 0, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
       ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, 0, p),
     }))],
   } as EChartsOption;
 }
 
-/** IOPS of one load through several engines, with intervals. */
-export function engines(set: EngineSet, p: Palette, width: number): EChartsOption {
-  const names = set.steps.map(engineWord);
-  const left = Math.min(width * 0.4, 16 + 6.8 * Math.max(...names.map((n) => n.length)));
-  const color = p.op[opKind(set.steps[0] as StepView)];
-  return {
-    grid: { left, right: 96, top: 4, bottom: 42 },
-    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, splitNumber: 4, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: 12.5, interval: 0, width: left - 12, overflow: "truncate" } },
-    tooltip: {
-      ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: p.muted, opacity: 0.08 } },
-      formatter: (raw: unknown) => {
-        const s = set.steps[first(raw)?.dataIndex ?? -1];
-        if (!s) return "";
-        return tip(engineWord(s), [row(color, text.picture.iopsAxis, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em>`), row("transparent", text.picture.mean, exactTime(s.lat_ns?.mean ?? null)), row("transparent", text.cost.perCore, count3(s.cpu?.iops_per_core))], limitWord(s.limit.name));
-      },
-    },
-    series: [
-      {
-        type: "bar", data: set.steps.map((s) => s.iops), barMaxWidth: 14, itemStyle: { color }, emphasis: { disabled: true },
-        label: { show: true, position: "right", distance: 8, color: p.ink, fontSize: 12, formatter: (q: Params) => { const s = set.steps[q.dataIndex]; return s ? `${count3(s.iops)} ${plusMinus(s.iops_ci95, s.iops)}` : ""; } },
-      },
-    ],
-  } as EChartsOption;
-}
-
-/** IOPS over drives or threads with what proportion would give, the knee ringed; below, IOPS per busy core. */
-export function scaling(all: readonly ScaleLine[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
+/** IOPS over drives or threads with intervals and what proportion would give, the knee ringed; below, the share of proportion. */
+export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
-  const looks = lineLooks(all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined })), p);
+  const asLines = all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined }));
+  const looks = lineLooks(asLines, p);
   const axis = all[0]?.axis ?? "threads";
   const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => s[axis])), ...published.map((m) => m.point[axis] ?? 1)])].sort((a, b) => a - b);
   const most = Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.iops)));
   const scale = zeroScale(most * 1.15);
   const last = counts[counts.length - 1] ?? 1;
-  const core = (s: StepView): number | null => s.cpu?.iops_per_core ?? null;
+  const shares = all.map((l) => l.efficiency.map((x) => (Number.isFinite(x) ? x : null)));
+  const topShare = Math.max(1.2, ...shares.flat().map((x) => (x === null ? 0 : 1.1 * x)));
   const shifts = apartLabels(all.map((l) => ({ x: l.steps[l.steps.length - 1]?.[axis] ?? 0, share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), 190);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
-    axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: text.study.axes[axis], nameLocation: "middle", nameGap: 28 } : {}),
+    axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: axisName, nameLocation: "middle", nameGap: 28 } : {}),
   });
-  const right = direct ? Math.min(250, 14 + labelRoom(all.map((l) => ({ key: "", label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: [], knee: undefined })))) : 14;
+  const right = direct ? Math.min(250, 14 + labelRoom(asLines)) : 14;
+  const kneeSpots = new Set<string>();
   return {
-    grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 244, height: 84 }],
+    grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 250, height: 84 }],
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     xAxis: [x(0), x(1)],
     yAxis: [
       { ...axisStyle(p), type: "value", gridIndex: 0, min: 0, ...scale, name: text.picture.iopsAxis, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
-      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, splitNumber: 2, name: text.cost.perCore, nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, formatter: countTick } },
+      { ...axisStyle(p), type: "value", gridIndex: 1, min: 0, max: topShare, interval: topShare > 2 ? undefined : 0.5, name: text.study.efficiencyAxis, nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, showMaxLabel: false, formatter: (v: number) => `${Math.round(100 * v)} %` } },
     ],
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { lineStyle: { color: p.muted } },
@@ -123,29 +103,39 @@ export function scaling(all: readonly ScaleLine[], p: Palette, width: number, pu
           const s = l.steps[k];
           if (!s) return [];
           const ideal = l.perUnit * s[axis];
-          return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round(100 * (l.efficiency[k] ?? NaN))} %`)} · ${limitWord(s.limit.name)}</small>`)];
+          return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round(100 * (l.efficiency[k] ?? NaN))} %`)} · ${limitWord(s.limit.name)} · ${text.cost.perCore} ${count3(s.cpu?.iops_per_core)}</small>`)];
         });
         for (const m of published.filter((x) => (x.point[axis] ?? 1) === at)) rows.push(publishedRow(m, whole(m.value)));
-        return tip(`${at} ${text.study.axes[axis]}`, rows);
+        return tip(`${at} ${axisName}`, rows);
       },
     },
     series: [...publishedMarks(published, (m) => [m.point[axis] ?? 1, m.value], p), ...all.flatMap((l, i) => {
       const color = looks[i]?.color ?? p.ink;
       const reach = Math.min(last, scale.max / l.perUnit);
+      const spot = l.knee ? `${l.knee[axis]} ${Math.round((10 * l.knee.iops) / scale.max)}` : "";
+      const tell = !kneeSpots.has(spot);
+      kneeSpots.add(spot);
+      const knee = l.knee;
       return [
         {
-          type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color },
+          type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color }, z: 3,
           data: l.steps.map((s) => ({
-            value: [s[axis], s.iops], symbolSize: s === l.knee ? 12 : 6, itemStyle: s === l.knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
-            label: s === l.knee ? { show: true, position: "bottom", formatter: limitWord(s.limit.name), color, fontSize: 12 } : undefined,
+            value: [s[axis], s.iops], symbolSize: s === knee ? 12 : 6, itemStyle: s === knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
+            label: s === knee && tell ? { show: true, position: s[axis] > last / 2 ? "left" : "bottom", distance: 9, formatter: limitWord(s.limit.name), color, fontSize: 12 } : undefined,
           })),
           ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
         },
+        intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[s[axis], Math.max(0, s.iops_ci95[0]), Math.min(scale.max, s.iops_ci95[1])]] : [])), { encode: { x: 0, y: [1, 2] } }),
         {
-          type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
-          ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4 } } : {}),
+          type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
+          ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4, ...(reach > 0.8 * last ? { align: "right", offset: [-8, -10] } : {}) } } : {}),
         },
-        { type: "line", name: text.study.perCore(l.label), xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 5, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6 }, itemStyle: { color }, data: l.steps.map((s) => [s[axis], core(s) ?? "-"]) },
+        {
+          type: "line", name: `${l.label} share`, xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 6, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6, type: looks[i]?.dash }, itemStyle: { color },
+          data: l.steps.map((s, k) => [s[axis], shares[i]?.[k] ?? "-"]),
+          ...(i === 0 ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [{ yAxis: 1 }] } } : {}),
+        },
+        intervalBar(color, false, l.steps.flatMap((s, k) => { const ci = l.efficiencyCi95[k]; return ci ? [[s[axis], Math.max(0, ci[0]), Math.min(topShare, ci[1])]] : []; }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
       ];
     })],
   } as EChartsOption;

@@ -4,6 +4,7 @@ import { hasFigures } from "../curves";
 import type { Document, Json, StepView, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, plusMinus } from "../format";
+import { headline } from "../headline";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -91,13 +92,20 @@ export function asMail(doc: Document): string {
   return out.join("\n");
 }
 
-function answerOf(v: Verdict, first: boolean): HTMLElement {
+/** The first sentence of the first answer: all that stands before the picture. */
+function firstAnswer(v: Verdict): HTMLElement {
+  return el("div.verdict", {}, el("p.question", {}, say(v.question)), el("h1", {}, rich(headline(say(v.answer)).first)));
+}
+
+/** What is folded of an answer: its other sentences, what it rests on, what would help, and its limits. */
+function folded(v: Verdict, isFirst: boolean): HTMLElement {
   const t = text.answer;
+  const rest = isFirst ? headline(say(v.answer)).rest : say(v.answer);
   return el(
     "div.verdict",
     {},
-    el("p.question", {}, say(v.question)),
-    el(first ? "h1" : "p.answer", {}, rich(say(v.answer))),
+    isFirst ? null : el("p.question", {}, say(v.question)),
+    rest === "" ? null : el("p.answer", {}, rich(rest)),
     el("div.because", {}, list(t.evidence, v.evidence), list(t.help, v.would_help), list(t.caveats, v.caveats, "caveats")),
   );
 }
@@ -112,20 +120,27 @@ function simulated(doc: Document): HTMLElement | null {
 export function answer(doc: Document): HTMLElement {
   const t = text.answer;
   const state = t.state[doc.run.state] ?? doc.run.state;
+  const verdicts = doc.verdict;
   const length = [duration(doc.run.elapsed_s), t.steps(doc.steps.length), state].filter((x) => x !== "").join(" · ");
   return el(
     "section",
     { id: "answer", "aria-label": text.sections.answer },
     simulated(doc),
-    ...(doc.verdict.length > 0 ? doc.verdict.map((v, i) => answerOf(v, i === 0)) : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
-    facts([
-      [t.subject, [subject(doc), driveOf(doc.host) === "" ? null : ` · ${driveOf(doc.host)}`]],
-      [t.host, hostLine(doc.host)],
-      [t.when, date(doc.run.started)],
-      [t.length, length],
-      [t.trust, [el("a", { href: "#repeat" }, trust(doc.steps).join(" · "))]],
-    ]),
-    copyButton(t.copy, t.copied, text.steps.failed, () => asMail(doc)),
+    ...(verdicts[0] ? [firstAnswer(verdicts[0])] : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
+    el(
+      "details.folded",
+      {},
+      el("summary", {}, t.folded),
+      ...verdicts.map((v, i) => folded(v, i === 0)),
+      facts([
+        [t.subject, [subject(doc), driveOf(doc.host) === "" ? null : ` · ${driveOf(doc.host)}`]],
+        [t.host, hostLine(doc.host)],
+        [t.when, date(doc.run.started)],
+        [t.length, length],
+        [t.trust, [el("a", { href: "#repeat" }, trust(doc.steps).join(" · "))]],
+      ]),
+      copyButton(t.copy, t.copied, text.steps.failed, () => asMail(doc)),
+    ),
   );
 }
 

@@ -1,9 +1,10 @@
 /** The pictures that answer: IOPS and latency against load, then the tails of one ladder. */
 
-import { families, hasFigures, latency, lines, mainLine, spread, strongest, tailCut, type Line } from "../curves";
+import { families, hasFigures, lastNines, latency, lines, mainLine, spread, strongest, tailCut, tailPoints, type Line } from "../curves";
 import { QUANTILES, type Document, type Quantile, type StepView } from "../document";
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
+import { POINTS_MIN } from "../goals";
 import { palette } from "../palette";
 import { IOPS_PX, LATENCY_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
 import { isRandom, kindOf, marks, type Mark } from "../published";
@@ -41,14 +42,22 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   };
 }
 
+/** Whether lines make a picture: at least three points, at more than one queue depth. */
+function isDrawn(of: readonly Line[]): boolean {
+  const steps = of.flatMap((l) => l.steps.filter((s) => s.rate_iops === null));
+  return steps.length >= POINTS_MIN && new Set(steps.map((s) => s.queue_depth)).size > 1;
+}
+
 /** Section 3. */
 export function load(doc: Document): HTMLElement {
   const t = text.picture;
-  const all = lines(doc);
+  const every = lines(doc);
+  if (every.length === 0) return section("load", text.sections.picture, el("p.note", {}, t.none));
+  const all = every.filter((l) => isDrawn(every.filter((other) => other.family === l.family)));
   const names = families(all);
   const first = names[0];
   const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
-  if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.none));
+  if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.single));
 
   let chosen = first;
   // A quantile that most steps are too short for would leave the picture empty.
@@ -82,8 +91,11 @@ export function load(doc: Document): HTMLElement {
     capped.textContent = of > LINES_MAX ? t.capped(LINES_MAX, of) : "";
     keys.show(shown());
     iops.update();
+    depth.node.hidden = isUnknown(name);
     depth.update(t.latOverQd(name));
   };
+  /** Whether fewer steps than make a picture are long enough for this quantile. */
+  const isUnknown = (q: Quantile | "mean"): boolean => shown().flatMap((l) => l.steps).filter((s) => latency(s.lat_ns, q) !== null).length < POINTS_MIN;
   /** More lines than can be drawn are offered by what they share besides threads; the ladder's own set comes first. */
   const offerSets = (line: Line): void => {
     const family = inFamily();
@@ -100,6 +112,7 @@ export function load(doc: Document): HTMLElement {
   };
   const pickLadder = (line: Line): void => {
     ladder = line;
+    stick.node.hidden = line.steps.length < POINTS_MIN;
     stick.update(`${t.latOverIops}${text.comma}${joined(line.family, line.label)}`);
   };
   const ladderPick = select(t.line, lineOptions(all), ladder.key, (key) => {
@@ -121,16 +134,15 @@ export function load(doc: Document): HTMLElement {
       : null;
   const quantilePick = select(t.quantile, [...["p50", "p90", "p99", "p99.9"], "mean"].map((q) => ({ value: q, label: q === "mean" ? t.mean : q })), name, (v) => {
     name = v as Quantile | "mean";
+    depth.node.hidden = isUnknown(name);
     depth.update(t.latOverQd(v));
   });
   offerSets(ladder);
   choose();
   pickLadder(ladder);
-  const single = all.every((l) => l.steps.length === 1);
   return section(
     "load",
     text.sections.picture,
-    single ? el("p.note", {}, t.single) : null,
     all.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
     el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null, published.node),
     keys.node,
@@ -162,7 +174,7 @@ function cuts(steps: readonly StepView[]): HTMLElement {
 export function tail(doc: Document): HTMLElement {
   const t = text.tails;
   const all = lines(doc)
-    .map((l) => ({ ...l, steps: l.steps.filter((s) => s.percentile_curve.length > 1) }))
+    .map((l) => ({ ...l, steps: l.steps.filter((s) => tailPoints(s.percentile_curve, lastNines(s)).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
   const names = families(all);
   const first = mainLine(all.filter((l) => l.family === names[0]));

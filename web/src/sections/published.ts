@@ -6,8 +6,8 @@ import { el, select } from "../dom";
 import { fitting, isRandom, kindOf } from "../published";
 import { text } from "../text";
 
-/** Figures this many times as large would press the measured ones flat: they are shown on demand only. */
-const PRESSED = 6;
+/** Published figures are beside what was measured at once only within this factor of it; others on demand. */
+const NEAR = 4;
 
 /** Whether a published load on one drive (or, without `single`, on any number) has the operation, order and block size of one of the steps. */
 export function fitsLoad(steps: readonly StepView[], anyDevices = false): (p: ReferencePoint) => boolean {
@@ -21,7 +21,7 @@ export function publishedPick(references: readonly Reference[], fits: (p: Refere
   const t = text.published;
   const usable = fitting(references, fits);
   const largest = Math.max(0, ...usable.flatMap((r) => r.points.filter((p) => fits(p) && p.metric === "iops").map((p) => p.value)));
-  let name = largest > PRESSED * most ? "none" : "all";
+  let name = largest > NEAR * most || largest < most / NEAR ? "none" : "all";
   const chosen = (): Reference[] => (name === "none" ? [] : name === "all" ? usable : usable.filter((r) => r.subject === name));
   const note = el("p.note");
   const show = (): void => {

@@ -8,6 +8,7 @@ mod figures;
 mod health;
 mod ladder;
 mod limits;
+mod rounds;
 mod steady;
 mod step;
 mod words;
@@ -25,6 +26,7 @@ pub use figures::{CheckView, CpuView, CurvePoint, DepthView, DirectionView, Late
 pub use health::{DriveHealthView, HealthSampleView};
 pub use ladder::{KneeView, LadderPoint, LadderView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
+pub use rounds::{LoopCell, LoopView};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
 pub use words::{
@@ -55,6 +57,9 @@ pub struct Document {
     /// Which steps differ in one thing alone, how much of proportion each gives, and where each ladder bends.
     #[serde(default)]
     pub ladders: Vec<LadderView>,
+    /// Loops of rounds, with what each of their workloads gave where they were steady.
+    #[serde(default)]
+    pub loops: Vec<LoopView>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,

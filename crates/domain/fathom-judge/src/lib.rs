@@ -32,5 +32,5 @@ pub use proof::{disproof, target_names};
 pub use references::references;
 pub use rfc3339::rfc3339;
 pub use steadiness::{Loops, value_of};
-pub use verdict::verdicts;
+pub use verdict::{loops, verdicts};
 pub use view::{limit_view, set_limits, step_view};

@@ -154,6 +154,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         host,
         verdict: Vec::new(),
         ladders: crate::ladders(&steps),
+        loops: crate::loops(&steps),
         steps,
         comparison: None,
         references: Vec::new(),

@@ -62,6 +62,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         run: run_info(&head),
         host,
         ladders: ladders(&steps),
+        loops: fathom_judge::loops(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),

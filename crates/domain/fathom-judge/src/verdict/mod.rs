@@ -20,6 +20,8 @@ mod tune;
 
 use fathom_message::{Message, msg};
 
+pub use snia::loops;
+
 use crate::document::{Comparison, StepView, Verdict};
 
 /// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run

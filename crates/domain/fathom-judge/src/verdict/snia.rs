@@ -5,7 +5,7 @@ use fathom_stats::mean_of_rounds;
 
 use super::kind::Kind;
 use super::parts::{figure, load, measured, nothing_measured, sentences, verdict};
-use crate::document::{Figure, PtsView, StepView, Verdict};
+use crate::document::{Figure, LoopCell, LoopView, PtsView, StepView, Verdict};
 
 /// Which test of the specification, by the name of its ladder in the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +59,12 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     vec![verdict(question, answer, evidence, figures, steps)]
 }
 
+/// The loops of a run with the means of their workloads over the measurement window.
+#[must_use]
+pub fn loops(steps: &[StepView]) -> Vec<LoopView> {
+    tests(steps).iter().filter_map(Test::view).collect()
+}
+
 fn tests(steps: &[StepView]) -> Vec<Test<'_>> {
     let mut out: Vec<(u32, Test<'_>)> = Vec::new();
     for step in measured(steps) {
@@ -76,6 +82,20 @@ fn tests(steps: &[StepView]) -> Vec<Test<'_>> {
 }
 
 impl Test<'_> {
+    fn view(&self) -> Option<LoopView> {
+        let first = self.steps.first()?;
+        let tracked = |step: &&&StepView| step.role.round.is_some_and(|round| round.metric.is_some());
+        let cell = |c: Cell<'_>| LoopCell { step: c.first.index, mean: c.mean.value, ci95: c.mean.ci95 };
+        Some(LoopView {
+            loop_id: first.role.round?.loop_id,
+            test: first.role.test.clone(),
+            tracked: self.steps.iter().find(tracked).map(|step| step.index),
+            rounds: u32::try_from(self.rounds()).ok()?,
+            unit: self.quantity(0.0).unit,
+            cells: self.cells().into_iter().map(cell).collect(),
+        })
+    }
+
     fn message(&self) -> Message {
         match &self.name {
             Name::Iops => msg!("verdict-test-iops"),

@@ -598,6 +598,15 @@ fn snia_says_in_which_round_it_was_steady_and_prints_the_table() {
 }
 
 #[test]
+fn a_loop_names_the_workload_that_it_looks_at_and_what_each_gave_over_the_window() {
+    let [of] = &crate::loops(&rounds("iops", true))[..] else { panic!("one loop") };
+    assert_eq!((of.tracked, of.rounds, of.test.as_deref()), (Some(1), 7, Some("iops")));
+    let cells: Vec<(u32, f64)> = of.cells.iter().map(|c| (c.step, c.mean.round())).collect();
+    assert_eq!(cells, [(4, 540e3), (5, 182e3)], "from round 3 on");
+    assert!(of.cells[0].ci95.is_some());
+}
+
+#[test]
 fn baseline_says_what_the_plain_path_gives_and_costs() {
     let mut steps = Vec::new();
     for (threads, depth, iops) in [(1, 1, 41e3), (1, 32, 183e3), (8, 1, 320e3), (8, 32, 540e3)] {

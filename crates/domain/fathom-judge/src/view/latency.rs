@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::{Direction, Interval, Latency, StepRecord};
-use fathom_stats::{mean_latency_ci95, quantile_estimate};
+use fathom_stats::{BEYOND_MIN, mean_latency_ci95, quantile_estimate};
 
 use crate::document::{CurvePoint, LatencyView, NeedView};
 
 /// Quantiles of the percentile curve: nine points a decade down to seven nines.
 const CURVE_DECADES: i32 = 7;
-/// Samples that must lie beyond a point of the curve; fewer would draw single I/Os as a tail.
-const CURVE_BEYOND_MIN: u64 = 10;
+/// Samples that must lie beyond the 99th percentile of one interval: enough for a point of a picture.
+const INTERVAL_BEYOND_MIN: u64 = 10;
 
 pub(super) fn merged_latency(record: &StepRecord, iops: f64) -> Option<LatencyView> {
     if let Some(h) = record.lat_merged() {
@@ -132,7 +132,8 @@ pub(super) fn curve(hist: &Histogram) -> Vec<CurvePoint> {
         for ninth in 0..9 {
             // 0, 0.1 ... 0.8, then 0.9, 0.91 ... 0.98, then 0.99...
             let q = 1.0 - 10f64.powi(-decade) * (1.0 - f64::from(ninth) / 10.0);
-            if n * (1.0 - q) < CURVE_BEYOND_MIN as f64 {
+            // The rule of every quantile, so that the curve ends where the figures end; q is not exact.
+            if n * (1.0 - q) * (1.0 + 1e-9) < BEYOND_MIN as f64 {
                 return points;
             }
             if let Some(ns) = hist.quantile(q).filter(|_| q > 0.0) {
@@ -145,5 +146,20 @@ pub(super) fn curve(hist: &Histogram) -> Vec<CurvePoint> {
 
 /// The 99th percentile of one interval; `None` where too few samples lie beyond it to be drawn.
 pub(super) fn interval_p99(hist: &Histogram) -> Option<u64> {
-    hist.quantile(0.99).filter(|_| hist.count() >= CURVE_BEYOND_MIN * 100)
+    hist.quantile(0.99).filter(|_| hist.count() >= INTERVAL_BEYOND_MIN * 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_ends_where_a_hundred_samples_lie_beyond() {
+        for (samples, last) in [(1_000, 0.9), (10_000, 0.99), (19_999, 0.994), (20_000, 0.995), (100_000, 0.999)] {
+            let mut hist = Histogram::new();
+            (0..samples).for_each(|ns| hist.record(1000 + ns));
+            let end = curve(&hist).last().expect("a point").q;
+            assert!((end - last).abs() < 1e-9, "{samples} samples end at {end}");
+        }
+    }
 }

@@ -292,6 +292,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         comparison: None,
         prediction: None,
         ladders: Vec::new(),
+        loops: Vec::new(),
         references: Vec::new(),
     }
 }

@@ -1,0 +1,70 @@
+/** Latency against the rate: closed loop, offered rates, the goal as a line and the region that keeps it shaded. */
+
+import type { EChartsOption } from "echarts";
+import { latency, logMarksOf, zeroScale } from "../curves";
+import type { StepView } from "../document";
+import { count3, countTick, time, timeTick, whole } from "../format";
+import { goalOf, rateOf, safeRate, type GoalSet, type Shown } from "../goals";
+import { row, tip, type Params } from "../options";
+import { blend, type Palette } from "../palette";
+import { axisStyle, tooltipStyle } from "../stage";
+import { text } from "../text";
+
+export const GOAL_PX = 270;
+
+/** Axes that all panels share: the rates, and marks of the latencies. */
+export function goalScale(sets: readonly GoalSet[], name: Shown): { most: { max: number; interval: number }; marks: number[] } {
+  const steps = sets.flatMap((s) => [...s.closed, ...s.offered]);
+  return { most: zeroScale(1.04 * Math.max(0, ...steps.map(rateOf))), marks: logMarksOf([...sets.map((s) => goalOf(s, name)), ...steps.map((s) => latency(s.lat_ns, name))]) };
+}
+
+/** Name of a point: how much was in flight, or the rate that was offered. */
+function pointName(s: StepView): string {
+  return s.rate_iops === null ? `QD${s.queue_depth}` : `${count3(s.rate_iops)} IOPS`;
+}
+
+export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: number; interval: number }; marks: number[] }, p: Palette, width: number): EChartsOption {
+  const color = p.op[set.kind];
+  const offered = blend(color, p.ink, 0.45);
+  const goal = goalOf(set, name);
+  const safe = safeRate(set, name);
+  const { marks, most } = scale;
+  const low = marks[0] ?? 1;
+  const parts = [
+    { label: text.study.closed, color, symbol: "circle", dash: "solid", steps: set.closed },
+    { label: text.study.offered, color: offered, symbol: "diamond", dash: "dashed", steps: set.offered },
+  ].filter((part) => part.steps.length > 0);
+  return {
+    grid: { left: 56, right: 16, top: 14, bottom: 44 },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, ...most, interval: width < 360 ? most.max / 2 : most.interval, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
+    yAxis: { ...axisStyle(p), type: "log", min: low, max: marks[marks.length - 1], axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: timeTick } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "item",
+      formatter: (raw: unknown) => {
+        const q = raw as Params;
+        const part = parts.find((x) => x.label === q.seriesName);
+        const s = part?.steps[q.dataIndex];
+        if (!part || !s) return "";
+        const ci = s.lat_ns?.ci95[name];
+        return tip(`${part.label}${text.comma}${pointName(s)}`, [
+          row(part.color, text.picture.iopsAxis, whole(s.iops)),
+          row("transparent", name === "mean" ? text.picture.mean : name, `${time(latency(s.lat_ns, name))}${ci ? ` <em>${time(ci[0])}–${time(ci[1])}</em>` : ""}`),
+        ], `${whole(s.lat_ns?.samples ?? 0)} ${text.chart.samples}`);
+      },
+    },
+    series: parts.map((part, i) => ({
+      type: "line", name: part.label, symbol: part.symbol, symbolSize: 8, emphasis: { disabled: true }, lineStyle: { color: part.color, width: 2, type: part.dash }, itemStyle: { color: part.color }, z: 3,
+      data: part.steps.map((s) => ({
+        value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
+        label: s.rate_iops === null ? { show: true, position: rateOf(s) > 0.85 * most.max ? "left" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
+      })),
+      labelLayout: { hideOverlap: true },
+      ...(i === 0 && goal !== null
+        ? {
+            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: true, position: "insideStartTop", formatter: text.study.goal(name === "mean" ? text.picture.mean : name, time(goal)), color: p.warn, fontSize: 12 }, data: [{ yAxis: goal }] },
+            ...(safe === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: true, position: "insideBottomRight", formatter: text.study.safe(count3(safe)), color: p.ink, fontSize: 12 }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: safe, yAxis: goal }]] } }),
+          }
+        : {}),
+    })),
+  } as unknown as EChartsOption;
+}

@@ -1,0 +1,61 @@
+/** Groups side by side: a row for each load, a dot and its interval for each group. */
+
+import type { EChartsOption } from "echarts";
+import { latency, logMarks, limitWord } from "../curves";
+import type { Quantile, StepView } from "../document";
+import { countTick, plusMinus, timeTick, whole } from "../format";
+import { pathTone as groupTone } from "./paths";
+import { inFlight, type GroupRow } from "../groups";
+import { exactTime, row, textPx, tip, type Params } from "../options";
+import type { Palette } from "../palette";
+import { axisStyle, tooltipStyle } from "../stage";
+import { text } from "../text";
+import { intervalBar } from "./compare";
+
+/** What stands on the axis. */
+export type Metric = "iops" | Quantile | "mean";
+
+const ROW_PX = 24;
+export const dotsPx = (rows: readonly GroupRow[]): number => 60 + ROW_PX * rows.length;
+
+function valueOf(s: StepView, metric: Metric): number | null {
+  return metric === "iops" ? s.iops : latency(s.lat_ns, metric);
+}
+
+function ciOf(s: StepView, metric: Metric): [number, number] | null {
+  return (metric === "iops" ? s.iops_ci95 : s.lat_ns?.ci95[metric]) ?? null;
+}
+
+/** Loads of one workload as rows, in the order of what is in flight on each drive. */
+export function dots(names: readonly string[], rows: readonly GroupRow[], metric: Metric, marks: readonly number[], p: Palette, width: number): EChartsOption {
+  const labels = rows.map((r) => `${r.threads}x${r.depth} = ${inFlight(r)}`);
+  const left = Math.min(width * 0.34, 14 + Math.max(...labels.map(textPx)));
+  const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
+  const within = (v: number): number => Math.min(high, Math.max(low, v));
+  const tick = metric === "iops" ? countTick : timeTick;
+  return {
+    grid: { left, right: 22, top: 6, bottom: 44 },
+    xAxis: { ...axisStyle(p), type: "log", min: low, max: high, name: metric === "iops" ? text.picture.iopsAxis : metric === "mean" ? text.picture.mean : metric, nameLocation: "middle", nameGap: 26, axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: tick } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: labels, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { color: p.ink, fontSize: 12, interval: 0 } },
+    tooltip: {
+      ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
+      formatter: (raw: unknown) => {
+        const r = rows[((Array.isArray(raw) ? raw[0] : raw) as Params | undefined)?.dataIndex ?? -1];
+        if (!r) return "";
+        return tip(`${r.workload} ${r.threads}x${r.depth}`, names.flatMap((name, i) => {
+          const s = r.steps.get(name);
+          return s ? [row(groupTone(i, p), name, `${whole(s.iops)} IOPS <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.picture.mean} ${exactTime(s.lat_ns?.mean ?? null)} · p99 ${exactTime(latency(s.lat_ns, "p99"))} · ${limitWord(s.limit.name)}</small>`)] : [];
+        }));
+      },
+    },
+    series: names.flatMap((name, i) => [
+      intervalBar(groupTone(i, p), true, rows.flatMap((r, k) => { const s = r.steps.get(name); const ci = s ? ciOf(s, metric) : null; return ci ? [[k, within(ci[0]), within(ci[1])]] : []; }), { encode: { x: [1, 2], y: 0 } }),
+      { type: "scatter", name, symbol: ["circle", "diamond", "rect", "triangle"][i % 4], symbolSize: 10, z: 4, emphasis: { disabled: true }, itemStyle: { color: groupTone(i, p), opacity: 1 }, data: rows.map((r, k) => { const s = r.steps.get(name); return [s ? (valueOf(s, metric) ?? "-") : "-", k]; }) },
+    ]),
+  } as unknown as EChartsOption;
+}
+
+/** Marks of an axis that holds every row. */
+export function dotMarks(rows: readonly GroupRow[], metric: Metric): number[] {
+  return logMarks(rows.flatMap((r) => [...r.steps.values()].map((s) => valueOf(s, metric) ?? NaN)));
+}

@@ -1,0 +1,40 @@
+/** One load through several paths. */
+
+import { engineSets } from "../cells";
+import type { Document } from "../document";
+import { el, select } from "../dom";
+import { POINTS_MIN } from "../goals";
+import { cost as costOption } from "../options";
+import { cpuPerIo, paretoFront } from "../paths";
+import { front, FRONT_PX, paths, pathsPx } from "../pictures/paths";
+import { picture } from "../stage";
+import { text } from "../text";
+import { block } from "./block";
+import { costLegend } from "./cost";
+
+/** Rate, latency and cost of each path, and which of them no other beats. */
+export function pathBlock(doc: Document): HTMLElement | null {
+  const sets = engineSets(doc).filter((set) => set.steps.length >= POINTS_MIN);
+  const [start] = sets;
+  if (!start) return null;
+  let set = start;
+  const t = text.study;
+  const all = picture(set.title, t.pathsNote, (w) => pathsPx(set, w), (p, w) => paths(set, p, w));
+  const hasFront = (): boolean => set.steps.filter((s) => cpuPerIo(s) !== null).length >= POINTS_MIN && paretoFront(set.steps).length > 0;
+  const best = picture(t.front, t.frontNote, FRONT_PX, (p, w) => (hasFront() ? front(set, p, w) : null));
+  const cpu = picture(text.cost.title, null, () => 46 + 26 * set.steps.length, (p, w) => (set.steps.every((s) => s.cpu !== null) ? costOption(set.steps, p, w, true) : null));
+  const parts = el("div", {}, cpu.node, costLegend());
+  const show = (): void => {
+    best.node.hidden = !hasFront();
+    parts.hidden = !set.steps.every((s) => s.cpu !== null);
+  };
+  show();
+  const pick = sets.length > 1 ? select(t.load, sets.map((s) => ({ value: s.title, label: s.title })), set.title, (v) => {
+    set = sets.find((s) => s.title === v) ?? set;
+    show();
+    all.update(set.title);
+    best.update();
+    cpu.update();
+  }) : null;
+  return block(t.engines, pick ? el("div.picks", {}, pick) : null, all.node, el("div.pair", {}, best.node, parts));
+}
