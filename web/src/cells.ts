@@ -87,7 +87,9 @@ export interface EngineSet {
   steps: StepView[];
 }
 
-/** Loads that were issued through several engines, those with the most engines first. */
+const mostInFlight = (set: EngineSet): number => Math.max(...set.steps.map(outstanding));
+
+/** Loads that were issued through several engines: those with the most engines first, then those with the most in flight. */
 export function engineSets(doc: Ladders): EngineSet[] {
   const usable = representatives(doc).filter((s) => s.rate_iops === null);
   // One I/O at a time per thread needs as many threads as another path has in flight: the load is what is in flight.
@@ -95,7 +97,7 @@ export function engineSets(doc: Ladders): EngineSet[] {
   return [...gathered(usable, load)]
     .map(([title, of]) => ({ title, steps: [...gathered(of, pathWord).values()].map((list) => list[0] as StepView) }))
     .filter((set) => new Set(set.steps.map(engineWord)).size > 1)
-    .sort((a, b) => b.steps.length - a.steps.length || (b.steps[0]?.queue_depth ?? 0) - (a.steps[0]?.queue_depth ?? 0));
+    .sort((a, b) => b.steps.length - a.steps.length || mostInFlight(b) - mostInFlight(a));
 }
 
 /** A ladder over drives or threads, with what proportion would give. */

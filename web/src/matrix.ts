@@ -80,6 +80,6 @@ export function saturations(doc: Document): Saturation[] {
     const high = rates[Math.floor(0.99 * (rates.length - 1))] ?? 0;
     const highest = rates[rates.length - 1] ?? 0;
     const count = rates.filter((r) => r > SPIKE * high).length;
-    return [{ title: loopTitle(loop, first), kind: opKind(first), points, footprint: first.footprint_bytes, top: count > 0 ? SPIKE * high : highest, clipped: count > 0 ? { count, highest } : null }];
+    return [{ title: loopTitle(loop, first), kind: opKind(first), points, footprint: first.footprint_bytes, top: 1.04 * (count > 0 ? SPIKE * high : highest), clipped: count > 0 ? { count, highest } : null }];
   });
 }

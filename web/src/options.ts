@@ -1,6 +1,7 @@
 /** The pictures as chart options. Data comes ready from `curves`; here are axes, marks and tooltips only. */
 
 import type { EChartsOption } from "echarts";
+import { pathWord } from "./cells";
 import { P50_NINES, apart, lastNines, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
@@ -361,7 +362,7 @@ function valueAt(curve: readonly [number, number][], x: number): number | null {
 
 /** CPU time per I/O by kind, one bar per step. */
 export function cost(steps: readonly StepView[], p: Palette, width: number, byEngine = false): EChartsOption {
-  const names = steps.map((s) => (byEngine ? (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) : say(s.label)));
+  const names = steps.map((s) => (byEngine ? pathWord(s) : say(s.label)));
   const small = width < DIRECT_LABEL_MIN_PX;
   const left = Math.min(width * 0.5, 16 + (small ? 5.9 : 6.6) * Math.max(...names.map((n) => n.length)));
   const kinds = [

@@ -147,6 +147,9 @@ function cellTip(c: Comparison, s: ComparedStep, p: Palette): string {
   return tip(say(s.label), [row(tone, text.comparison.verdict, word(s.verdict)), ...rows], [word(s.design), ...s.notes.map(say)].join(" · "));
 }
 
+/** Fewer loads than these are no ladder. */
+const LADDER_MIN = 3;
+
 /** Height of a pair picture. */
 export const PAIR_PX = 306;
 
@@ -169,10 +172,16 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
   const valueAxis = isTime
     ? { type: "log", min: logs[0], max: logs[logs.length - 1], axisTick: { customValues: logs, lineStyle: { color: p.muted } }, splitLine: { customValues: logs, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, customValues: logs, formatter: tick } }
     : { type: "value", ...zeroScale(Math.max(0, ...values)), min: 0, axisLabel: { color: p.muted, fontSize: 12, formatter: tick } };
-  // Loads are joined where one grows out of the other: a ladder of depths. Of threads by depths each stands for itself.
-  const isLadder = loads.every((l) => l.startsWith("QD"));
+  // Loads are joined where one grows out of the other, as in a ladder of depths; others stand for themselves.
+  const ladderOf = (load: string): string => (load.startsWith("QD") ? "QD" : load.slice(0, load.indexOf("x")));
+  const ladders = [...new Set(loads.map(ladderOf))];
+  const joined = (color: string, values: readonly (number | string)[], name: string | undefined): object[] =>
+    (isTime ? ladders : [""]).map((ladder) => {
+      const of = values.map((v, i) => (ladder === "" || ladderOf(loads[i] ?? "") === ladder ? v : "-"));
+      const isCurve = of.filter((v) => v !== "-").length >= LADDER_MIN;
+      return { ...shape(color), ...(isTime && !isCurve ? { lineStyle: { width: 0 } } : {}), name, data: of, emphasis: { disabled: true } };
+    });
   const shape = (color: string): object =>
-    isTime && !isLadder ? { type: "scatter", symbolSize: 8, itemStyle: { color, opacity: 1 } } :
     isTime
       ? { type: "line", symbolSize: 7, lineStyle: { color, width: 2 }, itemStyle: { color } }
       : { type: "bar", barMaxWidth: 18, barGap: "8%", barCategoryGap: "32%", itemStyle: { color } };
@@ -203,8 +212,8 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
       },
     },
     series: [
-      { ...shape(tones[0] ?? p.muted), name: c.sides[0]?.title, data: reference.map((v) => v ?? "-"), emphasis: { disabled: true } },
-      ...others.map((side, k) => ({ ...shape(tones[k + 1] ?? p.ink), name: c.sides[k + 1]?.title ?? side, data: at(side).map((m) => m?.b ?? "-"), emphasis: { disabled: true } })),
+      ...joined(tones[0] ?? p.muted, reference.map((v) => v ?? "-"), c.sides[0]?.title),
+      ...others.flatMap((side, k) => joined(tones[k + 1] ?? p.ink, at(side).map((m) => m?.b ?? "-"), c.sides[k + 1]?.title ?? side)),
       ...others.flatMap((side, k) => {
         const color = tones[k + 1] ?? p.ink;
         return [

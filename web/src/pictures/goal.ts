@@ -35,7 +35,7 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
     { label: text.study.offered, color: offered, symbol: "diamond", dash: "dashed", steps: set.offered },
   ].filter((part) => part.steps.length > 0);
   return {
-    grid: { left: 56, right: 16, top: 14, bottom: 44 },
+    grid: { left: 56, right: 16, top: 24, bottom: 44 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...most, interval: width < 360 ? most.max / 2 : most.interval, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
     yAxis: { ...axisStyle(p), type: "log", min: low, max: marks[marks.length - 1], axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: timeTick } },
     tooltip: {
@@ -56,13 +56,13 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
       type: "line", name: part.label, symbol: part.symbol, symbolSize: 8, emphasis: { disabled: true }, lineStyle: { color: part.color, width: 2, type: part.dash }, itemStyle: { color: part.color }, z: 3,
       data: part.steps.map((s) => ({
         value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
-        label: s.rate_iops === null ? { show: true, position: rateOf(s) > 0.85 * most.max ? "left" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
+        label: s.rate_iops === null ? { show: true, position: rateOf(s) > 0.85 * most.max ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
       })),
       labelLayout: { hideOverlap: true },
       ...(i === 0 && goal !== null
         ? {
-            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: true, position: "insideStartTop", formatter: text.study.goal(name === "mean" ? text.picture.mean : name, time(goal)), color: p.warn, fontSize: 12 }, data: [{ yAxis: goal }] },
-            ...(safe === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: true, position: "insideBottomRight", formatter: text.study.safe(count3(safe)), color: p.ink, fontSize: 12 }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: safe, yAxis: goal }]] } }),
+            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: true, position: "insideStartTop", formatter: text.study.goal(name === "mean" ? text.picture.mean : name, time(goal), safe === null ? null : count3(safe)), color: p.warn, fontSize: 12 }, data: [{ yAxis: goal }] },
+            ...(safe === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: false }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: safe, yAxis: goal }]] } }),
           }
         : {}),
     })),

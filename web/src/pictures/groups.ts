@@ -28,15 +28,16 @@ function ciOf(s: StepView, metric: Metric): [number, number] | null {
 
 /** Loads of one workload as rows, in the order of what is in flight on each drive. */
 export function dots(names: readonly string[], rows: readonly GroupRow[], metric: Metric, marks: readonly number[], p: Palette, width: number): EChartsOption {
-  const labels = rows.map((r) => `${r.threads}x${r.depth} = ${inFlight(r)}`);
-  const left = Math.min(width * 0.34, 14 + Math.max(...labels.map(textPx)));
+  const isOne = new Set(rows.map((r) => r.workload)).size === 1;
+  const labels = rows.map((r) => (isOne ? `${r.threads}x${r.depth} = ${inFlight(r)}` : `${r.workload} ${r.threads}x${r.depth}`));
+  const left = Math.min(width * 0.54, 14 + Math.max(...labels.map(textPx)));
   const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
   const within = (v: number): number => Math.min(high, Math.max(low, v));
   const tick = metric === "iops" ? countTick : timeTick;
   return {
     grid: { left, right: 22, top: 6, bottom: 44 },
     xAxis: { ...axisStyle(p), type: "log", min: low, max: high, name: metric === "iops" ? text.picture.iopsAxis : metric === "mean" ? text.picture.mean : metric, nameLocation: "middle", nameGap: 26, axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: tick } },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: labels, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { color: p.ink, fontSize: 12, interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: labels, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { color: p.ink, fontSize: width < 440 ? 11 : 12, interval: 0, width: left - 10, overflow: "truncate" } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
       formatter: (raw: unknown) => {

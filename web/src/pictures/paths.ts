@@ -124,11 +124,16 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
       { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.muted, width: 1.5, type: "dashed" }, data: line },
       {
         type: "scatter", symbolSize: 12, z: 4, emphasis: { disabled: true },
-        data: costed.map((s) => {
-          const isLeft = at(s)[0] > 0.55 * x.max;
-          return { value: at(s), itemStyle: { color: pathTone(set.steps.indexOf(s), p), opacity: 1 }, label: { show: true, position: isLeft ? "left" : "right", distance: 7, formatter: pathWord(s), color: p.ink, fontSize: 11.5 } };
+        data: costed.map((s, i) => {
+          const [here, isLeft] = [at(s), at(s)[0] > 0.55 * x.max];
+          // Marks on each other share one name: that of the first, and how many more there are.
+          const near = costed.map((o, k) => ({ o: at(o), k })).filter(({ o }) => Math.abs(o[0] - here[0]) < 0.2 * x.max && Math.abs(o[1] - here[1]) < 0.07 * y.max);
+          const isNamed = near[0]?.k === i;
+          return {
+            value: here, itemStyle: { color: pathTone(set.steps.indexOf(s), p), opacity: 1 },
+            label: { show: isNamed, position: isLeft ? "left" : "right", distance: 7, formatter: near.length > 1 ? `${pathWord(s)} +${near.length - 1}` : pathWord(s), color: p.ink, fontSize: 11.5 },
+          };
         }),
-        labelLayout: { moveOverlap: "shiftY" },
       },
     ],
   } as unknown as EChartsOption;

@@ -11,6 +11,7 @@ import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
 import { intervalBar } from "./compare";
+import { pathTone } from "./paths";
 
 /** Heights of the pictures, for which their labels are laid out. */
 export const GROUPS_PX = 320;
@@ -28,7 +29,8 @@ const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0]
 /** Latency over IOPS, one curve per group; points are loads (threads x queue depth), in the order of what is asked. */
 export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width: number, published: readonly { mark: Mark; latency: number }[] = []): EChartsOption {
   const direct = width >= DIRECT_LABEL_MIN_PX;
-  const looks = lineLooks(set.lines, p);
+  // A group has one colour, under every workload.
+  const looks = set.lines.map((_, i) => ({ color: pathTone(i, p), symbol: ["circle", "diamond", "rect", "triangle"][i % 4], dash: "solid" }));
   const most = Math.max(0, ...published.map((q) => q.mark.value), ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
   const load = (s: StepView): string => `${s.threads}x${s.queue_depth}`;
   return {
@@ -147,14 +149,15 @@ export function trackedUnit(variable: string): string {
 }
 
 /** Rounds until steady, with the window, its average and the band of ±10 % around it, and the fitted line. */
-export function settling(series: readonly number[], pts: PtsView, color: string, p: Palette): EChartsOption {
+export function settling(series: readonly number[], pts: PtsView, color: string, p: Palette, width: number): EChartsOption {
+  const beside = width >= DIRECT_LABEL_MIN_PX;
   const unit = trackedUnit(pts.variable);
   const tick = unit === "ns" ? timeTick : countTick;
   const window = pts.window;
   const line = (y: number, name: string, type: "solid" | "dashed", position: string): object => ({ yAxis: y, lineStyle: { color: p.muted, width: 1, type }, label: { show: true, position, formatter: name, color: p.muted, fontSize: 11 } });
   const top = zeroScale(1.06 * Math.max(pts.average * 1.1, ...series));
   return {
-    grid: { left: 62, right: 128, top: 26, bottom: 46 },
+    grid: { left: 62, right: beside ? 128 : 14, top: 26, bottom: 46 },
     xAxis: { ...axisStyle(p), type: "value", min: 0.5, max: series.length + 0.5, minInterval: 1, name: text.study.round, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { color: p.muted, fontSize: 12, customValues: series.map((_, i) => i + 1), formatter: (v: number) => String(Math.round(v)), hideOverlap: true } },
     yAxis: { ...axisStyle(p), type: "value", min: 0, ...top, name: word(pts.variable), nameTextStyle: { color: p.muted, fontSize: 12, align: "left" }, axisLabel: { color: p.muted, fontSize: 12, formatter: tick } },
     tooltip: {
@@ -169,7 +172,7 @@ export function settling(series: readonly number[], pts: PtsView, color: string,
       {
         type: "line", symbol: "circle", symbolSize: 7, data: series.map((v, i) => [i + 1, v]), lineStyle: { color, width: 2 }, itemStyle: { color }, emphasis: { disabled: true },
         ...(window ? { markArea: { silent: true, itemStyle: { color, opacity: 0.1 }, data: [[{ xAxis: window[0] - 0.5 }, { xAxis: window[1] + 0.5 }]] } } : {}),
-        markLine: { silent: true, symbol: "none", data: [line(pts.average, `${text.study.average} ${figure(pts.average, unit)}`, "solid", "end"), line(pts.average * 1.1, "110 %", "dashed", "insideStartTop"), line(pts.average * 0.9, "90 %", "dashed", "insideStartBottom")] },
+        markLine: { silent: true, symbol: "none", data: [line(pts.average, `${text.study.average} ${figure(pts.average, unit)}`, "solid", beside ? "end" : "insideEndBottom"), line(pts.average * 1.1, "110 %", "dashed", "insideStartTop"), line(pts.average * 0.9, "90 %", "dashed", "insideStartBottom")] },
       },
       ...(window
         ? [{ type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.ink, width: 1.5, type: "dotted" }, data: window.map((x) => [x, pts.intercept + pts.slope * x]) }]

@@ -12,7 +12,7 @@ import { groups, GROUPS_PX } from "../pictures/study";
 import { pairsOf } from "../published";
 import { picture } from "../stage";
 import { text, word } from "../text";
-import { block, keys, legendOf } from "./block";
+import { block, legendOf } from "./block";
 import { fitsLoad, publishedPick } from "./published";
 
 const METRICS: readonly Metric[] = ["iops", "mean", "p99", "p99.9"];
@@ -27,15 +27,18 @@ function groupDots(doc: Document): HTMLElement[] {
   let metric: Metric = "iops";
   const name = (m: Metric): string => (m === "iops" ? word("iops") : m === "mean" ? word("lat_mean") : m);
   const byWorkload = [...new Set(told.map((r) => r.workload))].map((w) => told.filter((r) => r.workload === w));
-  const charts = byWorkload.map((of) => ({ of, chart: picture(`${of[0]?.workload ?? ""}${text.comma}${name(metric)}`, null, dotsPx(of), (p, w) => dots(names, of, metric, dotMarks(told, metric), p, w)) }));
+  // Workloads with a load or two stand in one picture.
+  const panels = [byWorkload.filter((of) => of.length < POINTS_MIN).flat(), ...byWorkload.filter((of) => of.length >= POINTS_MIN)].filter((of) => 2 * of.length >= POINTS_MIN);
+  const title = (of: readonly GroupRow[]): string => `${new Set(of.map((r) => r.workload)).size > 1 ? t.singles : (of[0]?.workload ?? "")}${text.comma}${name(metric)}`;
+  const charts = panels.map((of) => ({ of, chart: picture(title(of), null, dotsPx(of), (p, w) => dots(names, of, metric, dotMarks(told, metric), p, w)) }));
   const pick = select(t.groupAxis, METRICS.map((m) => ({ value: m, label: name(m) })), metric, (v) => {
     metric = v as Metric;
-    charts.forEach(({ of, chart }) => chart.update(`${of[0]?.workload ?? ""}${text.comma}${name(metric)}`));
+    charts.forEach(({ of, chart }) => chart.update(title(of)));
   });
   const load = (r: GroupRow): string => `${r.workload} ${r.threads}x${r.depth}`;
   return [
     el("div.picks", {}, pick, legendOf(names.map((n, i) => ({ label: n, tone: (p) => pathTone(i, p) })), true)),
-    el("div.triple", {}, ...charts.map((c) => c.chart.node)),
+    el("div", { class: charts.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)),
     el("p.note", {}, [t.groupLoads, same.length > 0 ? t.notTold(same.map(load).join(text.comma)) : ""].filter((x) => x !== "").join(" ")),
   ];
 }
@@ -50,7 +53,7 @@ function groupCurves(doc: Document): HTMLElement[] {
   const t = text.study;
   let name: Quantile | "mean" = "mean";
   const fits = fitsLoad(sets.flatMap((s) => s.lines.flatMap((l) => l.steps)), true);
-  const published = publishedPick((doc.references ?? []).filter((r) => pairsOf([r], fits).length > 0), fits, Math.max(...sets.flatMap((s) => s.lines.flatMap((l) => l.steps.map((x) => x.iops)))), () => charts.forEach((c) => c.chart.update()));
+  const published = publishedPick((doc.references ?? []).filter((r) => pairsOf([r], fits).length > 0), sets.flatMap((x) => x.lines.flatMap((l) => l.steps)), fits, () => charts.forEach((c) => c.chart.update()));
   const charts = sets.map((set) => {
     const own = fitsLoad(set.lines.flatMap((l) => l.steps), true);
     return { set, chart: picture(t.groupCurve(set.title, text.picture.mean), null, GROUPS_PX, (p, w) => groups(set, name, p, w, name === "mean" ? pairsOf(published.chosen(), own) : [])) };
@@ -66,7 +69,7 @@ function groupCurves(doc: Document): HTMLElement[] {
   );
   const table = el("details", {}, el("summary", {}, t.groupTable), smallTable([text.picture.workload, t.group, t.load, "IOPS", word("bytes_per_s"), text.picture.mean, text.detail.stddev, "max"], rows, 3));
   if (sets.length === 0) return [table];
-  return [el("div.picks", {}, pick, published.node), keys(start.lines), el("div", { class: sets.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)), ...(published.note ? [published.note] : []), table];
+  return [el("div.picks", {}, pick, published.node), el("div", { class: sets.length > 1 ? "pair" : "" }, ...charts.map((c) => c.chart.node)), ...(published.note ? [published.note] : []), table];
 }
 
 export function groupBlock(doc: Document): HTMLElement | null {

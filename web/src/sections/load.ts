@@ -42,10 +42,10 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   };
 }
 
-/** Whether lines make a picture: at least three points, at more than one queue depth. */
+/** Whether lines make a picture: one of three points, or two of two. Single loads are not joined by being near each other. */
 function isDrawn(of: readonly Line[]): boolean {
-  const steps = of.flatMap((l) => l.steps.filter((s) => s.rate_iops === null));
-  return steps.length >= POINTS_MIN && new Set(steps.map((s) => s.queue_depth)).size > 1;
+  const long = of.map((l) => l.steps.filter((s) => s.rate_iops === null).length).filter((n) => n > 1);
+  return long.some((n) => n >= POINTS_MIN) || long.length > 1;
 }
 
 /** Section 3. */
@@ -69,7 +69,7 @@ export function load(doc: Document): HTMLElement {
   const inSet = (): Line[] => inFamily().filter((l) => set === "" || l.set === set);
   const shown = (): Line[] => strongest(inSet(), LINES_MAX);
 
-  const published = publishedPick(doc.references ?? [], fitsLoad(doc.steps), Math.max(...doc.steps.filter(hasFigures).map((s) => s.iops)), () => {
+  const published = publishedPick(doc.references ?? [], doc.steps.filter(hasFigures), fitsLoad(doc.steps), () => {
     iops.update();
     depth.update();
   });

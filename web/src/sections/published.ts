@@ -16,12 +16,19 @@ export function fitsLoad(steps: readonly StepView[], anyDevices = false): (p: Re
   return (p) => known.has(key(kindOf(p), isRandom(p), p.block_size_bytes)) && (anyDevices || (p.devices ?? 1) === 1) && (anyDevices || p.queue_depth !== null);
 }
 
+/** Steps that asked for as much at once as a published load, of the same operation and order. */
+function besides(steps: readonly StepView[], p: ReferencePoint): StepView[] {
+  return steps.filter((s) => p.queue_depth === s.queue_depth && (p.threads === null || p.threads === s.threads) && (p.devices ?? 1) === s.devices && opKind(s) === kindOf(p) && isRandom(p) === (s.pattern !== "sequential") && p.block_size_bytes === s.block_size_bytes);
+}
+
 /** A list of the references with figures that fit, `all` and `none`; and who published what is shown. */
-export function publishedPick(references: readonly Reference[], fits: (p: ReferencePoint) => boolean, most: number, changed: () => void): { node: HTMLElement | null; note: HTMLElement; chosen: () => Reference[] } {
+export function publishedPick(references: readonly Reference[], steps: readonly StepView[], fits: (p: ReferencePoint) => boolean, changed: () => void): { node: HTMLElement | null; note: HTMLElement; chosen: () => Reference[] } {
   const t = text.published;
   const usable = fitting(references, fits);
+  const most = Math.max(0, ...steps.map((s) => s.iops));
   const largest = Math.max(0, ...usable.flatMap((r) => r.points.filter((p) => fits(p) && p.metric === "iops").map((p) => p.value)));
-  let name = largest > NEAR * most || largest < most / NEAR ? "none" : "all";
+  const isNear = (value: number, measured: number): boolean => value <= NEAR * measured && value >= measured / NEAR;
+  let name = isNear(largest, most) && usable.every((r) => r.points.filter((p) => fits(p) && p.metric === "iops").every((p) => besides(steps, p).every((s) => isNear(p.value, s.iops)))) ? "all" : "none";
   const chosen = (): Reference[] => (name === "none" ? [] : name === "all" ? usable : usable.filter((r) => r.subject === name));
   const note = el("p.note");
   const show = (): void => {

@@ -27,7 +27,7 @@ export function saturationBlock(doc: Document): HTMLElement | null {
   const t = text.study;
   return block(t.saturation, ...all.flatMap((s) => {
     const written = s.points[s.points.length - 1]?.[0] ?? 0;
-    const notes = [bytesDecimal(written), s.footprint ? t.timesOver((written / s.footprint).toFixed(1)) : "", clippedNote(s)];
+    const notes = [t.written(bytesDecimal(written)), s.footprint ? t.timesOver((written / s.footprint).toFixed(1)) : "", clippedNote(s)];
     return [picture(t.saturationTitle(s.title), null, SATURATION_PX, (p) => saturation(s, p)).node, el("p.note", {}, notes.filter((n) => n !== "").join(" · "))];
   }));
 }
@@ -35,8 +35,8 @@ export function saturationBlock(doc: Document): HTMLElement | null {
 /** What the loop of a step is called. */
 function unnumbered(step: StepView): string {
   const test = step.role?.test;
-  const name = step.role?.round && test !== undefined ? `${text.study.tests[test] ?? test}${text.comma}` : "";
-  return `${name}${say(step.loop_title ?? step.label)}`;
+  const name = test === undefined ? undefined : text.study.tests[test];
+  return `${step.role?.round && name !== undefined ? `${name}${text.comma}` : ""}${say(step.loop_title ?? step.label)}`;
 }
 
 /** How the tracked figure came to rest, with the determination table. */
@@ -45,8 +45,9 @@ export function settleBlock(doc: Document): HTMLElement | null {
   const [start] = all;
   if (!start) return null;
   const t = text.study;
+  const several = new Set(all.map((s) => s.group)).size > 1;
   let step = start;
-  const chart = picture(unnumbered(step), null, SETTLE_PX, (p) => (step.steady?.pts ? settling(step.steady.series ?? [], step.steady.pts, p.op[opKind(step)], p) : null));
+  const chart = picture(unnumbered(step), null, SETTLE_PX, (p, w) => (step.steady?.pts ? settling(step.steady.series ?? [], step.steady.pts, p.op[opKind(step)], p, w) : null));
   const table = el("div");
   const show = (): void => {
     const pts = step.steady?.pts;
@@ -67,7 +68,7 @@ export function settleBlock(doc: Document): HTMLElement | null {
     chart.update(unnumbered(step));
   };
   show();
-  const pick = all.length > 1 ? select(text.time.step, all.map((s) => ({ value: String(s.index), label: unnumbered(s) })), String(step.index), (v) => { step = all.find((s) => s.index === Number(v)) ?? step; show(); }) : null;
+  const pick = all.length > 1 ? select(text.time.step, all.map((s) => ({ value: String(s.index), label: several ? `${s.group}${text.comma}${unnumbered(s)}` : unnumbered(s) })), String(step.index), (v) => { step = all.find((s) => s.index === Number(v)) ?? step; show(); }) : null;
   return block(t.settling, pick ? el("div.picks", {}, pick) : null, chart.node, table);
 }
 

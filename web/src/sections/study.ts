@@ -50,7 +50,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     });
     const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
     const called = text.study.axes[axis === "devices" && of.every((l) => l.steps.every((step) => step.targets.every(isFile))) ? "files" : axis];
-    const published = publishedPick(doc.references ?? [], fits, Math.max(...of.flatMap((l) => l.steps.map((s) => s.iops))), () => chart.update());
+    const published = publishedPick(doc.references ?? [], of.flatMap((l) => l.steps), fits, () => chart.update());
     const chart = picture(t.scaling(called), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
     return [el("div", {}, published.node ? el("div.picks", {}, published.node) : null, keys(named), chart.node, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
   });
@@ -85,7 +85,7 @@ export function runBlock(doc: Document): HTMLElement | null {
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [goalBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), scaleBlock(doc), saturationBlock(doc), settleBlock(doc), percentileBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [goalBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];
