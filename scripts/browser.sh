@@ -18,8 +18,18 @@ simulated() {
 drives=(--target sim:r740xd/pm1725-0 --target sim:r740xd/pm1725-1 --target sim:r740xd/pm1725-2 --target sim:r740xd/pm1725-3)
 simulated scaling --time-budget 20s --set 'devices=[1, 2, 4]' "${drives[@]}"
 simulated tune --time-budget 20s --versus engine=libaio --target sim:r740xd/pm1725-0 --lang zh
+one=(--target sim:r740xd/pm1725-0)
+simulated qos --time-budget 15s --set 'latency_goal=p99<=300us' "${one[@]}"
+simulated baseline --time-budget 20s "${one[@]}"
+simulated engines --time-budget 15s "${one[@]}"
+simulated pinning --time-budget 75s "${one[@]}"
+simulated enterprise --time-budget 30s --group left=sim:r740xd/pm1725-0 --group right=sim:r740xd/pm1725-1
+simulated snia --time-budget 80s "${one[@]}"
 cargo build -p fathom-report --example report_from_json
-export FATHOM_REPORT="$work/report.html:$work/scaling-sim.html:$work/tune-sim.html"
+reports=("$work/report.html")
+for study in scaling tune qos baseline engines pinning enterprise snia; do reports+=("$work/$study-sim.html"); done
+FATHOM_REPORT=$(IFS=:; echo "${reports[*]}")
+export FATHOM_REPORT
 export FATHOM_RENDER="$target/debug/examples/report_from_json"
 cd web
 npm run e2e

@@ -18,9 +18,14 @@ export const DIRECT_LABEL_MIN_PX = 440;
 const TOP_PX = 26;
 const BOTTOM_PX = 46;
 
+/** Room of a name beside or above a point: doublings of the queue depth across, pixels down. */
+const NAME_DOUBLINGS = 2.5;
+const NAME_PX = 18;
+
 /** Heights of the charts, which the labels beside the lines are laid out for. */
 export const IOPS_PX = 330;
 export const LATENCY_PX = 300;
+export const TAILS_PX = 340;
 
 /** About how wide a text of 12 pixels is: Chinese characters are as wide as they are high. */
 export function textPx(words: string): number {
@@ -90,12 +95,17 @@ export function endLabel(label: string, color: string, direct: boolean, shift: n
 /** Height of the plot of a chart of this height with the margins of `gridOf`. */
 export const plotPx = (heightPx: number): number => heightPx - TOP_PX - BOTTOM_PX;
 
-/** Shifts that keep the names beside the lines apart; lines that end at another place do not meet. */
-/** Shifts that keep names beside lines apart. */
-export function apartLabels(ends: readonly { x: number; share: number }[], plot: number): number[] {
+/** Shifts that keep the names beside the lines apart; lines that end more than `room` away from any other do not meet. */
+export function apartLabels(ends: readonly { x: number; share: number }[], plot: number, room = 0): number[] {
   const shifts = ends.map(() => 0);
-  for (const x of new Set(ends.map((e) => e.x))) {
-    const here = ends.map((e, i) => ({ ...e, i })).filter((e) => e.x === x);
+  const left = ends.map((e, i) => ({ ...e, i })).sort((a, b) => a.x - b.x);
+  const clusters: (typeof left)[] = [];
+  for (const e of left) {
+    const last = clusters[clusters.length - 1];
+    if (last && e.x - (last[last.length - 1]?.x ?? -Infinity) <= room) last.push(e);
+    else clusters.push([e]);
+  }
+  for (const here of clusters) {
     apart(here.map((e) => (1 - e.share) * plot), 15, -8, plot).forEach((shift, k) => {
       const at = here[k];
       if (at) shifts[at.i] = shift;
@@ -118,17 +128,17 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
   const looks = lineLooks(all, p);
   const series: object[] = [];
   const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
-  const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: s?.queue_depth ?? 0, share: (s?.iops ?? 0) / scale.max }));
-  const shifts = apartLabels(ends, plotPx(IOPS_PX));
-  const named = new Set<string>();
+  const ends = all.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: Math.log2(s?.queue_depth ?? 1), share: (s?.iops ?? 0) / scale.max }));
+  const shifts = apartLabels(ends, plotPx(IOPS_PX), NAME_DOUBLINGS);
+  const named: { x: number; y: number }[] = [];
   all.forEach((line, i) => {
     const look = looks[i];
     if (!look) return;
     const at = line.knee;
-    // Knees within a label's height of each other are named once.
-    const spot = at ? `${at.queue_depth} ${Math.round((at.iops / scale.max) * 12)} ${at.limit.name}` : "";
-    const tell = direct && !named.has(spot);
-    named.add(spot);
+    // Of knees within a name's room of each other one is named.
+    const spot = at ? { x: Math.log2(at.queue_depth), y: (at.iops / scale.max) * plotPx(IOPS_PX) } : null;
+    const tell = direct && spot !== null && !named.some((n) => Math.abs(n.x - spot.x) < NAME_DOUBLINGS && Math.abs(n.y - spot.y) < NAME_PX);
+    if (spot && tell) named.push(spot);
     series.push({
       type: "line",
       name: line.label,
@@ -247,9 +257,9 @@ export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", 
   const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
   const ends = all.map((l) => {
     const last = [...l.steps].reverse().find((s) => latency(s.lat_ns, name) !== null);
-    return { x: last?.queue_depth ?? 0, share: last ? (Math.log(latency(last.lat_ns, name) ?? 1) - low) / (high - low) : 0 };
+    return { x: Math.log2(last?.queue_depth ?? 1), share: last ? (Math.log(latency(last.lat_ns, name) ?? 1) - low) / (high - low) : 0 };
   });
-  const shifts = apartLabels(ends, plotPx(LATENCY_PX));
+  const shifts = apartLabels(ends, plotPx(LATENCY_PX), NAME_DOUBLINGS);
   return {
     grid: gridOf(direct ? labelRoom(all) : 14, 60),
     xAxis: depthAxis(all, p, published),
@@ -281,6 +291,10 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
   const tones = shades(p.op[line.kind], p, 3);
   const direct = width >= 360;
   const most = Math.max(...line.steps.map((s) => s.iops));
+  const marks = logMarks(line.steps.flatMap((s) => STICK.map((q) => latency(s.lat_ns, q))).filter((v) => v !== null));
+  const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
+  const last = STICK.map((q) => [...line.steps].reverse().find((s) => latency(s.lat_ns, q) !== null));
+  const shifts = apartLabels(last.map((s, i) => ({ x: (s?.iops ?? 0) / most, share: s ? (Math.log(latency(s.lat_ns, STICK[i] ?? "p50") ?? 1) - low) / (high - low) : 0 })), plotPx(LATENCY_PX), 0.12);
   const where = (s: StepView): string => (s.rate_iops === null ? `QD${s.queue_depth}` : count3(s.rate_iops));
   return {
     grid: { left: 60, right: direct ? 52 : 14, top: 26, bottom: 46 },
@@ -309,17 +323,22 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      ...(direct ? { endLabel: { show: true, formatter: q, color: p.ink, fontSize: 12, distance: 6 } } : {}),
+      ...(direct ? { endLabel: { show: true, formatter: q, color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0] } } : {}),
     })),
   } as EChartsOption;
 }
 
 /** Percentile curves of the steps of a ladder on an axis of nines, pale for shallow queues, dark for deep ones. */
-export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, name: (s: StepView) => string): EChartsOption {
+export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette, width: number, name: (s: StepView) => string): EChartsOption {
   const tones = shades(p.op[kind], p, steps.length);
   const curves = steps.map((s) => tailPoints(s.percentile_curve, lastNines(s)));
-  const marks = [P50_NINES, 1, 2, 3, 4, 5, 6, 7];
   const deepest = Math.max(2, ...curves.flatMap((c) => c.map((pt) => pt[0])));
+  const ninePx = (width - 118) / deepest;
+  // Names of deep percentiles are long: where a nine is narrow, every other one has its mark.
+  const marks = [P50_NINES, 1, 2, 3, 4, 5, 6, 7].filter((m) => ninePx > 62 || m === 1 || m % 2 === 0 || (m === 3 && deepest < 4) || (m === 5 && deepest < 6 && ninePx > 48));
+  const heights = logMarks(curves.flatMap((c) => c.map((pt) => pt[1])));
+  const [low, high] = [Math.log(heights[0] ?? 1), Math.log(heights[heights.length - 1] ?? 10)];
+  const shifts = apartLabels(curves.map((c) => ({ x: c[c.length - 1]?.[0] ?? 0, share: (Math.log(c[c.length - 1]?.[1] ?? 1) - low) / (high - low) })), plotPx(TAILS_PX), 46 / ninePx);
   return {
     grid: { left: 60, right: 58, top: 26, bottom: 46 },
     xAxis: {
@@ -349,8 +368,7 @@ export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6 },
-      labelLayout: { moveOverlap: "shiftY" },
+      endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0] },
     })),
   } as EChartsOption;
 }
@@ -374,7 +392,7 @@ export function cost(steps: readonly StepView[], p: Palette, width: number, byEn
   const total = (s: StepView): number => kinds.reduce((sum, [, field]) => sum + Math.max(0, s.cpu?.[field] ?? 0), 0);
   return {
     grid: { left, right: 62, top: 4, bottom: 42 },
-    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: (v: number) => whole(v) } },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, name: text.cost.axis, nameLocation: "middle", nameGap: 26, splitNumber: width < 500 ? 3 : 5, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: timeTick } },
     yAxis: { ...axisStyle(p), type: "category", inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, axisLabel: { color: p.ink, fontSize: small ? 11 : 12, width: left - 12, overflow: "truncate", interval: 0 } },
     tooltip: {
       ...tooltipStyle(p),
@@ -474,7 +492,7 @@ export function temperatures(step: StepView, p: Palette): EChartsOption | null {
 }
 
 /** IOPS with the interval of its mean, and p99 below, by interval of the step. */
-export function overTime(step: StepView, color: string, p: Palette): EChartsOption {
+export function overTime(step: StepView, color: string, p: Palette, width: number): EChartsOption {
   const s = step.series;
   const last = s.start_s[s.start_s.length - 1] ?? 0;
   const gap = s.start_s.length > 1 ? last - (s.start_s[s.start_s.length - 2] ?? 0) : step.runtime_s;
@@ -482,7 +500,7 @@ export function overTime(step: StepView, color: string, p: Palette): EChartsOpti
   const warmEnd = s.start_s[warm] ?? last;
   const areas: object[] = [];
   if (step.iops_ci95) areas.push([{ yAxis: step.iops_ci95[0], itemStyle: { color, opacity: 0.18 } }, { yAxis: step.iops_ci95[1] }]);
-  if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: true, formatter: text.time.warmup, position: "insideBottom", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
+  if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: (warmEnd / (last + gap)) * (width - 76) > textPx(text.time.warmup) + 16, formatter: text.time.warmup, position: "insideBottom", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
   const hot = hotStretches(step).map(([from, to]) => [{ xAxis: from, itemStyle: { color: p.warn, opacity: 0.16 }, label: { show: true, formatter: text.time.hot, position: "insideTop", color: p.warn, fontSize: 11 } }, { xAxis: to }]);
   areas.push(...hot);
   const x = (index: number): object => ({

@@ -72,10 +72,21 @@ function draw(player: Player): void {
     player.chart?.clear();
     return;
   }
+  player.host.dataset["points"] = String(pointsOf(option));
   player.chart ??= init(player.host, null, { renderer: player.renderer, width, height });
   player.chart.resize({ width, height, silent: true });
   player.chart.setOption({ animation: false, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily }, ...option }, { notMerge: true });
   if (printing) player.chart.getZr().flush();
+}
+
+/** How many values the marks of a chart stand for: what the tests count. */
+function pointsOf(option: EChartsOption): number {
+  const series = [option.series ?? []].flat() as { silent?: boolean; data?: unknown[] }[];
+  const isGiven = (x: unknown): boolean => {
+    const value = x !== null && typeof x === "object" && "value" in x ? (x as { value: unknown }).value : x;
+    return [value].flat().every((v) => v !== "-" && v !== null && v !== undefined);
+  };
+  return series.filter((s) => s.silent !== true).reduce((n, s) => n + (s.data ?? []).filter(isGiven).length, 0);
 }
 
 /** A figure with caption and chart. The chart is made when it comes near the window. */

@@ -143,3 +143,34 @@ export function onMachine(name: "r740xd" | "links-in-trouble" | "laptop", doc: D
   const host = { ...(doc.host as object), inventory: machine.inventory, advice: machine.advice, targets: targets.map((d) => ({ path: `/dev/${d.name}`, mount: null, device: { name: d.name }, no_device_because: null })) };
   return { ...doc, steps, host: host as unknown as Document["host"] };
 }
+
+/** `snia`: three rounds of a matrix, judged by its 4k writes, and writing until the drive is saturated, with one spike. */
+export function snia(cpus = 4, seconds = 4): Document {
+  const random = generator(12);
+  const steps: StepView[] = [];
+  const pts = settledRun().steps.find((s) => s.steady?.pts)?.steady;
+  const add = (test: string, loop: number, round: number, cell: Cell, looked: boolean, iops?: number): void => {
+    const s = measured(steps.length, cell, random);
+    const busy = s.series.start_s.map(() => Array.from({ length: cpus }, () => random()));
+    const scale = iops === undefined ? 1 : iops / s.iops;
+    steps.push({
+      ...s, iops: s.iops * scale, bytes_per_s: s.bytes_per_s * scale, series: { ...s.series, iops: s.series.iops.map((x) => x * scale), cpu_busy: busy }, steady: pts ?? null, runtime_s: s.runtime_s * (seconds / 4),
+      role: { test, round: { loop_id: loop, index: round, max: 25, metric: looked ? "iops" : null } },
+    });
+  };
+  for (const round of [0, 1, 2])
+    for (const [op] of [["randread"], ["randrw"], ["randwrite"]] as const)
+      for (const block of [1 << 20, 1 << 16, 4096]) add("iops", 0, round, { op, block, threads: 4, depth: 32 }, op === "randwrite" && block === 4096);
+  [500e3, 480e3, 400e3, 330e3, 305e3].forEach((iops, round) => add("wsat", 1, round, { op: "randwrite", block: 4096, threads: 4, depth: 32 }, true, iops));
+  const last = steps.at(-1);
+  if (last) last.series = { ...last.series, iops: last.series.iops.map((x, i) => (i === 2 ? 20 * x : x)) };
+  const mean = (of: StepView[]): number => of.reduce((n, s) => n + s.iops, 0) / of.length;
+  const cellsOf = (loop: number): Document["loops"][number]["cells"] => {
+    const of = steps.filter((s) => s.role?.round?.loop_id === loop);
+    const keys = [...new Set(of.map((s) => `${s.op} ${s.block_size_bytes}`))];
+    return keys.map((key) => { const same = of.filter((s) => `${s.op} ${s.block_size_bytes}` === key); return { step: same[0]?.index ?? 0, mean: mean(same), ci95: null }; });
+  };
+  const doc = documentOf(steps);
+  const loop = (id: number, test: string, rounds: number): Document["loops"][number] => ({ loop_id: id, test, tracked: steps.find((s) => s.role?.round?.loop_id === id && s.role.round.metric !== null)?.index ?? null, rounds, unit: "iops", cells: cellsOf(id) });
+  return { ...doc, run: { ...doc.run, study: "snia" }, loops: [loop(0, "iops", 3), loop(1, "wsat", 5)] };
+}

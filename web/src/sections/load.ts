@@ -6,7 +6,7 @@ import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
 import { palette } from "../palette";
-import { IOPS_PX, LATENCY_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
@@ -182,7 +182,7 @@ export function tail(doc: Document): HTMLElement {
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
   const caption = (): string => `${t.title}${text.comma}${joined(line.family, line.label)}`;
-  const chart = picture(caption(), null, 340, (p) => tails(shown(), line.kind, p, within));
+  const chart = picture(caption(), null, TAILS_PX, (p, w) => tails(shown(), line.kind, p, w, within));
   const notes = el("div");
   const show = (): void => {
     const steps = shown();

@@ -5,6 +5,7 @@ import { el, rich, smallTable } from "../dom";
 import { bytesBinary, percent, time, whole } from "../format";
 import { adviceOf, cpuList, targetDrives, type Drive, type Inventory } from "../host";
 import { interruptsByCpu } from "../pictures/machine";
+import { POINTS_MIN } from "../goals";
 import { picture } from "../stage";
 import { say, text } from "../text";
 import { ranges } from "./facts";
@@ -134,7 +135,8 @@ export function interrupts(doc: Document, inventory: Inventory, step: () => Step
   const update = (): void => {
     const now = step();
     const all = counted();
-    chart.node.hidden = all.length === 0;
+    // Bars of one or two CPUs say no more than the table.
+    chart.node.hidden = all.length === 0 || cpus.length < POINTS_MIN;
     chart.update(now ? t.interruptsOf(say(now.label)) : t.interruptsTo);
     const names = [...new Set(vectors.map((v) => v.device))];
     table.replaceChildren(

@@ -114,7 +114,7 @@ export const english = {
   },
   cost: {
     title: "CPU time per I/O, whole host, idle baseline subtracted",
-    axis: "ns per I/O",
+    axis: "CPU time per I/O",
     kinds: { user: "user", system: "system", irq: "interrupts", worker: "kernel workers" },
     none: "CPU cost was not recorded in this run.",
     noise: "A negative part means that the idle baseline was noisier than the cost; it is drawn as 0.",

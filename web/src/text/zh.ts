@@ -109,7 +109,7 @@ export const chinese: Text = {
   },
   cost: {
     title: "每 I/O 的 CPU 时间（整机，已扣除空闲基线）",
-    axis: "ns / I/O",
+    axis: "每 I/O 的 CPU 时间",
     kinds: { user: "用户态", system: "内核态", irq: "中断", worker: "内核线程" },
     none: "本次运行没有记录 CPU 开销。",
     noise: "负值表示空闲基线的噪声大于开销本身；图中按 0 画出。",

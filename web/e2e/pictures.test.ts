@@ -1,0 +1,106 @@
+/** Pictures in a real browser, for every study: where the first stands, that each says something, and that all of it can be read. */
+
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { quick } from "../tests/fixture";
+import { engines, enterprise, pinning, qos, scaling, settledRun, snia } from "../tests/studies";
+import { given, launch, open, scrollThrough, written } from "./report";
+
+let browser: Browser;
+const urls = new Map<string, string>();
+const FIXTURES = { quick, pinning, enterprise, scaling, engines, settledRun, qos, snia };
+const NAMES = [...Object.keys(FIXTURES), ...given().map((_, i) => `given ${i}`)];
+
+beforeAll(async () => {
+  browser = await launch();
+  for (const [name, make] of Object.entries(FIXTURES)) urls.set(name, written(make(), name));
+  given().forEach((url, i) => urls.set(`given ${i}`, url));
+});
+
+afterAll(async () => {
+  await browser.close();
+});
+
+const at = (name: string): string => urls.get(name) ?? "";
+
+/** Fewer values than these make no picture. */
+const POINTS_MIN = 3;
+
+/** A page as high as a phone's, and what must show of a picture on it. */
+const SCREEN_PX = 900;
+const SHOWN_PX = 100;
+
+interface Seen {
+  title: string;
+  points: number;
+  /** Words that lie on others, or beyond the chart. */
+  collisions: string[];
+  clipped: string[];
+  /** Words of axes that are times, without a unit. */
+  bare: string[];
+}
+
+async function charts(page: Page): Promise<Seen[]> {
+  return page.$$eval("main figure", (figures) =>
+    figures.filter((f) => f.checkVisibility()).map((f) => {
+      const host = f.querySelector<HTMLElement>(".chart");
+      const frame = host?.getBoundingClientRect();
+      const words = [...f.querySelectorAll<SVGTextElement>("svg text")].map((t) => ({ said: t.textContent ?? "", box: t.getBoundingClientRect() })).filter((w) => w.said.trim() !== "" && w.box.width > 0);
+      const collisions: string[] = [];
+      words.forEach((a, i) => words.slice(i + 1).forEach((b) => {
+        const [wide, high] = [Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top)];
+        // Boxes of text hold the room above and below the letters.
+        if (wide > 3 && high > 5) collisions.push(`${a.said} | ${b.said}`);
+      }));
+      const clipped = words.filter((w) => frame && (w.box.left < frame.left - 2 || w.box.right > frame.right + 2 || w.box.top < frame.top - 3 || w.box.bottom > frame.bottom + 3)).map((w) => w.said);
+      const times = words.filter((w) => /^[\d.]+ (ns|us|ms|s)$/.test(w.said));
+      const column = (w: { box: DOMRect }): number => Math.round(w.box.right);
+      const bare = words.filter((w) => /^[1-9][\d.\u202f]*$/.test(w.said) && times.filter((t) => column(t) === column(w)).length > 1).map((w) => w.said);
+      return { title: f.querySelector("figcaption b")?.textContent ?? "", points: Number(host?.dataset["points"] ?? 0), collisions, clipped, bare };
+    }),
+  );
+}
+
+describe.each(NAMES)("the pictures of %s", (name) => {
+  it("begin within the first screen of a phone", async () => {
+    const { page } = await open(browser, at(name), { viewport: { width: 390, height: SCREEN_PX } });
+    const top = await page.locator("main figure .chart").first().evaluate((c) => c.getBoundingClientRect().top + window.scrollY);
+    expect(top + SHOWN_PX).toBeLessThanOrEqual(SCREEN_PX);
+    await page.context().close();
+  });
+
+  it.each([[1400, "light"], [390, "dark"]] as const)("say something and can be read at %i pixels, %s", async (width, colorScheme) => {
+    const { page } = await open(browser, at(name), { viewport: { width, height: SCREEN_PX }, colorScheme });
+    await scrollThrough(page);
+    const all = await charts(page);
+    expect(all.length).toBeGreaterThan(0);
+    for (const c of all) {
+      expect(c.points, c.title).toBeGreaterThanOrEqual(POINTS_MIN);
+      expect(c.collisions, `${c.title}: words on words`).toEqual([]);
+      expect(c.clipped, `${c.title}: words cut off`).toEqual([]);
+      expect(c.bare, `${c.title}: times without a unit`).toEqual([]);
+    }
+    await page.context().close();
+  });
+});
+
+describe("the page of a long run on a large server", () => {
+  // 32 steps of 64 CPUs here are what 400 of a run of hours are in kind: nothing of it may be in the page at full length.
+  it("is below 3 MB, opens within 2 s, and has its table without scripts", async () => {
+    const url = written(snia(64, 60), "large");
+    expect(statSync(fileURLToPath(url)).size).toBeLessThan(3e6);
+    const times: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { page } = await open(browser, url);
+      await page.waitForFunction(() => performance.getEntriesByName("fathom-ready").length > 0);
+      times.push(await page.evaluate(() => performance.getEntriesByName("fathom-ready")[0]?.startTime ?? Infinity));
+      await page.context().close();
+    }
+    expect(Math.min(...times)).toBeLessThan(2000);
+    const { page } = await open(browser, url, { javaScriptEnabled: false });
+    expect(await page.locator("tbody tr").count()).toBe(32);
+    await page.context().close();
+  });
+});

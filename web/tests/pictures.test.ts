@@ -1,0 +1,154 @@
+/** What the pictures are drawn from: which steps, how far, and what is left out. */
+
+import { describe, expect, it, vi } from "vitest";
+import { pairSets, settled } from "../src/cells";
+import { lastNines, nines } from "../src/curves";
+import { QUANTILES, type Document, type StepView } from "../src/document";
+import { plusMinus } from "../src/format";
+import { goalOf, goalSets, keeps, safeRate } from "../src/goals";
+import { groupRows, isNotToldApart } from "../src/groups";
+import { headline } from "../src/headline";
+import { matrices, saturations } from "../src/matrix";
+import { tails } from "../src/options";
+import { palette } from "../src/palette";
+import { cpuPerIo, paretoFront } from "../src/paths";
+import { change, pairs } from "../src/pictures/compare";
+import { documentOf, generator, measured, quick } from "./fixture";
+import { engines, enterprise, pinning, qos, snia } from "./studies";
+
+// The charts watch where they stand on a page; here they are made as options only.
+vi.hoisted(() => {
+  const watcher = class { observe(): void {} unobserve(): void {} };
+  Object.assign(globalThis, { IntersectionObserver: watcher, ResizeObserver: watcher, window: { addEventListener: () => undefined }, navigator: globalThis.navigator ?? { userAgent: "node" } });
+});
+
+const p = palette(false);
+
+describe("the headline", () => {
+  it("is the first sentence of a long answer and never ends within a number", () => {
+    const long = `Reads give 4.2M IOPS at QD 32. ${"More is said of it here. ".repeat(9)}`.trim();
+    expect(headline(long).first).toBe("Reads give 4.2M IOPS at QD 32.");
+    expect(headline(long).rest.startsWith("More is said")).toBe(true);
+    expect(`${headline(long).first} ${headline(long).rest}`).toBe(long);
+    expect(headline("Short. And whole.")).toEqual({ first: "Short. And whole.", rest: "" });
+    expect(headline(`随机读 4.2M IOPS。${"其余的话。".repeat(30)}`).first).toBe("随机读 4.2M IOPS。");
+  });
+});
+
+describe("intervals", () => {
+  it("that say nothing are said to", () => {
+    expect(plusMinus([-4700, 4700], 1)).toBe("inconclusive");
+    expect(plusMinus([-1, 1], 0.5)).toBe("inconclusive");
+    expect(plusMinus([99, 101], 100)).toBe("±1.0 %");
+    expect(change(55865.7)).toBe(">+1000 %");
+    expect(change(Infinity)).toBe("inconclusive");
+    expect(change(10.9)).toBe("+990 %");
+  });
+});
+
+describe("percentile curves", () => {
+  it("end at the deepest quantile that the words below them name", () => {
+    const of = quick().steps.filter((s) => s.percentile_curve.length > 1);
+    const option = tails(of, "read", p, 600, (s) => s.label) as { series: { data: [number, number][] }[] };
+    let cut = 0;
+    of.forEach((s, i) => {
+      const missing = QUANTILES.find((q) => s.lat_ns?.[q] === null);
+      const end = option.series[i]?.data.at(-1)?.[0] ?? 0;
+      if (missing === undefined) return;
+      cut += 1;
+      expect(end).toBeLessThan(nines(Number(missing.slice(1)) / 100));
+      expect(end).toBeLessThanOrEqual(lastNines(s) + 1e-6);
+    });
+    expect(cut).toBeGreaterThan(0);
+  });
+});
+
+describe("goals", () => {
+  const withGoal = (p99_ns: number): Document => {
+    const doc = qos();
+    return { ...doc, steps: doc.steps.map((s) => ({ ...s, role: { latency_goal: { p99_ns } } })) };
+  };
+
+  it("shade up to the highest rate whose whole interval keeps them", () => {
+    for (const set of goalSets(withGoal(400_000))) {
+      const goal = goalOf(set, "p99") ?? 0;
+      const kept = [...set.closed, ...set.offered].filter((s) => keeps(s, "p99", goal));
+      expect(safeRate(set, "p99")).toBe(Math.max(...kept.map((s) => s.rate_iops ?? s.iops)));
+    }
+    expect(goalSets(withGoal(1)).map((s) => safeRate(s, "p99"))).toEqual([null, null]);
+  });
+
+  it("are drawn for qos and for runs with a goal, of three points or more", () => {
+    expect(goalSets(qos()).map((s) => s.closed.length)).toEqual([4, 4]);
+    expect(goalSets(quick())).toEqual([]);
+  });
+});
+
+describe("loops", () => {
+  it("are named by the workload that is looked at, and stand once", () => {
+    const doc = snia();
+    const all = settled(doc.steps);
+    expect(all.map((s) => [s.role?.test, s.op, s.block_size_bytes])).toEqual([["iops", "randwrite", 4096], ["wsat", "randwrite", 4096]]);
+  });
+
+  it("of blocks and mixes are a matrix; of one load none", () => {
+    const [only, ...others] = matrices(snia());
+    expect(others).toEqual([]);
+    expect([only?.blocks, only?.mixes]).toEqual([["4k", "64k", "1m"], ["read", "70/30", "write"]]);
+    expect(only?.cells.length).toBe(9);
+  });
+
+  it("that write until saturated clip their spikes and count them", () => {
+    const [s] = saturations(snia());
+    const bytes = snia().steps.filter((x) => x.role?.test === "wsat").reduce((n, x) => n + x.bytes_per_s * x.runtime_s, 0);
+    expect(s?.clipped?.count).toBe(1);
+    expect(s?.top).toBeLessThan(s?.clipped?.highest ?? 0);
+    expect(s?.points.at(-1)?.[0]).toBeLessThan(bytes);
+    expect(s?.points.at(-1)?.[0]).toBeGreaterThan(0.9 * bytes);
+  });
+});
+
+describe("paths", () => {
+  it("on the front are beaten by none in both", () => {
+    const steps = engines().steps;
+    const front = paretoFront(steps);
+    expect(front.length).toBeGreaterThan(0);
+    for (const a of steps) {
+      const better = steps.some((b) => b.iops >= a.iops && (cpuPerIo(b) ?? 0) <= (cpuPerIo(a) ?? 0) && (b.iops > a.iops || (cpuPerIo(b) ?? 0) < (cpuPerIo(a) ?? 0)));
+      expect(front.includes(a)).toBe(!better);
+    }
+  });
+});
+
+describe("groups", () => {
+  it("stand by load from light to heavy, and are told apart by their intervals", () => {
+    const { names, rows } = groupRows(enterprise());
+    expect(names).toEqual(["optane", "flash"]);
+    expect(rows.filter((r) => r.workload === "4k random read").map((r) => r.threads * r.depth)).toEqual([4, 16, 64, 256]);
+    const random = generator(2);
+    const one = measured(0, { op: "randread", block: 4096, threads: 1, depth: 1 }, random);
+    const row = (b: Partial<StepView>): boolean => isNotToldApart({ workload: "", kind: "read", threads: 1, depth: 1, steps: new Map([["a", { ...one, iops: 100, iops_ci95: [95, 105] }], ["b", { ...one, ...b }]]) });
+    expect(row({ iops: 104, iops_ci95: [99, 109] })).toBe(true);
+    expect(row({ iops: 120, iops_ci95: [110, 130] })).toBe(false);
+  });
+
+  it("of one kind only make no rows", () => {
+    expect(groupRows(documentOf(quick().steps)).rows).toEqual([]);
+  });
+});
+
+describe("sides", () => {
+  it("are joined along a ladder only", () => {
+    const { comparison } = pinning();
+    if (!comparison) throw new Error("the fixture compares");
+    const sets = pairSets(comparison);
+    const widths = (title: string): unknown[] => {
+      const set = sets.find((s) => s.title === title);
+      if (!set) throw new Error(title);
+      const option = pairs(comparison, set, "lat_mean", p, 400) as unknown as { series: { type: string; xAxisIndex?: number; lineStyle?: { width: number } }[] };
+      return [...new Set(option.series.filter((s) => s.type === "line" && s.xAxisIndex === undefined).map((s) => s.lineStyle?.width))];
+    };
+    expect(widths("4k random read")).toEqual([2]);
+    expect(widths("8k random 70/30 mixed")).toEqual([0]);
+  });
+});
