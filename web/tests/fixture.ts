@@ -128,7 +128,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
       idle_baseline: { user_ns: 0, system_ns: 1e7, irq_ns: 0, softirq_ns: 0, steal_ns: 0, iowait_ns: 0, idle_ns: 8e9 }, idle_baseline_window_ns: 1e9,
       threads: [{ name: "fathom-w0", kernel: false, user_ns: 2e8, system_ns: 2e9, waited_ns: 0 }], kernel_threads: [], members: [], interrupts: Math.round(ios * 0.4), context_switches: Math.round(ios * 0.35),
       disks: [{ device: "nvme0n1", read_ios: write ? 0 : ios, read_bytes: write ? 0 : ios * cell.block, read_merges: 0, write_ios: write ? ios : 3, write_bytes: write ? ios * cell.block : 12288, write_merges: 0, discard_ios: 0, busy_ns: seconds * 1e9, weighted_ns: Math.round(outstanding * seconds * 1e9) }],
-      sampler_ns: 900_000, cpu_busy_by_interval: series.cpu_busy, page_cache_bytes: null,
+      sampler_ns: 900_000, cpu_busy_by_interval: series.cpu_busy, page_cache_bytes: null, allocated_bytes: null,
     },
     overhead: { loop_ns_per_io: 41, batch_stamp_error_ns_mean: 120, ios_per_submit: Math.min(16, cell.depth) }, clock: { source: "tsc", read_cost_ns: 8.1, drift_ppm: 0.4 },
     failures: [], verify: null, open_loop: null,
