@@ -197,6 +197,16 @@ export function apart(ys: readonly number[], gap: number, low: number, high: num
   return offsets;
 }
 
+/** Which points have room for a name, `wide` by `high`: the last first, then those before that meet none that is named. */
+export function roomy(points: readonly { x: number; y: number }[], wide: number, high: number): boolean[] {
+  const named = points.map(() => false);
+  for (let i = points.length - 1; i >= 0; i--) {
+    const here = points[i];
+    named[i] = here !== undefined && Number.isFinite(here.x + here.y) && !points.some((other, k) => named[k] === true && Math.abs(other.x - here.x) < wide && Math.abs(other.y - here.y) < high);
+  }
+  return named;
+}
+
 /** Top and step of an axis from zero that holds `x`. */
 export function zeroScale(x: number): { max: number; interval: number } {
   if (!(x > 0)) return { max: 1, interval: 1 };

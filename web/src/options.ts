@@ -2,7 +2,7 @@
 
 import type { EChartsOption } from "echarts";
 import { pathWord } from "./cells";
-import { P50_NINES, apart, lastNines, latency, limitWord, logMarks, ninesName, tailPoints, zeroScale, type Line } from "./curves";
+import { P50_NINES, apart, lastNines, latency, limitWord, logMarks, ninesName, roomy, tailPoints, zeroScale, type Line } from "./curves";
 import type { Quantile, StepView } from "./document";
 import { escapeHtml } from "./dom";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "./format";
@@ -295,6 +295,11 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
   const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
   const last = STICK.map((q) => [...line.steps].reverse().find((s) => latency(s.lat_ns, q) !== null));
   const shifts = apartLabels(last.map((s, i) => ({ x: (s?.iops ?? 0) / most, share: s ? (Math.log(latency(s.lat_ns, STICK[i] ?? "p50") ?? 1) - low) / (high - low) : 0 })), plotPx(LATENCY_PX), 0.12);
+  // The highest line of a step has its name; one at the right edge stands to the left of its point.
+  const spotOf = (s: StepView, q: Quantile): { x: number; y: number } => ({ x: (s.iops / most) * (width - 112) - (s.iops > 0.93 * most ? 24 : 0), y: (1 - (Math.log(latency(s.lat_ns, q) ?? NaN) - low) / (high - low)) * plotPx(LATENCY_PX) + (s.iops > 0.93 * most ? 12 : 0) });
+  const namedBy = line.steps.map((s) => (latency(s.lat_ns, "p99.9") === null ? 1 : 2));
+  const roomFor = roomy(line.steps.map((s, k) => spotOf(s, STICK[namedBy[k] ?? 1] ?? "p99")), 46, 18);
+  const hasName = STICK.map((_, i) => line.steps.map((_, k) => namedBy[k] === i && roomFor[k] === true));
   const where = (s: StepView): string => (s.rate_iops === null ? `QD${s.queue_depth}` : count3(s.rate_iops));
   return {
     grid: { left: 60, right: direct ? 52 : 14, top: 26, bottom: 46 },
@@ -313,11 +318,10 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
     series: STICK.map((q, i) => ({
       type: "line",
       name: q,
-      data: line.steps.map((s) => ({
+      data: line.steps.map((s, k) => ({
         value: [s.iops, latency(s.lat_ns, q) ?? "-"],
-        label: i === STICK.length - 1 || latency(s.lat_ns, "p99.9") === null && i === 1 ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11 } : undefined,
+        label: hasName[i]?.[k] === true ? { show: true, position: s.iops > 0.93 * most ? "left" : "top", formatter: where(s), color: p.muted, fontSize: 11 } : undefined,
       })),
-      labelLayout: { hideOverlap: true },
       symbol: SYMBOLS[i],
       symbolSize: 6,
       lineStyle: { color: tones[i], width: 2 },

@@ -1,7 +1,7 @@
 /** Latency against the rate: closed loop, offered rates, the goal as a line and the region that keeps it shaded. */
 
 import type { EChartsOption } from "echarts";
-import { latency, logMarksOf, zeroScale } from "../curves";
+import { latency, logMarksOf, roomy, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, time, timeTick, whole } from "../format";
 import { goalOf, rateOf, safeRate, type GoalSet, type Shown } from "../goals";
@@ -23,6 +23,14 @@ function pointName(s: StepView): string {
   return s.rate_iops === null ? `QD${s.queue_depth}` : `${count3(s.rate_iops)} IOPS`;
 }
 
+/** What the panel shows, with its goal and how far that is kept. */
+export function goalCaption(set: GoalSet, name: Shown): string {
+  const said = name === "mean" ? text.picture.mean : name;
+  const goal = goalOf(set, name);
+  const safe = safeRate(set, name);
+  return text.study.goalTitle(set.title, said) + (goal === null ? "" : `${text.comma}${text.study.goal(time(goal), safe === null ? null : count3(safe))}`);
+}
+
 export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: number; interval: number }; marks: number[] }, p: Palette, width: number): EChartsOption {
   const color = p.op[set.kind];
   const offered = blend(color, p.ink, 0.45);
@@ -34,8 +42,11 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
     { label: text.study.closed, color, symbol: "circle", dash: "solid", steps: set.closed },
     { label: text.study.offered, color: offered, symbol: "diamond", dash: "dashed", steps: set.offered },
   ].filter((part) => part.steps.length > 0);
+  const span = Math.log((marks[marks.length - 1] ?? 10) / low);
+  const isRight = (s: StepView): boolean => rateOf(s) > 0.85 * most.max;
+  const named = roomy(set.closed.map((s) => ({ x: (rateOf(s) / most.max) * (width - 72) - (isRight(s) ? 24 : 0), y: (1 - Math.log((latency(s.lat_ns, name) ?? NaN) / low) / span) * (GOAL_PX - 58) + (isRight(s) ? 12 : 0) })), 46, 18);
   return {
-    grid: { left: 56, right: 16, top: 24, bottom: 44 },
+    grid: { left: 56, right: 16, top: 14, bottom: 44 },
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...most, interval: width < 360 ? most.max / 2 : most.interval, name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
     yAxis: { ...axisStyle(p), type: "log", min: low, max: marks[marks.length - 1], axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, customValues: marks, formatter: timeTick } },
     tooltip: {
@@ -54,14 +65,13 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
     },
     series: parts.map((part, i) => ({
       type: "line", name: part.label, symbol: part.symbol, symbolSize: 8, emphasis: { disabled: true }, lineStyle: { color: part.color, width: 2, type: part.dash }, itemStyle: { color: part.color }, z: 3,
-      data: part.steps.map((s) => ({
+      data: part.steps.map((s, k) => ({
         value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
-        label: s.rate_iops === null ? { show: true, position: rateOf(s) > 0.85 * most.max ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
+        label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
       })),
-      labelLayout: { hideOverlap: true },
       ...(i === 0 && goal !== null
         ? {
-            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: true, position: "insideStartTop", formatter: text.study.goal(name === "mean" ? text.picture.mean : name, time(goal), safe === null ? null : count3(safe)), color: p.warn, fontSize: 12 }, data: [{ yAxis: goal }] },
+            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: false }, data: [{ yAxis: goal }] },
             ...(safe === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: false }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: safe, yAxis: goal }]] } }),
           }
         : {}),

@@ -4,7 +4,7 @@ import { lines } from "../curves";
 import type { Document, Quantile } from "../document";
 import { el, select } from "../dom";
 import { goalOf, goalSets, type Shown } from "../goals";
-import { GOAL_PX, goalPanel, goalScale } from "../pictures/goal";
+import { GOAL_PX, goalCaption, goalPanel, goalScale } from "../pictures/goal";
 import { percentilePanel } from "../pictures/study";
 import { logMarksOf } from "../curves";
 import { blend, type Palette } from "../palette";
@@ -21,11 +21,10 @@ export function goalBlock(doc: Document): HTMLElement | null {
   if (sets.length === 0) return null;
   const t = text.study;
   let name: Shown = sets.some((s) => goalOf(s, "p99") !== null) || !sets.some((s) => goalOf(s, "mean") !== null) ? "p99" : "mean";
-  const said = (): string => (name === "mean" ? text.picture.mean : name);
-  const charts = sets.map((set) => ({ set, chart: picture(t.goalTitle(set.title, said()), null, GOAL_PX, (p, w) => goalPanel(set, name, goalScale(sets, name), p, w)) }));
+  const charts = sets.map((set) => ({ set, chart: picture(goalCaption(set, name), null, GOAL_PX, (p, w) => goalPanel(set, name, goalScale(sets, name), p, w)) }));
   const pick = select(text.picture.quantile, ["p50", "p99", "p99.9", "p99.99", "mean"].map((q) => ({ value: q, label: q === "mean" ? text.picture.mean : q })), name, (v) => {
     name = v as Shown;
-    charts.forEach(({ set, chart }) => chart.update(t.goalTitle(set.title, said())));
+    charts.forEach(({ set, chart }) => chart.update(goalCaption(set, name)));
   });
   const kind = sets[0]?.kind ?? "read";
   const tones = [

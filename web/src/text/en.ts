@@ -298,7 +298,7 @@ export const english = {
     kneeAt: (at: string, axis: string, cause: string): string => `knee at ${at} ${axis}: ${cause}`,
     goals: "Latency and rate", closed: "closed loop", offered: "offered rate",
     goalTitle: (workload: string, name: string): string => `${workload}: ${name}`,
-    goal: (name: string, value: string, rate: string | null): string => `goal ${name} ${value}: ${rate === null ? "not kept" : `kept up to ${rate}`}`,
+    goal: (value: string, rate: string | null): string => `goal ${value} ${rate === null ? "not kept" : `kept up to ${rate} IOPS`}`,
     goalsNote: "A closed loop is marked by its queue depth; an offered rate arrives whether or not the last I/O has ended. Shaded: what keeps the goal with its whole interval.",
     matrix: "Block size by mix", matrixNote: (what: string): string => `${what.charAt(0).toUpperCase() + what.slice(1)}, mean of the rounds that were steady; columns are reads/writes.`, windowMean: "mean of the window",
     tests: { iops: "IOPS test", throughput: "throughput test", latency: "latency test", wsat: "write saturation" } as Record<string, string>,

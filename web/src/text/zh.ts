@@ -282,7 +282,7 @@ export const chinese: Text = {
     kneeAt: (at, axis, cause) => `拐点：${axis} ${at}，${cause}`,
     goals: "延时与速率", closed: "闭环", offered: "给定速率",
     goalTitle: (workload, name) => `${workload}：${name}`,
-    goal: (name, value, rate) => `目标 ${name} ${value}：${rate === null ? "未达标" : `达标至 ${rate}`}`,
+    goal: (value, rate) => `目标 ${value}${rate === null ? "未达标" : `，达标至 ${rate} IOPS`}`,
     goalsNote: "闭环的点标出队列深度；给定速率不等上一个 I/O 结束便到达。阴影：整个置信区间都满足目标的范围。",
     matrix: "块大小与读写比例", matrixNote: (what) => `${what}，取稳态各轮的均值；列为读/写比例。`, windowMean: "窗口平均值",
     tests: { iops: "IOPS 测试", throughput: "吞吐量测试", latency: "延时测试", wsat: "写饱和" },
