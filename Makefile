@@ -72,7 +72,7 @@ latency: build
 	python3 bench/latency.py --page $(LATENCY)
 
 # Owners of memory that a kernel writes into, under an interpreter that knows whose memory is whose. No part of `make test`:
-# it takes a nightly toolchain (rustup toolchain install nightly --component miri). Leaks are meant: see the tests.
+# it takes a nightly toolchain (rustup toolchain install nightly --component miri,rust-src). Leaks are meant: see the tests.
 miri:
 	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks" $(CARGO) +nightly miri test -p fathom-engine --lib rig::
 
