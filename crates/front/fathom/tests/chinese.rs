@@ -10,10 +10,12 @@ use serde_json::Value;
 
 /// Sentences of a report and what its page shows for them in Chinese.
 fn sentences(page: &str) -> BTreeMap<String, String> {
-    let mark = r#""sentences":{"zh":"#;
-    let from = page.find(mark).expect("a page holds its sentences") + mark.len();
-    let mut values = serde_json::Deserializer::from_str(&page[from..]).into_iter();
-    values.next().expect("a table").expect("a table of sentences")
+    let (_, rest) = page.split_once("id=\"fathom-document\">").expect("a page holds its document");
+    let packed = rest.split_once("</script>").expect("the element ends").0;
+    let deflated = base64::read::DecoderReader::new(packed.as_bytes(), &base64::engine::general_purpose::STANDARD);
+    let mut content: Value =
+        serde_json::from_reader(flate2::read::ZlibDecoder::new(deflated)).expect("deflated JSON in base64");
+    serde_json::from_value(content["sentences"]["zh"].take()).expect("a table of sentences")
 }
 
 /// The first three words in a row that can be no name or unit, for words of names are joined by other signs.

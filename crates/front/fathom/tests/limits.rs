@@ -25,15 +25,19 @@ fn alone() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The measured step of a load by hand, whose probes stand behind it.
+/// The measured step of a load by hand, and its probes, each between two repeats of that step.
 fn explained(place: &Place, words: &str) -> (Value, Vec<Value>) {
     split(&place.json(&format!("io {words} --explain"), 0))
 }
 
 fn split(document: &Value) -> (Value, Vec<Value>) {
     let steps = document["steps"].as_array().expect("steps");
-    let (measured, probes): (Vec<&Value>, Vec<&Value>) = steps.iter().partition(|s| s["phase"] == "measure");
+    let (measured, beside): (Vec<&Value>, Vec<&Value>) = steps.iter().partition(|s| s["phase"] == "measure");
     assert_eq!(measured.len(), 1, "one load by hand");
+    let (probes, repeats): (Vec<&Value>, Vec<&Value>) =
+        beside.into_iter().partition(|s| s["role"]["turn"]["is_probe"] == true);
+    assert_eq!(probes.len(), repeats.len(), "A B B A");
+    assert!(repeats.iter().all(|r| r["phase"] == "probe" && r["queue_depth"] == measured[0]["queue_depth"]));
     assert!(
         probes.iter().all(|p| p["phase"] == "probe" && p["label"].as_str().is_some_and(|l| l.contains("(probe: ")))
     );
