@@ -5,17 +5,12 @@ mod cli;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use cli::Place;
+use cli::{Place, packed_document};
 use serde_json::Value;
 
 /// Sentences of a report and what its page shows for them in Chinese.
 fn sentences(page: &str) -> BTreeMap<String, String> {
-    let (_, rest) = page.split_once("id=\"fathom-document\">").expect("a page holds its document");
-    let packed = rest.split_once("</script>").expect("the element ends").0;
-    let deflated = base64::read::DecoderReader::new(packed.as_bytes(), &base64::engine::general_purpose::STANDARD);
-    let mut content: Value =
-        serde_json::from_reader(flate2::read::ZlibDecoder::new(deflated)).expect("deflated JSON in base64");
-    serde_json::from_value(content["sentences"]["zh"].take()).expect("a table of sentences")
+    serde_json::from_value(packed_document(page)["sentences"]["zh"].take()).expect("a table of sentences")
 }
 
 /// The first three words in a row that can be no name or unit, for words of names are joined by other signs.

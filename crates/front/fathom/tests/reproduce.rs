@@ -4,7 +4,7 @@ mod cli;
 
 use std::fs;
 
-use cli::Place;
+use cli::{Place, packed_document};
 
 #[test]
 fn an_article_is_reproduced_as_table_json_and_page() {
@@ -17,7 +17,10 @@ fn an_article_is_reproduced_as_table_json_and_page() {
         assert!(ended.out.contains(word), "`{word}` is missing:\n{}", ended.out);
     }
     let page = fs::read_to_string(place.file("page.html")).expect("written");
-    assert!(page.contains("oracle-randread-4ssd-iops") && page.contains("Random reads of 8 KiB by number of drives"));
+    let held = packed_document(&page).to_string();
+    for word in ["oracle-randread-4ssd-iops", "Random reads of 8 KiB by number of drives"] {
+        assert!(held.contains(word), "`{word}` is missing in the page");
+    }
 
     let table = place.json("reproduce r740xd-oracle --quiet", 0);
     let figure = &table["figures"][0];

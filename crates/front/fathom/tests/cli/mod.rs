@@ -209,3 +209,11 @@ pub(crate) fn bytes_of(step: &Value) -> u64 {
     let bytes = step["bytes_per_s"].as_f64().expect("a rate") * step["runtime_s"].as_f64().expect("a length");
     bytes.round() as u64
 }
+
+/// The document that the page of a report holds, deflated and in base64.
+pub(crate) fn packed_document(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"fathom-document\">").expect("a page holds its document");
+    let packed = rest.split_once("</script>").expect("the element ends").0;
+    let deflated = base64::read::DecoderReader::new(packed.as_bytes(), &base64::engine::general_purpose::STANDARD);
+    serde_json::from_reader(flate2::read::ZlibDecoder::new(deflated)).expect("deflated JSON in base64")
+}
