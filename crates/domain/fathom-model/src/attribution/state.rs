@@ -66,9 +66,13 @@ fn differs(a: &Observation, b: &Observation) -> bool {
 }
 
 /// The step that is to be measured again at the end of the ladder of `of`: the one that a deeper one fell from. `None` where
-/// none fell, or it was measured again already.
+/// none fell, or it was measured again already, or the plan itself repeats its steps: in the blocks of a comparison, in
+/// rounds until steady.
 #[must_use]
 pub fn step_to_repeat(all: &[Observation], of: &Step) -> Option<Step> {
+    if of.role.block.is_some() || of.role.round.is_some() {
+        return None;
+    }
     let all = &Seen::new(all);
     let this = all.iter().rev().find(|o| o.step.index == of.index)?;
     let deeper = probe::ladder(all, this).filter_map(|o| Some((o, fell_from(all, o)?)));
