@@ -35,5 +35,5 @@ macro_rules! catalogues {
 
 catalogues![
     "shared", "units", "plan", "record", "stats", "model", "sim", "judge", "compare", "nvme", "host", "guard",
-    "settings", "inspect", "engine", "store", "lab", "report", "cli",
+    "settings", "inspect", "engine", "store", "lab", "report", "import", "cli",
 ];

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use source::{EVERYWHERE, Literal};
 
-/// Crates whose sentences are messages: all of base, domain, system and lab.
+/// Crates whose sentences are messages: all of base, domain, system and lab, and the importers.
 const CONVERTED: &[&str] = &[
     // base
     "fathom-message",
@@ -29,6 +29,8 @@ const CONVERTED: &[&str] = &[
     // lab
     "fathom-store",
     "fathom-lab",
+    // front: what is stored with a run; fio's own formats, beside it, are English
+    "fathom-report/src/import",
 ];
 
 /// Why the name of a step or of a side may stand in a crate below the front.
@@ -52,6 +54,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fathom-host/src/procfs.rs", "cpuN, intr, ctxt", "how lines of /proc/stat begin"),
     ("fathom-host/src/writing.rs", "not a regular file", "stands for an errno, whose texts are English too"),
     ("fathom-store/src/read.rs", "{SUMMARY} ORDER BY id", "SQL"),
+    ("fathom-report/src/import/text.rs", " at line {line} column {column}", "how serde ends its errors"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
 ];
 
@@ -93,9 +96,10 @@ fn is_sentence(literal: &Literal) -> bool {
     !for_programmers && !is_sql(&literal.text) && words(&literal.text) >= WORDS
 }
 
-/// Whether the file belongs to one of the crates.
-fn is_of(path: &Path, crates: &[&str]) -> bool {
-    path.components().any(|c| crates.contains(&c.as_os_str().to_string_lossy().as_ref()))
+/// Whether the file belongs to one of the crates or folders.
+fn is_of(path: &Path, folders: &[&str]) -> bool {
+    let path = path.to_string_lossy();
+    folders.iter().any(|folder| path.contains(&format!("/{folder}/")))
 }
 
 /// From the crate's folder on.

@@ -1,10 +1,11 @@
 //! Why a file was not taken in.
 
-/// Why nothing was imported. Each says what, where and why; [`ImportError::help`] says what to do.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+use fathom_message::{Message, Say, msg, say_error};
+
+/// Why nothing was imported. Each says what, where and why, and what to do.
+#[derive(Clone, Debug, PartialEq)]
 pub enum ImportError {
     /// The text is no valid JSON, or a field of Fathom's document has the wrong form.
-    #[error("{file}:{line}:{column}: {what}")]
     Json {
         /// File as named by the user.
         file: String,
@@ -13,28 +14,25 @@ pub enum ImportError {
         /// Column, from 1.
         column: usize,
         /// What is wrong there.
-        what: String,
+        what: Message,
     },
     /// It is something else.
-    #[error("{file}: this is no result of fio or Fathom; it looks like {looks_like}")]
     WrongKind {
         /// File as named by the user.
         file: String,
         /// What it seems to be.
-        looks_like: String,
+        looks_like: Message,
         /// What to do with it.
-        help: String,
+        help: Message,
     },
     /// Written by an fio before 3.0.
-    #[error("{file}: written by {version}, whose latencies are in microseconds and whose bins mean something else")]
     OldFio {
         /// File as named by the user.
         file: String,
         /// What the file says about its writer.
-        version: String,
+        version: Message,
     },
     /// Written by a newer Fathom.
-    #[error("{file}: the document has schema {found}, this Fathom reads up to {known}")]
     NewerFathom {
         /// File as named by the user.
         file: String,
@@ -44,28 +42,47 @@ pub enum ImportError {
         known: u32,
     },
     /// A value is missing, of the wrong type, or has no counterpart here.
-    #[error("{file}: {place}: {what}")]
     Content {
         /// File as named by the user.
         file: String,
         /// Where in the document, `jobs[0].read.total_ios`.
         place: String,
         /// What is wrong with it.
-        what: String,
-        /// What to do.
-        help: String,
+        what: Message,
+        /// What to do, where that is known.
+        help: Option<Message>,
     },
 }
 
-impl ImportError {
-    /// What to do about it; may be empty.
-    #[must_use]
-    pub fn help(&self) -> &str {
+impl Say for ImportError {
+    fn message(&self) -> Message {
         match self {
-            ImportError::Json { .. } => "the file may be cut off or edited; fio writes clean JSON with --output=FILE",
-            ImportError::OldFio { .. } => "run the job with fio 3.0 or newer and --output-format=json+",
-            ImportError::NewerFathom { .. } => "use the Fathom that wrote it, or a newer one",
-            ImportError::WrongKind { help, .. } | ImportError::Content { help, .. } => help,
+            ImportError::Json { file, line, column, what } => {
+                let place = format!("{file}:{line}:{column}");
+                msg!("import-at", place = place.to_owned(), what = what.clone())
+            }
+            ImportError::WrongKind { file, looks_like, .. } => {
+                msg!("import-wrong-kind", file = file, looks_like = looks_like.clone())
+            }
+            ImportError::OldFio { file, version } => msg!("import-old-fio", file = file, version = version.clone()),
+            ImportError::NewerFathom { file, found, known } => {
+                msg!("import-newer", file = file, found = found.to_string(), known = known.to_string())
+            }
+            ImportError::Content { file, place, what, .. } => {
+                msg!("import-at", place = format!("{file}: {place}"), what = what.clone())
+            }
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        match self {
+            ImportError::Json { .. } => Some(msg!("import-json-help")),
+            ImportError::OldFio { .. } => Some(msg!("import-old-fio-help")),
+            ImportError::NewerFathom { .. } => Some(msg!("import-newer-help")),
+            ImportError::WrongKind { help, .. } => Some(help.clone()),
+            ImportError::Content { help, .. } => help.clone(),
         }
     }
 }
+
+say_error!(ImportError);

@@ -1,8 +1,7 @@
 //! Fathom's own JSON document: figures as they were printed, with the plan and the counters; samples are not in it.
 
 use fathom_judge::document::{DirectionView, Document, LatencyView, SCHEMA, StepView};
-use fathom_language::english;
-use fathom_message::Message;
+use fathom_message::msg;
 use fathom_plan::{Op, Step};
 use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
 use jiff::Timestamp;
@@ -20,20 +19,22 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
         return Err(ImportError::NewerFathom { file: file.to_owned(), found: schema, known: SCHEMA });
     }
     let doc: Document = serde_json::from_str(&found.clean).map_err(|error| json_error(&error, file))?;
-    let mut notes = vec![format!("{file}: run {} of Fathom {}, imported from its JSON", doc.run.id, doc.fathom)];
-    notes.extend(found.noise.iter().map(|line| format!("{file}: beside the JSON: {line}")));
+    let run = doc.run.id.to_string();
+    let mut notes = vec![msg!("import-fathom-run", file = file.to_owned(), run = run, version = doc.fathom.clone())];
+    notes.extend(found.notes(file));
     let mut steps = Vec::new();
     for view in &doc.steps {
         if let Some(reason) = &view.reason {
-            notes.push(format!("step {} ({}) was {}: {}", view.index, view.label, view.state, english(reason)));
+            let (index, label) = (view.index.to_string(), &view.label);
+            notes.push(msg!("import-fathom-step", index = index, label = label.clone(), reason = reason.clone()));
             continue;
         }
         let step = doc.run.plan.steps.iter().find(|step| step.index == view.index);
         let step: Step = step.cloned().ok_or_else(|| ImportError::Content {
             file: file.to_owned(),
             place: "run.plan.steps".to_owned(),
-            what: format!("no step {} there, though `steps` has its figures", view.index),
-            help: "export the run again".to_owned(),
+            what: msg!("import-fathom-no-step", index = view.index.to_string()),
+            help: Some(msg!("import-fathom-no-step-help")),
         })?;
         steps.push((step, record(view)));
     }
@@ -57,13 +58,9 @@ fn record(view: &StepView) -> StepRecord {
         only.clat = view.clat_ns.as_ref().map(quoted);
         only.service = view.service_ns.as_ref().map(quoted);
     } else if view.slat_ns.is_some() || view.clat_ns.is_some() || view.service_ns.is_some() {
-        let text =
-            "slat, clat and service of a mixed load are printed for all operations together and were not imported";
-        warnings.push(Warning::Note { text: Message::verbatim(text) });
+        warnings.push(Warning::Note { text: msg!("import-fathom-mixed") });
     }
-    warnings.push(Warning::Note {
-        text: Message::verbatim("imported from JSON: figures are quoted, intervals are not in the file"),
-    });
+    warnings.push(Warning::Note { text: msg!("import-fathom-quoted") });
     StepRecord {
         started_unix_ns: unix_ns(view.started.as_ref()),
         runtime_ns: (view.runtime_s * NS_PER_S).round() as u64,

@@ -1,6 +1,6 @@
 //! fio's JSON, 3.0 and newer: `jobs` or `client_stats` become steps.
 
-use fathom_message::Message;
+use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_plan::{Op, Plan, Step, StudyHead};
 use fathom_record::{Direction, Latency, StepRecord, Warning};
 use serde_json::{Map, Value, json};
@@ -43,10 +43,10 @@ impl Entry<'_> {
 
 pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError> {
     let root = &found.value;
-    let version = root.get("fio version").and_then(Value::as_str).unwrap_or("an fio that does not say its version");
+    let version = root.get("fio version").and_then(Value::as_str);
     let entries = entries(root, file)?;
     let ended_ns = ended_unix_ns(root);
-    let mut notes: Vec<String> = found.noise.iter().map(|line| format!("{file}: beside the JSON: {line}")).collect();
+    let mut notes = found.notes(file);
     let mut steps = Vec::new();
     let mut at = 0;
     while at < entries.len() {
@@ -60,7 +60,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
     }
     note_concurrent(&entries, &mut notes);
     if ended_ns > 0 && steps.len() > 1 {
-        notes.push("fio stamps the end of the run only: the start of each step is that less its length".to_owned());
+        notes.push(msg!("import-fio-start"));
     }
     let elapsed_s = entries.iter().filter_map(|e| e.object.get("elapsed")?.as_u64()).max().unwrap_or(0);
     let source = entries.iter().map(|e| e.options.to_section(e.name)).collect::<Vec<_>>().join("\n");
@@ -69,7 +69,7 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
         study,
         source,
         steps: steps.iter().map(|(s, _)| s.clone()).collect(),
-        notes: notes.iter().cloned().map(Message::verbatim).collect(),
+        notes: notes.clone(),
         job_files: Vec::new(),
         machine: None,
     };
@@ -91,8 +91,7 @@ fn ended_unix_ns(root: &Value) -> u64 {
 fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportError> {
     let key = if root.get("client_stats").is_some() { "client_stats" } else { "jobs" };
     let list = root.get(key).and_then(Value::as_array);
-    let list =
-        list.ok_or_else(|| content(file, key, "no list of jobs", "fio did not finish, or the file was edited"))?;
+    let list = list.ok_or_else(|| content(file, key, msg!("import-no-jobs"), msg!("import-no-jobs-help")))?;
     let empty = Map::new();
     let global = match root.get("global options") {
         Some(Value::Array(list)) => list.first().and_then(Value::as_object),
@@ -101,7 +100,12 @@ fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportErro
     let mut entries = Vec::new();
     for (i, value) in list.iter().enumerate() {
         let place = format!("{key}[{i}]");
-        let object = value.as_object().ok_or_else(|| content(file, &place, "not an object", ""))?;
+        let object = value.as_object().ok_or_else(|| ImportError::Content {
+            file: file.to_owned(),
+            place: place.clone(),
+            what: msg!("import-no-object"),
+            help: None,
+        })?;
         let name = object.get("jobname").and_then(Value::as_str).unwrap_or("job");
         if name == ALL_CLIENTS {
             continue;
@@ -117,17 +121,17 @@ fn entries<'a>(root: &'a Value, file: &str) -> Result<Vec<Entry<'a>>, ImportErro
         });
     }
     if entries.is_empty() {
-        return Err(content(file, key, "no job in it", "look at what fio printed on stderr"));
+        return Err(content(file, key, msg!("import-no-job"), msg!("import-no-job-help")));
     }
     Ok(entries)
 }
 
 /// Jobs of one group ran at the same time; each alone does not say what the target gave.
-fn note_concurrent(entries: &[Entry<'_>], notes: &mut Vec<String>) {
+fn note_concurrent(entries: &[Entry<'_>], notes: &mut Vec<Message>) {
     let together = |a: &Entry<'_>, b: &Entry<'_>| a.group == b.group && !a.same_job(b);
     if let Some(pair) = entries.windows(2).find(|pair| together(&pair[0], &pair[1])) {
         let (a, b) = (pair[0].name, pair[1].name);
-        notes.push(format!("jobs of one group, such as `{a}` and `{b}`, ran at the same time and shared the target"));
+        notes.push(msg!("import-fio-together", a = a.to_owned(), b = b.to_owned()));
     }
 }
 
@@ -136,7 +140,7 @@ fn step_of(
     index: u32,
     threads: u32,
     ended_ns: u64,
-    version: &str,
+    version: Option<&str>,
     file: &str,
 ) -> Result<(Step, StepRecord), ImportError> {
     let first = &entries[0];
@@ -159,13 +163,11 @@ fn step_of(
     let (name, host, own) = (first.name, first.host, first.own());
     let head = JobHead { index, name, host, threads, options: &first.options, own };
     let step = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes).map_err(|(option, what)| {
-        let help = "Fathom takes in the engines psync, libaio, io_uring, mmap, null and their near relatives";
-        content(file, &format!("{}.job options.{option}", first.place), &what, help)
+        content(file, &format!("{}.job options.{option}", first.place), what, msg!("import-engines"))
     })?;
     cpu_note(entries, &mut notes);
     notes.dedup();
-    let mut warnings: Vec<Warning> =
-        notes.into_iter().map(|text| Warning::Note { text: Message::verbatim(text) }).collect();
+    let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
     warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
     Ok((step, record(directions, runtime_ns, ended_ns, warnings)))
 }
@@ -185,17 +187,18 @@ fn direction(
     op: Op,
     object: &Map<String, Value>,
     place: &str,
-    version: &str,
+    version: Option<&str>,
     file: &str,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Message>,
 ) -> Result<Option<(Direction, u64)>, ImportError> {
     if object.contains_key("clat") && !object.contains_key("clat_ns") {
-        return Err(ImportError::OldFio { file: file.to_owned(), version: version.to_owned() });
+        let version = version.map_or_else(|| msg!("import-fio-unknown"), Message::verbatim);
+        return Err(ImportError::OldFio { file: file.to_owned(), version });
     }
     let number = |key: &str| {
         let value = object.get(key).and_then(Value::as_u64);
         value.ok_or_else(|| {
-            content(file, &format!("{place}.{key}"), "no whole number there", "is it from fio 3.0 or newer?")
+            content(file, &format!("{place}.{key}"), msg!("import-no-number"), msg!("import-no-number-help"))
         })
     };
     let ios = number("total_ios")?;
@@ -209,7 +212,12 @@ fn direction(
     if let Latency::Samples(samples) = &lat
         && samples.count() != ios
     {
-        notes.push(format!("{place}: the bins hold {} of {ios} I/Os", samples.count()));
+        notes.push(msg!(
+            "import-fio-bins",
+            place = place.to_owned(),
+            bins = samples.count().to_string(),
+            ios = ios.to_string()
+        ));
     }
     let short_ios = object.get("short_ios").and_then(Value::as_u64).unwrap_or(0);
     let direction = Direction { op, ios, bytes, short_ios, lat, slat, clat, service: None };
@@ -218,28 +226,28 @@ fn direction(
 }
 
 /// lat where its distribution is known, else clat: fio keeps percentiles of lat only when asked.
-fn response(lat: Option<Latency>, clat: Option<&Latency>, place: &str, notes: &mut Vec<String>) -> Latency {
+fn response(lat: Option<Latency>, clat: Option<&Latency>, place: &str, notes: &mut Vec<Message>) -> Latency {
     match (lat, clat) {
         (Some(lat), _) if has_distribution(&lat) => lat,
         (lat, Some(clat)) if has_distribution(clat) || lat.is_none() => {
-            let mean = match lat {
-                Some(Latency::Quoted(quoted)) if count(clat) > 0 => format!(" (lat: mean {:.0} ns)", quoted.mean_ns),
-                _ => String::new(),
-            };
-            notes.push(format!(
-                "{place}: latencies are fio's clat, without the time of submission{mean}; lat_percentiles=1 was not set"
-            ));
+            notes.push(match lat {
+                Some(Latency::Quoted(quoted)) if count(clat) > 0 => {
+                    let mean = Quantity::new(quoted.mean_ns, Unit::Ns);
+                    msg!("import-fio-clat-mean", place = place.to_owned(), mean = mean)
+                }
+                _ => msg!("import-fio-clat", place = place.to_owned()),
+            });
             clat.clone()
         }
         (Some(lat), _) => lat,
         (None, _) => {
-            notes.push(format!("{place}: fio recorded no latencies"));
+            notes.push(msg!("import-fio-no-latencies", place = place.to_owned()));
             Latency::Quoted(fathom_record::QuotedLatency::default())
         }
     }
 }
 
-fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<String>) {
+fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<Message>) {
     let had = has_distribution(&into.lat);
     into.ios += from.ios;
     into.bytes += from.bytes;
@@ -253,22 +261,19 @@ fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<String>) {
     let lat = std::mem::replace(&mut into.lat, Latency::Quoted(fathom_record::QuotedLatency::default()));
     into.lat = fio_latency::merge(lat, &from.lat);
     if had && !has_distribution(&into.lat) {
-        notes.push(
-            "percentiles of several jobs cannot be merged without bins; json+ or group_reporting has them".to_owned(),
-        );
+        notes.push(msg!("import-fio-no-merge"));
     }
 }
 
 /// What fio knows of the CPU: the time of its own jobs.
-fn cpu_note(entries: &[Entry<'_>], notes: &mut Vec<String>) {
+fn cpu_note(entries: &[Entry<'_>], notes: &mut Vec<Message>) {
     let mean = |key: &str| {
         let values: Option<Vec<f64>> = entries.iter().map(|e| e.object.get(key)?.as_f64()).collect();
         values.map(|v| v.iter().sum::<f64>() / v.len() as f64)
     };
     if let (Some(user), Some(system)) = (mean("usr_cpu"), mean("sys_cpu")) {
-        notes.push(format!(
-            "fio's jobs used {user:.1} % user and {system:.1} % system time of a CPU each; the cost to the host is not in the file"
-        ));
+        let share = |pct: f64| format!("{pct:.1}");
+        notes.push(msg!("import-fio-cpu", user_pct = share(user), system_pct = share(system)));
     }
 }
 
@@ -279,11 +284,6 @@ fn errors(object: &Map<String, Value>) -> Option<Warning> {
     (count > 0).then(|| Warning::IoErrors { count, errno: errno.and_then(|e| i32::try_from(e).ok()).unwrap_or(0) })
 }
 
-fn content(file: &str, place: &str, what: &str, help: &str) -> ImportError {
-    ImportError::Content {
-        file: file.to_owned(),
-        place: place.to_owned(),
-        what: what.to_owned(),
-        help: help.to_owned(),
-    }
+fn content(file: &str, place: &str, what: Message, help: Message) -> ImportError {
+    ImportError::Content { file: file.to_owned(), place: place.to_owned(), what, help: Some(help) }
 }

@@ -1,5 +1,6 @@
 //! The step that an fio job was, from its options.
 
+use fathom_message::{Arg, Message, msg};
 use fathom_plan::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
     Region, RunLength, Step, TargetId, Verify, Workload, fio_bytes,
@@ -33,8 +34,8 @@ pub(super) struct JobHead<'a> {
 pub(super) fn step(
     head: &JobHead<'_>,
     measured: &Measured,
-    notes: &mut Vec<String>,
-) -> Result<Step, (&'static str, String)> {
+    notes: &mut Vec<Message>,
+) -> Result<Step, (&'static str, Message)> {
     let options = head.options;
     let workload = workload(options, measured, notes)?;
     let engine = engine(options, notes)?;
@@ -75,8 +76,8 @@ fn label(name: &str, workload: &Workload, threads: u32, queue_depth: u32) -> Str
 fn workload(
     options: &Options,
     measured: &Measured,
-    notes: &mut Vec<String>,
-) -> Result<Workload, (&'static str, String)> {
+    notes: &mut Vec<Message>,
+) -> Result<Workload, (&'static str, Message)> {
     let rw = options.text("rw").unwrap_or("read");
     let word = rw.split(':').next().unwrap_or(rw);
     let read_pct = options.number("rwmixread").or_else(|| Some(100_u32.saturating_sub(options.number("rwmixwrite")?)));
@@ -87,7 +88,7 @@ fn workload(
         "trim" => OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 },
         "rw" | "readwrite" => OpMix { read_pct, write_pct: 100 - read_pct, trim_pct: 0 },
         "trimwrite" => OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 },
-        _ => return Err(("rw", format!("`{rw}` is no workload of fio"))),
+        _ => return Err(("rw", msg!("import-fio-no-workload", word = rw.to_owned()))),
     };
     let offset_bytes = options.size("offset").unwrap_or(0);
     let region = Region { offset_bytes, size_bytes: options.size("size") };
@@ -97,7 +98,7 @@ fn workload(
         Some(kind) if kind.starts_with("crc32c") => Some(Verify::Crc32c),
         Some("0" | "null") | None => None,
         Some(kind) => {
-            notes.push(format!("fio verified with `{kind}`, which Fathom has not"));
+            notes.push(msg!("import-fio-verify", word = kind.to_owned()));
             None
         }
     };
@@ -112,7 +113,7 @@ fn workload(
     })
 }
 
-fn pattern(word: &str, options: &Options, notes: &mut Vec<String>) -> Pattern {
+fn pattern(word: &str, options: &Options, notes: &mut Vec<Message>) -> Pattern {
     if !word.starts_with("rand") {
         return Pattern::Sequential;
     }
@@ -127,7 +128,7 @@ fn pattern(word: &str, options: &Options, notes: &mut Vec<String>) -> Pattern {
     if let Some((access_pct, space_pct)) = distribution.strip_prefix("zoned:").and_then(two_zones) {
         return Pattern::Hotspot { access_pct, space_pct };
     }
-    notes.push(format!("fio's random_distribution `{distribution}` has no counterpart; the step says `random`"));
+    notes.push(msg!("import-fio-distribution", word = distribution.to_owned()));
     plain
 }
 
@@ -139,12 +140,12 @@ fn two_zones(text: &str) -> Option<(u8, u8)> {
 }
 
 /// Sizes by the options, unless the file's own counts say otherwise.
-fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<String>) -> Vec<BlockSize> {
+fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<Message>) -> Vec<BlockSize> {
     let one = |bytes: u32| vec![BlockSize { bytes, share_pct: 100 }];
     if let Some(split) = options.text("bssplit") {
         match block_split(split) {
             Some(split) => return split,
-            None => notes.push(format!("bssplit `{split}` could not be read; the mean size is taken")),
+            None => notes.push(msg!("import-fio-bssplit", word = split.to_owned())),
         }
     }
     let stated = options.text("bs").map_or(Some(4096), fio_bytes).and_then(|bytes| u32::try_from(bytes).ok());
@@ -155,17 +156,17 @@ fn block_sizes(options: &Options, measured: &Measured, notes: &mut Vec<String>) 
         (Some(stated), None) => one(stated),
         (_, Some(mean)) => {
             let word = options.text("bs").unwrap_or("4k");
-            notes.push(format!("bs is `{word}`, but the I/Os were of {mean} bytes on average; the step says that"));
+            notes.push(msg!("import-fio-bs", word = word.to_owned(), mean = mean.to_string()));
             one(mean)
         }
         (None, None) => {
-            notes.push("the block size is not known; fio's default of 4096 bytes stands for it".to_owned());
+            notes.push(msg!("import-fio-no-bs"));
             one(4096)
         }
     }
 }
 
-fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'static str, String)> {
+fn engine(options: &Options, notes: &mut Vec<Message>) -> Result<EngineSpec, (&'static str, Message)> {
     let word = options.text("ioengine").unwrap_or("psync");
     let name = match word {
         "psync" => EngineName::Psync,
@@ -176,13 +177,10 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'s
         "sync" | "pvsync" | "pvsync2" | "vsync" => EngineName::Psync,
         "posixaio" => EngineName::Libaio,
         "io_uring_cmd" => EngineName::IoUringCmd,
-        _ => return Err(("ioengine", format!("`{word}` has no counterpart in Fathom"))),
+        _ => return Err(("ioengine", msg!("import-fio-no-engine", word = word.to_owned()))),
     };
     if name.as_str() != word {
-        notes.push(format!(
-            "fio's ioengine was `{word}`; the step says `{}`, the nearest that Fathom has",
-            name.as_str()
-        ));
+        notes.push(msg!("import-fio-engine", word = word.to_owned(), engine = name.as_str()));
     }
     let is_uring = name.is_uring();
     let mode = match (is_uring && options.is_set("sqthread_poll"), is_uring && options.is_set("hipri")) {
@@ -202,9 +200,9 @@ fn engine(options: &Options, notes: &mut Vec<String>) -> Result<EngineSpec, (&'s
 
 /// fio's jobs go over all files, Fathom's threads belong to one target; what was in flight is the same when the
 /// jobs can be dealt out evenly.
-fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<TargetId>, u32) {
+fn targets(head: &JobHead<'_>, notes: &mut Vec<Message>) -> (Vec<TargetId>, u32) {
     let Some(listed) = head.options.text("filename") else {
-        notes.push("no filename in the options: fio made files of its own, the job's name stands for them".to_owned());
+        notes.push(msg!("import-fio-no-filename"));
         return (vec![TargetId::new(head.name.to_owned())], head.threads);
     };
     let names = file_names(listed);
@@ -214,26 +212,26 @@ fn targets(head: &JobHead<'_>, notes: &mut Vec<String>) -> (Vec<TargetId>, u32) 
         return (targets, head.threads / count);
     }
     if count > 1 {
-        notes.push(format!("{} jobs went over {count} files together; they stand as one target", head.threads));
+        notes.push(msg!("import-fio-files", jobs = Arg::Count(head.threads.into()), files = count.to_string()));
     }
     (vec![TargetId::new(names.join(":"))], head.threads)
 }
 
-fn rate(options: &Options, threads: u32, notes: &mut Vec<String>) -> Option<Rate> {
+fn rate(options: &Options, threads: u32, notes: &mut Vec<Message>) -> Option<Rate> {
     let text = options.text("rate_iops").filter(|text| !text.is_empty() && *text != "0")?;
     let per_job: f64 = text.split(',').filter_map(fio_bytes).map(|n| n as f64).sum();
-    notes.push(format!("fio was held to rate_iops={text} per job; its latencies count from the actual start"));
+    notes.push(msg!("import-fio-rate", rate = text.to_owned()));
     let poisson = options.text("rate_process") == Some("poisson");
     let process = if poisson { RateProcess::Poisson } else { RateProcess::Fixed };
     (per_job > 0.0).then_some(Rate { iops: per_job * f64::from(threads), process })
 }
 
-fn placement(options: &Options, notes: &mut Vec<String>) -> Placement {
+fn placement(options: &Options, notes: &mut Vec<Message>) -> Placement {
     let Some(text) = options.text("cpus_allowed") else { return Placement::Unpinned };
     match cpu_list(text) {
         Some(cpus) => Placement::Cpus(cpus),
         None => {
-            notes.push(format!("cpus_allowed `{text}` could not be read; the step says unpinned"));
+            notes.push(msg!("import-fio-cpus", word = text.to_owned()));
             Placement::Unpinned
         }
     }

@@ -10,6 +10,7 @@ mod fio_options;
 mod fio_step;
 mod text;
 
+use fathom_message::{Message, msg};
 use fathom_plan::{Plan, Step};
 use fathom_record::StepRecord;
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub struct Imported {
     /// Wall clock at the start of the run, Unix nanoseconds; 0 when the file does not say.
     pub started_unix_ns: u64,
     /// What a reader must know about how the file was read; also what fio printed beside its JSON.
-    pub notes: Vec<String>,
+    pub notes: Vec<Message>,
     /// What the file says about the host and the program that measured.
     pub host_json: Value,
 }
@@ -49,11 +50,7 @@ pub fn import_json(text: &str, file_name: &str) -> Result<Imported, ImportError>
 
 fn foreign_json(value: &Value, file: &str) -> ImportError {
     let keys: Vec<&str> = value.as_object().map(|o| o.keys().map(String::as_str).take(5).collect()).unwrap_or_default();
-    let looks_like = if keys.is_empty() {
-        "an empty JSON object".to_owned()
-    } else {
-        format!("another program's JSON, with the keys {}", keys.join(", "))
-    };
-    let help = "import reads fio's json and json+ and what `fathom export --format json` writes".to_owned();
-    ImportError::WrongKind { file: file.to_owned(), looks_like, help }
+    let looks_like =
+        if keys.is_empty() { msg!("import-empty-object") } else { msg!("import-foreign-json", keys = keys.join(", ")) };
+    ImportError::WrongKind { file: file.to_owned(), looks_like, help: msg!("import-reads") }
 }

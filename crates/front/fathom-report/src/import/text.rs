@@ -1,5 +1,6 @@
 //! Finds the one JSON document in a text that fio may have talked into.
 
+use fathom_message::{Message, msg};
 use serde_json::Value;
 
 use super::error::ImportError;
@@ -12,6 +13,13 @@ pub(super) struct Found {
     pub(super) clean: String,
     /// Lines that fio wrote into the file beside the JSON.
     pub(super) noise: Vec<String>,
+}
+
+impl Found {
+    /// What stood beside the JSON, as notes of the import.
+    pub(super) fn notes(&self, file: &str) -> Vec<Message> {
+        self.noise.iter().map(|line| msg!("import-beside", file = file.to_owned(), line = line.to_owned())).collect()
+    }
 }
 
 /// Parses the first JSON object of `text`; lines before and after it, and lines of fio's own messages within it, are
@@ -46,7 +54,7 @@ pub(super) fn find_document(text: &str, file: &str) -> Result<Found, ImportError
     let rest = clean.split_off(end);
     if let Some(at) = rest.find('{').filter(|at| rest[..*at].trim().is_empty()) {
         let before = clean.matches('\n').count() + rest[..at].matches('\n').count();
-        let what = "a second JSON document begins here; import takes one at a time".to_owned();
+        let what = msg!("import-second-document");
         return Err(ImportError::Json { file: file.to_owned(), line: before + 1, column: 1, what });
     }
     noise.extend(rest.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
@@ -77,11 +85,12 @@ fn first_value(text: &str) -> Result<(Value, usize), serde_json::Error> {
     }
 }
 
-/// serde's error with the file's name in front and its own position taken out of the sentence.
+/// serde's error, which is English everywhere, with the file's name in front and its own position taken out.
 pub(super) fn json_error(error: &serde_json::Error, file: &str) -> ImportError {
     let (line, column) = (error.line(), error.column());
     let sentence = error.to_string();
-    let what = sentence.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&sentence).to_owned();
+    let what = sentence.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&sentence);
+    let what = Message::verbatim(what);
     ImportError::Json { file: file.to_owned(), line, column, what }
 }
 
@@ -89,27 +98,27 @@ pub(super) fn json_error(error: &serde_json::Error, file: &str) -> ImportError {
 fn wrong_kind(text: &str, file: &str) -> ImportError {
     let head = text.trim_start();
     let lower = head.get(..head.len().min(4096)).unwrap_or(head).to_ascii_lowercase();
-    let want_json = "run fio with --output-format=json+ and import that file";
+    let want_json = || msg!("import-want-json");
     let (looks_like, help) = if head.is_empty() {
-        ("an empty file", "check that the run that wrote it came to its end")
+        (msg!("import-empty-file"), msg!("import-empty-file-help"))
     } else if head.starts_with("SQLite format 3") {
-        ("a SQLite database", "if it is a lab of Fathom, name it with --lab instead of importing it")
+        (msg!("import-sqlite"), msg!("import-sqlite-help"))
     } else if lower.starts_with("<!doctype html") || lower.starts_with("<html") {
-        ("an HTML page", "import the JSON it was made from")
+        (msg!("import-html"), msg!("import-html-help"))
     } else if lower.starts_with("<?xml") {
-        ("XML, as diskspd and Iometer write it", want_json)
+        (msg!("import-xml"), want_json())
     } else if head.lines().any(|l| l.starts_with("3;fio-") || l.starts_with("2;fio-")) {
-        ("fio's terse output", want_json)
+        (msg!("import-fio-terse"), want_json())
     } else if lower.contains(": (g=") || lower.contains("groupid=") {
-        ("fio's normal output for people", want_json)
+        (msg!("import-fio-normal"), want_json())
     } else if lower.starts_with("[[") || lower.contains("[study]") || lower.contains("[[ladder]]") {
-        ("a study file", "give it to `fathom run`")
+        (msg!("import-study-file"), msg!("import-run-it"))
     } else if head.starts_with('[') && head.contains(']') {
-        ("an fio job file", "give it to `fathom run`")
+        (msg!("import-job-file"), msg!("import-run-it"))
     } else if head.lines().next().is_some_and(|l| l.matches(',').count() >= 2) {
-        ("a table with commas", "export with --format json instead of csv, or run fio with --output-format=json+")
+        (msg!("import-csv"), msg!("import-csv-help"))
     } else {
-        ("plain text", want_json)
+        (msg!("import-plain-text"), want_json())
     };
-    ImportError::WrongKind { file: file.to_owned(), looks_like: looks_like.to_owned(), help: help.to_owned() }
+    ImportError::WrongKind { file: file.to_owned(), looks_like, help }
 }

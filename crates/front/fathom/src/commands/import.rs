@@ -9,17 +9,14 @@ use fathom_store::{Lab, NewRun, RunState};
 use super::{document, lab::shown, lab_path, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 /// Reads `file` (`-`: standard input), stores it as a run, prints it.
 pub(crate) fn import(args: &Args, file: &Path, json: bool) -> Result<Exit, Problem> {
     let name = file.display().to_string();
     let text = read(file)
         .map_err(|e| Problem::usage(format!("cannot read {name}: {e}"), "name a JSON file of fio or Fathom"))?;
-    let imported = import_json(&text, &name).map_err(|e| {
-        let help = e.help();
-        Problem::usage(e.to_string(), help)
-    })?;
+    let imported = import_json(&text, &name).map_err(|e| Problem::of(Exit::Usage, &e))?;
     let mut lab = Lab::open(&lab_path(args)?)?;
     let run = lab.begin_run(&NewRun {
         study: &imported.plan.study.name,
@@ -37,7 +34,7 @@ pub(crate) fn import(args: &Args, file: &Path, json: bool) -> Result<Exit, Probl
     let ended_unix_ns = imported.started_unix_ns + imported.steps.iter().map(|(_, r)| r.runtime_ns).max().unwrap_or(0);
     lab.finish_run(run, RunState::Finished, ended_unix_ns)?;
     for note in &imported.notes {
-        talk(&format!("note: {note}"));
+        talk(&format!("note: {}", say(note)));
     }
     let document = document(&lab, run)?;
     result(&if json { to_json(&document) } else { shown(&document) });
