@@ -25,7 +25,7 @@ function value(s: StepView, key: SortKey): number | string | null {
     case "max":
       return s.lat_ns?.max ?? null;
     case "cpu":
-      return s.cpu ? s.cpu.user_ns_per_io + s.cpu.system_ns_per_io + s.cpu.irq_ns_per_io + s.cpu.kernel_worker_ns_per_io : null;
+      return s.cpu?.ns_per_io ?? null;
     case "limit":
       return judged ? s.limit.name : null;
     default:

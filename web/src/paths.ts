@@ -4,9 +4,8 @@ import type { StepView } from "./document";
 
 /** CPU time of the whole host per I/O; `null`: not recorded, or hidden in the noise of the host. */
 export function cpuPerIo(s: StepView): number | null {
-  if (!s.cpu) return null;
-  const sum = s.cpu.user_ns_per_io + s.cpu.system_ns_per_io + s.cpu.irq_ns_per_io + s.cpu.kernel_worker_ns_per_io;
-  return sum > 0 ? sum : null;
+  const cost = s.cpu?.ns_per_io ?? null;
+  return cost !== null && cost > 0 ? cost : null;
 }
 
 /** The steps that no other beats in both IOPS and CPU per I/O, cheapest first. */

@@ -7,7 +7,6 @@ import { QUANTILES, type Document, type StepView } from "../src/document";
 import { plusMinus } from "../src/format";
 import { goalOf, goalSets, keeps, safeRate } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
-import { headline } from "../src/headline";
 import { matrices, saturations } from "../src/matrix";
 import { tails } from "../src/options";
 import { palette } from "../src/palette";
@@ -23,17 +22,6 @@ vi.hoisted(() => {
 });
 
 const p = palette(false);
-
-describe("the headline", () => {
-  it("is the first sentence of a long answer and never ends within a number", () => {
-    const long = `Reads give 4.2M IOPS at QD 32. ${"More is said of it here. ".repeat(9)}`.trim();
-    expect(headline(long).first).toBe("Reads give 4.2M IOPS at QD 32.");
-    expect(headline(long).rest.startsWith("More is said")).toBe(true);
-    expect(`${headline(long).first} ${headline(long).rest}`).toBe(long);
-    expect(headline("Short. And whole.")).toEqual({ first: "Short. And whole.", rest: "" });
-    expect(headline(`随机读 4.2M IOPS。${"其余的话。".repeat(30)}`).first).toBe("随机读 4.2M IOPS。");
-  });
-});
 
 describe("intervals", () => {
   it("that say nothing are said to", () => {

@@ -92,6 +92,36 @@ bytes: number,
 share_pct: number, };
 
 /**
+ * The answer that fits a first look: a sentence, a small table, one command.
+ */
+export type Brief = { 
+/**
+ * One sentence of at most 25 words: the figure, and what limits it.
+ */
+headline: Message, 
+/**
+ * At most [`Brief::ROWS_MAX`].
+ */
+rows: Array<BriefRow>, 
+/**
+ * What to type next; `None` where nothing follows from the answer.
+ */
+next: NextCommand | null, };
+
+/**
+ * A row of the small table.
+ */
+export type BriefRow = { 
+/**
+ * What the row is about: `4k random writes`.
+ */
+name: Message, 
+/**
+ * What is said of it, each with its unit: `50.2k IOPS ±2.1 %`, `QD 32`, `p99 1.00 ms`, `device (96 %)`.
+ */
+cells: Array<Message>, };
+
+/**
  * The most a part of the system could give under the step's load.
  */
 export type CeilingView = { 
@@ -457,6 +487,10 @@ busy_cores: number,
  */
 cpus_online: number, 
 /**
+ * All kinds of time together; `None` where the idle host was busier than the run, which is then lost in its noise.
+ */
+ns_per_io: number | null, 
+/**
  * User time.
  */
 user_ns_per_io: number, 
@@ -481,7 +515,7 @@ interrupts_per_io: number,
  */
 context_switches_per_io: number, 
 /**
- * IOPS / `busy_cores`; `None` when hardly any CPU was used.
+ * IOPS / `busy_cores`; `None` when hardly any CPU was used, or the idle host used more.
  */
 iops_per_core: number | null, 
 /**
@@ -489,7 +523,7 @@ iops_per_core: number | null,
  */
 busy_physical_cores: number, 
 /**
- * IOPS / `busy_physical_cores`; `None` when hardly any CPU was used.
+ * IOPS / `busy_physical_cores`; `None` as for `iops_per_core`.
  */
 iops_per_physical_core: number | null, 
 /**
@@ -656,6 +690,10 @@ run: RunInfo,
  * Facts about the host at the time of the run (`fathom-host's `HostFacts` as JSON).
  */
 host: Json, 
+/**
+ * How far the figures can be trusted; `None` in documents of older versions.
+ */
+trust: Trust | null, 
 /**
  * Answers, most important first.
  */
@@ -1542,6 +1580,19 @@ ios: number,
  * Seconds at the measured rate.
  */
 seconds: number, };
+
+/**
+ * A command with its reason.
+ */
+export type NextCommand = { 
+/**
+ * As typed in a shell.
+ */
+command: string, 
+/**
+ * What it shows.
+ */
+why: Message, };
 
 /**
  * What one I/O does.
@@ -2967,6 +3018,28 @@ export type ThrottleSign = "level" | "transition" | "critical_warning" | "warnin
 export type TrackedFigure = "iops" | "bytes_per_s" | "lat_mean_ns";
 
 /**
+ * How far the figures of a run can be trusted, as a whole.
+ */
+export type Trust = { 
+/**
+ * In a word.
+ */
+level: TrustLevel, 
+/**
+ * Its main reasons, the worst first; at most two. Empty when nothing speaks against the figures.
+ */
+reasons: Array<Message>, 
+/**
+ * What would mend the worst of them; `None` where nothing is to be mended, or nothing would.
+ */
+mend: Message | null, };
+
+/**
+ * How far figures can be trusted.
+ */
+export type TrustLevel = "simulated" | "good" | "usable" | "poor";
+
+/**
  * Place in a block of four short steps A B B A: the step that is explained (A) and a probe (B) take turns, so that what
  * drifts meanwhile changes both alike.
  */
@@ -3045,7 +3118,11 @@ export type Verdict = {
  */
 question: Message, 
 /**
- * One or two sentences.
+ * The answer at a first look.
+ */
+brief: Brief, 
+/**
+ * The answer in full.
  */
 answer: Message, 
 /**

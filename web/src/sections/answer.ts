@@ -1,10 +1,9 @@
 /** The answer, and the figures that carry it. */
 
 import { hasFigures } from "../curves";
-import type { Document, Json, StepView, Verdict } from "../document";
+import type { Brief, Document, Json, StepView, Trust, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
 import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, plusMinus } from "../format";
-import { headline } from "../headline";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -60,8 +59,8 @@ function hostLine(host: Json): string {
   return parts.filter((x): x is string => typeof x === "string" && x !== "").join(" · ");
 }
 
-/** How far the figures can be trusted, counted from the steps. */
-export function trust(steps: readonly StepView[]): string[] {
+/** What stands behind the figures, counted from the steps. */
+export function counts(steps: readonly StepView[]): string[] {
   const t = text.answer;
   const usable = steps.filter(hasFigures);
   const parts = [t.measured(steps.filter((s) => s.state === "measured" || s.state === "imported").length, steps.length)];
@@ -74,7 +73,6 @@ export function trust(steps: readonly StepView[]): string[] {
   if (low !== undefined && high !== undefined) parts.push(t.intervals(plusMinus([-low, low], 1), plusMinus([-high, high], 1)));
   const checks = steps.flatMap((s) => s.checks).filter((c) => c.ok !== null);
   if (checks.length > 0) parts.push(t.checks(checks.filter((c) => c.ok).length, checks.length));
-  parts.push(t.warnings(steps.reduce((n, s) => n + s.warnings.length, 0)));
   return parts;
 }
 
@@ -82,30 +80,67 @@ export function trust(steps: readonly StepView[]): string[] {
 export function asMail(doc: Document): string {
   const out: string[] = [];
   for (const v of doc.verdict) {
-    out.push(say(v.question), "", say(v.answer), "");
+    out.push(say(v.question), "", say(v.brief.headline), ...v.brief.rows.map((r) => `  ${[r.name, ...r.cells].map(say).join("  ")}`), "", say(v.answer), "");
     for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${plusMinus(f.ci95, f.value)} (${say(f.load)})`);
     if (v.figures.length > 0) out.push("");
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
   }
-  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${trust(doc.steps).join(text.comma)}`, `fathom run --like ${doc.run.id}`);
+  out.push(`${subject(doc)} · ${date(doc.run.started)} · ${[trustWords(doc.trust), ...counts(doc.steps)].filter((w) => w !== "").join(text.comma)}`, `fathom run --like ${doc.run.id}`);
   return out.join("\n");
 }
 
-/** The first sentence of the first answer: all that stands before the picture. */
-function firstAnswer(v: Verdict): HTMLElement {
-  return el("div.verdict", {}, el("p.question", {}, say(v.question)), el("h1", {}, rich(headline(say(v.answer)).first)));
+/** `usable: 95 % intervals are ±8.0 % wide`; empty for documents without. */
+function trustWords(trust: Trust | null): string {
+  if (trust === null) return "";
+  const reasons = trust.reasons.map(say).join("; ");
+  return `${text.answer.level[trust.level]}${reasons === "" ? "" : `${text.colon}${reasons}`}`;
+}
+
+/** How far the figures can be trusted, and what would mend it. */
+function trustLine(trust: Trust | null): HTMLElement | null {
+  if (trust === null) return null;
+  const mend = trust.mend === null ? null : el("span.mend", {}, ` ${text.answer.mend(say(trust.mend))}`);
+  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend);
+}
+
+function briefTable(brief: Brief): HTMLElement | null {
+  if (brief.rows.length === 0) return null;
+  const columns = Math.max(...brief.rows.map((r) => r.cells.length));
+  const cells = (row: Brief["rows"][number]): HTMLElement[] =>
+    Array.from({ length: columns }, (_, i) => el("td", {}, row.cells[i] === undefined ? null : rich(say(row.cells[i]))));
+  return el("table.brief", {}, ...brief.rows.map((r) => el("tr", {}, el("th", { scope: "row" }, say(r.name)), ...cells(r))));
+}
+
+function nextLine(brief: Brief): HTMLElement | null {
+  const next = brief.next;
+  return next === null ? null : el("p.next", {}, el("b", {}, text.answer.next), " ", el("code", {}, next.command), ` ${say(next.why)}`);
+}
+
+/** The first look: all that stands before the picture. Documents of older versions have the answer in full alone. */
+function firstAnswer(v: Verdict, trust: Trust | null): HTMLElement {
+  const headline = say(v.brief.headline);
+  return el(
+    "div.verdict",
+    {},
+    el("p.question", {}, say(v.question)),
+    el("h1", {}, rich(headline === "" ? say(v.answer) : headline)),
+    briefTable(v.brief),
+    trustLine(trust),
+    nextLine(v.brief),
+  );
 }
 
 /** What is folded of an answer: its other sentences, what it rests on, what would help, and its limits. */
 function folded(v: Verdict, isFirst: boolean): HTMLElement {
   const t = text.answer;
-  const rest = isFirst ? headline(say(v.answer)).rest : say(v.answer);
   return el(
     "div.verdict",
     {},
     isFirst ? null : el("p.question", {}, say(v.question)),
-    rest === "" ? null : el("p.answer", {}, rich(rest)),
+    isFirst ? null : el("p.headline", {}, rich(say(v.brief.headline))),
+    isFirst ? null : briefTable(v.brief),
+    el("p.answer", {}, rich(say(v.answer))),
     el("div.because", {}, list(t.evidence, v.evidence), list(t.help, v.would_help), list(t.caveats, v.caveats, "caveats")),
   );
 }
@@ -126,7 +161,7 @@ export function answer(doc: Document): HTMLElement {
     "section",
     { id: "answer", "aria-label": text.sections.answer },
     simulated(doc),
-    ...(verdicts[0] ? [firstAnswer(verdicts[0])] : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
+    ...(verdicts[0] ? [firstAnswer(verdicts[0], doc.trust)] : [el("p.question", {}, say(doc.run.question)), el("h1", {}, t.noVerdict)]),
     el(
       "details.folded",
       {},
@@ -137,7 +172,7 @@ export function answer(doc: Document): HTMLElement {
         [t.host, hostLine(doc.host)],
         [t.when, date(doc.run.started)],
         [t.length, length],
-        [t.trust, [el("a", { href: "#repeat" }, trust(doc.steps).join(" · "))]],
+        [t.counts, [el("a", { href: "#repeat" }, counts(doc.steps).join(" · "))]],
       ]),
       copyButton(t.copy, t.copied, text.steps.failed, () => asMail(doc)),
     ),

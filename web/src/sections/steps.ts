@@ -29,8 +29,8 @@ function quantileCell(s: StepView, name: Quantile): Node | string {
 }
 
 function cpuPerIo(s: StepView): string {
-  if (!s.cpu) return "–";
-  return time(s.cpu.user_ns_per_io + s.cpu.system_ns_per_io + s.cpu.irq_ns_per_io + s.cpu.kernel_worker_ns_per_io);
+  const cost = s.cpu?.ns_per_io ?? null;
+  return cost === null ? "–" : time(cost);
 }
 
 function columns(): Column[] {

@@ -4,10 +4,9 @@ use fathom_stats::mean_ci;
 
 use crate::document::StepView;
 
-/// CPU time of the whole host per I/O, ns; `None` without host counters.
+/// CPU time of the whole host per I/O, ns; `None` without host counters, or where other work drowns it.
 pub(crate) fn cpu_ns_per_io(step: &StepView) -> Option<f64> {
-    let cpu = step.cpu.as_ref()?;
-    Some(cpu.user_ns_per_io + cpu.system_ns_per_io + cpu.irq_ns_per_io + cpu.kernel_worker_ns_per_io)
+    step.cpu.as_ref()?.ns_per_io
 }
 
 /// 95 % interval of the CPU time per I/O, from its values interval by interval; `None` with too few of them.

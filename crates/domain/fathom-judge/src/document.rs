@@ -3,6 +3,7 @@
 //! Every field is derived from the store; nothing in here is computed by a front. Fields named in the design keep their
 //! names; more may be added. Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise.
 
+mod answer;
 mod comparison;
 mod figures;
 mod health;
@@ -19,6 +20,7 @@ use fathom_plan::{PlacementKind, Plan, ReadWrite};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
+pub use answer::{Brief, BriefRow, NextCommand, Trust, TrustLevel};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,
 };
@@ -50,6 +52,9 @@ pub struct Document {
     /// Facts about the host at the time of the run (`fathom-host's `HostFacts` as JSON).
     #[cfg_attr(feature = "typescript", ts(type = "Json"))]
     pub host: serde_json::Value,
+    /// How far the figures can be trusted; `None` in documents of older versions.
+    #[serde(default)]
+    pub trust: Option<Trust>,
     /// Answers, most important first.
     pub verdict: Vec<Verdict>,
     /// What was measured, in order.
@@ -190,7 +195,10 @@ pub struct FioCommand {
 pub struct Verdict {
     /// What was asked.
     pub question: Message,
-    /// One or two sentences.
+    /// The answer at a first look.
+    #[serde(default)]
+    pub brief: Brief,
+    /// The answer in full.
     pub answer: Message,
     /// Sentences that carry the numbers.
     pub evidence: Vec<Message>,

@@ -21,6 +21,7 @@ mod rfc3339;
 pub mod samples;
 mod sentences;
 mod steadiness;
+mod trust;
 mod verdict;
 mod view;
 
@@ -32,5 +33,6 @@ pub use proof::{disproof, target_names};
 pub use references::references;
 pub use rfc3339::rfc3339;
 pub use steadiness::{Loops, value_of};
+pub use trust::trust;
 pub use verdict::{loops, verdicts};
 pub use view::{limit_view, set_limits, step_view};

@@ -152,6 +152,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
             fio_commands: Vec::new(),
         },
         host,
+        trust: None,
         verdict: Vec::new(),
         ladders: crate::ladders(&steps),
         loops: crate::loops(&steps),

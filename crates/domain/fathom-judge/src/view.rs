@@ -259,7 +259,10 @@ fn direction_view(record: &StepRecord, op: Op, runtime_s: f64, unsustainable: bo
 fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
     let host = record.host.as_ref()?;
     let cost = cpu_cost(host, record.ios())?;
+    let is_clear = cost.baseline_busy_cores <= cost.busy_cores;
+    let all = cost.user_ns_per_io + cost.system_ns_per_io + cost.irq_ns_per_io + cost.kernel_worker_ns_per_io;
     Some(CpuView {
+        ns_per_io: is_clear.then_some(all),
         busy_cores: cost.busy_cores,
         cpus_online: host.cpus.len() as u32,
         user_ns_per_io: cost.user_ns_per_io,
@@ -268,9 +271,9 @@ fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
         kernel_worker_ns_per_io: cost.kernel_worker_ns_per_io,
         interrupts_per_io: cost.interrupts_per_io,
         context_switches_per_io: cost.context_switches_per_io,
-        iops_per_core: cost.iops_per_core(iops),
+        iops_per_core: cost.iops_per_core(iops).filter(|_| is_clear),
         busy_physical_cores: cost.busy_physical_cores,
-        iops_per_physical_core: cost.iops_per_physical_core(iops),
+        iops_per_physical_core: cost.iops_per_physical_core(iops).filter(|_| is_clear),
         baseline_busy_cores: cost.baseline_busy_cores,
         steal_pct: cost.steal_share * 100.0,
         busiest_cpu: cost.busiest_cpu,

@@ -64,19 +64,27 @@ pub fn figure(quantity: &Quantity) -> String {
     }
 }
 
-/// ` ±5.0 %` of the figure; nothing where there is no interval. Where it is more than the figure itself, no number is given.
+/// Half of an interval, over its figure, that would be said as 0.0 %.
+const NARROWEST: f64 = 0.0005;
+
+/// ` ±5.0 %` of the figure; nothing where there is no interval, or one too narrow to be seen (simulated machines). Where it
+/// is more than the figure itself, no number is given.
 #[must_use]
 pub fn plus_minus(quantity: &Quantity) -> String {
     match quantity.ci95 {
         Some([low, high]) if quantity.value > 0.0 => {
             let half = (high - low) / 2.0 / quantity.value;
-            if half > 1.0 { " ±>100 %".to_owned() } else { format!(" ±{:.1} %", half * 100.0) }
+            match half {
+                _ if half > 1.0 => " ±>100 %".to_owned(),
+                _ if half < NARROWEST => String::new(),
+                _ => format!(" ±{:.1} %", half * 100.0),
+            }
         }
         _ => String::new(),
     }
 }
 
-/// Both ends of the interval, the unit with the upper one; `None` where there is none.
+/// Both ends of the interval, the unit with the upper one; `None` where there is none, or both read the same.
 #[must_use]
 pub fn interval_words(quantity: &Quantity) -> Option<(String, String)> {
     let [low, high] = quantity.ci95?;
@@ -84,7 +92,8 @@ pub fn interval_words(quantity: &Quantity) -> Option<(String, String)> {
         return Some(change_interval([low, high]));
     }
     let end = |value| Quantity::new(value, quantity.unit);
-    Some((figure(&end(low)), with_unit(&end(high))))
+    let (low, high) = (end(low), end(high));
+    (figure(&low) != figure(&high)).then(|| (figure(&low), with_unit(&high)))
 }
 
 /// A ratio as people say it: `+26.1 %`, `12.4-fold`, `below -99.9 %`.

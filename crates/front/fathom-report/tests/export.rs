@@ -5,7 +5,10 @@ mod support;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use fathom_judge::document::{CheckName, CheckView, Comparison, CpuView, Figure, StepState, Verdict};
+use fathom_judge::document::{
+    Brief, BriefRow, CheckName, CheckView, Comparison, CpuView, Figure, NextCommand, StepState, Trust, TrustLevel,
+    Verdict,
+};
 use fathom_message::{Message, Unit, msg};
 use fathom_plan::OpMix;
 use fathom_record::{FeatureName, FeatureState, FeatureUse, OpenLoop, PurgeMethod, PurgeReport, Warning};
@@ -172,7 +175,13 @@ fn what_is_written_holds_words_and_no_ids_of_messages() {
     step.features = vec![FeatureUse::new(FeatureName::Iopoll, FeatureState::Unavailable, said())];
     step.purges = vec![PurgeReport { target: "f".into(), method: PurgeMethod::Absent, bytes: 0, detail: said() }];
     doc.run.plan.notes = vec![said()];
+    doc.trust = Some(Trust { level: TrustLevel::Good, reasons: vec![said()], mend: Some(said()) });
     doc.verdict = vec![Verdict {
+        brief: Brief {
+            headline: said(),
+            rows: vec![BriefRow { name: said(), cells: vec![said()] }],
+            next: Some(NextCommand { command: "fathom".into(), why: said() }),
+        },
         question: said(),
         answer: said(),
         evidence: vec![said()],
@@ -190,7 +199,7 @@ fn what_is_written_holds_words_and_no_ids_of_messages() {
     });
     let text = json(&doc).expect("has a JSON form");
     assert!(!text.contains("what-and-why"), "{text}");
-    assert_eq!(text.matches("\"mode iopoll: no poll queues\"").count(), 24);
+    assert_eq!(text.matches("\"mode iopoll: no poll queues\"").count(), 30);
     assert!(csv(&doc).contains("mode iopoll: no poll queues"));
 }
 
@@ -319,6 +328,7 @@ fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
     doc.steps[1].cpu = Some(CpuView {
         busy_cores: 0.5,
         cpus_online: 4,
+        ns_per_io: Some(3250.0),
         user_ns_per_io: 1000.0,
         system_ns_per_io: 2000.0,
         irq_ns_per_io: 250.0,

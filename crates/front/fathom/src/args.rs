@@ -10,7 +10,7 @@ use crate::knob_flags::{self, KnobFlags};
 
 /// How fast is this storage, what limits it, and what would change that.
 #[derive(Debug, Parser)]
-#[command(name = "fathom", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "fathom", version, max_term_width = 100)]
 pub(crate) struct Args {
     /// Lab database that holds the runs [default: fathom.db in the user's data directory]
     #[arg(long, global = true, env = "FATHOM_LAB", value_name = "PATH")]
@@ -21,8 +21,9 @@ pub(crate) struct Args {
     /// Language in which HTML reports open: en or zh
     #[arg(long, global = true, value_name = "LANG", default_value_t = Language::English)]
     pub(crate) lang: Language,
+    /// Without one: where to begin.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 /// When to colour.
@@ -42,8 +43,13 @@ pub(crate) enum Command {
     Io(Box<IoArgs>),
     /// Dry run: steps, time, bytes written, what would be destroyed
     Plan(PlanArgs),
-    /// What each study asks, how long it takes, whether it writes
+    /// What each study asks, how long it takes, whether it writes; with a name, all about that one
     Studies {
+        /// Name of a study
+        name: Option<String>,
+        /// Print the file of that study, to begin a study of your own with
+        #[arg(long, requires = "name", conflicts_with = "json")]
+        toml: bool,
         /// Print JSON alone
         #[arg(long)]
         json: bool,
@@ -68,10 +74,14 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Verdict and table of a run
+    /// Answer and table of a run
     Show {
         /// Number of the run, or `last`
+        #[arg(default_value = "last")]
         run: String,
+        /// Also everything that the answer rests on: evidence, fits, limits step by step
+        #[arg(long)]
+        details: bool,
         /// Print JSON alone
         #[arg(long)]
         json: bool,
@@ -81,6 +91,7 @@ pub(crate) enum Command {
     /// Write a run as one offline HTML file
     Report {
         /// Number of the run, or `last`
+        #[arg(default_value = "last")]
         run: String,
         /// File to write, `-` for standard output [default: fathom-RUN.html]
         #[arg(short, long, value_name = "FILE")]
@@ -111,9 +122,9 @@ pub(crate) enum Command {
     Fit(crate::model_args::FitArgs),
     /// Remove runs from the lab
     Rm {
-        /// Numbers of the runs
+        /// Numbers of the runs, or ranges of them: 3 10-34
         #[arg(required = true, value_name = "RUN")]
-        runs: Vec<i64>,
+        runs: Vec<String>,
     },
 }
 
@@ -212,6 +223,12 @@ pub(crate) struct RunArgs {
     /// engine, fewer drives), and print the evidence
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Wait until the host is idle before measuring, this long at most
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m")]
+    pub(crate) wait_idle: Option<String>,
+    /// Also print everything that the answer rests on
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) details: bool,
     #[command(flatten)]
     pub(crate) common: RunCommon,
 }

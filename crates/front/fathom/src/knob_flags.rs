@@ -144,7 +144,7 @@ mod tests {
         let given = |words: &str| {
             let words = "io --target x ".split(' ').chain(words.split(' ')).filter(|word| !word.is_empty());
             let args = Args::try_parse_from(std::iter::once("fathom").chain(words)).expect("valid");
-            let Command::Io(io) = args.command else { panic!("another command") };
+            let Some(Command::Io(io)) = args.command else { panic!("another command") };
             io.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(given(""), "");

@@ -1,10 +1,12 @@
 //! `fathom`: how fast is this storage, what limits it, and what would change that.
 
+mod answer;
 mod args;
 mod commands;
 mod comparison;
 mod exit;
 mod explanation;
+mod idle;
 mod inventory;
 mod knob_flags;
 mod model_args;

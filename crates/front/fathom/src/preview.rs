@@ -130,9 +130,7 @@ pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
 /// Number of steps, time, and bytes to be written, in a line; `made_bytes` are of files that are made for it.
 /// A plan as executed says more than as read.
 pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
-    let timed = |s: &&Step| s.length.budget_ns < LONG_NS;
-    let time_ns = plan.steps.iter().filter(timed).map(|s| s.length.ramp_ns + s.length.budget_ns).sum();
-    let passes = plan.steps.iter().any(|s| !timed(&s));
+    let (time_ns, passes) = (timed_ns(plan), has_passes(plan));
     let writes = plan.writes();
     let mut written = Vec::new();
     let by_steps = plan.steps.iter().any(|s| matches!(s.phase, Phase::Fill | Phase::Precondition));
@@ -153,6 +151,26 @@ pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
         if passes { " beside the passes that fill" } else { "" },
         if written.is_empty() { "nothing".to_owned() } else { written.join(", and ") },
     )
+}
+
+/// Whether the step ends by its time; others end only after their passes.
+fn is_timed(step: &Step) -> bool {
+    step.length.budget_ns < LONG_NS
+}
+
+/// Longest time of the steps that end by their time, warm-ups included.
+pub(crate) fn timed_ns(plan: &Plan) -> u64 {
+    plan.steps.iter().filter(|s| is_timed(s)).map(|s| s.length.ramp_ns + s.length.budget_ns).sum()
+}
+
+/// Whether there are passes over the target, which take as long as the target does.
+pub(crate) fn has_passes(plan: &Plan) -> bool {
+    plan.steps.iter().any(|s| !is_timed(s))
+}
+
+/// Longest time of a plan in short: `2 h 59 min`, with the passes that come on top of it.
+pub(crate) fn time_at_most(plan: &Plan) -> String {
+    format!("{}{}", format_duration_ns(timed_ns(plan)), if has_passes(plan) { " + fill" } else { "" })
 }
 
 /// Whether a step of the plan writes to, trims or purges the target.

@@ -21,6 +21,8 @@ use crate::terminal::{say, talk};
 const SPARK_WIDTH: usize = 12;
 /// A bound on the time that is no estimate of it.
 const LONG_NS: u64 = 7 * 86_400_000_000_000;
+/// A longer run gets a budget proposed.
+const PROPOSE_BUDGET_NS: u64 = 15 * 60 * 1_000_000_000;
 /// Without a terminal a long step says so this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -28,6 +30,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Shown {
     bar: Option<ProgressBar>,
     quiet: bool,
+    /// Whether the user said how long it may take.
+    is_budgeted: bool,
     steps: usize,
     done: usize,
     headed: bool,
@@ -48,7 +52,7 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool, is_budgeted: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a constant template"));
@@ -57,6 +61,7 @@ impl Shown {
         Shown {
             bar,
             quiet,
+            is_budgeted,
             steps: 0,
             done: 0,
             headed: false,
@@ -87,6 +92,9 @@ impl Shown {
                 self.line(&format!("{} · {question} · {} · run {run}", plan.study.name, targets(plan)));
                 if self.steps > 1 {
                     self.line(preview::totals(plan, *made_bytes).trim_end());
+                    if preview::timed_ns(plan) > PROPOSE_BUDGET_NS && !self.is_budgeted {
+                        self.line("that is long: --time-budget 10m scales it to ten minutes, with wider intervals");
+                    }
                     for line in preview::destroyed(plan) {
                         self.line(&line);
                     }
@@ -192,6 +200,10 @@ impl Shown {
     pub(crate) fn settled(&self, steps: &[StepView]) {
         if let Some(line) = settled_line(&self.limits, steps) {
             self.line(&line);
+        }
+        if self.headed && !self.quiet {
+            // Between the table and the answer.
+            self.line(&table::legend(steps));
         }
     }
 

@@ -233,9 +233,7 @@ fn half_width(step: &StepView) -> String {
 }
 
 fn cpu(step: &StepView) -> String {
-    step.cpu.as_ref().map_or("-".into(), |c| {
-        format_ns(c.user_ns_per_io + c.system_ns_per_io + c.irq_ns_per_io + c.kernel_worker_ns_per_io)
-    })
+    step.cpu.as_ref().and_then(|c| c.ns_per_io).map_or("-".into(), format_ns)
 }
 
 /// A text of at most `width` characters; `…` stands for what was cut.
@@ -340,6 +338,9 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
         ));
     }
     if let Some(c) = &step.cpu {
+        if c.ns_per_io.is_none() {
+            line("  CPU per I/O: lost in other work, the idle host was busier than this step".to_owned());
+        }
         line(format!(
             "  CPU per I/O: user {} · system {} · irq {} · kernel workers {} · {:.2} interrupts · {:.2} context switches",
             format_ns(c.user_ns_per_io),

@@ -185,7 +185,7 @@ fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
     let ended = place.run(&format!("run loop.toml {short} --versus rate_iops=2k -q"));
     ended.expect(0, &[]);
     assert!(
-        ended.out.starts_with("No: `rate_iops=2k` against `rate_iops as in the study` is slower at the one"),
+        ended.out.starts_with("No: `rate_iops=2k` is slower at the one load measured"),
         "the run's own verdict answers: {}",
         ended.out
     );

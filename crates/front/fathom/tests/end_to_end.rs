@@ -18,8 +18,15 @@ fn run_quick_answers_and_everything_else_comes_from_the_store() {
     let place = Place::new();
     let ended = place.run("run quick --target . --set size=64m --time-budget 5s --output report.html");
     ended.expect(0, &["quick ·", "4k random read T1 QD1", "Report: report.html"]);
-    assert!(ended.out.starts_with("This storage gives "), "the answer comes first: {}", ended.out);
-    assert!(ended.out.contains("limit"), "{}", ended.out);
+    let first = ended.out.lines().next().expect("an answer");
+    assert!(
+        first.contains(" IOPS") && first.contains(" of 4k random reads at T"),
+        "the answer comes first: {}",
+        ended.out
+    );
+    for part in ["limit", "\nTrust: ", "\nNext: fathom "] {
+        assert!(ended.out.contains(part), "{part}: {}", ended.out);
+    }
     assert!(ended.out.contains("fathom show 1"), "{}", ended.out);
     assert_eq!(names(&place), ["report.html"], "the test file is removed");
 

@@ -4,7 +4,7 @@ use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
-    Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, verdicts, withhold_intervals,
+    Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust, verdicts, withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -58,6 +58,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut document = Document {
         fathom: head.summary.fathom_version.clone(),
         schema: SCHEMA,
+        trust: Some(trust(&steps, head.plan.machine.is_some())),
         verdict: Vec::new(),
         run: run_info(&head),
         host,

@@ -99,6 +99,9 @@ pub struct CpuView {
     pub busy_cores: f64,
     /// Online CPUs.
     pub cpus_online: u32,
+    /// All kinds of time together; `None` where the idle host was busier than the run, which is then lost in its noise.
+    #[serde(default)]
+    pub ns_per_io: Option<f64>,
     /// User time.
     pub user_ns_per_io: f64,
     /// System time, without interrupts and without kernel workers.
@@ -111,12 +114,12 @@ pub struct CpuView {
     pub interrupts_per_io: f64,
     /// Context switches per I/O.
     pub context_switches_per_io: f64,
-    /// IOPS / `busy_cores`; `None` when hardly any CPU was used.
+    /// IOPS / `busy_cores`; `None` when hardly any CPU was used, or the idle host used more.
     pub iops_per_core: Option<f64>,
     /// Busy physical cores, baseline subtracted: a core is as busy as its busiest sibling. `busy_cores` without SMT.
     #[serde(default)]
     pub busy_physical_cores: f64,
-    /// IOPS / `busy_physical_cores`; `None` when hardly any CPU was used.
+    /// IOPS / `busy_physical_cores`; `None` as for `iops_per_core`.
     #[serde(default)]
     pub iops_per_physical_core: Option<f64>,
     /// Idle baseline, busy cores.

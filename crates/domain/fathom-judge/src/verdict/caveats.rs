@@ -16,8 +16,6 @@ pub(super) fn caveats(steps: &[StepView]) -> Vec<Message> {
     out.extend(not_steady(steps));
     out.extend(state_changed(steps));
     out.extend(failed_checks(steps));
-    let warnings: usize = steps.iter().map(|s| s.warnings.len()).sum();
-    out.extend((warnings > 0).then(|| msg!("verdict-warnings", count = warnings)));
     out
 }
 
@@ -85,12 +83,19 @@ pub(super) fn limit(step: &StepView) -> Message {
     let what = match step.limit.name {
         LimitName::Unknown => return msg!("verdict-limit-unknown"),
         LimitName::PageCache => return msg!("verdict-limit-page-cache"),
-        LimitName::Core if step.threads * step.devices == 1 => msg!("verdict-limit-one-core"),
-        LimitName::Core => msg!("verdict-limit-cores"),
-        name => name.message(),
+        _ => limiting_part(step),
     };
     match step.limit.probability {
         Some(p) => msg!("verdict-limit-probable", what = what, probability = Quantity::share(p)),
         None => msg!("verdict-limit", what = what),
+    }
+}
+
+/// The part that limits the step: `the device`, `the cores of its threads`.
+pub(super) fn limiting_part(step: &StepView) -> Message {
+    match step.limit.name {
+        LimitName::Core if step.threads * step.devices == 1 => msg!("verdict-limit-one-core"),
+        LimitName::Core => msg!("verdict-limit-cores"),
+        name => name.message(),
     }
 }

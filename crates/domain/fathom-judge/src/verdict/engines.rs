@@ -4,13 +4,14 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::{EngineName, LabelPart, Mode};
 use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 
+use super::brief::{brief, rate_cell, row, study};
 use super::kind::Kind;
 use super::parts::{
     change, change_alone, change_inconclusive, cost as cost_of, figure, iops, mean, measured, nothing_measured, rate,
     sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{ComparedFigure, Figure, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, Figure, StepView, Verdict};
 
 /// What is registered with the kernel beforehand, where the steps differ in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +89,8 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     if contests.is_empty() {
         let best = measured.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("something was measured");
         let answer = msg!("verdict-only-path", path = path(best), rate = rate(best));
-        return vec![verdict(question, answer, Vec::new(), Vec::new(), steps)];
+        let brief = brief(answer.clone(), [], study("engines", steps, msg!("next-engines")));
+        return vec![verdict(question, brief, answer, Vec::new(), Vec::new(), steps)];
     }
     let deep = contests.iter().max_by_key(|b| (b.steps.len(), b.in_flight)).expect("not empty");
     let deepest =
@@ -96,7 +98,49 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let one = contests.iter().find(|b| b.in_flight == 1).filter(|_| deepest.in_flight != 1);
     let answer = sentences([fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)));
     let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).collect();
-    vec![verdict(question, answer, evidence, figures(deepest, one), steps)]
+    vec![verdict(question, first_look(deepest, steps), answer, evidence, figures(deepest, one), steps)]
+}
+
+/// Who is fastest and who is cheapest, and a row for each path.
+fn first_look(contest: &Contest<'_>, steps: &[StepView]) -> Brief {
+    let speed = by_speed(contest);
+    let (best, next) = (speed[0], speed[1]);
+    let is_ahead = speed_effect(best, next)
+        .is_some_and(|effect| relation(&effect, effect.p_value(), MARGIN_PCT) == Relation::Higher);
+    let cheapest = by_cost(contest).first().copied();
+    let (name, rate, in_flight) = (path(best), rate(best), contest.ios());
+    let headline = match (is_ahead, cheapest) {
+        (true, Some((step, _))) if step.index == best.index => {
+            msg!("brief-path-wins", best = name, in_flight = in_flight, rate = rate)
+        }
+        (true, Some((step, cost))) => msg!(
+            "brief-path-fastest",
+            best = name,
+            in_flight = in_flight,
+            rate = rate,
+            cheapest = path(step),
+            cost = Quantity::ns(cost.value)
+        ),
+        (true, None) => msg!("brief-path-fastest-alone", best = name, in_flight = in_flight, rate = rate),
+        (false, Some((step, cost))) => msg!(
+            "brief-path-tie",
+            best = name,
+            next = path(next),
+            in_flight = in_flight,
+            rate = rate,
+            cheapest = path(step),
+            cost = Quantity::ns(cost.value)
+        ),
+        (false, None) => {
+            msg!("brief-path-tie-alone", best = name, next = path(next), in_flight = in_flight, rate = rate)
+        }
+    };
+    let of_path = |step: &&StepView| {
+        let latency = step.lat_ns.as_ref().map(|lat| msg!("brief-cell-mean", mean = Quantity::ns(lat.mean)));
+        let cost = cost_of(step).map(|cost| msg!("brief-cell-cost", cost = cost));
+        row(path(step), [Some(rate_cell(super::parts::rate(step))), latency, cost].into_iter().flatten())
+    };
+    brief(headline, speed.iter().map(of_path), study("pinning", steps, msg!("next-pinning")))
 }
 
 fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {

@@ -3,10 +3,11 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_plan::LatencyGoal;
 
+use super::brief::{brief, report, row};
 use super::is_of_reference;
 use super::kind::{Loads, by_kind};
 use super::parts::{depth_of, depth_or_rate, figure, iops, is_held, mean, measured, p99, rate_of, sentences};
-use crate::document::{LatencyView, StepView, Verdict};
+use crate::document::{Brief, LatencyView, StepView, Verdict};
 
 /// Headline figures at most: one of each kind of load.
 const FIGURES_MAX: usize = 6;
@@ -101,12 +102,12 @@ fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
         .iter()
         .map(|t| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64)));
     let best = |kind: &Loads<'_>| {
-        let (closed, open) = halves(kind);
-        let step = highest(&terms, &open).or_else(|| highest(&terms, &closed))?;
+        let step = kept(&terms, kind)?;
         Some(figure(msg!("verdict-figure-goal", kind = kind.name()), iops(step), step))
     };
     Some(Verdict {
         question: msg!("verdict-goal-question", terms = Arg::list(words, Join::And)),
+        brief: first_look(&terms, &kinds),
         answer: sentences(kinds.iter().flat_map(|k| answer(&terms, k))),
         evidence: terms.iter().flat_map(|t| kinds.iter().map(|k| upper_ends(*t, k))).collect(),
         would_help: Vec::new(),
@@ -114,6 +115,47 @@ fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
         caveats: Vec::new(),
         figures: kinds.iter().filter_map(best).take(FIGURES_MAX).collect(),
     })
+}
+
+/// The highest load of the first kind that keeps the goal, and a row for each kind.
+fn first_look(terms: &[Term], kinds: &[Loads<'_>]) -> Brief {
+    let goal = || {
+        let one =
+            |t: &Term| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64));
+        Arg::list(terms.iter().map(one), Join::And)
+    };
+    let best = kinds.iter().find_map(|kind| Some((kind, kept(terms, kind)?)));
+    let headline = match best {
+        Some((kind, step)) if step.rate_iops.is_some() => {
+            msg!("brief-goal-kept-rate", kind = kind.name(), rate = Quantity::iops(rate_of(step)), goal = goal())
+        }
+        Some((kind, step)) => {
+            msg!("brief-goal-kept", kind = kind.name(), rate = iops(step), load = depth_or_rate(step), goal = goal())
+        }
+        None => msg!("brief-goal-missed", goal = goal()),
+    };
+    let rows = kinds.iter().map(|kind| {
+        let (closed, open) = halves(kind);
+        let cell = |steps: &[&StepView], way: Loop| match (highest(terms, steps), steps.is_empty()) {
+            (_, true) => None,
+            (Some(step), _) if step.rate_iops.is_some() => {
+                Some(msg!("brief-cell-offered", rate = Quantity::iops(rate_of(step))))
+            }
+            (Some(step), _) => Some(load(step)),
+            (None, _) if steps.iter().any(|s| outcome(terms, s) == Outcome::Unknown) => {
+                Some(msg!("brief-goal-unknown", what = way.message()))
+            }
+            (None, _) => Some(msg!("brief-goal-none", what = way.message())),
+        };
+        row(kind.name(), [cell(&closed, Loop::Closed), cell(&open, Loop::Open)].into_iter().flatten())
+    });
+    brief(headline, rows, report())
+}
+
+/// The highest load of a kind that keeps the goal: a rate before a depth, for a rate is what others ask for.
+fn kept<'a>(terms: &[Term], kind: &Loads<'a>) -> Option<&'a StepView> {
+    let (closed, open) = halves(kind);
+    highest(terms, &open).or_else(|| highest(terms, &closed))
 }
 
 fn terms(goal: LatencyGoal) -> Vec<Term> {

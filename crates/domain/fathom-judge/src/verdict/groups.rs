@@ -3,10 +3,11 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 
+use super::brief::{brief, limited, rate_cell, row, study};
 use super::kind::Kind;
 use super::parts::{change, change_alone, figure, load, mean, measured, nothing_measured, rate, sentences, verdict};
 use crate::compare::effect;
-use crate::document::{ComparedFigure, Figure, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, Figure, StepView, Verdict};
 
 /// One load on every group that measured it.
 struct Point<'a> {
@@ -54,7 +55,51 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let of_kinds = kinds.iter().map(|kind| if several { kind_of_groups(kind) } else { kind_of_one(kind) });
     let evidence = of_kinds.chain(ends(&points).into_iter().map(|p| of_point(p))).collect();
     let answer = sentences(answer.into_iter().chain([steadiness(&measured)]));
-    vec![verdict(question, answer, evidence, figures(&points), steps)]
+    let brief = first_look(&groups, &points, steps);
+    vec![verdict(question, brief, answer, evidence, figures(&points), steps)]
+}
+
+/// Which group gives the most how often, and for each kind of load the most of every group.
+fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView]) -> Brief {
+    let shared: Vec<&Point<'_>> = points.iter().filter(|p| p.steps.len() > 1).collect();
+    let won = |group: &str| {
+        shared.iter().filter(|p| p.winner.is_some_and(|i| p.steps[i].group == group)).copied().collect::<Vec<_>>()
+    };
+    let kinds = kinds(points);
+    let (leader, most) =
+        groups.iter().map(|g| (*g, won(g))).max_by_key(|(_, won)| won.len()).expect("a step has a group");
+    let lead = most.iter().filter_map(|p| p.lead).map(|(ratio, _)| ratio).fold(1.0, f64::max);
+    let headline = match (groups.len() > 1, shared.len(), most.len()) {
+        (false, _, _) => {
+            let step = best_of(&kinds[0], None).expect("a kind has a step");
+            let kind = kinds[0][0].kind.message();
+            msg!("brief-gives", rate = rate(step), kind = kind, load = load(step), limited = limited(step))
+        }
+        (true, 0, _) => msg!("verdict-groups-without-common-load"),
+        (true, all, 0) if shared.iter().all(|p| p.lead.is_none()) => msg!("brief-groups-too-short", count = all),
+        (true, all, 0) => msg!("verdict-no-group-wins", count = all, margin = Quantity::pct(MARGIN_PCT)),
+        (true, all, won) => {
+            let (group, change) = (leader.to_owned(), change_alone(lead));
+            msg!("brief-group-wins", group = group, won = won, all = all, change = change)
+        }
+    };
+    let of_kind = |kind: &Vec<&Point<'_>>| {
+        let cell = |group: &&str| {
+            let rate = rate(best_of(kind, Some(group))?);
+            Some(match groups.len() {
+                1 => rate_cell(rate),
+                _ => msg!("brief-cell-group", group = (*group).to_owned(), rate = rate),
+            })
+        };
+        row(kind[0].kind.message(), groups.iter().filter_map(cell))
+    };
+    brief(headline, kinds.iter().map(of_kind), study("qos", steps, msg!("next-qos")))
+}
+
+/// The step of a kind with most IOPS, of one group or of all.
+fn best_of<'a>(kind: &[&Point<'a>], group: Option<&str>) -> Option<&'a StepView> {
+    let steps = kind.iter().flat_map(|p| p.steps.iter().copied());
+    steps.filter(|s| group.is_none_or(|g| s.group == g)).max_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
 fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {

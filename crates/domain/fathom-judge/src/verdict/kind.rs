@@ -64,12 +64,7 @@ impl Kind {
 
     /// `4k random reads`.
     pub(super) fn message(&self) -> Message {
-        self.with(match self.operations {
-            Operations::Reads => msg!("verdict-reads"),
-            Operations::Writes => msg!("verdict-writes"),
-            Operations::Trims => msg!("verdict-trims"),
-            Operations::Mixed { read_pct } => msg!("verdict-mixed", share = Quantity::pct(read_pct.into())),
-        })
+        self.with(self.operations_message())
     }
 
     /// `4k random read`.
@@ -82,10 +77,37 @@ impl Kind {
         })
     }
 
-    fn with(&self, what: Message) -> Message {
-        let order = if self.is_sequential { msg!("label-sequential") } else { msg!("label-random") };
+    /// The same whatever is done there.
+    pub(super) fn any_operation(&self) -> Kind {
+        Kind { operations: Operations::Reads, ..self.clone() }
+    }
+
+    /// `reads`.
+    pub(super) fn operations_message(&self) -> Message {
+        match self.operations {
+            Operations::Reads => msg!("verdict-reads"),
+            Operations::Writes => msg!("verdict-writes"),
+            Operations::Trims => msg!("verdict-trims"),
+            Operations::Mixed { read_pct } => msg!("verdict-mixed", share = Quantity::pct(read_pct.into())),
+        }
+    }
+
+    /// `128k sequential`: without what is done.
+    pub(super) fn place_message(&self) -> Message {
         let block = Quantity::block(self.block_bytes.into());
-        let kind = msg!("verdict-kind", block = block, order = order, what = what);
+        self.of_group(msg!("brief-place", block = block, order = self.order()))
+    }
+
+    fn order(&self) -> Message {
+        if self.is_sequential { msg!("label-sequential") } else { msg!("label-random") }
+    }
+
+    fn with(&self, what: Message) -> Message {
+        let block = Quantity::block(self.block_bytes.into());
+        self.of_group(msg!("verdict-kind", block = block, order = self.order(), what = what))
+    }
+
+    fn of_group(&self, kind: Message) -> Message {
         match &self.group {
             Some(group) => msg!("verdict-kind-of-group", kind = kind, group = group),
             None => kind,

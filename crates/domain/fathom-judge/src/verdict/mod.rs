@@ -1,6 +1,7 @@
 //! The answer first: from the judged steps to one or two sentences with their evidence, one file per study.
 
 mod baseline;
+mod brief;
 mod caveats;
 mod engines;
 mod goal;

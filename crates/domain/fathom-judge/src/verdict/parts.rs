@@ -5,7 +5,7 @@ use fathom_plan::Phase;
 
 use super::caveats::caveats;
 use crate::cpu_time::{cpu_ns_per_io, cpu_per_io_ci95};
-use crate::document::{Figure, LatencyView, StepView, Verdict};
+use crate::document::{Brief, Figure, LatencyView, StepView, Verdict};
 
 /// From this block size on bandwidth is the figure, not IOPS.
 const BANDWIDTH_BLOCK_BYTES: u32 = 64 << 10;
@@ -20,21 +20,24 @@ pub(super) fn measured(steps: &[StepView]) -> Vec<&StepView> {
 /// An answer whose trust is limited by what the steps show.
 pub(super) fn verdict(
     question: &Message,
+    brief: Brief,
     answer: Message,
     evidence: Vec<Message>,
     figures: Vec<Figure>,
     steps: &[StepView],
 ) -> Verdict {
-    Verdict { question: question.clone(), answer, evidence, would_help: Vec::new(), caveats: caveats(steps), figures }
+    let caveats = caveats(steps);
+    Verdict { question: question.clone(), brief, answer, evidence, would_help: Vec::new(), caveats, figures }
 }
 
 /// The answer when no step completed an I/O.
 pub(super) fn nothing_measured(question: &Message, steps: &[StepView]) -> Verdict {
     let reason = |s: &StepView| Some(msg!("what-and-why", what = &s.label_message, why = s.reason.as_ref()?));
     let reasons: Vec<Message> = steps.iter().filter_map(reason).take(3).collect();
+    let brief = Brief { headline: msg!("verdict-nothing-measured"), ..Brief::default() };
     Verdict {
         would_help: steps.iter().filter_map(|s| s.help.clone()).take(1).collect(),
-        ..verdict(question, msg!("verdict-nothing-measured"), reasons, Vec::new(), steps)
+        ..verdict(question, brief, msg!("verdict-nothing-measured"), reasons, Vec::new(), steps)
     }
 }
 

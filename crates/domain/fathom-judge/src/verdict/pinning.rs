@@ -4,11 +4,14 @@ use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_plan::Pattern;
 use fathom_stats::{Effect, Relation, adjusted_p_values, relation};
 
+use super::brief::{brief, row, study};
 use super::kind::is_sequential;
-use super::parts::{nothing_measured, sentences, verdict};
-use super::sides::{Row, cell_change, cell_depth, cell_figures, change_figure, crossovers, loads, row_sentence, rows};
+use super::parts::{change_alone, nothing_measured, sentences, verdict};
+use super::sides::{
+    Row, cell_change, cell_depth, cell_figures, change_figure, crossovers, loads, outcome_cells, row_sentence, rows,
+};
 use crate::compare::effect;
-use crate::document::{ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// Answers from the sides of the run; the first side is the reference, `unpinned` in the shipped study.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
@@ -25,12 +28,49 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
         evidence.extend(rows.iter().filter_map(crossover));
         evidence.extend(overtakings(&rows, steps, &reference, comparison.margin_pct));
         let answer = answer(&rows, &side, comparison.margin_pct);
-        let mut found = verdict(question, answer, evidence, figures(&rows, steps), steps);
+        let brief = first_look(&rows, &side, comparison.margin_pct, steps);
+        let mut found = verdict(question, brief, answer, evidence, figures(&rows, steps), steps);
         found.would_help = advice(&rows, &side);
         found.caveats.extend(comparison.caveats.iter().cloned());
         out.push(found);
     }
     if out.is_empty() { vec![nothing_measured(question, steps)] } else { out }
+}
+
+/// What binding does to the first kind of load, and a row for each.
+fn first_look(rows: &[Row<'_>], side: &Message, margin_pct: f64, steps: &[StepView]) -> Brief {
+    let main = &rows[0];
+    let (kind, margin) = (main.name(), Quantity::pct(margin_pct));
+    let most = |verdict: Speed| {
+        let cell = main.extreme(verdict)?;
+        Some((change_alone(cell.ratio?), cell_depth(cell)))
+    };
+    let headline = match (most(Speed::Faster), most(Speed::Slower)) {
+        (Some((change, load)), None) => {
+            msg!("brief-binding-helps", side = side, kind = kind, change = change, load = load)
+        }
+        (None, Some((change, load))) => {
+            msg!("brief-binding-slows", side = side, kind = kind, change = change, load = load)
+        }
+        (Some((change, load)), Some((loss, worst))) => msg!(
+            "brief-binding-depends",
+            side = side,
+            kind = kind,
+            change = change,
+            load = load,
+            loss = loss,
+            worst = worst
+        ),
+        (None, None) if main.with(Speed::Same).len() == main.cells.len() => {
+            msg!("brief-binding-same", side = side, kind = kind, margin = margin)
+        }
+        (None, None) => msg!("brief-binding-open", side = side, kind = kind),
+    };
+    brief(
+        headline,
+        rows.iter().map(|r| row(r.name(), outcome_cells(r, margin_pct))),
+        study("qos", steps, msg!("next-qos")),
+    )
 }
 
 /// A sentence for random reads and one for random writes; other rows are among the evidence.

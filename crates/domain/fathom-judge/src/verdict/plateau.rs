@@ -57,6 +57,11 @@ impl<'a> Most<'a> {
         Most { rate, best, first, has_deeper }
     }
 
+    /// Of those on the plateau the one with the fewest in flight.
+    pub(super) fn first(&self) -> &'a StepView {
+        self.first
+    }
+
     /// `T1 QD32`, or `T1 QD32 and more`.
     pub(super) fn load(&self) -> Message {
         match self.has_deeper {

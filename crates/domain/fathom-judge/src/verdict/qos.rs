@@ -2,11 +2,12 @@
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 
+use super::brief::{brief, report, row, study};
 use super::kind::{Loads, by_kind};
 use super::parts::{
     depth_of, depth_or_rate, figure, iops, is_held, measured, nothing_measured, ns, p99, rate_of, sentences, verdict,
 };
-use crate::document::{Figure, LatencyView, StepView, Verdict};
+use crate::document::{Brief, Figure, LatencyView, StepView, Verdict};
 
 /// A tail has grown when its p99 is this many times that of the shallowest load.
 const GROWN: f64 = 2.0;
@@ -36,12 +37,78 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     }
     let by_depth = by_kind(measured.iter().copied().filter(|s| s.rate_iops.is_none()));
     let by_rate = by_kind(measured.iter().copied().filter(|s| s.rate_iops.is_some()));
+    let brief = first_look(&by_depth, &by_rate, steps);
     let answer = sentences(by_depth.iter().flat_map(of_depths).chain(by_rate.iter().flat_map(of_rates)));
     let mut evidence: Vec<Message> = by_depth.iter().map(quantiles).collect();
     evidence.extend(by_depth.iter().filter_map(growth));
     evidence.extend(by_rate.iter().flat_map(|k| [rates_within(k), quantiles(k)]));
     evidence.extend(missing(&measured));
-    vec![verdict(question, answer, evidence, figures(by_depth.iter().chain(&by_rate)), steps)]
+    vec![verdict(question, brief, answer, evidence, figures(by_depth.iter().chain(&by_rate)), steps)]
+}
+
+/// The depth up to which the tail of the first kind is quiet, and a row for each kind.
+fn first_look(by_depth: &[Loads<'_>], by_rate: &[Loads<'_>], steps: &[StepView]) -> Brief {
+    let headline = match by_depth.first() {
+        Some(kind) => quiet_headline(kind),
+        None => by_rate.first().map_or(msg!("verdict-nothing-measured"), held_headline),
+    };
+    let of_depth = |kind: &Loads<'_>| {
+        let held = by_rate.iter().find(|k| k.kind == kind.kind).and_then(held_cell);
+        row(kind.name(), quiet_cells(kind).into_iter().chain(held))
+    };
+    let alone = by_rate.iter().filter(|k| by_depth.iter().all(|d| d.kind != k.kind));
+    let rows = by_depth.iter().map(of_depth).chain(alone.map(|k| row(k.name(), held_cell(k))));
+    let asked = steps.iter().any(|s| s.role.latency_goal.is_some());
+    let goal = study("qos --set latency_goal='p99<=1ms'", steps, msg!("next-goal"));
+    brief(headline, rows, if asked { report() } else { goal })
+}
+
+/// The deepest load whose p99 stays below [`GROWN`] times that of the shallowest.
+fn quietest<'a>(tails: &[Tail<'a>]) -> Option<(Tail<'a>, Tail<'a>)> {
+    let first = *tails.first()?;
+    let quiet = tails.iter().take_while(|t| t.1.value < GROWN * first.1.value).last().copied();
+    Some((first, quiet.unwrap_or(first)))
+}
+
+fn quiet_headline(kind: &Loads<'_>) -> Message {
+    let tails = tails(kind);
+    let Some((first, quiet)) = quietest(&tails) else { return msg!("verdict-tail-unknown", kind = kind.name()) };
+    let (p99, load) = (quiet.1, depth_of(quiet.0));
+    match tails.last().is_some_and(|last| last.0.index == quiet.0.index) {
+        true => msg!("brief-tail-quiet", kind = kind.name(), p99 = p99, load = load, rate = iops(quiet.0)),
+        false if quiet.0.index == first.0.index => {
+            msg!("brief-tail-grows", kind = kind.name(), p99 = p99, load = load, rate = iops(quiet.0))
+        }
+        false => msg!("brief-tail-quiet-to", kind = kind.name(), p99 = p99, load = load, rate = iops(quiet.0)),
+    }
+}
+
+fn quiet_cells(kind: &Loads<'_>) -> Vec<Message> {
+    let tails = tails(kind);
+    let Some((first, quiet)) = quietest(&tails) else { return vec![msg!("brief-cell-too-short")] };
+    let shallow = msg!("brief-cell-p99-at", p99 = first.1, load = depth_of(first.0));
+    let deep = (quiet.0.index != first.0.index).then(|| {
+        msg!("brief-cell-p99-rate", p99 = quiet.1, load = depth_of(quiet.0), rate = Quantity::iops(quiet.0.iops))
+    });
+    std::iter::once(shallow).chain(deep).collect()
+}
+
+fn highest_held<'a>(kind: &Loads<'a>) -> Option<&'a StepView> {
+    kind.steps.iter().copied().filter(|s| is_held(s)).max_by(|a, b| rate_of(a).total_cmp(&rate_of(b)))
+}
+
+fn held_headline(kind: &Loads<'_>) -> Message {
+    match highest_held(kind).map(|step| (Quantity::iops(rate_of(step)), p99_of(step))) {
+        Some((rate, Some(p99))) => msg!("verdict-rate-held", kind = kind.name(), rate = rate, p99 = p99),
+        Some((rate, None)) => msg!("verdict-rate-held-no-p99", kind = kind.name(), rate = rate),
+        None => msg!("verdict-no-rate-held", kind = kind.name()),
+    }
+}
+
+/// `held at 57.0k IOPS with p99 800 us`.
+fn held_cell(kind: &Loads<'_>) -> Option<Message> {
+    let step = highest_held(kind)?;
+    Some(msg!("brief-cell-held", rate = Quantity::iops(rate_of(step)), p99 = p99_of(step)?))
 }
 
 fn p99_of(step: &StepView) -> Option<Quantity> {
@@ -89,7 +156,7 @@ fn of_depths(kind: &Loads<'_>) -> Vec<Message> {
 
 /// The highest rate that was held, and the lowest that was not.
 fn of_rates(kind: &Loads<'_>) -> Vec<Message> {
-    let held = kind.steps.iter().filter(|s| is_held(s)).max_by(|a, b| rate_of(a).total_cmp(&rate_of(b)));
+    let held = highest_held(kind);
     let not = kind.steps.iter().filter(|s| !is_held(s)).min_by(|a, b| rate_of(a).total_cmp(&rate_of(b)));
     let name = kind.name();
     let highest = match held.map(|step| (Quantity::iops(rate_of(step)), p99_of(step))) {

@@ -6,6 +6,7 @@
 use fathom_message::{Message, Quantity, msg};
 use fathom_model::LimitName;
 
+use super::brief::{brief, gives, next, rows_of};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, sorted};
 use super::parts::{
@@ -24,9 +25,10 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let mut evidence: Vec<Message> = kinds.iter().map(best_of).collect();
     evidence.extend(kinds.iter().filter(|k| !is_of_bandwidth(k)).filter_map(one_at_a_time));
     evidence.extend(cpu_cost(main.best()));
+    let brief = brief(gives(main), rows_of(&kinds), next(main.best(), steps));
     vec![Verdict {
         would_help: kinds.iter().filter_map(would_help).collect(),
-        ..verdict(question, answer(main, &kinds), evidence, figures(&kinds), steps)
+        ..verdict(question, brief, answer(main, &kinds), evidence, figures(&kinds), steps)
     }]
 }
 

@@ -4,13 +4,14 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::PlacementKind;
 use fathom_stats::{Effect, MARGIN_PCT, Relation, ScalingFit, adjusted_p_values, relation};
 
+use super::brief::{brief, gives, limit_cell, limited, next, rate_cell, row, rows_of, study};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, by_kind, kind_order};
 use super::parts::{
     change, figure, iops, measured, nothing_measured, per_core, per_core_figure, rate, sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{ComparedFigure, Figure, LadderAxis, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, Figure, LadderAxis, StepView, Verdict};
 use crate::ladder::{Ladder, along, representatives};
 
 /// Points farther than this from the fitted law, as a share, make it a rough one.
@@ -52,7 +53,10 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     if ladders.is_empty() {
         let only = by_kind(measured.iter().copied()).first().map(point);
         let answer = sentences(std::iter::once(msg!("verdict-no-ladder")).chain(only));
-        return vec![verdict(question, answer, Vec::new(), Vec::new(), steps)];
+        let kinds = by_kind(measured.iter().copied());
+        let headline = kinds.first().map_or(msg!("verdict-nothing-measured"), gives);
+        let brief = brief(headline, rows_of(&kinds), study("scaling", steps, msg!("next-scaling")));
+        return vec![verdict(question, brief, answer, Vec::new(), Vec::new(), steps)];
     }
     let mut evidence: Vec<Message> = ladders.iter().map(points).collect();
     evidence.extend(ladders.iter().filter_map(fit));
@@ -61,8 +65,50 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let answer = sentences(ladders.iter().take(3).flat_map(answer));
     vec![Verdict {
         would_help: ladders.iter().flat_map(|l| l.ladder.end().limit.would_help.iter().cloned()).take(3).collect(),
-        ..verdict(question, answer, evidence, figures(&ladders), steps)
+        ..verdict(question, first_look(&ladders, steps), answer, evidence, figures(&ladders), steps)
     }]
+}
+
+/// Where the first ladder bends, and a row for each.
+fn first_look(ladders: &[Scaling<'_>], steps: &[StepView]) -> Brief {
+    let main = &ladders[0];
+    let (axis, kind, last) = (main.axis(), &main.name, main.ladder.last());
+    let headline = match main.ladder.knee() {
+        None => {
+            let (count, rate) = (main.count(last), rate(main.step(last)));
+            let (share, limited) = (share(main, last), limited(main.ladder.end()));
+            msg!("brief-linear", axis = axis, kind = kind, count = count, rate = rate, share = share, limited = limited)
+        }
+        Some(knee) => msg!(
+            "brief-knee",
+            axis = axis,
+            kind = kind,
+            straight = main.count(knee - 1),
+            count = main.count(knee),
+            rate = rate(main.step(knee)),
+            share = share(main, knee),
+            limited = limited(main.step(knee))
+        ),
+    };
+    let of_ladder = |ladder: &Scaling<'_>| {
+        let last = ladder.ladder.last();
+        let top = ladder.step(last);
+        let bends = match ladder.ladder.knee() {
+            Some(1) => msg!("brief-cell-knee-first"),
+            Some(knee) => {
+                msg!("brief-cell-knee", count = ladder.count(knee - 1), axis = ladder.axis())
+            }
+            None => msg!("brief-cell-linear", count = ladder.count(last), axis = ladder.axis()),
+        };
+        let at = msg!("brief-cell-share", count = ladder.count(last), share = share(ladder, last));
+        row(ladder.name.clone(), [bends, rate_cell(rate(top)), at, limit_cell(ladder.ladder.end())])
+    };
+    brief(headline, ladders.iter().map(of_ladder), next(main.ladder.end(), steps))
+}
+
+/// The share of proportion without its interval, which the full answer has.
+fn share(ladder: &Scaling<'_>, at: usize) -> Quantity {
+    ladder.ladder.share(at).with_ci95(None)
 }
 
 fn point(kind: &Loads<'_>) -> Message {

@@ -129,6 +129,19 @@ fn mean_cpu_pct(steps: &[StepView], indexes: &[u32]) -> Option<f64> {
 
 /// Every cell of a row in one sentence: `4k random reads: faster at QD 1, the same within 2 % at QD 2 (QD 1 +26.1 %...)`.
 pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
+    let verdicts = outcome_cells(row, margin_pct);
+    let each = |cell: &&ComparedStep| match cell.ratio {
+        Some(ratio) => {
+            msg!("verdict-load-change", load = cell_depth(cell), change = change_alone(ratio))
+        }
+        None => msg!("verdict-load-without-ratio", load = cell_depth(cell)),
+    };
+    let cells: Vec<Message> = row.cells.iter().map(each).collect();
+    msg!("verdict-row", kind = row.name(), verdicts = verdicts, cells = cells)
+}
+
+/// At which loads the side is faster, slower, the same: `faster at QD 1`, `inconclusive at QD 2 to 8`.
+pub(super) fn outcome_cells(row: &Row<'_>, margin_pct: f64) -> Vec<Message> {
     let at = |verdict: Speed| -> Option<Arg> {
         match row.with(verdict).len() {
             0 => None,
@@ -143,15 +156,7 @@ pub(super) fn row_sentence(row: &Row<'_>, margin_pct: f64) -> Message {
         at(Speed::Same).map(|loads| msg!("verdict-same-at", margin = margin, loads = loads)),
         at(Speed::Inconclusive).map(|loads| msg!("verdict-inconclusive-at", loads = loads)),
     ];
-    let verdicts: Vec<Message> = verdicts.into_iter().flatten().collect();
-    let each = |cell: &&ComparedStep| match cell.ratio {
-        Some(ratio) => {
-            msg!("verdict-load-change", load = cell_depth(cell), change = change_alone(ratio))
-        }
-        None => msg!("verdict-load-without-ratio", load = cell_depth(cell)),
-    };
-    let cells: Vec<Message> = row.cells.iter().map(each).collect();
-    msg!("verdict-row", kind = row.name(), verdicts = verdicts, cells = cells)
+    verdicts.into_iter().flatten().collect()
 }
 
 /// Where a row turns from faster to slower or back: `between QD 2 (faster) and QD 4 (slower)`.

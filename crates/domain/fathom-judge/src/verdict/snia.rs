@@ -3,9 +3,10 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_stats::mean_of_rounds;
 
+use super::brief::{brief, report, row};
 use super::kind::Kind;
 use super::parts::{figure, load, measured, nothing_measured, sentences, verdict};
-use crate::document::{Figure, LoopCell, LoopView, PtsView, StepView, Verdict};
+use crate::document::{Brief, Figure, LoopCell, LoopView, PtsView, StepView, Verdict};
 
 /// Which test of the specification, by the name of its ladder in the study.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,32 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let answer = sentences(tests.iter().flat_map(answer));
     let evidence = tests.iter().flat_map(|t| determination(t).into_iter().chain(table(t))).collect();
     let figures = tests.iter().flat_map(figures).take(6).collect();
-    vec![verdict(question, answer, evidence, figures, steps)]
+    vec![verdict(question, first_look(&tests), answer, evidence, figures, steps)]
+}
+
+/// The first test's figure, and a row for each test.
+fn first_look(tests: &[Test<'_>]) -> Brief {
+    let steady = |test: &Test<'_>| match test.pts.map(|pts| (pts.reached, pts.window)) {
+        Some((true, Some([first, last]))) => msg!("brief-cell-steady", first = first, last = last),
+        Some((true, None)) => msg!("brief-cell-steady-somewhere"),
+        Some((false, _)) => msg!("brief-cell-not-steady", rounds = test.rounds()),
+        None => msg!("brief-cell-too-few-rounds", rounds = test.rounds()),
+    };
+    let main = &tests[0];
+    let headline = match main.headline().first() {
+        Some(cell) => {
+            let kind = Kind::of(cell.first).message();
+            msg!("brief-test", test = main.message(), kind = kind, figure = cell.mean, steady = steady(main))
+        }
+        None => msg!("verdict-nothing-measured"),
+    };
+    let of_test = |test: &Test<'_>| {
+        let cells = test.headline();
+        let figures =
+            cells.iter().map(|c| msg!("brief-cell-figure", kind = Kind::of(c.first).message(), figure = c.mean));
+        row(test.message(), std::iter::once(steady(test)).chain(figures))
+    };
+    brief(headline, tests.iter().map(of_test), report())
 }
 
 /// The loops of a run with the means of their workloads over the measurement window.

@@ -14,8 +14,8 @@ use serde_json::json;
 use super::verdicts;
 use crate::compare::{MARGIN_PCT, compare_arms};
 use crate::document::{
-    CheckCause, CheckName, CheckView, Comparison, CpuView, DirectionView, LimitView, PtsView, SteadyView, StepState,
-    StepView, TrackedFigure, Verdict, WhyUnsteady,
+    Brief, CheckCause, CheckName, CheckView, Comparison, CpuView, DirectionView, LimitView, PtsView, SteadyView,
+    StepState, StepView, TrackedFigure, Verdict, WhyUnsteady,
 };
 use crate::samples::{self, words};
 
@@ -63,6 +63,7 @@ fn with_cpu(mut view: StepView, ns_per_io: f64, cpus: u32) -> StepView {
     view.cpu = Some(CpuView {
         busy_cores: busy,
         cpus_online: cpus,
+        ns_per_io: Some(ns_per_io),
         user_ns_per_io: ns_per_io / 4.0,
         system_ns_per_io: ns_per_io / 2.0,
         irq_ns_per_io: ns_per_io / 4.0,
@@ -101,7 +102,22 @@ fn limited(mut view: StepView, name: LimitName, sentence: &str) -> StepView {
 fn one(study: &str, steps: &[StepView], sides: Option<&Comparison>) -> Verdict {
     let mut all = verdicts(study, &question(), steps, sides);
     assert_eq!(all.len(), 1, "{all:#?}");
+    is_brief(&all[0].brief);
     all.remove(0)
+}
+
+/// At most 25 words and six rows, each with something to say, in both languages.
+fn is_brief(brief: &Brief) {
+    let headline = english(&brief.headline);
+    let count = headline.split_whitespace().count();
+    assert!((1..=25).contains(&count), "{count} words: {headline}");
+    assert!(brief.rows.len() <= Brief::ROWS_MAX, "{:#?}", brief.rows);
+    assert!(brief.rows.iter().all(|r| !r.cells.is_empty()), "{:#?}", brief.rows);
+    let all = brief.rows.iter().flat_map(|r| r.cells.iter().chain([&r.name])).chain([&brief.headline]);
+    for message in all.chain(brief.next.iter().map(|next| &next.why)) {
+        let said = Language::Chinese.try_say(message);
+        assert!(said.is_ok(), "{message:?}: {said:?}");
+    }
 }
 
 fn holds(verdict: &Verdict, sentence: &str) {

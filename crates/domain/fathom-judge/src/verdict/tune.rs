@@ -2,10 +2,11 @@
 
 use fathom_message::{Message, Quantity, msg};
 
-use super::parts::{nothing_measured, verdict};
-use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, row_sentence, rows};
+use super::brief::{brief, report, row};
+use super::parts::{change_alone, nothing_measured, verdict};
+use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, outcome_cells, row_sentence, rows};
 use crate::compare::farthest;
-use crate::document::{ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
+use crate::document::{Brief, BriefRow, ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// One answer per side against the reference.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
@@ -23,12 +24,46 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
             evidence.extend(rows.iter().map(|r| row_sentence(r, comparison.margin_pct)));
         }
         let answer = answer(&cells, &side, &reference, comparison.margin_pct);
-        let mut found = verdict(question, answer, evidence, figures(&cells, steps), steps);
+        let brief = first_look(&cells, &rows, &side, comparison.margin_pct);
+        let mut found = verdict(question, brief, answer, evidence, figures(&cells, steps), steps);
         found.would_help = advice(&rows, &side, &reference);
         found.caveats.extend(comparison.caveats.iter().cloned());
         out.push(found);
     }
     if out.is_empty() { vec![nothing_measured(question, steps)] } else { out }
+}
+
+/// Yes or no with the largest change, and the figures of the loads that changed most.
+fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_pct: f64) -> Brief {
+    let same = cells.iter().filter(|c| c.verdict == Speed::Same).count();
+    let change = |verdict: Speed| Some(change_alone(farthest(cells.iter().copied(), verdict)?.ratio?));
+    let at = |verdict: Speed| place(cells.iter().filter(|c| c.verdict == verdict).count(), cells.len());
+    let headline = match (change(Speed::Faster), change(Speed::Slower)) {
+        (None, None) if same == cells.len() => {
+            msg!("brief-tune-same", side = side, margin = Quantity::pct(margin_pct), place = at(Speed::Same))
+        }
+        (None, None) => msg!("brief-tune-open", side = side),
+        (Some(change), None) => msg!("brief-tune-faster", side = side, place = at(Speed::Faster), change = change),
+        (None, Some(change)) => msg!("brief-tune-slower", side = side, place = at(Speed::Slower), change = change),
+        (Some(gain), Some(loss)) => msg!("brief-tune-depends", side = side, change = gain, loss = loss),
+    };
+    let of_cell = |cell: &&ComparedStep| {
+        let iops = cell.metrics.iter().find(|m| m.name == ComparedFigure::Iops)?;
+        let figures = msg!("brief-cell-from-to", from = Quantity::iops(iops.a), to = Quantity::iops(iops.b));
+        let change = Quantity::change(cell.ratio?).with_ci95(cell.ci95);
+        let change = match cell.verdict {
+            Speed::Inconclusive => msg!("verdict-change-inconclusive", change = change),
+            Speed::Same => msg!("verdict-change-same", change = change),
+            _ => super::parts::change(cell.ratio?, cell.ci95),
+        };
+        Some(row(cell_message(cell), [figures, change]))
+    };
+    let table: Vec<BriefRow> = match cells.len() {
+        // Many loads by kind: where each is faster, slower, the same.
+        n if n > Brief::ROWS_MAX => rows.iter().map(|r| row(r.name(), outcome_cells(r, margin_pct))).collect(),
+        _ => cells.iter().filter_map(of_cell).collect(),
+    };
+    brief(headline, table, report())
 }
 
 /// The cells worth their figures: the farthest of those that changed, or the first.

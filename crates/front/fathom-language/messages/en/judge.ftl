@@ -56,10 +56,6 @@ verdict-left-steady = Left the steady state again while measured: { $steps }.
 verdict-page-cache = The page cache may have answered part of: { $steps }; these are not the drive's alone.
 verdict-check-failed = A consistency check failed in: { $steps }; see the checks of each step.
 verdict-other-load = The device moved more than was asked for in: { $steps }; another program likely uses it: stop that program, or measure a device that nothing else uses.
-verdict-warnings = { $count ->
-    [one] There is 1 warning; it is listed with its step.
-   *[other] There are { $count } warnings; each is listed with its step.
-  }
 
 # Any study: the best step of each kind.
 verdict-gives = This storage gives { $rate }{ $rate-pm } of { $kind } at { $load }.
@@ -319,3 +315,100 @@ verdict-test-determination = { $test }: { $determination }; average { $average }
 verdict-test-row = { $test }, { $block }: { $cells }.
 verdict-test-cell = { $mix } { $figure }{ $figure-pm }
 verdict-figure-test = { $test }, { $kind }
+
+# The first look at an answer: a sentence of at most 25 words, a small table, one command.
+brief-place = { $block } { $order }
+brief-gives = { $rate }{ $rate-pm } of { $kind } at { $load }, { $limited }.
+brief-limited = limited by { $what }
+brief-limited-probably = limited by { $what } ({ $probability })
+brief-limit-unknown = limit not known
+brief-limit-page-cache = answered by the page cache, not the drive
+brief-cell-limit = { $what }
+brief-cell-probable = { $what } ({ $probability })
+brief-cell-limit-unknown = limit not known
+brief-cell-rate = { $rate }{ $rate-pm }
+brief-cell-p99 = p99 { $p99 }
+brief-cell-mean = mean { $mean }
+brief-cell-operation = { $what } { $rate }{ $rate-pm }, { $limit }
+brief-cell-too-short = p99 not known, too short
+brief-cell-p99-at = p99 { $p99 } at { $load }
+brief-cell-p99-rate = { $p99 } at { $load } ({ $rate })
+brief-cell-held = holds { $rate }, p99 { $p99 }
+brief-tail-quiet = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load }, below twice the shallowest at every depth ({ $rate }).
+brief-tail-quiet-to = p99 of { $kind } stays below twice the shallowest up to { $load }: { $p99 }{ $p99-pm } at { $rate }.
+brief-tail-grows = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load } ({ $rate }) and doubles at the next depth.
+brief-goal-kept = { $rate }{ $rate-pm } of { $kind } keep { $goal }, at { $load }.
+brief-goal-kept-rate = { $rate } of { $kind }, offered as an open loop, keep { $goal }.
+brief-cell-offered = { $rate } offered
+brief-goal-missed = No measured load is known to keep { $goal }.
+brief-goal-none = none kept it ({ $what })
+brief-goal-unknown = not decided, too short ({ $what })
+brief-linear = { $kind } scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
+brief-knee = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
+brief-cell-linear = linear to { $count } { $axis }
+brief-cell-knee = linear to { $count } { $axis } only
+brief-cell-knee-first = below linear from the start
+brief-cell-share = { $share } of { $count } times one
+brief-path-wins = { $best } is fastest and cheapest with { $in_flight } in flight: { $rate }{ $rate-pm }.
+brief-path-fastest = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }; cheapest is { $cheapest }, { $cost } of CPU per I/O.
+brief-path-fastest-alone = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }.
+brief-path-tie = { $best } and { $next } are not told apart: { $rate }{ $rate-pm } with { $in_flight }; cheapest is { $cheapest }, { $cost } per I/O.
+brief-path-tie-alone = { $best } and { $next } are not told apart: { $rate }{ $rate-pm } with { $in_flight } in flight.
+brief-cell-cost = { $cost }{ $cost-pm } CPU per I/O
+brief-group-wins = { $group } gives the most at { $won } of { $all } loads, by up to { $change }.
+brief-groups-too-short = Which group gives more is not decided: all { $count } loads were too short for an interval.
+brief-cell-group = { $group } { $rate }{ $rate-pm }
+brief-binding-helps = Binding threads (`{ $side }`) helps { $kind } by up to { $change }, at { $load }.
+brief-binding-slows = Binding threads (`{ $side }`) slows { $kind } by up to { $change }, at { $load }.
+brief-binding-depends = Binding threads (`{ $side }`) changes { $kind } by { $change } at { $load }, by { $loss } at { $worst }.
+brief-binding-same = Binding threads (`{ $side }`) makes no difference for { $kind }: the same within { $margin } at every load.
+brief-binding-open = Binding threads (`{ $side }`) shows no effect on { $kind } beyond the noise.
+brief-tune-same = No: `{ $side }` makes no difference, the same within { $margin } { $place }.
+brief-tune-open = Inconclusive: `{ $side }` differs by less than the noise.
+brief-tune-faster = Yes: `{ $side }` is faster { $place }, by up to { $change }.
+brief-tune-slower = No: `{ $side }` is slower { $place }, by up to { $change }.
+brief-tune-depends = It depends: `{ $side }` changes speed by { $change } at best and { $loss } at worst.
+brief-cell-from-to = { $from-figure } to { $to }
+brief-test = { $test }: { $kind } { $figure }{ $figure-pm }, { $steady }.
+brief-cell-figure = { $kind } { $figure }{ $figure-pm }
+brief-cell-steady = steady in rounds { $first } to { $last }
+brief-cell-steady-somewhere = steady
+brief-cell-not-steady = not steady after { $rounds } rounds
+brief-cell-too-few-rounds = { $rounds ->
+    [one] 1 round is too few
+   *[other] { $rounds } rounds are too few
+  } to call it steady
+next-qos = how latency grows with the load
+next-goal = the highest load that keeps a latency
+next-engines = which I/O path is fastest and cheapest
+next-pinning = whether binding threads to cores helps
+next-scaling = more threads and drives
+next-explain = with probes that relieve one part each
+next-direct = the drive instead of memory
+next-inspect = links, settings and advice for this part
+next-report = the page with pictures
+
+# How far the figures can be trusted.
+trust-simulated = in virtual time, nothing was measured
+trust-busy = other programs kept { $cores-figure } of { $cpus } CPUs busy: rates are lower bounds
+trust-stolen = the hypervisor took { $share } of the CPU time: rates are lower bounds
+trust-no-intervals = { $count } of { $all } steps have no 95 % interval
+trust-wide = 95 % intervals are ±{ $half } wide
+trust-other-load = other programs used the device in { $count } of { $all } steps
+trust-page-cache = the page cache answered part of { $count } of { $all } steps
+trust-check-failed = a consistency check failed in { $count } of { $all } steps
+trust-errors = I/Os failed in { $count } of { $all } steps
+trust-hot = heat slowed drives in { $count } of { $all } steps
+trust-holes = { $count } of { $all } steps read space that was never written
+trust-unsteady = { $count } of { $all } steps were not steady
+trust-not-run = { $count } of { $all } steps were refused or failed
+trust-mend-idle = stop other work, or add --wait-idle
+trust-mend-stolen = use a host whose CPUs are not shared, or compare in turns (--versus)
+trust-mend-longer = run { $time } longer (--time-budget)
+trust-mend-other-load = stop what uses the device, or name one that nothing uses
+trust-mend-direct = add --set direct=1
+trust-mend-checks = look at the checks: fathom show last --details
+trust-mend-errors = look at the kernel log and the drive's health
+trust-mend-hot = cool the drive, or leave pauses
+trust-mend-holes = write the target first
+trust-mend-unsteady = write the drive to steady state first (fathom run snia)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use fathom_judge::document::{
-    ComparedFigure, ComparedStep, Comparison, Document, LatencyView, Speed, StepState, StepView,
+    Brief, ComparedFigure, ComparedStep, Comparison, Document, LatencyView, Speed, StepState, StepView,
 };
 use fathom_lab::reproduce::{FigureRow, Reproduction};
 use fathom_language::{Language, with_unit};
@@ -46,11 +46,27 @@ pub(super) fn static_page(doc: &Document, words: &Words<'_>) -> String {
     page
 }
 
+/// The small table of an answer.
+fn write_brief(page: &mut String, brief: &Brief, words: &Words<'_>) -> fmt::Result {
+    write!(page, "<table class=\"brief\">")?;
+    for row in &brief.rows {
+        write!(page, "<tr><th scope=\"row\">{}</th>", Escaped(&words.say(&row.name)))?;
+        for cell in &row.cells {
+            write!(page, "<td>{}</td>", Escaped(&words.say(cell)))?;
+        }
+        write!(page, "</tr>")?;
+    }
+    write!(page, "</table>")
+}
+
 fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Result {
     write!(page, "<main><section>")?;
     for verdict in &doc.verdict {
         let (question, answer) = (words.say(&verdict.question), words.say(&verdict.answer));
-        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&question), Escaped(&answer))?;
+        let headline = words.say(&verdict.brief.headline);
+        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&question), Escaped(&headline))?;
+        write_brief(page, &verdict.brief, words)?;
+        write!(page, "<p>{}</p>", Escaped(&answer))?;
         let items = verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats);
         write_list(page, items.map(|item| words.say(item)))?;
     }

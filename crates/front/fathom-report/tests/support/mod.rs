@@ -265,6 +265,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
 
 pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
     Document {
+        trust: None,
         fathom: "0.1.0".to_owned(),
         schema: SCHEMA,
         run: RunInfo {

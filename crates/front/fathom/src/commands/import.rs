@@ -37,7 +37,7 @@ pub(crate) fn import(args: &Args, file: &Path, json: bool) -> Result<Exit, Probl
         talk(&format!("note: {}", say(note)));
     }
     let document = document(&lab, run)?;
-    result(&if json { to_json(&document) } else { shown(&document) });
+    result(&if json { to_json(&document) } else { shown(&document, false) });
     Ok(Exit::Done)
 }
 

@@ -5,12 +5,13 @@ use fathom_lab::delete_run;
 use fathom_store::RunId;
 
 use super::{existing_lab, load, to_json};
+use crate::answer::answer;
 use crate::args::Args;
 use crate::comparison;
 use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::table::{self, Layout};
-use crate::terminal::{fill, result, say, talk};
+use crate::terminal::{result, talk};
 
 /// Runs in the lab, newest last.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
@@ -39,7 +40,7 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
 }
 
 /// Verdict and table of a run.
-pub(crate) fn show(args: &Args, run: &str, json: bool) -> Result<Exit, Problem> {
+pub(crate) fn show(args: &Args, run: &str, details: bool, json: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let document = load(&lab, run)?;
     if json {
@@ -48,22 +49,55 @@ pub(crate) fn show(args: &Args, run: &str, json: bool) -> Result<Exit, Problem> 
     }
     let cores = table::cores(Layout::of(&console::Term::stdout()), &document.steps);
     let separator = if cores.is_empty() { "" } else { "\n" };
-    result(&format!("{}{separator}{cores}", shown(&document)));
+    let why = if details { explanation::reasons(&document) } else { String::new() };
+    result(&format!("{}{why}{separator}{cores}", shown(&document, details)));
     Ok(Exit::Done)
 }
 
-/// Removes runs; the first that does not exist ends it, and says which were removed.
-pub(crate) fn rm(args: &Args, runs: &[i64]) -> Result<Exit, Problem> {
+/// Removes runs; the first that does not exist ends it, and says which were removed. Of a range those that there are.
+pub(crate) fn rm(args: &Args, runs: &[String]) -> Result<Exit, Problem> {
     let mut lab = existing_lab(args)?;
-    for run in runs {
-        delete_run(&mut lab, RunId(*run))?;
+    let known: Vec<i64> = lab.runs()?.iter().map(|r| r.id.0).collect();
+    let named = runs.iter().map(|word| numbers(word, &known)).collect::<Result<Vec<_>, _>>()?;
+    for run in named.concat() {
+        delete_run(&mut lab, RunId(run))?;
         talk(&format!("removed run {run}"));
     }
     Ok(Exit::Done)
 }
 
-/// The whole run as text: verdict, then the table.
-pub(crate) fn shown(document: &Document) -> String {
+/// The runs that a word names: `3`, or those of `10-34` that are known.
+fn numbers(word: &str, known: &[i64]) -> Result<Vec<i64>, Problem> {
+    let problem =
+        |what: String| Problem::usage(what, "give numbers of runs or ranges: fathom rm 3 10-34 (fathom list)");
+    let number = |text: &str| text.parse::<i64>().map_err(|_| problem(format!("`{word}` is not a run")));
+    let Some((first, last)) = word.split_once('-') else { return Ok(vec![number(word)?]) };
+    let (first, last) = (number(first)?, number(last)?);
+    let inside: Vec<i64> = known.iter().copied().filter(|run| (first..=last).contains(run)).collect();
+    match inside.is_empty() {
+        true => Err(problem(format!("no run lies in {word}"))),
+        false => Ok(inside),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn a_range_names_the_runs_that_there_are() {
+        let known = [1, 3, 10, 12, 40];
+        assert_eq!(numbers("3", &known).expect("a run"), [3]);
+        assert_eq!(numbers("2-12", &known).expect("runs"), [3, 10, 12]);
+        for bad in ["", "x", "1-", "-3", "5-9", "12-10", "1-2-3", "last"] {
+            let problem = numbers(bad, &known).expect_err(bad);
+            assert!(problem.help.is_some_and(|help| help.contains("fathom list")), "{bad}");
+        }
+    }
+}
+
+/// The whole run as text: the answer, then the table.
+pub(crate) fn shown(document: &Document, details: bool) -> String {
     let mut text = format!(
         "run {} · {}{} · {} · {}\n\n{}",
         document.run.id,
@@ -71,7 +105,7 @@ pub(crate) fn shown(document: &Document) -> String {
         if document.run.plan.machine.is_some() { " · SIMULATED" } else { "" },
         document.run.state.as_str(),
         document.run.started,
-        verdict(document)
+        answer(document, details)
     );
     text.push('\n');
     if let Some(comparison) = &document.comparison {
@@ -82,23 +116,5 @@ pub(crate) fn shown(document: &Document) -> String {
     text.push_str(&table::rows(layout, &document.steps));
     text.push_str(&table::legend(&document.steps));
     text.push_str(&explanation::predictions(document));
-    text
-}
-
-/// The answer with its evidence, for people.
-pub(crate) fn verdict(document: &Document) -> String {
-    let mut text = String::new();
-    for verdict in &document.verdict {
-        text.push_str(&fill(&say(&verdict.answer), ""));
-        for line in &verdict.evidence {
-            text.push_str(&fill(&say(line), "  "));
-        }
-        for line in &verdict.would_help {
-            text.push_str(&fill(&format!("Would help: {}", say(line)), ""));
-        }
-        for line in &verdict.caveats {
-            text.push_str(&fill(&format!("Caveat: {}", say(line)), ""));
-        }
-    }
     text
 }

@@ -14,6 +14,7 @@ mod reproduce;
 mod restore;
 mod run;
 mod source;
+mod studies;
 
 use std::path::PathBuf;
 
@@ -28,21 +29,22 @@ use crate::exit::{Exit, Problem};
 
 /// Runs the command.
 pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
-    match &args.command {
+    let Some(command) = &args.command else { return studies::first_commands() };
+    match command {
         // What a killed run left changed would distort what is measured now.
         Command::Run(_) | Command::Io(_) => restore::restore_abandoned(),
         Command::Plan(_) | Command::Inspect(_) => restore::warn_of_abandoned(),
         _ => {}
     }
-    match &args.command {
+    match command {
         Command::Run(run) => run::run_study(args, run),
         Command::Io(io) => run::run_io(args, io),
         Command::Plan(options) => plan::plan(args, options),
-        Command::Studies { json } => plan::studies(*json),
+        Command::Studies { name, toml, json } => studies::studies(name.as_deref(), *toml, *json),
         Command::Inspect(options) => inspect::inspect(options),
         Command::Restore { list, json, interrupted } => restore::restore(args, *list, *json, *interrupted),
         Command::List { json } => lab::list(args, *json),
-        Command::Show { run, json } => lab::show(args, run, *json),
+        Command::Show { run, details, json } => lab::show(args, run, *details, *json),
         Command::Catalogue(options) => catalogue::catalogue(options),
         Command::Predict(options) => predict::predict(args, options),
         Command::Machines(options) => machines::machines(options),

@@ -1,10 +1,8 @@
-//! `plan` and `studies`: what would be done, without doing it.
+//! `plan`: what would be done, without doing it.
 
 use fathom_lab::{ConductError, ConductOptions, TargetError, executed_plan, refused_writes, resumed_plan};
 use fathom_language::Language;
 use fathom_message::{Place, Say};
-use fathom_plan::{Overrides, builtin_studies, parse_study};
-use fathom_units::format_duration_ns;
 
 use super::{existing_lab, lab_if_any, lab_path, run_number, source, to_json};
 use crate::args::{Args, PlanArgs};
@@ -57,37 +55,6 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
         };
         let why = Language::English.say_at(&place, &error.message(), error.help().as_ref());
         text.push_str(&format!("It could not be run: {why}\n"));
-    }
-    result(&text);
-    Ok(Exit::Done)
-}
-
-/// What each study asks.
-pub(crate) fn studies(json: bool) -> Result<Exit, Problem> {
-    let mut rows = Vec::new();
-    for (name, text) in builtin_studies() {
-        let overrides = Overrides { targets: vec![".".to_owned()], describe: true, ..Overrides::default() };
-        rows.push((*name, parse_study(text, &format!("{name}.toml"), &overrides)?));
-    }
-    if json {
-        let list: Vec<serde_json::Value> = rows
-            .iter()
-            .map(|(name, plan)| {
-                serde_json::json!({
-                    "name": name, "question": say(&plan.study.question_message()), "steps": plan.steps.len(),
-                    "time_max_s": plan.time_budget_ns().map(|ns| ns as f64 / 1e9), "writes": plan.is_destructive(),
-                })
-            })
-            .collect();
-        result(&to_json(&serde_json::json!({ "studies": list })));
-        return Ok(Exit::Done);
-    }
-    let mut text = format!("{:<12} {:>5} {:>14}  {:<7} question\n", "study", "steps", "at most", "writes");
-    for (name, plan) in &rows {
-        let time = plan.time_budget_ns().map_or("-".to_owned(), format_duration_ns);
-        let writes = if plan.is_destructive() { "yes" } else { "no" };
-        let question = say(&plan.study.question_message());
-        text.push_str(&format!("{name:<12} {:>5} {time:>14}  {writes:<7} {question}\n", plan.steps.len()));
     }
     result(&text);
     Ok(Exit::Done)

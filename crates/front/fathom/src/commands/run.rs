@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume};
 use fathom_plan::{Knobs, Plan, TargetId};
@@ -14,12 +15,13 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use super::restore::journal_dir;
-use super::{existing_lab, lab::verdict, lab_path, output::Output, output::write_report, run_number, source, to_json};
+use super::{existing_lab, lab_path, output::Output, output::write_report, run_number, source, to_json};
+use crate::answer::answer;
 use crate::args::{Args, IoArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
 use crate::explanation;
+use crate::idle;
 use crate::progress::Shown;
-use crate::table;
 use crate::terminal::{print_problem, print_result, talk};
 
 /// `fathom run`.
@@ -33,16 +35,19 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
         Some(number) => What::Resume(run_number(&existing_lab(args)?, number)?),
         None => What::New(&plan),
     };
-    conduct_and_show(args, &what, &run.common, &options, &|document| {
+    let wait = match &run.wait_idle {
+        Some(time) => Some(Some(Duration::from_nanos(source::time_budget_ns(time)?))),
+        None => Some(None),
+    };
+    conduct_and_show(args, &what, wait, &run.common, &options, &|document| {
         let last = document.run.id;
-        let mut text = verdict(document);
+        let mut text = answer(document, run.details);
         if run.explain {
             text.push_str(&explanation::reasons(document));
         }
         text.push_str(&explanation::predictions(document));
-        text.push_str(&table::legend(&document.steps));
         text.push_str(&format!(
-            "Table: fathom show {last}    again: fathom run --like {last}    report: fathom report {last}\n"
+            "More: fathom show {last} --details    again: fathom run --like {last}    report: fathom report {last}\n"
         ));
         text
     })
@@ -62,7 +67,8 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     let targets = targets.into_iter().map(TargetId::new).collect();
     let plan = Plan::from_io(&knobs, targets, &command_line()).map_err(Problem::from)?;
     let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
-    conduct_and_show(args, &What::New(&plan), &io.common, &options, &|document| {
+    // One step by hand starts at once.
+    conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
         let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
         simulated_line(document).into_iter().chain(steps).collect()
     })
@@ -106,9 +112,11 @@ fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
     }
 }
 
+/// `look`: whether the host is looked at first, and how long may be waited for it to be idle.
 fn conduct_and_show(
     args: &Args,
     what: &What<'_>,
+    look: Option<Option<Duration>>,
     common: &RunCommon,
     options: &ConductOptions,
     show: &dyn Fn(&fathom_judge::document::Document) -> String,
@@ -121,7 +129,13 @@ fn conduct_and_show(
     output.map_or(Ok(()), Output::check)?;
     let mut lab = Lab::open(&lab_path(args)?)?;
     let stop = watch_stop_signals(lab_path(args)?)?;
-    let mut shown = Shown::new(common.shown.quiet);
+    let is_real = !matches!(what, What::New(plan) if plan.machine.is_some());
+    if let Some(wait) = look.filter(|_| is_real)
+        && idle::before_run(wait, common.shown.quiet, &stop)?
+    {
+        return Ok(Exit::Interrupted);
+    }
+    let mut shown = Shown::new(common.shown.quiet, options.time_budget_ns.is_some());
     let mut on_event = |event: Event<'_>| shown.event(&event);
     let outcome = match what {
         What::New(plan) => conduct(&mut lab, plan, options, &stop, &mut on_event),

@@ -1,0 +1,258 @@
+//! One verdict on the trust that the figures of a run deserve, its main reasons, and what would mend the worst.
+
+use fathom_message::{Message, Quantity, Unit, msg};
+use fathom_plan::Phase;
+use fathom_record::Warning;
+
+use crate::document::{CheckCause, CheckName, StepState, StepView, Trust, TrustLevel};
+
+/// Reasons that are said; the others stand with their steps.
+const REASONS_MAX: usize = 2;
+/// Share of the CPUs busy with other work, from which on figures are lower bounds, and from which on they are doubted.
+const BUSY: [f64; 2] = [0.10, 0.40];
+/// Share of the CPU time taken by the hypervisor, percent.
+const STOLEN_PCT: [f64; 2] = [2.0, 15.0];
+/// Half width of the median interval over its figure.
+const HALF_WIDTH: [f64; 2] = [0.05, 0.25];
+/// Share of the steps that something speaks against, from which on it speaks against the run.
+const STEPS: [f64; 2] = [0.10, 0.40];
+/// A mend of more hours is no advice.
+const LONGER_MAX_S: f64 = 4.0 * 3600.0;
+
+/// Something that speaks against the figures.
+struct Reason {
+    level: TrustLevel,
+    /// How far beyond its threshold, to order reasons of one level.
+    weight: f64,
+    what: Message,
+    mend: Option<Message>,
+}
+
+/// How far the figures of these steps can be trusted.
+#[must_use]
+pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
+    if is_simulated {
+        return Trust { level: TrustLevel::Simulated, reasons: vec![msg!("trust-simulated")], mend: None };
+    }
+    let measured: Vec<&StepView> = steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0).collect();
+    if measured.is_empty() {
+        return Trust { level: TrustLevel::Poor, reasons: vec![msg!("verdict-nothing-measured")], mend: None };
+    }
+    let mut reasons: Vec<Reason> =
+        [busy(&measured), stolen(&measured), width(&measured)].into_iter().flatten().collect();
+    reasons.extend(of_checks(&measured));
+    reasons.extend(of_warnings(&measured));
+    reasons.extend(unsteady(&measured));
+    reasons.extend(not_run(steps));
+    reasons.sort_by(|a, b| b.level.cmp(&a.level).then(b.weight.total_cmp(&a.weight)));
+    let level = reasons.first().map_or(TrustLevel::Good, |r| r.level);
+    let mend = reasons.iter_mut().filter(|r| r.level == level).find_map(|r| r.mend.take());
+    Trust { level, reasons: reasons.into_iter().take(REASONS_MAX).map(|r| r.what).collect(), mend }
+}
+
+/// What a value says by its two thresholds; `None` below the first.
+fn graded(value: f64, [usable, poor]: [f64; 2], what: Message, mend: Option<Message>) -> Option<Reason> {
+    let level = if value >= poor { TrustLevel::Poor } else { TrustLevel::Usable };
+    (value >= usable).then(|| Reason { level, weight: value / usable, what, mend })
+}
+
+/// The value in the middle of those that are known.
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = values.collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
+fn busy(steps: &[&StepView]) -> Option<Reason> {
+    let known = || steps.iter().filter_map(|s| s.cpu.as_ref()).filter(|c| c.cpus_online > 0);
+    let cpus = known().map(|c| c.cpus_online).max()?;
+    let cores = median(known().map(|c| c.baseline_busy_cores))?;
+    let what = msg!("trust-busy", cores = Quantity::cores(cores), cpus = cpus);
+    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle")))
+}
+
+fn stolen(steps: &[&StepView]) -> Option<Reason> {
+    let share = median(steps.iter().filter_map(|s| s.cpu.as_ref()).map(|c| c.steal_pct))?;
+    graded(share, STOLEN_PCT, msg!("trust-stolen", share = Quantity::pct(share)), Some(msg!("trust-mend-stolen")))
+}
+
+fn half_width(step: &StepView) -> Option<f64> {
+    let [low, high] = step.iops_ci95?;
+    (step.iops > 0.0).then(|| (high - low) / 2.0 / step.iops)
+}
+
+/// Intervals that are wide, or that are missing where there was something to judge.
+fn width(steps: &[&StepView]) -> Option<Reason> {
+    let judged: Vec<&&StepView> =
+        steps.iter().filter(|s| s.iops_ci95.is_some() || s.iops_ci95_why_none.is_some()).collect();
+    let missing = judged.iter().filter(|s| s.iops_ci95.is_none()).count();
+    if judged.is_empty() {
+        return None;
+    }
+    if missing * 2 > judged.len() {
+        let needs_s: f64 = judged.iter().filter_map(|s| Some((s.iops_ci95_needs_s? - s.runtime_s).max(0.0))).sum();
+        return graded(1.0, STEPS, msg!("trust-no-intervals", count = missing, all = judged.len()), longer(needs_s));
+    }
+    let half = median(judged.iter().filter_map(|s| half_width(s)))?;
+    // An interval narrows with the square root of the time.
+    let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
+    let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
+    graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s))
+}
+
+/// `run 6 min longer`; `None` where that is no advice.
+fn longer(seconds: f64) -> Option<Message> {
+    let is_advice = seconds > 0.0 && seconds <= LONGER_MAX_S;
+    is_advice.then(|| msg!("trust-mend-longer", time = Quantity::new(seconds * 1e9, Unit::DurationNs)))
+}
+
+fn of_checks(steps: &[&StepView]) -> Vec<Reason> {
+    let count = |is_meant: &dyn Fn(CheckName, Option<CheckCause>) -> bool| {
+        let has = |s: &&&StepView| s.checks.iter().any(|c| c.ok == Some(false) && is_meant(c.name, c.cause));
+        steps.iter().filter(has).count()
+    };
+    let others = count(&|_, cause| cause == Some(CheckCause::OtherLoad));
+    let cached = count(&|name, _| name == CheckName::PageCache);
+    let laws = count(&|name, cause| name != CheckName::PageCache && cause != Some(CheckCause::OtherLoad));
+    let all = steps.len();
+    let share = |n: usize| n as f64 / all as f64;
+    let reason = |n: usize, what: Message, mend: Message| {
+        (n > 0).then(|| graded(share(n).max(STEPS[0]), STEPS, what, Some(mend)))
+    };
+    [
+        reason(others, msg!("trust-other-load", count = others, all = all), msg!("trust-mend-other-load")),
+        reason(cached, msg!("trust-page-cache", count = cached, all = all), msg!("trust-mend-direct")),
+        reason(laws, msg!("trust-check-failed", count = laws, all = all), msg!("trust-mend-checks")),
+    ]
+    .into_iter()
+    .flatten()
+    .flatten()
+    .collect()
+}
+
+fn of_warnings(steps: &[&StepView]) -> Vec<Reason> {
+    let count = |is_meant: &dyn Fn(&Warning) -> bool| steps.iter().filter(|s| s.warnings.iter().any(is_meant)).count();
+    let all = steps.len();
+    let hot = count(&|w| matches!(w, Warning::Throttled { .. }));
+    let holes = count(&|w| matches!(w, Warning::ReadsOfUnwrittenSpace { .. }));
+    let failed = count(&|w| matches!(w, Warning::IoErrors { .. } | Warning::VerifyFailed { .. }));
+    let reason = |n: usize, least: f64, what: Message, mend: Message| {
+        let share = (n as f64 / all as f64).max(least);
+        (n > 0).then(|| graded(share, STEPS, what, Some(mend)))
+    };
+    [
+        // One failed I/O is one too many.
+        reason(failed, STEPS[1], msg!("trust-errors", count = failed, all = all), msg!("trust-mend-errors")),
+        reason(hot, STEPS[0], msg!("trust-hot", count = hot, all = all), msg!("trust-mend-hot")),
+        reason(holes, STEPS[0], msg!("trust-holes", count = holes, all = all), msg!("trust-mend-holes")),
+    ]
+    .into_iter()
+    .flatten()
+    .flatten()
+    .collect()
+}
+
+fn unsteady(steps: &[&StepView]) -> Option<Reason> {
+    let (count, all) = (steps.iter().filter(|s| s.is_unsteady()).count(), steps.len());
+    let what = msg!("trust-unsteady", count = count, all = all);
+    graded(count as f64 / all as f64, STEPS, what, Some(msg!("trust-mend-unsteady")))
+}
+
+fn not_run(steps: &[StepView]) -> Option<Reason> {
+    let planned = || steps.iter().filter(|s| s.phase == Phase::Measure);
+    let bad = planned().filter(|s| matches!(s.state, StepState::Refused | StepState::Failed)).count();
+    let all = planned().count();
+    let what = msg!("trust-not-run", count = bad, all = all);
+    (bad > 0).then(|| graded((bad as f64 / all as f64).max(STEPS[0]), STEPS, what, None)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{CheckView, CpuView};
+    use crate::samples;
+    use fathom_language::english;
+
+    fn step(half: f64) -> StepView {
+        let mut view = crate::step_view(&samples::step(), Ok(&samples::record(&[1_000; 10])));
+        view.iops = 1_000.0;
+        view.iops_ci95 = Some([1_000.0 * (1.0 - half), 1_000.0 * (1.0 + half)]);
+        view.iops_ci95_why_none = None;
+        view.runtime_s = 10.0;
+        view.warnings.clear();
+        view.checks.clear();
+        view.steady = None;
+        view.cpu = None;
+        view
+    }
+
+    fn on_host(mut view: StepView, baseline_busy_cores: f64, steal_pct: f64) -> StepView {
+        let cpu = CpuView {
+            busy_cores: 0.5,
+            cpus_online: 2,
+            ns_per_io: Some(3.0),
+            user_ns_per_io: 1.0,
+            system_ns_per_io: 1.0,
+            irq_ns_per_io: 1.0,
+            kernel_worker_ns_per_io: 0.0,
+            interrupts_per_io: 1.0,
+            context_switches_per_io: 1.0,
+            iops_per_core: None,
+            busy_physical_cores: 0.5,
+            iops_per_physical_core: None,
+            baseline_busy_cores,
+            steal_pct,
+            busiest_cpu: None,
+        };
+        view.cpu = Some(cpu);
+        view
+    }
+
+    fn said(trust: &Trust) -> (TrustLevel, Vec<String>, Option<String>) {
+        (trust.level, trust.reasons.iter().map(english).collect(), trust.mend.as_ref().map(english))
+    }
+
+    #[test]
+    fn narrow_intervals_on_a_quiet_host_are_good() {
+        let steps: Vec<StepView> = (0..4).map(|_| on_host(step(0.02), 0.05, 0.1)).collect();
+        assert_eq!(said(&trust(&steps, false)), (TrustLevel::Good, vec![], None));
+        let simulated = trust(&steps, true);
+        assert_eq!((simulated.level, simulated.reasons.len()), (TrustLevel::Simulated, 1));
+        assert_eq!(trust(&[], false).level, TrustLevel::Poor);
+    }
+
+    #[test]
+    fn a_busy_host_is_named_with_what_it_took_and_what_mends_it() {
+        let steps = [on_host(step(0.02), 1.9, 0.0), on_host(step(0.02), 1.9, 0.0)];
+        let (level, reasons, mend) = said(&trust(&steps, false));
+        assert_eq!(level, TrustLevel::Poor);
+        assert_eq!(reasons, ["other programs kept 1.90 of 2 CPUs busy: rates are lower bounds"]);
+        assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
+        let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
+        assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));
+    }
+
+    #[test]
+    fn wide_intervals_say_how_much_longer_they_need() {
+        // Twice as wide as wanted needs four times as long: 60 s more.
+        let steps = [step(0.10), step(0.10)];
+        let (level, reasons, mend) = said(&trust(&steps, false));
+        assert_eq!((level, reasons), (TrustLevel::Usable, vec!["95 % intervals are ±10 % wide".to_owned()]));
+        assert_eq!(mend.as_deref(), Some("run 1 min 00 s longer (--time-budget)"));
+        assert_eq!(trust(&[step(0.4)], false).level, TrustLevel::Poor);
+    }
+
+    #[test]
+    fn the_worst_two_reasons_are_said_and_a_failed_io_outweighs_all() {
+        let mut failed = on_host(step(0.3), 0.5, 4.0);
+        failed.warnings.push(Warning::IoErrors { count: 1, errno: 5 });
+        let mut checked = step(0.02);
+        let law = CheckView { name: CheckName::LittlesLaw, ok: Some(false), sentence: msg!("trust-hot"), cause: None };
+        checked.checks.push(law);
+        let many: Vec<StepView> = std::iter::once(failed).chain((0..3).map(|_| checked.clone())).collect();
+        let trust = trust(&many, false);
+        let (level, reasons, _) = said(&trust);
+        assert_eq!((level, reasons.len()), (TrustLevel::Poor, 2));
+        assert!(reasons.iter().any(|r| r.starts_with("I/Os failed")), "{reasons:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! What the first looks at answers are made of: the limit as a clause, cells, rows, and the command to go on with.
+
+use fathom_message::{Message, Quantity, msg};
+use fathom_model::LimitName;
+
+use super::caveats::limiting_part;
+use super::kind::{Kind, Loads};
+use super::parts::{depth_or_rate, is_bandwidth, load, p99};
+use super::plateau::Most;
+use crate::document::{Brief, BriefRow, NextCommand, StepView};
+
+/// A row of the small table.
+pub(super) fn row(name: Message, cells: impl IntoIterator<Item = Message>) -> BriefRow {
+    BriefRow { name, cells: cells.into_iter().collect() }
+}
+
+/// The brief with no more rows than it may have.
+pub(super) fn brief(headline: Message, rows: impl IntoIterator<Item = BriefRow>, next: Option<NextCommand>) -> Brief {
+    Brief { headline, rows: rows.into_iter().take(Brief::ROWS_MAX).collect(), next }
+}
+
+/// What limits the step, to stand after its figure: `limited by the device (96 %)`.
+pub(super) fn limited(step: &StepView) -> Message {
+    match step.limit.name {
+        LimitName::Unknown => msg!("brief-limit-unknown"),
+        LimitName::PageCache => msg!("brief-limit-page-cache"),
+        _ => match step.limit.probability {
+            Some(p) => msg!("brief-limited-probably", what = limiting_part(step), probability = Quantity::share(p)),
+            None => msg!("brief-limited", what = limiting_part(step)),
+        },
+    }
+}
+
+/// What limits the step, alone in a cell: `device (96 %)`.
+pub(super) fn limit_cell(step: &StepView) -> Message {
+    match (step.limit.name, step.limit.probability) {
+        (LimitName::Unknown, _) => msg!("brief-cell-limit-unknown"),
+        (_, Some(p)) => msg!("brief-cell-probable", what = limiting_part(step), probability = Quantity::share(p)),
+        (_, None) => msg!("brief-cell-limit", what = limiting_part(step)),
+    }
+}
+
+/// `71.0k IOPS ±2.5 %`.
+pub(super) fn rate_cell(rate: Quantity) -> Message {
+    msg!("brief-cell-rate", rate = rate)
+}
+
+/// `p99 2.76 ms`, or the mean where no p99 is known.
+pub(super) fn latency_cell(step: &StepView) -> Option<Message> {
+    let lat = step.lat_ns.as_ref()?;
+    Some(match p99(lat) {
+        Some(p99) => msg!("brief-cell-p99", p99 = Quantity::ns(p99.value)),
+        None => msg!("brief-cell-mean", mean = Quantity::ns(lat.mean)),
+    })
+}
+
+/// `71.0k IOPS ±2.5 % of 4k random reads at T1 QD64, limited by the device (96 %).`
+pub(super) fn gives(kind: &Loads<'_>) -> Message {
+    let most = Most::of(kind);
+    msg!("brief-gives", rate = most.rate, kind = kind.name(), load = load(most.first()), limited = limited(most.best))
+}
+
+/// A row for each kind of random load, and one for the reads and writes of a sequential one together.
+pub(super) fn rows_of(kinds: &[Loads<'_>]) -> Vec<BriefRow> {
+    let mut out: Vec<(Option<Kind>, BriefRow)> = Vec::new();
+    for kind in kinds {
+        let most = Most::of(kind);
+        if !is_bandwidth(most.best) {
+            let depth = depth_or_rate(most.first());
+            let cells =
+                [Some(rate_cell(most.rate)), Some(depth), latency_cell(most.first()), Some(limit_cell(most.best))];
+            out.push((None, row(kind.name(), cells.into_iter().flatten())));
+            continue;
+        }
+        let place = kind.kind.any_operation();
+        let what = kind.kind.operations_message();
+        let cell = msg!("brief-cell-operation", what = what, rate = most.rate, limit = limit_cell(most.best));
+        match out.iter_mut().find(|(of, _)| of.as_ref() == Some(&place)) {
+            Some((_, row)) => row.cells.push(cell),
+            None => out.push((Some(place.clone()), row(place.place_message(), [cell]))),
+        }
+    }
+    out.into_iter().map(|(_, row)| row).collect()
+}
+
+/// The load that the steps of a kind ran at, for a command: `--target /dev/nvme0n1`, nothing for the current directory.
+fn targets(steps: &[StepView]) -> String {
+    let Some(step) = steps.iter().max_by_key(|s| s.targets.len()) else { return String::new() };
+    let mut names: Vec<&str> = Vec::new();
+    for target in &step.targets {
+        // All drives of a simulated machine are named by the machine.
+        let name = match target.strip_prefix("sim:").and_then(|t| t.split_once('/')) {
+            Some((machine, _)) if step.targets.len() > 1 => &target[..("sim:".len() + machine.len())],
+            _ => target.as_str(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.iter().filter(|name| **name != ".").map(|name| format!(" --target {}", quoted(name))).collect()
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// A study on the same targets.
+pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<NextCommand> {
+    Some(NextCommand { command: format!("fathom run {name}{}", targets(steps)), why })
+}
+
+/// The whole run as a page.
+pub(super) fn report() -> Option<NextCommand> {
+    Some(NextCommand { command: "fathom report last".to_owned(), why: msg!("next-report") })
+}
+
+/// What follows from the limit of the step that the answer stands on.
+pub(super) fn next(step: &StepView, steps: &[StepView]) -> Option<NextCommand> {
+    match step.limit.name {
+        LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
+        LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
+        LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
+        LimitName::Unknown => {
+            Some(NextCommand { command: "fathom run --like last --explain".to_owned(), why: msg!("next-explain") })
+        }
+        _ => Some(NextCommand { command: format!("fathom inspect{}", targets(steps)), why: msg!("next-inspect") }),
+    }
+}

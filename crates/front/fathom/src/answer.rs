@@ -1,0 +1,96 @@
+//! The answer on a terminal: a sentence, a small table, the trust it deserves, one command; all else on request.
+
+use fathom_judge::document::{Brief, BriefRow, Document, Trust, TrustLevel, Verdict};
+
+use crate::terminal::{fill, say};
+
+/// Rows shown before the details: with the sentence, the trust and the command they make six lines.
+const ROWS_SHOWN: usize = 3;
+/// Widest line of the small table whose cells are set under each other.
+const ALIGNED_MAX: usize = 100;
+
+/// The first look at a run; with `details` everything that it rests on.
+pub(crate) fn answer(document: &Document, details: bool) -> String {
+    let mut text = String::new();
+    // Sides of a comparison have a question in common; answers to another one are among the details.
+    let asked = document.verdict.first().map(|v| &v.question);
+    for (at, verdict) in document.verdict.iter().filter(|v| Some(&v.question) == asked).enumerate() {
+        text.push_str(&fill(&say(&verdict.brief.headline), ""));
+        // What is asked first is answered with its table; of other sides a sentence says which to unfold.
+        if at == 0 {
+            text.push_str(&rows(&verdict.brief.rows, if details { Brief::ROWS_MAX } else { ROWS_SHOWN }));
+        }
+    }
+    if let Some(trust) = &document.trust {
+        text.push_str(&fill(&trust_line(trust), ""));
+    }
+    if let Some(brief) = document.verdict.first().map(|v| &v.brief) {
+        text.push_str(&next(brief));
+    }
+    if details {
+        text.push_str(&document.verdict.iter().map(evidence).collect::<String>());
+    }
+    text
+}
+
+fn rows(rows: &[BriefRow], most: usize) -> String {
+    let more = rows.len().saturating_sub(most);
+    let lines: Vec<Vec<String>> =
+        rows.iter().take(most).map(|r| std::iter::once(&r.name).chain(&r.cells).map(say).collect()).collect();
+    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let width =
+        |column: usize| lines.iter().filter_map(|l| l.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let is_aligned = widths.iter().map(|w| w + 2).sum::<usize>() <= ALIGNED_MAX;
+    let line = |cells: &Vec<String>| {
+        let set = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match is_aligned || at == 0 {
+            true => format!("{cell:<width$}"),
+            false => cell.clone(),
+        });
+        format!("  {}\n", set.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    let mut text: String = lines.iter().map(line).collect();
+    if more > 0 {
+        text.truncate(text.trim_end().len());
+        text.push_str(&format!("  (+{more}: --details)\n"));
+    }
+    text
+}
+
+/// `Trust: usable: 95 % intervals are ±8.0 % wide. To mend: run 2 min longer.`
+fn trust_line(trust: &Trust) -> String {
+    let level = match trust.level {
+        TrustLevel::Simulated => "simulated",
+        TrustLevel::Good => "good",
+        TrustLevel::Usable => "usable",
+        TrustLevel::Poor => "poor",
+    };
+    let mut line = format!("Trust: {level}");
+    let reasons: Vec<String> = trust.reasons.iter().map(say).collect();
+    if !reasons.is_empty() {
+        line.push_str(&format!("; {}", reasons.join("; ")));
+    }
+    if let Some(mend) = &trust.mend {
+        line.push_str(&format!(". To mend: {}", say(mend)));
+    }
+    line
+}
+
+fn next(brief: &Brief) -> String {
+    brief.next.as_ref().map_or_else(String::new, |next| format!("Next: {}  # {}\n", next.command, say(&next.why)))
+}
+
+/// All that an answer rests on.
+fn evidence(verdict: &Verdict) -> String {
+    let mut text = format!("\n{}", fill(&say(&verdict.answer), ""));
+    for line in &verdict.evidence {
+        text.push_str(&fill(&say(line), "  "));
+    }
+    for line in &verdict.would_help {
+        text.push_str(&fill(&format!("Would help: {}", say(line)), ""));
+    }
+    for line in &verdict.caveats {
+        text.push_str(&fill(&format!("Caveat: {}", say(line)), ""));
+    }
+    text
+}

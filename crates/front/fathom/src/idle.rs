@@ -1,0 +1,106 @@
+//! The look at the host before a run: said first when it is busy, with the choice to wait.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_lab::{HostLook, look_at_host};
+use fathom_units::format_duration_ns;
+
+use crate::exit::{Exit, Problem};
+use crate::terminal::{talk, warning_word};
+
+/// Looks in a row that must find the host idle: work that pauses for a second is not over.
+const IDLE_LOOKS: u32 = 3;
+
+/// Says what other work there is; with `wait`, waits for it to end. A second per look. True: stopped meanwhile.
+///
+/// # Errors
+/// The host is still busy when the time to wait is over.
+pub(crate) fn before_run(wait: Option<Duration>, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
+    // A host that cannot be looked at is judged by the run's own counters, which then say why.
+    let Ok(look) = look_at_host() else { return Ok(false) };
+    if look.is_idle() {
+        return Ok(false);
+    }
+    let Some(most) = wait else {
+        if !quiet {
+            talk(&format!(
+                "{}: {}: rates will be lower bounds; --wait-idle waits until the host is idle",
+                warning_word(),
+                in_words(&look)
+            ));
+        }
+        return Ok(false);
+    };
+    wait_for_idle(look, most, quiet, stop)
+}
+
+fn wait_for_idle(first: HostLook, most: Duration, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
+    let (began, mut look, mut idle) = (Instant::now(), first, 0);
+    let mut said = Instant::now();
+    let say = |look: &HostLook| {
+        let left = most.saturating_sub(began.elapsed()).as_nanos() as u64;
+        talk(&format!("waiting for an idle host, {} at most: {}", format_duration_ns(left), in_words(look)));
+    };
+    if !quiet {
+        say(&look);
+    }
+    while idle < IDLE_LOOKS {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        if began.elapsed() >= most {
+            return Err(Problem::new(
+                Exit::Failed,
+                format!(
+                    "the host did not become idle within {}: {}",
+                    format_duration_ns(most.as_nanos() as u64),
+                    in_words(&look)
+                ),
+                "stop other work, wait longer (--wait-idle=1h), or run without --wait-idle",
+            ));
+        }
+        look = look_at_host().map_err(|e| Problem::of(Exit::Failed, &e))?;
+        idle = if look.is_idle() { idle + 1 } else { 0 };
+        if !quiet && said.elapsed() >= Duration::from_secs(10) {
+            said = Instant::now();
+            say(&look);
+        }
+    }
+    Ok(false)
+}
+
+/// `1.9 of 2 CPUs are busy with other work, the hypervisor takes 5 % of their time`.
+fn in_words(look: &HostLook) -> String {
+    let mut parts = vec![format!("{:.1} of {} CPUs are busy with other work", look.busy_cores, look.cpus)];
+    if look.stolen_share >= 0.01 {
+        parts.push(format!("the hypervisor takes {:.0} % of their time", 100.0 * look.stolen_share));
+    }
+    if look.slowdowns > 0 {
+        parts.push("heat slows them down".to_owned());
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_busy_is_said_with_its_share() {
+        let look = HostLook { busy_cores: 1.94, cpus: 2, stolen_share: 0.051, slowdowns: 2 };
+        let said =
+            "1.9 of 2 CPUs are busy with other work, the hypervisor takes 5 % of their time, heat slows them down";
+        assert_eq!(in_words(&look), said);
+    }
+
+    #[test]
+    fn waiting_ends_with_an_error_when_its_time_is_over_and_at_once_when_it_is_stopped() {
+        let busy = HostLook { busy_cores: 2.0, cpus: 2, stolen_share: 0.0, slowdowns: 0 };
+        let stop = AtomicBool::new(false);
+        let problem = wait_for_idle(busy, Duration::ZERO, true, &stop).expect_err("no time to wait");
+        assert!(problem.message.contains("2.0 of 2 CPUs") && problem.exit == Exit::Failed, "{}", problem.message);
+        stop.store(true, Ordering::Relaxed);
+        assert!(wait_for_idle(busy, Duration::from_secs(60), true, &stop).is_ok_and(|stopped| stopped));
+    }
+}

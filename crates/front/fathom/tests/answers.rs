@@ -1,0 +1,134 @@
+//! Users' questions, each answered within a first look: a sentence of at most 25 words, a table, the trust, one command.
+
+mod cli;
+
+use cli::Place;
+
+/// Lines of an answer before its details. A sentence that is broken at 80 characters counts once.
+const LINES_MAX: usize = 6;
+const WORDS_MAX: usize = 25;
+
+/// The answer without the line that names the run.
+fn answer(place: &Place, words: &str) -> Vec<String> {
+    let ended = place.run(&format!("{words} --quiet"));
+    // A study that asks for more drives than there are says so by its exit code, and answers all the same.
+    assert!(matches!(ended.code, Some(0 | 1)), "{words}\n{}", ended.err);
+    let mut lines: Vec<String> = Vec::new();
+    for line in ended.out.lines() {
+        match line.strip_prefix("  ") {
+            // What was broken goes on under its first line; rows of the table follow a whole sentence.
+            Some(rest) if lines.last().is_some_and(|l| !l.starts_with(' ') && !l.ends_with('.')) => {
+                let last = lines.last_mut().expect("a line before");
+                last.push(' ');
+                last.push_str(rest);
+            }
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let run = lines.pop().expect("an answer");
+    assert!(run.starts_with("More: fathom show "), "{run}");
+    lines
+}
+
+/// The answer, held to its limits.
+fn first_look(place: &Place, words: &str) -> String {
+    let lines = answer(place, words);
+    let count = lines[0].split_whitespace().count();
+    assert!(count <= WORDS_MAX, "{count} words: {}", lines[0]);
+    assert!(lines.len() <= LINES_MAX, "{} lines:\n{}", lines.len(), lines.join("\n"));
+    for code_name in ["all_cores", "irq_core", "queue_depth", "page_cache", "±0.0 %", "NaN"] {
+        assert!(lines.iter().all(|l| !l.contains(code_name)), "{code_name}:\n{}", lines.join("\n"));
+    }
+    lines.join("\n")
+}
+
+const DRIVE: &str = "--target sim:epyc-8004/ssd-0";
+
+#[test]
+fn how_fast_is_this_and_what_stops_it() {
+    let place = Place::new();
+    insta::assert_snapshot!(first_look(&place, &format!("run quick {DRIVE} --time-budget 20s")));
+    insta::assert_snapshot!(first_look(&place, "run quick --target sim:epyc-8004 --time-budget 20s"));
+}
+
+#[test]
+fn does_binding_threads_help() {
+    insta::assert_snapshot!(first_look(&Place::new(), &format!("run pinning {DRIVE} --time-budget 80s")));
+}
+
+#[test]
+fn how_long_are_the_tails_and_which_load_keeps_a_latency() {
+    let place = Place::new();
+    insta::assert_snapshot!(first_look(&place, &format!("run qos {DRIVE} --time-budget 20s")));
+    let goal = "run qos --set latency_goal=p99<=200us";
+    insta::assert_snapshot!(first_look(&place, &format!("{goal} {DRIVE} --time-budget 20s")));
+}
+
+#[test]
+fn how_does_each_group_behave() {
+    let groups = "--group a=sim:epyc-8004/ssd-0 --group b=sim:epyc-8004/ssd-1,sim:epyc-8004/ssd-2";
+    insta::assert_snapshot!(first_look(&Place::new(), &format!("run enterprise {groups} --time-budget 60s")));
+}
+
+#[test]
+fn does_it_grow_with_drives_and_threads() {
+    insta::assert_snapshot!(first_look(&Place::new(), "run scaling --target sim:epyc-8004 --time-budget 20s"));
+}
+
+#[test]
+fn which_io_path_is_fastest() {
+    insta::assert_snapshot!(first_look(&Place::new(), &format!("run engines {DRIVE} --time-budget 20s")));
+}
+
+#[test]
+fn does_this_setting_help() {
+    let words = format!("run tune --versus engine=libaio {DRIVE} --time-budget 20s");
+    insta::assert_snapshot!(first_look(&Place::new(), &words));
+}
+
+#[test]
+fn what_are_the_figures_after_snia_pts() {
+    insta::assert_snapshot!(first_look(&Place::new(), &format!("run snia --only iops {DRIVE} --time-budget 60s")));
+}
+
+#[test]
+fn what_does_the_plain_path_give() {
+    insta::assert_snapshot!(first_look(&Place::new(), &format!("run baseline {DRIVE} --time-budget 20s")));
+}
+
+#[test]
+fn details_hold_everything_that_the_answer_rests_on() {
+    let place = Place::new();
+    let ended = place.run(&format!("run quick {DRIVE} --time-budget 20s --quiet --details"));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for part in ["Trust: simulated", "Would help: ", "Caveat: ", "One 4k random read at a time"] {
+        assert!(ended.out.contains(part), "{part}\n{}", ended.out);
+    }
+    let shown = place.run("show --details");
+    assert!(shown.code == Some(0) && shown.out.contains("Why\n"), "{}", shown.out);
+}
+
+#[test]
+fn without_a_command_the_first_three_are_named_with_their_time() {
+    let ended = Place::new().run("");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for part in ["fathom run quick", "1 min 01 s at most", "fathom inspect", "fathom run qos", "3 h 31 min"] {
+        assert!(ended.out.contains(part), "{part}\n{}", ended.out);
+    }
+    assert!(ended.out.lines().all(|l| l.chars().count() <= 120), "{}", ended.out);
+}
+
+#[test]
+fn a_study_is_explained_and_its_file_printed() {
+    let place = Place::new();
+    let about = place.run("studies qos");
+    assert!(about.out.contains("How long are the tails") && about.out.contains("at 90 % of max"), "{}", about.out);
+    let all = place.run("studies").out;
+    for time in ["3 h 31 min + fill", "2 d 05 h + fill", "1 min 01 s"] {
+        assert!(all.contains(time), "{time}\n{all}");
+    }
+    let file = place.run("studies qos --toml");
+    assert!(file.out.contains("[study]") && file.out.contains("[[ladder]]"), "{}", file.out);
+    let unknown = place.run("studies qoss");
+    assert!(unknown.code == Some(2) && unknown.err.contains("quick, "), "{}", unknown.err);
+}
