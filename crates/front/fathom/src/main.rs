@@ -7,6 +7,7 @@ mod exit;
 mod explanation;
 mod inventory;
 mod knob_flags;
+mod manual;
 mod model_args;
 mod preview;
 mod progress;
