@@ -52,6 +52,8 @@ install_all() {
     put "$work/zsh/_fathom" share/zsh/site-functions
     put "$work/fish/fathom.fish" share/fish/vendor_completions.d
     for page in README.md LICENSE CHANGELOG.md GLOSSARY.md; do put "$page" "$doc"; done
+    # What the README links to lies beside it as in the repository.
+    while read -r page; do put "$page" "$doc/$(dirname "$page")"; done < <(find docs -name '*.md' -o -name '*.png' | sort)
     {
         [ ${#before[@]} = 0 ] || printf 'directory %s\n' "${before[@]}"
         [ ${#made[@]} = 0 ] || printf 'directory %s\n' "${made[@]#"${DESTDIR:-}"}"

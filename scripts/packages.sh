@@ -21,6 +21,7 @@ if ldd "$binary" >/dev/null 2>&1 && ! ldd "$binary" 2>&1 | grep -q 'statically l
 fi
 
 mkdir -p "$out"
+rm -f "$out"/fathom-*.tar.gz "$out"/fathom_*.deb # Of other versions.
 work=$(mktemp -d -p "$out")
 trap 'rm -rf "$work"' EXIT
 strip -o "$work/fathom" "$binary"
