@@ -3,6 +3,9 @@ CARGO ?= cargo
 REPORT ?= fathom-quick.html
 PREFIX ?= /usr/local
 BINARY ?= target/release/fathom
+# How packages are built: release or lean.
+PROFILE ?= release
+PACKAGES ?= target/packages
 # What packages hold: linked with its own C library, it runs on any Linux of this architecture.
 STATIC := $(shell uname -m)-unknown-linux-musl
 
@@ -36,10 +39,10 @@ install:
 uninstall:
 	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
 
-# A tarball and a .deb into target/packages.
+# A tarball and a .deb into target/packages. What would say where in the source is not made: it would be stripped.
 packages: setup-packages viewer
-	$(CARGO) build --release --target $(STATIC) -p fathom
-	scripts/packages.sh $${CARGO_TARGET_DIR:-target}/$(STATIC)/release/fathom $(STATIC) target/packages
+	CARGO_PROFILE_RELEASE_DEBUG=false $(CARGO) build --profile $(PROFILE) --target $(STATIC) -p fathom
+	scripts/packages.sh $${CARGO_TARGET_DIR:-target}/$(STATIC)/$(PROFILE)/fathom $(STATIC) $(PACKAGES)
 
 # The viewer is built from source and embedded by the report crate; it is never committed.
 viewer: web/dist/viewer.html
@@ -76,8 +79,9 @@ browser:
 	scripts/browser.sh
 
 # The package in a fresh Debian: installed, used and removed, as somebody does who has never seen it.
-newcomer: packages
-	scripts/newcomer.sh target/packages/fathom_*.deb
+newcomer:
+	$(MAKE) --no-print-directory packages PROFILE=lean PACKAGES=target/packages-lean
+	scripts/newcomer.sh target/packages-lean/fathom_*.deb
 
 # Emulated machines with NVMe drives, switches and NUMA nodes, from Debian's QEMU; see docs/TESTBED.md.
 testbed: viewer
