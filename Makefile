@@ -1,8 +1,16 @@
 # Two commands are the whole set-up: `make run` and `make test`. Everything else is a part of one of them.
 CARGO ?= cargo
 REPORT ?= fathom-quick.html
+PREFIX ?= /usr/local
+BINARY ?= target/release/fathom
+# How packages are built: release or lean.
+PROFILE ?= release
+PACKAGES ?= target/packages
+# What packages hold: linked with its own C library, it runs on any Linux of this architecture.
+STATIC := $(shell uname -m)-unknown-linux-musl
 
-.PHONY: run test stages check build viewer setup-run setup-test lint doc unit web-test browser testbed bench latency miri truth truth-simulated truth-built truth-quick clean
+.PHONY: run test stages check build install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
+	browser newcomer testbed bench latency miri truth truth-simulated truth-built truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -12,7 +20,7 @@ run: build
 test: setup-test viewer
 	$(MAKE) --no-print-directory --keep-going stages
 
-stages: lint doc unit web-test browser truth-quick testbed
+stages: lint doc unit web-test browser newcomer truth-quick testbed
 
 # The inner loop: everything that needs no device, browser or emulated machine.
 check:
@@ -24,6 +32,18 @@ check:
 build: setup-run viewer
 	$(CARGO) build --release -p fathom
 
+# What `make build` made, with completions and pages of the manual; builds nothing, so that it can be run as root.
+install:
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh install "$(BINARY)"
+
+uninstall:
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh uninstall
+
+# A tarball and a .deb into target/packages. What would say where in the source is not made: it would be stripped.
+packages: setup-packages viewer
+	CARGO_PROFILE_RELEASE_DEBUG=false $(CARGO) build --profile $(PROFILE) --target $(STATIC) -p fathom
+	scripts/packages.sh $${CARGO_TARGET_DIR:-target}/$(STATIC)/$(PROFILE)/fathom $(STATIC) $(PACKAGES)
+
 # The viewer is built from source and embedded by the report crate; it is never committed.
 viewer: web/dist/viewer.html
 
@@ -33,6 +53,9 @@ web/dist/viewer.html: web/package-lock.json $(shell find web/src -type f 2>/dev/
 
 setup-run:
 	scripts/setup.sh run
+
+setup-packages:
+	scripts/setup.sh packages
 
 setup-test:
 	scripts/setup.sh test
@@ -54,6 +77,11 @@ web-test:
 browser:
 	$(CARGO) build -p fathom
 	scripts/browser.sh
+
+# The package in a fresh Debian: installed, used and removed, as somebody does who has never seen it.
+newcomer:
+	$(MAKE) --no-print-directory packages PROFILE=lean PACKAGES=target/packages-lean
+	scripts/newcomer.sh target/packages-lean/fathom_*.deb
 
 # Emulated machines with NVMe drives, switches and NUMA nodes, from Debian's QEMU; see docs/TESTBED.md.
 testbed: viewer

@@ -1,19 +1,29 @@
 #!/usr/bin/env bash
-# Installs what is missing on a Debian machine that has Rust and Node: `setup.sh run` for use, `setup.sh test` for tests.
+# Installs what is missing on a Debian machine that has Rust and Node: `setup.sh run` for use,
+# `setup.sh packages` to make packages, `setup.sh test` for tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-purpose=${1:?usage: setup.sh run|test}
+purpose=${1:?usage: setup.sh run|packages|test}
 missing=()
 need() { # command, Debian package
     command -v "$1" >/dev/null 2>&1 || missing+=("$2")
 }
 need cc gcc
 need make make
+# What is installed elsewhere is linked with a C library of its own.
+static=$(uname -m)-unknown-linux-musl
+if [ "$purpose" != run ]; then
+    need musl-gcc musl-tools
+    need dpkg-deb dpkg
+    need strip binutils
+    need python3 python3
+fi
 if [ "$purpose" = test ]; then
     need fio fio
     need chromium chromium
-    need python3 python3
+    need debootstrap debootstrap
+    need mandoc mandoc
     python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
     need mkfs.xfs xfsprogs
     need mkfs.btrfs btrfs-progs
@@ -52,6 +62,11 @@ fi
 for tool in cargo npm; do
     command -v "$tool" >/dev/null 2>&1 || { echo "setup: $tool is missing: install Rust (rustup) and Node.js first" >&2; exit 1; }
 done
+
+if [ "$purpose" != run ] && [ ! -d "$(rustc --print target-libdir --target "$static")" ]; then
+    command -v rustup >/dev/null 2>&1 || { echo "setup: Rust's library for $static is missing, and rustup to add it" >&2; exit 1; }
+    rustup target add "$static"
+fi
 
 # fio-plot draws one of our exports in the tests: proof that fio's own ecosystem reads them.
 if [ "$purpose" = test ] && [ ! -x target/fio-plot/bin/fio-plot ]; then

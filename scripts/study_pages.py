@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs what the pages of the studies and the README show, and puts its output in place of theirs.
+"""Runs what the pages of the studies show, and puts its output in place of theirs.
 
     scripts/study_pages.py [--binary target/release/fathom] [--work DIR] [NAME...]
 
@@ -92,12 +92,10 @@ def shortened(text: str) -> str:
     return "\n".join(out[:-1])
 
 
-def put(page: Path, heading: str, text: str, after: str = "") -> None:
-    """Replaces what stands in the first block below `heading`, from the line after `after` on."""
+def put(page: Path, heading: str, text: str) -> None:
+    """Replaces what stands in the first block below `heading`."""
     whole = page.read_text(encoding="utf-8")
     start = whole.index("```\n", whole.index(heading)) + len("```\n")
-    if after:
-        start = whole.index(after, start) + len(after)
     end = whole.index("\n```", start)
     page.write_text(whole[:start] + text + whole[end:], encoding="utf-8")
 
@@ -108,16 +106,12 @@ def predictions(out: str) -> str:
 
 
 def show(name: str, out: str, err: str) -> None:
-    readme = ROOT / "README.md"
     if name == "predict":
         put(PAGES / "quick.md", "## Predicted first", predictions(out))
-        put(readme, "## Predicted before", predictions(out), after="...\n")
         return
     page = PAGES / f"{name}.md"
     put(page, "While it runs (standard error):", shortened(err) if name in SHORTENED else err)
     put(page, "At the end (standard output):", out)
-    if name == "quick":
-        put(readme, "## What it looks like", f"{err}\n\n{out}", after="$ fathom run quick\n")
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ use fathom_language::Language;
 
 use crate::commands::Output;
 use crate::knob_flags::{self, KnobFlags};
+use crate::manual;
 
 /// How fast is this storage, what limits it, and what would change that.
 #[derive(Debug, Parser)]
@@ -126,6 +127,29 @@ pub(crate) enum Command {
         #[arg(required = true, value_name = "RUN")]
         runs: Vec<String>,
     },
+    /// Print what makes a shell complete Fathom's words
+    #[command(after_long_help = manual::WHERE_COMPLETIONS_GO)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write the manual pages: fathom.1 and one for each command
+    Manual {
+        /// Directory to write them to
+        dir: PathBuf,
+        /// Replace files that Fathom did not write
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+/// Shells that Fathom's words can be completed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// Headings of help texts.

@@ -26,6 +26,26 @@ pub(crate) enum Exit {
     Inconclusive = 5,
 }
 
+impl Exit {
+    /// All, in the order of their codes.
+    pub(crate) const ALL: [Exit; 6] =
+        [Exit::Done, Exit::Failed, Exit::Usage, Exit::Refused, Exit::Interrupted, Exit::Inconclusive];
+
+    /// What the manual says of it.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Exit::Done => "All done.",
+            Exit::Failed => {
+                "A step failed, something else went wrong under way, or compare --fail-if-slower found a slower step."
+            }
+            Exit::Usage => "Wrong usage or plan.",
+            Exit::Refused => "Refused before anything was written.",
+            Exit::Interrupted => "Interrupted; what was measured is kept.",
+            Exit::Inconclusive => "Asked to judge, and the data do not tell.",
+        }
+    }
+}
+
 impl From<Exit> for std::process::ExitCode {
     fn from(exit: Exit) -> Self {
         std::process::ExitCode::from(exit as u8)

@@ -9,6 +9,7 @@ mod explanation;
 mod idle;
 mod inventory;
 mod knob_flags;
+mod manual;
 mod model_args;
 mod preview;
 mod progress;

@@ -218,15 +218,17 @@ fn open_refused(id: &TargetId, error: &OpenError, direct: bool) -> StepFailure {
 
 /// tmpfs takes O_DIRECT since Linux 6.6 and then works in memory all the same: the figure would be a lie.
 fn refuse_memory_file_systems(id: &TargetId, file: &File, direct: bool) -> Result<(), StepFailure> {
-    const RAMFS_MAGIC: i64 = 0x8584_58f6;
+    // Of 32 bits each; how wide the field is that holds them differs between C libraries.
+    const TMPFS_MAGIC: u32 = libc::TMPFS_MAGIC as u32;
+    const RAMFS_MAGIC: u32 = 0x8584_58f6;
     // SAFETY: an all-zero statfs is a valid value of that plain structure.
     let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open and `stat` outlives the call.
     let done = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut stat) } == 0;
-    let magic = stat.f_type;
+    let magic = stat.f_type as u32;
     // A device node may well live on a tmpfs; its data does not.
     let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    if done && direct && is_file && (magic == libc::TMPFS_MAGIC || magic == RAMFS_MAGIC) {
+    if done && direct && is_file && (magic == TMPFS_MAGIC || magic == RAMFS_MAGIC) {
         return Err(refused(target_message(id), msg!("engine-tmpfs"), msg!("engine-tmpfs-help")));
     }
     Ok(())

@@ -7,6 +7,7 @@ mod import;
 mod inspect;
 mod lab;
 mod machines;
+mod manual;
 mod output;
 mod plan;
 mod predict;
@@ -54,6 +55,8 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Rm { runs } => lab::rm(args, runs),
         Command::Report { run, output, force } => output::report(args, run, output.as_deref(), *force),
         Command::Export(options) => output::export(args, options),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Manual { dir, force } => manual::manual(dir, *force),
         Command::Import { file, json } => import::import(args, file, *json),
     }
 }

@@ -112,6 +112,8 @@ const LIMITS: &[&str] = &[
     "core",
     "all_cores",
     "irq_core",
+    "kernel_thread",
+    "file_system",
     "raid",
     "memory",
     "page_cache",

@@ -147,7 +147,7 @@ impl Libaio {
     #[cold]
     fn get_events(&mut self, min: u32, timeout_ns: Option<u64>) -> io::Result<()> {
         let timeout = timeout_ns.map(|ns| libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_sec: (ns / 1_000_000_000) as _,
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         let timeout_at = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
