@@ -1,6 +1,6 @@
 //! The answer on a terminal: a sentence, a small table, the trust it deserves, one command; all else on request.
 
-use fathom_judge::document::{Brief, BriefRow, Document, Trust, TrustLevel, Verdict};
+use fathom_judge::document::{Brief, BriefRow, Document, Trust, Verdict};
 
 use crate::terminal::{fill, say};
 
@@ -59,13 +59,7 @@ fn rows(rows: &[BriefRow], most: usize) -> String {
 
 /// `Trust: usable: 95 % intervals are ±8.0 % wide. To mend: run 2 min longer.`
 fn trust_line(trust: &Trust) -> String {
-    let level = match trust.level {
-        TrustLevel::Simulated => "simulated",
-        TrustLevel::Good => "good",
-        TrustLevel::Usable => "usable",
-        TrustLevel::Poor => "poor",
-    };
-    let mut line = format!("Trust: {level}");
+    let mut line = format!("Trust: {}", say(&trust.level.message()));
     let reasons: Vec<String> = trust.reasons.iter().map(say).collect();
     if !reasons.is_empty() {
         line.push_str(&format!("; {}", reasons.join("; ")));

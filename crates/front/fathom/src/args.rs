@@ -220,9 +220,11 @@ pub(crate) struct SourceArgs {
     /// drives, groups of drives or arrays
     #[arg(long, value_name = "sim:NAME|FILE.toml", conflicts_with = "resume")]
     pub(crate) machine: Option<String>,
-    /// Change a knob for all steps, e.g. --set size=4g --set runtime=10s; `fathom run --help` lists them
+    /// Change a knob for all steps, e.g. --set size=4g; those of `fathom io` also as --size 4g. `--help` lists them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) knobs: KnobFlags<false>,
     /// Run these parts of the study only, e.g. --only iops (a study names its parts)
     #[arg(long, value_name = "NAME", conflicts_with = "like")]
     pub(crate) only: Vec<String>,
@@ -393,7 +395,7 @@ pub(crate) struct IoArgs {
     #[arg(long, value_name = "sim:NAME|FILE.toml", help_heading = TARGET)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) knobs: KnobFlags,
+    pub(crate) knobs: KnobFlags<true>,
     /// Any knob by its name, e.g. --set iodepth_batch_submit=8; those without an option of their own are listed below
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

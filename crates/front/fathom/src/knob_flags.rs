@@ -1,27 +1,33 @@
-//! Knobs on the command line: the flags of `fathom io` and the lists of `--set`, both from the one table of knobs.
+//! Knobs on the command line: the flags of `fathom io` and `fathom run` and the lists of `--set`, all from the one table of
+//! knobs.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fathom_plan::{Flag, Kind, KnobSpec, knob_groups, knobs};
 
 use crate::terminal::{fill, say};
 
-/// Knobs that were given as flags, with their values, in the order typed.
+/// Knobs that were given as flags, with their values, in the order typed. `BY_HAND`: of a step by hand, which has a default
+/// for each; a study has values of its own, which its flags change for all steps.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnobFlags(Vec<(&'static str, String)>);
+pub(crate) struct KnobFlags<const BY_HAND: bool>(Vec<(&'static str, String)>);
 
-impl KnobFlags {
+impl<const BY_HAND: bool> KnobFlags<BY_HAND> {
     /// Names of the table with values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 }
 
-impl Args for KnobFlags {
+impl<const BY_HAND: bool> Args for KnobFlags<BY_HAND> {
     fn augment_args(command: Command) -> Command {
         knob_groups().iter().fold(command, |command, group| {
             let heading = say(&group.title);
             let flags = group.knobs.iter().filter_map(|knob| Some((knob, knob.flag?)));
-            command.args(flags.map(|(knob, flag)| arg(knob, flag).help_heading(heading.clone())))
+            command.args(flags.map(|(knob, flag)| {
+                let arg = arg(knob, flag, BY_HAND).help_heading(heading.clone());
+                // What is done again is done as it was; the short help of a study names the flags of studies.
+                if BY_HAND { arg } else { arg.conflicts_with_all(["like", "resume"]).hide_short_help(true) }
+            }))
         })
     }
 
@@ -30,7 +36,7 @@ impl Args for KnobFlags {
     }
 }
 
-impl FromArgMatches for KnobFlags {
+impl<const BY_HAND: bool> FromArgMatches for KnobFlags<BY_HAND> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |knob: &'static KnobSpec, flag: Flag| match flag.is_bare {
             true => matches.get_flag(knob.name).then(|| "1".to_owned()),
@@ -51,8 +57,8 @@ impl FromArgMatches for KnobFlags {
     }
 }
 
-fn arg(knob: &KnobSpec, flag: Flag) -> Arg {
-    let default = flag.default.map_or_else(String::new, |word| format!(" [default: {word}]"));
+fn arg(knob: &KnobSpec, flag: Flag, has_default: bool) -> Arg {
+    let default = flag.default.filter(|_| has_default).map_or_else(String::new, |word| format!(" [default: {word}]"));
     let arg = Arg::new(knob.name)
         .long(flag.long)
         .visible_aliases(flag.aliases.iter().copied())

@@ -1,6 +1,6 @@
 //! An answer as it is read first, and how far it can be trusted.
 
-use fathom_message::Message;
+use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
 use super::step::without_words;
@@ -74,4 +74,17 @@ pub enum TrustLevel {
     Usable,
     /// Not to decide by.
     Poor,
+}
+
+impl TrustLevel {
+    /// In a word.
+    #[must_use]
+    pub fn message(self) -> Message {
+        match self {
+            TrustLevel::Simulated => msg!("trust-level-simulated"),
+            TrustLevel::Good => msg!("trust-level-good"),
+            TrustLevel::Usable => msg!("trust-level-usable"),
+            TrustLevel::Poor => msg!("trust-level-poor"),
+        }
+    }
 }

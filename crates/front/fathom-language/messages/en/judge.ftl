@@ -412,3 +412,7 @@ trust-mend-errors = look at the kernel log and the drive's health
 trust-mend-hot = cool the drive, or leave pauses
 trust-mend-holes = write the target first
 trust-mend-unsteady = write the drive to steady state first (fathom run snia)
+trust-level-simulated = simulated
+trust-level-good = good
+trust-level-usable = usable
+trust-level-poor = poor

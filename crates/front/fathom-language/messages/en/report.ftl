@@ -56,3 +56,4 @@ report-held-out-within = { $within } of the { $figures } figures that nothing wa
 report-all-figures = All figures
 report-fitted = fitted
 report-contradicts = contradicts other figures of its article: { $why }
+report-trust = Trust:

@@ -376,3 +376,7 @@ trust-mend-errors = 查看内核日志与磁盘健康状态
 trust-mend-hot = 为磁盘降温，或留出间歇
 trust-mend-holes = 先写满目标
 trust-mend-unsteady = 先把磁盘写到稳态（fathom run snia）
+trust-level-simulated = 模拟
+trust-level-good = 良好
+trust-level-usable = 可用
+trust-level-poor = 差

@@ -53,3 +53,4 @@ report-held-out-within = 未用于拟合的 { $figures } 个数据中，{ $withi
 report-all-figures = 全部数据
 report-fitted = 用于拟合
 report-contradicts = 与同一文章的其他数据矛盾：{ $why }
+report-trust = 可信度：

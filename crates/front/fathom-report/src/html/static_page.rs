@@ -64,11 +64,20 @@ fn write_static(doc: &Document, words: &Words<'_>, page: &mut String) -> fmt::Re
     for verdict in &doc.verdict {
         let (question, answer) = (words.say(&verdict.question), words.say(&verdict.answer));
         let headline = words.say(&verdict.brief.headline);
-        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&question), Escaped(&headline))?;
-        write_brief(page, &verdict.brief, words)?;
-        write!(page, "<p>{}</p>", Escaped(&answer))?;
+        // Documents of older versions have the answer in full alone.
+        let first = if headline.is_empty() { &answer } else { &headline };
+        write!(page, "<p class=\"question\">{}</p><h1>{}</h1>", Escaped(&question), Escaped(first))?;
+        if !headline.is_empty() {
+            write_brief(page, &verdict.brief, words)?;
+            write!(page, "<p>{}</p>", Escaped(&answer))?;
+        }
         let items = verdict.evidence.iter().chain(&verdict.would_help).chain(&verdict.caveats);
         write_list(page, items.map(|item| words.say(item)))?;
+    }
+    if let Some(trust) = &doc.trust {
+        let reasons: Vec<String> = trust.reasons.iter().map(|reason| words.say(reason)).collect();
+        let (label, level) = (words.say(&msg!("report-trust")), words.say(&trust.level.message()));
+        write!(page, "<p><b>{label}</b> {level} {}</p>", Escaped(&reasons.join("; ")))?;
     }
     if doc.verdict.is_empty() {
         write!(page, "<h1>{}</h1>", Escaped(&words.say(&doc.run.question)))?;

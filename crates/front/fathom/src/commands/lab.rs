@@ -80,22 +80,6 @@ fn numbers(word: &str, known: &[i64]) -> Result<Vec<i64>, Problem> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::numbers;
-
-    #[test]
-    fn a_range_names_the_runs_that_there_are() {
-        let known = [1, 3, 10, 12, 40];
-        assert_eq!(numbers("3", &known).expect("a run"), [3]);
-        assert_eq!(numbers("2-12", &known).expect("runs"), [3, 10, 12]);
-        for bad in ["", "x", "1-", "-3", "5-9", "12-10", "1-2-3", "last"] {
-            let problem = numbers(bad, &known).expect_err(bad);
-            assert!(problem.help.is_some_and(|help| help.contains("fathom list")), "{bad}");
-        }
-    }
-}
-
 /// The whole run as text: the answer, then the table.
 pub(crate) fn shown(document: &Document, details: bool) -> String {
     let mut text = format!(
@@ -117,4 +101,20 @@ pub(crate) fn shown(document: &Document, details: bool) -> String {
     text.push_str(&table::legend(&document.steps));
     text.push_str(&explanation::predictions(document));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn a_range_names_the_runs_that_there_are() {
+        let known = [1, 3, 10, 12, 40];
+        assert_eq!(numbers("3", &known).expect("a run"), [3]);
+        assert_eq!(numbers("2-12", &known).expect("runs"), [3, 10, 12]);
+        for bad in ["", "x", "1-", "-3", "5-9", "12-10", "1-2-3", "last"] {
+            let problem = numbers(bad, &known).expect_err(bad);
+            assert!(problem.help.is_some_and(|help| help.contains("fathom list")), "{bad}");
+        }
+    }
 }

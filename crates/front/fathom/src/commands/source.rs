@@ -81,7 +81,7 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
 fn with_targets(plan: Plan, overrides: &Overrides) -> Result<Plan, Problem> {
     if !overrides.set.is_empty() || !overrides.groups.is_empty() {
         return Err(Problem::usage(
-            "--set and --group do not go with a fio job file",
+            "--set, knobs such as --size, and --group do not go with a fio job file",
             "change the job file; only --target replaces its filename",
         ));
     }
@@ -144,11 +144,8 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
             _ => Err(Problem::usage(format!("--group {g} names no targets"), "write NAME=TARGET,TARGET")),
         })
         .collect::<Result<Vec<(String, Vec<String>)>, Problem>>()?;
-    let set = args
-        .set
-        .iter()
-        .map(|s| pair("--set", s).map(|(k, v)| (k.to_owned(), v.to_owned())))
-        .collect::<Result<Vec<_>, _>>()?;
+    let pairs = args.set.iter().map(|s| pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    let set = args.knobs.iter().chain(pairs).map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     let named_in_file = Path::new(study).extension().is_some();
     if targets.is_empty() && groups.is_empty() && !named_in_file {
         targets.push(".".to_owned());

@@ -1,6 +1,5 @@
 //! Steps beside the plan: a fallen step once more, probes in turns, the time that is left.
 
-use fathom_message::Say as _;
 use fathom_model::EvidenceName;
 use fathom_plan::{Block, Round};
 
