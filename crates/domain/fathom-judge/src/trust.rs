@@ -97,7 +97,9 @@ fn width(steps: &[&StepView]) -> Option<Reason> {
     // An interval narrows with the square root of the time.
     let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
     let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
-    graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s))
+    let wide = graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s))?;
+    // Wide intervals are what the other reasons come to: those are said first, and mended first.
+    Some(Reason { weight: 0.0, ..wide })
 }
 
 /// `run 6 min longer`; `None` where that is no advice.
@@ -227,6 +229,10 @@ mod tests {
         let (level, reasons, mend) = said(&trust(&steps, false));
         assert_eq!(level, TrustLevel::Poor);
         assert_eq!(reasons, ["other programs kept 1.90 of 2 CPUs busy: rates are lower bounds"]);
+        assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
+        // Its intervals are wide because of it.
+        let (_, reasons, mend) = said(&trust(&[on_host(step(0.6), 1.9, 0.0)], false));
+        assert!(reasons[0].starts_with("other programs") && reasons[1].contains("wide"), "{reasons:?}");
         assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
         let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
         assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));

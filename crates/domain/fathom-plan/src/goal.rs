@@ -120,11 +120,13 @@ fn term(text: &str, span: Range<usize>, goal: &mut Goal) -> Result<(), SourceErr
     Ok(())
 }
 
-/// Word, whether it is `>=`, value.
+/// Word, whether it is `>=`, value. People also write `>` and `<`: of a measured figure they mean the same.
 fn split(part: &str) -> Option<(&str, bool, &str)> {
-    part.split_once(">=")
-        .map(|(w, v)| (w, true, v))
-        .or_else(|| part.split_once("<=").map(|(w, v)| (w, false, v)))
+    let at = |sign: &str, at_least: bool| part.split_once(sign).map(|(word, value)| (word, at_least, value));
+    at(">=", true)
+        .or_else(|| at("<=", false))
+        .or_else(|| at(">", true))
+        .or_else(|| at("<", false))
         .filter(|(_, _, v)| !v.trim().is_empty())
 }
 
@@ -159,6 +161,8 @@ mod tests {
         assert_eq!((goal.iops, goal.lat_ns_p99), (Some(10e6), Some(500_000.0)));
         let goal = Goal::parse("bw >= 20GB/s,lat<=1ms").expect("a goal");
         assert_eq!((goal.bytes_per_s, goal.lat_ns_mean), (Some(20e9), Some(1e6)));
+        let goal = Goal::parse("iops>10M, p99 < 500us").expect("a goal");
+        assert_eq!((goal.iops, goal.lat_ns_p99), (Some(10e6), Some(500_000.0)));
     }
 
     #[test]

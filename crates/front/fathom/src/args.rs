@@ -238,7 +238,7 @@ pub(crate) struct SourceArgs {
 
 /// `fathom run`.
 #[derive(Debug, ClapArgs)]
-#[command(after_long_help = knob_flags::list(|_| true))]
+#[command(after_long_help = knob_flags::list(|knob| knob.flag.is_none()))]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -277,6 +277,11 @@ pub(crate) enum MachinesAction {
     /// CPUs, links, drives and arrays of one
     Show {
         /// A shipped machine, or a file (.toml)
+        name: String,
+    },
+    /// The file of a machine, to begin one of your own with
+    Dump {
+        /// A shipped machine
         name: String,
     },
 }

@@ -22,6 +22,8 @@ pub(crate) enum CatalogueAction {
         #[arg(long)]
         json: bool,
     },
+    /// A device file to fill in, for `predict --device FILE`: every key with its unit
+    New,
     /// One entry with its source
     Show {
         /// Name of a device, controller, processor, link, engine cost, platform, published figure or source

@@ -2,6 +2,8 @@
 
 mod cli;
 
+use std::fs;
+
 use cli::Place;
 use serde_json::Value;
 
@@ -140,4 +142,38 @@ fn a_run_is_predicted_before_it_is_measured_and_a_drive_is_fitted_to_it() {
         assert!((0.33..3.0).contains(&ratio), "{}: {ratio}", predicted["label"]);
     }
     place.run("fit last --name other").expect(0, &[]);
+}
+
+#[test]
+fn what_is_known_of_a_drive_is_predicted_and_the_missing_key_named() {
+    let place = Place::new();
+    let ended = place.run("predict quick --device p5800x");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for part in
+        ["4k random read T1 QD1 ", "not predicted, for nothing is known of the drive's writes: ", "rand_write_4k_iops"]
+    {
+        assert!(ended.out.contains(part), "{part}\n{}", ended.out);
+    }
+    let document = place.json("predict quick --device p5800x", 0);
+    assert_eq!(document["steps"].as_array().map(Vec::len), Some(10), "{document}");
+    assert_eq!(document["not_predicted"].as_array().map(Vec::len), Some(6), "{document}");
+    let none = place.run("predict --device p5800x --set rw=randwrite");
+    assert!(none.code == Some(2) && none.err.contains("seq_write_bytes_per_s"), "{}", none.err);
+    let unrated = place.run("predict quick --device p4610");
+    assert!(unrated.code == Some(2) && unrated.err.contains("rand_read_4k_iops"), "{}", unrated.err);
+}
+
+#[test]
+fn templates_are_files_that_work_as_they_are() {
+    let place = Place::new();
+    let device = place.run("catalogue new");
+    fs::write(place.file("my-ssd.toml"), &device.out).expect("written");
+    let text = place.run("predict quick --device my-ssd.toml");
+    assert!(text.code == Some(0) && text.out.contains("1.00M"), "{}{}", text.out, text.err);
+    let machine = place.run("machines dump r740xd");
+    fs::write(place.file("mine.toml"), &machine.out).expect("written");
+    let shown = place.run("machines show mine.toml");
+    assert!(shown.code == Some(0) && shown.out.contains("pm1725"), "{}{}", shown.out, shown.err);
+    let unknown = place.run("machines dump r740xe");
+    assert!(unknown.code == Some(2) && unknown.err.contains("r740xd"), "{}", unknown.err);
 }

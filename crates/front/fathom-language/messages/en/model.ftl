@@ -244,7 +244,7 @@ catalogue-key-without-unit = `{ $key }` has no unit
 catalogue-key-without-unit-help = write `{ $key } = ...`
 
 predict-device-not-rated = the catalogue knows neither IOPS nor bandwidth of `{ $device }`
-predict-device-not-rated-help = give them in a file of your own, or fit one from a run: fathom fit RUN -o FILE
+predict-device-not-rated-help = give rand_read_4k_iops or seq_read_bytes_per_s in a file of your own (fathom catalogue new), or fit one from a run: fathom fit RUN -o FILE
 predict-assumed-read-iops = random reads of 4 KiB as fast as the bandwidth allows: no IOPS are rated
 predict-assumed-write-iops = random writes of 4 KiB as fast as the bandwidth allows: no IOPS are rated
 predict-assumed-read-latency = a read alone takes { $latency }: no latency is rated

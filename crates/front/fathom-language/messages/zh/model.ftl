@@ -229,7 +229,7 @@ catalogue-key-without-unit = `{ $key }` 没有单位
 catalogue-key-without-unit-help = 请写 `{ $key } = ...`
 
 predict-device-not-rated = 目录中既没有 `{ $device }` 的 IOPS，也没有其带宽
-predict-device-not-rated-help = 请在自己的文件中给出，或由一次运行拟合：fathom fit RUN -o FILE
+predict-device-not-rated-help = 请在自己的文件中给出 rand_read_4k_iops 或 seq_read_bytes_per_s（fathom catalogue new），或由一次运行拟合：fathom fit RUN -o FILE
 predict-assumed-read-iops = 4 KiB 随机读达到带宽所允许的速度：没有标称 IOPS
 predict-assumed-write-iops = 4 KiB 随机写达到带宽所允许的速度：没有标称 IOPS
 predict-assumed-read-latency = 单个读耗时 { $latency }：没有标称延时

@@ -8,11 +8,15 @@ use crate::exit::{Exit, Problem};
 use crate::model_args::{CatalogueAction, CatalogueArgs};
 use crate::terminal::result;
 
+/// A device file with every key that a prediction uses.
+pub(crate) const TEMPLATE: &str = include_str!("device_template.toml");
+
 pub(crate) fn catalogue(options: &CatalogueArgs) -> Result<Exit, Problem> {
     let all = Catalogue::embedded();
     match &options.action {
         CatalogueAction::List { json: true } => result(&to_json(&all)),
         CatalogueAction::List { json: false } => result(&list(&all)),
+        CatalogueAction::New => result(TEMPLATE),
         CatalogueAction::Show { name, json } => {
             let entry = all.entry(name)?;
             result(&if *json { to_json(&shown(&all, entry)) } else { text(&all, entry) });

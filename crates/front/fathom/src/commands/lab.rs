@@ -2,6 +2,7 @@
 
 use fathom_judge::document::Document;
 use fathom_lab::delete_run;
+use fathom_plan::{Plan, TargetId};
 use fathom_store::RunId;
 
 use super::{existing_lab, load, to_json};
@@ -15,7 +16,8 @@ use crate::terminal::{result, talk};
 
 /// Runs in the lab, newest last.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
-    let runs = existing_lab(args)?.runs()?;
+    let lab = existing_lab(args)?;
+    let runs = lab.runs()?;
     if json {
         let rows: Vec<serde_json::Value> = runs
             .iter()
@@ -29,17 +31,35 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
         result(&to_json(&serde_json::json!({ "runs": rows })));
         return Ok(Exit::Done);
     }
-    let mut text = format!("{:>5}  {:<12} {:<12} {:<20} {:>7}\n", "run", "study", "state", "started (UTC)", "steps");
+    let head = ["run", "study", "state", "started (UTC)", "steps", "target"];
+    let mut text =
+        format!("{:>5}  {:<12} {:<12} {:<20} {:>9}  {}\n", head[0], head[1], head[2], head[3], head[4], head[5]);
     for r in &runs {
         let steps = format!("{}/{}", r.steps_measured, r.steps_planned);
         let started = fathom_judge::rfc3339(r.started_unix_ns);
-        text.push_str(&format!("{:>5}  {:<12} {:<12} {started:<20} {steps:>7}\n", r.id.0, r.study, r.state.as_str()));
+        let (id, state, target) = (r.id.0, r.state.as_str(), target(&lab.load_head(r.id)?.plan));
+        text.push_str(&format!("{id:>5}  {:<12} {state:<12} {started:<20} {steps:>9}  {target}\n", r.study));
     }
     result(&text);
     Ok(Exit::Done)
 }
 
-/// Verdict and table of a run.
+/// The first target of a plan, and how many more there are.
+fn target(plan: &Plan) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in plan.steps.iter().flat_map(|s| &s.targets).map(TargetId::as_str) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
+    }
+}
+
+/// Answer and table of a run.
 pub(crate) fn show(args: &Args, run: &str, details: bool, json: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let document = load(&lab, run)?;

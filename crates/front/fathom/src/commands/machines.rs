@@ -16,6 +16,10 @@ use crate::terminal::result;
 pub(crate) fn machines(args: &MachinesArgs) -> Result<Exit, Problem> {
     match &args.action {
         None | Some(MachinesAction::List) => list(args.json),
+        Some(MachinesAction::Dump { name }) => {
+            result(&simulated_machine(name)?.text);
+            Ok(Exit::Done)
+        }
         Some(MachinesAction::Show { name }) => show(name, args.json),
     }
 }

@@ -23,6 +23,10 @@ use crate::terminal::{result, say};
 /// Depths of the ladder that is predicted when no study is named.
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
+/// What makes writes predictable.
+const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a file of your own (fathom catalogue new), or \
+                           fit one from a run: fathom fit RUN -o FILE";
+
 /// A predicted step as `--json` prints it.
 #[derive(Serialize)]
 struct Row {
@@ -46,6 +50,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         return answer(options, &machine, &assumed, text);
     }
     let mut rows = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
     // A share is one of what was predicted of the closed loops before it.
@@ -55,11 +60,8 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
         let Some(prediction) = predict_load(&machine, &shape) else {
-            return Err(Problem::new(
-                Exit::Usage,
-                format!("{}: nothing is known of the drive's writes", step.label),
-                "name a device whose writes are rated or fitted: fathom catalogue list",
-            ));
+            left_out.push(step.label.clone());
+            continue;
         };
         predicted.push((step.clone(), prediction.iops));
         rows.push(Row {
@@ -72,14 +74,26 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             prediction,
         });
     }
+    if rows.is_empty() {
+        let what = left_out.first().map_or_else(String::new, |label| format!("{label}: "));
+        return Err(Problem::usage(format!("{what}nothing is known of the drive's writes"), WRITES_HELP));
+    }
     if options.json {
         let value = serde_json::json!({
             "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": assumed, "steps": rows,
+            "not_predicted": left_out,
         });
         result(&to_json(&value));
-    } else {
-        result(&table(&machine, &assumed, &rows, count));
+        return Ok(Exit::Done);
     }
+    let mut text = table(&machine, &assumed, &rows, count);
+    if !left_out.is_empty() {
+        text.push_str(&format!(
+            "not predicted, for nothing is known of the drive's writes: {}\n  help: {WRITES_HELP}\n",
+            left_out.join(", ")
+        ));
+    }
+    result(&text);
     Ok(Exit::Done)
 }
 
