@@ -39,7 +39,17 @@ fn first_look(place: &Place, words: &str) -> String {
     for code_name in ["all_cores", "irq_core", "queue_depth", "page_cache", "±0.0 %", "NaN"] {
         assert!(lines.iter().all(|l| !l.contains(code_name)), "{code_name}:\n{}", lines.join("\n"));
     }
+    next_is_a_command(place, lines.last().expect("a last line"));
     lines.join("\n")
+}
+
+/// What is proposed can be typed: a run is planned instead, which reads the same words.
+fn next_is_a_command(place: &Place, line: &str) {
+    let (command, why) = line.split_once("  # ").unwrap_or_else(|| panic!("no reason: {line}"));
+    let words = command.strip_prefix("Next: fathom ").unwrap_or_else(|| panic!("no command: {line}"));
+    let planned = words.replacen("run ", "plan ", 1).replace(" --explain", "").replace('\'', "");
+    let ended = place.run(&planned);
+    assert!(ended.code == Some(0) && !why.is_empty(), "{line}\n{planned}\n{}", ended.err);
 }
 
 const DRIVE: &str = "--target sim:epyc-8004/ssd-0";

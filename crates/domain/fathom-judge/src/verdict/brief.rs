@@ -83,7 +83,7 @@ pub(super) fn rows_of(kinds: &[Loads<'_>]) -> Vec<BriefRow> {
     out.into_iter().map(|(_, row)| row).collect()
 }
 
-/// The load that the steps of a kind ran at, for a command: `--target /dev/nvme0n1`, nothing for the current directory.
+/// The targets of the steps, for a command: ` --target /dev/nvme0n1`; nothing for the current directory.
 fn targets(steps: &[StepView]) -> String {
     let Some(step) = steps.iter().max_by_key(|s| s.targets.len()) else { return String::new() };
     let mut names: Vec<&str> = Vec::new();
@@ -125,6 +125,8 @@ pub(super) fn next(step: &StepView, steps: &[StepView]) -> Option<NextCommand> {
         LimitName::Unknown => {
             Some(NextCommand { command: "fathom run --like last --explain".to_owned(), why: msg!("next-explain") })
         }
-        _ => Some(NextCommand { command: format!("fathom inspect{}", targets(steps)), why: msg!("next-inspect") }),
+        // A machine that is not there cannot be looked at.
+        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(),
+        _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
     }
 }
