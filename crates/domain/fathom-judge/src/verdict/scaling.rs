@@ -79,6 +79,15 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView]) -> Brief {
             let (share, limited) = (share(main, last), limited(main.ladder.end()));
             msg!("brief-linear", axis = axis, kind = kind, count = count, rate = rate, share = share, limited = limited)
         }
+        Some(1) => msg!(
+            "brief-knee-first",
+            axis = axis,
+            kind = kind,
+            count = main.count(1),
+            rate = rate(main.step(1)),
+            share = share(main, 1),
+            limited = limited(main.step(1))
+        ),
         Some(knee) => msg!(
             "brief-knee",
             axis = axis,

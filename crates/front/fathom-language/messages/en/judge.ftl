@@ -345,6 +345,7 @@ brief-goal-none = none kept it ({ $what })
 brief-goal-unknown = not decided, too short ({ $what })
 brief-linear = { $kind } scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
+brief-knee-first = { $kind } fall below linear from the start: { $count } { $axis } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-cell-linear = linear to { $count } { $axis }
 brief-cell-knee = linear to { $count } { $axis } only
 brief-cell-knee-first = below linear from the start

@@ -312,6 +312,7 @@ brief-goal-none = 均未满足（{ $what }）
 brief-goal-unknown = 时间太短，无法判断（{ $what }）
 brief-linear = { $kind }线性扩展到 { $count } 个{ $axis }：{ $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-knee = { $kind }线性扩展到 { $straight } 个{ $axis }；{ $count } 个为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
+brief-knee-first = { $kind }一开始就低于线性：{ $count } 个{ $axis }为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-cell-linear = 线性到 { $count } 个{ $axis }
 brief-cell-knee = 仅线性到 { $count } 个{ $axis }
 brief-cell-knee-first = 一开始就低于线性
