@@ -46,8 +46,10 @@ pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
     reasons.extend(not_run(steps));
     reasons.sort_by(|a, b| b.level.cmp(&a.level).then(b.weight.total_cmp(&a.weight)));
     let level = reasons.first().map_or(TrustLevel::Good, |r| r.level);
+    reasons.truncate(REASONS_MAX);
+    // Of a reason that is said: nobody can tell what another one would mend.
     let mend = reasons.iter_mut().filter(|r| r.level == level).find_map(|r| r.mend.take());
-    Trust { level, reasons: reasons.into_iter().take(REASONS_MAX).map(|r| r.what).collect(), mend }
+    Trust { level, reasons: reasons.into_iter().map(|r| r.what).collect(), mend }
 }
 
 /// What a value says by its two thresholds; `None` below the first.
@@ -81,7 +83,8 @@ fn half_width(step: &StepView) -> Option<f64> {
     (step.iops > 0.0).then(|| (high - low) / 2.0 / step.iops)
 }
 
-/// Intervals that are wide, or that are missing where there was something to judge.
+/// Intervals that are wide, or that are missing where there was something to judge. They are what the other reasons come to:
+/// those are said first, and mended first.
 fn width(steps: &[&StepView]) -> Option<Reason> {
     let judged: Vec<&&StepView> =
         steps.iter().filter(|s| s.iops_ci95.is_some() || s.iops_ci95_why_none.is_some()).collect();
@@ -91,14 +94,15 @@ fn width(steps: &[&StepView]) -> Option<Reason> {
     }
     if missing * 2 > judged.len() {
         let needs_s: f64 = judged.iter().filter_map(|s| Some((s.iops_ci95_needs_s? - s.runtime_s).max(0.0))).sum();
-        return graded(1.0, STEPS, msg!("trust-no-intervals", count = missing, all = judged.len()), longer(needs_s));
+        let none =
+            graded(1.0, STEPS, msg!("trust-no-intervals", count = missing, all = judged.len()), longer(needs_s))?;
+        return Some(Reason { weight: 0.0, ..none });
     }
     let half = median(judged.iter().filter_map(|s| half_width(s)))?;
     // An interval narrows with the square root of the time.
     let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
     let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
     let wide = graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s))?;
-    // Wide intervals are what the other reasons come to: those are said first, and mended first.
     Some(Reason { weight: 0.0, ..wide })
 }
 
@@ -233,6 +237,11 @@ mod tests {
         // Its intervals are wide because of it.
         let (_, reasons, mend) = said(&trust(&[on_host(step(0.6), 1.9, 0.0)], false));
         assert!(reasons[0].starts_with("other programs") && reasons[1].contains("wide"), "{reasons:?}");
+        assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
+        let mut none = on_host(step(0.6), 1.9, 0.0);
+        (none.iops_ci95, none.iops_ci95_why_none) = (None, Some(msg!("trust-hot")));
+        let (_, reasons, mend) = said(&trust(&[none], false));
+        assert!(reasons[0].starts_with("other programs") && reasons[1].contains("no 95 % interval"), "{reasons:?}");
         assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
         let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
         assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));

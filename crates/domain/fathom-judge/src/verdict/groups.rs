@@ -3,7 +3,7 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 
-use super::brief::{brief, limited, rate_cell, row, study};
+use super::brief::{brief, limited, rate_cell, report, row, study};
 use super::kind::Kind;
 use super::parts::{change, change_alone, figure, load, mean, measured, nothing_measured, rate, sentences, verdict};
 use crate::compare::effect;
@@ -93,7 +93,9 @@ fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView]) -> Brie
         };
         row(kind[0].kind.message(), groups.iter().filter_map(cell))
     };
-    brief(headline, kinds.iter().map(of_kind), study("qos", steps, msg!("next-qos")))
+    // Another study would be of one group alone.
+    let next = if groups.len() > 1 { report() } else { study("qos", steps, msg!("next-qos")) };
+    brief(headline, kinds.iter().map(of_kind), next)
 }
 
 /// The step of a kind with most IOPS, of one group or of all.
