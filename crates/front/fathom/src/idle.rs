@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_lab::{HostLook, look_at_host};
+use fathom_message::Say as _;
 use fathom_units::format_duration_ns;
 
 use crate::exit::{Exit, Problem};
-use crate::terminal::{talk, warning_word};
+use crate::terminal::{say, talk, warning_word};
 
 /// Looks in a row that must find the host idle: work that pauses for a second is not over.
 const IDLE_LOOKS: u32 = 3;
@@ -15,10 +16,17 @@ const IDLE_LOOKS: u32 = 3;
 /// Says what other work there is; with `wait`, waits for it to end. A second per look. True: stopped meanwhile.
 ///
 /// # Errors
-/// The host is still busy when the time to wait is over.
+/// The host is still busy when the time to wait is over, or cannot be looked at although it is to be waited for.
 pub(crate) fn before_run(wait: Option<Duration>, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
-    // A host that cannot be looked at is judged by the run's own counters, which then say why.
-    let Ok(look) = look_at_host() else { return Ok(false) };
+    let look = match (look_at_host(), wait) {
+        (Ok(look), _) => look,
+        (Err(error), Some(_)) => return Err(Problem::of(Exit::Failed, &error)),
+        (Err(error), None) => {
+            let why = say(&error.message());
+            talk(&format!("{}: whether the host is busy is not known: {why}", warning_word()));
+            return Ok(false);
+        }
+    };
     if look.is_idle() {
         return Ok(false);
     }
@@ -38,12 +46,12 @@ pub(crate) fn before_run(wait: Option<Duration>, quiet: bool, stop: &AtomicBool)
 fn wait_for_idle(first: HostLook, most: Duration, quiet: bool, stop: &AtomicBool) -> Result<bool, Problem> {
     let (began, mut look, mut idle) = (Instant::now(), first, 0);
     let mut said = Instant::now();
-    let say = |look: &HostLook| {
+    let report = |look: &HostLook| {
         let left = most.saturating_sub(began.elapsed()).as_nanos() as u64;
         talk(&format!("waiting for an idle host, {} at most: {}", format_duration_ns(left), in_words(look)));
     };
     if !quiet {
-        say(&look);
+        report(&look);
     }
     while idle < IDLE_LOOKS {
         if stop.load(Ordering::Relaxed) {
@@ -64,7 +72,7 @@ fn wait_for_idle(first: HostLook, most: Duration, quiet: bool, stop: &AtomicBool
         idle = if look.is_idle() { idle + 1 } else { 0 };
         if !quiet && said.elapsed() >= Duration::from_secs(10) {
             said = Instant::now();
-            say(&look);
+            report(&look);
         }
     }
     Ok(false)
