@@ -151,3 +151,22 @@ def the_tree_for_people_names_every_drive_and_the_machine(guest: Guest) -> None:
     text = guest.fathom("inspect").out
     expect.contains(text, [f"serial {drive.serial}" for drive in guest.machine.drives], "inspect")
     expect.contains(text, "virtual machine (QEMU)", "inspect")
+
+
+@on(ONE_SOCKET)
+def a_fix_is_shown_first_made_with_yes_and_undone(guest: Guest) -> None:
+    name = guest.device("TB0").removeprefix("/dev/")
+    file = f"/sys/block/{name}/queue/scheduler"
+
+    def scheduler() -> str:
+        return guest.ok(f"cat {file}").split("[")[1].split("]")[0]
+
+    guest.ok(f"echo mq-deadline > {file}")
+    fix = f"inspect --target {name} --fix disk.scheduler"
+    expect.contains(guest.fathom(fix).out, ["mq-deadline -> none", "Nothing was changed", "--yes"], "what would change")
+    expect.equal(scheduler(), "mq-deadline", "scheduler after it was shown")
+    expect.contains(guest.fathom(f"{fix} --yes").out, ["mq-deadline -> none", "fathom restore"], "what was changed")
+    expect.equal(scheduler(), "none", "scheduler after a yes")
+    expect.contains(guest.fathom(fix).out, "There is nothing to change", "fix of what is right")
+    guest.fathom("restore")
+    expect.equal(scheduler(), "mq-deadline", "scheduler after restore")

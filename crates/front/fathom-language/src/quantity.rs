@@ -89,7 +89,8 @@ pub fn plus_minus(quantity: &Quantity) -> String {
 pub fn interval_words(quantity: &Quantity) -> Option<(String, String)> {
     let [low, high] = quantity.ci95?;
     if quantity.unit == Unit::Change {
-        return Some(change_interval([low, high]));
+        let (low, high) = change_interval([low, high]);
+        return (high.trim_end_matches(" %") != low).then_some((low, high));
     }
     let end = |value| Quantity::new(value, quantity.unit);
     let (low, high) = (end(low), end(high));
@@ -102,6 +103,8 @@ pub fn change_words(ratio: f64) -> String {
     match ratio {
         r if r >= MANIFOLD => format!("{r:.1}x"),
         r if r < 0.001 => "-99.9 %".to_owned(),
+        // Not -0.0.
+        r if (r - 1.0).abs() < 0.0005 => "+0.0 %".to_owned(),
         r => format!("{:+.1} %", (r - 1.0) * 100.0),
     }
 }
@@ -195,6 +198,9 @@ mod tests {
     fn an_interval_of_a_change_is_bounded_where_the_figures_bound_it() {
         let at = |low, high| interval_words(&Quantity::change(1.0).with_ci95(Some([low, high]))).expect("has one");
         assert_eq!(at(1.24, 1.282), ("+24.0".to_owned(), "+28.2 %".to_owned()));
+        assert_eq!(change_words(0.9999), "+0.0 %");
+        let narrow = Quantity::change(0.07).with_ci95(Some([0.07001, 0.07003]));
+        assert_eq!(interval_words(&narrow), None, "an interval whose ends read the same says nothing");
         assert_eq!(at(11.9, 13.0), ("11.9x".to_owned(), "13.0x".to_owned()));
         assert_eq!(at(0.5, 1e6), ("-50.0".to_owned(), ">+9900 %".to_owned()));
     }

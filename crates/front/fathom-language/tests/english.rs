@@ -54,9 +54,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fathom-host/src/procfs.rs", "cpuN, intr, ctxt", "how lines of /proc/stat begin"),
     ("fathom-host/src/writing.rs", "not a regular file", "stands for an errno, whose texts are English too"),
     ("fathom-store/src/read.rs", "{SUMMARY} ORDER BY id", "SQL"),
+    ("fathom-judge/src/verdict/brief.rs", "fathom run --like {run} --explain", "a command as typed"),
     ("fathom-report/src/import/text.rs", " at line {line} column {column}", "how serde ends its errors"),
-    ("fathom-judge/src/verdict/brief.rs", "fathom run --like last --explain", "a command as typed"),
-    ("fathom-judge/src/verdict/brief.rs", "fathom report last", "a command as typed"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
 ];
 

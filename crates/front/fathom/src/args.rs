@@ -306,7 +306,7 @@ pub(crate) struct PlanArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CompareArgs {
     /// Numbers of the runs, or `last`; the first is the reference. Several runs of a side with commas: 1,2,3 4,5,6. One
-    /// run alone: its own sides
+    /// run alone: its own sides, or the run before it of the same study and targets
     #[arg(required = true, value_name = "RUN[,RUN]")]
     pub(crate) runs: Vec<String>,
     /// Differences up to this share count as the same
@@ -316,6 +316,9 @@ pub(crate) struct CompareArgs {
     /// when that can neither be shown nor ruled out
     #[arg(long, value_name = "PERCENT")]
     pub(crate) fail_if_slower: Option<String>,
+    /// Also every step, what else differs, and caveats
+    #[arg(long)]
+    pub(crate) details: bool,
     /// Print the comparison as JSON alone
     #[arg(long)]
     pub(crate) json: bool,
@@ -348,9 +351,13 @@ pub(crate) struct InspectArgs {
     /// Advise for a load on these CPUs, e.g. 0-3,8
     #[arg(long, value_name = "LIST", conflicts_with = "capture")]
     pub(crate) cpus: Option<String>,
-    /// Follow advice that can be undone (all of it, or of the named rules); `fathom restore` undoes it
+    /// Show what following the advice would change (all that can be undone, or the named rules), and ask before it is
+    /// changed; `fathom restore` undoes it
     #[arg(long, value_name = "RULE", num_args = 0.., value_delimiter = ',', conflicts_with_all = ["capture", "root"])]
     pub(crate) fix: Option<Vec<String>>,
+    /// Change it without asking
+    #[arg(long, short, requires = "fix")]
+    pub(crate) yes: bool,
 }
 
 /// `fathom export`.

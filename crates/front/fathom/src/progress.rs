@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use console::measure_text_width;
 use fathom_judge::document::{StepState, StepView};
 use fathom_lab::Event;
 use fathom_model::LimitName;
@@ -23,6 +24,8 @@ const SPARK_WIDTH: usize = 12;
 const LONG_NS: u64 = 7 * 86_400_000_000_000;
 /// A longer run gets a budget proposed.
 const PROPOSE_BUDGET_NS: u64 = 15 * 60 * 1_000_000_000;
+/// Least columns of the name of the load that runs.
+const LOAD_MIN: usize = 8;
 /// Without a terminal a long step says so this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
@@ -225,24 +228,22 @@ impl Shown {
     }
 
     fn progress(&mut self, label: &str, p: &StepProgress) {
-        let mut text = format!("> {label}");
+        let mut load = label.to_owned();
         if let Some(activity) = &p.activity {
-            text.push_str(&format!(" {}", say(activity)));
+            load.push_str(&format!(" {}", say(activity)));
         }
-        text.push_str(&format!("  {} IOPS", format_iops(p.iops)));
+        let mut figures = format!("{} IOPS", format_iops(p.iops));
         if let Some(p99) = p.p99_ns {
-            text.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
+            figures.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
         }
-        text.push_str(&format!("  {}", spark(&self.rates)));
-        if self.steps > 1 {
-            text.push_str(&format!(" · {} of {}", self.done + 1, self.steps));
-        }
-        text.push_str(&format!(" · {} left", format_duration_ns(p.remaining_ns + self.later_ns)));
+        let steps = if self.steps > 1 { format!("{} of {} · ", self.done + 1, self.steps) } else { String::new() };
+        let left = format!("{steps}{} left", format_duration_ns(p.remaining_ns + self.later_ns));
+        let line = Line { load: load.trim_start(), figures: &figures, spark: &spark(&self.rates), left: &left };
         if self.bar.is_some() {
-            self.show(&text);
+            self.show(&line.within(usize::from(console::Term::stderr().size().1)));
         } else if self.last_plain.elapsed() >= PLAIN_EVERY {
             self.last_plain = Instant::now();
-            talk(&text);
+            talk(&line.within(usize::MAX));
         }
     }
 
@@ -258,6 +259,31 @@ impl Shown {
             Some(bar) => bar.suspend(|| talk(text)),
             None => talk(text),
         }
+    }
+}
+
+/// The line of the step that runs.
+struct Line<'a> {
+    load: &'a str,
+    figures: &'a str,
+    spark: &'a str,
+    left: &'a str,
+}
+
+impl Line<'_> {
+    /// The line in at most `columns`: what is too much is taken from the bars first, then from the end of the load's name;
+    /// the figures and the time left stay.
+    fn within(&self, columns: usize) -> String {
+        let line = |load: &str, spark: &str| {
+            let spark = if spark.is_empty() { String::new() } else { format!("  {spark}") };
+            format!("> {load}  {}{spark} · {}", self.figures, self.left)
+        };
+        let whole = line(self.load, self.spark);
+        if measure_text_width(&whole) <= columns {
+            return whole;
+        }
+        let rest = measure_text_width(&line("", ""));
+        line(&table::shorten(self.load, columns.saturating_sub(rest).max(LOAD_MIN)), "")
     }
 }
 
@@ -340,4 +366,26 @@ fn spark(rates: &VecDeque<f64>) -> String {
         return String::new();
     }
     rates.iter().map(|r| BARS[((r / max * 7.0).round() as usize).min(7)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+
+    #[test]
+    fn eighty_columns_keep_the_figures_and_the_time_left() {
+        let line = Line {
+            load: "128k sequential read T16 QD32 through io_uring polled",
+            figures: "1.23M IOPS  p99 1.25 ms",
+            spark: "▁▂▃▄▅▆▇█▁▂▃▄",
+            left: "106 of 1810 · 1 h 02 min left",
+        };
+        assert!(line.within(200).contains(line.spark) && line.within(200).contains(line.load));
+        for columns in [60, 80, 100] {
+            let said = line.within(columns);
+            let wide = console::measure_text_width(&said);
+            assert!(wide <= columns.max(70), "{wide} columns: {said}");
+            assert!(said.contains(line.figures) && said.ends_with(line.left), "{said}");
+        }
+    }
 }

@@ -97,6 +97,53 @@ fn does_this_setting_help() {
 }
 
 #[test]
+fn an_answer_shown_later_names_its_own_run() {
+    let place = Place::new();
+    let study = |versus: &str| place.run(&format!("run tune {DRIVE} --time-budget 10s --quiet{versus}"));
+    study(" --versus engine=libaio").expect(0, &[]);
+    study(" --versus engine=psync").expect(0, &[]);
+    let shown = place.run("show 1").out;
+    assert!(shown.contains("Next: fathom report 1 "), "{shown}");
+    let list = place.run("list").out;
+    assert_eq!(list.matches("`engine=libaio`").count(), 1, "the answer of each run: {list}");
+    assert_eq!(list.matches("`engine=psync` is slower").count(), 1, "{list}");
+    // Kept, and of the run as it stands: what is removed takes its sentence with it.
+    assert_eq!(place.run("list").out, list);
+    place.run("rm 2").expect(0, &[]);
+    assert!(!place.run("list").out.contains("psync"), "run 2 is gone");
+}
+
+#[test]
+fn did_it_change() {
+    let place = Place::new();
+    let run = |set: &str| place.run(&format!("run quick {DRIVE} --time-budget 20s --quiet{set}")).expect(0, &[]);
+    run("");
+    place.run("compare last").expect(2, &["run 1 has one side only", "no run before it"]);
+    run(" --set engine=libaio");
+    insta::assert_snapshot!(compared(&place, "compare last"));
+    assert_eq!(compared(&place, "compare 1 2"), compared(&place, "compare last"), "the run before it");
+    for _ in 0..5 {
+        run("");
+    }
+    // Runs of the load before them on this host tell how far runs lie apart.
+    insta::assert_snapshot!(compared(&place, "compare 6 7"));
+    place.run(&format!("run tune {DRIVE} --time-budget 20s --quiet --versus engine=psync")).expect(0, &[]);
+    insta::assert_snapshot!(compared(&place, "compare last"));
+}
+
+/// The first look at a comparison, held to its lines.
+fn compared(place: &Place, words: &str) -> String {
+    let ended = place.run(words);
+    ended.expect(0, &[]);
+    // A sentence that is broken at 80 characters counts once; rows of the table hold figures in columns.
+    let is_broken = |line: &&str| line.starts_with("  ") && !line.contains(" to ");
+    let lines = ended.out.lines().count() - ended.out.lines().filter(is_broken).count();
+    assert!(lines <= LINES_MAX, "{lines} lines:\n{}", ended.out);
+    assert!(ended.out.lines().last().is_some_and(|l| l.starts_with("Next: fathom ")), "{}", ended.out);
+    ended.out
+}
+
+#[test]
 fn what_are_the_figures_after_snia_pts() {
     insta::assert_snapshot!(first_look(&Place::new(), &format!("run snia --only iops {DRIVE} --time-budget 60s")));
 }

@@ -58,7 +58,7 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     let compared = place.json("compare 1 3", 0)["steps"][0].clone();
     assert!(compared["ratio"].as_f64().is_some_and(|r| r < 0.5), "{compared}");
     assert_eq!(compared["verdict"], "unsure", "one run is one draw, however far apart");
-    let ended = place.run("compare 1 last --fail-if-slower 50% -o page.html");
+    let ended = place.run("compare 1 last --details --fail-if-slower 50% -o page.html");
     ended.expect(
         5,
         &["Report: page.html", "inconclusive: 1 step may be slower by more than 50 %", "fathom run --like 1"],
@@ -75,7 +75,7 @@ fn runs_are_set_against_each_other_and_only_a_real_loss_fails() {
     assert_eq!((&of_six["spread"]["source"], &of_six["spread"]["runs"]), (&"runs".into(), &6.into()));
     let slower = of_six["verdict"] == "slower";
     assert!(slower || of_six["verdict"] == "unsure", "{of_six}");
-    let judged = place.run("compare 1,2,4 3,5,6 --fail-if-slower 50%");
+    let judged = place.run("compare 1,2,4 3,5,6 --details --fail-if-slower 50%");
     judged.expect(
         if slower { 1 } else { 5 },
         &["by more than 50 %: 4k random read T1 QD1 (", "fathom run STUDY --versus"],
@@ -144,7 +144,7 @@ fn one_run_a_side_is_inconclusive_until_other_runs_tell_how_far_runs_differ() {
     // Runs 1 and 2: the drive answers in 10 and in 12 us.
     run(10);
     run(12);
-    let ended = place.run("compare 1 2 --fail-if-slower 5%");
+    let ended = place.run("compare 1 2 --details --fail-if-slower 5%");
     ended.expect(5, &["inconclusive: 1 step may be slower by more than 5 %", "A has 1 and B 1", "three a side"]);
     assert!(ended.out.contains("the step is inconclusive. Inconclusive: a run is one draw"), "{}", ended.out);
     let step = place.json("compare 1 2", 0)["steps"][0].clone();
@@ -156,18 +156,18 @@ fn one_run_a_side_is_inconclusive_until_other_runs_tell_how_far_runs_differ() {
     for read_us in [10, 10, 12, 12, 10, 10, 10] {
         run(read_us);
     }
-    let ended = place.run("compare 1,3,4 2,5,6 --fail-if-slower 5%");
+    let ended = place.run("compare 1,3,4 2,5,6 --details --fail-if-slower 5%");
     ended.expect(1, &["1 step is slower by more than 5 %: 4k random read T1 QD4 ("]);
     assert!(ended.out.contains("from the 6 runs compared"), "{}", ended.out);
     place.run("compare 1,3,4 7,8,9 --fail-if-slower 5%").expect(0, &[]);
 
     // Now the lab holds enough of this load on this host for one run a side.
-    let ended = place.run("compare 1 2 --fail-if-slower 5%");
+    let ended = place.run("compare 1 2 --details --fail-if-slower 5%");
     ended.expect(1, &["1 step is slower by more than 5 %"]);
     assert!(ended.out.contains("from 7 runs of this kind of load on this host"), "{}", ended.out);
     let known = place.json("compare 1 2", 0)["steps"][0]["spread"].clone();
     assert_eq!((&known["source"], &known["runs"]), (&"ledger".into(), &7.into()));
-    let ended = place.run("compare 1 3 --fail-if-slower 5%");
+    let ended = place.run("compare 1 3 --details --fail-if-slower 5%");
     ended.expect(0, &[]);
     assert!(ended.out.contains("the step is the same within 2 %"), "{}", ended.out);
 
@@ -189,7 +189,7 @@ fn the_sides_of_one_run_are_compared_and_its_verdict_says_so() {
         "the run's own verdict answers: {}",
         ended.out
     );
-    let ended = place.run("compare 1 --fail-if-slower 3%");
+    let ended = place.run("compare 1 --details --fail-if-slower 3%");
     ended.expect(1, &["1 step is slower by more than 3 %: ", "help: measured in turns", "fathom show 1"]);
     assert!(ended.out.contains("rate_iops=2k of run 1"), "{}", ended.out);
     assert!(ended.out.contains("measured in one run, in turns"), "{}", ended.out);
@@ -213,7 +213,7 @@ fn wrong_words_say_what_to_do() {
         ("compare 2 last", &["run 2 is named twice"]),
         ("compare 1,2 2", &["run 2 is named twice"]),
         ("compare 1,,2 1", &["`` is not a run", "fathom list"]),
-        ("compare 1", &["run 1 has one side only", "--versus KEY=VALUE"]),
+        ("compare 1", &["run 1 has one side only", "no run before it", "--versus KEY=VALUE"]),
         ("compare 1 2", &["no step of run 2 does what a step of run 1 did", "--like"]),
         ("compare 1 2 --margin wide", &["--margin", "`wide` is not a percentage", "for example 3%"]),
         ("compare 1 2 --margin 2x", &["unknown unit `x`", "for example 3%"]),

@@ -284,6 +284,7 @@ fn fixes_are_named_and_a_captured_machine_is_not_changed() {
     place.run("inspect --fix disk.schedular").expect(2, &["there is no fix for disk.schedular", "disk.scheduler?"]);
     place.run("inspect --fix link.trained-down").expect(2, &["rules that can be followed", "cpu.powersave"]);
     place.run("inspect --root /tmp --fix").expect(2, &["--root", "--fix"]);
+    place.run("inspect --yes").expect(2, &["--fix"]);
 }
 
 #[test]

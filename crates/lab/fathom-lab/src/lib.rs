@@ -20,6 +20,6 @@ pub use conduct::{
 };
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
-pub use past::past_runs;
+pub use past::{past_runs, run_before};
 pub use site::{FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, TargetError, look_at_host, simulated_machine};
-pub use view::document_of;
+pub use view::{document_of, headline_of};

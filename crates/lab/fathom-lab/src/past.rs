@@ -1,9 +1,11 @@
 //! Runs of the lab that tell how far runs of a kind of load lie apart on a host.
 
+use std::collections::BTreeSet;
+
 use fathom_judge::compare::{PastRun, host_identity};
 use fathom_judge::document::Document;
 use fathom_judge::step_view;
-use fathom_plan::{Phase, Step};
+use fathom_plan::{Phase, Plan, Step, TargetId};
 use fathom_store::{Lab, RunId, RunState, StoreError};
 
 use crate::machine::host_to_show;
@@ -31,6 +33,26 @@ pub fn past_runs(lab: &Lab, compared: &[&Document]) -> Result<Vec<PastRun>, Stor
         past.extend(past_run(lab, run.id, &hosts, &loads)?);
     }
     Ok(past)
+}
+
+/// The last run before `run` of the same study on the same targets that measured something here.
+///
+/// # Errors
+/// [`StoreError`] when the run is not in the lab or cannot be read.
+pub fn run_before(lab: &Lab, run: RunId) -> Result<Option<RunId>, StoreError> {
+    let of = lab.load_head(run)?;
+    let mut before = lab.runs()?;
+    before.retain(|r| r.id < run && r.study == of.summary.study && r.steps_measured > 0 && !r.is_import);
+    for candidate in before.iter().rev().filter(|r| r.state != RunState::Running) {
+        if targets_of(&lab.load_head(candidate.id)?.plan) == targets_of(&of.plan) {
+            return Ok(Some(candidate.id));
+        }
+    }
+    Ok(None)
+}
+
+fn targets_of(plan: &Plan) -> BTreeSet<&TargetId> {
+    plan.steps.iter().flat_map(|s| &s.targets).collect()
 }
 
 /// `None` for another host, for one that the lab lost, and for a run without such a load.

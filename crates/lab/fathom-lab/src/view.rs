@@ -10,12 +10,32 @@ use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
 use fathom_plan::{fio_command, label_message, set_label};
 use fathom_record::StepRecord;
-use fathom_store::{Lab, RunHead, RunId, StoreError};
+use fathom_store::{Lab, RunHead, RunId, RunState, RunSummary, StoreError};
 
 use crate::facts::{FactsOfRun, inventory_of, observation};
 use crate::links::link_loads;
 use crate::machine::host_to_show;
 use crate::site::simulated_caveat;
+
+/// The answer of a run in a sentence; `None` while it runs. The lab keeps it: judging a long run again takes seconds.
+///
+/// # Errors
+/// [`StoreError`] when the run is not in the lab or cannot be read.
+pub fn headline_of(lab: &Lab, run: &RunSummary) -> Result<Option<Message>, StoreError> {
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    if run.state == RunState::Running {
+        return Ok(None);
+    }
+    if let Some(kept) = lab.headline(run.id, VERSION)? {
+        return Ok(Some(kept));
+    }
+    let document = document_of(lab, run.id)?;
+    let Some(verdict) = document.verdict.first() else { return Ok(None) };
+    let sentence = verdict.brief.headline.clone();
+    // A lab that cannot be written to, or that a run is writing to, is read all the same.
+    let _not_kept = lab.keep_headline(run.id, VERSION, &sentence);
+    Ok(Some(sentence))
+}
 
 /// Builds the document of a stored run, one step at a time: a thousand records would not fit small machines.
 ///
@@ -70,8 +90,13 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         prediction,
     };
     document.comparison = compare_arms(&document, MARGIN_PCT);
-    document.verdict =
-        verdicts(&head.summary.study, &document.run.question, &document.steps, document.comparison.as_ref());
+    document.verdict = verdicts(
+        head.summary.id.0,
+        &head.summary.study,
+        &document.run.question,
+        &document.steps,
+        document.comparison.as_ref(),
+    );
     let open = head.plan.study.settle.then(|| would_settle(seen.into_iter().flatten().collect())).flatten();
     if let (Some(open), Some(first)) = (open, document.verdict.first_mut()) {
         first.would_help.push(open);

@@ -5,6 +5,7 @@
 
 mod error;
 mod files;
+mod headline;
 mod lab;
 mod message;
 mod owner;

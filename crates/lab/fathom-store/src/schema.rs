@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i64 = 0x4641_544D;
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Step `i` brings a lab of version `i` to version `i + 1`. Released ones are never edited, only followed.
-pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+pub(crate) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /// Histograms of intervals are packed, all of a step in one blob: 50,000 rows of blobs (1,000 steps of 50 intervals)
 /// cost several times the time of 1,000, because SQLite chases an overflow chain for each, and nobody asks for one
@@ -143,4 +143,14 @@ CREATE TABLE made_file (
 const VERSION_4: &str = "
 ALTER TABLE run ADD COLUMN is_import INTEGER NOT NULL DEFAULT 0;
 UPDATE run SET is_import = 1 WHERE command_line LIKE 'fathom import %';
+";
+
+/// Answers of runs in a sentence, so that a list of runs need not judge each again. A version of the program that judges
+/// otherwise judges again.
+const VERSION_5: &str = "
+CREATE TABLE headline (
+    run_id         INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    fathom_version TEXT NOT NULL,
+    sentence       TEXT NOT NULL
+) STRICT;
 ";

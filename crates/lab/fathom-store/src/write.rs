@@ -120,6 +120,7 @@ impl Lab {
         if matches!(state, RunState::Finished | RunState::Running) {
             return Err(StoreError::RunClosed { id: run, state: Closed::In(state) });
         }
+        self.forget_headline(run)?;
         let owner = Owner::this();
         self.sql(self.db.execute(
             "UPDATE run SET state = 'running', finished_unix_ns = NULL, owner_pid = ?2, owner_started_ticks = ?3,

@@ -10,7 +10,7 @@ use super::quick;
 use crate::document::{StepView, Verdict};
 
 /// Answers from the random loads; evidence, figures and caveats are those of any run.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let measured = measured(steps);
     let kinds = by_kind(measured.iter().copied());
     if kinds.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     }
     let random: Vec<&Loads<'_>> = kinds.iter().filter(|k| !is_sequential(k.steps[0].pattern)).collect();
     let shown: Vec<&Loads<'_>> = if random.is_empty() { kinds.iter().collect() } else { random };
-    let mut out = quick::verdicts(question, steps);
+    let mut out = quick::verdicts(question, steps, run);
     if let Some(first) = out.first_mut() {
         let of_kinds = shown.iter().flat_map(|k| of_kind(k));
         first.answer = sentences(std::iter::once(path(&measured)).chain(of_kinds));

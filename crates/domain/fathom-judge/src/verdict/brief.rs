@@ -111,22 +111,22 @@ pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<Next
     Some(NextCommand { command: format!("fathom run {name}{}", targets(steps)), why })
 }
 
-/// The whole run as a page.
-pub(super) fn report() -> Option<NextCommand> {
-    Some(NextCommand { command: "fathom report last".to_owned(), why: msg!("next-report") })
+/// The run as a page.
+pub(super) fn report(run: i64) -> Option<NextCommand> {
+    Some(NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") })
 }
 
 /// What follows from the limit of the step that the answer stands on.
-pub(super) fn next(step: &StepView, steps: &[StepView]) -> Option<NextCommand> {
+pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<NextCommand> {
     match step.limit.name {
         LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
         LimitName::Unknown => {
-            Some(NextCommand { command: "fathom run --like last --explain".to_owned(), why: msg!("next-explain") })
+            Some(NextCommand { command: format!("fathom run --like {run} --explain"), why: msg!("next-explain") })
         }
         // A machine that is not there cannot be looked at.
-        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(),
+        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(run),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
     }
 }

@@ -81,17 +81,17 @@ enum Outcome {
 }
 
 /// An answer for each goal that steps carry, of a comparison those of its reference; empty without goals, and where nothing was measured.
-pub(super) fn verdicts(steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(steps: &[StepView], run: i64) -> Vec<Verdict> {
     let mut goals: Vec<LatencyGoal> = Vec::new();
     for goal in steps.iter().filter_map(|s| s.role.latency_goal) {
         if !goals.contains(&goal) {
             goals.push(goal);
         }
     }
-    goals.into_iter().filter_map(|goal| verdict(goal, steps)).collect()
+    goals.into_iter().filter_map(|goal| verdict(goal, steps, run)).collect()
 }
 
-fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
+fn verdict(goal: LatencyGoal, steps: &[StepView], run: i64) -> Option<Verdict> {
     let terms = terms(goal);
     let with_goal = |s: &&StepView| s.role.latency_goal == Some(goal) && is_of_reference(s);
     let kinds = by_kind(measured(steps).into_iter().filter(with_goal));
@@ -107,7 +107,7 @@ fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
     };
     Some(Verdict {
         question: msg!("verdict-goal-question", terms = Arg::list(words, Join::And)),
-        brief: first_look(&terms, &kinds),
+        brief: first_look(&terms, &kinds, run),
         answer: sentences(kinds.iter().flat_map(|k| answer(&terms, k))),
         evidence: terms.iter().flat_map(|t| kinds.iter().map(|k| upper_ends(*t, k))).collect(),
         would_help: Vec::new(),
@@ -118,7 +118,7 @@ fn verdict(goal: LatencyGoal, steps: &[StepView]) -> Option<Verdict> {
 }
 
 /// The highest load of the first kind that keeps the goal, and a row for each kind.
-fn first_look(terms: &[Term], kinds: &[Loads<'_>]) -> Brief {
+fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
     let goal = || {
         let one =
             |t: &Term| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64));
@@ -149,7 +149,7 @@ fn first_look(terms: &[Term], kinds: &[Loads<'_>]) -> Brief {
         };
         row(kind.name(), [cell(&closed, Loop::Closed), cell(&open, Loop::Open)].into_iter().flatten())
     });
-    brief(headline, rows, report())
+    brief(headline, rows, report(run))
 }
 
 /// The highest load of a kind that keeps the goal: a rate before a depth, for a rate is what others ask for.

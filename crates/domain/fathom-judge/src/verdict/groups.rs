@@ -37,7 +37,7 @@ impl Point<'_> {
 }
 
 /// Answers for one group or for several.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let measured = measured(steps);
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
@@ -55,12 +55,12 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let of_kinds = kinds.iter().map(|kind| if several { kind_of_groups(kind) } else { kind_of_one(kind) });
     let evidence = of_kinds.chain(ends(&points).into_iter().map(|p| of_point(p))).collect();
     let answer = sentences(answer.into_iter().chain([steadiness(&measured)]));
-    let brief = first_look(&groups, &points, steps);
+    let brief = first_look(&groups, &points, steps, run);
     vec![verdict(question, brief, answer, evidence, figures(&points), steps)]
 }
 
 /// Which group gives the most how often, and for each kind of load the most of every group.
-fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView]) -> Brief {
+fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView], run: i64) -> Brief {
     let shared: Vec<&Point<'_>> = points.iter().filter(|p| p.steps.len() > 1).collect();
     let won = |group: &str| {
         shared.iter().filter(|p| p.winner.is_some_and(|i| p.steps[i].group == group)).copied().collect::<Vec<_>>()
@@ -94,7 +94,7 @@ fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView]) -> Brie
         row(kind[0].kind.message(), groups.iter().filter_map(cell))
     };
     // Another study would be of one group alone.
-    let next = if groups.len() > 1 { report() } else { study("qos", steps, msg!("next-qos")) };
+    let next = if groups.len() > 1 { report(run) } else { study("qos", steps, msg!("next-qos")) };
     brief(headline, kinds.iter().map(of_kind), next)
 }
 

@@ -27,35 +27,41 @@ use crate::document::{Comparison, StepView, Verdict};
 
 /// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run
 /// that measured in turns. Where the study does not ask for them itself, they are answered first, and before them the
-/// latencies that the user asked for.
+/// latencies that the user asked for. `run`: its number, which the commands that follow name.
 #[must_use]
-pub fn verdicts(study: &str, question: &Message, steps: &[StepView], comparison: Option<&Comparison>) -> Vec<Verdict> {
-    let mut out = goal::verdicts(steps);
+pub fn verdicts(
+    run: i64,
+    study: &str,
+    question: &Message,
+    steps: &[StepView],
+    comparison: Option<&Comparison>,
+) -> Vec<Verdict> {
+    let mut out = goal::verdicts(steps, run);
     out.extend(match (study, comparison) {
         ("pinning", Some(sides)) => pinning::verdicts(question, steps, sides),
-        ("tune", Some(sides)) => tune::verdicts(question, steps, sides),
+        ("tune", Some(sides)) => tune::verdicts(question, steps, sides, run),
         (_, Some(sides)) => {
-            let mut out = tune::verdicts(&msg!("verdict-sides-question"), steps, sides);
+            let mut out = tune::verdicts(&msg!("verdict-sides-question"), steps, sides, run);
             // The study's own question is answered from the reference alone.
             let reference: Vec<StepView> = steps.iter().filter(|s| is_of_reference(s)).cloned().collect();
-            out.extend(of_study(study, question, &reference));
+            out.extend(of_study(run, study, question, &reference));
             out
         }
-        (_, None) => of_study(study, question, steps),
+        (_, None) => of_study(run, study, question, steps),
     });
     out
 }
 
 /// Answers a study that compares no sides.
-fn of_study(study: &str, question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     match study {
-        "baseline" => baseline::verdicts(question, steps),
+        "baseline" => baseline::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
-        "enterprise" => groups::verdicts(question, steps),
-        "qos" => qos::verdicts(question, steps),
-        "scaling" => scaling::verdicts(question, steps),
-        "snia" => snia::verdicts(question, steps),
-        _ => quick::verdicts(question, steps),
+        "enterprise" => groups::verdicts(question, steps, run),
+        "qos" => qos::verdicts(question, steps, run),
+        "scaling" => scaling::verdicts(question, steps, run),
+        "snia" => snia::verdicts(question, steps, run),
+        _ => quick::verdicts(question, steps, run),
     }
 }
 

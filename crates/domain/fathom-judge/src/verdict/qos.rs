@@ -30,14 +30,14 @@ type Quantile = (&'static str, fn(&LatencyView) -> Option<u64>);
 type Tail<'a> = (&'a StepView, Quantity);
 
 /// Answers from loads by depth, and from loads by rate.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let measured = measured(steps);
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
     let by_depth = by_kind(measured.iter().copied().filter(|s| s.rate_iops.is_none()));
     let by_rate = by_kind(measured.iter().copied().filter(|s| s.rate_iops.is_some()));
-    let brief = first_look(&by_depth, &by_rate, steps);
+    let brief = first_look(&by_depth, &by_rate, steps, run);
     let answer = sentences(by_depth.iter().flat_map(of_depths).chain(by_rate.iter().flat_map(of_rates)));
     let mut evidence: Vec<Message> = by_depth.iter().map(quantiles).collect();
     evidence.extend(by_depth.iter().filter_map(growth));
@@ -47,7 +47,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
 }
 
 /// The depth up to which the tail of the first kind is quiet, and a row for each kind.
-fn first_look(by_depth: &[Loads<'_>], by_rate: &[Loads<'_>], steps: &[StepView]) -> Brief {
+fn first_look(by_depth: &[Loads<'_>], by_rate: &[Loads<'_>], steps: &[StepView], run: i64) -> Brief {
     let headline = match by_depth.first() {
         Some(kind) => quiet_headline(kind),
         None => by_rate.first().map_or(msg!("verdict-nothing-measured"), held_headline),
@@ -60,7 +60,7 @@ fn first_look(by_depth: &[Loads<'_>], by_rate: &[Loads<'_>], steps: &[StepView])
     let rows = by_depth.iter().map(of_depth).chain(alone.map(|k| row(k.name(), held_cell(k))));
     let asked = steps.iter().any(|s| s.role.latency_goal.is_some());
     let goal = study("qos --set latency_goal='p99<=1ms'", steps, msg!("next-goal"));
-    brief(headline, rows, if asked { report() } else { goal })
+    brief(headline, rows, if asked { report(run) } else { goal })
 }
 
 /// The deepest load whose p99 stays below [`GROWN`] times that of the shallowest.

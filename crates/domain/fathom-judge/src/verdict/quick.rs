@@ -17,7 +17,7 @@ use super::plateau::Most;
 use crate::document::{Figure, StepView, Verdict};
 
 /// Answers `question` from the steps; an empty run is answered as such.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let kinds = kinds(steps);
     let Some(main) = kinds.first() else {
         return vec![nothing_measured(question, steps)];
@@ -25,7 +25,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let mut evidence: Vec<Message> = kinds.iter().map(best_of).collect();
     evidence.extend(kinds.iter().filter(|k| !is_of_bandwidth(k)).filter_map(one_at_a_time));
     evidence.extend(cpu_cost(main.best()));
-    let brief = brief(gives(main), rows_of(&kinds), next(main.best(), steps));
+    let brief = brief(gives(main), rows_of(&kinds), next(main.best(), steps, run));
     vec![Verdict {
         would_help: kinds.iter().filter_map(would_help).collect(),
         ..verdict(question, brief, answer(main, &kinds), evidence, figures(&kinds), steps)

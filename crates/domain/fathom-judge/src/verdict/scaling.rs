@@ -44,7 +44,7 @@ impl<'a> Scaling<'a> {
 }
 
 /// Answers from all ladders found.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let measured = measured(steps);
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
@@ -65,12 +65,12 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let answer = sentences(ladders.iter().take(3).flat_map(answer));
     vec![Verdict {
         would_help: ladders.iter().flat_map(|l| l.ladder.end().limit.would_help.iter().cloned()).take(3).collect(),
-        ..verdict(question, first_look(&ladders, steps), answer, evidence, figures(&ladders), steps)
+        ..verdict(question, first_look(&ladders, steps, run), answer, evidence, figures(&ladders), steps)
     }]
 }
 
 /// Where the first ladder bends, and a row for each.
-fn first_look(ladders: &[Scaling<'_>], steps: &[StepView]) -> Brief {
+fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
     let main = &ladders[0];
     let (axis, kind, last) = (main.axis(), &main.name, main.ladder.last());
     let headline = match main.ladder.knee() {
@@ -112,7 +112,7 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView]) -> Brief {
         let at = msg!("brief-cell-share", count = ladder.count(last), share = share(ladder, last));
         row(ladder.name.clone(), [bends, rate_cell(rate(top)), at, limit_cell(ladder.ladder.end())])
     };
-    brief(headline, ladders.iter().map(of_ladder), next(main.ladder.end(), steps))
+    brief(headline, ladders.iter().map(of_ladder), next(main.ladder.end(), steps, run))
 }
 
 /// The share of proportion without its interval, which the full answer has.

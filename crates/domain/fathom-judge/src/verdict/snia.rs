@@ -1,9 +1,10 @@
 //! The figures after SNIA PTS: in which round each test was steady, and the means of its measurement window.
 
 use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_model::LimitName;
 use fathom_stats::mean_of_rounds;
 
-use super::brief::{brief, report, row};
+use super::brief::{brief, limited, report, row};
 use super::kind::Kind;
 use super::parts::{figure, load, measured, nothing_measured, sentences, verdict};
 use crate::document::{Brief, Figure, LoopCell, LoopView, PtsView, StepView, Verdict};
@@ -49,7 +50,7 @@ struct Cell<'a> {
 }
 
 /// Answers test by test; runs without rounds have no answer of this kind.
-pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let tests = tests(steps);
     if tests.is_empty() {
         return vec![nothing_measured(question, steps)];
@@ -57,11 +58,11 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let answer = sentences(tests.iter().flat_map(answer));
     let evidence = tests.iter().flat_map(|t| determination(t).into_iter().chain(table(t))).collect();
     let figures = tests.iter().flat_map(figures).take(6).collect();
-    vec![verdict(question, first_look(&tests), answer, evidence, figures, steps)]
+    vec![verdict(question, first_look(&tests, run), answer, evidence, figures, steps)]
 }
 
 /// The first test's figure, and a row for each test.
-fn first_look(tests: &[Test<'_>]) -> Brief {
+fn first_look(tests: &[Test<'_>], run: i64) -> Brief {
     let steady = |test: &Test<'_>| match test.pts.map(|pts| (pts.reached, pts.window)) {
         Some((true, Some([first, last]))) => msg!("brief-cell-steady", first = first, last = last),
         Some((true, None)) => msg!("brief-cell-steady-somewhere"),
@@ -72,7 +73,22 @@ fn first_look(tests: &[Test<'_>]) -> Brief {
     let headline = match main.headline().first() {
         Some(cell) => {
             let kind = Kind::of(cell.first).message();
-            msg!("brief-test", test = main.message(), kind = kind, figure = cell.mean, steady = steady(main))
+            let (test, figure, steady) = (main.message(), cell.mean, steady(main));
+            // One load alone often cannot tell what limits it; that is no part of the answer.
+            match cell.first.limit.name {
+                LimitName::Unknown => msg!("brief-test", test = test, kind = kind, figure = figure, steady = steady),
+                _ => {
+                    let limited = limited(cell.first);
+                    msg!(
+                        "brief-test-limited",
+                        test = test,
+                        kind = kind,
+                        figure = figure,
+                        steady = steady,
+                        limited = limited
+                    )
+                }
+            }
         }
         None => msg!("verdict-nothing-measured"),
     };
@@ -82,7 +98,7 @@ fn first_look(tests: &[Test<'_>]) -> Brief {
             cells.iter().map(|c| msg!("brief-cell-figure", kind = Kind::of(c.first).message(), figure = c.mean));
         row(test.message(), std::iter::once(steady(test)).chain(figures))
     };
-    brief(headline, tests.iter().map(of_test), report())
+    brief(headline, tests.iter().map(of_test), report(run))
 }
 
 /// The loops of a run with the means of their workloads over the measurement window.

@@ -9,7 +9,7 @@ use crate::compare::farthest;
 use crate::document::{Brief, BriefRow, ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// One answer per side against the reference.
-pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison) -> Vec<Verdict> {
+pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comparison, run: i64) -> Vec<Verdict> {
     let mut out = Vec::new();
     for side in comparison.sides.iter().skip(1) {
         let rows = rows(comparison, &side.name);
@@ -24,7 +24,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
             evidence.extend(rows.iter().map(|r| row_sentence(r, comparison.margin_pct)));
         }
         let answer = answer(&cells, &side, &reference, comparison.margin_pct);
-        let brief = first_look(&cells, &rows, &side, comparison.margin_pct);
+        let brief = first_look(&cells, &rows, &side, comparison.margin_pct, run);
         let mut found = verdict(question, brief, answer, evidence, figures(&cells, steps), steps);
         found.would_help = advice(&rows, &side, &reference);
         found.caveats.extend(comparison.caveats.iter().cloned());
@@ -34,7 +34,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], comparison: &Comp
 }
 
 /// Yes or no with the largest change, and the figures of the loads that changed most.
-fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_pct: f64) -> Brief {
+fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_pct: f64, run: i64) -> Brief {
     let same = cells.iter().filter(|c| c.verdict == Speed::Same).count();
     let change = |verdict: Speed| Some(change_alone(farthest(cells.iter().copied(), verdict)?.ratio?));
     let at = |verdict: Speed| place(cells.iter().filter(|c| c.verdict == verdict).count(), cells.len());
@@ -63,7 +63,7 @@ fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_
         n if n > Brief::ROWS_MAX => rows.iter().map(|r| row(r.name(), outcome_cells(r, margin_pct))).collect(),
         _ => cells.iter().filter_map(of_cell).collect(),
     };
-    brief(headline, table, report())
+    brief(headline, table, report(run))
 }
 
 /// The cells worth their figures: the farthest of those that changed, or the first.

@@ -371,6 +371,7 @@ brief-tune-slower = No: `{ $side }` is slower { $place }, by up to { $change }.
 brief-tune-depends = It depends: `{ $side }` changes speed by { $change } at best and { $loss } at worst.
 brief-cell-from-to = { $from-figure } to { $to }
 brief-test = { $test }: { $kind } { $figure }{ $figure-pm }, { $steady }.
+brief-test-limited = { $test }: { $kind } { $figure }{ $figure-pm }, { $steady }, { $limited }.
 brief-cell-figure = { $kind } { $figure }{ $figure-pm }
 brief-cell-steady = steady in rounds { $first } to { $last }
 brief-cell-steady-somewhere = steady

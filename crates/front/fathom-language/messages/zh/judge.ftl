@@ -338,6 +338,7 @@ brief-tune-slower = 否：`{ $side }` { $place }更慢，最多 { $change }。
 brief-tune-depends = 视情况：`{ $side }` 最好变化 { $change }，最差 { $loss }。
 brief-cell-from-to = { $from-figure } 到 { $to }
 brief-test = { $test }：{ $kind } { $figure }{ $figure-pm }，{ $steady }。
+brief-test-limited = { $test }：{ $kind } { $figure }{ $figure-pm }，{ $steady }，{ $limited }。
 brief-cell-figure = { $kind } { $figure }{ $figure-pm }
 brief-cell-steady = 第 { $first } 至 { $last } 轮稳态
 brief-cell-steady-somewhere = 稳态

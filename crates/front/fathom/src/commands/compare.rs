@@ -2,7 +2,7 @@
 
 use fathom_judge::compare::{compare_arms, compare_runs};
 use fathom_judge::document::{ComparedStep, Comparison, Design, Document};
-use fathom_lab::past_runs;
+use fathom_lab::{past_runs, run_before};
 use fathom_store::{Lab, RunId};
 use fathom_units::parse_pct;
 
@@ -34,7 +34,11 @@ pub(crate) fn compare(args: &Args, options: &CompareArgs) -> Result<Exit, Proble
         write_comparison(&comparison, args.lang, Output { path, force: options.force })?;
         talk(&format!("Report: {}", path.display()));
     }
-    result(&if options.json { to_json(&comparison) } else { comparison::text(&comparison) });
+    result(&match (options.json, options.details) {
+        (true, _) => to_json(&comparison),
+        (false, true) => comparison::text(&comparison),
+        (false, false) => comparison::first_look(&comparison),
+    });
     let Some(limit) = limit_pct else { return Ok(Exit::Done) };
     if let Some(message) = fault(&comparison, limit) {
         return Err(Problem::new(Exit::Failed, message, fault_help(&comparison, limit)));
@@ -71,12 +75,21 @@ fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, 
     let sides = sides.into_iter().map(load_side).collect::<Result<Vec<Vec<Document>>, Problem>>()?;
     let documents: Vec<&Document> = sides.iter().flatten().collect();
     if let [only] = &documents[..] {
-        return compare_arms(only, margin_pct).ok_or_else(|| {
+        if let Some(comparison) = compare_arms(only, margin_pct) {
+            return Ok(comparison);
+        }
+        let before = run_before(lab, RunId(only.run.id))?.ok_or_else(|| {
             Problem::usage(
-                format!("run {} has one side only: it measured nothing in turns", only.run.id),
+                format!(
+                    "run {} has one side only, and no run before it did the same study on the same targets",
+                    only.run.id
+                ),
                 "name a second run, or measure both sides in turns: fathom run STUDY --versus KEY=VALUE",
             )
-        });
+        })?;
+        let before = document(lab, before)?;
+        let past = past_runs(lab, &[&before, only])?;
+        return compare_runs(&[vec![&before], vec![only]], &past, margin_pct).map_err(|e| Problem::of(Exit::Usage, &e));
     }
     let past = past_runs(lab, &documents)?;
     let sides: Vec<Vec<&Document>> = sides.iter().map(|side| side.iter().collect()).collect();

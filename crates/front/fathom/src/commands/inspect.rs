@@ -4,18 +4,17 @@ use std::fs::File;
 use std::path::Path;
 
 use fathom_host::Root;
-use fathom_host::settings::Journal;
-use fathom_inspect::{Advice, CaptureError, FIXABLE, Inventory, Subject, advise, capture, fixes, unpack};
-use fathom_message::Say as _;
+use fathom_inspect::{Advice, CaptureError, Inventory, Subject, advise, capture, unpack};
 use fathom_units::parse_cpu_list;
 use serde::Serialize;
 
+use super::fix::{Asked, fix};
 use super::output::Output;
 use super::to_json;
 use crate::args::InspectArgs;
 use crate::exit::{Exit, Problem};
 use crate::inventory::render_text;
-use crate::terminal::{result, say, talk};
+use crate::terminal::{result, talk};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -68,7 +67,7 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
     check_cpus(&inventory, &cpus)?;
     let advice = advise(&inventory, &Subject { targets: Some(targets).filter(|t| !t.is_empty()), cpus });
     if let Some(rules) = &options.fix {
-        return fix(root, &inventory, &advice, rules, options.json);
+        return fix(root, &inventory, &advice, Asked { rules, yes: options.yes, json: options.json });
     }
     if options.json {
         result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
@@ -76,57 +75,6 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
         result(&render_text(&inventory, &advice, width()));
     }
     Ok(Exit::Done)
-}
-
-/// What `--fix --json` prints of one setting.
-#[derive(Serialize)]
-struct Fixed {
-    rule: String,
-    setting: String,
-    from: String,
-    to: String,
-}
-
-/// Follows advice under the journal; each rule is followed whole or not at all.
-fn fix(root: &Root, inventory: &Inventory, advice: &[Advice], rules: &[String], json: bool) -> Result<Exit, Problem> {
-    if let Some(unknown) = rules.iter().find(|r| !FIXABLE.contains(&&***r)) {
-        let help = match fathom_units::nearest(unknown, &FIXABLE) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("rules that can be followed while the machine runs: {}", FIXABLE.join(", ")),
-        };
-        return Err(Problem::usage(format!("--fix: there is no fix for {}", fathom_inspect::clean(unknown)), help));
-    }
-    let journal = Journal::open_kept(root, super::restore::journal_dir(), "fathom inspect --fix");
-    let (mut done, mut failures) = (Vec::new(), Vec::new());
-    for fix in fixes(root, inventory, advice, rules) {
-        match fix.changes.and_then(|changes| journal.apply_all(&changes)) {
-            Err(error) => failures.push((fix.rule, error)),
-            Ok(applied) => {
-                let fixed = |d: &fathom_host::settings::Done| Fixed {
-                    rule: fix.rule.clone(),
-                    setting: say(&d.setting.message()),
-                    from: d.from.clone(),
-                    to: d.to.clone(),
-                };
-                done.extend(applied.done().iter().map(fixed));
-                applied.keep();
-            }
-        }
-    }
-    if json {
-        result(&to_json(&serde_json::json!({ "fixed": done })));
-    } else {
-        let line = |f: &Fixed| format!("{}: {}: {} -> {}\n", f.rule, f.setting, f.from, f.to);
-        let mut text: String = done.iter().map(line).collect();
-        text.push_str(if done.is_empty() { "Nothing was changed.\n" } else { "Undo: fathom restore\n" });
-        result(&text);
-    }
-    for (rule, error) in &failures {
-        let why = say(&error.message());
-        talk(&format!("{}: {rule} was not followed: {why}", crate::terminal::warning_word()));
-        error.help().iter().for_each(|help| talk(&format!("  help: {}", say(help))));
-    }
-    Ok(if failures.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
 /// `COLUMNS`, if the shell hands it on.

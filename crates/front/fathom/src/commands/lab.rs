@@ -1,9 +1,9 @@
 //! `list`, `show`, `rm`.
 
 use fathom_judge::document::Document;
-use fathom_lab::delete_run;
+use fathom_lab::{delete_run, headline_of};
 use fathom_plan::{Plan, TargetId};
-use fathom_store::RunId;
+use fathom_store::{RunId, RunSummary, StoreError};
 
 use super::{existing_lab, load, to_json};
 use crate::answer::answer;
@@ -12,22 +12,21 @@ use crate::comparison;
 use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::table::{self, Layout};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
-/// Runs in the lab, newest last.
+/// Runs in the lab with their answers, newest last.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let runs = lab.runs()?;
     if json {
-        let rows: Vec<serde_json::Value> = runs
-            .iter()
-            .map(|r| {
-                serde_json::json!({
-                    "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_judge::rfc3339(r.started_unix_ns),
-                    "steps": r.steps_measured, "steps_planned": r.steps_planned,
-                })
-            })
-            .collect();
+        let row = |r: &RunSummary| {
+            let answer = headline_of(&lab, r)?;
+            Ok(serde_json::json!({
+                "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_judge::rfc3339(r.started_unix_ns),
+                "steps": r.steps_measured, "steps_planned": r.steps_planned, "answer": answer.as_ref().map(say),
+            }))
+        };
+        let rows = runs.iter().map(row).collect::<Result<Vec<serde_json::Value>, StoreError>>()?;
         result(&to_json(&serde_json::json!({ "runs": rows })));
         return Ok(Exit::Done);
     }
@@ -39,6 +38,10 @@ pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
         let started = fathom_judge::rfc3339(r.started_unix_ns);
         let (id, state, target) = (r.id.0, r.state.as_str(), target(&lab.load_head(r.id)?.plan));
         text.push_str(&format!("{id:>5}  {:<12} {state:<12} {started:<20} {steps:>9}  {target}\n", r.study));
+        // A run of which nothing was measured has its state.
+        if let Some(answer) = headline_of(&lab, r)?.filter(|_| r.steps_measured > 0) {
+            text.push_str(&format!("       {}\n", say(&answer)));
+        }
     }
     result(&text);
     Ok(Exit::Done)

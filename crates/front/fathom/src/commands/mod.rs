@@ -3,6 +3,7 @@
 mod catalogue;
 mod compare;
 mod fit;
+mod fix;
 mod import;
 mod inspect;
 mod lab;

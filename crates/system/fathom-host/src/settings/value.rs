@@ -81,7 +81,8 @@ impl Setting {
     }
 
     /// Whether two values mean the same.
-    pub(super) fn same(&self, a: &str, b: &str) -> bool {
+    #[must_use]
+    pub fn same(&self, a: &str, b: &str) -> bool {
         match self {
             Setting::IrqAffinity { .. } => {
                 let set = |text: &str| {

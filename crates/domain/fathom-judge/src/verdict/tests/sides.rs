@@ -144,7 +144,7 @@ fn tune_answers_yes_no_it_depends_or_inconclusive() {
 fn another_study_with_sides_answers_both_questions() {
     let steps = in_turns(["engine as in the study", "engine=libaio"], &[(100, 1, 1, 50e3, 1.05)]);
     let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-    let all = verdicts("quick", &question(), &steps, Some(&sides));
+    let all = verdicts(7, "quick", &question(), &steps, Some(&sides));
     assert_eq!(all.len(), 2);
     assert!(english(&all[0].answer).starts_with("Yes: `engine=libaio` against"), "{}", english(&all[0].answer));
     assert!(

@@ -83,7 +83,7 @@ fn a_rate_keeps_a_goal_only_where_every_lower_one_is_known_to() {
 
 /// The verdict on the goal and that of the study.
 fn on_goal(steps: &[StepView]) -> [Verdict; 2] {
-    verdicts("qos", &question(), steps, None).try_into().expect("two verdicts")
+    verdicts(7, "qos", &question(), steps, None).try_into().expect("two verdicts")
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn a_load_that_met_the_goal_only_once_does_not_meet_it_and_the_mean_is_a_goal_to
     assert_eq!(english(&goal.question), "Which is the highest load with mean <= 120 us and p99 <= 1.00 ms?");
     assert_eq!(goal.figures[0].step, 0, "{}", english(&goal.answer));
     // Where nothing was measured the study says so.
-    assert_eq!(verdicts("qos", &question(), &[], None).len(), 1);
+    assert_eq!(verdicts(7, "qos", &question(), &[], None).len(), 1);
 }
