@@ -1,6 +1,6 @@
 //! A machine described in catalogue names.
 
-use fathom_plan::SourceError;
+use fathom_plan::{EngineName, EngineSpec, Mode, SourceError};
 
 use crate::catalogue::Catalogue;
 use crate::device::DeviceModel;
@@ -45,18 +45,40 @@ pub fn described(mut machine: MachineModel, what: &Description, all: &Catalogue)
     let cpu = what.cpu.as_deref().map(|id| all.cpu(id)).transpose()?;
     machine.cores = what.cores.or(cpu.and_then(|c| c.cores)).or(machine.cores);
     if let Some(id) = &what.engine {
-        let engine = all.engine(id)?;
-        let scaled_hz = engine.clock_hz.zip(cpu.and_then(|c| c.base_hz));
-        let thread_ns = engine.ns_per_io * scaled_hz.map_or(1.0, |(from, to)| from as f64 / to as f64);
-        let origin =
-            CostOrigin::Published { program: engine.program.clone(), source: engine.source.clone(), scaled_hz };
-        // The published rates are those of a whole core: submission, completion and interrupt together.
-        machine.cost = Some(CostModel { thread_ns, irq_ns: 0.0, origin });
+        machine.cost = Some(published_cost(id, what.cpu.as_deref(), all)?);
     }
     if what.raid.is_some() {
         machine.raid.clone_from(&what.raid);
     }
     Ok(machine)
+}
+
+/// What an I/O costs a core after the catalogue, at the clock of `cpu` where both clocks are known.
+///
+/// # Errors
+/// A name that the catalogue does not hold (the help names the nearest).
+pub fn published_cost(engine: &str, cpu: Option<&str>, all: &Catalogue) -> Result<CostModel, SourceError> {
+    let cpu = cpu.map(|id| all.cpu(id)).transpose()?;
+    let engine = all.engine(engine)?;
+    let scaled_hz = engine.clock_hz.zip(cpu.and_then(|c| c.base_hz));
+    let thread_ns = engine.ns_per_io * scaled_hz.map_or(1.0, |(from, to)| from as f64 / to as f64);
+    let origin = CostOrigin::Published { program: engine.program.clone(), source: engine.source.clone(), scaled_hz };
+    // The published rates are those of a whole core: submission, completion and interrupt together.
+    Ok(CostModel { thread_ns, irq_ns: 0.0, origin })
+}
+
+/// The name in the catalogue of what an I/O costs through `engine`; `None`: nobody published it.
+#[must_use]
+pub fn catalogued_engine(engine: &EngineSpec) -> Option<&'static str> {
+    match (engine.name, engine.mode) {
+        (EngineName::Psync, _) => Some("psync"),
+        (EngineName::Libaio, _) => Some("libaio"),
+        (EngineName::IoUring, Mode::Iopoll) => Some("io_uring-iopoll"),
+        (EngineName::IoUring, Mode::Interrupt) => Some("io_uring"),
+        // Its submissions are made by a thread of the kernel, on a core of its own.
+        (EngineName::IoUring, Mode::Sqpoll) => None,
+        (EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null, _) => None,
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +105,18 @@ mod tests {
         let cost = m.cost.expect("has a cost");
         assert!((cost.thread_ns - 96.0 * 4.0 / 1.8).abs() < 1e-9, "{cost:?}");
         assert_eq!(m.cores, Some(10));
+    }
+
+    #[test]
+    fn what_an_engine_costs_is_in_the_catalogue_where_it_is_said_to_be() {
+        let all = Catalogue::embedded();
+        for name in [EngineName::Psync, EngineName::Libaio, EngineName::IoUring] {
+            for mode in [Mode::Interrupt, Mode::Iopoll] {
+                let engine = EngineSpec { name, mode, ..EngineSpec::default() };
+                let id = catalogued_engine(&engine).expect("is published");
+                assert!(published_cost(id, None, &all).is_ok_and(|cost| cost.thread_ns > 0.0), "{id}");
+            }
+        }
     }
 
     #[test]

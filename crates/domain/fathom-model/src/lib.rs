@@ -28,7 +28,7 @@ pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};
 pub use closed::{OpModel, Operating};
 pub use cost::{CpuCost, cpu_cost, thread_busy_shares};
-pub use describe::{Description, described};
+pub use describe::{Description, catalogued_engine, described, published_cost};
 pub use device::DeviceModel;
 pub use fit::Fit;
 pub use fit_device::{DeviceFile, FittedDevice, fit_device};

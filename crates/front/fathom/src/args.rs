@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use fathom_language::Language;
 
 use crate::commands::Output;
-use crate::knob_flags::{self, KnobFlags};
+use crate::knob_flags::{self, ByHand, KnobFlags, OfStudy};
 use crate::manual;
 
 /// How fast is this storage, what limits it, and what would change that.
@@ -224,7 +224,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
-    pub(crate) knobs: KnobFlags<false>,
+    pub(crate) knobs: KnobFlags<OfStudy>,
     /// Run these parts of the study only, e.g. --only iops (a study names its parts)
     #[arg(long, value_name = "NAME", conflicts_with = "like")]
     pub(crate) only: Vec<String>,
@@ -407,7 +407,7 @@ pub(crate) struct IoArgs {
     #[arg(long, value_name = "sim:NAME|FILE.toml", help_heading = TARGET)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
-    pub(crate) knobs: KnobFlags<true>,
+    pub(crate) knobs: KnobFlags<ByHand>,
     /// Any knob by its name, e.g. --set iodepth_batch_submit=8; those without an option of their own are listed below
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

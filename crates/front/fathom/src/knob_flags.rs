@@ -1,32 +1,75 @@
 //! Knobs on the command line: the flags of `fathom io` and `fathom run` and the lists of `--set`, all from the one table of
 //! knobs.
 
+use std::marker::PhantomData;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fathom_plan::{Flag, Kind, KnobSpec, knob_groups, knobs};
 
 use crate::terminal::{fill, say};
 
-/// Knobs that were given as flags, with their values, in the order typed. `BY_HAND`: of a step by hand, which has a default
-/// for each; a study has values of its own, which its flags change for all steps.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct KnobFlags<const BY_HAND: bool>(Vec<(&'static str, String)>);
+/// Where knobs are flags.
+pub(crate) trait Place {
+    /// A step by hand has a default for each; a study has values of its own, which its flags change for all steps.
+    const BY_HAND: bool = false;
+    /// Arguments beside which no knob can be given.
+    const EXCLUDED_BY: &'static [&'static str] = &[];
+    /// Knobs whose flag the command has itself.
+    const OWN: &'static [&'static str] = &[];
+}
 
-impl<const BY_HAND: bool> KnobFlags<BY_HAND> {
+/// `fathom io`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ByHand;
+
+impl Place for ByHand {
+    const BY_HAND: bool = true;
+}
+
+/// `fathom run` and `fathom plan`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OfStudy;
+
+impl Place for OfStudy {
+    // What is done again is done as it was.
+    const EXCLUDED_BY: &'static [&'static str] = &["like", "resume"];
+}
+
+/// `fathom predict`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OfPrediction;
+
+impl Place for OfPrediction {
+    // It also takes names of published costs.
+    const OWN: &'static [&'static str] = &["ioengine"];
+}
+
+/// Knobs that were given as flags, with their values, in the order typed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnobFlags<P>(Vec<(&'static str, String)>, PhantomData<P>);
+
+impl<P> KnobFlags<P> {
     /// Names of the table with values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
+
+    /// The same knobs for another command.
+    pub(crate) fn of<Q>(&self) -> KnobFlags<Q> {
+        KnobFlags(self.0.clone(), PhantomData)
+    }
 }
 
-impl<const BY_HAND: bool> Args for KnobFlags<BY_HAND> {
+impl<P: Place> Args for KnobFlags<P> {
     fn augment_args(command: Command) -> Command {
         knob_groups().iter().fold(command, |command, group| {
             let heading = say(&group.title);
             let flags = group.knobs.iter().filter_map(|knob| Some((knob, knob.flag?)));
+            let flags = flags.filter(|(knob, _)| !P::OWN.contains(&knob.name));
             command.args(flags.map(|(knob, flag)| {
-                let arg = arg(knob, flag, BY_HAND).help_heading(heading.clone());
-                // What is done again is done as it was; the short help of a study names the flags of studies.
-                if BY_HAND { arg } else { arg.conflicts_with_all(["like", "resume"]).hide_short_help(true) }
+                let arg = arg(knob, flag, P::BY_HAND).help_heading(heading.clone());
+                // The short help of a study names the flags of studies.
+                arg.conflicts_with_all(P::EXCLUDED_BY.iter().copied()).hide_short_help(!P::BY_HAND)
             }))
         })
     }
@@ -36,19 +79,19 @@ impl<const BY_HAND: bool> Args for KnobFlags<BY_HAND> {
     }
 }
 
-impl<const BY_HAND: bool> FromArgMatches for KnobFlags<BY_HAND> {
+impl<P: Place> FromArgMatches for KnobFlags<P> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let value = |knob: &'static KnobSpec, flag: Flag| match flag.is_bare {
             true => matches.get_flag(knob.name).then(|| "1".to_owned()),
             false => matches.get_one::<String>(knob.name).cloned(),
         };
-        let flags = knobs().filter_map(|knob| Some((knob, knob.flag?)));
+        let flags = knobs().filter(|knob| !P::OWN.contains(&knob.name)).filter_map(|knob| Some((knob, knob.flag?)));
         let mut given: Vec<_> = flags
             .filter_map(|(knob, flag)| Some((matches.index_of(knob.name), knob.name, value(knob, flag)?)))
             .collect();
         // Of two that contradict each other the later one counts.
         given.sort_by_key(|(index, ..)| *index);
-        Ok(KnobFlags(given.into_iter().map(|(_, name, value)| (name, value)).collect()))
+        Ok(KnobFlags(given.into_iter().map(|(_, name, value)| (name, value)).collect(), PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

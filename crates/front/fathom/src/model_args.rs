@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::args::ShownArgs;
+use crate::knob_flags::{KnobFlags, OfPrediction};
 
 /// `fathom catalogue`.
 #[derive(Debug, ClapArgs)]
@@ -51,7 +52,8 @@ pub(crate) struct PredictArgs {
     /// Link that all drives share, e.g. gen3x16
     #[arg(long, value_name = "LINK")]
     pub(crate) uplink: Option<String>,
-    /// Cost of an I/O: a name of the catalogue, e.g. io_uring, libaio, spdk [default: io_uring]
+    /// How I/O is made, as for `fathom io` (io_uring, libaio, psync...), or what it costs by a name of the catalogue, e.g.
+    /// spdk [default: the study's or the job's own]
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
     /// Processor: its cores, and its clock where that of the engine's cost is known
@@ -69,9 +71,12 @@ pub(crate) struct PredictArgs {
     /// Look at a capture's folder instead of this machine
     #[arg(long, value_name = "DIR", requires = "target")]
     pub(crate) root: Option<PathBuf>,
-    /// A knob of the load in fio's words, e.g. --set rw=randwrite --set numjobs=4
+    /// A knob of the load in fio's words, e.g. --set numjobs=4; those of `fathom io` also as --numjobs 4. `--help` lists
+    /// them
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) knobs: KnobFlags<OfPrediction>,
     /// What would meet this? e.g. 'iops>=10M, p99<=500us'; also bw>=20GB/s, lat<=1ms
     #[arg(long, value_name = "GOAL", conflicts_with = "study")]
     pub(crate) goal: Option<String>,

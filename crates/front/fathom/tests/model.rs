@@ -73,7 +73,7 @@ fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it
     assert!(number(&answer["prediction"]["iops"]) >= 10e6);
     assert!(number(&answer["prediction"]["lat_ns_p99"]) <= 500_000.0);
     for (goal, more, ceiling, help) in [
-        ("iops>=10M", "--cores 8", "all_cores", "help: more --cores"),
+        ("iops>=10M", "--cores 8", "all cores", "help: more --cores"),
         ("p99<=50us", "", "device", "help: another --device"),
         ("p99<=50us", "--count 4", "device", "help: another --device"),
         ("iops>=10M", "--count 4", "device", "help: another number of drives meets it"),
@@ -109,6 +109,31 @@ fn bad_input_is_refused_with_the_place_and_the_remedy() {
         place.run(words).expect(2, parts);
     }
     place.run("fit last").expect(1, &["there is no lab"]);
+}
+
+#[test]
+fn a_prediction_takes_the_words_of_io_and_the_engine_of_its_load() {
+    let place = Place::new();
+    let predict = |words: &str| place.json(&format!("predict {words} --device p5510-3840"), 0);
+    // One I/O in flight for each thread: the ladder is of threads.
+    let psync = predict("--engine psync");
+    assert!(rows(&psync).iter().all(|row| row["queue_depth"] == 1 && row["engine"] == "psync"), "{psync}");
+    assert_eq!(rows(&psync).last().map(|row| &row["threads"]), Some(&256.into()));
+    let one = predict("--iodepth 8 --size 1g --direct 1 --runtime 5s --bs 16k --engine libaio");
+    assert_eq!(
+        (rows(&one).len(), &rows(&one)[0]["engine"], &rows(&one)[0]["block_size_bytes"]),
+        (1, &"libaio".into(), &16384.into())
+    );
+    fs::write(place.file("job.fio"), "[a]\nioengine=libaio\nrw=randread\nfilename=x\nsize=1g\ndirect=1\niodepth=256\n")
+        .expect("a job");
+    let job = predict("job.fio");
+    // 279k of one core through libaio, 433k through io_uring (catalogue/engines.toml).
+    assert_eq!((&rows(&job)[0]["engine"], &rows(&job)[0]["limit"]), (&"libaio".into(), &"core".into()));
+    assert!((number(&rows(&job)[0]["iops"]) - 279_000.0).abs() < 1_000.0, "{job}");
+    let engines = place.run("predict engines --device p5510-3840").out;
+    for words in ["libaio: 3.58 us", "io_uring: 2.31 us", "no core limits io_uring sqpoll"] {
+        assert!(engines.contains(words), "no `{words}` in\n{engines}");
+    }
 }
 
 /// One run serves them all: it was predicted before it was measured, and a drive is fitted to it.

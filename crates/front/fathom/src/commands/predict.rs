@@ -7,10 +7,10 @@ use fathom_inspect::Inventory;
 use fathom_lab::step_facts;
 use fathom_message::Say as _;
 use fathom_model::{
-    Catalogue, Ceiling, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel, Shape,
-    described, meet, predict as predict_load,
+    Catalogue, Ceiling, CostModel, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel,
+    Shape, catalogued_engine, described, meet, predict as predict_load, published_cost,
 };
-use fathom_plan::{Goal, Knobs, Phase, Plan, ReadWrite, Step, TargetId};
+use fathom_plan::{EngineName, EngineSpec, Goal, Knobs, Mode, Phase, Plan, ReadWrite, Step, TargetId, knob};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
@@ -20,8 +20,8 @@ use crate::exit::{Exit, Problem};
 use crate::model_args::PredictArgs;
 use crate::terminal::{result, say};
 
-/// Depths of the ladder that is predicted when no study is named.
-const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/// Depths, or threads, of the ladder that is predicted when no study is named.
+const LADDER: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /// What makes writes predictable.
 const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a file of your own (fathom catalogue new), or \
@@ -31,6 +31,7 @@ const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a
 #[derive(Serialize)]
 struct Row {
     label: String,
+    engine: EngineName,
     op: ReadWrite,
     block_size_bytes: u32,
     threads: u32,
@@ -45,11 +46,13 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     if count == 0 {
         return Err(Problem::usage("--count 0: no drives give no I/O", "at least 1"));
     }
-    let (machine, assumed) = machine(options, count)?;
+    let subject = Subject::new(options, count)?;
     if let Some(text) = &options.goal {
-        return answer(options, &machine, &assumed, text);
+        return answer(options, &subject, text);
     }
+    let machine = &subject.machine;
     let mut rows = Vec::new();
+    let mut engines: Vec<EngineSpec> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
@@ -59,13 +62,17 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         let step = step.with_rate_of(predicted.iter().map(|(step, iops)| (step, *iops)));
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
-        let Some(prediction) = predict_load(&machine, &shape) else {
+        let Some(prediction) = predict_load(&subject.machine_for(&step.engine)?, &shape) else {
             left_out.push(step.label.clone());
             continue;
         };
         predicted.push((step.clone(), prediction.iops));
+        if !engines.iter().any(|e| (e.name, e.mode) == (step.engine.name, step.engine.mode)) {
+            engines.push(step.engine);
+        }
         rows.push(Row {
             label: step.label.clone(),
+            engine: step.engine.name,
             op: step.workload.read_write(),
             block_size_bytes: step.workload.block_bytes_max(),
             threads: step.load.threads,
@@ -80,13 +87,13 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     }
     if options.json {
         let value = serde_json::json!({
-            "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": assumed, "steps": rows,
+            "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": subject.assumed, "steps": rows,
             "not_predicted": left_out,
         });
         result(&to_json(&value));
         return Ok(Exit::Done);
     }
-    let mut text = table(&machine, &assumed, &rows, count);
+    let mut text = table(&subject, &engines, &rows, count)?;
     if !left_out.is_empty() {
         text.push_str(&format!(
             "not predicted, for nothing is known of the drive's writes: {}\n  help: {WRITES_HELP}\n",
@@ -97,8 +104,56 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     Ok(Exit::Done)
 }
 
-/// The machine, and what had to be assumed of it.
-fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<String>), Problem> {
+/// The system that is asked about.
+struct Subject {
+    /// Without the cost of an I/O, unless the user named one.
+    machine: MachineModel,
+    /// What had to be assumed of it.
+    assumed: Vec<String>,
+    catalogue: Catalogue,
+    cpu: Option<String>,
+    /// Whether the user named what an I/O costs.
+    is_cost_named: bool,
+}
+
+impl Subject {
+    fn new(options: &PredictArgs, count: u32) -> Result<Subject, Problem> {
+        let (machine, catalogue) = machine(options, count)?;
+        let assumed = machine.device.iter().flat_map(|d| &d.assumed).map(say).collect();
+        Ok(Subject {
+            machine,
+            assumed,
+            catalogue,
+            cpu: options.cpu.clone(),
+            is_cost_named: cost_named(options).is_some(),
+        })
+    }
+
+    /// The system as a load through `engine` finds it; where nobody published what an I/O costs there, no core limits it.
+    fn machine_for(&self, engine: &EngineSpec) -> Result<MachineModel, Problem> {
+        let mut machine = self.machine.clone();
+        if !self.is_cost_named {
+            let published =
+                catalogued_engine(engine).map(|id| published_cost(id, self.cpu.as_deref(), &self.catalogue));
+            machine.cost = published.transpose()?;
+        }
+        Ok(machine)
+    }
+}
+
+/// The engine of `--engine`, where it is one by which loads are made.
+fn engine_named(options: &PredictArgs) -> Option<&str> {
+    let is_engine = |name: &&str| Knobs::new().set("engine", name).is_ok();
+    options.engine.as_deref().filter(is_engine)
+}
+
+/// The published cost of `--engine`, where it is no engine by which loads are made.
+fn cost_named(options: &PredictArgs) -> Option<String> {
+    options.engine.clone().filter(|_| engine_named(options).is_none())
+}
+
+/// The machine, and the catalogue with the user's own device.
+fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue), Problem> {
     let mut catalogue = Catalogue::embedded();
     let mut device = options.device.clone();
     if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml")) {
@@ -127,7 +182,7 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<Strin
         count,
         link: link("--link", options.link.as_deref())?,
         uplink: link("--uplink", options.uplink.as_deref())?,
-        engine: Some(options.engine.clone().unwrap_or_else(|| "io_uring".to_owned())),
+        engine: cost_named(options),
         cpu: options.cpu.clone(),
         cores: options.cores,
         raid: raid(options.raid.as_deref())?,
@@ -142,9 +197,7 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Vec<Strin
             format!("it takes at least {least}: --count {least}"),
         ));
     }
-    let machine = described(base, &what, &catalogue)?;
-    let assumed = machine.device.iter().flat_map(|d| &d.assumed).map(say).collect();
-    Ok((machine, assumed))
+    Ok((described(base, &what, &catalogue)?, catalogue))
 }
 
 /// Links and cores of this machine, as far as they matter to a target.
@@ -183,59 +236,86 @@ fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
     Ok(level.map(|level| RaidModel { level, card_iops: None, card_link: None }))
 }
 
-/// Steps of the study, or of a ladder in depth.
+/// Steps of the study, or of a ladder: in depth, or in threads where an engine has one I/O in flight for each.
 fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, Problem> {
     let targets: Vec<String> = (0..targets).map(|i| format!("drive{i}")).collect();
     if let Some(study) = &options.study {
+        let engine = engine_named(options).map(|name| format!("engine={name}"));
         let source = SourceArgs {
             study: Some(study.clone()),
             target: targets,
-            set: options.set.clone(),
+            set: options.set.iter().cloned().chain(engine).collect(),
+            knobs: options.knobs.of(),
             ..SourceArgs::default()
         };
         let plan = source::read(all, &source)?;
         return Ok(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure).collect());
     }
-    let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
-    let named_depth = set.iter().any(|(k, _)| *k == "iodepth");
-    let depths: &[u32] = if named_depth { &[0] } else { &DEPTHS };
-    let mut steps = Vec::new();
-    for depth in depths {
-        let mut knobs = Knobs::new();
-        let depth = depth.to_string();
-        let ladder = (!named_depth).then_some(("iodepth", depth.as_str()));
-        for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(ladder).chain(set.iter().copied()) {
-            knobs.set(key, value).map_err(Problem::from)?;
-        }
-        let targets = targets.iter().map(|path| TargetId::new(path.clone())).collect();
-        let plan = Plan::from_io(&knobs, targets, "predict").map_err(Problem::from)?;
-        steps.extend(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure));
+    let set = load_knobs(options)?;
+    let one = by_hand(&set, &targets)?;
+    let axis = if one.engine.name.is_synchronous() { "numjobs" } else { "iodepth" };
+    let is_named = |key: &str| set.iter().any(|(k, _)| knob(k).is_some_and(|spec| spec.name == key));
+    if is_named(axis) {
+        return Ok(vec![one]);
     }
-    Ok(steps)
+    let at = |count: &u32| {
+        let count = count.to_string();
+        let rung: Vec<(&str, &str)> = set.iter().copied().chain([(axis, count.as_str())]).collect();
+        by_hand(&rung, &targets)
+    };
+    LADDER.iter().map(at).collect()
 }
 
-fn heading(machine: &MachineModel, assumed: &[String], count: u32) -> String {
+/// The knobs that the user gave, before them what they have unless given.
+fn load_knobs(options: &PredictArgs) -> Result<Vec<(&str, &str)>, Problem> {
+    let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    let engine = engine_named(options).map(|name| ("engine", name));
+    Ok([("rw", "randread"), ("bs", "4k")].into_iter().chain(engine).chain(options.knobs.iter()).chain(set).collect())
+}
+
+/// The step that these knobs describe.
+fn by_hand(set: &[(&str, &str)], targets: &[String]) -> Result<Step, Problem> {
+    let mut knobs = Knobs::new();
+    for (key, value) in set {
+        knobs.set(key, value).map_err(Problem::from)?;
+    }
+    let targets = targets.iter().map(|path| TargetId::new(path.clone())).collect();
+    let plan = Plan::from_io(&knobs, targets, "predict").map_err(Problem::from)?;
+    Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
+}
+
+fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<String, Problem> {
+    let machine = &subject.machine;
     let drive = machine.device.as_ref().map_or("", |d| &d.name);
     let mut text = format!(
         "prediction · {count} x {drive} {}",
         machine.name.as_ref().map_or_else(String::new, |name| format!(" · {name}"))
     );
-    if let Some(cost) = &machine.cost {
-        text.push_str(&format!(
-            " · {} of core time per I/O ({})",
-            format_ns(cost.thread_ns + cost.irq_ns),
-            say(&cost.origin.message())
-        ));
+    let cost = |cost: &CostModel| {
+        format!("{} of core time per I/O ({})", format_ns(cost.thread_ns + cost.irq_ns), say(&cost.origin.message()))
+    };
+    if let Some(named) = &machine.cost {
+        text.push_str(&format!(" · {}", cost(named)));
     }
     text.push('\n');
-    for what in assumed {
+    for engine in engines.iter().filter(|_| !subject.is_cost_named) {
+        let name = match engine.mode {
+            Mode::Interrupt => engine.name.as_str().to_owned(),
+            mode => format!("{} {}", engine.name.as_str(), mode.as_str()),
+        };
+        text.push_str(&match subject.machine_for(engine)?.cost {
+            Some(known) => format!("{name}: {}\n", cost(&known)),
+            None => format!("assumed: no core limits {name}, for nobody published what an I/O costs there\n"),
+        });
+    }
+    for what in &subject.assumed {
         text.push_str(&format!("assumed: {what}\n"));
     }
-    text
+    Ok(text)
 }
 
-fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -> String {
-    let mut text = heading(machine, assumed, count);
+fn table(subject: &Subject, engines: &[EngineSpec], rows: &[Row], count: u32) -> Result<String, Problem> {
+    let mut text = heading(subject, engines, count)?;
     let width = rows.iter().map(|r| r.label.chars().count()).max().unwrap_or(0).max(30);
     text.push_str(&format!(
         "\n {:<width$} {:>8} {:>22} {:>9} {:>9} {:>6}  limit\n",
@@ -251,7 +331,7 @@ fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -
             format_ns(p.lat_ns_mean),
             format_ns(p.lat_ns_p99),
             p.cores_busy.map_or("-".to_owned(), |c| format!("{c:.1}")),
-            p.limit.as_str()
+            p.limit.as_str().replace('_', " ")
         ));
     }
     if let Some(most) = rows.iter().max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops)) {
@@ -263,31 +343,42 @@ fn table(machine: &MachineModel, assumed: &[String], rows: &[Row], count: u32) -
         }
         text.push('\n');
     }
-    text
+    Ok(text)
 }
 
 fn ceilings(all: &[Ceiling]) -> String {
-    all.iter().map(|c| format!(" {:<12} {:>8}  {}\n", c.name.as_str(), format_iops(c.iops), say(&c.sentence))).collect()
+    all.iter()
+        .map(|c| {
+            format!(" {:<12} {:>8}  {}\n", c.name.as_str().replace('_', " "), format_iops(c.iops), say(&c.sentence))
+        })
+        .collect()
 }
 
 /// What would meet a goal, or which ceiling forbids it.
-fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], text: &str) -> Result<Exit, Problem> {
+fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, Problem> {
     let goal = Goal::parse(text)?;
-    let step = steps_of_goal(options)?;
+    let step = by_hand(&load_knobs(options)?, &["drive".to_owned()])?;
+    let machine = &subject.machine_for(&step.engine)?;
     // Its drives are the question, so everything is computed from one.
     let shape = Shape::of(&step, options.count.unwrap_or(1));
     let outcome = meet(machine, &shape, &goal, options.count);
     if options.json {
         let value = match &outcome {
-            Ok(answer) => serde_json::json!({ "goal": goal, "met": true, "answer": answer, "assumed": assumed }),
-            Err(why) => serde_json::json!({ "goal": goal, "met": false, "forbidden": why, "assumed": assumed }),
+            Ok(answer) => {
+                serde_json::json!({ "goal": goal, "met": true, "answer": answer, "assumed": subject.assumed })
+            }
+            Err(why) => serde_json::json!({ "goal": goal, "met": false, "forbidden": why, "assumed": subject.assumed }),
         };
         result(&to_json(&value));
     }
     let answer = outcome.map_err(|why| {
         Problem::new(
             Exit::Failed,
-            format!("{text} cannot be met: {} forbids it\n  {}", why.limit.as_str(), say(&why.sentence)),
+            format!(
+                "{text} cannot be met: {} forbids it\n  {}",
+                why.limit.as_str().replace('_', " "),
+                say(&why.sentence)
+            ),
             goal_help(options, machine, &shape, &goal, why.limit),
         )
     })?;
@@ -295,7 +386,7 @@ fn answer(options: &PredictArgs, machine: &MachineModel, assumed: &[String], tex
         return Ok(Exit::Done);
     }
     let p = &answer.prediction;
-    let mut out = heading(machine, assumed, answer.drives);
+    let mut out = heading(subject, &[step.engine], answer.drives)?;
     out.push_str(&format!(
         "\n{text} is met by {} with {} in flight each: {} IOPS, {}, mean {}, p99 about {}\n",
         if answer.drives == 1 { "1 drive".to_owned() } else { format!("{} drives", answer.drives) },
@@ -337,16 +428,4 @@ fn goal_help(
         LimitName::Raid => "another level (--raid), drives on their own, or a lower goal",
         _ => "another --device (fathom catalogue list), or a lower goal",
     }
-}
-
-/// One step of the goal's load, on one drive.
-fn steps_of_goal(options: &PredictArgs) -> Result<Step, Problem> {
-    let mut knobs = Knobs::new();
-    let set = options.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
-    for (key, value) in [("rw", "randread"), ("bs", "4k")].into_iter().chain(set) {
-        knobs.set(key, value).map_err(Problem::from)?;
-    }
-    let targets = vec![TargetId::new("drive")];
-    let plan = Plan::from_io(&knobs, targets, "predict").map_err(Problem::from)?;
-    Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
 }
