@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use fathom_message::{Message, Place, Say, say_error};
+use toml::de::DeTable;
 
 /// A plan that cannot be read, with the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,20 +14,64 @@ pub struct SourceError {
     pub message: Message,
     /// What to do, if known.
     pub help: Option<Message>,
+    /// Other faults of the same text that do not follow from this one.
+    pub others: Vec<SourceError>,
 }
 
 impl SourceError {
     /// An error at a byte range of `text`.
     #[must_use]
     pub fn at(file: &str, text: &str, span: Range<usize>, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::at(file, text, span), message, help }
+        SourceError { place: Place::at(file, text, span), message, help, others: Vec::new() }
     }
 
     /// An error of something that has no line: the command line, a name.
     #[must_use]
     pub fn without_place(origin: &str, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::of(origin), message, help }
+        SourceError { place: Place::of(origin), message, help, others: Vec::new() }
     }
+
+    /// The error with the other faults of a TOML text, which are found by reading it again without the faulty lines.
+    /// `read`: the error of a text, if it has one. `is_of_its_own`: whether an error that is met then cannot follow from
+    /// what was left out.
+    #[must_use]
+    pub fn with_others_of_toml(
+        mut self,
+        text: &str,
+        read: &dyn Fn(&str) -> Option<SourceError>,
+        is_of_its_own: fn(&SourceError) -> bool,
+    ) -> Self {
+        let mut rest = text.to_owned();
+        let mut line = self.place.line;
+        for _ in 0..OTHERS_MAX {
+            if !can_be_left_out(&rest, line) {
+                break;
+            }
+            rest = without_line(&rest, line);
+            // A value of several lines cannot be left out by one.
+            if DeTable::parse(&rest).is_err() {
+                break;
+            }
+            let Some(next) = read(&rest) else { break };
+            line = next.place.line;
+            self.others.extend(Some(next).filter(is_of_its_own));
+        }
+        self
+    }
+}
+
+/// A reader who mends twenty faults looks again anyway.
+const OTHERS_MAX: usize = 19;
+
+/// Whether `line` (from 1) holds a key with its value: without the head of a table its keys would belong to another.
+fn can_be_left_out(text: &str, line: usize) -> bool {
+    let source = line.checked_sub(1).and_then(|at| text.lines().nth(at)).unwrap_or_default().trim();
+    !source.is_empty() && !source.starts_with('[')
+}
+
+/// The text with an empty line in place of `line` (from 1), so that the others keep their numbers.
+fn without_line(text: &str, line: usize) -> String {
+    text.lines().enumerate().map(|(at, l)| if at + 1 == line { "\n".to_owned() } else { format!("{l}\n") }).collect()
 }
 
 impl Say for SourceError {

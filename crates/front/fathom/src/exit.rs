@@ -88,7 +88,9 @@ impl Problem {
 impl From<SourceError> for Problem {
     fn from(error: SourceError) -> Self {
         // The help stands at the place.
-        Problem::usage(Language::English.say_at(&error.place, &error.message, error.help.as_ref()), "")
+        let one = |e: &SourceError| Language::English.say_at(&e.place, &e.message, e.help.as_ref());
+        let all: Vec<String> = std::iter::once(&error).chain(&error.others).map(one).collect();
+        Problem::usage(all.join("\nerror: "), "")
     }
 }
 

@@ -73,7 +73,7 @@ fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it
     assert!(number(&answer["prediction"]["iops"]) >= 10e6);
     assert!(number(&answer["prediction"]["lat_ns_p99"]) <= 500_000.0);
     for (goal, more, ceiling, help) in [
-        ("iops>=10M", "--cores 8", "all cores", "help: more --cores"),
+        ("iops>=10M", "--cores 8", "all_cores", "help: more --cores"),
         ("p99<=50us", "", "device", "help: another --device"),
         ("p99<=50us", "--count 4", "device", "help: another --device"),
         ("iops>=10M", "--count 4", "device", "help: another number of drives meets it"),
@@ -82,7 +82,7 @@ fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it
         let forbidden = asked(goal, more, 1);
         assert_eq!(forbidden["forbidden"]["limit"], ceiling, "{goal} {more}: {forbidden}");
         let refused = place.run(&format!("predict --device p5510-3840 --goal {goal} {more}"));
-        refused.expect(1, &["cannot be met", ceiling, help]);
+        refused.expect(1, &["cannot be met", &ceiling.replace('_', " "), help]);
     }
 }
 
@@ -109,6 +109,28 @@ fn bad_input_is_refused_with_the_place_and_the_remedy() {
         place.run(words).expect(2, parts);
     }
     place.run("fit last").expect(1, &["there is no lab"]);
+}
+
+#[test]
+fn all_faults_of_a_file_are_named_at_once() {
+    let place = Place::new();
+    let template = place.run("catalogue new").out;
+    let device = template.replace("rand_read_4k_iops", "rand_raed_4k_iops").replace("model = ", "modell = ");
+    fs::write(place.file("device.toml"), device).expect("a file");
+    let faults = ["`rand_raed_4k_iops`", "did you mean `rand_read_4k_iops`?", "`modell`", "did you mean `model`?"];
+    place.run("predict --device device.toml").expect(2, &faults);
+    let machine = place.run("machines dump epyc-8004").out;
+    let machine = machine.replace("smt_speed", "smt_sped").replace("memory = ", "memroy = ");
+    fs::write(place.file("machine.toml"), machine).expect("a file");
+    place.run("machines show machine.toml").expect(2, &["`smt_sped`", "`memroy`", "machine.toml:"]);
+    // A value may be wrong because of another that is; a key is unknown or is not.
+    let plan = "[study]\nname = \"x\"\nquestion = \"y?\"\n[[ladder]]\nrww = \"read\"\nbs = \"4q\"\nsizee = \"1g\"\n";
+    fs::write(place.file("plan.toml"), plan).expect("a file");
+    let ended = place.run("plan plan.toml");
+    ended.expect(2, &["plan.toml:5:1", "did you mean `rw`?", "plan.toml:7:1", "did you mean `size`?"]);
+    assert_eq!(ended.err.matches("error: ").count(), 2, "{}", ended.err);
+    fs::write(place.file("job.fio"), "[a]\nrw=read\nfilename=x\niodpeth=3\nblokcsize=4k\n").expect("a job");
+    place.run("plan job.fio").expect(2, &["job.fio:4:1", "`iodepth`", "job.fio:5:1", "`blocksize`"]);
 }
 
 #[test]

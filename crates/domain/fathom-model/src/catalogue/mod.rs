@@ -77,7 +77,17 @@ impl Catalogue {
     /// # Errors
     /// Not TOML, an unknown or unitless key, a name used twice, an entry without a known source.
     pub fn parse(files: &[(&str, &str)]) -> Result<Catalogue, SourceError> {
-        read::parse(files)
+        let error = match (read::parse(files), files) {
+            (Ok(all), _) => return Ok(all),
+            (Err(error), &[(name, text)]) => error.with_others_of_toml(
+                text,
+                &|rest| read::parse(&[(name, rest)]).err(),
+                // A key that is missing may have been left out.
+                |error| error.place.line > 0 && error.message.id() != "catalogue-key-missing",
+            ),
+            (Err(error), _) => error,
+        };
+        Err(error)
     }
 
     /// Adds the entries of another catalogue; an entry of the same name replaces the one here.

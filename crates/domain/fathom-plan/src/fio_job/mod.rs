@@ -46,8 +46,10 @@ pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<S
     let source = Source { file: file_name, text, env };
     let sections = source.sections()?;
     let mut notes = Vec::new();
-    for entry in sections.iter().flat_map(|s| &s.entries) {
-        check_key(&source, entry, &mut notes)?;
+    let entries = sections.iter().flat_map(|s| &s.entries);
+    let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
+    if let Some(first) = refused.next() {
+        return Err(SourceError { others: refused.collect(), ..first });
     }
     let jobs = with_globals(&sections);
     if jobs.is_empty() {

@@ -80,6 +80,16 @@ struct Setting {
 /// Anything that is not supported, with its line and column: TOML syntax, unknown keys (with the nearest word),
 /// bad values, contradictions, no target at all.
 pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan, SourceError> {
+    let read = |text: &str| read_study(text, file_name, overrides);
+    // Whether a value is right may be up to one that was left out; whether a key is known is not.
+    let is_unknown_key = |error: &SourceError| error.place.line > 0 && error.message.id() == "unknown-key";
+    read(text).map_err(|e| match e.place.line {
+        0 => e,
+        _ => e.with_others_of_toml(text, &|rest| read(rest).err(), is_unknown_key),
+    })
+}
+
+fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan, SourceError> {
     let source = Source { file: file_name, text };
     let root = DeTable::parse(text).map_err(|e| source.toml_error(&e))?;
     let root = root.get_ref();

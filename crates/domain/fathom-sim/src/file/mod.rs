@@ -33,7 +33,13 @@ const DRIVES_MAX: usize = 1_024;
 /// Anything that cannot be simulated, with its line and column: TOML syntax, unknown keys, devices and links (with the
 /// nearest word), missing units, negative times, links without lanes or in a circle.
 pub fn parse_machine(text: &str, file_name: &str) -> Result<Machine, SourceError> {
-    read_machine(text, file_name, builtin_devices())
+    let read = |text: &str| read_machine(text, file_name, builtin_devices());
+    read(text).map_err(|e| e.with_others_of_toml(text, &|rest| read(rest).err(), is_of_a_key))
+}
+
+/// Whether the error is about a key that is there; a key that is missing may have been left out.
+fn is_of_a_key(error: &SourceError) -> bool {
+    error.place.line > 0 && !error.place.source_line.trim_start().starts_with('[')
 }
 
 /// Reads the `[[device]]` tables of a file that may hold nothing else.
