@@ -843,6 +843,19 @@ critical_celsius: number | null,
 samples: Array<DriveSample>, };
 
 /**
+ * How the step's writes are made durable. The default leaves it to the drive and the kernel.
+ */
+export type Durability = { 
+/**
+ * Syncs between the writes; `None`: no sync is issued.
+ */
+sync: SyncEvery | null, 
+/**
+ * How the target is opened for writing.
+ */
+write_through: WriteThrough, };
+
+/**
  * How I/O is issued.
  */
 export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null";
@@ -1396,7 +1409,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "rate" | "database" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "rate" | "database" | "unknown";
 
 /**
  * What limited a step.
@@ -1597,7 +1610,7 @@ why: Message, };
 /**
  * What one I/O does.
  */
-export type Op = "read" | "write" | "trim";
+export type Op = "read" | "write" | "trim" | "sync";
 
 /**
  * Share of each operation, in percent; the three add up to 100.
@@ -2768,6 +2781,15 @@ write: DirectionView | null,
  */
 trim: DirectionView | null, 
 /**
+ * Syncs between the writes (fsync, fdatasync, NVMe Flush): `ios` and `iops` count them, they move no bytes and are no
+ * part of the totals.
+ */
+syncs: DirectionView | null, 
+/**
+ * What was to make the writes durable.
+ */
+durability: Durability, 
+/**
  * Host CPU cost; `None` for imported runs.
  */
 cpu: CpuView | null, 
@@ -2909,6 +2931,25 @@ without_prediction: number,
  * Figures that contradict themselves; not counted above.
  */
 contradicted: number, };
+
+/**
+ * A sync after every so many writes of a thread. It is issued when they have completed, and covers them.
+ */
+export type SyncEvery = { 
+/**
+ * By which call.
+ */
+kind: SyncKind, 
+/**
+ * Completed writes of the thread before each sync, at least 1.
+ */
+writes: number, };
+
+/**
+ * The call that makes completed writes durable. Through passthrough both are the NVMe Flush command; a mapped file is
+ * synced by the call for its file.
+ */
+export type SyncKind = "fsync" | "fdatasync";
 
 /**
  * Which target: its name in the plan, as the user gave it. Plans, records and labs speak of targets by this name alone;
@@ -3354,4 +3395,13 @@ verify: Verify | null,
 /**
  * Bypass the page cache (O_DIRECT). Default true.
  */
-direct: boolean, };
+direct: boolean, 
+/**
+ * What makes the writes durable.
+ */
+durability: Durability, };
+
+/**
+ * Whether a write returns only when it is durable.
+ */
+export type WriteThrough = "none" | "dsync" | "sync";

@@ -13,6 +13,7 @@ function latencyTable(step: StepView): HTMLElement | null {
     ...(step.read && step.write
       ? ([[t.readLat, "", step.read.lat_ns], [t.writeLat, "", step.write.lat_ns], [t.trimLat, "", step.trim?.lat_ns]] as [string, string, LatencyView | null | undefined][])
       : []),
+    [t.syncLat, "sync", step.syncs?.lat_ns],
   ];
   const rows = kinds.flatMap(([name, key, lat]) => {
     if (!lat) return [];

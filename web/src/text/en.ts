@@ -48,7 +48,7 @@ export const english = {
   },
   /** Words of the document: limits, operations, placements, patterns, phases. A word that is missing stands as it is. */
   words: {
-    queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", rate: "rate", unknown: "unknown",
+    queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
     link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", database: "database", zipf: "zipf", hotspot: "hot spot",
     read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list",
     measure: "measure", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
@@ -204,12 +204,13 @@ export const english = {
     service: "service",
     readLat: "read lat",
     writeLat: "write lat",
-    trimLat: "trim lat",
+    trimLat: "trim lat", syncLat: "sync",
     kindTitles: {
       lat: "created → reaped",
       slat: "created → submitted",
       clat: "submitted → reaped",
       service: "from the actual start",
+      sync: "fsync, fdatasync or Flush after completed writes",
     } as Record<string, string>,
     samples: "samples",
     stddev: "stddev",

@@ -126,8 +126,12 @@ mod tests {
     #[test]
     fn intervals_are_marked_from_the_look_before_a_hot_one_to_the_look_after() {
         let looks = |celsius: [f64; 5]| series((0..).zip(celsius).map(|(s, c)| sample(s * SECOND_NS, c, 0)).collect());
-        let interval =
-            |tenth: u64| Interval { start_ns: tenth * SECOND_NS / 2, length_ns: SECOND_NS / 2, directions: Vec::new() };
+        let interval = |tenth: u64| Interval {
+            start_ns: tenth * SECOND_NS / 2,
+            length_ns: SECOND_NS / 2,
+            directions: Vec::new(),
+            syncs: None,
+        };
         let intervals: Vec<Interval> = (0..10).map(interval).collect();
         let cool = looks([40.0, 41.0, 42.0, 41.0, 40.0]);
         assert_eq!(hot_intervals(std::slice::from_ref(&cool), &intervals), [false; 10]);

@@ -2,8 +2,8 @@
 
 use fathom_hist::Histogram;
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Plan, Region, Role, RunLength,
-    Step, StudyHead, TargetId, Workload,
+    BlockSize, DataPattern, Durability, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Plan, Region, Role,
+    RunLength, Step, StudyHead, TargetId, Workload,
 };
 use fathom_record::{Direction, DirectionInterval, Interval, Latency, StepRecord};
 
@@ -34,6 +34,7 @@ pub fn step() -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None },
         engine: EngineSpec::default(),
@@ -54,7 +55,7 @@ pub fn record(ios_per_second: &[u64]) -> StepRecord {
         lat.record_n(80_000, *ios);
         all.merge(&lat);
         let read = DirectionInterval { op: Op::Read, ios: *ios, bytes: ios * 4096, lat };
-        intervals.push(Interval { start_ns: i * SECOND_NS, length_ns: SECOND_NS, directions: vec![read] });
+        intervals.push(Interval { start_ns: i * SECOND_NS, length_ns: SECOND_NS, directions: vec![read], syncs: None });
     }
     let ios = all.count();
     let read = Direction {
@@ -72,6 +73,7 @@ pub fn record(ios_per_second: &[u64]) -> StepRecord {
         runtime_ns: ios_per_second.len() as u64 * SECOND_NS,
         setup_ns: 0,
         directions: vec![read],
+        syncs: None,
         intervals,
         threads: vec![],
         failures: vec![],

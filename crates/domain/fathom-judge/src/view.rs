@@ -106,6 +106,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         pattern: step.workload.pattern,
         block_size_bytes: step.workload.block_bytes_max(),
         direct: step.workload.direct,
+        durability: step.workload.durability,
         footprint_bytes: step.workload.region.size_bytes,
         threads: step.load.threads,
         queue_depth: step.load.queue_depth,
@@ -131,6 +132,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         read: None,
         write: None,
         trim: None,
+        syncs: None,
         cpu: None,
         limit: LimitView {
             name: LimitName::Unknown,
@@ -194,6 +196,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         read: direction_view(record, Op::Read, runtime_s, unsustainable),
         write: direction_view(record, Op::Write, runtime_s, unsustainable),
         trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
+        syncs: syncs_view(record, runtime_s, unsustainable),
         cpu: cpu_view(record, iops),
         steady: window_view(&record.intervals),
         percentile_curve: if unsustainable {
@@ -253,6 +256,20 @@ fn direction_view(record: &StepRecord, op: Op, runtime_s: f64, unsustainable: bo
         bytes_per_s: if runtime_s > 0.0 { d.bytes as f64 / runtime_s } else { 0.0 },
         short_ios: d.short_ios,
         lat_ns: if unsustainable { None } else { latency_view(&d.lat, &record.intervals, Some(op), iops) },
+    })
+}
+
+/// Syncs have figures of their own, from intervals of their own.
+fn syncs_view(record: &StepRecord, runtime_s: f64, unsustainable: bool) -> Option<DirectionView> {
+    let syncs = record.syncs.as_ref().filter(|d| d.ios > 0)?;
+    let per_s = if runtime_s > 0.0 { syncs.ios as f64 / runtime_s } else { 0.0 };
+    let intervals = record.sync_intervals();
+    Some(DirectionView {
+        ios: syncs.ios,
+        iops: per_s,
+        bytes_per_s: 0.0,
+        short_ios: 0,
+        lat_ns: if unsustainable { None } else { latency_view(&syncs.lat, &intervals, Some(Op::Sync), per_s) },
     })
 }
 

@@ -205,7 +205,7 @@ fn with_rate(label: Label, step: &Step) -> Label {
 
 fn workload(step: &Step) -> Label {
     let sizes = blocks(step);
-    let (order, operations) = (order(step), operations(step));
+    let (order, operations) = (order(step), durable(operations(step), step));
     let message =
         msg!("label-workload", blocks = sizes.clone(), order = order.message, operations = operations.message);
     let words = vec![
@@ -253,6 +253,17 @@ fn operations(step: &Step) -> Words {
             format!("read {read}/write {write}/trim {trim}"),
             msg!("label-read-write-trim", read = read, write = write, trim = trim),
         ),
+    }
+}
+
+/// The operations with what makes them durable: `write + fdatasync`, `write O_DSYNC`.
+fn durable(operations: Words, step: &Step) -> Words {
+    match step.workload.durability.words() {
+        None => operations,
+        Some(words) => {
+            let text = format!("{} {words}", operations.text);
+            Words::new(text, msg!("label-with", label = operations.message, what = Message::verbatim(words)))
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod budget;
 mod condition;
+mod durability;
 mod error;
 mod fio_job;
 mod goal;
@@ -21,6 +22,7 @@ mod words;
 
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
+pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::SourceError;
 pub use fio_job::{
     FioKnobs, fio_bytes, fio_command, fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks,

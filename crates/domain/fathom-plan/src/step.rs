@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::durability::Durability;
 use crate::plan::RunLength;
 use crate::read_write::ReadWrite;
 use crate::role::Role;
@@ -40,6 +41,8 @@ pub enum Op {
     Write,
     /// Discard blocks (punch a hole in a file).
     Trim,
+    /// Make completed writes durable (fsync, fdatasync, NVMe Flush). No part of a mix: it moves no data.
+    Sync,
 }
 
 /// Share of each operation, in percent; the three add up to 100.
@@ -136,6 +139,9 @@ pub struct Workload {
     pub verify: Option<Verify>,
     /// Bypass the page cache (O_DIRECT). Default true.
     pub direct: bool,
+    /// What makes the writes durable.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 /// Distribution of open-loop arrivals.

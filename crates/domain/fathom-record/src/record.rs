@@ -79,6 +79,8 @@ pub struct Interval {
     pub length_ns: u64,
     /// Operations that completed at least once in the step, same order in every interval.
     pub directions: Vec<DirectionInterval>,
+    /// Syncs, where the step has any.
+    pub syncs: Option<DirectionInterval>,
 }
 
 /// One worker thread.
@@ -239,6 +241,8 @@ pub struct StepRecord {
     pub setup_ns: u64,
     /// One entry per operation that completed at least once.
     pub directions: Vec<Direction>,
+    /// Syncs between the writes, where at least one completed. They move no data and are no I/Os of the totals.
+    pub syncs: Option<Direction>,
     /// Slices of the measured window; empty for imported runs.
     pub intervals: Vec<Interval>,
     /// Workers.
@@ -303,6 +307,16 @@ impl StepRecord {
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.failures.iter().map(|f| f.count).sum()
+    }
+
+    /// The slices with the syncs in place of the other operations; empty where the step has none.
+    #[must_use]
+    pub fn sync_intervals(&self) -> Vec<Interval> {
+        let of = |interval: &Interval| {
+            let syncs = interval.syncs.clone()?;
+            Some(Interval { directions: vec![syncs], syncs: None, ..*interval })
+        };
+        self.intervals.iter().filter_map(of).collect()
     }
 
     /// Totals of one operation.

@@ -66,6 +66,7 @@ pub(crate) fn assemble(
         runtime_ns,
         setup_ns: 0,
         directions,
+        syncs: None,
         intervals: std::mem::take(&mut ended.world.meter.intervals),
         threads: thread_records(step, targets, &ended.world),
         failures: Vec::new(),

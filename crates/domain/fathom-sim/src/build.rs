@@ -95,6 +95,9 @@ impl Builder<'_> {
         if workload.verify.is_some() {
             return Err(refused(msg!("sim-verify"), msg!("sim-verify-why"), msg!("sim-verify-help")));
         }
+        if !workload.durability.is_plain() {
+            return Err(refused(msg!("sim-durable"), msg!("sim-durable-why"), msg!("sim-durable-help")));
+        }
         let end = workload.region.offset_bytes + workload.region.size_bytes.unwrap_or(0);
         for target in self.targets {
             let capacity = self.capacity_of(target.place);

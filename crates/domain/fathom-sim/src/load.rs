@@ -165,6 +165,7 @@ mod tests {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: fathom_plan::Durability::default(),
         }
     }
 

@@ -152,7 +152,7 @@ impl Meter {
             (tally.ios, tally.bytes) = (0, 0);
         }
         self.open.swap(0, 1);
-        self.intervals.push(Interval { start_ns: start_ns - self.start_ns, length_ns, directions });
+        self.intervals.push(Interval { start_ns: start_ns - self.start_ns, length_ns, directions, syncs: None });
         self.interval_end_ns += self.interval_ns;
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, Role, RunLength, Step,
-    TargetId, Workload,
+    BlockSize, DataPattern, Durability, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, Role, RunLength,
+    Step, TargetId, Workload,
 };
 use fathom_record::{RunControl, Runner, StepFailure, StepRecord};
 
@@ -124,6 +124,7 @@ pub(crate) fn step(target: &str, threads: u32, queue_depth: u32, runtime_ns: u64
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads, queue_depth, batch_submit: None, batch_complete_min: None, rate: None },
         engine: EngineSpec::default(),

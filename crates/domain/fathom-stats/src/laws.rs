@@ -29,7 +29,7 @@ pub fn littles_law(record: &StepRecord) -> Option<LawCheck> {
     if record.runtime_ns == 0 || record.ios() == 0 || record.errors() > 0 {
         return None;
     }
-    let time_held_ns: f64 = record.directions.iter().map(time_held_ns).sum::<Option<f64>>()?;
+    let time_held_ns: f64 = record.directions.iter().chain(&record.syncs).map(time_held_ns).sum::<Option<f64>>()?;
     let [before_ns, at_end_ns] = record.age_ns.unwrap_or_default();
     let computed = (time_held_ns - before_ns as f64 + at_end_ns as f64) / record.runtime_ns as f64;
     Some(LawCheck { computed, depth, error_pct: (computed / depth - 1.0) * 100.0 })
@@ -55,6 +55,7 @@ mod tests {
         let read =
             Direction { op: Op::Read, ios: 1000, bytes: 0, short_ios: 0, lat, slat: None, clat: None, service: None };
         StepRecord {
+            syncs: None,
             started_unix_ns: 0,
             runtime_ns: 1_000_000,
             setup_ns: 0,

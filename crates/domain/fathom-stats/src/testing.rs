@@ -2,8 +2,8 @@
 
 use fathom_hist::Histogram;
 use fathom_plan::{
-    BlockSize, DataPattern, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Region, RunLength, Step, TargetId,
-    Workload,
+    BlockSize, DataPattern, Durability, EngineSpec, Load, Op, OpMix, Pattern, Phase, Placement, Region, RunLength,
+    Step, TargetId, Workload,
 };
 use fathom_record::{DirectionInterval, Interval};
 
@@ -64,7 +64,7 @@ pub(crate) fn intervals_of(latencies: &[Vec<u64>]) -> Vec<Interval> {
                 lat.record(*ns);
             }
             let read = DirectionInterval { op: Op::Read, ios: lat.count(), bytes: lat.count() * 4096, lat };
-            Interval { start_ns: i as u64 * length_ns, length_ns, directions: vec![read] }
+            Interval { start_ns: i as u64 * length_ns, length_ns, directions: vec![read], syncs: None }
         })
         .collect()
 }
@@ -97,6 +97,7 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None },
         engine: EngineSpec::default(),

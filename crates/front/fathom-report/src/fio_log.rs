@@ -82,5 +82,6 @@ fn ddir(op: Op) -> u8 {
         Op::Read => 0,
         Op::Write => 1,
         Op::Trim => 2,
+        Op::Sync => 3,
     }
 }

@@ -110,5 +110,6 @@ pub(crate) fn op_word(op: Op) -> &'static str {
         Op::Read => "read",
         Op::Write => "write",
         Op::Trim => "trim",
+        Op::Sync => "sync",
     }
 }

@@ -328,6 +328,10 @@ pub(crate) fn details(step: &StepView, explain: bool) -> String {
                 line(latency_line(name, latency, step.ios));
             }
         }
+        if let Some(syncs) = &step.syncs {
+            line(format!("  syncs {} ({}/s)", syncs.ios, format_iops(syncs.iops)));
+            syncs.lat_ns.iter().for_each(|latency| line(latency_line("sync", latency, syncs.ios)));
+        }
     }
     if let Some(depth) = step.depth.filter(DepthView::is_short) {
         line(format!(

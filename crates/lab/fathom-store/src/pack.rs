@@ -66,11 +66,12 @@ pub(crate) fn op_word(op: Op) -> &'static str {
         Op::Read => "read",
         Op::Write => "write",
         Op::Trim => "trim",
+        Op::Sync => "sync",
     }
 }
 
 pub(crate) fn op_from_word(word: &str) -> Option<Op> {
-    [Op::Read, Op::Write, Op::Trim].into_iter().find(|op| op_word(*op) == word)
+    [Op::Read, Op::Write, Op::Trim, Op::Sync].into_iter().find(|op| op_word(*op) == word)
 }
 
 /// SQLite's integers are signed: the upper half of `u64` is stored as negative numbers and comes back exactly. Real

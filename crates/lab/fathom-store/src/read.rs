@@ -152,11 +152,15 @@ impl Lab {
     fn load_record(&self, row: &StepRow, at: &dyn Fn(Message) -> StoreError) -> Result<StepRecord, StoreError> {
         let rest: RecordRest =
             serde_json::from_str(&row.record_json).map_err(|e| at(Message::verbatim(e.to_string())))?;
+        // Syncs lie among the operations by their word.
+        let mut directions = self.load_directions(row.id, at)?;
+        let syncs = directions.iter().position(|d| d.op == Op::Sync).map(|at| directions.remove(at));
         Ok(StepRecord {
             started_unix_ns: row.started_unix_ns,
             runtime_ns: row.runtime_ns,
             setup_ns: row.setup_ns,
-            directions: self.load_directions(row.id, at)?,
+            directions,
+            syncs,
             intervals: self.load_intervals(row.id, at)?,
             threads: rest.threads,
             failures: rest.failures,
@@ -240,16 +244,20 @@ impl Lab {
             let index: i64 = self.sql(row.get(0))?;
             if index as usize == intervals.len() {
                 let (start_ns, length_ns) = (self.sql(unsigned(row, 1))?, self.sql(unsigned(row, 2))?);
-                intervals.push(Interval { start_ns, length_ns, directions: Vec::new() });
+                intervals.push(Interval { start_ns, length_ns, directions: Vec::new(), syncs: None });
             }
             let op: Option<String> = self.sql(row.get(3))?;
             if let (Some(op), Some(interval)) = (op, intervals.last_mut()) {
-                interval.directions.push(DirectionInterval {
+                let loaded = DirectionInterval {
                     op: op_of(&op, at)?,
                     ios: self.sql(unsigned(row, 4))?,
                     bytes: self.sql(unsigned(row, 5))?,
                     lat: histograms.next().map_err(at)?,
-                });
+                };
+                match loaded.op {
+                    Op::Sync => interval.syncs = Some(loaded),
+                    _ => interval.directions.push(loaded),
+                }
             }
         }
         if histograms.is_empty() { Ok(intervals) } else { Err(at(msg!("lab-too-many-histograms"))) }

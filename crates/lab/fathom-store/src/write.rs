@@ -256,7 +256,7 @@ fn insert_directions(
     step_id: i64,
     record: &StepRecord,
 ) -> Result<rusqlite::Result<()>, StoreError> {
-    for (position, direction) in record.directions.iter().enumerate() {
+    for (position, direction) in record.directions.iter().chain(&record.syncs).enumerate() {
         let mut blobs = Vec::with_capacity(4);
         for (kind, latency) in latencies(direction) {
             blobs.push(match latency {
@@ -315,15 +315,15 @@ fn insert_intervals(transaction: &Transaction<'_>, step_id: i64, record: &StepRe
     let mut insert = transaction.prepare_cached("INSERT INTO interval VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (index, interval) in record.intervals.iter().enumerate() {
         let (index, start, length) = (index as i64, to_column(interval.start_ns), to_column(interval.length_ns));
-        if interval.directions.is_empty() {
+        if interval.directions.is_empty() && interval.syncs.is_none() {
             insert.execute(params![step_id, index, 0, start, length, None::<&str>, 0, 0])?;
         }
-        for (position, d) in interval.directions.iter().enumerate() {
+        for (position, d) in interval.directions.iter().chain(&interval.syncs).enumerate() {
             let (ios, bytes) = (to_column(d.ios), to_column(d.bytes));
             insert.execute(params![step_id, index, position as i64, start, length, op_word(d.op), ios, bytes])?;
         }
     }
-    let histograms = record.intervals.iter().flat_map(|i| &i.directions).map(|d| &d.lat);
+    let histograms = record.intervals.iter().flat_map(|i| i.directions.iter().chain(&i.syncs)).map(|d| &d.lat);
     transaction
         .prepare_cached("INSERT INTO interval_histograms VALUES (?1, ?2)")?
         .execute(params![step_id, pack(histograms)])?;

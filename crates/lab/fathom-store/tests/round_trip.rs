@@ -56,7 +56,7 @@ prop_compose! {
         parts in vec((any_op(), any::<u64>(), any::<u64>(), any_histogram()), 0..3),
     ) -> Interval {
         let directions = parts.into_iter().map(|(op, ios, bytes, lat)| DirectionInterval { op, ios, bytes, lat });
-        Interval { start_ns, length_ns, directions: directions.collect() }
+        Interval { start_ns, length_ns, directions: directions.collect(), syncs: None }
     }
 }
 

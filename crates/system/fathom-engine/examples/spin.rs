@@ -14,8 +14,8 @@ use fathom_engine::bench_nop;
 use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings, Permit, Root};
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, RunLength, Step, TargetId, Verify, Workload,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate,
+    RateProcess, Region, RunLength, Step, TargetId, Verify, Workload,
 };
 use fathom_record::{Latency, RunControl, Runner as _};
 
@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: key("verify").map(|_| Verify::Crc32c),
             direct: number("direct", 1)? == 1,
+            durability: Durability::default(),
         },
         load: Load {
             threads: number("threads", 1)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
-use fathom_plan::Step;
+use fathom_plan::{Op, Step};
 use fathom_record::{
     Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord, ThreadRecord,
     VerifyReport, Warning,
@@ -40,11 +40,14 @@ impl Pieces {
 /// The record.
 pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRecord {
     let verify = pieces.finished.verify.take();
+    let mut directions = directions(step, &pieces);
+    let syncs = directions.iter().position(|d| d.op == Op::Sync).map(|at| directions.remove(at));
     let mut record = StepRecord {
         started_unix_ns: pieces.finished.started_unix_ns,
         runtime_ns: pieces.finished.runtime_ns,
         setup_ns: setup_ns(&pieces),
-        directions: directions(step, &pieces),
+        directions,
+        syncs,
         threads: threads(&pieces),
         failures: Vec::new(),
         host: pieces.finished.host.take(),
@@ -112,7 +115,9 @@ fn directions(step: &Step, pieces: &Pieces) -> Vec<Direction> {
     let mut directions = Vec::new();
     for op in ALL_OPS {
         let (mut ios, mut bytes, mut lat) = (0, 0, Histogram::new());
-        for d in pieces.finished.intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == op) {
+        for d in
+            pieces.finished.intervals.iter().flat_map(|i| i.directions.iter().chain(&i.syncs)).filter(|d| d.op == op)
+        {
             ios += d.ios;
             bytes += d.bytes;
             lat.merge(&d.lat);

@@ -4,7 +4,7 @@ use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::{DirectionInterval, Interval};
 
-use crate::tally::{ALL_OPS, OPS, Tally};
+use crate::tally::{ALL_OPS, OPS, SYNC, Tally};
 
 /// Intervals of the window so far, over all workers.
 pub(crate) struct Intervals {
@@ -26,7 +26,7 @@ impl Intervals {
         self.done_by_worker[worker as usize] = tally.interval + 1;
         self.grow(tally.interval as usize + 1);
         let interval = &mut self.merged[tally.interval as usize];
-        for direction in &mut interval.directions {
+        for direction in interval.directions.iter_mut().chain(&mut interval.syncs) {
             let from = &tally.ops[crate::tally::op_index(direction.op)];
             direction.ios += from.ios;
             direction.bytes += from.bytes;
@@ -39,9 +39,11 @@ impl Intervals {
     fn grow(&mut self, count: usize) {
         while self.merged.len() < count {
             let start_ns = self.merged.len() as u64 * self.interval_ns;
-            let used = ALL_OPS.into_iter().filter(|&op| self.used_ops[crate::tally::op_index(op)]);
+            let used = ALL_OPS.into_iter().filter(|&op| op != Op::Sync && self.used_ops[crate::tally::op_index(op)]);
             let empty = |op| DirectionInterval { op, ios: 0, bytes: 0, lat: Histogram::new() };
-            self.merged.push(Interval { start_ns, length_ns: self.interval_ns, directions: used.map(empty).collect() });
+            let directions = used.map(empty).collect();
+            let syncs = self.used_ops[SYNC].then(|| empty(Op::Sync));
+            self.merged.push(Interval { start_ns, length_ns: self.interval_ns, directions, syncs });
         }
     }
 
@@ -63,7 +65,8 @@ impl Intervals {
         // A worker that saw the end late may have begun one interval more; its few I/Os belong to the last.
         for late in self.merged.split_off(count) {
             let last = &mut self.merged[count - 1];
-            for (into, from) in last.directions.iter_mut().zip(&late.directions) {
+            let into = last.directions.iter_mut().chain(&mut last.syncs);
+            for (into, from) in into.zip(late.directions.iter().chain(&late.syncs)) {
                 into.ios += from.ios;
                 into.bytes += from.bytes;
                 into.lat.merge(&from.lat);
@@ -75,8 +78,10 @@ impl Intervals {
             .into_iter()
             .filter(|&op| self.merged.iter().flat_map(|i| &i.directions).any(|d| d.op == op && d.ios > 0))
             .collect();
+        let has_synced = self.merged.iter().flat_map(|i| &i.syncs).any(|d| d.ios > 0);
         for interval in &mut self.merged {
             interval.directions.retain(|d| completed.contains(&d.op));
+            interval.syncs.take_if(|_| !has_synced);
         }
         self.merged
     }
@@ -87,7 +92,7 @@ mod tests {
     use super::*;
 
     fn tally(interval: u32, reads: u64) -> Box<Tally> {
-        let mut tally = Tally::new([true, true, false]);
+        let mut tally = Tally::new([true, true, false, false]);
         tally.interval = interval;
         tally.ops[0].ios = reads;
         tally.ops[0].lat.as_mut().expect("reads are used").record_n(100, reads);
@@ -96,7 +101,7 @@ mod tests {
 
     #[test]
     fn intervals_are_complete_only_when_every_worker_has_sent_them() {
-        let mut intervals = Intervals::new(100, [true, false, false], 2);
+        let mut intervals = Intervals::new(100, [true, false, false, false], 2);
         intervals.add(0, &tally(0, 1));
         intervals.add(0, &tally(1, 1));
         assert_eq!(intervals.complete().len(), 0);
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn closing_covers_the_window_without_gap_and_drops_unused_operations() {
-        let mut intervals = Intervals::new(100, [true, true, false], 1);
+        let mut intervals = Intervals::new(100, [true, true, false, false], 1);
         intervals.add(0, &tally(0, 3));
         intervals.add(0, &tally(4, 2));
         let closed = intervals.close(350);

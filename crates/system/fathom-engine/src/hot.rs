@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use fathom_plan::Op;
+use fathom_plan::{Op, SyncEvery, SyncKind};
 use fathom_random::Rng;
 
 use crate::backend::{Backend, Io, SubmitStamp};
@@ -16,7 +16,7 @@ use crate::offsets::Offsets;
 use crate::open_loop::Arrivals;
 use crate::rig::Rig;
 use crate::shared::{FromWorker, Shared, Window};
-use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, Tally, op_index};
+use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tally, op_index};
 use crate::target::Trimmer;
 use crate::verify::Ledger;
 
@@ -85,6 +85,7 @@ pub(crate) struct Limits {
     /// Whether smaller batches are used when the device, not the thread, sets the pace.
     pub(crate) adaptive: bool,
     pub(crate) batch_complete_min: u32,
+    pub(crate) sync: Option<SyncEvery>,
 }
 
 /// What changes while the loop runs.
@@ -98,6 +99,9 @@ pub(crate) struct State {
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
+    /// Completed writes that no sync covers yet, and syncs that are due for others.
+    writes_since_sync: u32,
+    syncs_due: u32,
     /// Submitting calls before the window began.
     calls_before: u64,
     window: Window,
@@ -151,6 +155,8 @@ impl State {
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
             in_flight: 0,
+            writes_since_sync: 0,
+            syncs_due: 0,
             calls_before: 0,
             window: Window { start_ns: u64::MAX, interval_ns: 1 },
             counting: false,
@@ -258,7 +264,7 @@ impl Hot {
             }
             self.fill::<B, OPEN, PARANOID>(backend, now, sampled);
             if self.state.in_flight == 0 {
-                if self.state.exhausted {
+                if self.state.exhausted && self.state.syncs_due == 0 {
                     self.state.outcome.passes_done = true;
                     break;
                 }
@@ -286,9 +292,12 @@ impl Hot {
         if !self.state.again.is_empty() {
             self.push_again(backend);
         }
-        let mut staged = 0;
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
+        let mut staged = 0;
+        if self.state.syncs_due > 0 {
+            staged = self.start_syncs::<B, OPEN>(backend, now, remember);
+        }
         for _ in 0..self.state.batch_submit {
             if self.state.free.is_empty() || self.state.exhausted {
                 break;
@@ -331,6 +340,41 @@ impl Hot {
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
     }
 
+    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does. Returns how many.
+    #[cold]
+    fn start_syncs<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64, remember: bool) -> u32 {
+        let mut staged = 0;
+        while self.state.syncs_due > 0
+            && let Some(slot) = self.state.free.pop()
+        {
+            self.state.syncs_due -= 1;
+            let free = &mut self.state.slots[slot as usize];
+            let since_ns = if OPEN { now } else { free.since_ns };
+            *free = Slot { since_ns, submitted_ns: 0, intended_ns: now, offset: 0, len: 0, op: SYNC as u8 };
+            if remember {
+                self.state.batch.push(slot);
+            }
+            staged += 1;
+            self.push_sync(backend, slot);
+        }
+        staged
+    }
+
+    fn push_sync<B: Backend>(&self, backend: &mut B, slot: u32) {
+        let sync = self.limits.sync.map_or(SyncKind::Fsync, |sync| sync.kind);
+        backend.push(&Io { slot, op: Op::Sync, len: 0, offset: 0, buffer: self.buffers.slot(slot), sync });
+    }
+
+    /// A write completed: after the last of its group a sync is due.
+    #[cold]
+    fn note_write(&mut self, sync: SyncEvery) {
+        self.state.writes_since_sync += 1;
+        if self.state.writes_since_sync == sync.writes {
+            self.state.writes_since_sync = 0;
+            self.state.syncs_due += 1;
+        }
+    }
+
     #[inline(always)]
     fn start<B: Backend>(&mut self, backend: &mut B, slot: u32, op: Op, len: u32, offset: u64, unit: u64) {
         match op {
@@ -351,9 +395,10 @@ impl Hot {
                 self.state.aside.push((slot, trimmer.trim(offset, len)));
                 return;
             }
+            Op::Sync => unreachable!("no mix draws syncs"),
         }
         let buffer = self.buffers.slot(slot);
-        backend.push(&Io { slot, op, len, offset, buffer });
+        backend.push(&Io { slot, op, len, offset, buffer, sync: SyncKind::Fsync });
     }
 
     #[cold]
@@ -362,12 +407,16 @@ impl Hot {
             let Slot { offset, len, op, .. } = self.state.slots[slot as usize];
             // Still counted as in flight, with its first stamps and its content.
             let op = ALL_OPS[usize::from(op)];
-            if op == Op::Trim {
-                let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
-                self.state.aside.push((slot, trimmer.trim(offset, len)));
-            } else {
-                let buffer = self.buffers.slot(slot);
-                backend.push(&Io { slot, op, len, offset, buffer });
+            match op {
+                Op::Trim => {
+                    let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
+                    self.state.aside.push((slot, trimmer.trim(offset, len)));
+                }
+                Op::Sync => self.push_sync(backend, slot),
+                Op::Read | Op::Write => {
+                    let buffer = self.buffers.slot(slot);
+                    backend.push(&Io { slot, op, len, offset, buffer, sync: SyncKind::Fsync });
+                }
             }
         }
     }
@@ -409,7 +458,7 @@ impl Hot {
         if !state.aside.is_empty() || engine_ios == 0 {
             return (0, None);
         }
-        let can_start_more = !state.free.is_empty() && !state.exhausted;
+        let can_start_more = !state.free.is_empty() && (!state.exhausted || state.syncs_due > 0);
         if OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
@@ -446,7 +495,9 @@ impl Hot {
     fn complete<const OPEN: bool>(&mut self, slot: u32, result: i32, now: u64, group: &mut Group) {
         let io = self.state.slots[slot as usize];
         let mut ok = result as u32 == io.len;
-        if let Some(ledger) = &mut self.ledger {
+        if let Some(ledger) = &mut self.ledger
+            && usize::from(io.op) != SYNC
+        {
             let block = self.buffers.bytes_mut(slot, io.len as usize);
             ledger.after(slot, ALL_OPS[usize::from(io.op)], ok, io.offset, block);
         }
@@ -458,6 +509,11 @@ impl Hot {
             ok = self.count_unusual(io, result, now);
         }
         if ok {
+            if let Some(sync) = self.limits.sync
+                && usize::from(io.op) == op_index(Op::Write)
+            {
+                self.note_write(sync);
+            }
             if OPEN {
                 self.record_open(io, result, now);
             } else {
@@ -622,7 +678,7 @@ impl Hot {
             Err(_) => Tally::new(self.used_ops),
         };
         let full = std::mem::replace(&mut self.state.tally, empty);
-        self.state.outcome.ios += full.ops.iter().map(|op| op.ios).sum::<u64>();
+        self.state.outcome.ios += full.ios();
         // The collector lives until all workers are gone, unless the step was abandoned.
         let _ = self.to_collector.send(FromWorker::Interval { worker: self.index, tally: full });
     }

@@ -6,7 +6,7 @@ use fathom_hist::Histogram;
 use fathom_record::{IoFailure, QuotedLatency, TargetRecord};
 
 use crate::shared::WorkerSummary;
-use crate::tally::Tally;
+use crate::tally::{SYNC, Tally};
 use crate::worker::WorkerPlan;
 
 /// Quantiles kept of a target; a quantile with fewer than so many samples beyond it is left out.
@@ -24,7 +24,7 @@ pub(crate) struct Member {
 impl Member {
     /// Adds one interval of one of its workers.
     pub(crate) fn add(&mut self, tally: &Tally) {
-        for op in &tally.ops {
+        for op in &tally.ops[..SYNC] {
             self.ios += op.ios;
             self.bytes += op.bytes;
             if let Some(lat) = &op.lat {

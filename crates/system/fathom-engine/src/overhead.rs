@@ -72,7 +72,7 @@ pub(crate) fn bare_hot(
     let span = Span { first_offset_bytes: 0, count: BLOCKS, unit_bytes: u64::from(BLOCK_BYTES) };
     let mix = if writes { OpMix::WRITE } else { OpMix::READ };
     let mut rng = Rng::new(1, 0);
-    let used_ops = ops_of(mix);
+    let used_ops = ops_of(mix, None);
     let (_spare_to, spare_tallies) = channel();
     let hot = Hot {
         index: 0,
@@ -88,7 +88,7 @@ pub(crate) fn bare_hot(
         trimmer: None,
         ledger: None,
         arrivals: None,
-        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1 },
+        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1, sync: None },
         used_ops,
         state: State::new(queue_depth, used_ops),
     };

@@ -1,13 +1,16 @@
 //! What a worker counts: per interval, and over the whole window.
 
 use fathom_hist::Histogram;
-use fathom_plan::{Op, OpMix};
+use fathom_plan::{Op, OpMix, SyncEvery};
 use fathom_record::IoFailure;
 
 /// Number of operations, for arrays indexed by [`op_index`].
-pub(crate) const OPS: usize = 3;
+pub(crate) const OPS: usize = 4;
 /// Operations in the order of their index.
-pub(crate) const ALL_OPS: [Op; OPS] = [Op::Read, Op::Write, Op::Trim];
+pub(crate) const ALL_OPS: [Op; OPS] = [Op::Read, Op::Write, Op::Trim, Op::Sync];
+
+/// Position of syncs, which are no I/Os of the totals.
+pub(crate) const SYNC: usize = 3;
 
 /// Position of an operation in `[op]` arrays.
 #[inline(always)]
@@ -16,12 +19,13 @@ pub(crate) fn op_index(op: Op) -> usize {
         Op::Read => 0,
         Op::Write => 1,
         Op::Trim => 2,
+        Op::Sync => SYNC,
     }
 }
 
-/// Which operations a mix can draw.
-pub(crate) fn ops_of(mix: OpMix) -> [bool; OPS] {
-    [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0]
+/// Which operations the load can issue.
+pub(crate) fn ops_of(mix: OpMix, sync: Option<SyncEvery>) -> [bool; OPS] {
+    [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0, sync.is_some()]
 }
 
 /// One operation within one interval of one worker.
@@ -56,6 +60,11 @@ impl Tally {
                 lat.clear();
             }
         }
+    }
+
+    /// Completed I/Os; syncs are none.
+    pub(crate) fn ios(&self) -> u64 {
+        self.ops[..SYNC].iter().map(|op| op.ios).sum()
     }
 
     /// Whether nothing completed.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use fathom_host::{Access, Binding, OpenError, OpenFlags, TargetKind};
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
-use fathom_plan::{EngineName, Step, TargetId};
+use fathom_plan::{EngineName, Step, TargetId, WriteThrough};
 use fathom_record::StepFailure;
 
 use crate::backend::{errno, refused};
@@ -47,6 +47,7 @@ pub(crate) struct Target {
     binding: Binding,
     writes: bool,
     direct: bool,
+    write_through: WriteThrough,
 }
 
 impl Target {
@@ -73,6 +74,7 @@ impl Target {
             binding: binding.clone(),
             writes: workload.mix.is_destructive(),
             direct: workload.direct,
+            write_through: workload.durability.write_through,
         };
         let (mut size_bytes, mut logical_bytes) = (NULL_BYTES.max(workload.region.size_bytes.unwrap_or(0)), 1);
         if !is_null_engine {
@@ -110,7 +112,12 @@ impl Target {
         // A character device of NVMe has no page cache to go around, and refuses the flag.
         let direct =
             if self.direct && self.kind != TargetKind::Generic { OpenFlags::DIRECT } else { OpenFlags::empty() };
-        let open = |extra| self.binding.open(Access { writes: self.writes, flags: direct | extra });
+        let durable = match self.write_through {
+            WriteThrough::None => OpenFlags::empty(),
+            WriteThrough::Dsync => OpenFlags::DSYNC,
+            WriteThrough::Sync => OpenFlags::SYNC,
+        };
+        let open = |extra| self.binding.open(Access { writes: self.writes, flags: direct | durable | extra });
         // Without O_NOATIME each read looks at the inode's times; only the owner may ask for that.
         match open(OpenFlags::NOATIME) {
             Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EPERM) => open(OpenFlags::empty()),

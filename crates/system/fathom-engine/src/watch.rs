@@ -82,7 +82,8 @@ impl Watch {
     /// Watches the workers of `step`.
     pub(crate) fn new(crew: Crew, step: &Step, clock: Clock) -> Self {
         let workers = crew.plans.len();
-        let intervals = Intervals::new(crew.interval_ns, ops_of(step.workload.mix), workers);
+        let intervals =
+            Intervals::new(crew.interval_ns, ops_of(step.workload.mix, step.workload.durability.sync), workers);
         let summaries = (0..workers).map(|_| None).collect();
         let members = step.targets.iter().map(|_| Member::default()).collect();
         Watch {

@@ -173,7 +173,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let offsets = Offsets::new(workload.pattern, plan.span, offset_seed, step.length.passes)
         .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))?;
     let content = Content::new(workload.data, step.seed, &mut rng);
-    let used_ops = ops_of(workload.mix);
+    let used_ops = ops_of(workload.mix, workload.durability.sync);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
     }

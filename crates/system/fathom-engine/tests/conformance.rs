@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_engine::HostProbe;
-use fathom_plan::{BlockSize, EngineName, Op, OpMix, Pattern, Rate, RateProcess, Region, RunLength, Step, Verify};
+use fathom_plan::{
+    BlockSize, EngineName, Op, OpMix, Pattern, Rate, RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, Verify,
+};
 use fathom_record::{HostDelta, RunControl, Runner as _, StepFailure, StepRecord, Warning};
 
 use support::{BLOCK, Bench, run, run_by, runner, step_on};
@@ -358,6 +360,36 @@ fn trims_in_a_mix(engine: EngineName) {
     assert_eq!(record.directions.len(), 3, "{:?}", record.failures);
 }
 
+fn syncs_follow_the_writes_they_cover(engine: EngineName) {
+    let bench = Bench::new(256 * BLOCK);
+    let mut step = bench.step(engine);
+    step.workload.mix = OpMix::WRITE;
+    step.length.passes = Some(1);
+    for (kind, writes, threads) in [(SyncKind::Fdatasync, 1, 1), (SyncKind::Fsync, 8, 2), (SyncKind::Fdatasync, 100, 1)]
+    {
+        step.workload.durability.sync = Some(SyncEvery { kind, writes });
+        step.load.threads = threads;
+        let record = run(&step).expect("a record");
+        // They move nothing and are no I/Os of the totals.
+        let ios = 256 * u64::from(threads);
+        assert_eq!((record.ios(), record.bytes(), record.errors()), (ios, ios * BLOCK, 0), "{kind:?}");
+        let syncs = record.syncs.as_ref().expect("syncs");
+        assert_eq!(
+            (syncs.op, syncs.ios, syncs.bytes),
+            (Op::Sync, u64::from(256 / writes * threads), 0),
+            "{kind:?} after {writes}"
+        );
+        assert_eq!(syncs.lat.histogram().map(fathom_hist::Histogram::count), Some(syncs.ios));
+        let in_intervals: u64 = record.intervals.iter().flat_map(|i| &i.syncs).map(|d| d.ios).sum();
+        assert_eq!(in_intervals, syncs.ios);
+    }
+    step.workload.mix = OpMix { read_pct: 50, write_pct: 50, trim_pct: 0 };
+    step.workload.durability.sync = Some(SyncEvery { kind: SyncKind::Fdatasync, writes: 1 });
+    let record = run(&step).expect("a record");
+    let written = record.direction(Op::Write).map_or(0, |d| d.ios);
+    assert_eq!(record.syncs.map_or(0, |d| d.ios), written, "reads need no sync");
+}
+
 macro_rules! every_engine {
     ($($module:ident $engine:expr;)*) => { $(
         mod $module {
@@ -375,6 +407,7 @@ macro_rules! every_engine {
             #[test] fn paranoid_stamps_every_io() { super::paranoid_stamps_every_io(ENGINE); }
             #[test] fn verify_finds_each_kind_of_damage() { super::verify_finds_each_kind_of_damage(ENGINE); }
             #[test] fn an_open_loop_keeps_its_rate_or_says_so() { super::an_open_loop_keeps_its_rate_or_says_so(ENGINE); }
+            #[test] fn syncs_follow_the_writes_they_cover() { super::syncs_follow_the_writes_they_cover(ENGINE); }
             #[test] fn trims_in_a_mix() { super::trims_in_a_mix(ENGINE); }
         }
     )* };

@@ -1,7 +1,7 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::{EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite};
+use fathom_plan::{Durability, EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
@@ -129,6 +129,13 @@ pub struct StepView {
     pub write: Option<DirectionView>,
     /// Trims alone.
     pub trim: Option<DirectionView>,
+    /// Syncs between the writes (fsync, fdatasync, NVMe Flush): `ios` and `iops` count them, they move no bytes and are no
+    /// part of the totals.
+    #[serde(default)]
+    pub syncs: Option<DirectionView>,
+    /// What was to make the writes durable.
+    #[serde(default)]
+    pub durability: Durability,
     /// Host CPU cost; `None` for imported runs.
     pub cpu: Option<CpuView>,
     /// What limited it.

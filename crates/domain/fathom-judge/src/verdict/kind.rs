@@ -1,7 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::Pattern;
+use fathom_plan::{Durability, Pattern};
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -31,6 +31,7 @@ pub(super) struct Kind {
     block_bytes: u32,
     is_sequential: bool,
     operations: Operations,
+    durability: Durability,
     group: Option<String>,
 }
 
@@ -44,7 +45,7 @@ impl Kind {
             _ => Operations::of_mix(step.read_pct),
         };
         let is_sequential = is_sequential(step.pattern);
-        Kind { block_bytes: step.block_size_bytes, is_sequential, operations, group: None }
+        Kind { block_bytes: step.block_size_bytes, is_sequential, operations, durability: step.durability, group: None }
     }
 
     /// What both sides of a comparison were asked for.
@@ -53,6 +54,8 @@ impl Kind {
             block_bytes: load.block_size_bytes,
             is_sequential: is_sequential(load.pattern),
             operations: Operations::of_mix(load.read_pct),
+            // Sides that differ in it are different steps; the label of each says it.
+            durability: Durability::default(),
             group: None,
         }
     }
@@ -104,7 +107,11 @@ impl Kind {
 
     fn with(&self, what: Message) -> Message {
         let block = Quantity::block(self.block_bytes.into());
-        self.of_group(msg!("verdict-kind", block = block, order = self.order(), what = what))
+        let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
+        self.of_group(match self.durability.words() {
+            Some(words) => msg!("label-with", label = kind, what = words),
+            None => kind,
+        })
     }
 
     fn of_group(&self, kind: Message) -> Message {

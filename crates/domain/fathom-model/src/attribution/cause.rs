@@ -2,6 +2,8 @@
 
 use fathom_message::{Message, Quantity, Unit, msg};
 
+use fathom_plan::SyncKind;
+
 use super::facts::RateSource;
 use super::name::{LimitName, StateChange};
 use crate::ceilings::Ceiling;
@@ -44,6 +46,17 @@ pub enum Cause {
     PageCache {
         /// Share of the bytes that reached the device.
         device_share: f64,
+    },
+    /// Most of the time of the slots went into syncs.
+    Flush {
+        /// By which call.
+        kind: SyncKind,
+        /// Share of the time of the slots that syncs held.
+        share: f64,
+        /// Mean time of one.
+        mean_ns: f64,
+        /// Mean time of a write or read beside it.
+        io_mean_ns: f64,
     },
     /// All CPUs that the run may use were busy.
     AllCores {
@@ -230,6 +243,7 @@ impl Cause {
             | Cause::RateOutside { .. }
             | Cause::TokenBucket { .. } => LimitName::Rate,
             Cause::PageCache { .. } => LimitName::PageCache,
+            Cause::Flush { .. } => LimitName::Flush,
             Cause::AllCores { .. } => LimitName::AllCores,
             Cause::IrqCores { .. } => LimitName::IrqCore,
             Cause::KernelThread { .. } => LimitName::KernelThread,
@@ -289,6 +303,13 @@ impl Cause {
                 after = Quantity::ns(*after_s * 1e9)
             ),
             Cause::PageCache { device_share } => msg!("limit-page-cache", share = share(*device_share)),
+            Cause::Flush { kind, share: of_time, mean_ns, io_mean_ns } => msg!(
+                "limit-flush",
+                call = kind.as_str(),
+                share = share(*of_time),
+                mean = Quantity::ns(*mean_ns),
+                io = Quantity::ns(*io_mean_ns)
+            ),
             Cause::AllCores { cpus, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
                 msg!("limit-all-cores", limit = limit, cpus = *cpus, busy = busy, cost = cost)

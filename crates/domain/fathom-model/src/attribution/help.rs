@@ -33,6 +33,7 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Raid => vec![msg!("help-full-stripes"), msg!("help-less-penalty")],
         LimitName::Memory => vec![msg!("help-direct-crosses-once"), msg!("help-memory-channels")],
         LimitName::PageCache => vec![msg!("help-see-the-drive")],
+        LimitName::Flush => vec![msg!("help-group-commit"), msg!("help-protected-cache")],
         LimitName::Rate => vec![msg!("help-higher-rate")],
         // What relieves a kernel thread depends on what it does.
         LimitName::KernelThread | LimitName::Database | LimitName::Unknown => Vec::new(),

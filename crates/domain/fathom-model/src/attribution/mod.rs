@@ -70,6 +70,7 @@ fn judge(all: &Seen<'_>, index: usize) -> Limit {
     }
     let mut limit = pace::rate_asked(this)
         .or_else(|| pace::page_cache(this))
+        .or_else(|| pace::flush(this))
         .or_else(|| pace::rate_allowed(all, this))
         .or_else(|| memory::limit(all, this))
         .or_else(|| posterior::limit(all, this))

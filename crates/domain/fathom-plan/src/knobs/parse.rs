@@ -33,17 +33,11 @@ pub(crate) fn parse_rw(text: &str) -> Result<ReadWrite, Fault> {
     Err(fault_help(msg!("knob-unknown-workload", text = shorten(text)), advice(text, &rw_words())))
 }
 
-/// One block size: whole sectors, at most [`BLOCK_BYTES_MAX`].
+/// One block size: at most [`BLOCK_BYTES_MAX`].
 pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<Message>), Fault> {
     let (bytes, note) = size_bytes(text, u64::from(BLOCK_BYTES_MAX))?;
     if bytes == 0 {
         return Err(fault_help(msg!("knob-empty-block"), msg!("knob-empty-block-help")));
-    }
-    if bytes % 512 != 0 {
-        return Err(fault_help(
-            msg!("knob-part-of-sector", bytes = bytes.to_string()),
-            msg!("knob-part-of-sector-help"),
-        ));
     }
     Ok((bytes as u32, note))
 }
@@ -222,10 +216,14 @@ pub(crate) fn parse_runtime(text: &str) -> Result<Span, Fault> {
     Ok((floor, budget))
 }
 
-pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
+/// An engine, and a remark where fio's word stands for another call of the same kind.
+pub(crate) fn parse_engine(text: &str) -> Result<(EngineName, Option<Message>), Fault> {
     let text = text.trim();
     if let Some(name) = EngineName::ALL.into_iter().find(|e| e.as_str() == text) {
-        return Ok(name);
+        return Ok((name, None));
+    }
+    if FIO_SYNCHRONOUS.contains(&text) {
+        return Ok((EngineName::Psync, Some(msg!("knob-engine-as-psync", engine = text.to_owned()))));
     }
     let words: Vec<&str> = EngineName::ALL.iter().map(|e| e.as_str()).collect();
     let near = did_you_mean(text, words.iter().copied());
@@ -233,6 +231,9 @@ pub(crate) fn parse_engine(text: &str) -> Result<EngineName, Fault> {
     let help = Arg::list(near.into_iter().chain([all]), Join::Sentences);
     Err(fault_help(msg!("knob-unknown-engine", text = shorten(text)), msg!("several-sentences", list = help)))
 }
+
+/// fio's other engines of one call per I/O: lseek with read and write, and the vectored calls, with one vector each.
+const FIO_SYNCHRONOUS: [&str; 4] = ["sync", "vsync", "pvsync", "pvsync2"];
 
 pub(crate) fn parse_mode(text: &str) -> Result<Mode, Fault> {
     let words = ["interrupt", "iopoll", "sqpoll"];

@@ -150,7 +150,7 @@ fn errors_point_at_the_place() {
     error: bs: 1000 bytes are not a multiple of 512
       plan.toml:2:6
     2 | bs = 1000
-      |      ^^^^ whole sectors, e.g. 4k
+      |      ^^^^ whole sectors, e.g. 4k; through the page cache (direct=0) any size
     ");
     assert_snapshot!(error("[defaults]\nread_pct = 101\n"), @r"
     error: read_pct: 101 percent is more than the whole; it must be 0 to 100

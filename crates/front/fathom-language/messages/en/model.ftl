@@ -15,6 +15,7 @@ limit-name-kernel-thread = a kernel thread
 limit-name-file-system = the file system
 limit-name-raid = the array
 limit-name-memory = memory bandwidth
+limit-name-flush = the flush between the writes
 limit-name-page-cache = the page cache
 limit-name-rate = the rate
 limit-name-database = the database
@@ -26,6 +27,7 @@ limit-rate-allowed-not-met = The rate allowed by { $source } is the { $limit }: 
 limit-rate-of-control-group = the control group's io.max for { $device }
 limit-rate-outside = A cap outside this host, of the hypervisor or the provider, is the { $limit }: { $rate } at every depth, to 2 %.
 limit-token-bucket = A cap outside this host with an allowance for bursts is the { $limit }: { $first } fell to { $refill } after { $after }, when { $burst } I/Os of the allowance were used up.
+limit-flush = The flush is the limit: { $call } takes { $mean } each, { $share } of the time; an I/O beside it takes { $io }.
 limit-page-cache = The page cache answered: only { $share } of the bytes reached the device. This is memory speed, not the drive's.
 limit-all-cores = All { $cpus } CPUs are the { $limit }: { $busy } busy at { $cost } of CPU per I/O.
 limit-irq-cores = { $cpus ->
@@ -173,6 +175,8 @@ help-direct-crosses-once = direct I/O, which crosses memory once
 help-memory-channels = memory on more channels
 help-see-the-drive = direct I/O, or a file several times the size of memory, to see the drive
 help-cap-outside = a larger class of volume or machine; blocks of another size tell whether I/Os or bytes are capped
+help-group-commit = one sync for several writes (fdatasync=8, as group commit does), or more writers
+help-protected-cache = a drive with power-loss protection, whose write cache need not be flushed
 help-higher-rate = a higher rate
 help-higher-rate-of = a higher rate in { $source }
 

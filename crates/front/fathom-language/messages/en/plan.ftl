@@ -48,6 +48,19 @@ knob-cpus-allowed = run the threads on these CPUs: thread i on the i-th of the l
 knob-buffer-compress-percentage = share of written data that compresses away, in percent
 knob-dedupe-percentage = share of written 4 KiB chunks that repeat, in percent
 knob-verify = write self-describing blocks and check them: crc32c or none
+knob-engine-as-psync = ioengine={ $engine } is run as psync: one call per I/O as well
+knob-fsync = fsync after so many completed writes of a thread; 0: never
+knob-fdatasync = fdatasync after so many completed writes of a thread; 0: never
+knob-sync = open with O_SYNC (sync) or O_DSYNC (dsync), so that a write returns when it is durable; none or 0: neither
+knob-sync-word = `{ $word }` is neither none, dsync nor sync
+knob-two-syncs = fsync and fdatasync cannot both follow the writes
+knob-two-syncs-help = fsync does all that fdatasync does: leave out one
+knob-sync-without-writes = { $key } makes writes durable, and there are none
+knob-sync-without-writes-help = use rw=write, randwrite or a mix, or leave it out
+knob-sync-polled = { $key } is not possible on a polled ring
+knob-sync-polled-help = leave out the polled mode: a flush completes by interrupt
+knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
+knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
 knob-precondition = before measuring: same (own workload until steady), snia (purge, 128k twice over, own workload), quick, none
 knob-purge = purge the targets first (snia always does): 1 (the best way there is), format, sanitize, discard, 0
@@ -80,7 +93,7 @@ knob-sequence-modifier-help = write `{ $word }`
 knob-empty-block = a block of 0 bytes moves nothing
 knob-empty-block-help = a multiple of 512, e.g. 4k
 knob-part-of-sector = { $bytes } bytes are not a multiple of 512
-knob-part-of-sector-help = whole sectors, e.g. 4k
+knob-part-of-sector-help = whole sectors, e.g. 4k; through the page cache (direct=0) any size
 knob-bs-per-direction = `{ $text }`: one block size per direction is not supported
 knob-bs-per-direction-help = give one size, or measure reads and writes in two steps
 knob-split-per-direction = one split per direction is not supported
@@ -360,7 +373,6 @@ fio-shared-region = threads of a target share its region
 fio-shared-region-help = write one section per region
 fio-mixed-pattern = an access pattern is random or sequential
 fio-mixed-pattern-help = use two sections
-fio-sync = O_SYNC is not set
 fio-start-delay = steps follow each other at once
 fio-wait-for = steps run in the order of the file
 fio-wait-for-help = use stonewall

@@ -46,6 +46,7 @@ report-limit-kernel-thread = kernel thread
 report-limit-file-system = file system
 report-limit-raid = RAID
 report-limit-memory = memory
+report-limit-flush = flush
 report-limit-page-cache = page cache
 report-limit-rate = rate
 report-limit-database = database

@@ -15,6 +15,7 @@ limit-name-kernel-thread = 内核线程
 limit-name-file-system = 文件系统
 limit-name-raid = 阵列
 limit-name-memory = 内存带宽
+limit-name-flush = 写入之间的刷写
 limit-name-page-cache = 页缓存
 limit-name-rate = 速率
 limit-name-database = 数据库
@@ -26,6 +27,7 @@ limit-rate-allowed-not-met = { $limit }是{ $source } 允许的速率：{ $allow
 limit-rate-of-control-group = 控制组对 { $device } 的 io.max
 limit-rate-outside = { $limit }是本机之外（虚拟化平台或云服务商）的限速：各深度均为 { $rate }，相差不到 2 %。
 limit-token-bucket = { $limit }是本机之外带突发额度的限速：{ $after }后额度中的 { $burst } 个 I/O 用尽，由 { $first } 降到 { $refill }。
+limit-flush = 瓶颈是刷写：每次 { $call } 耗时 { $mean }，占 { $share } 的时间；其间的一次 I/O 耗时 { $io }。
 limit-page-cache = 由页缓存应答：只有 { $share } 的字节到达设备。这是内存的速度，不是硬盘的。
 limit-all-cores = { $limit }是全部 { $cpus } 个 CPU：繁忙 { $busy }，每 I/O 耗 CPU { $cost }。
 limit-irq-cores = { $limit }是处理中断的 { $cpus ->
@@ -167,6 +169,8 @@ help-direct-crosses-once = 直接 I/O，只经过内存一次
 help-memory-channels = 更多内存通道
 help-see-the-drive = 用直接 I/O，或数倍于内存的文件，才能看到硬盘
 help-cap-outside = 更高规格的云盘或虚拟机；换一种块大小可区分限的是 I/O 数还是字节
+help-group-commit = 多次写入共用一次同步（fdatasync=8，即组提交），或更多写线程
+help-protected-cache = 使用带掉电保护的硬盘，其写缓存无需刷写
 help-higher-rate = 提高速率
 help-higher-rate-of = 提高{ $source } 中的速率
 

@@ -48,6 +48,19 @@ knob-cpus-allowed = 在这些 CPU 上运行线程：第 i 个线程绑定到列�
 knob-buffer-compress-percentage = 写入数据中可被压缩掉的百分比
 knob-dedupe-percentage = 写入的 4 KiB 数据块中重复的百分比
 knob-verify = 写入自描述的块并校验：crc32c 或 none
+knob-engine-as-psync = ioengine={ $engine } 按 psync 运行：同样每次 I/O 一次调用
+knob-fsync = 每个线程每完成若干次写入后执行 fsync；0：不执行
+knob-fdatasync = 每个线程每完成若干次写入后执行 fdatasync；0：不执行
+knob-sync = 以 O_SYNC（sync）或 O_DSYNC（dsync）打开，写入落盘后才返回；none 或 0：都不用
+knob-sync-word = `{ $word }` 不是 none、dsync 或 sync
+knob-two-syncs = fsync 与 fdatasync 不能同时跟在写入之后
+knob-two-syncs-help = fsync 已包含 fdatasync 的作用：去掉其中一个
+knob-sync-without-writes = { $key } 使写入落盘，但这里没有写入
+knob-sync-without-writes-help = 使用 rw=write、randwrite 或混合读写，或去掉它
+knob-sync-polled = 轮询模式的环上不能执行 { $key }
+knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
+knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
+knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
 knob-precondition = 测量之前：same（自身负载直到稳态）、snia（清除、128k 写两遍、自身负载）、quick、none
 knob-purge = 先清除目标（snia 总会清除）：1（可用的最佳方式）、format、sanitize、discard、0
@@ -80,7 +93,7 @@ knob-sequence-modifier-help = 请写 `{ $word }`
 knob-empty-block = 0 字节的块不传输任何数据
 knob-empty-block-help = 512 的倍数，例如 4k
 knob-part-of-sector = { $bytes } 字节不是 512 的倍数
-knob-part-of-sector-help = 完整的扇区，例如 4k
+knob-part-of-sector-help = 完整的扇区，例如 4k；经页缓存（direct=0）可用任意大小
 knob-bs-per-direction = `{ $text }`：不支持读写各用一种块大小
 knob-bs-per-direction-help = 请给出一种大小，或分两个步骤测量读和写
 knob-split-per-direction = 不支持读写各用一种划分
@@ -354,7 +367,6 @@ fio-shared-region = 同一目标的线程共享其区域
 fio-shared-region-help = 请为每个区域写一个小节
 fio-mixed-pattern = 访问模式要么随机，要么顺序
 fio-mixed-pattern-help = 请使用两个小节
-fio-sync = 不设置 O_SYNC
 fio-start-delay = 步骤之间没有间隔
 fio-wait-for = 步骤按文件中的顺序运行
 fio-wait-for-help = 请使用 stonewall

@@ -43,6 +43,7 @@ report-limit-kernel-thread = 内核线程
 report-limit-file-system = 文件系统
 report-limit-raid = RAID
 report-limit-memory = 内存
+report-limit-flush = 刷写
 report-limit-page-cache = 页缓存
 report-limit-rate = 设定速率
 report-limit-database = 数据库

@@ -29,7 +29,7 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
         read: direction(record, Op::Read, detail),
         write: direction(record, Op::Write, detail),
         trim: direction(record, Op::Trim, detail),
-        sync: shape::Sync::default(),
+        sync: syncs(record, detail),
         job_runtime: record.runtime_ns / NS_PER_MS * u64::from(thread_count(step)),
         usr_cpu,
         sys_cpu,
@@ -103,6 +103,11 @@ fn completion(direction: &Direction) -> (&Latency, Option<String>) {
         }
         None => (&direction.lat, Some("holds lat: the engine does not separate clat".to_owned())),
     }
+}
+
+fn syncs(record: &StepRecord, detail: Detail) -> shape::Sync {
+    let Some(syncs) = &record.syncs else { return shape::Sync::default() };
+    shape::Sync { total_ios: syncs.ios, lat_ns: latency(&syncs.lat, detail) }
 }
 
 fn direction(record: &StepRecord, op: Op, detail: Detail) -> shape::Direction {

@@ -303,6 +303,7 @@ fn limit_message(name: LimitName) -> Message {
         LimitName::Raid => msg!("report-limit-raid"),
         LimitName::Memory => msg!("report-limit-memory"),
         LimitName::PageCache => msg!("report-limit-page-cache"),
+        LimitName::Flush => msg!("report-limit-flush"),
         LimitName::Rate => msg!("report-limit-rate"),
         LimitName::Database => msg!("report-limit-database"),
         LimitName::Unknown => msg!("report-limit-unknown"),

@@ -2,8 +2,8 @@
 
 use fathom_message::{Arg, Message, msg};
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, RunLength, Step, TargetId, Verify, Workload, fio_bytes,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate,
+    RateProcess, Region, RunLength, Step, TargetId, Verify, Workload, fio_bytes,
 };
 
 use super::fio_options::{Options, block_split, cpu_list, file_names};
@@ -110,6 +110,7 @@ fn workload(
         data: DataPattern { compress_pct, dedupe_pct },
         verify,
         direct: if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") },
+        durability: Durability::default(),
     })
 }
 

@@ -9,8 +9,8 @@ use fathom_judge::document::{Document, LatencyView, LimitView, RunInfo, SCHEMA, 
 use fathom_message::Message;
 use fathom_model::{Confidence, LimitName};
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Plan, Region,
-    RunLength, Step, StudyHead, TargetId, Workload, label_message,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Plan,
+    Region, RunLength, Step, StudyHead, TargetId, Workload, label_message,
 };
 use fathom_record::{
     CpuTime, Direction, DirectionInterval, DiskDelta, HostDelta, Interval, Latency, RunState, StepRecord, ThreadCpu,
@@ -38,6 +38,7 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads, queue_depth, batch_submit: None, batch_complete_min: None, rate: None },
         engine: EngineSpec { name: EngineName::Libaio, mode: Mode::Interrupt, ..EngineSpec::default() },
@@ -78,6 +79,7 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
     let interval = |i: u64| Interval {
         start_ns: i * NS_PER_S,
         length_ns: NS_PER_S,
+        syncs: None,
         directions: ops.iter().map(|op| slice(*op, i)).collect(),
     };
     let intervals: Vec<Interval> = (0..INTERVALS).map(interval).collect();
@@ -102,6 +104,7 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
     };
     let started_unix_ns = 1_795_250_135_351_000_000 + u64::from(step.index) * 10 * NS_PER_S;
     StepRecord {
+        syncs: None,
         started_unix_ns,
         runtime_ns: INTERVALS * NS_PER_S,
         setup_ns: 40_000_000,
@@ -182,6 +185,8 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         })
     };
     StepView {
+        durability: Durability::default(),
+        syncs: None,
         by_target: Vec::new(),
         index: step.index,
         label: step.label.clone(),

@@ -4,8 +4,8 @@ use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Plan, Region, Role,
-    RunLength, Step, Workload,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Plan, Region,
+    Role, RunLength, Step, Workload,
 };
 use fathom_record::{Progress, RunControl, Runner as _, StepFailure};
 
@@ -82,6 +82,7 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
             data: first.map_or(DataPattern { compress_pct: 0, dedupe_pct: 0 }, |s| s.workload.data),
             verify: None,
             direct,
+            durability: Durability::default(),
         },
         load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.

@@ -23,6 +23,7 @@ pub(crate) fn step(index: u32) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: fathom_plan::Durability::default(),
         },
         load: Load {
             threads: 1,
@@ -86,6 +87,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
                 bytes: samples * 4096,
                 lat: histogram(80_000 + i, samples),
             }],
+            syncs: Some(DirectionInterval { op: Op::Sync, ios: 3, bytes: 0, lat: histogram(900_000 + i, 3) }),
         })
         .collect();
     let mut lat = Histogram::new();
@@ -104,6 +106,16 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             clat: Some(Latency::Samples(lat)),
             service: None,
         }],
+        syncs: Some(Direction {
+            op: Op::Sync,
+            ios: intervals * 3,
+            bytes: 0,
+            short_ios: 0,
+            lat: Latency::Samples(histogram(900_000, intervals * 3)),
+            slat: None,
+            clat: None,
+            service: None,
+        }),
         intervals: slices,
         threads: vec![ThreadRecord {
             index: 0,

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use fathom_message::msg;
-use fathom_plan::{EngineName, Op};
+use fathom_plan::{EngineName, Op, SyncKind};
 use fathom_record::{FeatureName, FeatureState, FeatureUse, StepFailure};
 
 use super::{Backend, Io, SubmitStamp, refused};
@@ -13,6 +13,8 @@ use crate::raw_call;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
+const IOCB_CMD_FSYNC: u16 = 2;
+const IOCB_CMD_FDSYNC: u16 = 3;
 /// `aio_ring.magic` of a completion ring that user space may read (fs/aio.c).
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
@@ -178,8 +180,14 @@ impl Backend for Libaio {
     fn push(&mut self, io: &Io) {
         let iocb = &mut self.iocbs[io.slot as usize];
         iocb.data = u64::from(io.slot);
-        iocb.opcode = if io.op == Op::Read { IOCB_CMD_PREAD } else { IOCB_CMD_PWRITE };
-        iocb.buffer = io.buffer as u64;
+        iocb.opcode = match (io.op, io.sync) {
+            (Op::Read, _) => IOCB_CMD_PREAD,
+            (Op::Sync, SyncKind::Fsync) => IOCB_CMD_FSYNC,
+            (Op::Sync, SyncKind::Fdatasync) => IOCB_CMD_FDSYNC,
+            (Op::Write | Op::Trim, _) => IOCB_CMD_PWRITE,
+        };
+        // The kernel refuses a sync that names a buffer.
+        iocb.buffer = if io.op == Op::Sync { 0 } else { io.buffer as u64 };
         iocb.bytes = u64::from(io.len);
         iocb.offset = io.offset as i64;
         self.staged.push(iocb);

@@ -10,6 +10,7 @@ use fathom_plan::{EngineName, Op, TargetId};
 use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 use super::call::{Call, Synchronous};
+use super::psync::sync;
 use super::{Io, errno, refused};
 use crate::offsets::Span;
 use crate::pages::{page_bytes, pages_around};
@@ -157,7 +158,10 @@ impl Mmap {
 impl Call for Mmap {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
-        self.copy(io)
+        match io.op {
+            Op::Sync => sync(self.fd.as_raw_fd(), io.sync),
+            _ => self.copy(io),
+        }
     }
 
     fn features(&self) -> Vec<FeatureUse> {

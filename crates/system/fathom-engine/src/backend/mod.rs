@@ -15,7 +15,7 @@ pub(crate) mod uring_cmd;
 use std::io;
 
 use fathom_message::Message;
-use fathom_plan::Op;
+use fathom_plan::{Op, SyncKind};
 use fathom_record::{FeatureUse, StepFailure};
 
 /// Marks a failure out of [`Backend::reap`] that is no errno: the low 15 bits are then the status the drive gave.
@@ -26,8 +26,10 @@ pub(crate) const NVME_STATUS: i32 = 1 << 16;
 pub(crate) struct Io {
     /// Slot of the worker; comes back with the result.
     pub(crate) slot: u32,
-    /// Read or write; trims never reach an engine.
+    /// Read, write or sync; trims never reach an engine.
     pub(crate) op: Op,
+    /// Of a sync: by which call.
+    pub(crate) sync: SyncKind,
     /// Bytes.
     pub(crate) len: u32,
     /// Byte offset in the target.

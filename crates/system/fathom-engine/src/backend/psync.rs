@@ -1,12 +1,12 @@
 //! pread and pwrite, one at a time.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
-use fathom_plan::Op;
+use fathom_plan::{Op, SyncKind};
 use fathom_record::FeatureUse;
 
-use super::Io;
 use super::call::{Call, Synchronous};
+use super::{Io, errno};
 use crate::raw_call;
 
 /// pread or pwrite on a descriptor.
@@ -21,10 +21,26 @@ impl Psync {
     }
 }
 
+/// fsync or fdatasync; 0, or a negative errno.
+#[cold]
+pub(super) fn sync(fd: RawFd, kind: SyncKind) -> i32 {
+    // SAFETY: both take a descriptor alone.
+    let done = unsafe {
+        match kind {
+            SyncKind::Fsync => libc::fsync(fd),
+            SyncKind::Fdatasync => libc::fdatasync(fd),
+        }
+    };
+    if done == 0 { 0 } else { -errno() }
+}
+
 impl Call for Psync {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
         let fd = self.fd.as_raw_fd();
+        if io.op == Op::Sync {
+            return sync(fd, io.sync);
+        }
         let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
         let moved = unsafe {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use fathom_plan::{EngineSpec, Mode, Op};
+use fathom_plan::{EngineSpec, Mode, Op, SyncKind};
 use fathom_record::{FeatureUse, StepFailure};
 use io_uring::{cqueue, opcode, squeue};
 
@@ -31,8 +31,22 @@ struct RawEntry {
     rest: [u16; 11],
 }
 
+/// linux/io_uring.h
+const IORING_FSYNC_DATASYNC: u32 = 1;
+
 const _: () = assert!(size_of::<RawEntry>() == 64);
 const _: () = assert!(size_of::<RawEntry>() == size_of::<squeue::Entry>());
+
+/// A sync of the whole file: the kernel refuses one that names a buffer.
+#[cold]
+fn make_sync(entry: &mut RawEntry, kind: SyncKind) {
+    entry.opcode = opcode::Fsync::CODE;
+    (entry.address, entry.buffer_index) = (0, 0);
+    entry.rw_flags = match kind {
+        SyncKind::Fsync => 0,
+        SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
+    };
+}
 
 /// A ring of reads and writes.
 pub(crate) struct Uring {
@@ -94,12 +108,13 @@ impl Uring {
         let fixed = self.ring.slots_per_buffer > 0;
         let buffer_index = self.ring.buffer_index(io.slot);
         let entry = &mut self.batch[self.batch_len];
-        entry.opcode = match (fixed, io.op == Op::Read) {
-            (true, true) => opcode::ReadFixed::CODE,
-            (true, false) => opcode::WriteFixed::CODE,
-            (false, true) => opcode::Read::CODE,
-            (false, false) => opcode::Write::CODE,
+        entry.opcode = match (fixed, io.op) {
+            (true, Op::Read) => opcode::ReadFixed::CODE,
+            (true, _) => opcode::WriteFixed::CODE,
+            (false, Op::Read) => opcode::Read::CODE,
+            (false, _) => opcode::Write::CODE,
         };
+        entry.rw_flags = 0;
         entry.flags = self.ring.entry_flags;
         entry.fd = self.ring.entry_fd;
         entry.offset = io.offset;
@@ -107,6 +122,9 @@ impl Uring {
         entry.len = io.len;
         entry.user_data = u64::from(io.slot);
         entry.buffer_index = buffer_index;
+        if io.op == Op::Sync {
+            make_sync(entry, io.sync);
+        }
         self.batch_len += 1;
     }
 

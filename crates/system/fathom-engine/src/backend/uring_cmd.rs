@@ -21,6 +21,7 @@ const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 const URING_CMD_FIXED: u32 = 1;
 /// Opcodes of the NVM command set.
 const NVME_WRITE: u8 = 0x01;
+const NVME_FLUSH: u8 = 0x00;
 const NVME_READ: u8 = 0x02;
 
 /// `struct io_uring_sqe` of 128 bytes with `struct nvme_uring_cmd` in its second part: what this engine sets of it, the
@@ -150,6 +151,13 @@ impl UringCmd {
     }
 }
 
+/// A Flush names a namespace and nothing else.
+#[cold]
+fn make_flush(entry: &mut RawCommand) {
+    (entry.data, entry.data_bytes, entry.first_block, entry.blocks_below) = (0, 0, [0, 0], 0);
+    (entry.command_flags, entry.buffer_index) = (0, 0);
+}
+
 /// On a drive without poll queues the kernel takes polled commands all the same and completes them by interrupt.
 fn refuse_unpolled(target: &Target, namespace: Namespace, spec: EngineSpec) -> Result<(), StepFailure> {
     if spec.mode != Mode::Iopoll || namespace.can_poll != Some(false) {
@@ -174,12 +182,19 @@ impl Backend for UringCmd {
         entry.command_flags = if fixed { URING_CMD_FIXED } else { 0 };
         entry.user_data = u64::from(io.slot);
         entry.buffer_index = self.ring.buffer_index(io.slot);
-        entry.nvme_opcode = if io.op == Op::Read { NVME_READ } else { NVME_WRITE };
+        entry.nvme_opcode = match io.op {
+            Op::Read => NVME_READ,
+            Op::Sync => NVME_FLUSH,
+            Op::Write | Op::Trim => NVME_WRITE,
+        };
         entry.namespace = self.namespace;
         entry.data = io.buffer as u64;
         entry.data_bytes = io.len;
         entry.first_block = [first_block as u32, (first_block >> 32) as u32];
         entry.blocks_below = (io.len >> self.block_shift).wrapping_sub(1);
+        if io.op == Op::Sync {
+            make_flush(entry);
+        }
         self.batch_len += 1;
     }
 

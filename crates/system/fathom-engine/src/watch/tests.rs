@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use fathom_language::english;
 use fathom_message::Message;
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, RunLength,
-    TargetId, Workload,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region,
+    RunLength, TargetId, Workload,
 };
 use fathom_record::{FeatureName, FeatureState, Runner as _, StepRecord, Warning};
 
@@ -34,6 +34,7 @@ fn step(ramp_ms: u64, window_ms: u64) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads: 4, queue_depth: 8, batch_submit: Some(8), batch_complete_min: None, rate: None },
         engine: EngineSpec { name: EngineName::Null, ..EngineSpec::default() },

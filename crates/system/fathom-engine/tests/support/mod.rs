@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings, Permit, Refusal, Root};
 use fathom_plan::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region, RunLength, Step,
-    TargetId, Workload,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region,
+    RunLength, Step, TargetId, Workload,
 };
 use fathom_record::{RunControl, Runner as _, StepFailure, StepRecord};
 
@@ -70,6 +70,7 @@ pub(crate) fn step_on(path: &Path, engine: EngineName) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            durability: Durability::default(),
         },
         load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
         engine: EngineSpec { name: engine, ..EngineSpec::default() },

@@ -8,7 +8,7 @@ use super::*;
 fn intervals(ios: &[u64]) -> Vec<Interval> {
     let one = |(at, ios): (u64, &u64)| {
         let part = DirectionInterval { op: Op::Read, ios: *ios, bytes: ios * 4096, lat: Histogram::new() };
-        Interval { start_ns: at * SECOND_NS / 10, length_ns: SECOND_NS / 10, directions: vec![part] }
+        Interval { start_ns: at * SECOND_NS / 10, length_ns: SECOND_NS / 10, directions: vec![part], syncs: None }
     };
     (0..).zip(ios).map(one).collect()
 }

@@ -46,6 +46,7 @@ fn typical(ios: &[u64]) -> f64 {
     let interval = |(i, ios): (usize, &u64)| fathom_record::Interval {
         start_ns: i as u64 * 100_000_000,
         length_ns: 100_000_000,
+        syncs: None,
         directions: vec![fathom_record::DirectionInterval {
             op: Op::Read,
             ios: *ios,

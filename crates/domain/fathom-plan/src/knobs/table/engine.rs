@@ -13,7 +13,9 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "io_uring",
         msg!("knob-ioengine"),
         |k, v| {
-            k.engine = Some(parse::parse_engine(v)?);
+            let (engine, note) = parse::parse_engine(v)?;
+            k.engine = Some(engine);
+            k.remark(note);
             Ok(())
         },
         |s| Some(s.engine.name.as_str().to_owned()),

@@ -7,6 +7,7 @@ use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
 use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
+use crate::durability::{SyncKind, WriteThrough};
 use crate::step::{EngineName, Pattern, Step, Verify};
 
 pub(super) static ROWS: &[KnobSpec] = &[
@@ -239,7 +240,66 @@ pub(super) static ROWS: &[KnobSpec] = &[
     )
     .fio(Fio::SAME.value(fio_direct))
     .flag(Flag::new("direct").default("1")),
+    knob(
+        "fsync",
+        Kind::Number,
+        "1",
+        msg!("knob-fsync"),
+        |k, v| {
+            k.fsync_writes = Some(value::bounded(v, 0, SYNC_WRITES_MAX)?);
+            Ok(())
+        },
+        |s| sync_writes(s, SyncKind::Fsync),
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("fsync").default("0")),
+    knob(
+        "fdatasync",
+        Kind::Number,
+        "1",
+        msg!("knob-fdatasync"),
+        |k, v| {
+            k.fdatasync_writes = Some(value::bounded(v, 0, SYNC_WRITES_MAX)?);
+            Ok(())
+        },
+        |s| sync_writes(s, SyncKind::Fdatasync),
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("fdatasync").default("0")),
+    knob(
+        "sync",
+        Kind::Word,
+        "dsync",
+        msg!("knob-sync"),
+        |k, v| {
+            k.write_through = Some(match v.trim() {
+                "0" => WriteThrough::None,
+                "1" => WriteThrough::Sync,
+                word => {
+                    let known = WriteThrough::ALL.into_iter().find(|way| way.as_str() == word);
+                    known.ok_or_else(|| {
+                        fault_help(msg!("knob-sync-word", word = value::shorten(word)), msg!("knob-sync"))
+                    })?
+                }
+            });
+            Ok(())
+        },
+        |s| {
+            Some(s.workload.durability.write_through)
+                .filter(|w| *w != WriteThrough::None)
+                .map(|w| w.as_str().to_owned())
+        },
+    )
+    .fio(Fio::SAME)
+    .flag(Flag::new("sync").default("none")),
 ];
+
+/// More writes than this between two syncs are no durability.
+const SYNC_WRITES_MAX: u32 = 1_000_000_000;
+
+fn sync_writes(step: &Step, kind: SyncKind) -> Option<String> {
+    step.workload.durability.sync.filter(|sync| sync.kind == kind).map(|sync| sync.writes.to_string())
+}
 
 fn is_mixed(step: &Step) -> bool {
     step.workload.mix.read_pct > 0 && step.workload.mix.write_pct > 0
