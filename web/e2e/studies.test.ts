@@ -76,6 +76,10 @@ describe("what the studies show", () => {
     const { page } = await open(browser, at("pinning"));
     const titles = await page.locator("main figure figcaption b").allInnerTexts();
     for (const words of ["4k random read: IOPS", "4k random read: mean latency", "4k random read: CPU time per I/O", "4k random write: IOPS"]) expect(titles).toContain(words);
+    await scrollThrough(page);
+    // Two loads make no picture of their own; they stand among the ratios.
+    expect(titles.filter((title) => title.startsWith("8k random 70/30 mixed"))).toEqual([]);
+    expect(await page.locator("main figure svg text", { hasText: "8k random mixed 70/30 T16 QD2" }).count()).toBeGreaterThan(0);
     await page.context().close();
   });
 

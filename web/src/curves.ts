@@ -197,6 +197,13 @@ export function apart(ys: readonly number[], gap: number, low: number, high: num
   return offsets;
 }
 
+/** How many intervals of a step are whole: the rate of a last one that the end cut short is of a moment, not of an interval. */
+export function wholeIntervals(s: StepView): number {
+  const starts = s.series.start_s;
+  const [last = 0, before = 0] = [starts[starts.length - 1], starts[starts.length - 2]];
+  return starts.length > 1 && s.runtime_s - last < (last - before) / 2 ? starts.length - 1 : starts.length;
+}
+
 /** Which points have room for a name, `wide` by `high`: the last first, then those before that meet none that is named. */
 export function roomy(points: readonly { x: number; y: number }[], wide: number, high: number): boolean[] {
   const named = points.map(() => false);

@@ -1,17 +1,18 @@
 /** What the pictures are drawn from: which steps, how far, and what is left out. */
 
 import { describe, expect, it, vi } from "vitest";
-import { pairSets, settled } from "../src/cells";
-import { lastNines, nines } from "../src/curves";
+import { pairSets, settled, type ScaleLine } from "../src/cells";
+import { lastNines, nines, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type StepView } from "../src/document";
-import { plusMinus } from "../src/format";
+import { intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets, keeps, safeRate } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
-import { tails } from "../src/options";
 import { palette } from "../src/palette";
 import { cpuPerIo, paretoFront } from "../src/paths";
 import { change, pairs } from "../src/pictures/compare";
+import { tails } from "../src/pictures/load";
+import { scaling as growth } from "../src/pictures/study";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { engines, enterprise, pinning, qos, snia } from "./studies";
 
@@ -31,6 +32,25 @@ describe("intervals", () => {
     expect(change(55865.7)).toBe(">+1000 %");
     expect(change(Infinity)).toBe("inconclusive");
     expect(change(10.9)).toBe("+990 %");
+  });
+
+  it("without width are none; those of a change are in its own unit, for a share of nothing has no meaning", () => {
+    expect(plusMinus([100, 100], 100)).toBe("");
+    expect(intervalOf([-0.14, 0.06], -0.04, "change_pct")).toBe("-0.1 % … +0.1 %");
+    expect(intervalOf([0, 0], 0, "change_pct")).toBe("");
+    expect(intervalOf([99, 101], 100, "iops")).toBe("±1.0 %");
+  });
+
+  it("of time that the end of the step cut short are not drawn", () => {
+    const step = (runtime_s: number): StepView => {
+      const s = measured(0, { op: "write", block: 4096, threads: 1, depth: 1 }, generator(1));
+      return { ...s, runtime_s, series: { ...s.series, start_s: [0, 1, 2, 3], iops: [10, 10, 10, 0] } };
+    };
+    expect(wholeIntervals(step(3.01))).toBe(3);
+    expect(wholeIntervals(step(3.9))).toBe(4);
+    const [s] = saturations({ ...snia(), steps: snia().steps.map((x) => ({ ...x, series: { ...x.series, start_s: [0, 1, 2, x.runtime_s], iops: [10, 10, 10, 0] } })) });
+    expect(s?.points.length).toBeGreaterThan(0);
+    expect(s?.points.every(([, iops]) => iops > 0)).toBe(true);
   });
 });
 
@@ -108,6 +128,22 @@ describe("paths", () => {
   });
 });
 
+describe("growth", () => {
+  const knees = (limit: StepView["limit"]["name"]): string[] => {
+    const random = generator(4);
+    const steps = [1, 2, 4].map((threads, i): StepView => { const s = measured(i, { op: "randread", block: 4096, threads, depth: 8 }, random); return { ...s, iops: 1e5 * (i === 0 ? 1 : 1.2), limit: { ...s.limit, name: limit } }; });
+    const line: ScaleLine = { label: "a", axis: "threads", kind: "read", steps, efficiency: [1, 0.6, 0.3], efficiencyCi95: [null, null, null], perUnit: 1e5, knee: steps[1] };
+    // A second line with its knee at the same place.
+    const option = growth([line, { ...line, label: "b" }], "threads", p, 900) as unknown as { series: { data: { label?: { formatter?: string } }[] }[] };
+    return option.series.flatMap((s) => s.data.flatMap((d) => d.label?.formatter ?? []));
+  };
+
+  it("names the cause of a knee, once where knees meet, and none that is not known", () => {
+    expect(knees("device")).toEqual(["device"]);
+    expect(knees("unknown")).toEqual([]);
+  });
+});
+
 describe("groups", () => {
   it("stand by load from light to heavy, and are told apart by their intervals", () => {
     const { names, rows } = groupRows(enterprise());
@@ -118,6 +154,8 @@ describe("groups", () => {
     const row = (b: Partial<StepView>): boolean => isNotToldApart({ workload: "", kind: "read", threads: 1, depth: 1, steps: new Map([["a", { ...one, iops: 100, iops_ci95: [95, 105] }], ["b", { ...one, ...b }]]) });
     expect(row({ iops: 104, iops_ci95: [99, 109] })).toBe(true);
     expect(row({ iops: 120, iops_ci95: [110, 130] })).toBe(false);
+    // The same figure without an interval may be chance: it is shown, and nothing is said of it.
+    expect(row({ iops: 100, iops_ci95: null })).toBe(false);
   });
 
   it("of one kind only make no rows", () => {

@@ -5,7 +5,7 @@ import { latency, logMarksOf, roomy, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, time, timeTick, whole } from "../format";
 import { goalOf, rateOf, safeRate, type GoalSet, type Shown } from "../goals";
-import { row, tip, type Params } from "../options";
+import { rim, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
@@ -67,7 +67,7 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
       type: "line", name: part.label, symbol: part.symbol, symbolSize: 8, emphasis: { disabled: true }, lineStyle: { color: part.color, width: 2, type: part.dash }, itemStyle: { color: part.color }, z: 3,
       data: part.steps.map((s, k) => ({
         value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
-        label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
+        label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
       ...(i === 0 && goal !== null
         ? {

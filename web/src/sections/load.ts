@@ -6,7 +6,8 @@ import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
 import { palette } from "../palette";
-import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { lineLooks } from "../options";
+import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
@@ -48,8 +49,8 @@ function isDrawn(of: readonly Line[]): boolean {
   return long.some((n) => n >= POINTS_MIN) || long.length > 1;
 }
 
-/** Section 3. */
-export function load(doc: Document): HTMLElement {
+/** Section 3; `null`: no workload was measured under several loads. */
+export function load(doc: Document): HTMLElement | null {
   const t = text.picture;
   const every = lines(doc);
   if (every.length === 0) return section("load", text.sections.picture, el("p.note", {}, t.none));
@@ -57,7 +58,7 @@ export function load(doc: Document): HTMLElement {
   const names = families(all);
   const first = names[0];
   const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
-  if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.single));
+  if (first === undefined || !main) return null;
 
   let chosen = first;
   // A quantile that most steps are too short for would leave the picture empty.
@@ -144,11 +145,12 @@ export function load(doc: Document): HTMLElement {
     "load",
     text.sections.picture,
     all.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
-    el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null, published.node),
+    familyPick || published.node || set !== "" ? el("div.picks", {}, familyPick, sets, published.node) : null,
     keys.node,
     iops.node,
     capped,
     published.note,
+    el("div.picks", {}, quantilePick, all.length > 1 ? ladderPick : null),
     el("div.pair", {}, depth.node, stick.node),
   );
 }
