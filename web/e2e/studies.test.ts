@@ -141,7 +141,7 @@ function titled(): Document {
 describe("Chinese", () => {
   it("reaches the answer, the steps and what limits them", async () => {
     const { page } = await open(browser, written(titled(), "zh", "zh"));
-    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+    await page.waitForFunction(() => document.documentElement.lang === "zh-CN");
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("4k 随机读");
     expect(await page.locator("#load h2").innerText()).toBe("负载");
     await page.getByRole("button", { name: "English" }).click();

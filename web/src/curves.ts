@@ -75,7 +75,7 @@ const DIMENSIONS: readonly Dimension[] = [
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
   { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },
-  { name: "registration", of: (s) => text.line.registration(s.fixed_buffers, s.fixed_files) },
+  { name: "registration", of: (s) => (s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "") },
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
   { name: "loop", of: (s) => (s.rate_iops === null ? text.line.closed : text.line.open) },

@@ -112,9 +112,10 @@ export function percent(share: Maybe): string {
   return `${rounded.toFixed(Math.max(0, 1 - magnitude))} %`;
 }
 
-/** Length of time in words: `1 min 12 s`, `4.0 s`, `2 h 5 min`. */
+/** Length of time in words: `1 min 12 s`, `4.0 s`, `2 h 5 min`; what rounds to nothing is still something. */
 export function duration(seconds: Maybe): string {
   if (!known(seconds)) return NONE;
+  if (seconds > 0 && seconds < 0.05) return "<0.1 s";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const s = Math.round(seconds);
   if (s < 60) return `${s} s`;

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from "vitest";
 import { pairSets, settled, type ScaleLine } from "../src/cells";
-import { lastNines, nines, wholeIntervals } from "../src/curves";
+import { lastNines, lines, nines, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type StepView } from "../src/document";
 import { intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets, keeps, safeRate } from "../src/goals";
@@ -11,8 +11,10 @@ import { matrices, saturations } from "../src/matrix";
 import { palette } from "../src/palette";
 import { cpuPerIo, paretoFront } from "../src/paths";
 import { change, pairs } from "../src/pictures/compare";
+import { goalPanel, goalScale } from "../src/pictures/goal";
 import { tails } from "../src/pictures/load";
 import { scaling as growth } from "../src/pictures/study";
+import { heat } from "../src/pictures/time";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { engines, enterprise, pinning, qos, snia } from "./studies";
 
@@ -89,6 +91,34 @@ describe("goals", () => {
   it("are drawn for qos and for runs with a goal, of three points or more", () => {
     expect(goalSets(qos()).map((s) => s.closed.length)).toEqual([4, 4]);
     expect(goalSets(quick())).toEqual([]);
+  });
+});
+
+describe("names within a picture", () => {
+  it("stand beside a curve that rises straight up, not on it", () => {
+    const doc = qos();
+    // From the third load on, more in flight gives no more.
+    const [set] = goalSets({ ...doc, steps: doc.steps.map((s) => ({ ...s, iops: Math.min(s.queue_depth, 16) * 1e4 })) });
+    if (!set) throw new Error("the fixture has a goal picture");
+    const option = goalPanel(set, "p99", { ...goalScale([set], "p99"), most: { max: 3e5, interval: 1e5 } }, p, 400) as unknown as { series: { data: { label?: { position: string } }[] }[] };
+    expect(option.series[0]?.data.map((d) => d.label?.position)).toEqual([undefined, "top", "right", "right"]);
+  });
+
+  it("of intervals tell them apart, however short they are", () => {
+    const s = measured(0, { op: "write", block: 4096, threads: 1, depth: 1 }, generator(1));
+    const starts = (every: number): string[] => {
+      const option = heat({ ...s, series: { ...s.series, start_s: [0, every, 2 * every, 3 * every], cpu_busy: [[0], [1], [0], [1]] } }, p) as unknown as { xAxis: { data: string[] } };
+      return option.xAxis.data;
+    };
+    expect(starts(1)).toEqual(["0.0 s", "1.0 s", "2.0 s", "3.0 s"]);
+    expect(new Set(starts(0.022)).size).toBe(4);
+  });
+
+  it("of lines leave out what only one engine has", () => {
+    const steps = engines().steps.map((s) => ({ ...s, fixed_buffers: s.engine === "io_uring", fixed_files: false }));
+    const names = lines({ steps, ladders: engines().ladders }).map((l) => l.label);
+    expect(names.filter((n) => n.includes("libaio") && n.includes("unregistered"))).toEqual([]);
+    expect(names.filter((n) => n.includes("fixed buffers only")).length).toBe(1);
   });
 });
 

@@ -9,13 +9,19 @@ import { shades, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
 
+/** Digits after the point that tell the starts of the intervals apart. */
+function startDigits(step: StepView): number {
+  const [first = 0, second = 1] = step.series.start_s;
+  return Math.min(3, Math.max(1, Math.ceil(-Math.log10(second - first) - 1e-9)));
+}
+
 /** Busy share by CPU and interval. */
 export function heat(step: StepView, p: Palette): EChartsOption {
   const busy = step.series.cpu_busy;
   const cpus = Math.max(0, ...busy.map((b) => b.length));
   const data: [number, number, number][] = [];
   busy.forEach((shares, i) => shares.forEach((share, cpu) => data.push([i, cpu, share])));
-  const start = (i: number): string => `${(step.series.start_s[i] ?? 0).toFixed(1)} s`;
+  const start = (i: number): string => `${(step.series.start_s[i] ?? 0).toFixed(startDigits(step))} s`;
   return {
     grid: { left: 60, right: 16, top: 10, bottom: 74 },
     xAxis: { ...axisStyle(p), type: "category", data: busy.map((_, i) => start(i)), splitLine: { show: false }, name: text.time.axis, nameLocation: "middle", nameGap: 26 },

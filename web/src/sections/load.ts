@@ -178,8 +178,9 @@ export function tail(doc: Document): HTMLElement {
   const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => tailPoints(s.percentile_curve, lastNines(s)).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
-  const names = families(all);
-  const first = mainLine(all.filter((l) => l.family === names[0]));
+  // The longest ladder; of those of one load the one that reaches deepest.
+  const reach = (l: Line): number => Math.max(...l.steps.map(lastNines));
+  const [first] = [...all].sort((a, b) => b.steps.length - a.steps.length || reach(b) - reach(a));
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);
