@@ -49,6 +49,8 @@ describe.each(names)("the report %s", (name) => {
     const { page } = await open(browser, at(name));
     expect(await page.locator("h1").count()).toBe(1);
     expect((await page.locator("h1").innerText()).length).toBeGreaterThan(20);
+    // What would mend the trust is a sentence of its own.
+    expect(await page.locator("#answer > .verdict p.trust").innerText()).toMatch(/^Trust [^.]*(\.\d[^.]*)*(\. To mend: .*\.)?$/);
     await page.context().close();
   });
 

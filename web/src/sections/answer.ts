@@ -100,8 +100,8 @@ function trustWords(trust: Trust | null): string {
 /** How far the figures can be trusted, and what would mend it. */
 function trustLine(trust: Trust | null): HTMLElement | null {
   if (trust === null) return null;
-  const mend = trust.mend === null ? null : el("span.mend", {}, ` ${text.answer.mend(say(trust.mend))}`);
-  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend);
+  const mend = trust.mend === null ? null : el("span.mend", {}, text.answer.mend(say(trust.mend)));
+  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend && text.stop, mend);
 }
 
 /** Longer cells do not fit one line of a phone. */

@@ -10,6 +10,7 @@ export const english = {
   name: "English",
   comma: ", ",
   colon: ": ",
+  stop: ". ",
   language: "Language",
   brand: "Fathom",
   runHead: (id: number, study: string): string => `run ${id} · ${study}`,

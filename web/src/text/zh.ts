@@ -7,6 +7,7 @@ export const chinese: Text = {
   name: "简体中文",
   comma: "，",
   colon: "：",
+  stop: "。",
   language: "语言",
   brand: "Fathom",
   runHead: (id, study) => `运行 ${id} · ${study}`,
