@@ -102,6 +102,15 @@ describe("what the studies show", () => {
     await page.context().close();
   });
 
+  it("published figures are shown at once only where they are within a factor of four", async () => {
+    const times = (factor: number): Document => ({ ...qos(), references: [{ ...REFERENCE, points: REFERENCE.points.map((x) => ({ ...x, value: x.value * factor })) }] });
+    for (const [factor, shown] of [[1, "all"], [10, "none"], [0.1, "none"]] as const) {
+      const { page } = await open(browser, written(times(factor), `published-${factor}`));
+      expect(await page.locator("#load label.published select").inputValue(), `${factor} times`).toBe(shown);
+      await page.context().close();
+    }
+  });
+
   it("a hot drive is marked on the time chart and named in the table below", async () => {
     const { page } = await open(browser, at("engines"));
     const time = page.locator("#time");

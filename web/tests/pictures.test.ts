@@ -11,8 +11,10 @@ import { matrices, saturations } from "../src/matrix";
 import { palette } from "../src/palette";
 import { cpuPerIo, paretoFront } from "../src/paths";
 import { change, pairs } from "../src/pictures/compare";
+import { dotMarks, dots } from "../src/pictures/groups";
 import { goalPanel, goalScale } from "../src/pictures/goal";
 import { tails } from "../src/pictures/load";
+import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { heat } from "../src/pictures/time";
 import { documentOf, generator, measured, quick } from "./fixture";
@@ -58,7 +60,9 @@ describe("intervals", () => {
 
 describe("percentile curves", () => {
   it("end at the deepest quantile that the words below them name", () => {
-    const of = quick().steps.filter((s) => s.percentile_curve.length > 1);
+    // The curve of a document goes on to where single samples lie.
+    const deep = [0.999, 0.9999, 0.99999, 0.999999].map((q) => ({ q, ns: 9e6 }));
+    const of = quick().steps.filter((s) => s.percentile_curve.length > 1).map((s) => ({ ...s, percentile_curve: [...s.percentile_curve, ...deep] }));
     const option = tails(of, "read", p, 600, (s) => s.label) as { series: { data: [number, number][] }[] };
     let cut = 0;
     of.forEach((s, i) => {
@@ -158,6 +162,18 @@ describe("paths", () => {
   });
 });
 
+describe("the front of paths", () => {
+  it("names what lies on it, where marks lie on each other", () => {
+    const [first, ...others] = engines().steps;
+    if (!first?.cpu) throw new Error("the fixture has CPU costs");
+    // The second is as fast, and a little cheaper.
+    const steps = [first, ...others.map((s) => ({ ...s, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: (cpuPerIo(first) ?? 0) - (s.engine === "io_uring" ? 20 : 10) } }))];
+    const option = front({ title: "", steps }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => d.label.formatter);
+    expect(named).toEqual([`io_uring +${steps.length - 1}`]);
+  });
+});
+
 describe("growth", () => {
   const knees = (limit: StepView["limit"]["name"]): string[] => {
     const random = generator(4);
@@ -186,6 +202,14 @@ describe("groups", () => {
     expect(row({ iops: 120, iops_ci95: [110, 130] })).toBe(false);
     // The same figure without an interval may be chance: it is shown, and nothing is said of it.
     expect(row({ iops: 100, iops_ci95: null })).toBe(false);
+  });
+
+  it("that agree do not hide each other", () => {
+    const { names, rows } = groupRows(enterprise());
+    const option = dots(names, rows, "iops", dotMarks(rows, "iops"), p, 600) as unknown as { series: { type: string; symbolOffset?: [number, number]; symbolSize?: number }[] };
+    const places = option.series.filter((s) => s.type === "scatter").map((s) => s.symbolOffset?.[1] ?? 0);
+    expect(places.length).toBe(2);
+    expect(Math.abs((places[1] ?? 0) - (places[0] ?? 0))).toBeGreaterThanOrEqual(8);
   });
 
   it("of one kind only make no rows", () => {
