@@ -200,6 +200,15 @@ describe("reading the report", () => {
     await page.context().close();
   });
 
+  it("draws no ladder of two loads, however many lines there are", async () => {
+    const steps = quick().steps.filter((s) => s.state === "measured" && s.threads === 1 && [1, 32].includes(s.queue_depth));
+    expect(new Set(steps.map((s) => s.op)).size).toBe(2);
+    const { page } = await open(browser, written(documentOf(steps), "two"));
+    await page.locator("#tails figure").first().waitFor();
+    expect(await page.locator("#load").count()).toBe(0);
+    await page.context().close();
+  });
+
   it("keeps the static page and says why when the document cannot be read", async () => {
     const { page } = await open(browser, written({ ...quick(), schema: 99 }, "newer"));
     expect(await page.getByRole("alert").innerText()).toContain("schema 99");

@@ -214,7 +214,7 @@ export function latencyOverIops(line: Line, p: Palette, width: number): EChartsO
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      ...(direct ? { endLabel: { show: true, formatter: q, color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0] } } : {}),
+      ...(direct ? { endLabel: { show: true, formatter: q, color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0], ...rim(p) } } : {}),
     })),
   } as EChartsOption;
 }
@@ -259,7 +259,7 @@ export function tails(steps: readonly StepView[], kind: Line["kind"], p: Palette
       lineStyle: { color: tones[i], width: 2 },
       itemStyle: { color: tones[i] },
       emphasis: { disabled: true },
-      endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0] },
+      endLabel: { show: true, formatter: name(s), color: p.ink, fontSize: 12, distance: 6, offset: [0, shifts[i] ?? 0], ...rim(p) },
     })),
   } as EChartsOption;
 }

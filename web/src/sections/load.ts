@@ -43,10 +43,9 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   };
 }
 
-/** Whether lines make a picture: one of three points, or two of two. Single loads are not joined by being near each other. */
+/** Whether lines make a picture: one of three points. Single loads are not joined by being near each other. */
 function isDrawn(of: readonly Line[]): boolean {
-  const long = of.map((l) => l.steps.filter((s) => s.rate_iops === null).length).filter((n) => n > 1);
-  return long.some((n) => n >= POINTS_MIN) || long.length > 1;
+  return of.some((l) => l.steps.filter((s) => s.rate_iops === null).length >= POINTS_MIN);
 }
 
 /** Section 3; `null`: no workload was measured under several loads. */
