@@ -39,6 +39,8 @@ describe.each(names)("the report %s", (name) => {
     await scrollThrough(page);
     const charts = await drawn(page);
     expect(charts.length).toBeGreaterThanOrEqual(2);
+    // Nothing ran twice here: that some workloads have no ladder is another matter.
+    expect(await page.locator("#load").innerText()).not.toContain("drawn once");
     for (const chart of charts) expect(chart.marks, chart.title).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
     expect(requests).toEqual([]);

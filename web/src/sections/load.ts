@@ -143,7 +143,7 @@ export function load(doc: Document): HTMLElement | null {
   return section(
     "load",
     text.sections.picture,
-    all.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
+    every.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
     familyPick || published.node || set !== "" ? el("div.picks", {}, familyPick, sets, published.node) : null,
     keys.node,
     iops.node,
