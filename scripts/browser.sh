@@ -25,9 +25,15 @@ simulated engines --time-budget 15s "${one[@]}"
 simulated pinning --time-budget 75s "${one[@]}"
 simulated enterprise --time-budget 30s --group left=sim:r740xd/pm1725-0 --group right=sim:r740xd/pm1725-1
 simulated snia --time-budget 80s "${one[@]}"
+"$target/debug/fathom" io --quiet --lab "$work/lab.db" "${one[@]}" --rw randread --bs 4k --iodepth 8 --runtime 5s --output "$work/io-sim.html" >/dev/null
+# One plan on two drives, each a run of its own.
+for drive in pm1725-0 pm1725-1; do
+    "$target/debug/fathom" run baseline --quiet --lab "$work/pair.db" --time-budget 20s --target "sim:r740xd/$drive" >/dev/null
+done
+"$target/debug/fathom" compare --lab "$work/pair.db" 1 2 --output "$work/compare-sim.html" >/dev/null
 cargo build -p fathom-report --example report_from_json
 reports=("$work/report.html")
-for study in scaling tune qos baseline engines pinning enterprise snia; do reports+=("$work/$study-sim.html"); done
+for study in scaling tune qos baseline engines pinning enterprise snia io compare; do reports+=("$work/$study-sim.html"); done
 FATHOM_REPORT=$(IFS=:; echo "${reports[*]}")
 export FATHOM_REPORT
 export FATHOM_RENDER="$target/debug/examples/report_from_json"

@@ -39,6 +39,8 @@ describe.each(names)("the report %s", (name) => {
     await scrollThrough(page);
     const charts = await drawn(page);
     expect(charts.length).toBeGreaterThanOrEqual(2);
+    // Nothing ran twice here: that some workloads have no ladder is another matter.
+    expect(await page.locator("#load").innerText()).not.toContain("drawn once");
     for (const chart of charts) expect(chart.marks, chart.title).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
     expect(requests).toEqual([]);
@@ -49,6 +51,8 @@ describe.each(names)("the report %s", (name) => {
     const { page } = await open(browser, at(name));
     expect(await page.locator("h1").count()).toBe(1);
     expect((await page.locator("h1").innerText()).length).toBeGreaterThan(20);
+    // What would mend the trust is a sentence of its own.
+    expect(await page.locator("#answer > .verdict p.trust").innerText()).toMatch(/^Trust [^.]*(\.\d[^.]*)*(\. To mend: .*\.)?$/);
     await page.context().close();
   });
 
@@ -188,11 +192,22 @@ describe("reading the report", () => {
     const steps = doc.steps.slice(0, 1).map((s) => ({ ...s, state: "imported" as const, cpu: null, percentile_curve: [], series: nothing, iops_ci95: null, steady: null, host_delta: null, checks: [], workers: [], overhead: null, clock: null, slat_ns: null, clat_ns: null }));
     const { page, complaints } = await open(browser, written({ ...documentOf(steps), host: {}, verdict: [] }, "imported"));
     await scrollThrough(page);
-    for (const [section, words] of [["cost", "not recorded"], ["tails", "quotes single quantiles"], ["time", "no intervals"], ["load", "One load per workload"], ["machine", "No facts"]] as const) {
+    for (const [section, words] of [["cost", "not recorded"], ["tails", "quotes single quantiles"], ["time", "no intervals"], ["machine", "No facts"]] as const) {
       expect(await page.locator(`#${section}`).innerText()).toContain(words);
     }
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("12.5k");
+    // One load is no ladder: nothing stands where nothing is drawn.
+    expect(await page.locator("#load").count()).toBe(0);
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("draws no ladder of two loads, however many lines there are", async () => {
+    const steps = quick().steps.filter((s) => s.state === "measured" && s.threads === 1 && [1, 32].includes(s.queue_depth));
+    expect(new Set(steps.map((s) => s.op)).size).toBe(2);
+    const { page } = await open(browser, written(documentOf(steps), "two"));
+    await page.locator("#tails figure").first().waitFor();
+    expect(await page.locator("#load").count()).toBe(0);
     await page.context().close();
   });
 

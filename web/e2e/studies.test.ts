@@ -76,6 +76,10 @@ describe("what the studies show", () => {
     const { page } = await open(browser, at("pinning"));
     const titles = await page.locator("main figure figcaption b").allInnerTexts();
     for (const words of ["4k random read: IOPS", "4k random read: mean latency", "4k random read: CPU time per I/O", "4k random write: IOPS"]) expect(titles).toContain(words);
+    await scrollThrough(page);
+    // Two loads make no picture of their own; they stand among the ratios.
+    expect(titles.filter((title) => title.startsWith("8k random 70/30 mixed"))).toEqual([]);
+    expect(await page.locator("main figure svg text", { hasText: "8k random mixed 70/30 T16 QD2" }).count()).toBeGreaterThan(0);
     await page.context().close();
   });
 
@@ -96,6 +100,15 @@ describe("what the studies show", () => {
     await pick.selectOption("Another drive");
     expect(await note.isVisible()).toBe(true);
     await page.context().close();
+  });
+
+  it("published figures are shown at once only where they are within a factor of four", async () => {
+    const times = (factor: number): Document => ({ ...qos(), references: [{ ...REFERENCE, points: REFERENCE.points.map((x) => ({ ...x, value: x.value * factor })) }] });
+    for (const [factor, shown] of [[1, "all"], [10, "none"], [0.1, "none"]] as const) {
+      const { page } = await open(browser, written(times(factor), `published-${factor}`));
+      expect(await page.locator("#load label.published select").inputValue(), `${factor} times`).toBe(shown);
+      await page.context().close();
+    }
   });
 
   it("a hot drive is marked on the time chart and named in the table below", async () => {
@@ -137,7 +150,7 @@ function titled(): Document {
 describe("Chinese", () => {
   it("reaches the answer, the steps and what limits them", async () => {
     const { page } = await open(browser, written(titled(), "zh", "zh"));
-    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
+    await page.waitForFunction(() => document.documentElement.lang === "zh-CN");
     expect(await page.locator("table.steps tbody tr").first().innerText()).toContain("4k 随机读");
     expect(await page.locator("#load h2").innerText()).toBe("负载");
     await page.getByRole("button", { name: "English" }).click();

@@ -75,7 +75,7 @@ const DIMENSIONS: readonly Dimension[] = [
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
   { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },
-  { name: "registration", of: (s) => text.line.registration(s.fixed_buffers, s.fixed_files) },
+  { name: "registration", of: (s) => (s.engine === "io_uring" ? text.line.registration(s.fixed_buffers, s.fixed_files) : "") },
   { name: "placement", of: (s) => word(s.placement) },
   { name: "direct", of: (s) => word(s.direct ? "direct" : "buffered") },
   { name: "loop", of: (s) => (s.rate_iops === null ? text.line.closed : text.line.open) },
@@ -195,6 +195,13 @@ export function apart(ys: readonly number[], gap: number, low: number, high: num
   const offsets = ys.map(() => 0);
   order.forEach((i, k) => (offsets[i] = (placed[k] ?? 0) - (ys[i] ?? 0)));
   return offsets;
+}
+
+/** How many intervals of a step are whole: the rate of a last one that the end cut short is of a moment, not of an interval. */
+export function wholeIntervals(s: StepView): number {
+  const starts = s.series.start_s;
+  const [last = 0, before = 0] = [starts[starts.length - 1], starts[starts.length - 2]];
+  return starts.length > 1 && s.runtime_s - last < (last - before) / 2 ? starts.length - 1 : starts.length;
 }
 
 /** Which points have room for a name, `wide` by `high`: the last first, then those before that meet none that is named. */

@@ -94,9 +94,9 @@ export function bytesDecimal(bytes: Maybe): string {
   return scaled(bytes, [[1e12, " TB"], [1e9, " GB"], [1e6, " MB"], [1e3, " kB"], [1, " B"]]);
 }
 
-/** Half width of an interval as a share of the value: `±0.4 %`. */
+/** Half width of an interval as a share of the value: `±0.4 %`. One without width says nothing: virtual time has no noise. */
 export function plusMinus(interval: readonly [number, number] | null | undefined, value: Maybe): string {
-  if (!interval || !known(value) || value === 0) return "";
+  if (!interval || !known(value) || value === 0 || interval[0] === interval[1]) return "";
   const share = Math.abs((interval[1] - interval[0]) / 2 / value);
   return Number.isFinite(share) && share <= 1 ? `±${percent(share)}` : text.units.inconclusive;
 }
@@ -112,9 +112,10 @@ export function percent(share: Maybe): string {
   return `${rounded.toFixed(Math.max(0, 1 - magnitude))} %`;
 }
 
-/** Length of time in words: `1 min 12 s`, `4.0 s`, `2 h 5 min`. */
+/** Length of time in words: `1 min 12 s`, `4.0 s`, `2 h 5 min`; what rounds to nothing is still something. */
 export function duration(seconds: Maybe): string {
   if (!known(seconds)) return NONE;
+  if (seconds > 0 && seconds < 0.05) return "<0.1 s";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const s = Math.round(seconds);
   if (s < 60) return `${s} s`;
@@ -145,10 +146,11 @@ function parts(scaledText: string, rest = ""): FigureParts {
 /** A change beyond ten times as much says no more than that. */
 export const CHANGE_MAX_PCT = 1000;
 
-/** `+4.2 %`. */
+/** `+4.2 %`; nothing is neither more nor less. */
 function changePct(pct: number): string {
   if (pct > CHANGE_MAX_PCT) return `>+${CHANGE_MAX_PCT} %`;
-  return `${pct > 0 ? "+" : ""}${pct.toFixed(1)} %`;
+  const shown = pct.toFixed(1);
+  return Number(shown) === 0 ? "0.0 %" : `${pct > 0 ? "+" : ""}${shown} %`;
 }
 
 /** How each unit that the document can name is shown: one entry for every unit there is. */
@@ -192,6 +194,15 @@ export function figure(value: Maybe, unit: string): string {
   const f = figureParts(value, unit);
   const gap = f.unit === "" || f.unit.startsWith("/") ? "" : " ";
   return `${f.number}${gap}${f.unit}${f.also === "" ? "" : ` (${f.also})`}`;
+}
+
+/** Units of changes: their intervals stand as they are, for a share of a change near none means nothing. */
+const CHANGES: readonly string[] = ["change", "change_pct"] satisfies readonly Unit[];
+
+/** The interval of a figure in its unit's manner: `±0.4 %`, for a change `-0.1 % … +0.2 %`; empty where there is none. */
+export function intervalOf(ci95: readonly [number, number] | null | undefined, value: Maybe, unit: string): string {
+  if (!CHANGES.includes(unit)) return plusMinus(ci95, value);
+  return ci95 && ci95[0] !== ci95[1] ? ci95.map((x) => figure(x, unit)).join(" … ") : "";
 }
 
 /** What is known of a quantile: its value, or what it would take to know it, or nothing. */

@@ -36,8 +36,8 @@ export function groupRows(doc: Ladders): { names: string[]; rows: GroupRow[] } {
   return names.length < 2 ? { names, rows: [] } : { names, rows: of };
 }
 
-/** Whether the intervals of the rates of all groups have a value in common. */
+/** Whether the intervals of the rates of all groups have a value in common; without intervals that cannot be said. */
 export function isNotToldApart(r: GroupRow): boolean {
-  const all = [...r.steps.values()].map((s): [number, number] => s.iops_ci95 ?? [s.iops, s.iops]);
-  return Math.max(...all.map(([low]) => low)) <= Math.min(...all.map(([, high]) => high));
+  const all = [...r.steps.values()].flatMap((s) => (s.iops_ci95 ? [s.iops_ci95] : []));
+  return all.length === r.steps.size && Math.max(...all.map(([low]) => low)) <= Math.min(...all.map(([, high]) => high));
 }

@@ -45,7 +45,8 @@ function runSections(doc: Document): (HTMLElement | null)[] {
   const ladders = load(doc);
   const tails = tail(doc);
   // The picture that answers stands first: the study's own, else the ladder, else the one step's latencies.
-  const lead = own ?? (ladders.querySelector("figure") ? ladders : tails);
+  const lead = own ?? ladders ?? tails;
+  lead.classList.add("lead");
   const rest = [own, ladders, tails].filter((s) => s !== lead);
   return [answer(doc), lead, figures(doc), ...rest, cost(doc), inTime.node, steps(doc, showInTime), machine(doc), repeat(doc)];
 }

@@ -1,6 +1,6 @@
 /** Tables of block size by mix, and what was written until a drive was saturated. Pure. */
 
-import { hasFigures, type OpKind, opKind } from "./curves";
+import { hasFigures, type OpKind, opKind, wholeIntervals } from "./curves";
 import type { Document, LoopView, StepView } from "./document";
 import { blockSize } from "./format";
 import { text, word } from "./text";
@@ -70,7 +70,7 @@ export function saturations(doc: Document): Saturation[] {
     const points = steps.flatMap((s): [number, number][] => {
       const before = written;
       written += s.bytes_per_s * s.runtime_s;
-      return s.series.iops.map((iops, i) => {
+      return s.series.iops.slice(0, wholeIntervals(s)).map((iops, i) => {
         const at = ((s.series.start_s[i] ?? 0) + (s.series.start_s[i + 1] ?? s.runtime_s)) / 2;
         return [before + (s.bytes_per_s * s.runtime_s * at) / s.runtime_s, iops];
       });

@@ -41,7 +41,7 @@ describe("numbers", () => {
 
   it("of every unit that a document can name stand in words", () => {
     expect(UNITS.map((unit) => f.figure(90, unit))).toEqual([
-      "90.0 IOPS", "90.0 B/s (90.0 B/s)", "90.0 B", "90", "90.0 ns", "0.0 s", "90.0 ns per I/O", "90.0 IOPS per core", "90 %", "+90.0 %",
+      "90.0 IOPS", "90.0 B/s (90.0 B/s)", "90.0 B", "90", "90.0 ns", "<0.1 s", "90.0 ns per I/O", "90.0 IOPS per core", "90 %", "+90.0 %",
       "90.0x", "90.00x", "+90.0 % a minute", "90.00 cores", "90", "90.00 per I/O", "90 °C", "90.0 Hz", "90 ppm", "90.0 W", "90.0 s", "90.0/s",
     ]);
   });
@@ -62,7 +62,7 @@ describe("numbers", () => {
   });
 
   it("of time spans are words", () => {
-    expect([4, 40, 60, 72.4, 7500].map(f.duration)).toEqual(["4.0 s", "40 s", "1 min", "1 min 12 s", "2 h 5 min"]);
+    expect([0.03, 4, 40, 60, 72.4, 7500].map(f.duration)).toEqual(["<0.1 s", "4.0 s", "40 s", "1 min", "1 min 12 s", "2 h 5 min"]);
   });
 });
 

@@ -1,17 +1,22 @@
 /** What the pictures are drawn from: which steps, how far, and what is left out. */
 
 import { describe, expect, it, vi } from "vitest";
-import { pairSets, settled } from "../src/cells";
-import { lastNines, nines } from "../src/curves";
+import { pairSets, settled, type ScaleLine } from "../src/cells";
+import { lastNines, lines, nines, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type StepView } from "../src/document";
-import { plusMinus } from "../src/format";
+import { intervalOf, plusMinus } from "../src/format";
 import { goalOf, goalSets, keeps, safeRate } from "../src/goals";
 import { groupRows, isNotToldApart } from "../src/groups";
 import { matrices, saturations } from "../src/matrix";
-import { tails } from "../src/options";
 import { palette } from "../src/palette";
 import { cpuPerIo, paretoFront } from "../src/paths";
 import { change, pairs } from "../src/pictures/compare";
+import { dotMarks, dots } from "../src/pictures/groups";
+import { goalPanel, goalScale } from "../src/pictures/goal";
+import { tails } from "../src/pictures/load";
+import { front } from "../src/pictures/paths";
+import { scaling as growth } from "../src/pictures/study";
+import { heat } from "../src/pictures/time";
 import { documentOf, generator, measured, quick } from "./fixture";
 import { engines, enterprise, pinning, qos, snia } from "./studies";
 
@@ -32,11 +37,32 @@ describe("intervals", () => {
     expect(change(Infinity)).toBe("inconclusive");
     expect(change(10.9)).toBe("+990 %");
   });
+
+  it("without width are none; those of a change are in its own unit, for a share of nothing has no meaning", () => {
+    expect(plusMinus([100, 100], 100)).toBe("");
+    expect(intervalOf([-0.14, 0.06], -0.04, "change_pct")).toBe("-0.1 % … +0.1 %");
+    expect(intervalOf([0, 0], 0, "change_pct")).toBe("");
+    expect(intervalOf([99, 101], 100, "iops")).toBe("±1.0 %");
+  });
+
+  it("of time that the end of the step cut short are not drawn", () => {
+    const step = (runtime_s: number): StepView => {
+      const s = measured(0, { op: "write", block: 4096, threads: 1, depth: 1 }, generator(1));
+      return { ...s, runtime_s, series: { ...s.series, start_s: [0, 1, 2, 3], iops: [10, 10, 10, 0] } };
+    };
+    expect(wholeIntervals(step(3.01))).toBe(3);
+    expect(wholeIntervals(step(3.9))).toBe(4);
+    const [s] = saturations({ ...snia(), steps: snia().steps.map((x) => ({ ...x, series: { ...x.series, start_s: [0, 1, 2, x.runtime_s], iops: [10, 10, 10, 0] } })) });
+    expect(s?.points.length).toBeGreaterThan(0);
+    expect(s?.points.every(([, iops]) => iops > 0)).toBe(true);
+  });
 });
 
 describe("percentile curves", () => {
   it("end at the deepest quantile that the words below them name", () => {
-    const of = quick().steps.filter((s) => s.percentile_curve.length > 1);
+    // The curve of a document goes on to where single samples lie.
+    const deep = [0.999, 0.9999, 0.99999, 0.999999].map((q) => ({ q, ns: 9e6 }));
+    const of = quick().steps.filter((s) => s.percentile_curve.length > 1).map((s) => ({ ...s, percentile_curve: [...s.percentile_curve, ...deep] }));
     const option = tails(of, "read", p, 600, (s) => s.label) as { series: { data: [number, number][] }[] };
     let cut = 0;
     of.forEach((s, i) => {
@@ -69,6 +95,34 @@ describe("goals", () => {
   it("are drawn for qos and for runs with a goal, of three points or more", () => {
     expect(goalSets(qos()).map((s) => s.closed.length)).toEqual([4, 4]);
     expect(goalSets(quick())).toEqual([]);
+  });
+});
+
+describe("names within a picture", () => {
+  it("stand beside a curve that rises straight up, not on it", () => {
+    const doc = qos();
+    // From the third load on, more in flight gives no more.
+    const [set] = goalSets({ ...doc, steps: doc.steps.map((s) => ({ ...s, iops: Math.min(s.queue_depth, 16) * 1e4 })) });
+    if (!set) throw new Error("the fixture has a goal picture");
+    const option = goalPanel(set, "p99", { ...goalScale([set], "p99"), most: { max: 3e5, interval: 1e5 } }, p, 400) as unknown as { series: { data: { label?: { position: string } }[] }[] };
+    expect(option.series[0]?.data.map((d) => d.label?.position)).toEqual([undefined, "top", "right", "right"]);
+  });
+
+  it("of intervals tell them apart, however short they are", () => {
+    const s = measured(0, { op: "write", block: 4096, threads: 1, depth: 1 }, generator(1));
+    const starts = (every: number): string[] => {
+      const option = heat({ ...s, series: { ...s.series, start_s: [0, every, 2 * every, 3 * every], cpu_busy: [[0], [1], [0], [1]] } }, p) as unknown as { xAxis: { data: string[] } };
+      return option.xAxis.data;
+    };
+    expect(starts(1)).toEqual(["0.0 s", "1.0 s", "2.0 s", "3.0 s"]);
+    expect(new Set(starts(0.022)).size).toBe(4);
+  });
+
+  it("of lines leave out what only one engine has", () => {
+    const steps = engines().steps.map((s) => ({ ...s, fixed_buffers: s.engine === "io_uring", fixed_files: false }));
+    const names = lines({ steps, ladders: engines().ladders }).map((l) => l.label);
+    expect(names.filter((n) => n.includes("libaio") && n.includes("unregistered"))).toEqual([]);
+    expect(names.filter((n) => n.includes("fixed buffers only")).length).toBe(1);
   });
 });
 
@@ -108,6 +162,34 @@ describe("paths", () => {
   });
 });
 
+describe("the front of paths", () => {
+  it("names what lies on it, where marks lie on each other", () => {
+    const [first, ...others] = engines().steps;
+    if (!first?.cpu) throw new Error("the fixture has CPU costs");
+    // The second is as fast, and a little cheaper.
+    const steps = [first, ...others.map((s) => ({ ...s, iops: first.iops, cpu: first.cpu && { ...first.cpu, ns_per_io: (cpuPerIo(first) ?? 0) - (s.engine === "io_uring" ? 20 : 10) } }))];
+    const option = front({ title: "", steps }, p, 600) as unknown as { series: { type: string; data: { label: { show: boolean; formatter: string } }[] }[] };
+    const named = option.series.find((s) => s.type === "scatter")?.data.filter((d) => d.label.show).map((d) => d.label.formatter);
+    expect(named).toEqual([`io_uring +${steps.length - 1}`]);
+  });
+});
+
+describe("growth", () => {
+  const knees = (limit: StepView["limit"]["name"]): string[] => {
+    const random = generator(4);
+    const steps = [1, 2, 4].map((threads, i): StepView => { const s = measured(i, { op: "randread", block: 4096, threads, depth: 8 }, random); return { ...s, iops: 1e5 * (i === 0 ? 1 : 1.2), limit: { ...s.limit, name: limit } }; });
+    const line: ScaleLine = { label: "a", axis: "threads", kind: "read", steps, efficiency: [1, 0.6, 0.3], efficiencyCi95: [null, null, null], perUnit: 1e5, knee: steps[1] };
+    // A second line with its knee at the same place.
+    const option = growth([line, { ...line, label: "b" }], "threads", p, 900) as unknown as { series: { data: { label?: { formatter?: string } }[] }[] };
+    return option.series.flatMap((s) => s.data.flatMap((d) => d.label?.formatter ?? []));
+  };
+
+  it("names the cause of a knee, once where knees meet, and none that is not known", () => {
+    expect(knees("device")).toEqual(["device"]);
+    expect(knees("unknown")).toEqual([]);
+  });
+});
+
 describe("groups", () => {
   it("stand by load from light to heavy, and are told apart by their intervals", () => {
     const { names, rows } = groupRows(enterprise());
@@ -118,6 +200,16 @@ describe("groups", () => {
     const row = (b: Partial<StepView>): boolean => isNotToldApart({ workload: "", kind: "read", threads: 1, depth: 1, steps: new Map([["a", { ...one, iops: 100, iops_ci95: [95, 105] }], ["b", { ...one, ...b }]]) });
     expect(row({ iops: 104, iops_ci95: [99, 109] })).toBe(true);
     expect(row({ iops: 120, iops_ci95: [110, 130] })).toBe(false);
+    // The same figure without an interval may be chance: it is shown, and nothing is said of it.
+    expect(row({ iops: 100, iops_ci95: null })).toBe(false);
+  });
+
+  it("that agree do not hide each other", () => {
+    const { names, rows } = groupRows(enterprise());
+    const option = dots(names, rows, "iops", dotMarks(rows, "iops"), p, 600) as unknown as { series: { type: string; symbolOffset?: [number, number]; symbolSize?: number }[] };
+    const places = option.series.filter((s) => s.type === "scatter").map((s) => s.symbolOffset?.[1] ?? 0);
+    expect(places.length).toBe(2);
+    expect(Math.abs((places[1] ?? 0) - (places[0] ?? 0))).toBeGreaterThanOrEqual(8);
   });
 
   it("of one kind only make no rows", () => {

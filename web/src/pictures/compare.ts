@@ -6,7 +6,7 @@ import type { OpKind } from "../curves";
 import { opKind, zeroScale, logMarks } from "../curves";
 import type { ComparedMetric, ComparedStep, Comparison } from "../document";
 import { CHANGE_MAX_PCT, countTick, figure, timeTick } from "../format";
-import { row, tip, type Params } from "../options";
+import { TALL_ROW_PX, nameAbove, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text, word } from "../text";
@@ -37,13 +37,14 @@ interface Api {
   coord: (p: [number, number]) => [number, number];
 }
 
-/** An interval as a bar with ends, across (`flat`) or upright. */
-export function intervalBar(color: string, flat: boolean, data: (number | string)[][], extra: object): object {
+/** An interval as a bar with ends, across (`flat`) or upright, `aside` pixels from the middle of its place. */
+export function intervalBar(color: string, flat: boolean, data: (number | string)[][], extra: object, aside = 0): object {
   return {
     type: "custom", silent: true, tooltip: { show: false }, data, z: 3, ...extra,
     renderItem: (_: unknown, api: Api) => {
       const at = api.value(0);
       const [a, b] = [api.coord(flat ? [api.value(1), at] : [at, api.value(1)]), api.coord(flat ? [api.value(2), at] : [at, api.value(2)])];
+      for (const end of [a, b]) end[flat ? 1 : 0] += aside;
       const e = 4;
       const ends = flat
         ? [[a[0], a[1], b[0], b[1]], [a[0], a[1] - e, a[0], a[1] + e], [b[0], b[1] - e, b[0], b[1] + e]]
@@ -64,13 +65,13 @@ function ratioRange(steps: readonly (ComparedMetric | undefined)[], margin: numb
 }
 
 /** Marks of an axis of ratios, as changes. */
-function ratioMarks([low, high]: [number, number]): number[] {
+function ratioMarks([low, high]: [number, number], most = 7): number[] {
   const span = Math.max(high - 1, 1 - low);
   const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].find((s) => span / s <= 4) ?? 1;
   const marks = [1];
   for (let i = 1; i <= 8; i++) for (const at of [1 + i * step, 1 - i * step]) if (at >= low && at <= high && at > 0) marks.push(Number(at.toFixed(6)));
   // On a logarithmic axis equal steps crowd at one end: those too near to their neighbour towards 1 are left out.
-  const gap = Math.log(high / low) / 7;
+  const gap = Math.log(high / low) / most;
   const up = marks.filter((m) => m >= 1).sort((a, b) => a - b);
   const down = marks.filter((m) => m <= 1).sort((a, b) => b - a);
   const kept = [up, down].flatMap((side) => side.reduce<number[]>((out, m) => (out.length === 0 || Math.abs(Math.log(m / (out[out.length - 1] ?? m))) >= gap ? [...out, m] : out), []));
@@ -84,18 +85,21 @@ function markOf(verdict: string, kind: OpKind, p: Palette): object {
   return { color: verdict === "unsure" ? p.paper : color, borderColor: color, borderWidth: 2 };
 }
 
+/** Whether the names of the forest's rows have no room beside their marks. */
+const isNarrow = (width: number): boolean => width < 560;
+
 /** Height of the forest. */
-export const forestPx = (rows: number): number => 54 + 24 * rows;
+export const forestPx = (rows: number, width: number): number => 54 + (isNarrow(width) ? TALL_ROW_PX : 24) * rows;
 
 /** Ratios of the sides to A with their intervals, one row per step; the band is the margin within which sides count as the same. */
 export function forest(c: Comparison, steps: readonly ComparedStep[], name: string, p: Palette, width: number): EChartsOption {
   const margin = c.margin_pct / 100;
   const metrics = steps.map((s) => metricOf(s, name));
   const range = ratioRange(metrics, margin);
-  const marks = ratioMarks(range);
-  const small = width < 560;
+  const small = isNarrow(width);
+  const marks = ratioMarks(range, small ? 4 : 7);
   const label = (s: ComparedStep): string => `${say(s.label)}${c.sides.length > 2 ? ` ${s.side}` : ""}`;
-  const left = Math.min(width * (small ? 0.42 : 0.36), 18 + (small ? 6.2 : 7.4) * Math.max(4, ...steps.map((s) => label(s).length)));
+  const left = small ? 8 : Math.min(width * 0.36, 18 + 7.4 * Math.max(4, ...steps.map((s) => label(s).length)));
   const verdictOf = (s: ComparedStep, m: ComparedMetric): string => (name === s.metric ? s.verdict : m.verdict);
   return {
     grid: { left, right: small ? 62 : 226, top: 8, bottom: 40 },
@@ -104,7 +108,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
       axisTick: { lineStyle: { color: p.muted }, customValues: marks }, splitLine: { lineStyle: { color: p.hairline }, customValues: marks },
       axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: (v: number) => (Math.abs(v - 1) < 1e-6 ? text.comparison.even : change(v)) },
     },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: steps.map(label), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, axisLabel: { color: p.ink, fontSize: small ? 11 : 12.5, width: left - 12, overflow: "truncate", interval: 0 } },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: steps.map(label), axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: false }, z: 3, axisLabel: small ? nameAbove(p) : { color: p.ink, fontSize: 12.5, width: left - 12, overflow: "truncate", interval: 0 } },
     tooltip: {
       ...tooltipStyle(p), trigger: "axis", axisPointer: { type: "shadow", axis: "y", shadowStyle: { color: p.muted, opacity: 0.08 } },
       formatter: (raw: unknown) => {
@@ -175,15 +179,16 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
   // Loads are joined where one grows out of the other, as in a ladder of depths; others stand for themselves.
   const ladderOf = (load: string): string => (load.startsWith("QD") ? "QD" : load.slice(0, load.indexOf("x")));
   const ladders = [...new Set(loads.map(ladderOf))];
-  const joined = (color: string, values: readonly (number | string)[], name: string | undefined): object[] =>
+  const joined = (color: string, values: readonly (number | string)[], name: string | undefined, isReference = false): object[] =>
     (isTime ? ladders : [""]).map((ladder) => {
       const of = values.map((v, i) => (ladder === "" || ladderOf(loads[i] ?? "") === ladder ? v : "-"));
       const isCurve = of.filter((v) => v !== "-").length >= LADDER_MIN;
-      return { ...shape(color), ...(isTime && !isCurve ? { lineStyle: { width: 0 } } : {}), name, data: of, emphasis: { disabled: true } };
+      // Sides that agree lie on each other: the reference is a ring around the other.
+      return { ...shape(color), ...(isTime && isReference ? { symbolSize: 11, itemStyle: { color: p.paper, borderColor: color, borderWidth: 1.5 } } : {}), ...(isTime && !isCurve ? { lineStyle: { width: 0 } } : {}), name, data: of, emphasis: { disabled: true } };
     });
   const shape = (color: string): object =>
     isTime
-      ? { type: "line", symbolSize: 7, lineStyle: { color, width: 2 }, itemStyle: { color } }
+      ? { type: "line", symbol: "circle", symbolSize: 5, lineStyle: { color, width: 2 }, itemStyle: { color } }
       : { type: "bar", barMaxWidth: 18, barGap: "8%", barCategoryGap: "32%", itemStyle: { color } };
   const x = (index: number): object => ({ ...axisStyle(p), type: "category", gridIndex: index, data: loads, splitLine: { show: false }, axisTick: { show: false }, axisLabel: { show: index === 1, color: p.muted, fontSize: 12, interval: 0, hideOverlap: true, rotate: loads.length > 6 && width < 330 ? 45 : 0 } });
   return {
@@ -212,7 +217,7 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
       },
     },
     series: [
-      ...joined(tones[0] ?? p.muted, reference.map((v) => v ?? "-"), c.sides[0]?.title),
+      ...joined(tones[0] ?? p.muted, reference.map((v) => v ?? "-"), c.sides[0]?.title, true),
       ...others.flatMap((side, k) => joined(tones[k + 1] ?? p.ink, at(side).map((m) => m?.b ?? "-"), c.sides[k + 1]?.title ?? side)),
       ...others.flatMap((side, k) => {
         const color = tones[k + 1] ?? p.ink;

@@ -5,7 +5,7 @@ import { latency, logMarksOf, roomy, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, time, timeTick, whole } from "../format";
 import { goalOf, rateOf, safeRate, type GoalSet, type Shown } from "../goals";
-import { row, tip, type Params } from "../options";
+import { rim, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text } from "../text";
@@ -44,6 +44,8 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
   ].filter((part) => part.steps.length > 0);
   const span = Math.log((marks[marks.length - 1] ?? 10) / low);
   const isRight = (s: StepView): boolean => rateOf(s) > 0.85 * most.max;
+  // Where more in flight gives no more, the curve rises straight up: names stand beside it.
+  const isSteep = (k: number): boolean => [set.closed[k - 1], set.closed[k + 1]].some((o) => o !== undefined && Math.abs(rateOf(o) - rateOf(set.closed[k] as StepView)) < 0.05 * most.max);
   const named = roomy(set.closed.map((s) => ({ x: (rateOf(s) / most.max) * (width - 72) - (isRight(s) ? 24 : 0), y: (1 - Math.log((latency(s.lat_ns, name) ?? NaN) / low) / span) * (GOAL_PX - 58) + (isRight(s) ? 12 : 0) })), 46, 18);
   return {
     grid: { left: 56, right: 16, top: 14, bottom: 44 },
@@ -67,7 +69,7 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
       type: "line", name: part.label, symbol: part.symbol, symbolSize: 8, emphasis: { disabled: true }, lineStyle: { color: part.color, width: 2, type: part.dash }, itemStyle: { color: part.color }, z: 3,
       data: part.steps.map((s, k) => ({
         value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
-        label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11 } : undefined,
+        label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max || isSteep(k) ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
       ...(i === 0 && goal !== null
         ? {

@@ -34,6 +34,7 @@ export function dots(names: readonly string[], rows: readonly GroupRow[], metric
   const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
   const within = (v: number): number => Math.min(high, Math.max(low, v));
   const tick = metric === "iops" ? countTick : timeTick;
+  const places = names.map((_, i) => (i - (names.length - 1) / 2) * Math.min(9, (ROW_PX - 8) / names.length));
   return {
     grid: { left, right: 22, top: 6, bottom: 44 },
     xAxis: { ...axisStyle(p), type: "log", min: low, max: high, name: metric === "iops" ? text.picture.iopsAxis : metric === "mean" ? text.picture.mean : metric, nameLocation: "middle", nameGap: 26, axisTick: { customValues: marks, lineStyle: { color: p.muted } }, splitLine: { customValues: marks, lineStyle: { color: p.hairline } }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: tick } },
@@ -49,9 +50,10 @@ export function dots(names: readonly string[], rows: readonly GroupRow[], metric
         }));
       },
     },
+    // Groups that agree would hide each other: each has a place of its own within the row.
     series: names.flatMap((name, i) => [
-      intervalBar(groupTone(i, p), true, rows.flatMap((r, k) => { const s = r.steps.get(name); const ci = s ? ciOf(s, metric) : null; return ci ? [[k, within(ci[0]), within(ci[1])]] : []; }), { encode: { x: [1, 2], y: 0 } }),
-      { type: "scatter", name, symbol: ["circle", "diamond", "rect", "triangle"][i % 4], symbolSize: 10, z: 4, emphasis: { disabled: true }, itemStyle: { color: groupTone(i, p), opacity: 1 }, data: rows.map((r, k) => { const s = r.steps.get(name); return [s ? (valueOf(s, metric) ?? "-") : "-", k]; }) },
+      intervalBar(groupTone(i, p), true, rows.flatMap((r, k) => { const s = r.steps.get(name); const ci = s ? ciOf(s, metric) : null; return ci ? [[k, within(ci[0]), within(ci[1])]] : []; }), { encode: { x: [1, 2], y: 0 } }, places[i]),
+      { type: "scatter", name, symbol: ["circle", "diamond", "rect", "triangle"][i % 4], symbolSize: 9, symbolOffset: [0, places[i] ?? 0], z: 4, emphasis: { disabled: true }, itemStyle: { color: groupTone(i, p), opacity: 1 }, data: rows.map((r, k) => { const s = r.steps.get(name); return [s ? (valueOf(s, metric) ?? "-") : "-", k]; }) },
     ]),
   } as unknown as EChartsOption;
 }

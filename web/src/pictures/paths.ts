@@ -5,7 +5,7 @@ import { pathWord, type EngineSet } from "../cells";
 import { latency, limitWord, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "../format";
-import { exactTime, row, textPx, tip, type Params } from "../options";
+import { exactTime, rim, row, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { cpuPerIo, paretoFront } from "../paths";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -60,7 +60,7 @@ export function paths(set: EngineSet, p: Palette, width: number): EChartsOption 
     xAxis: all.map((m, i) => {
       const values = set.steps.map(m.of).filter((v): v is number => v !== null);
       const scale = zeroScale(1.06 * Math.max(0, ...values));
-      return { ...axisStyle(p), type: "value", gridIndex: i, min: 0, ...scale, interval: scale.max / 2, name: m.name, nameLocation: "start", nameGap: 0, nameTextStyle: { color: p.ink, fontSize: 12.5, align: "left", verticalAlign: "bottom", padding: [0, 0, rows + 8, 0] }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: m.tick } };
+      return { ...axisStyle(p), type: "value", gridIndex: i, min: 0, ...scale, interval: scale.max / 2, name: m.name, nameLocation: "start", nameGap: 0, nameTextStyle: { color: p.ink, fontSize: 12.5, align: "left", verticalAlign: "bottom", padding: [0, 0, rows + 8, 0] }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, alignMinLabel: "left", alignMaxLabel: "right", formatter: m.tick } };
     }),
     yAxis: all.map((_, i) => ({ ...axisStyle(p), type: "category", gridIndex: i, inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { show: !wide || i === 0, color: p.ink, fontSize: wide ? 12.5 : 11.5, interval: 0, width: left - 12, overflow: "truncate" } })),
     tooltip: {
@@ -77,10 +77,10 @@ export function paths(set: EngineSet, p: Palette, width: number): EChartsOption 
         type: "scatter", name: m.name, xAxisIndex: k, yAxisIndex: k, symbolSize: 11, z: 4, emphasis: { disabled: true },
         data: set.steps.map((s, i) => ({ value: [m.of(s) ?? "-", i], itemStyle: { color: pathTone(i, p), opacity: 1 } })),
         label: { show: true, position: "right", distance: 6, color: p.ink, fontSize: 11.5, formatter: (q: Params) => { const s = set.steps[q.dataIndex]; const v = s ? m.of(s) : null; return v === null ? "" : k === 0 ? count3(v) : time(v); } },
-        labelLayout: (q: { labelRect: { x: number; width: number }; rect: { x: number; width: number } }) => {
+        labelLayout: (q: { labelRect: { x: number; width: number }; rect: { x: number; y: number; height: number } }) => {
           const grid = grids[k] as { left: number; width?: number; right?: number };
           const end = grid.left + (grid.width ?? width - grid.left - (grid.right ?? 0));
-          return q.labelRect.x + q.labelRect.width > end + 14 ? { x: q.rect.x - 6, align: "right" } : {};
+          return q.labelRect.x + q.labelRect.width > end + 14 ? { x: q.rect.x - 6, y: q.rect.y + q.rect.height / 2, align: "right", verticalAlign: "middle" } : {};
         },
       },
     ]),
@@ -126,12 +126,12 @@ export function front(set: EngineSet, p: Palette, width: number): EChartsOption 
         type: "scatter", symbolSize: 12, z: 4, emphasis: { disabled: true },
         data: costed.map((s, i) => {
           const [here, isLeft] = [at(s), at(s)[0] > 0.55 * x.max];
-          // Marks on each other share one name: that of the first, and how many more there are.
+          // Marks on each other share one name, that of one on the front before others, and how many more there are.
           const near = costed.map((o, k) => ({ o: at(o), k })).filter(({ o }) => Math.abs(o[0] - here[0]) < 0.2 * x.max && Math.abs(o[1] - here[1]) < 0.07 * y.max);
-          const isNamed = near[0]?.k === i;
+          const isNamed = (near.find(({ k }) => best.includes(costed[k] as StepView)) ?? near[0])?.k === i;
           return {
             value: here, itemStyle: { color: pathTone(set.steps.indexOf(s), p), opacity: 1 },
-            label: { show: isNamed, position: isLeft ? "left" : "right", distance: 7, formatter: near.length > 1 ? `${pathWord(s)} +${near.length - 1}` : pathWord(s), color: p.ink, fontSize: 11.5 },
+            label: { show: isNamed, position: isLeft ? "left" : "right", distance: 7, offset: [0, isLeft ? 0 : 12], formatter: near.length > 1 ? `${pathWord(s)} +${near.length - 1}` : pathWord(s), color: p.ink, fontSize: 11.5, ...rim(p) },
           };
         }),
       },

@@ -2,10 +2,10 @@
 
 import type { EChartsOption } from "echarts";
 import type { GroupSet, ScaleLine } from "../cells";
-import { latency, limitWord, logMarks, opKind, zeroScale } from "../curves";
+import { latency, limitWord, logMarks, logMarksOf, opKind, wholeIntervals, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
-import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, publishedMarks, publishedRow, row, tip, type Params } from "../options";
+import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -16,6 +16,7 @@ import { pathTone } from "./paths";
 /** Heights of the pictures, for which their labels are laid out. */
 export const GROUPS_PX = 320;
 export const SCALING_PX = 380;
+const SCALING_TOP_PX = 190;
 export const SETTLE_PX = 300;
 export const RUN_PX = 300;
 
@@ -33,10 +34,15 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
   const looks = set.lines.map((_, i) => ({ color: pathTone(i, p), symbol: ["circle", "diamond", "rect", "triangle"][i % 4], dash: "solid" }));
   const most = Math.max(0, ...published.map((q) => q.mark.value), ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
   const load = (s: StepView): string => `${s.threads}x${s.queue_depth}`;
+  const heights = [...published.map((q) => q.latency), ...set.lines.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name)))];
+  const marks = logMarksOf(heights);
+  const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
+  const ends = set.lines.map((l) => l.steps[l.steps.length - 1]).map((s) => ({ x: (s?.iops ?? 0) / most, share: (Math.log(latency(s?.lat_ns ?? null, name) ?? 1) - low) / (high - low) }));
+  const shifts = apartLabels(ends, plotPx(GROUPS_PX), 0.12);
   return {
     grid: gridOf(direct ? labelRoom(set.lines) : 14, 60),
     xAxis: { ...axisStyle(p), type: "value", min: 0, ...zeroScale(most), name: text.picture.iopsAxis, nameLocation: "middle", nameGap: 28, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, formatter: countTick } },
-    yAxis: latencyAxis([...published.map((q) => q.latency), ...set.lines.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name)))], p),
+    yAxis: latencyAxis(heights, p),
     tooltip: {
       ...tooltipStyle(p), trigger: "item",
       formatter: (raw: unknown) => {
@@ -59,12 +65,12 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
       type: "line", name: line.label, symbol: looks[i]?.symbol, symbolSize: 7, emphasis: { disabled: true },
       data: line.steps.map((s, k) => ({
         value: [s.iops, latency(s.lat_ns, name) ?? "-"],
-        label: k === 0 || k === line.steps.length - 1 ? { show: true, position: k === 0 ? "bottom" : "top", formatter: load(s), color: p.muted, fontSize: 11 } : undefined,
+        label: k === 0 || k === line.steps.length - 1 ? { show: true, position: k === 0 ? "bottom" : "top", formatter: load(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
       labelLayout: { hideOverlap: true },
       // A matrix of threads and depths is no curve: no line leads from load to load.
       lineStyle: { color: looks[i]?.color, width: isCurve(line.steps) ? 2 : 0, type: looks[i]?.dash }, itemStyle: { color: looks[i]?.color },
-      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, 0, p),
+      ...endLabel(line.label, looks[i]?.color ?? p.ink, direct, shifts[i] ?? 0, p),
     }))],
   } as EChartsOption;
 }
@@ -81,15 +87,15 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
   const last = counts[counts.length - 1] ?? 1;
   const shares = all.map((l) => l.efficiency.map((x) => (Number.isFinite(x) ? x : null)));
   const topShare = Math.max(1.2, ...shares.flat().map((x) => (x === null ? 0 : 1.1 * x)));
-  const shifts = apartLabels(all.map((l) => ({ x: l.steps[l.steps.length - 1]?.[axis] ?? 0, share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), 190);
+  const shifts = apartLabels(all.map((l) => ({ x: l.steps[l.steps.length - 1]?.[axis] ?? 0, share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), SCALING_TOP_PX);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: axisName, nameLocation: "middle", nameGap: 28 } : {}),
   });
   const right = direct ? Math.min(250, 14 + labelRoom(asLines)) : 14;
-  const kneeSpots = new Set<string>();
+  const kneeSpots: { x: number; y: number }[] = [];
   return {
-    grid: [{ left: 58, right, top: 26, height: 190 }, { left: 58, right, top: 250, height: 84 }],
+    grid: [{ left: 58, right, top: 26, height: SCALING_TOP_PX }, { left: 58, right, top: 250, height: 84 }],
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     xAxis: [x(0), x(1)],
     yAxis: [
@@ -114,16 +120,18 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
     series: [...publishedMarks(published, (m) => [m.point[axis] ?? 1, m.value], p), ...all.flatMap((l, i) => {
       const color = looks[i]?.color ?? p.ink;
       const reach = Math.min(last, scale.max / l.perUnit);
-      const spot = l.knee ? `${l.knee[axis]} ${Math.round((10 * l.knee.iops) / scale.max)}` : "";
-      const tell = !kneeSpots.has(spot);
-      kneeSpots.add(spot);
       const knee = l.knee;
+      // A limit that is not known is no cause; a name below the lowest lines would lie on the axis.
+      const spot = { x: ((knee?.[axis] ?? 0) / last) * (width - 58 - right), y: ((knee?.iops ?? 0) / scale.max) * SCALING_TOP_PX };
+      const tell = knee !== undefined && knee.limit.name !== "unknown" && !kneeSpots.some((k) => Math.abs(k.x - spot.x) < 90 && Math.abs(k.y - spot.y) < 45);
+      if (tell) kneeSpots.push(spot);
+      const beside = knee && knee[axis] > last / 2 ? { position: "left" } : spot.y < 30 ? { position: "right", offset: [2, 6] } : { position: "bottom" };
       return [
         {
           type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color }, z: 3,
           data: l.steps.map((s) => ({
             value: [s[axis], s.iops], symbolSize: s === knee ? 12 : 6, itemStyle: s === knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
-            label: s === knee && tell ? { show: true, position: s[axis] > last / 2 ? "left" : "bottom", distance: 9, formatter: limitWord(s.limit.name), color, fontSize: 12 } : undefined,
+            label: s === knee && tell ? { show: true, ...beside, distance: 9, formatter: limitWord(s.limit.name), color, fontSize: 12, ...rim(p) } : undefined,
           })),
           ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
         },
@@ -232,7 +240,7 @@ export function stretches(steps: readonly StepView[]): Stretch[] {
 /** The whole run: IOPS of every step where it ran; steps that prepare are shaded. */
 export function wholeRun(all: readonly Stretch[], p: Palette): EChartsOption {
   const end = Math.max(1, ...all.map((s) => s.to));
-  const points = all.flatMap(({ step, from }) => [...step.series.start_s.map((t, i) => ({ step, x: from + t, y: step.series.iops[i] ?? 0 })), null]);
+  const points = all.flatMap(({ step, from }) => [...step.series.start_s.slice(0, wholeIntervals(step)).map((t, i) => ({ step, x: from + t, y: step.series.iops[i] ?? 0 })), null]);
   const prepared = all.filter((s) => s.step.phase !== "measure");
   const kinds = [...new Set(all.map((s) => opKind(s.step)))];
   return {

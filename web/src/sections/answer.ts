@@ -3,7 +3,7 @@
 import { hasFigures } from "../curves";
 import type { Brief, Document, Json, StepView, Trust, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
-import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, plusMinus } from "../format";
+import { bytesBinary, bytesDecimal, date, duration, figure, figureParts, intervalOf, plusMinus } from "../format";
 import { say, text } from "../text";
 
 function list(title: string, items: readonly string[], kind = ""): HTMLElement | null {
@@ -81,7 +81,7 @@ export function asMail(doc: Document): string {
   const out: string[] = [];
   for (const v of doc.verdict) {
     out.push(say(v.question), "", say(v.brief.headline), ...v.brief.rows.map((r) => `  ${[r.name, ...r.cells].map(say).join("  ")}`), "", say(v.answer), "");
-    for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${plusMinus(f.ci95, f.value)} (${say(f.load)})`);
+    for (const f of v.figures) out.push(`  ${say(f.name)}${text.colon}${figure(f.value, f.unit)} ${intervalOf(f.ci95, f.value, f.unit)} (${say(f.load)})`);
     if (v.figures.length > 0) out.push("");
     for (const e of [...v.evidence, ...v.would_help, ...v.caveats]) out.push(`- ${say(e)}`);
     out.push("");
@@ -100,15 +100,19 @@ function trustWords(trust: Trust | null): string {
 /** How far the figures can be trusted, and what would mend it. */
 function trustLine(trust: Trust | null): HTMLElement | null {
   if (trust === null) return null;
-  const mend = trust.mend === null ? null : el("span.mend", {}, ` ${text.answer.mend(say(trust.mend))}`);
-  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend);
+  const mend = trust.mend === null ? null : el("span.mend", {}, text.answer.mend(say(trust.mend)));
+  return el("p.trust", { "data-level": trust.level }, el("b", {}, text.answer.trust), " ", trustWords(trust), mend && text.stop, mend);
 }
+
+/** Longer cells do not fit one line of a phone. */
+const CELL_MAX = 46;
 
 function briefTable(brief: Brief): HTMLElement | null {
   if (brief.rows.length === 0) return null;
   const columns = Math.max(...brief.rows.map((r) => r.cells.length));
+  // The last cell of a short row has the room of those that the row lacks.
   const cells = (row: Brief["rows"][number]): HTMLElement[] =>
-    Array.from({ length: columns }, (_, i) => el("td", {}, row.cells[i] === undefined ? null : rich(say(row.cells[i]))));
+    row.cells.map((cell, i) => el(say(cell).length > CELL_MAX ? "td.long" : "td", i === row.cells.length - 1 && i < columns - 1 ? { colspan: String(columns - i) } : {}, rich(say(cell))));
   return el("table.brief", {}, ...brief.rows.map((r) => el("tr", {}, el("th", { scope: "row" }, say(r.name)), ...cells(r))));
 }
 
@@ -192,7 +196,7 @@ export function figures(doc: Document): HTMLElement | null {
       {},
       el("dt", {}, say(f.name)),
       el("dd", {}, el("b", {}, number), el("span.unit", {}, ` ${unit}`)),
-      el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, f.ci95 ? plusMinus(f.ci95, f.value) : text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
+      el("dd.note", {}, also === "" ? null : `${also} · `, el("span.ci", {}, intervalOf(f.ci95, f.value, f.unit) || text.figures.noInterval), predicted === null ? null : ` · ${text.figures.predicted(predicted)}`),
       el("dd.note", {}, say(f.load)),
     );
   });

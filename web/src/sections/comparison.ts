@@ -10,6 +10,9 @@ import { change, forest, forestPx, metricOf, PAIR_PX, pairs, sideTones } from ".
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 
+/** Workloads under fewer loads than these have their rows in the forest, and no pictures of their own. */
+const LOADS_MIN = 3;
+
 /** Rows of the forest on one page; more are chosen by workload. */
 const ROWS_MAX = 40;
 
@@ -23,9 +26,14 @@ export function comparisonAnswer(c: Comparison): HTMLElement {
     { id: "answer", "aria-label": text.sections.answer },
     el("p.question", {}, text.comparison.question(c.sides.map((s) => say(s.title)).join(text.comparison.versus))),
     el("h1", {}, rich(say(c.answer))),
-    c.caveats.length > 0 ? el("div.caveats", {}, el("h3", {}, text.answer.caveats), el("ul", {}, ...c.caveats.map((x) => el("li", {}, rich(say(x)))))) : null,
-    facts(c.sides.map((s) => [`${s.name}${text.colon}${say(s.title)}`, [s.study, date(s.started), text.answer.state[s.state] ?? s.state].filter((x) => x !== "").join(" · ")])),
-    smallTable([text.comparison.sideColumn, text.repeat.command], c.sides.map((s) => [s.name, el("code", {}, s.command)]), 9),
+    el(
+      "details.folded",
+      {},
+      el("summary", {}, text.answer.folded),
+      c.caveats.length > 0 ? el("div.caveats", {}, el("h3", {}, text.answer.caveats), el("ul", {}, ...c.caveats.map((x) => el("li", {}, rich(say(x)))))) : null,
+      facts(c.sides.map((s) => [`${s.name}${text.colon}${say(s.title)}`, [s.study, date(s.started), text.answer.state[s.state] ?? s.state].filter((x) => x !== "").join(" · ")])),
+      smallTable([text.comparison.sideColumn, text.repeat.command], c.sides.map((s) => [s.name, el("code", {}, s.command)]), 9),
+    ),
   );
 }
 
@@ -88,7 +96,7 @@ export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   let chosen = "";
   const named = (s: ComparedStep): string => sets.find((set) => set.cells.some((cell) => [...cell.sides.values()].includes(s)))?.title ?? "";
   const rows = (): ComparedStep[] => c.steps.filter((s) => chosen === "" || named(s) === chosen).slice(0, ROWS_MAX);
-  const ratios = picture(t.forest, t.forestNote(String(c.margin_pct)), () => forestPx(rows().length), (p, w) => forest(c, rows(), name, p, w));
+  const ratios = picture(t.forest, t.forestNote(String(c.margin_pct)), (w) => forestPx(rows().length, w), (p, w) => forest(c, rows(), name, p, w));
   const metrics = [...new Set(c.steps.flatMap((s) => s.metrics.map((m) => m.name)))];
   const picks = el(
     "div.picks",
@@ -96,15 +104,15 @@ export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
     metrics.length > 1 ? select(t.figure, metrics.map((m) => ({ value: m, label: word(m) })), name, (v) => { name = v; ratios.update(); }) : null,
     c.steps.length > ROWS_MAX && sets.length > 1 ? select(text.picture.workload, [{ value: "", label: text.steps.all }, ...sets.map((s) => ({ value: s.title, label: s.title }))], chosen, (v) => { chosen = v; ratios.update(); }) : null,
   );
-  const many = sets.filter((s) => s.cells.length > 1);
+  const many = sets.filter((s) => s.cells.length >= LOADS_MIN);
   const sections = [
     section(
       "compared",
       run ? t.inRun(c.sides.map((s) => say(s.title)).join(t.versus)) : t.ratios,
-      run ? el("p", {}, rich(say(c.answer))) : null,
       run && many.length > 0 ? el("div", {}, ...many.map((set) => pairPictures(c, set))) : null,
       picks,
       ratios.node,
+      run ? el("p", {}, rich(say(c.answer))) : null,
       c.steps.length > ROWS_MAX ? el("p.note", {}, t.capped(ROWS_MAX, c.steps.length)) : null,
       el("p.note", {}, t.fdr(String(Math.round(c.false_discovery_rate * 100)))),
     ),
@@ -113,5 +121,8 @@ export function comparison(c: Comparison, run: Document | null): HTMLElement[] {
   const rest = c.unmatched.length > 0 ? el("div.block", {}, el("h3", {}, t.unmatched), smallTable([t.sideColumn, t.step, t.why], c.unmatched.map((u) => [u.side, say(u.label), say(u.why)]), 9)) : null;
   if (run) sections[0]?.append(el("details", {}, el("summary", {}, t.table), table(c), rest ?? ""));
   else sections.push(section("steps", t.table, table(c), rest));
-  return run ? sections : [environment(c), ...sections];
+  if (run) return sections;
+  const [first, ...others] = sections;
+  first?.classList.add("lead");
+  return [...(first ? [first] : []), environment(c), ...others];
 }

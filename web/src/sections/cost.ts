@@ -3,14 +3,13 @@
 import { families, family, lines, representatives, spread } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select } from "../dom";
-import { cost as costOption } from "../options";
 import { palette } from "../palette";
+import { cost as costOption, costPx } from "../pictures/cost";
 import { picture } from "../stage";
 import { text } from "../text";
 
 /** As many bars as a page shows without scrolling. */
 const BARS_MAX = 28;
-const BAR_PX = 22;
 
 const KINDS = ["user", "system", "irq", "worker"] as const;
 
@@ -38,7 +37,7 @@ export function cost(doc: Document): HTMLElement {
   let chosen = counted.length <= BARS_MAX ? "" : (names[0] ?? "");
   const fitting = (): StepView[] => counted.filter((s) => chosen === "" || family(s) === chosen);
   const shown = (): StepView[] => spread(fitting(), BARS_MAX);
-  const chart = picture(t.title, null, () => 46 + BAR_PX * shown().length, (p, w) => costOption(shown(), p, w));
+  const chart = picture(t.title, null, (w) => costPx(shown().length, w), (p, w) => costOption(shown(), p, w));
   const notes = el("p.note");
   const show = (): void => {
     const of = fitting();

@@ -27,9 +27,9 @@ function groupDots(doc: Document): HTMLElement[] {
   let metric: Metric = "iops";
   const name = (m: Metric): string => (m === "iops" ? word("iops") : m === "mean" ? word("lat_mean") : m);
   const byWorkload = [...new Set(told.map((r) => r.workload))].map((w) => told.filter((r) => r.workload === w));
-  // Workloads with a load or two stand in one picture.
-  const panels = [byWorkload.filter((of) => of.length < POINTS_MIN).flat(), ...byWorkload.filter((of) => of.length >= POINTS_MIN)].filter((of) => 2 * of.length >= POINTS_MIN);
-  const title = (of: readonly GroupRow[]): string => `${new Set(of.map((r) => r.workload)).size > 1 ? t.singles : (of[0]?.workload ?? "")}${text.comma}${name(metric)}`;
+  // Workloads with a load or two stand in one picture, after the others.
+  const panels = [...byWorkload.filter((of) => of.length >= POINTS_MIN), byWorkload.filter((of) => of.length < POINTS_MIN).flat()].filter((of) => 2 * of.length >= POINTS_MIN);
+  const title = (of: readonly GroupRow[]): string => `${new Set(of.map((r) => r.workload)).size > 1 ? (panels.length > 1 ? t.singles : t.workloads) : (of[0]?.workload ?? "")}${text.comma}${name(metric)}`;
   const charts = panels.map((of) => ({ of, chart: picture(title(of), null, dotsPx(of), (p, w) => dots(names, of, metric, dotMarks(told, metric), p, w)) }));
   const pick = select(t.groupAxis, METRICS.map((m) => ({ value: m, label: name(m) })), metric, (v) => {
     metric = v as Metric;

@@ -6,7 +6,8 @@ import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
 import { palette } from "../palette";
-import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, lineLooks, tails } from "../options";
+import { lineLooks } from "../options";
+import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
@@ -42,14 +43,13 @@ function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
   };
 }
 
-/** Whether lines make a picture: one of three points, or two of two. Single loads are not joined by being near each other. */
+/** Whether lines make a picture: one of three points. Single loads are not joined by being near each other. */
 function isDrawn(of: readonly Line[]): boolean {
-  const long = of.map((l) => l.steps.filter((s) => s.rate_iops === null).length).filter((n) => n > 1);
-  return long.some((n) => n >= POINTS_MIN) || long.length > 1;
+  return of.some((l) => l.steps.filter((s) => s.rate_iops === null).length >= POINTS_MIN);
 }
 
-/** Section 3. */
-export function load(doc: Document): HTMLElement {
+/** Section 3; `null`: no workload was measured under several loads. */
+export function load(doc: Document): HTMLElement | null {
   const t = text.picture;
   const every = lines(doc);
   if (every.length === 0) return section("load", text.sections.picture, el("p.note", {}, t.none));
@@ -57,7 +57,7 @@ export function load(doc: Document): HTMLElement {
   const names = families(all);
   const first = names[0];
   const main = first === undefined ? undefined : mainLine(all.filter((l) => l.family === first));
-  if (first === undefined || !main) return section("load", text.sections.picture, el("p.note", {}, t.single));
+  if (first === undefined || !main) return null;
 
   let chosen = first;
   // A quantile that most steps are too short for would leave the picture empty.
@@ -143,12 +143,13 @@ export function load(doc: Document): HTMLElement {
   return section(
     "load",
     text.sections.picture,
-    all.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
-    el("div.picks", {}, familyPick, sets, quantilePick, all.length > 1 ? ladderPick : null, published.node),
+    every.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
+    familyPick || published.node || set !== "" ? el("div.picks", {}, familyPick, sets, published.node) : null,
     keys.node,
     iops.node,
     capped,
     published.note,
+    el("div.picks", {}, quantilePick, all.length > 1 ? ladderPick : null),
     el("div.pair", {}, depth.node, stick.node),
   );
 }
@@ -176,8 +177,9 @@ export function tail(doc: Document): HTMLElement {
   const all = lines(doc)
     .map((l) => ({ ...l, steps: l.steps.filter((s) => tailPoints(s.percentile_curve, lastNines(s)).length >= POINTS_MIN) }))
     .filter((l) => l.steps.length > 0);
-  const names = families(all);
-  const first = mainLine(all.filter((l) => l.family === names[0]));
+  // The longest ladder; of those of one load the one that reaches deepest.
+  const reach = (l: Line): number => Math.max(...l.steps.map(lastNines));
+  const [first] = [...all].sort((a, b) => b.steps.length - a.steps.length || reach(b) - reach(a));
   if (!first) return section("tails", text.sections.tails, el("p.note", {}, t.none));
   let line: Line = first;
   const shown = (): StepView[] => spread(line.steps, CURVES_MAX);

@@ -1,7 +1,7 @@
 /** The pictures that a study is about, chosen by what its steps vary. */
 
 import { groupSets, predicted, scaleLines, type ScaleLine } from "../cells";
-import { hasFigures } from "../curves";
+import { hasFigures, opKind } from "../curves";
 import type { Document, ReferencePoint, StepView } from "../document";
 import { el, section, smallTable } from "../dom";
 import { count3, time } from "../format";
@@ -10,7 +10,7 @@ import { errorText, predictedOverMeasured, RUN_PX, scaling, SCALING_PX, stretche
 import { marks } from "../published";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
-import { block, keys } from "./block";
+import { block, keys, legendOf } from "./block";
 import { comparison } from "./comparison";
 import { goalBlock, percentileBlock } from "./goals";
 import { groupBlock } from "./groups";
@@ -52,7 +52,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const called = text.study.axes[axis === "devices" && of.every((l) => l.steps.every((step) => step.targets.every(isFile))) ? "files" : axis];
     const published = publishedPick(doc.references ?? [], of.flatMap((l) => l.steps), fits, () => chart.update());
     const chart = picture(t.scaling(called), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
-    return [el("div", {}, published.node ? el("div.picks", {}, published.node) : null, keys(named), chart.node, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
+    return [el("div", {}, chart.node, keys(named), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
   });
   return block(t.scale, ...blocks);
 }
@@ -80,7 +80,8 @@ function predictionBlock(doc: Document): HTMLElement | null {
 export function runBlock(doc: Document): HTMLElement | null {
   const all = stretches(doc.steps);
   if (!all.some((s) => s.step.phase !== "measure") || !all.some((s) => hasFigures(s.step))) return null;
-  return block(text.study.wholeRun, picture(text.study.wholeRunTitle, text.study.wholeRunNote, RUN_PX, (p) => wholeRun(all, p)).node);
+  const kinds = [...new Set(all.map((s) => opKind(s.step)))];
+  return block(text.study.wholeRun, picture(text.study.wholeRunTitle, text.study.wholeRunNote, RUN_PX, (p) => wholeRun(all, p)).node, legendOf(kinds.map((k) => ({ label: word(k), tone: (p) => p.op[k] })), true));
 }
 
 /** Section 3, for studies that have pictures of their own. */

@@ -4,7 +4,7 @@ import { family, hasFigures, opKind } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
 import { bytesDecimal, percent } from "../format";
-import { heat, overTime, temperatures } from "../options";
+import { heat, overTime, temperatures } from "../pictures/time";
 import { picture } from "../stage";
 import { say, text } from "../text";
 
