@@ -196,7 +196,7 @@ export const chinese: Text = {
     service: "服务时间",
     readLat: "读 lat",
     writeLat: "写 lat",
-    trimLat: "TRIM lat", syncLat: "sync",
+    trimLat: "TRIM lat", syncLat: "同步（sync）",
     kindTitles: { lat: "创建 → 收割", slat: "创建 → 提交", clat: "提交 → 收割", service: "从实际开始算起", sync: "写入完成后的 fsync、fdatasync 或 Flush" },
     samples: "样本数",
     stddev: "标准差",
