@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fathom_host::Bindings;
 use fathom_message::msg;
-use fathom_plan::{EngineName, EngineSpec, Op, Step, SyncKind};
+use fathom_plan::{EngineName, EngineSpec, Op, Step};
 use fathom_record::StepFailure;
 use io_uring::opcode;
 
@@ -134,7 +134,7 @@ fn bare_reads<B: Backend>(mut rig: Rig<B>, load: BareLoad) -> io::Result<LoopRat
             let unit = ((u128::from(state) * u128::from(load.span.count)) >> 64) as u64;
             let offset = load.span.first_offset_bytes + unit * load.span.unit_bytes;
             let len = load.span.unit_bytes as u32;
-            backend.push(&Io { slot, op: Op::Read, len, offset, buffer: area.slot(slot), sync: SyncKind::Fsync });
+            backend.push(&Io { slot, op: Op::Read, len, offset, buffer: area.slot(slot) });
             if B::SUBMIT_STAMP == SubmitStamp::Never {
                 break;
             }

@@ -83,6 +83,10 @@ impl Backend for Faulty {
         self.null.push(io);
     }
 
+    fn push_sync(&mut self, slot: u32, kind: fathom_plan::SyncKind) {
+        self.null.push_sync(slot, kind);
+    }
+
     fn submit(&mut self) -> io::Result<()> {
         match self.fault {
             Fault::Panic { after } if self.pushed > after => panic!("injected: panic"),

@@ -99,9 +99,9 @@ pub(crate) struct State {
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
-    /// Completed writes that no sync covers yet, and syncs that are due for others.
-    writes_since_sync: u32,
-    syncs_due: u32,
+    /// Completed writes, and syncs started, of a loop with syncs.
+    writes: u64,
+    syncs: u64,
     /// Submitting calls before the window began.
     calls_before: u64,
     window: Window,
@@ -155,8 +155,8 @@ impl State {
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
             in_flight: 0,
-            writes_since_sync: 0,
-            syncs_due: 0,
+            writes: 0,
+            syncs: 0,
             calls_before: 0,
             window: Window { start_ns: u64::MAX, interval_ns: 1 },
             counting: false,
@@ -222,7 +222,8 @@ impl State {
 
 impl Hot {
     /// Runs until the deadline or the end of the passes, then drains. `OPEN`: by arrivals. `PARANOID`: every I/O has
-    /// its own stamps.
+    /// its own stamps; so have those of a load with syncs, beside whose time a stamp is nothing, and the plain loop stays free
+    /// of them.
     ///
     /// # Errors
     /// When the engine itself fails; what was counted stays in the state.
@@ -262,9 +263,12 @@ impl Hot {
             if sampled && self.limits.adaptive {
                 self.state.adapt(now, self.limits.batch_submit);
             }
+            if PARANOID && self.limits.sync.is_some() {
+                self.start_syncs::<B, OPEN>(backend, now);
+            }
             self.fill::<B, OPEN, PARANOID>(backend, now, sampled);
             if self.state.in_flight == 0 {
-                if self.state.exhausted && self.state.syncs_due == 0 {
+                if self.state.exhausted && (!PARANOID || self.syncs_due() == 0) {
                     self.state.outcome.passes_done = true;
                     break;
                 }
@@ -292,12 +296,9 @@ impl Hot {
         if !self.state.again.is_empty() {
             self.push_again(backend);
         }
+        let mut staged = 0;
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
-        let mut staged = 0;
-        if self.state.syncs_due > 0 {
-            staged = self.start_syncs::<B, OPEN>(backend, now, remember);
-        }
         for _ in 0..self.state.batch_submit {
             if self.state.free.is_empty() || self.state.exhausted {
                 break;
@@ -340,39 +341,34 @@ impl Hot {
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
     }
 
-    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does. Returns how many.
+    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does.
     #[cold]
-    fn start_syncs<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64, remember: bool) -> u32 {
-        let mut staged = 0;
-        while self.state.syncs_due > 0
+    fn start_syncs<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64) {
+        while self.syncs_due() > 0
             && let Some(slot) = self.state.free.pop()
         {
-            self.state.syncs_due -= 1;
             let free = &mut self.state.slots[slot as usize];
             let since_ns = if OPEN { now } else { free.since_ns };
             *free = Slot { since_ns, submitted_ns: 0, intended_ns: now, offset: 0, len: 0, op: SYNC as u8 };
-            if remember {
-                self.state.batch.push(slot);
-            }
-            staged += 1;
+            let state = &mut self.state;
+            state.syncs += 1;
+            state.outcome.submitted_ios += 1;
+            state.in_flight += 1;
+            state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
             self.push_sync(backend, slot);
         }
-        staged
     }
 
     fn push_sync<B: Backend>(&self, backend: &mut B, slot: u32) {
         let sync = self.limits.sync.map_or(SyncKind::Fsync, |sync| sync.kind);
-        backend.push(&Io { slot, op: Op::Sync, len: 0, offset: 0, buffer: self.buffers.slot(slot), sync });
+        backend.push_sync(slot, sync);
     }
 
-    /// A write completed: after the last of its group a sync is due.
+    /// Syncs that completed writes ask for and that were not started yet.
     #[cold]
-    fn note_write(&mut self, sync: SyncEvery) {
-        self.state.writes_since_sync += 1;
-        if self.state.writes_since_sync == sync.writes {
-            self.state.writes_since_sync = 0;
-            self.state.syncs_due += 1;
-        }
+    fn syncs_due(&self) -> u64 {
+        let asked = |sync: SyncEvery| self.state.writes / u64::from(sync.writes);
+        self.limits.sync.map_or(0, asked) - self.state.syncs
     }
 
     #[inline(always)]
@@ -390,15 +386,15 @@ impl Hot {
                     ledger.before_write(slot, unit, offset, block);
                 }
             }
-            Op::Trim => {
+            // No mix draws syncs.
+            Op::Trim | Op::Sync => {
                 let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
                 self.state.aside.push((slot, trimmer.trim(offset, len)));
                 return;
             }
-            Op::Sync => unreachable!("no mix draws syncs"),
         }
         let buffer = self.buffers.slot(slot);
-        backend.push(&Io { slot, op, len, offset, buffer, sync: SyncKind::Fsync });
+        backend.push(&Io { slot, op, len, offset, buffer });
     }
 
     #[cold]
@@ -415,7 +411,7 @@ impl Hot {
                 Op::Sync => self.push_sync(backend, slot),
                 Op::Read | Op::Write => {
                     let buffer = self.buffers.slot(slot);
-                    backend.push(&Io { slot, op, len, offset, buffer, sync: SyncKind::Fsync });
+                    backend.push(&Io { slot, op, len, offset, buffer });
                 }
             }
         }
@@ -458,7 +454,7 @@ impl Hot {
         if !state.aside.is_empty() || engine_ios == 0 {
             return (0, None);
         }
-        let can_start_more = !state.free.is_empty() && (!state.exhausted || state.syncs_due > 0);
+        let can_start_more = !state.free.is_empty() && !state.exhausted;
         if OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
@@ -481,6 +477,8 @@ impl Hot {
                 let now = if PARANOID { self.clock.now() } else { now };
                 if PARANOID {
                     self.flush(&mut group, now);
+                    let is_write = usize::from(self.state.slots[slot as usize].op) == op_index(Op::Write);
+                    self.state.writes += u64::from(is_write && result > 0);
                 }
                 self.complete::<OPEN>(slot, result, now, &mut group);
                 if PARANOID {
@@ -509,11 +507,6 @@ impl Hot {
             ok = self.count_unusual(io, result, now);
         }
         if ok {
-            if let Some(sync) = self.limits.sync
-                && usize::from(io.op) == op_index(Op::Write)
-            {
-                self.note_write(sync);
-            }
             if OPEN {
                 self.record_open(io, result, now);
             } else {

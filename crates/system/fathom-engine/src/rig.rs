@@ -5,7 +5,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
-use fathom_plan::{Op, SyncKind};
+use fathom_plan::Op;
 
 use crate::backend::{Backend, Io};
 use crate::buffer::Area;
@@ -52,7 +52,7 @@ impl<B: Backend> Rig<B> {
     /// When the engine itself fails.
     pub(crate) fn read_alone(&mut self, offset: u64, len: u32, gives_up: &dyn Fn() -> bool) -> io::Result<Option<i32>> {
         let buffer = self.area.slot(0);
-        self.backend.push(&Io { slot: 0, op: Op::Read, len, offset, buffer, sync: SyncKind::Fsync });
+        self.backend.push(&Io { slot: 0, op: Op::Read, len, offset, buffer });
         self.backend.submit()?;
         let mut pauses = Pauses::new();
         loop {

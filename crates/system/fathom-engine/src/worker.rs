@@ -253,7 +253,8 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
 }
 
 fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
-    let paranoid = plan.step.engine.paranoid;
+    // See `Hot::run`.
+    let paranoid = plan.step.engine.paranoid || plan.limits.sync.is_some();
     let Some(rate) = plan.step.load.rate else {
         return if paranoid { hot.run::<B, false, true>(rig, window) } else { hot.run::<B, false, false>(rig, window) };
     };

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use fathom_plan::SyncKind;
 use fathom_record::FeatureUse;
 
 use super::{Backend, Io, SubmitStamp};
@@ -10,6 +11,9 @@ use super::{Backend, Io, SubmitStamp};
 pub(crate) trait Call {
     /// Does the I/O; bytes moved, or a negative errno.
     fn call(&mut self, io: &Io) -> i32;
+
+    /// Makes what was written durable; 0, or a negative errno.
+    fn sync(&mut self, kind: SyncKind) -> i32;
 
     /// What was asked of the kernel and whether it is in force.
     fn features(&self) -> Vec<FeatureUse>;
@@ -37,6 +41,13 @@ impl<C: Call> Backend for Synchronous<C> {
         debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
         self.calls += 1;
         self.done = Some((io.slot, self.call.call(io)));
+    }
+
+    #[cold]
+    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+        debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
+        self.calls += 1;
+        self.done = Some((slot, self.call.sync(kind)));
     }
 
     #[inline(always)]

@@ -180,16 +180,23 @@ impl Backend for Libaio {
     fn push(&mut self, io: &Io) {
         let iocb = &mut self.iocbs[io.slot as usize];
         iocb.data = u64::from(io.slot);
-        iocb.opcode = match (io.op, io.sync) {
-            (Op::Read, _) => IOCB_CMD_PREAD,
-            (Op::Sync, SyncKind::Fsync) => IOCB_CMD_FSYNC,
-            (Op::Sync, SyncKind::Fdatasync) => IOCB_CMD_FDSYNC,
-            (Op::Write | Op::Trim, _) => IOCB_CMD_PWRITE,
-        };
-        // The kernel refuses a sync that names a buffer.
-        iocb.buffer = if io.op == Op::Sync { 0 } else { io.buffer as u64 };
+        iocb.opcode = if io.op == Op::Read { IOCB_CMD_PREAD } else { IOCB_CMD_PWRITE };
+        iocb.buffer = io.buffer as u64;
         iocb.bytes = u64::from(io.len);
         iocb.offset = io.offset as i64;
+        self.staged.push(iocb);
+    }
+
+    #[cold]
+    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+        let iocb = &mut self.iocbs[slot as usize];
+        iocb.data = u64::from(slot);
+        iocb.opcode = match kind {
+            SyncKind::Fsync => IOCB_CMD_FSYNC,
+            SyncKind::Fdatasync => IOCB_CMD_FDSYNC,
+        };
+        // The kernel refuses a sync that names a buffer.
+        (iocb.buffer, iocb.bytes, iocb.offset) = (0, 0, 0);
         self.staged.push(iocb);
     }
 

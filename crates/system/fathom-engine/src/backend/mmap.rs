@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Once;
 
 use fathom_message::msg;
-use fathom_plan::{EngineName, Op, TargetId};
+use fathom_plan::{EngineName, Op, SyncKind, TargetId};
 use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 use super::call::{Call, Synchronous};
@@ -158,10 +158,11 @@ impl Mmap {
 impl Call for Mmap {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
-        match io.op {
-            Op::Sync => sync(self.fd.as_raw_fd(), io.sync),
-            _ => self.copy(io),
-        }
+        self.copy(io)
+    }
+
+    fn sync(&mut self, kind: SyncKind) -> i32 {
+        sync(self.fd.as_raw_fd(), kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

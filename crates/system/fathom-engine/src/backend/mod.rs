@@ -26,10 +26,8 @@ pub(crate) const NVME_STATUS: i32 = 1 << 16;
 pub(crate) struct Io {
     /// Slot of the worker; comes back with the result.
     pub(crate) slot: u32,
-    /// Read, write or sync; trims never reach an engine.
+    /// Read or write; trims never reach an engine, syncs by [`Backend::push_sync`].
     pub(crate) op: Op,
-    /// Of a sync: by which call.
-    pub(crate) sync: SyncKind,
     /// Bytes.
     pub(crate) len: u32,
     /// Byte offset in the target.
@@ -56,6 +54,9 @@ pub(crate) trait Backend {
 
     /// Takes an I/O; it may start now or at the next `submit`.
     fn push(&mut self, io: &Io);
+
+    /// As `push`, of a sync of the whole target; it moves 0 bytes.
+    fn push_sync(&mut self, slot: u32, kind: SyncKind);
 
     /// Starts what was pushed, without waiting.
     ///

@@ -65,6 +65,10 @@ impl Backend for NopRing {
         self.0.stage_nop(u64::from(io.slot) | u64::from(io.len) << 32);
     }
 
+    fn push_sync(&mut self, _slot: u32, _kind: fathom_plan::SyncKind) {
+        unreachable!("NOPs are benched without syncs");
+    }
+
     #[inline(always)]
     fn submit(&mut self) -> io::Result<()> {
         self.0.submit()

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use fathom_plan::SyncKind;
 use fathom_record::FeatureUse;
 
 use super::{Backend, Io, SubmitStamp};
@@ -25,6 +26,11 @@ impl Backend for Null {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         self.pending.push((io.slot, io.len));
+    }
+
+    #[cold]
+    fn push_sync(&mut self, slot: u32, _kind: SyncKind) {
+        self.pending.push((slot, 0));
     }
 
     #[inline(always)]

@@ -38,15 +38,16 @@ impl Call for Psync {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
         let fd = self.fd.as_raw_fd();
-        if io.op == Op::Sync {
-            return sync(fd, io.sync);
-        }
         let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
         let moved = unsafe {
             raw_call::call(call, [fd as usize, io.buffer as usize, io.len as usize, io.offset as usize, 0, 0])
         };
         moved as i32
+    }
+
+    fn sync(&mut self, kind: SyncKind) -> i32 {
+        sync(self.fd.as_raw_fd(), kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

@@ -37,17 +37,6 @@ const IORING_FSYNC_DATASYNC: u32 = 1;
 const _: () = assert!(size_of::<RawEntry>() == 64);
 const _: () = assert!(size_of::<RawEntry>() == size_of::<squeue::Entry>());
 
-/// A sync of the whole file: the kernel refuses one that names a buffer.
-#[cold]
-fn make_sync(entry: &mut RawEntry, kind: SyncKind) {
-    entry.opcode = opcode::Fsync::CODE;
-    (entry.address, entry.buffer_index) = (0, 0);
-    entry.rw_flags = match kind {
-        SyncKind::Fsync => 0,
-        SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
-    };
-}
-
 /// A ring of reads and writes.
 pub(crate) struct Uring {
     pub(super) ring: Ring<squeue::Entry, cqueue::Entry>,
@@ -108,13 +97,12 @@ impl Uring {
         let fixed = self.ring.slots_per_buffer > 0;
         let buffer_index = self.ring.buffer_index(io.slot);
         let entry = &mut self.batch[self.batch_len];
-        entry.opcode = match (fixed, io.op) {
-            (true, Op::Read) => opcode::ReadFixed::CODE,
-            (true, _) => opcode::WriteFixed::CODE,
-            (false, Op::Read) => opcode::Read::CODE,
-            (false, _) => opcode::Write::CODE,
+        entry.opcode = match (fixed, io.op == Op::Read) {
+            (true, true) => opcode::ReadFixed::CODE,
+            (true, false) => opcode::WriteFixed::CODE,
+            (false, true) => opcode::Read::CODE,
+            (false, false) => opcode::Write::CODE,
         };
-        entry.rw_flags = 0;
         entry.flags = self.ring.entry_flags;
         entry.fd = self.ring.entry_fd;
         entry.offset = io.offset;
@@ -122,9 +110,6 @@ impl Uring {
         entry.len = io.len;
         entry.user_data = u64::from(io.slot);
         entry.buffer_index = buffer_index;
-        if io.op == Op::Sync {
-            make_sync(entry, io.sync);
-        }
         self.batch_len += 1;
     }
 
@@ -159,6 +144,30 @@ impl Backend for Uring {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         self.stage(io);
+    }
+
+    /// Goes into the ring at once, behind what was pushed before, and not through the batch: reads and writes leave fields
+    /// of its entries as they are. The kernel refuses a sync that names a buffer.
+    #[cold]
+    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+        let rw_flags = match kind {
+            SyncKind::Fsync => 0,
+            SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
+        };
+        let entry = RawEntry {
+            opcode: opcode::Fsync::CODE,
+            flags: self.ring.entry_flags,
+            fd: self.ring.entry_fd,
+            user_data: u64::from(slot),
+            rw_flags,
+            ..RawEntry::default()
+        };
+        // SAFETY: both types are the kernel's 64-byte entry, and a sync names no memory.
+        let staged = self.flush().and_then(|()| unsafe {
+            self.ring.stage(std::slice::from_ref(&*(&raw const entry).cast::<squeue::Entry>()))
+        });
+        // The ring has room for the whole depth.
+        debug_assert!(staged.is_ok(), "no room in the ring");
     }
 
     #[inline(always)]

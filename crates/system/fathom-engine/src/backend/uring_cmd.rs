@@ -4,7 +4,7 @@ use std::io;
 
 use fathom_message::msg;
 use fathom_nvme::Status;
-use fathom_plan::{EngineSpec, Mode, Op};
+use fathom_plan::{EngineSpec, Mode, Op, SyncKind};
 use fathom_record::{FeatureUse, StepFailure};
 use io_uring::{cqueue, opcode, squeue};
 
@@ -151,13 +151,6 @@ impl UringCmd {
     }
 }
 
-/// A Flush names a namespace and nothing else.
-#[cold]
-fn make_flush(entry: &mut RawCommand) {
-    (entry.data, entry.data_bytes, entry.first_block, entry.blocks_below) = (0, 0, [0, 0], 0);
-    (entry.command_flags, entry.buffer_index) = (0, 0);
-}
-
 /// On a drive without poll queues the kernel takes polled commands all the same and completes them by interrupt.
 fn refuse_unpolled(target: &Target, namespace: Namespace, spec: EngineSpec) -> Result<(), StepFailure> {
     if spec.mode != Mode::Iopoll || namespace.can_poll != Some(false) {
@@ -182,19 +175,29 @@ impl Backend for UringCmd {
         entry.command_flags = if fixed { URING_CMD_FIXED } else { 0 };
         entry.user_data = u64::from(io.slot);
         entry.buffer_index = self.ring.buffer_index(io.slot);
-        entry.nvme_opcode = match io.op {
-            Op::Read => NVME_READ,
-            Op::Sync => NVME_FLUSH,
-            Op::Write | Op::Trim => NVME_WRITE,
-        };
+        entry.nvme_opcode = if io.op == Op::Read { NVME_READ } else { NVME_WRITE };
         entry.namespace = self.namespace;
         entry.data = io.buffer as u64;
         entry.data_bytes = io.len;
         entry.first_block = [first_block as u32, (first_block >> 32) as u32];
         entry.blocks_below = (io.len >> self.block_shift).wrapping_sub(1);
-        if io.op == Op::Sync {
-            make_flush(entry);
-        }
+        self.batch_len += 1;
+    }
+
+    /// A Flush names a namespace and nothing else. Reads and writes set all fields that it sets.
+    #[cold]
+    fn push_sync(&mut self, slot: u32, _kind: SyncKind) {
+        self.lens[slot as usize] = 0;
+        let entry = &mut self.batch[self.batch_len];
+        entry.opcode = opcode::UringCmd80::CODE;
+        entry.flags = self.ring.entry_flags;
+        entry.fd = self.ring.entry_fd;
+        entry.command = NVME_URING_CMD_IO;
+        entry.user_data = u64::from(slot);
+        entry.nvme_opcode = NVME_FLUSH;
+        entry.namespace = self.namespace;
+        (entry.data, entry.data_bytes, entry.first_block, entry.blocks_below) = (0, 0, [0, 0], 0);
+        (entry.command_flags, entry.buffer_index) = (0, 0);
         self.batch_len += 1;
     }
 

@@ -51,6 +51,10 @@ impl Backend for Late {
         self.staged.push(*io);
     }
 
+    fn push_sync(&mut self, _slot: u32, _kind: fathom_plan::SyncKind) {
+        unreachable!("these tests read and write");
+    }
+
     fn submit(&mut self) -> io::Result<()> {
         for io in self.staged.drain(..) {
             self.in_flight += 1;
@@ -114,14 +118,7 @@ fn rig_with(kernel: &Arc<Kernel>, started: u32) -> Rig<Late> {
     let mut rig = Rig::new(area, |_| Ok::<_, io::Error>(Late::new(kernel))).expect("no error");
     for slot in 0..started {
         let buffer = rig.area.slot(slot);
-        rig.backend.push(&Io {
-            slot,
-            op: Op::Read,
-            len: SLOT_BYTES as u32,
-            offset: 0,
-            buffer,
-            sync: fathom_plan::SyncKind::Fsync,
-        });
+        rig.backend.push(&Io { slot, op: Op::Read, len: SLOT_BYTES as u32, offset: 0, buffer });
     }
     rig.backend.submit().expect("a thread");
     rig
@@ -197,7 +194,7 @@ fn what_was_pushed_and_not_submitted_never_starts() {
     let kernel = Arc::new(Kernel::default());
     let mut rig = rig_with(&kernel, 1);
     let buffer = rig.area.slot(1);
-    rig.backend.push(&Io { slot: 1, op: Op::Write, len: 512, offset: 0, buffer, sync: fathom_plan::SyncKind::Fsync });
+    rig.backend.push(&Io { slot: 1, op: Op::Write, len: 512, offset: 0, buffer });
     kernel.may_finish.store(true, Ordering::SeqCst);
     drop(rig);
     assert_eq!(kernel.started.load(Ordering::SeqCst), 1);

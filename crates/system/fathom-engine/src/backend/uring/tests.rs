@@ -79,14 +79,7 @@ fn spec() -> EngineSpec {
 fn read_all_slots<B: Backend>(rig: &mut Rig<B>) {
     for slot in 0..SLOTS {
         let (len, buffer) = (page_bytes() as u32, rig.area.slot(slot));
-        rig.backend.push(&Io {
-            slot,
-            op: Op::Read,
-            len,
-            offset: u64::from(slot * len),
-            buffer,
-            sync: fathom_plan::SyncKind::Fsync,
-        });
+        rig.backend.push(&Io { slot, op: Op::Read, len, offset: u64::from(slot * len), buffer });
     }
     rig.backend.submit().expect("submitted");
 }
@@ -169,7 +162,7 @@ fn counts_what_the_kernel_has<B: Backend>(mut rig: Rig<B>) {
     assert_eq!(rig.backend.in_flight(), 0);
     // Pushed, never submitted: never in flight.
     let buffer = rig.area.slot(0);
-    rig.backend.push(&Io { slot: 0, op: Op::Read, len: 512, offset: 0, buffer, sync: fathom_plan::SyncKind::Fsync });
+    rig.backend.push(&Io { slot: 0, op: Op::Read, len: 512, offset: 0, buffer });
     assert_eq!(rig.backend.in_flight(), 0);
     rig.backend.discard();
     rig.backend.submit().expect("nothing to submit");
