@@ -35,7 +35,8 @@ struct Score {
 #[test]
 fn at_least_95_of_100_labelled_cases_are_named_right_and_most_others_are_unknown_or_likely() {
     let mut score = Score::default();
-    for truth in LimitName::ALL {
+    // Whether the flush holds most of the time is arithmetic on the record itself: cases drawn for it would repeat the rule.
+    for truth in LimitName::ALL.into_iter().filter(|name| *name != LimitName::Flush) {
         for seed in 0..CASES_PER_NAME {
             let answer = cases::answer(truth, seed);
             *score.matrix.entry((truth, answer.name)).or_default() += 1;
@@ -85,7 +86,7 @@ fn page(score: &Score) -> String {
     }
     text.push_str("\n| --- |");
     text.push_str(&" --- |".repeat(LimitName::ALL.len()));
-    for truth in LimitName::ALL {
+    for truth in LimitName::ALL.into_iter().filter(|name| *name != LimitName::Flush) {
         text.push_str(&format!("\n| **{}** |", truth.as_str()));
         for answer in LimitName::ALL {
             match matrix.get(&(truth, answer)) {

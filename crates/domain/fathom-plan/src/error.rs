@@ -14,21 +14,40 @@ pub struct SourceError {
     pub message: Message,
     /// What to do, if known.
     pub help: Option<Message>,
+    /// What kind of fault it is, for who looks for others.
+    pub fault: FaultKind,
     /// Other faults of the same text that do not follow from this one.
     pub others: Vec<SourceError>,
 }
 
+/// What is wrong, as far as it matters for what else may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A key that nobody knows: so it is whatever else the text says.
+    UnknownKey,
+    /// A key that should be there.
+    MissingKey,
+    /// Anything else; it may follow from another value.
+    Other,
+}
+
 impl SourceError {
+    /// The same error, of a kind.
+    #[must_use]
+    pub fn of_kind(self, fault: FaultKind) -> Self {
+        SourceError { fault, ..self }
+    }
+
     /// An error at a byte range of `text`.
     #[must_use]
     pub fn at(file: &str, text: &str, span: Range<usize>, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::at(file, text, span), message, help, others: Vec::new() }
+        SourceError { place: Place::at(file, text, span), message, help, fault: FaultKind::Other, others: Vec::new() }
     }
 
     /// An error of something that has no line: the command line, a name.
     #[must_use]
     pub fn without_place(origin: &str, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::of(origin), message, help, others: Vec::new() }
+        SourceError { place: Place::of(origin), message, help, fault: FaultKind::Other, others: Vec::new() }
     }
 
     /// The error with the other faults of a TOML text, which are found by reading it again without the faulty lines.

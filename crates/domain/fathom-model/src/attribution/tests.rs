@@ -4,7 +4,7 @@ use super::*;
 use fathom_hist::Histogram;
 use fathom_language::english;
 use fathom_message::Quantity;
-use fathom_plan::{Knobs, Op, Step, TargetId};
+use fathom_plan::{Knobs, Op, OpMix, Step, SyncEvery, SyncKind, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
 
 mod arrays;
@@ -302,6 +302,28 @@ fn buffered_reads_that_miss_the_device_are_the_page_cache() {
     step.workload.direct = false;
     record.host.as_mut().expect("has a host").disks[0].read_bytes = 0;
     assert_eq!(limits(&[(step, record)])[0], (LimitName::PageCache, Confidence::Confirmed));
+}
+
+#[test]
+fn syncs_that_hold_most_of_the_time_are_the_limit() {
+    // As many syncs as writes: with three times their mean they hold 3/4 of the time of the one slot.
+    let with_syncs = |mean_ns: u64| {
+        let (mut step, mut record) = observed(1, 1, 10_000, 0.2);
+        step.workload.mix = OpMix::WRITE;
+        step.workload.durability.sync = Some(SyncEvery { kind: SyncKind::Fdatasync, writes: 1 });
+        let mut lat = Histogram::new();
+        lat.record_n(mean_ns, 10_000);
+        let mean_of_io = record.lat_merged().and_then(|h| h.mean_ns()).expect("a mean");
+        let samples = Latency::Samples(lat);
+        record.syncs =
+            Some(Direction { op: Op::Sync, ios: 10_000, bytes: 0, lat: samples, ..record.directions[0].clone() });
+        (mean_of_io, limits(&[(step, record)])[0])
+    };
+    let (mean_of_io, _) = with_syncs(1_000);
+    let (_, long) = with_syncs((3.0 * mean_of_io) as u64);
+    assert_eq!(long, (LimitName::Flush, Confidence::Confirmed));
+    let (_, short) = with_syncs((0.3 * mean_of_io) as u64);
+    assert_ne!(short.0, LimitName::Flush);
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use fathom_message::{Arg, Join, Message, msg};
-use fathom_plan::SourceError;
+use fathom_plan::{FaultKind, SourceError};
 use serde::Serialize;
 
 pub use hardware::{Controller, Cpu, Device, DeviceSim, EngineCost, LinkEntry};
@@ -83,7 +83,7 @@ impl Catalogue {
                 text,
                 &|rest| read::parse(&[(name, rest)]).err(),
                 // A key that is missing may have been left out.
-                |error| error.place.line > 0 && error.message.id() != "catalogue-key-missing",
+                |error| error.place.line > 0 && error.fault != FaultKind::MissingKey,
             ),
             (Err(error), _) => error,
         };

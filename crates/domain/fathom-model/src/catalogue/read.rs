@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_message::{Message, msg};
-use fathom_plan::SourceError;
+use fathom_plan::{FaultKind, SourceError};
 use serde::Deserialize;
 
 use super::hardware::{Controller, Cpu, Device, EngineCost, LinkEntry};
@@ -232,15 +232,18 @@ fn link_checks(all: &mut Catalogue) -> Result<(), SourceError> {
 fn toml_error(name: &str, text: &str, error: &toml::de::Error) -> SourceError {
     let raw = error.message();
     let quoted: Vec<&str> = raw.split('`').skip(1).step_by(2).collect();
-    let (message, help) = match &quoted[..] {
-        [key, known @ ..] if raw.starts_with("unknown field") => unknown_key(key, known),
-        [key] if raw.starts_with("missing field") => (msg!("catalogue-key-missing", key = (*key).to_owned()), None),
-        _ => (msg!("catalogue-toml", problem = raw.lines().next().unwrap_or(raw).to_owned()), None),
+    let ((message, help), kind) = match &quoted[..] {
+        [key, known @ ..] if raw.starts_with("unknown field") => (unknown_key(key, known), FaultKind::UnknownKey),
+        [key] if raw.starts_with("missing field") => {
+            ((msg!("catalogue-key-missing", key = (*key).to_owned()), None), FaultKind::MissingKey)
+        }
+        _ => ((msg!("catalogue-toml", problem = raw.lines().next().unwrap_or(raw).to_owned()), None), FaultKind::Other),
     };
-    match error.span() {
+    let error = match error.span() {
         Some(span) => SourceError::at(name, text, span, message, help),
         None => SourceError::without_place(name, message, help),
-    }
+    };
+    error.of_kind(kind)
 }
 
 /// A key that is not known; where only its unit is missing, that is what is said.

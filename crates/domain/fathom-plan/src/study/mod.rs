@@ -27,7 +27,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::condition::{ROUNDS_MAX, ROUNDS_MIN, with_conditioning};
-use crate::error::SourceError;
+use crate::error::{FaultKind, SourceError};
 use crate::knobs::{self, KnobError, Knobs};
 use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
@@ -82,7 +82,7 @@ struct Setting {
 pub fn parse_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan, SourceError> {
     let read = |text: &str| read_study(text, file_name, overrides);
     // Whether a value is right may be up to one that was left out; whether a key is known is not.
-    let is_unknown_key = |error: &SourceError| error.place.line > 0 && error.message.id() == "unknown-key";
+    let is_unknown_key = |error: &SourceError| error.place.line > 0 && error.fault == FaultKind::UnknownKey;
     read(text).map_err(|e| match e.place.line {
         0 => e,
         _ => e.with_others_of_toml(text, &|rest| read(rest).err(), is_unknown_key),

@@ -6,7 +6,7 @@ use fathom_message::{Message, msg};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::error::SourceError;
+use crate::error::{FaultKind, SourceError};
 use crate::knobs::{self, KnobError};
 
 /// A study file and its name, for errors.
@@ -26,7 +26,8 @@ impl Source<'_> {
     }
 
     pub(super) fn knob_error(&self, error: &KnobError, span: Range<usize>) -> SourceError {
-        SourceError::at(self.file, self.text, span, error.message.clone(), error.help.clone())
+        let kind = if error.unknown_key { FaultKind::UnknownKey } else { FaultKind::Other };
+        SourceError::at(self.file, self.text, span, error.message.clone(), error.help.clone()).of_kind(kind)
     }
 
     pub(super) fn unknown_key<'w>(
