@@ -49,8 +49,8 @@ knob-buffer-compress-percentage = share of written data that compresses away, in
 knob-dedupe-percentage = share of written 4 KiB chunks that repeat, in percent
 knob-verify = write self-describing blocks and check them: crc32c or none
 knob-engine-as-psync = ioengine={ $engine } is run as psync: one call per I/O as well
-knob-fsync = fsync after so many completed writes of a thread; 0: never
-knob-fdatasync = fdatasync after so many completed writes of a thread; 0: never
+knob-fsync = call fsync after so many completed writes of a thread; 0: never
+knob-fdatasync = call fdatasync after so many completed writes of a thread; 0: never
 knob-sync = open with O_SYNC (sync) or O_DSYNC (dsync), so that a write returns when it is durable; none or 0: neither
 knob-sync-word = `{ $word }` is neither none, dsync nor sync
 knob-two-syncs = fsync and fdatasync cannot both follow the writes
