@@ -17,7 +17,7 @@ pub struct SourceError {
     /// What kind of fault it is, for who looks for others.
     pub fault: FaultKind,
     /// Other faults of the same text that do not follow from this one.
-    pub others: Vec<SourceError>,
+    pub others: Box<[SourceError]>,
 }
 
 /// What is wrong, as far as it matters for what else may be.
@@ -41,13 +41,19 @@ impl SourceError {
     /// An error at a byte range of `text`.
     #[must_use]
     pub fn at(file: &str, text: &str, span: Range<usize>, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::at(file, text, span), message, help, fault: FaultKind::Other, others: Vec::new() }
+        SourceError {
+            place: Place::at(file, text, span),
+            message,
+            help,
+            fault: FaultKind::Other,
+            others: Box::default(),
+        }
     }
 
     /// An error of something that has no line: the command line, a name.
     #[must_use]
     pub fn without_place(origin: &str, message: Message, help: Option<Message>) -> Self {
-        SourceError { place: Place::of(origin), message, help, fault: FaultKind::Other, others: Vec::new() }
+        SourceError { place: Place::of(origin), message, help, fault: FaultKind::Other, others: Box::default() }
     }
 
     /// The error with the other faults of a TOML text, which are found by reading it again without the faulty lines.
@@ -62,6 +68,7 @@ impl SourceError {
     ) -> Self {
         let mut rest = text.to_owned();
         let mut line = self.place.line;
+        let mut others = Vec::new();
         for _ in 0..OTHERS_MAX {
             if !can_be_left_out(&rest, line) {
                 break;
@@ -73,8 +80,9 @@ impl SourceError {
             }
             let Some(next) = read(&rest) else { break };
             line = next.place.line;
-            self.others.extend(Some(next).filter(is_of_its_own));
+            others.extend(Some(next).filter(is_of_its_own));
         }
+        self.others = others.into();
         self
     }
 }
