@@ -113,3 +113,28 @@ def health_pages_follow_the_drive(guest: Guest) -> None:
         qmp.close()
     reads = after["host_reads"] - before["host_reads"]
     assert step["ios"] <= reads <= step["ios"] + 100, f"{reads} reads counted by the drive, {step['ios']} by Fathom"
+
+
+def flushes(guest: Guest, device: str) -> int:
+    """Flush requests that the kernel completed on a block device (diskstats, field 16)."""
+    return int(guest.ok(f"cat /sys/block/{device.removeprefix('/dev/')}/stat").split()[15])
+
+
+@restored(TWO_SOCKETS, "TB1")
+def each_sync_reaches_the_drive_as_a_flush(guest: Guest) -> None:
+    block, character = guest.device("TB1"), guest.passthrough("TB1")
+    words = "--rw write --bs 4k --size 1m --fdatasync 1 --destroy TB1:data"
+    for engine in ("psync", "libaio", "io_uring"):
+        before = flushes(guest, block)
+        step = io(guest, block, f"{words} --engine {engine}")
+        syncs, counted = step["syncs"]["ios"], flushes(guest, block) - before
+        # What was under way at the end of the window is no figure of the step.
+        assert syncs > 10 and syncs <= counted <= syncs + 8, f"{engine}: {counted} flushes for {syncs} syncs"
+        expect.equal(step["errors"], 0, f"errors of {engine}")
+    before = flushes(guest, block)
+    io(guest, block, "--rw write --bs 4k --size 1m --destroy TB1:data")
+    assert flushes(guest, block) - before <= 4, "plain writes are not flushed"
+    # Past the block layer nobody counts; the drive itself refuses a Flush that is not as it should be.
+    step = io(guest, character, f"{words} --engine io_uring_cmd")
+    expect.equal(step["errors"], 0, "errors of the NVMe Flush")
+    assert 0 <= step["write"]["ios"] - step["syncs"]["ios"] <= 1 and step["syncs"]["ios"] > 10, (step["write"], step["syncs"])

@@ -1,5 +1,6 @@
 //! Conditioning: the purge, fill, precondition and settle steps that a plan needs before its steps may measure.
 
+use crate::durability::Durability;
 use crate::knobs::RUNTIME_MAX_NS;
 use crate::label::set_label;
 use crate::plan::RunLength;
@@ -241,6 +242,7 @@ fn purge_step(step: &Step, means: PurgeMeans) -> Step {
     purge.workload.mix = OpMix { read_pct: 0, write_pct: 0, trim_pct: 100 };
     purge.workload.pattern = Pattern::Sequential;
     purge.workload.verify = None;
+    purge.workload.durability = Durability::default();
     purge.length = RunLength::fixed(0, 0);
     set_label(&mut purge);
     purge
@@ -263,6 +265,7 @@ fn sequential_step(step: &Step, phase: Phase) -> Step {
     part.workload.pattern = Pattern::Sequential;
     part.workload.block_sizes = vec![BlockSize { bytes: block, share_pct: 100 }];
     part.workload.verify = None;
+    part.workload.durability = Durability::default();
     part.load = Load { threads: 1, queue_depth, batch_submit: None, batch_complete_min: None, rate: None };
     part.engine = plain_engine(step.engine);
     part.length = RunLength { passes: Some(1), ..RunLength::fixed(0, RUNTIME_MAX_NS) };

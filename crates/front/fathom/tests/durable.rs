@@ -77,6 +77,17 @@ fn a_job_with_syncs_does_the_same_in_fio() {
         "{}",
         ours["steps"][0]["label"]
     );
+    // fio's own result has them as well once it is taken in.
+    fs::write(place.file("fio.json"), &text[text.find('{').expect("JSON")..]).expect("written");
+    let taken = place.json("import fio.json", 0);
+    assert_eq!(
+        syncs(&taken["steps"][0]),
+        theirs["jobs"][0]["sync"]["lat_ns"]["N"].as_u64().expect("a number"),
+        "{}",
+        taken["steps"][0]
+    );
+    place.run("rm last").expect(2, &[]);
+    place.run(&format!("rm {}", taken["run"]["id"])).expect(0, &[]);
     // What was stored comes back, and goes out in fio's words.
     assert_eq!(syncs(&place.json("show last", 0)["steps"][0]), 200);
     place.run("export last --format fio-json -o out.json").expect(0, &[]);
@@ -115,6 +126,9 @@ fn what_cannot_be_durable_is_refused() {
     ] {
         place.run(&format!("io --target . --size 8m {words}")).expect(2, parts);
     }
+    place
+        .run("predict --device p5510-3840 --rw write --fdatasync 1")
+        .expect(2, &["how long the drive's flush takes", "fathom io"]);
     let simulated = place.run("io --target sim:epyc-8004/ssd-0 --rw write --fdatasync 1 --runtime 1s");
     simulated.expect(1, &[]);
     assert!(

@@ -34,13 +34,20 @@ impl<'a> Scaling<'a> {
         self.ladder.points[at].1
     }
 
-    /// `drives`, `threads`.
+    /// `drives`, `files`, `threads`.
     fn axis(&self) -> Message {
+        let targets = || self.ladder.points.iter().flat_map(|(_, step)| &step.targets);
         match self.ladder.axis {
-            LadderAxis::Devices => msg!("verdict-drives"),
+            LadderAxis::Devices if targets().all(|name| is_drive(name)) => msg!("verdict-drives"),
+            LadderAxis::Devices => msg!("verdict-files"),
             _ => msg!("verdict-threads"),
         }
     }
+}
+
+/// Whether the name is that of a device, real or simulated; files may share one.
+fn is_drive(target: &str) -> bool {
+    ["/dev/", "sim:", "serial:"].iter().any(|prefix| target.starts_with(prefix))
 }
 
 /// Answers from all ladders found.

@@ -253,6 +253,7 @@ verdict-figure-p99 = p99, { $kind }
 
 # scaling
 verdict-drives = drives
+verdict-files = files
 verdict-threads = threads
 verdict-no-ladder = It cannot be said: no two numbers of drives or of threads were measured.
 verdict-point = { $kind }: { $rate }{ $rate-pm } with { $drives ->

@@ -238,6 +238,7 @@ verdict-figure-p99 = p99，{ $kind }
 
 # scaling
 verdict-drives = 驱动器数
+verdict-files = 文件数
 verdict-threads = 线程数
 verdict-no-ladder = 无法判断：没有测到两种不同的驱动器数或线程数。
 verdict-point = { $kind }：{ $drives } 块盘、{ $threads } 个线程时 { $rate }{ $rate-pm }。

@@ -159,6 +159,10 @@ fn step_of(
             }
         }
     }
+    let syncs = entries.iter().filter_map(|entry| syncs(entry.object)).reduce(|mut all, more| {
+        merge(&mut all, more, &mut notes);
+        all
+    });
     let (ios, bytes) = directions.iter().fold((0, 0), |(i, b), d| (i + d.ios, b + d.bytes));
     let (name, host, own) = (first.name, first.host, first.own());
     let head = JobHead { index, name, host, threads, options: &first.options, own };
@@ -169,7 +173,7 @@ fn step_of(
     notes.dedup();
     let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
     warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
-    Ok((step, record(directions, runtime_ns, ended_ns, warnings)))
+    Ok((step, StepRecord { syncs, ..record(directions, runtime_ns, ended_ns, warnings) }))
 }
 
 fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: Vec<Warning>) -> StepRecord {
@@ -180,6 +184,22 @@ fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: 
         warnings,
         ..StepRecord::default()
     }
+}
+
+/// fio's syncs between the writes. Its own number of them is 0 in some versions; the samples count them.
+fn syncs(object: &Map<String, Value>) -> Option<Direction> {
+    let lat = object.get("sync")?.get("lat_ns")?.as_object().and_then(fio_latency::parse)?;
+    let ios = count(&lat);
+    (ios > 0).then_some(Direction {
+        op: Op::Sync,
+        ios,
+        bytes: 0,
+        short_ios: 0,
+        lat,
+        slat: None,
+        clat: None,
+        service: None,
+    })
 }
 
 /// Totals of a direction and how long it ran; `None` when nothing completed.

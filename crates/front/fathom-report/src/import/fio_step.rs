@@ -3,7 +3,7 @@
 use fathom_message::{Arg, Message, msg};
 use fathom_plan::{
     BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, RunLength, Step, TargetId, Verify, Workload, fio_bytes,
+    RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify, Workload, WriteThrough, fio_bytes,
 };
 
 use super::fio_options::{Options, block_split, cpu_list, file_names};
@@ -110,8 +110,23 @@ fn workload(
         data: DataPattern { compress_pct, dedupe_pct },
         verify,
         direct: if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") },
-        durability: Durability::default(),
+        durability: durability(options),
     })
+}
+
+fn durability(options: &Options) -> Durability {
+    let every = |key: &str, kind| {
+        let writes = options.number(key).filter(|n| *n > 0)?;
+        Some(SyncEvery { kind, writes })
+    };
+    let write_through = match options.text("sync") {
+        Some("1" | "sync") => WriteThrough::Sync,
+        Some("dsync") => WriteThrough::Dsync,
+        _ => WriteThrough::None,
+    };
+    // fio looks for fsync first.
+    let sync = every("fsync", SyncKind::Fsync).or_else(|| every("fdatasync", SyncKind::Fdatasync));
+    Durability { sync, write_through }
 }
 
 fn pattern(word: &str, options: &Options, notes: &mut Vec<Message>) -> Pattern {

@@ -27,6 +27,10 @@ const LADDER: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a file of your own (fathom catalogue new), or \
                            fit one from a run: fathom fit RUN -o FILE";
 
+/// Why durable writes are not predicted, and what to do.
+const FLUSH_UNKNOWN: &str = "no data sheet says how long the drive's flush takes";
+const FLUSH_HELP: &str = "measure it: fathom io --target FILE --rw write --fdatasync 1";
+
 /// A predicted step as `--json` prints it.
 #[derive(Serialize)]
 struct Row {
@@ -54,12 +58,17 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     let mut rows = Vec::new();
     let mut engines: Vec<EngineSpec> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
+    let mut durable: Vec<String> = Vec::new();
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
     // A share is one of what was predicted of the closed loops before it.
     let mut predicted: Vec<(Step, f64)> = Vec::new();
     for step in steps(all, options, targets)? {
         let step = step.with_rate_of(predicted.iter().map(|(step, iops)| (step, *iops)));
+        if !step.workload.durability.is_plain() {
+            durable.push(step.label.clone());
+            continue;
+        }
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
         let Some(prediction) = predict_load(&subject.machine_for(&step.engine)?, &shape) else {
@@ -81,6 +90,9 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             prediction,
         });
     }
+    if rows.is_empty() && left_out.is_empty() && !durable.is_empty() {
+        return Err(Problem::usage(format!("{}: {FLUSH_UNKNOWN}", durable[0]), FLUSH_HELP));
+    }
     if rows.is_empty() {
         let what = left_out.first().map_or_else(String::new, |label| format!("{label}: "));
         return Err(Problem::usage(format!("{what}nothing is known of the drive's writes"), WRITES_HELP));
@@ -88,7 +100,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     if options.json {
         let value = serde_json::json!({
             "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": subject.assumed, "steps": rows,
-            "not_predicted": left_out,
+            "not_predicted": left_out.iter().chain(&durable).collect::<Vec<_>>(),
         });
         result(&to_json(&value));
         return Ok(Exit::Done);
@@ -99,6 +111,9 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             "not predicted, for nothing is known of the drive's writes: {}\n  help: {WRITES_HELP}\n",
             left_out.join(", ")
         ));
+    }
+    if !durable.is_empty() {
+        text.push_str(&format!("not predicted, for {FLUSH_UNKNOWN}: {}\n  help: {FLUSH_HELP}\n", durable.join(", ")));
     }
     result(&text);
     Ok(Exit::Done)
@@ -358,6 +373,9 @@ fn ceilings(all: &[Ceiling]) -> String {
 fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, Problem> {
     let goal = Goal::parse(text)?;
     let step = by_hand(&load_knobs(options)?, &["drive".to_owned()])?;
+    if !step.workload.durability.is_plain() {
+        return Err(Problem::usage(format!("{}: {FLUSH_UNKNOWN}", step.label), FLUSH_HELP));
+    }
     let machine = &subject.machine_for(&step.engine)?;
     // Its drives are the question, so everything is computed from one.
     let shape = Shape::of(&step, options.count.unwrap_or(1));
