@@ -1,8 +1,8 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
+import { QUANTILES, type CurvePoint, type Document, type Durability, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
 import { blockSize } from "./format";
-import { text, word } from "./text";
+import { joined, text, word } from "./text";
 
 /** What an operation is, for colours and words. */
 export type OpKind = "read" | "write" | "mixed" | "trim";
@@ -31,10 +31,17 @@ export function isRandomOp(op: ReadWrite): boolean {
   return OPS[op].random;
 }
 
-/** `read`, `70/30 mixed`. */
-export function opWord(s: { op: ReadWrite; read_pct: number }): string {
+/** `read`, `70/30 mixed`, and behind it what makes the writes durable: `write + fdatasync`. */
+export function opWord(s: { op: ReadWrite; read_pct: number; durability?: Durability }): string {
   const kind = opKind(s);
-  return kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
+  const operations = kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
+  return joined(operations, s.durability ? durabilityWords(s.durability) : "");
+}
+
+/** `O_DSYNC`, `+ fdatasync/8`: names of calls and flags, the same in every language; empty for plain writes. */
+function durabilityWords({ sync, write_through }: Durability): string {
+  const flag = { none: "", dsync: "O_DSYNC", sync: "O_SYNC" }[write_through];
+  return joined(flag, sync ? `+ ${sync.kind}${sync.writes === 1 ? "" : `/${String(sync.writes)}`}` : "");
 }
 
 /** A pattern with its parameter: `random`, `zipf:1.2`. */

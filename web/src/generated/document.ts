@@ -226,7 +226,11 @@ queue_depth: number,
 /**
  * Number of targets.
  */
-devices: number, };
+devices: number, 
+/**
+ * What was to make the writes durable.
+ */
+durability: Durability, };
 
 /**
  * One figure on two sides.

@@ -81,6 +81,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && means(a) == means(b)
         && a.pattern == b.pattern
         && a.op == b.op
+        && a.durability == b.durability
         && a.group == b.group
         && a.role.settings == b.role.settings
 }
@@ -191,7 +192,9 @@ impl<'a> Ladder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_plan::{Block, EngineName, Rate, RateProcess, Round, Step, TargetId};
+    use fathom_plan::{
+        Block, Durability, EngineName, Rate, RateProcess, Round, Step, SyncEvery, SyncKind, TargetId, WriteThrough,
+    };
 
     use super::*;
     use crate::document::PredictedView;
@@ -210,6 +213,22 @@ mod tests {
 
     fn indexes(ladder: &LadderView) -> Vec<u32> {
         ladder.points.iter().map(|p| p.step).collect()
+    }
+
+    #[test]
+    fn plain_and_durable_writes_are_different_loads() {
+        let durable = |sync: Option<SyncEvery>, write_through| {
+            let mut step = step(1, 1, 1);
+            step.workload.durability = Durability { sync, write_through };
+            samples::view(&step, 1e3, 100.0)
+        };
+        let plain = samples::view(&step(0, 1, 1), 10e3, 100.0);
+        let fsync = |writes| Some(SyncEvery { kind: SyncKind::Fsync, writes });
+        for other in [durable(fsync(1), WriteThrough::None), durable(None, WriteThrough::Dsync)] {
+            let found = ladders(&[plain.clone(), other]);
+            assert!(found.iter().all(|ladder| ladder.points.len() == 1), "no ladder holds both: {found:?}");
+        }
+        assert!(!is_same_workload(&durable(fsync(1), WriteThrough::None), &durable(fsync(8), WriteThrough::None)));
     }
 
     #[test]

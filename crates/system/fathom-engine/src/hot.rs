@@ -1,10 +1,12 @@
 //! The hot loop: one thread owns its engine, slots, random numbers and histograms. No lock, no allocation, no atomic
 //! read-modify-write and no virtual call per I/O; one clock reading and one load of the deadline per batch.
 
+mod syncs;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use fathom_plan::{Op, SyncEvery, SyncKind};
+use fathom_plan::{Op, SyncEvery};
 use fathom_random::Rng;
 
 use crate::backend::{Backend, Io, SubmitStamp};
@@ -339,36 +341,6 @@ impl Hot {
         state.outcome.submitted_ios += u64::from(staged);
         state.in_flight += staged;
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
-    }
-
-    /// Starts the syncs that are due, as far as slots are free: each takes one, as fio's does.
-    #[cold]
-    fn start_syncs<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64) {
-        while self.syncs_due() > 0
-            && let Some(slot) = self.state.free.pop()
-        {
-            let free = &mut self.state.slots[slot as usize];
-            let since_ns = if OPEN { now } else { free.since_ns };
-            *free = Slot { since_ns, submitted_ns: 0, intended_ns: now, offset: 0, len: 0, op: SYNC as u8 };
-            let state = &mut self.state;
-            state.syncs += 1;
-            state.outcome.submitted_ios += 1;
-            state.in_flight += 1;
-            state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
-            self.push_sync(backend, slot);
-        }
-    }
-
-    fn push_sync<B: Backend>(&self, backend: &mut B, slot: u32) {
-        let sync = self.limits.sync.map_or(SyncKind::Fsync, |sync| sync.kind);
-        backend.push_sync(slot, sync);
-    }
-
-    /// Syncs that completed writes ask for and that were not started yet.
-    #[cold]
-    fn syncs_due(&self) -> u64 {
-        let asked = |sync: SyncEvery| self.state.writes / u64::from(sync.writes);
-        self.limits.sync.map_or(0, asked) - self.state.syncs
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
 
 use fathom_message::{Message, Unit};
-use fathom_plan::{Pattern, ReadWrite};
+use fathom_plan::{Durability, Pattern, ReadWrite};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
@@ -170,6 +170,9 @@ pub struct ComparedLoad {
     pub queue_depth: u32,
     /// Number of targets.
     pub devices: u32,
+    /// What was to make the writes durable.
+    #[serde(default)]
+    pub durability: Durability,
 }
 
 impl ComparedLoad {
@@ -184,6 +187,7 @@ impl ComparedLoad {
             threads: step.threads,
             queue_depth: step.queue_depth,
             devices: step.devices,
+            durability: step.durability,
         }
     }
 }

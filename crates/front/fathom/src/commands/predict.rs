@@ -270,7 +270,8 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
     let one = by_hand(&set, &targets)?;
     let axis = if one.engine.name.is_synchronous() { "numjobs" } else { "iodepth" };
     let is_named = |key: &str| set.iter().any(|(k, _)| knob(k).is_some_and(|spec| spec.name == key));
-    if is_named(axis) {
+    // `load` names threads and depth at once.
+    if is_named(axis) || is_named("load") {
         return Ok(vec![one]);
     }
     let at = |count: &u32| {

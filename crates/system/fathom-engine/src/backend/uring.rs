@@ -146,15 +146,17 @@ impl Backend for Uring {
         self.stage(io);
     }
 
-    /// Goes into the ring at once, behind what was pushed before, and not through the batch: reads and writes leave fields
-    /// of its entries as they are. The kernel refuses a sync that names a buffer.
+    /// The entry is taken out of the batch again: reads and writes leave fields of its entries as they are, and the kernel
+    /// refuses a sync that names a buffer.
     #[cold]
     fn push_sync(&mut self, slot: u32, kind: SyncKind) {
         let rw_flags = match kind {
             SyncKind::Fsync => 0,
             SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
         };
-        let entry = RawEntry {
+        let at = self.batch_len;
+        let plain = self.batch[at];
+        self.batch[at] = RawEntry {
             opcode: opcode::Fsync::CODE,
             flags: self.ring.entry_flags,
             fd: self.ring.entry_fd,
@@ -162,12 +164,11 @@ impl Backend for Uring {
             rw_flags,
             ..RawEntry::default()
         };
-        // SAFETY: both types are the kernel's 64-byte entry, and a sync names no memory.
-        let staged = self.flush().and_then(|()| unsafe {
-            self.ring.stage(std::slice::from_ref(&*(&raw const entry).cast::<squeue::Entry>()))
-        });
-        // The ring has room for the whole depth.
-        debug_assert!(staged.is_ok(), "no room in the ring");
+        self.batch_len += 1;
+        // Where the ring does not take it, it stays in the batch, and the next submission says why.
+        if self.flush().is_ok() {
+            self.batch[at] = plain;
+        }
     }
 
     #[inline(always)]
