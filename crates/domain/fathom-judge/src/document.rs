@@ -12,6 +12,7 @@ mod limits;
 mod rounds;
 mod steady;
 mod step;
+mod streams;
 mod words;
 
 use fathom_message::{Message, Unit};
@@ -31,6 +32,7 @@ pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
 pub use rounds::{LoopCell, LoopView};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
+pub use streams::{StreamSetView, StreamView};
 pub use words::{
     Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, Speed, SpreadSource,
     StepState, TrackedFigure, WhyUnsteady,
@@ -65,6 +67,9 @@ pub struct Document {
     /// Loops of rounds, with what each of their workloads gave where they were steady.
     #[serde(default)]
     pub loops: Vec<LoopView>,
+    /// What streams that ran at once did together.
+    #[serde(default)]
+    pub stream_sets: Vec<StreamSetView>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,

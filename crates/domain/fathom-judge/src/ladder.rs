@@ -83,6 +83,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.op == b.op
         && a.durability == b.durability
         && a.group == b.group
+        && a.role.stream == b.role.stream
         && a.role.settings == b.role.settings
 }
 

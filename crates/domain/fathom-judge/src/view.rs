@@ -6,7 +6,7 @@ use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
 use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, cpu_cost, level_turns, notices};
 use fathom_plan::{Op, Step, label_message, loop_message, workload_message};
-use fathom_record::{StepFailure, StepRecord, TargetRecord};
+use fathom_record::{HostDelta, StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
 use crate::checks::checks;
@@ -167,6 +167,10 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
 }
 
 fn measured_view(step: &Step, record: &StepRecord) -> StepView {
+    if step.role.stream.is_some() && record.host.is_some() {
+        // The host's counters are those of all streams of the set: `StreamSets` reads them.
+        return measured_view(step, &StepRecord { host: None, ..record.clone() });
+    }
     let runtime_s = record.runtime_ns as f64 / 1e9;
     let per_s = |n: u64| if runtime_s > 0.0 { n as f64 / runtime_s } else { 0.0 };
     let iops = per_s(record.ios());
@@ -197,7 +201,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         write: direction_view(record, Op::Write, runtime_s, unsustainable),
         trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
         syncs: syncs_view(record, runtime_s, unsustainable),
-        cpu: cpu_view(record, iops),
+        cpu: record.host.as_ref().and_then(|host| cpu_view(host, record.ios(), iops)),
         steady: window_view(&record.intervals),
         percentile_curve: if unsustainable {
             Vec::new()
@@ -221,6 +225,9 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
     };
+    if step.role.stream.is_some() {
+        view.limit.sentence = msg!("limit-of-a-stream");
+    }
     set_interval(&mut view, record, &iops_estimate(&record.intervals));
     view
 }
@@ -273,9 +280,8 @@ fn syncs_view(record: &StepRecord, runtime_s: f64, unsustainable: bool) -> Optio
     })
 }
 
-fn cpu_view(record: &StepRecord, iops: f64) -> Option<CpuView> {
-    let host = record.host.as_ref()?;
-    let cost = cpu_cost(host, record.ios())?;
+pub(crate) fn cpu_view(host: &HostDelta, ios: u64, iops: f64) -> Option<CpuView> {
+    let cost = cpu_cost(host, ios)?;
     let is_clear = cost.baseline_busy_cores <= cost.busy_cores;
     let all = cost.user_ns_per_io + cost.system_ns_per_io + cost.irq_ns_per_io + cost.kernel_worker_ns_per_io;
     Some(CpuView {

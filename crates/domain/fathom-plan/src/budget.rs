@@ -7,6 +7,7 @@ use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::plan::{Plan, StudyHead};
 use crate::role::Round;
 use crate::step::{Phase, Step, TargetId};
+use crate::stream::{at_once, name_streams, slices};
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
@@ -69,21 +70,49 @@ impl Plan {
     /// # Errors
     /// Knobs that contradict each other, or no target.
     pub fn from_io(knobs: &Knobs, targets: Vec<TargetId>, command_line: &str) -> Result<Plan, KnobError> {
+        Plan::from_io_streams(vec![(knobs.clone(), targets)], command_line)
+    }
+
+    /// The same with several loads that run at once, called A, B and so on.
+    ///
+    /// # Errors
+    /// As [`Plan::from_io`], and a stream that writes what another one verifies.
+    pub fn from_io_streams(loads: Vec<(Knobs, Vec<TargetId>)>, command_line: &str) -> Result<Plan, KnobError> {
         let mut notes = Vec::new();
-        let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
-        if let Some(share) = step.missing_rate() {
-            return Err(KnobError {
-                key: "rate_iops".to_owned(),
-                unknown_key: false,
-                message: msg!("knob-share-of-nothing", share = format!("{}%", share.pct)),
-                help: Some(msg!("knob-share-of-nothing-help")),
-            });
+        let mut streams = Vec::new();
+        let mut conditions = Vec::new();
+        for (name, (knobs, targets)) in ('A'..='Z').zip(loads) {
+            let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
+            if let Some(share) = step.missing_rate() {
+                return Err(KnobError {
+                    key: "rate_iops".to_owned(),
+                    unknown_key: false,
+                    message: msg!("knob-share-of-nothing", share = format!("{}%", share.pct)),
+                    help: Some(msg!("knob-share-of-nothing-help")),
+                });
+            }
+            streams.push((name.to_string(), step));
+            conditions.push((knobs.conditions, targets));
         }
-        let one = Planned { step, conditions: knobs.conditions, group_targets: targets };
-        let mut steps = with_conditioning(vec![one]);
+        let tied = at_once(0, streams).map_err(|e| KnobError {
+            key: "verify".to_owned(),
+            unknown_key: false,
+            message: e.message,
+            help: Some(e.help),
+        })?;
+        let planned = tied.into_iter().zip(conditions).map(|(step, (conditions, group_targets))| Planned {
+            step,
+            conditions,
+            group_targets,
+        });
+        let mut steps = with_conditioning(planned.collect());
+        // What conditions the targets of one stream comes before all of them.
+        steps.sort_by_key(|step| step.role.stream.is_some());
         for (index, step) in (0u32..).zip(steps.iter_mut()) {
             step.index = index;
+            step.seed = step.seed.wrapping_add(step.role.stream.as_ref().map_or(0, |s| u64::from(s.index)));
         }
+        name_streams(&mut steps);
         let study = StudyHead::new("io", "");
         Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
     }
@@ -92,10 +121,11 @@ impl Plan {
     /// after its passes over the region.
     #[must_use]
     pub fn time_budget_ns(&self) -> Option<u64> {
-        let times = self
-            .steps
-            .iter()
-            .map(|s| (!is_bounded_by_passes_alone(s)).then(|| s.length.ramp_ns.saturating_add(s.length.budget_ns)));
+        let time =
+            |s: &Step| (!is_bounded_by_passes_alone(s)).then(|| s.length.ramp_ns.saturating_add(s.length.budget_ns));
+        // Streams run at once: the longest counts.
+        let times = slices(&self.steps)
+            .map(|at_once| at_once.iter().map(time).try_fold(0, |longest: u64, time| Some(longest.max(time?))));
         times.sum::<Option<u64>>()
     }
 
@@ -134,10 +164,10 @@ impl Plan {
     /// # Errors
     /// Less than [`STEP_NS_MIN`] per step beside the time around it; the plan is then unchanged.
     pub fn scale_to_time_budget(&mut self, budget_ns: u64) -> Result<(), TimeBudgetError> {
-        let full_ns = self.steps.iter().filter(|s| !is_bounded_by_passes_alone(s)).map(step_ns).sum::<u128>();
+        let full_ns = wall_ns(&self.steps, |s| !is_bounded_by_passes_alone(s));
         let rounds_left = rounds_left(&self.steps, full_ns, budget_ns);
         let is_left = |step: &Step| rounds_left.is_none_or(|left| step.role.round.is_none_or(|r| left.keeps(r)));
-        let steps = self.steps.iter().filter(|s| is_left(s)).count();
+        let steps = slices(&self.steps).filter(|at_once| at_once.iter().any(is_left)).count();
         let needed_ns = (STEP_NS_MIN + STEP_EXTRA_NS).saturating_mul(steps as u64);
         if budget_ns < needed_ns {
             return Err(TimeBudgetError { budget_ns, needed_ns, steps });
@@ -161,6 +191,11 @@ impl Plan {
 
 fn step_ns(step: &Step) -> u128 {
     u128::from(step.length.ramp_ns) + u128::from(step.length.budget_ns)
+}
+
+/// Time that these steps take, of streams that run at once the longest.
+fn wall_ns(steps: &[Step], which: impl Fn(&Step) -> bool) -> u128 {
+    slices(steps).map(|at_once| at_once.iter().filter(|s| which(s)).map(step_ns).max().unwrap_or(0)).sum()
 }
 
 /// Share of the rounds that a short run keeps.
@@ -208,7 +243,7 @@ fn conditions(step: &Step) -> bool {
 
 /// Gives each step the least length and its share of `spare_ns`; all conditioning together a third of it at most.
 fn share_out(steps: &mut [Step], spare_ns: u64) {
-    let sum = |which: bool| steps.iter().filter(|s| conditions(s) == which).map(step_ns).sum::<u128>() as f64;
+    let sum = |which: bool| wall_ns(steps, |s| conditions(s) == which) as f64;
     let (conditioning, measuring) = (sum(true), sum(false));
     let too_long = measuring > 0.0 && conditioning > measuring / 2.0;
     let conditioning_weight = if too_long { measuring / 2.0 / conditioning } else { 1.0 };

@@ -143,6 +143,14 @@ fn with_part(label: Label, part: LabelPart, step: &Step) -> Label {
             ),
             None => label,
         },
+        LabelPart::Stream => match &step.role.stream {
+            Some(stream) => label.with(
+                Topic::Part(part),
+                format!(", stream {}", stream.name),
+                msg!("label-stream", label = message, name = &stream.name),
+            ),
+            None => label,
+        },
         _ => match trait_words(part, step) {
             Some(words) => label.with(
                 Topic::Part(part),
@@ -319,7 +327,7 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
             Some(Words::new(format!("round {}", round.index + 1), msg!("label-round", number = round.index + 1)))
         }
         // These belong to the word before them.
-        LabelPart::Pass { .. } | LabelPart::Part => None,
+        LabelPart::Pass { .. } | LabelPart::Part | LabelPart::Stream => None,
     }
 }
 

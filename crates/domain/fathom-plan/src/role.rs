@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::goal::LatencyGoal;
 use crate::step::RateProcess;
+use crate::stream::Stream;
 
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub turn: Option<Turn>,
+    /// Place among steps that run at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub stream: Option<Stream>,
     /// Settings of the host in force during the step, beside those found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
@@ -113,6 +118,8 @@ pub enum LabelPart {
     },
     /// Which part of the region.
     Part,
+    /// Name of the stream, among those that run at once.
+    Stream,
 }
 
 /// One round of a loop. The steps of all rounds are in the plan; those after the round that was steady are not run.

@@ -416,4 +416,22 @@ pub(crate) struct IoArgs {
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) common: RunCommon,
+    /// Another load that runs at once, in the same words; a further `--` begins the next one. Targets and knobs are its
+    /// own
+    #[arg(last = true, value_name = "LOAD", allow_hyphen_values = true)]
+    pub(crate) beside: Vec<String>,
+}
+
+/// A load of `fathom io` beside the first: what stands behind a `--`.
+#[derive(Debug, Parser)]
+#[command(name = "fathom io ... --", no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct LoadArgs {
+    /// File, directory or block device; those of the first load unless given
+    #[arg(long, short, value_name = "TARGET", visible_alias = "filename")]
+    pub(crate) target: Vec<String>,
+    #[command(flatten)]
+    pub(crate) knobs: KnobFlags<ByHand>,
+    /// Any knob by its name
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
 }

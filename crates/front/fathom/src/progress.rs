@@ -88,7 +88,13 @@ impl Shown {
         match event {
             Event::RunStarted { run, plan, made_bytes } => {
                 self.steps = plan.steps.len();
-                self.plan = plan.steps.iter().map(|s| (most_ns(s), s.role.round)).collect();
+                // Of streams that run at once the first stands for the time of all.
+                let timed = |at_once: &[Step]| {
+                    let most = at_once.iter().map(most_ns).max().unwrap_or(0);
+                    let time = (0..at_once.len()).map(move |i| if i == 0 { most } else { 0 });
+                    time.zip(at_once.iter().map(|s| s.role.round).collect::<Vec<_>>())
+                };
+                self.plan = fathom_plan::slices(&plan.steps).flat_map(timed).collect();
                 self.later_ns = self.plan.iter().map(|(ns, _)| ns).sum();
                 self.layout = self.layout.fitting(plan.steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
                 let question = say(&plan.study.question_message());
@@ -106,7 +112,8 @@ impl Shown {
             }
             Event::Note(note) => self.line(&format!("note: {}", say(note))),
             Event::Activity(p) => self.progress("", p),
-            Event::StepStarted(step) => {
+            Event::StepStarted(at_once) => {
+                let step = &at_once[0];
                 if self.steps > 1 && !self.headed {
                     self.headed = true;
                     self.line(&table::head(self.layout));
@@ -115,9 +122,9 @@ impl Shown {
                 self.later_ns = self.after(step.index);
                 self.rates.clear();
                 self.last_plain = Instant::now();
-                self.show(&format!("> {}", step.label));
+                self.show(&format!("> {}", name_of(at_once)));
             }
-            Event::StepProgress(step, p) => self.step_progress(step, p),
+            Event::StepProgress(at_once, p) => self.step_progress(&name_of(at_once), p),
             Event::Predicted(steps, prediction) => {
                 for line in prediction_lines(steps, prediction) {
                     self.line(&line);
@@ -217,14 +224,14 @@ impl Shown {
         }
     }
 
-    fn step_progress(&mut self, step: &Step, p: &StepProgress) {
+    fn step_progress(&mut self, name: &str, p: &StepProgress) {
         if p.activity.is_none() {
             self.rates.push_back(p.iops);
             if self.rates.len() > SPARK_WIDTH {
                 self.rates.pop_front();
             }
         }
-        self.progress(&step.label, p);
+        self.progress(name, p);
     }
 
     fn progress(&mut self, label: &str, p: &StepProgress) {
@@ -319,6 +326,17 @@ fn prediction_lines(steps: &[Step], prediction: &LadderPrediction) -> Vec<String
         lines.push(format!(" {label:<32} {iops:>14} {lat:>12}"));
     }
     lines
+}
+
+/// The label of a step; of streams that run at once their names.
+fn name_of(at_once: &[Step]) -> String {
+    match at_once {
+        [only] => only.label.clone(),
+        several => {
+            let names: Vec<&str> = several.iter().filter_map(|s| Some(s.role.stream.as_ref()?.name.as_str())).collect();
+            names.join(" + ")
+        }
+    }
 }
 
 /// The targets of the run, by group where there are several.

@@ -74,10 +74,10 @@ pub enum Event<'a> {
     Note(&'a Message),
     /// Something before or between steps that takes time.
     Activity(&'a Progress),
-    /// A step begins.
-    StepStarted(&'a Step),
-    /// A step goes on.
-    StepProgress(&'a Step, &'a Progress),
+    /// A step begins, or a set of streams.
+    StepStarted(&'a [Step]),
+    /// It goes on; of streams all together.
+    StepProgress(&'a [Step], &'a Progress),
     /// The loop of this step has become steady with it: its later rounds are not run.
     Steady(&'a Step),
     /// These steps were predicted; the prediction is stored.

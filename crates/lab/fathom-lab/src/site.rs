@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use fathom_host::settings::SettingError;
 use fathom_host::{FileMark, Permit, ProbeError};
-use fathom_message::Message;
+use fathom_message::{Message, msg};
 use fathom_plan::{Plan, Step, TargetId};
 use fathom_record::{Progress, StepFailure, StepRecord};
 use fathom_store::MadeFile;
@@ -153,6 +153,25 @@ pub(crate) trait Site {
         step: &Step,
         control: &mut SiteControl<'_>,
     ) -> Result<Result<StepRecord, StepFailure>, SettingError>;
+
+    /// Runs streams of the plan at once. A record or a failure for each, in their order.
+    ///
+    /// # Errors
+    /// As [`Site::run`].
+    fn run_streams(
+        &mut self,
+        streams: &[Step],
+        _control: &mut SiteControl<'_>,
+    ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
+        let refused = |step: &Step| {
+            Err(StepFailure::Refused {
+                what: Message::verbatim(step.label.clone()),
+                why: msg!("step-streams-simulated"),
+                help: msg!("step-streams-simulated-help"),
+            })
+        };
+        Ok(streams.iter().map(refused).collect())
+    }
 
     /// Takes note of a step that ended before this process took over.
     ///

@@ -4,7 +4,8 @@ use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
-    Loops, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust, verdicts, withhold_intervals,
+    Loops, StreamSets, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust, verdicts,
+    withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -52,6 +53,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut seen = Vec::new();
     let mut loops = Loops::default();
     let mut rates = Vec::new();
+    let mut sets = StreamSets::default();
     let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
@@ -63,7 +65,12 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         }
         rates.extend(stored.step.load.rate.filter(|_| stored.step.role.rate_share.is_some()).map(|rate| (index, rate)));
         steps.push(view);
-        seen.push(record.map(|record| observation(&stored.step, record, facts.as_mut())));
+        // What the host counted is of all streams of a set together: no single one is explained by it.
+        let alone = record.filter(|_| stored.step.role.stream.is_none());
+        seen.push(alone.map(|record| observation(&stored.step, record, facts.as_mut())));
+        if let Some(record) = record {
+            sets.see(&stored.step, record);
+        }
     }
     withhold_intervals(&mut steps);
     loops.judge(&mut steps);
@@ -84,6 +91,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         host,
         ladders: ladders(&steps),
         loops: fathom_judge::loops(&steps),
+        stream_sets: sets.finish(),
         steps,
         comparison: None,
         references: references(&head.summary.study),

@@ -4,8 +4,9 @@ use fathom_record::HostDelta;
 
 use crate::clock::Clock;
 
-/// Samples the host while a step runs. All methods are called from the runner's thread.
-pub trait HostProbe {
+/// Samples the host while a step runs. All methods are called from one thread: the runner's, or of streams that run at once
+/// the one that watches the longest.
+pub trait HostProbe: Send {
     /// Whatever takes long and may lie some time before `begin`, which follows.
     fn prepare(&mut self) {}
 

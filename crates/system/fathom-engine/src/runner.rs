@@ -1,17 +1,18 @@
 //! Runs a step on this host: checks it, starts the workers, watches the window, and hands over the record.
 
 use fathom_host::Bindings;
-use fathom_message::msg;
+use fathom_message::{Message, msg};
 use fathom_plan::{Placement, Step};
 use fathom_record::{RunControl, Runner, StepFailure, StepRecord};
 
 use crate::assemble::{Pieces, assemble};
 use crate::backend::refused;
 use crate::check;
-use crate::clock::Clock;
+use crate::clock::{Clock, ClockPair};
 use crate::crew::{Crew, interval_ns, plan_workers};
 use crate::overhead;
 use crate::probe::HostProbe;
+use crate::streams::{Place, StreamPlan, run_streams};
 use crate::watch::Watch;
 
 /// What a [`HostRunner`] is made with.
@@ -62,21 +63,102 @@ impl HostRunner {
 
 impl Runner for HostRunner {
     fn run(&mut self, step: &Step, control: &mut RunControl<'_>) -> Result<StepRecord, StepFailure> {
+        let fault = self.take_fault();
+        let started = Started::new(step, &self.cpus_for(step)?, &self.options.bindings, None, fault)?;
+        started.finish(step, control, self.options.probe.as_deref_mut())
+    }
+}
+
+impl HostRunner {
+    fn take_fault(&mut self) -> Option<Misplaced> {
+        #[cfg(test)]
+        return self.fault.take();
+        #[cfg(not(test))]
+        None
+    }
+
+    /// Runs streams at once: they begin together, and each has a record of its own, in their order. The host's counters
+    /// are read over the longest of them; streams that took as long share them.
+    ///
+    /// When one stream cannot be run or fails, none of the others yields a record.
+    pub fn run_streams(
+        &mut self,
+        streams: Vec<StreamPlan<'_>>,
+        control: &mut RunControl<'_>,
+    ) -> Vec<Result<StepRecord, StepFailure>> {
+        run_streams(streams, &self.options.bindings, self.options.probe.as_deref_mut(), control)
+    }
+}
+
+/// In which worker what goes wrong, in tests.
+#[cfg(test)]
+type Misplaced = (usize, crate::faults::Fault);
+#[cfg(not(test))]
+type Misplaced = std::convert::Infallible;
+
+/// A step whose workers were started.
+pub(crate) struct Started {
+    clock: Clock,
+    begun_ns: u64,
+    begun_pair: ClockPair,
+    notes: Vec<Message>,
+    watch: Watch,
+}
+
+impl Started {
+    /// Checks the step and starts its workers.
+    ///
+    /// # Errors
+    /// What does not fit, before anything was touched.
+    pub(crate) fn new(
+        step: &Step,
+        cpus: &[u32],
+        bindings: &Bindings,
+        place: Option<Place>,
+        fault: Option<Misplaced>,
+    ) -> Result<Started, StepFailure> {
         let clock = Clock::get();
         let begun_ns = clock.now();
         let begun_pair = clock.pair();
         let notes = check::check(step)?;
-        let cpus = self.cpus_for(step)?;
-        let plans = plan_workers(step, &cpus, &self.options.bindings)?;
+        let plans = plan_workers(step, cpus, bindings)?;
         #[cfg(test)]
-        let plans = crate::faults::placed(plans, self.fault.take());
+        let plans = crate::faults::placed(plans, fault);
+        #[cfg(not(test))]
+        let None = fault;
         let crew = Crew::start(plans, interval_ns(step.length.budget_ns))?;
-        let mut watch = Watch::new(crew, step, clock);
-        watch.wait_until_ready(control)?;
-        let finished = watch.run(step, control, self.options.probe.as_deref_mut())?;
+        let watch = Watch::new(crew, step, clock, place);
+        Ok(Started { clock, begun_ns, begun_pair, notes, watch })
+    }
+
+    /// Waits for the workers to set themselves up.
+    ///
+    /// # Errors
+    /// When one of them cannot.
+    pub(crate) fn wait_until_ready(&mut self, control: &RunControl<'_>) -> Result<(), StepFailure> {
+        self.watch.wait_until_ready(control)
+    }
+
+    /// Lets the workers go without having begun.
+    pub(crate) fn abandon(self) {
+        self.watch.abandon();
+    }
+
+    /// Runs the step to its end, from workers that may still be setting themselves up.
+    ///
+    /// # Errors
+    /// When a worker failed.
+    pub(crate) fn finish(
+        mut self,
+        step: &Step,
+        control: &mut RunControl<'_>,
+        probe: Option<&mut (dyn HostProbe + 'static)>,
+    ) -> Result<StepRecord, StepFailure> {
+        self.wait_until_ready(control)?;
+        let finished = self.watch.run(step, control, probe)?;
         let loop_ns_per_io = overhead::loop_ns_per_io(step);
-        let pieces = Pieces { begun_ns, begun_pair, loop_ns_per_io, notes, finished };
-        Ok(assemble(step, &clock, pieces))
+        let Started { clock, begun_ns, begun_pair, notes, .. } = self;
+        Ok(assemble(step, &clock, Pieces { begun_ns, begun_pair, loop_ns_per_io, notes, finished }))
     }
 }
 

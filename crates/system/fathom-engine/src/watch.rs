@@ -18,6 +18,7 @@ use crate::looks::Looks;
 use crate::member::{self, Member};
 use crate::probe::{HostProbe, Sampling};
 use crate::shared::{FromWorker, Stage, Window, WorkerSummary};
+use crate::streams::Place;
 use crate::tally::ops_of;
 use crate::worker::WorkerPlan;
 
@@ -58,6 +59,8 @@ pub(crate) struct Watch {
     verified: usize,
     /// Share of each target so far, in the order of the step.
     members: Vec<Member>,
+    /// Its place among streams that run at once.
+    place: Option<Place>,
 }
 
 /// What the window left.
@@ -79,8 +82,8 @@ pub(crate) struct Finished {
 }
 
 impl Watch {
-    /// Watches the workers of `step`.
-    pub(crate) fn new(crew: Crew, step: &Step, clock: Clock) -> Self {
+    /// Watches the workers of `step`, which may be a stream beside others.
+    pub(crate) fn new(crew: Crew, step: &Step, clock: Clock, place: Option<Place>) -> Self {
         let workers = crew.plans.len();
         let intervals =
             Intervals::new(crew.interval_ns, ops_of(step.workload.mix, step.workload.durability.sync), workers);
@@ -99,7 +102,13 @@ impl Watch {
             verify: None,
             verified: 0,
             members,
+            place,
         }
+    }
+
+    /// Lets the workers go that are ready and will not begin.
+    pub(crate) fn abandon(mut self) {
+        self.let_leave();
     }
 
     /// Waits for the workers to set themselves up, or for the user to stop the step.
@@ -148,9 +157,9 @@ impl Watch {
         let prepare_ns = sampling.prepare();
         let read_ns = (2 * sampling.begin() + READING_LEAD_NS).min(ramp_ns);
         let lead_ns = (2 * prepare_ns + read_ns + SAMPLER_LEAD_NS).min(ramp_ns);
-        let start_ns = self.clock.now() + ramp_ns;
+        let start_ns = self.place.as_ref().map_or(0, Place::begin_ns).max(self.clock.now()) + ramp_ns;
         let window = Window { start_ns, interval_ns: self.crew.interval_ns };
-        let started_unix_ns = unix_ns() + ramp_ns;
+        let started_unix_ns = unix_ns() + start_ns.saturating_sub(self.clock.now());
         self.crew.shared.end_by(start_ns.saturating_add(step.length.budget_ns));
         self.crew.shared.set_stage(Stage::Run(window));
         if ramp_ns > 0 {
@@ -242,7 +251,14 @@ impl Watch {
             }
             if looks.is_due(now) && looks.passes(control, self.intervals.complete(), step) {
                 let whole = (now - window.start_ns) / window.interval_ns + 1;
-                self.crew.shared.end_by(window.start_ns + whole * window.interval_ns);
+                let end_ns = window.start_ns + whole * window.interval_ns;
+                match &self.place {
+                    None => self.crew.shared.end_by(end_ns),
+                    Some(place) => place.is_precise(now, window),
+                }
+            }
+            if let Some(end_ns) = self.place.as_ref().and_then(Place::end_ns) {
+                self.crew.shared.end_by(end_ns);
             }
             let wait_ns = end.min(next_interval_ns).saturating_sub(now);
             let _ = self.receive(Duration::from_nanos(wait_ns).min(TICK));
@@ -316,6 +332,11 @@ impl Watch {
 
     /// Lets the other workers leave, and hands over why the step failed.
     fn give_up(&mut self) -> StepFailure {
+        self.let_leave();
+        self.failure.take().expect("only a step that failed is given up")
+    }
+
+    fn let_leave(&mut self) {
         self.crew.shared.end_by(0);
         self.crew.shared.set_stage(Stage::Abandon);
         let mut quiet = 0;
@@ -326,7 +347,6 @@ impl Watch {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.failure.take().expect("only a step that failed is given up")
     }
 
     fn is_over(&self) -> bool {

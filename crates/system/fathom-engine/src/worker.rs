@@ -52,7 +52,10 @@ pub(crate) struct WorkerPlan {
 impl WorkerPlan {
     /// Name of the thread.
     pub(crate) fn name(&self) -> String {
-        format!("fathom-w{}", self.index)
+        match &self.step.role.stream {
+            None => format!("fathom-w{}", self.index),
+            Some(stream) => format!("fathom-w{}.{}", stream.index, self.index),
+        }
     }
 
     /// A failure of this thread.

@@ -37,11 +37,11 @@ pub(super) fn flag(source: &Source<'_>, keys: &Keys<'_>, key: &str, default: boo
 /// The step of a group of jobs that are equal but for their files.
 pub(super) fn step(
     source: &Source<'_>,
-    group: &[Job<'_>],
+    group: &[&Job<'_>],
     notes: &mut Vec<Message>,
     job_files: &mut Vec<TargetId>,
 ) -> Result<Step, SourceError> {
-    let first = &group[0];
+    let first = group[0];
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
     // Equal sections have equally many files, or their loads on each file would differ.

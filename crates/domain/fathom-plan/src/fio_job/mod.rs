@@ -1,8 +1,7 @@
 //! fio job files: read with fio's own defaults, so that the same job gives the same load, and written back.
 //!
-//! fio runs the sections of a file at once unless `stonewall` parts them; Fathom measures one step at a time. Sections
-//! that would run at once are therefore refused, unless they are equal but for their files: then they are one step
-//! over several targets.
+//! fio runs the sections of a file at once unless `stonewall` parts them: so do streams here. Sections that are equal but
+//! for their files are one step, or one stream, over several targets.
 
 mod ini;
 mod job;
@@ -20,6 +19,7 @@ use crate::error::SourceError;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
 use crate::step::Step;
+use crate::stream::{at_once, name_streams};
 use crate::study::{STEPS_MAX, number};
 use ini::{Entry, Section, Source};
 use keys::{Treatment, canonical};
@@ -41,7 +41,7 @@ struct Job<'a> {
 ///
 /// # Errors
 /// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that
-/// Fathom refuses (with the reason and a remedy), unsupported engines, sections that fio would run at the same time.
+/// Fathom refuses (with the reason and a remedy), unsupported engines.
 pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
     let source = Source { file: file_name, text, env };
     let sections = source.sections()?;
@@ -57,14 +57,24 @@ pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<S
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut job_files = Vec::new();
-    for group in groups(&source, &jobs)? {
-        steps.push(job::step(&source, group, &mut notes, &mut job_files)?);
+    for (set, part) in (0..).zip(parts(&source, &jobs)?) {
+        let mut streams = Vec::new();
+        let classes = alike(part);
+        for alike in &classes {
+            let name = alike[0].section.name.clone();
+            streams.push((name, job::step(&source, alike, &mut notes, &mut job_files)?));
+        }
+        let tied = at_once(set, streams);
+        steps.extend(
+            tied.map_err(|e| source.error(classes[e.stream][0].section.span.clone(), e.message, Some(e.help)))?,
+        );
     }
     if steps.len() > STEPS_MAX {
         let message = msg!("fio-too-many-steps", max = STEPS_MAX);
         return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
     }
     number(&mut steps);
+    name_streams(&mut steps);
     Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, job_files, machine: None })
 }
 
@@ -119,23 +129,30 @@ fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {
     jobs
 }
 
-/// Parts the jobs at each `stonewall`; a part of several jobs must be equal but for the files.
-fn groups<'j, 'a>(source: &Source<'_>, jobs: &'j [Job<'a>]) -> Result<Vec<&'j [Job<'a>]>, SourceError> {
-    let mut groups: Vec<&[Job<'_>]> = Vec::new();
+/// Parts the jobs at each `stonewall`: what is in one part runs at once.
+fn parts<'j, 'a>(source: &Source<'_>, jobs: &'j [Job<'a>]) -> Result<Vec<&'j [Job<'a>]>, SourceError> {
+    let mut parts: Vec<&[Job<'_>]> = Vec::new();
     let mut start = 0;
     for (i, job) in jobs.iter().enumerate().skip(1) {
         if job::flag(source, &job.keys, "stonewall", false)? {
-            groups.push(&jobs[start..i]);
+            parts.push(&jobs[start..i]);
             start = i;
-        } else if !equal_but_for_files(&jobs[start], job) {
-            let (first, second) = (&jobs[start].section.name, &job.section.name);
-            let message = msg!("fio-at-once", second = second, first = first);
-            let help = msg!("fio-at-once-help", second = second);
-            return Err(source.error(job.section.span.clone(), message, Some(help)));
         }
     }
-    groups.push(&jobs[start..]);
-    Ok(groups)
+    parts.push(&jobs[start..]);
+    Ok(parts)
+}
+
+/// The jobs that are equal but for their files, together; in the order of the first of each.
+fn alike<'j, 'a>(part: &'j [Job<'a>]) -> Vec<Vec<&'j Job<'a>>> {
+    let mut classes: Vec<Vec<&Job<'_>>> = Vec::new();
+    for job in part {
+        match classes.iter_mut().find(|class| equal_but_for_files(class[0], job)) {
+            Some(class) => class.push(job),
+            None => classes.push(vec![job]),
+        }
+    }
+    classes
 }
 
 fn equal_but_for_files(a: &Job<'_>, b: &Job<'_>) -> bool {

@@ -1,5 +1,6 @@
 # The answers of studies (fathom-judge).
 
+limit-of-a-stream = Beside other streams no limit of one alone is told apart
 verdict-not-measured = Not measured: { $why }
 verdict-host-lost = What the lab held of this machine is damaged: its drives and links, and what follows from them, are left out.
 verdict-sides-question = Is one side faster than the other?

@@ -97,6 +97,8 @@ setting-had-value = had this value already
 setting-instead-of = { $to } instead of { $from }
 
 step-missing-drives = it wants { $wanted } drives and group { $group } has { $has }
+step-streams-simulated = a simulated machine runs one load at a time
+step-streams-simulated-help = run the streams on real files or drives, or one after the other
 step-missing-drives-help = name more drives with --target, or leave the step out: --set devices=[...]
 step-missing-rate = its rate is { $pct } % of the highest IOPS of a closed loop of the same load, and none was measured
 step-missing-rate-help = see why those steps were refused or failed, or give rates in IOPS: --only LADDER --set rate_iops=[20000, 40000]

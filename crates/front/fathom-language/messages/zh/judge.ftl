@@ -1,5 +1,6 @@
 # 各项 study 的结论（fathom-judge）。
 
+limit-of-a-stream = 与其他流同时运行时，无法单独判定其中一个的瓶颈
 verdict-not-measured = 未测：{ $why }
 verdict-host-lost = 数据库中关于这台机器的内容已损坏：其驱动器与链路，以及由此得出的结论，均从略。
 verdict-sides-question = 两方中是否有一方更快？

@@ -97,6 +97,8 @@ setting-had-value = 原已是该值
 setting-instead-of = { $to }，原为 { $from }
 
 step-missing-drives = 它需要 { $wanted } 块硬盘，而组 { $group } 有 { $has } 块
+step-streams-simulated = 模拟机器一次只运行一个负载
+step-streams-simulated-help = 请在真实文件或硬盘上运行这些流，或让它们依次运行
 step-missing-drives-help = 请用 --target 指定更多硬盘，或去掉该步骤：--set devices=[...]
 step-missing-rate = 其速率为同样负载闭环最高 IOPS 的 { $pct } %，但没有测得该闭环
 step-missing-rate-help = 请查看那些步骤被拒绝或失败的原因，或直接以 IOPS 给出速率：--only LADDER --set rate_iops=[20000, 40000]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::Parser as _;
 use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
@@ -17,10 +18,11 @@ use signal_hook::iterator::Signals;
 use super::restore::journal_dir;
 use super::{existing_lab, lab_path, output::Output, output::write_report, run_number, source, to_json};
 use crate::answer::answer;
-use crate::args::{Args, IoArgs, RunArgs, RunCommon};
+use crate::args::{Args, IoArgs, LoadArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
 use crate::explanation;
 use crate::idle;
+use crate::knob_flags::{ByHand, KnobFlags};
 use crate::progress::Shown;
 use crate::terminal::{print_problem, print_result, talk};
 
@@ -56,22 +58,43 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
 /// `fathom io`.
 pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     check_overwrite(io.common.overwrite, &io.target)?;
-    let mut knobs = Knobs::new();
-    // A load by hand has the fixed length of its flag unless the user says otherwise.
-    let length = fathom_plan::knob("runtime").and_then(|knob| Some((knob.name, knob.flag?.default?)));
-    let extra = io.set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
-    for (key, value) in length.into_iter().chain(io.knobs.iter()).chain(extra) {
-        knobs.set(key, value).map_err(Problem::from)?;
+    let first = source::targets(io.machine.as_deref(), &io.target)?;
+    let mut loads = vec![(load_knobs(&[], &io.knobs, &io.set)?, first.clone())];
+    // The first load says for how long all of them run, unless another has a length of its own.
+    let lengths: Vec<(&str, &str)> = io.knobs.iter().filter(|(key, _)| LENGTHS.contains(key)).collect();
+    for words in io.beside.split(|word| word == "--").filter(|words| !words.is_empty()) {
+        let load = LoadArgs::try_parse_from(words).map_err(|e| {
+            let text = e.to_string();
+            let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
+            Problem::usage(format!("behind `--`: {text}"), "name the loads in the words of fathom io, parted by `--`")
+        })?;
+        check_overwrite(io.common.overwrite, &load.target)?;
+        let targets = if load.target.is_empty() { first.clone() } else { source::targets(None, &load.target)? };
+        loads.push((load_knobs(&lengths, &load.knobs, &load.set)?, targets));
     }
-    let targets = source::targets(io.machine.as_deref(), &io.target)?;
-    let targets = targets.into_iter().map(TargetId::new).collect();
-    let plan = Plan::from_io(&knobs, targets, &command_line()).map_err(Problem::from)?;
+    let named = loads.into_iter().map(|(knobs, targets)| (knobs, targets.into_iter().map(TargetId::new).collect()));
+    let plan = Plan::from_io_streams(named.collect(), &command_line()).map_err(Problem::from)?;
     let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
     // One step by hand starts at once.
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
         let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
         simulated_line(document).into_iter().chain(steps).collect()
     })
+}
+
+/// Knobs that say how long a load runs.
+const LENGTHS: [&str; 2] = ["runtime", "ramp_time"];
+
+/// The knobs of a load by hand; `before` counts unless the load says otherwise.
+fn load_knobs(before: &[(&str, &str)], flags: &KnobFlags<ByHand>, set: &[String]) -> Result<Knobs, Problem> {
+    let mut knobs = Knobs::new();
+    // It has the fixed length of its flag unless the user says otherwise.
+    let length = fathom_plan::knob("runtime").and_then(|knob| Some((knob.name, knob.flag?.default?)));
+    let extra = set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    for (key, value) in length.into_iter().chain(before.iter().copied()).chain(flags.iter()).chain(extra) {
+        knobs.set(key, value).map_err(Problem::from)?;
+    }
+    Ok(knobs)
 }
 
 /// Said above the figures of a simulated step.

@@ -98,7 +98,7 @@ impl Conductor<'_> {
             if self.stopped() {
                 break;
             }
-            on_event(Event::StepStarted(step));
+            on_event(Event::StepStarted(std::slice::from_ref(step)));
             let is_bad = self.step(step, on_event)?;
             bad += u32::from(is_bad);
             let stored = self.lab.load_step(self.run, step.index)?;
@@ -142,7 +142,7 @@ impl Conductor<'_> {
         if !self.budget.has_time_for(std::slice::from_ref(&step), self.site.now().elapsed) {
             return Ok(false);
         }
-        on_event(Event::StepStarted(&step));
+        on_event(Event::StepStarted(std::slice::from_ref(&step)));
         self.step(&step, on_event)
     }
 

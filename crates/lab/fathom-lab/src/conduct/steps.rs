@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fathom_judge::{limit_view, step_view};
 use fathom_message::{Message, msg};
 use fathom_model::{Observation, attribute, same_ladder};
-use fathom_plan::{Phase, Plan, Step};
+use fathom_plan::{Phase, Plan, Step, slices, timed};
 use fathom_record::{Progress, StepFailure, StepRecord, Warning};
 use fathom_store::{Lab, RunId};
 
@@ -82,7 +82,8 @@ impl<'a> Conductor<'a> {
             }
             self.past.loops.begin(&stored.step);
             self.past.loops.take(&stored.step, record);
-            if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure) {
+            let is_alone = stored.step.role.stream.is_none();
+            if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure && is_alone) {
                 self.past.floors.see(&stored.step, record);
                 self.past.seen.push(Observation::of(&stored.step, record));
             }
@@ -114,12 +115,19 @@ impl<'a> Conductor<'a> {
             return Err(error);
         }
         // Virtual time is not left over.
-        let to_run = || plan.steps.iter().filter(|s| !self.is_over(s));
+        let to_run = || timed(&plan.steps).filter(|s| !self.is_over(s));
         self.rest = self.site.is_in_real_time().then(|| self.budget.or_length_of(to_run(), self.site.now().elapsed));
         let mut bad = 0;
-        for (at, step) in plan.steps.iter().enumerate() {
+        let mut next = 0;
+        for at_once in slices(&plan.steps) {
+            let (at, step) = (next, &at_once[0]);
+            next += at_once.len();
             if self.stopped() {
                 break;
+            }
+            if at_once.len() > 1 {
+                bad += self.streams(at_once, &plan.steps[at..], on_event)?;
+                continue;
             }
             if self.is_over(step) {
                 continue;
@@ -132,14 +140,14 @@ impl<'a> Conductor<'a> {
             if self.options.predict && step.phase == Phase::Measure {
                 self.predict_ladder(&plan.steps[at..], on_event)?;
             }
-            let rest = plan.steps[at..].iter().filter(|s| !self.is_over(s));
+            let rest = timed(&plan.steps[at..]).filter(|s| !self.is_over(s));
             let fitted = self.budget.fitted(step, rest, self.site.now().elapsed);
             let (fitted, note) = self.past.floors.raised(fitted);
             if let Some(note) = note {
                 on_event(Event::Note(&note));
             }
             let step = &fitted.with_rate_of(self.past.seen.iter().map(|o| (o.step(), o.iops())));
-            on_event(Event::StepStarted(step));
+            on_event(Event::StepStarted(std::slice::from_ref(step)));
             bad += u32::from(self.step(step, on_event)?);
             let is_last = !plan.steps[at + 1..].iter().any(|later| same_ladder(later, step));
             if is_last && step.phase == Phase::Measure && !self.stopped() {
@@ -172,7 +180,7 @@ impl<'a> Conductor<'a> {
     /// Runs and commits one step; true when it went wrong.
     pub(super) fn step(&mut self, step: &Step, on_event: &mut OnEvent<'_>) -> Result<bool, ConductError> {
         let begun = self.site.now().elapsed;
-        let result = self.run_step(step, &mut |p| on_event(Event::StepProgress(step, p)))?;
+        let result = self.run_step(step, &mut |p| on_event(Event::StepProgress(std::slice::from_ref(step), p)))?;
         self.lab.commit_step(self.run, step, result.as_ref())?;
         let record = result.as_ref().ok();
         if self.past.loops.take(step, record) {
@@ -187,10 +195,40 @@ impl<'a> Conductor<'a> {
         on_event(Event::StepEnded(&view));
         let measured_ns = record.map_or(0, |r| r.runtime_ns) + step.length.ramp_ns;
         self.budget.step_took(self.site.now().elapsed.saturating_sub(begun), measured_ns);
-        Ok(match &result {
-            Ok(r) => r.errors() > 0 || r.warnings.iter().any(|w| matches!(w, Warning::VerifyFailed { .. })),
-            Err(_) => true,
-        })
+        Ok(went_wrong(&result))
+    }
+
+    /// Runs and commits streams that run at once; how many went wrong. `rest`: the plan from them on.
+    fn streams(&mut self, streams: &[Step], rest: &[Step], on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
+        if streams.iter().all(|s| self.past.done.contains(&s.index)) {
+            return Ok(0);
+        }
+        // Killed between two commits: a stream's figures belong to those that ran with it, so all are measured again.
+        for stream in streams.iter().filter(|s| self.past.done.remove(&s.index)) {
+            self.lab.drop_step(self.run, stream.index)?;
+        }
+        let now = self.site.now().elapsed;
+        let left = || timed(rest).filter(|s| !self.is_over(s));
+        let fitted: Vec<Step> = streams.iter().map(|step| self.budget.fitted(step, left(), now)).collect();
+        on_event(Event::StepStarted(&fitted));
+        let mut on_progress = |p: &Progress| on_event(Event::StepProgress(&fitted, p));
+        let mut control = SiteControl { stop: self.stop, on_progress: &mut on_progress };
+        let results = match fitted.iter().find_map(|s| refuse_missing_rate(s).and(refuse_missing_drives(s)).err()) {
+            Some(failure) => fitted.iter().map(|_| Err(failure.clone())).collect(),
+            None => self.site.run_streams(&fitted, &mut control)?,
+        };
+        let mut bad = 0;
+        for (step, result) in fitted.iter().zip(&results) {
+            self.lab.commit_step(self.run, step, result.as_ref())?;
+            on_event(Event::StepEnded(&step_view(step, result.as_ref())));
+            bad += u32::from(went_wrong(result));
+        }
+        let measured = |(step, result): (&Step, &Result<StepRecord, StepFailure>)| {
+            result.as_ref().map_or(0, |record| record.runtime_ns) + step.length.ramp_ns
+        };
+        let measured_ns = fitted.iter().zip(&results).map(measured).max().unwrap_or(0);
+        self.budget.step_took(self.site.now().elapsed.saturating_sub(now), measured_ns);
+        Ok(bad)
     }
 
     /// Runs one step at the site, without keeping anything of it. The outer error ends the run.
@@ -203,6 +241,14 @@ impl<'a> Conductor<'a> {
             return Ok(Err(failure));
         }
         Ok(self.site.run(step, &mut SiteControl { stop: self.stop, on_progress })?)
+    }
+}
+
+/// Whether a step yielded nothing, or failed I/Os or damaged data.
+fn went_wrong(result: &Result<StepRecord, StepFailure>) -> bool {
+    match result {
+        Ok(r) => r.errors() > 0 || r.warnings.iter().any(|w| matches!(w, Warning::VerifyFailed { .. })),
+        Err(_) => true,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 
-use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
+use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
     Access, Binding, BlockDevice, DeviceKind, HostSampler, OpenFlags, PlacementError, ProbeError, Root, TargetKind,
     Topology, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
@@ -53,6 +53,60 @@ impl RealSite {
         disproof(step, &record, cached_before).map_or(Ok(record), Err)
     }
 
+    /// Runs streams at once. The host's counters are those of all of them together: a stream's own record is completed
+    /// without them.
+    pub(super) fn measure_streams(
+        &mut self,
+        streams: &[Step],
+        control: &mut SiteControl<'_>,
+    ) -> Vec<Result<StepRecord, StepFailure>> {
+        self.try_measure_streams(streams, control)
+            .unwrap_or_else(|failure| streams.iter().map(|_| Err(failure.clone())).collect())
+    }
+
+    fn try_measure_streams(
+        &mut self,
+        streams: &[Step],
+        control: &mut SiteControl<'_>,
+    ) -> Result<Vec<Result<StepRecord, StepFailure>>, StepFailure> {
+        let topology = Topology::read(&Root::live()).map_err(|e| probe_failure(&e))?;
+        let mut names = Vec::new();
+        let mut plans = Vec::new();
+        for step in streams {
+            let devices = self.devices_of(step);
+            refuse_unpollable(step, &devices)?;
+            names.extend(devices.into_iter().map(|d| d.name));
+            let stopper = AdaptiveStop::new();
+            let precise_enough = Box::new(move |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step));
+            plans.push(StreamPlan { step, cpus: self.cpus_for(step, &topology)?, precise_enough });
+        }
+        names.sort_unstable();
+        names.dedup();
+        let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
+        let bindings = self.bound.bindings.clone();
+        let probe: Option<Box<dyn HostProbe>> = Some(Box::new(Probe(sampler)));
+        let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe });
+        let mut control =
+            RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
+        let mut results = runner.run_streams(plans, &mut control);
+        let is_stopped = control.stopped();
+        for (step, result) in streams.iter().zip(&mut results) {
+            let Ok(record) = result else { continue };
+            let host = record.host.take();
+            self.complete(step, record, is_stopped).map_err(|e| probe_failure(&e))?;
+            record.host = host.map(|host| self.with_baseline(host));
+        }
+        Ok(results)
+    }
+
+    fn with_baseline(&self, mut host: HostDelta) -> HostDelta {
+        if let Some(baseline) = &self.baseline {
+            host.idle_baseline = baseline.idle_baseline;
+            host.idle_baseline_window_ns = baseline.idle_baseline_window_ns;
+        }
+        host
+    }
+
     /// CPUs of the workers in their order: all threads of the first target, then of the second, and so on. `local` and
     /// `remote` are those of each target's own node.
     fn cpus_for(&self, step: &Step, topology: &Topology) -> Result<Vec<u32>, StepFailure> {
@@ -82,11 +136,8 @@ impl RealSite {
         }
         let files = self.open_files(step);
         let region = step.workload.region;
+        record.host = record.host.take().map(|host| self.with_baseline(host));
         if let Some(host) = &mut record.host {
-            if let Some(baseline) = &self.baseline {
-                host.idle_baseline = baseline.idle_baseline;
-                host.idle_baseline_window_ns = baseline.idle_baseline_window_ns;
-            }
             host.page_cache_bytes = cached_bytes(&files);
         }
         let files_bytes: u64 = files.iter().map(|(_, len)| len).sum();

@@ -9,7 +9,7 @@ use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{Binding, FileMark, HostFacts, ProbeError, Root, device_by_name, free_bytes};
 use fathom_message::Message;
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
-use fathom_record::{HostDelta, RunControl, StepFailure, StepRecord, Warning};
+use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
 use fathom_store::MadeFile;
 
 use super::bind::{Bound, Seen, Use, capacity_bytes, look_at, make_or_adopt, remove_abandoned, uses, with_regions};
@@ -220,13 +220,9 @@ impl Site for RealSite {
         step: &Step,
         control: &mut SiteControl<'_>,
     ) -> Result<Result<StepRecord, StepFailure>, SettingError> {
-        let devices: Vec<String> = match step.role.settings.is_empty() {
-            true => Vec::new(),
-            false => self.devices_of(step).into_iter().map(|d| d.name).collect(),
-        };
-        let in_force = match self.settings.ensure(&step.role.settings, &devices)? {
+        let in_force = match self.settings_for(step)? {
             Ok(in_force) => in_force,
-            Err(failure) => return Ok(Err(self.today.explain(step, failure))),
+            Err(failure) => return Ok(Err(failure)),
         };
         let result = self.run_step(step, control).map(|mut record| {
             record.features.extend(in_force);
@@ -234,6 +230,29 @@ impl Site for RealSite {
             record
         });
         Ok(result.map_err(|failure| self.today.explain(step, failure)))
+    }
+
+    fn run_streams(
+        &mut self,
+        streams: &[Step],
+        control: &mut SiteControl<'_>,
+    ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
+        // Settings are the host's, not a stream's: all streams of a set are planned with the same.
+        let in_force = match self.settings_for(&streams[0])? {
+            Ok(in_force) => in_force,
+            Err(failure) => return Ok(streams.iter().map(|_| Err(failure.clone())).collect()),
+        };
+        let mut results = self.measure_streams(streams, control);
+        for (step, result) in streams.iter().zip(&mut results) {
+            match result {
+                Ok(record) => {
+                    record.features.extend(in_force.iter().cloned());
+                    self.today.name_as_then(step, record);
+                }
+                Err(failure) => *failure = self.today.explain(step, failure.clone()),
+            }
+        }
+        Ok(results)
     }
 
     fn recall(&mut self, _step: &Step, _record: &StepRecord, _stop: &AtomicBool) -> Result<(), StepFailure> {
@@ -281,6 +300,16 @@ impl Drop for RealSite {
 }
 
 impl RealSite {
+    /// Puts the settings of a step in force. The outer error ends the run.
+    fn settings_for(&mut self, step: &Step) -> Result<Result<Vec<FeatureUse>, StepFailure>, SettingError> {
+        let devices: Vec<String> = match step.role.settings.is_empty() {
+            true => Vec::new(),
+            false => self.devices_of(step).into_iter().map(|d| d.name).collect(),
+        };
+        let ensured = self.settings.ensure(&step.role.settings, &devices)?;
+        Ok(ensured.map_err(|failure| self.today.explain(step, failure)))
+    }
+
     fn run_step(&mut self, step: &Step, control: &mut SiteControl<'_>) -> Result<StepRecord, StepFailure> {
         if step.phase == Phase::Purge {
             let now = self.now().unix_ns;
