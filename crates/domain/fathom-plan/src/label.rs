@@ -44,6 +44,12 @@ impl Label {
         self.words.push((topic, word));
         Label { message, ..self }
     }
+
+    /// The same behind one more word; `message` is of the whole label.
+    fn behind(mut self, topic: Topic, word: String, message: Message) -> Label {
+        self.words.insert(0, (topic, word));
+        Label { message, ..self }
+    }
 }
 
 /// A word of a label: as it is stored, and for people.
@@ -143,13 +149,19 @@ fn with_part(label: Label, part: LabelPart, step: &Step) -> Label {
             ),
             None => label,
         },
-        LabelPart::Stream => match &step.role.stream {
-            Some(stream) => label.with(
+        // In front: a table that cuts long labels keeps what tells streams apart.
+        LabelPart::Stream => match (&step.role.stream, &step.role.alone) {
+            (Some(stream), _) => label.behind(
                 Topic::Part(part),
-                format!(", stream {}", stream.name),
+                format!("{}: ", stream.name),
                 msg!("label-stream", label = message, name = &stream.name),
             ),
-            None => label,
+            (None, Some(alone)) => label.behind(
+                Topic::Part(part),
+                format!("{} alone: ", alone.name),
+                msg!("label-stream-alone", label = message, name = &alone.name),
+            ),
+            (None, None) => label,
         },
         _ => match trait_words(part, step) {
             Some(words) => label.with(

@@ -47,6 +47,6 @@ pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
     PlacementKind, Rate, RateProcess, Region, Step, Verify, Workload,
 };
-pub use stream::{Stream, slices, timed};
+pub use stream::{Alone, Stream, alone, slices, timed};
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};
 pub use target::TargetId;

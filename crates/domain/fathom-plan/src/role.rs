@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::goal::LatencyGoal;
 use crate::step::RateProcess;
-use crate::stream::Stream;
+use crate::stream::{Alone, Stream};
 
 /// Ties between steps. All empty for a step that stands alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub stream: Option<Stream>,
+    /// The stream that this step beside the plan does once more, alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub alone: Option<Alone>,
     /// Settings of the host in force during the step, beside those found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::label::set_label;
 use crate::role::LabelPart;
-use crate::step::Step;
+use crate::step::{Phase, Step};
 use crate::target::TargetId;
 
 /// A step's place among those that run at once with it. They follow each other in the plan.
@@ -20,6 +20,28 @@ pub struct Stream {
     pub of: u32,
     /// What the user calls it: the section of a job file, a letter.
     pub name: String,
+}
+
+/// Whose work a step does without the streams beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Alone {
+    /// Index of the stream's step.
+    pub step: u32,
+    /// The stream's name.
+    pub name: String,
+}
+
+/// What a stream does, once more and alone, as a step beside the plan. `None` for a step that is no stream.
+#[must_use]
+pub fn alone(stream: &Step, index: u32) -> Option<Step> {
+    let name = stream.role.stream.as_ref()?.name.clone();
+    let mut step = stream.clone();
+    (step.index, step.phase) = (index, Phase::Probe);
+    step.role.stream = None;
+    step.role.alone = Some(Alone { step: stream.index, name });
+    set_label(&mut step);
+    Some(step)
 }
 
 /// Why steps cannot run at once.
@@ -83,4 +105,60 @@ pub fn timed(steps: &[Step]) -> impl Iterator<Item = &Step> {
 /// The steps in the order they run: what runs at once stands in one slice.
 pub fn slices(steps: &[Step]) -> impl Iterator<Item = &[Step]> {
     steps.chunk_by(|a, b| a.role.stream.as_ref().zip(b.role.stream.as_ref()).is_some_and(|(a, b)| a.set == b.set))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Knobs, Plan};
+
+    fn load(words: &[(&str, &str)], target: &str) -> (Knobs, Vec<TargetId>) {
+        let mut knobs = Knobs::new();
+        words.iter().for_each(|(key, value)| knobs.set(key, value).expect("a knob"));
+        (knobs, vec![TargetId::new(target)])
+    }
+
+    #[test]
+    fn loads_by_hand_are_streams_of_one_set_and_the_longest_is_the_time_of_all() {
+        let loads = vec![
+            load(&[("runtime", "4s")], "f"),
+            load(&[("runtime", "9s"), ("rw", "write"), ("precondition", "quick"), ("size", "1m")], "g"),
+        ];
+        let plan = Plan::from_io_streams(loads, "fathom io").expect("a plan");
+        let (before, streams): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(|s| s.role.stream.is_none());
+        assert!(!before.is_empty() && before.iter().all(|s| s.phase != Phase::Measure), "conditioning comes first");
+        assert_eq!(streams.len(), 2);
+        assert_eq!(streams[0].label, "A: 4k random read T1 QD1");
+        assert_ne!(streams[0].seed, streams[1].seed);
+        assert_eq!(slices(&plan.steps).last().map(<[Step]>::len), Some(2));
+        let timed: Vec<u64> = timed(&plan.steps).map(|s| s.length.budget_ns).collect();
+        assert_eq!((timed.len(), timed.last()), (before.len() + 1, Some(&9_000_000_000)));
+        let one = Plan::from_io_streams(vec![load(&[], "f")], "fathom io").expect("a plan");
+        assert_eq!((one.steps.len(), &one.steps[0].role.stream), (1, &None));
+    }
+
+    #[test]
+    fn a_stream_alone_is_the_same_load_beside_the_plan() {
+        let loads = vec![load(&[("iodepth", "8")], "f"), load(&[("rw", "write")], "g")];
+        let plan = Plan::from_io_streams(loads, "fathom io").expect("a plan");
+        let alone = alone(&plan.steps[0], 7).expect("a stream");
+        assert_eq!(
+            (alone.index, alone.phase, alone.label.as_str()),
+            (7, Phase::Probe, "A alone: 4k random read T1 QD8")
+        );
+        assert_eq!(
+            (&alone.workload, &alone.load, &alone.role.stream),
+            (&plan.steps[0].workload, &plan.steps[0].load, &None)
+        );
+        assert_eq!(super::alone(&alone, 8), None);
+    }
+
+    #[test]
+    fn a_time_budget_is_shared_by_sets_not_by_streams() {
+        let loads = vec![load(&[("runtime", "10s")], "f"), load(&[("runtime", "10s"), ("rw", "write")], "g")];
+        let mut plan = Plan::from_io_streams(loads, "fathom io").expect("a plan");
+        plan.scale_to_time_budget(5_100_000_000).expect("time enough");
+        assert!(plan.steps.iter().all(|s| s.length.budget_ns == 5_000_000_000), "{:?}", plan.steps);
+        assert_eq!(plan.time_budget_ns(), Some(5_000_000_000));
+    }
 }

@@ -231,7 +231,8 @@ pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreE
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
-        if let Ok(record) = &stored.outcome {
+        // What the host counted is of all streams of a set together.
+        if let (Ok(record), None) = (&stored.outcome, &stored.step.role.stream) {
             out.push(observation(&stored.step, record, facts.as_mut()));
         }
     }

@@ -104,6 +104,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         &document.run.question,
         &document.steps,
         document.comparison.as_ref(),
+        &document.stream_sets,
     );
     let open = head.plan.study.settle.then(|| would_settle(seen.into_iter().flatten().collect())).flatten();
     if let (Some(open), Some(first)) = (open, document.verdict.first_mut()) {

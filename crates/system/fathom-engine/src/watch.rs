@@ -157,9 +157,13 @@ impl Watch {
         let prepare_ns = sampling.prepare();
         let read_ns = (2 * sampling.begin() + READING_LEAD_NS).min(ramp_ns);
         let lead_ns = (2 * prepare_ns + read_ns + SAMPLER_LEAD_NS).min(ramp_ns);
-        let start_ns = self.place.as_ref().map_or(0, Place::begin_ns).max(self.clock.now()) + ramp_ns;
+        if let Some(place) = &self.place {
+            // No worker begins before: what it did would not be counted.
+            std::thread::sleep(Duration::from_nanos(place.begin_ns().saturating_sub(self.clock.now())));
+        }
+        let start_ns = self.clock.now() + ramp_ns;
         let window = Window { start_ns, interval_ns: self.crew.interval_ns };
-        let started_unix_ns = unix_ns() + start_ns.saturating_sub(self.clock.now());
+        let started_unix_ns = unix_ns() + ramp_ns;
         self.crew.shared.end_by(start_ns.saturating_add(step.length.budget_ns));
         self.crew.shared.set_stage(Stage::Run(window));
         if ramp_ns > 0 {

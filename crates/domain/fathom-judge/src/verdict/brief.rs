@@ -116,15 +116,18 @@ pub(super) fn report(run: i64) -> Option<NextCommand> {
     Some(NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") })
 }
 
+/// The run again, with probes.
+pub(super) fn with_probes(run: i64, why: Message) -> Option<NextCommand> {
+    Some(NextCommand { command: format!("fathom run --like {run} --explain"), why })
+}
+
 /// What follows from the limit of the step that the answer stands on.
 pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<NextCommand> {
     match step.limit.name {
         LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
-        LimitName::Unknown => {
-            Some(NextCommand { command: format!("fathom run --like {run} --explain"), why: msg!("next-explain") })
-        }
+        LimitName::Unknown => with_probes(run, msg!("next-explain")),
         // A machine that is not there cannot be looked at.
         _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(run),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),

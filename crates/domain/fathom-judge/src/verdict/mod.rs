@@ -15,19 +15,22 @@ mod quick;
 mod scaling;
 mod sides;
 mod snia;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod tune;
 
 use fathom_message::{Message, msg};
+use fathom_plan::Phase;
 
 pub use snia::loops;
 
-use crate::document::{Comparison, StepView, Verdict};
+use crate::document::{Comparison, StepView, StreamSetView, Verdict};
 
 /// Answers the question of `study` from its steps; an empty run is answered as such. `comparison`: the sides of a run
 /// that measured in turns. Where the study does not ask for them itself, they are answered first, and before them the
-/// latencies that the user asked for. `run`: its number, which the commands that follow name.
+/// latencies that the user asked for; what streams gave at once comes before what steps gave alone. `run`: its number, which
+/// the commands that follow name.
 #[must_use]
 pub fn verdicts(
     run: i64,
@@ -35,8 +38,19 @@ pub fn verdicts(
     question: &Message,
     steps: &[StepView],
     comparison: Option<&Comparison>,
+    stream_sets: &[StreamSetView],
 ) -> Vec<Verdict> {
     let mut out = goal::verdicts(steps, run);
+    let of_streams = streams::verdicts(question, steps, stream_sets, run);
+    if !of_streams.is_empty() {
+        out.extend(of_streams);
+        let lone: Vec<StepView> =
+            steps.iter().filter(|s| s.role.stream.is_none() && s.role.alone.is_none()).cloned().collect();
+        if lone.iter().any(|s| s.phase == Phase::Measure && s.ios > 0) {
+            out.extend(of_study(run, study, question, &lone));
+        }
+        return out;
+    }
     out.extend(match (study, comparison) {
         ("pinning", Some(sides)) => pinning::verdicts(question, steps, sides),
         ("tune", Some(sides)) => tune::verdicts(question, steps, sides, run),

@@ -101,7 +101,7 @@ fn limited(mut view: StepView, name: LimitName, sentence: &str) -> StepView {
 }
 
 fn one(study: &str, steps: &[StepView], sides: Option<&Comparison>) -> Verdict {
-    let mut all = verdicts(7, study, &question(), steps, sides);
+    let mut all = verdicts(7, study, &question(), steps, sides, &[]);
     assert_eq!(all.len(), 1, "{all:#?}");
     is_brief(&all[0].brief);
     all.remove(0)

@@ -280,15 +280,33 @@ fn texts_that_are_no_job_file_say_where() {
 }
 
 #[test]
-fn sections_that_would_run_at_once_are_refused() {
-    assert_snapshot!(error("[a]\nfilename=f\nrw=read\n[b]\nfilename=f\nrw=write\n"), @r"
-    error: fio would run [b] at the same time as [a]; Fathom runs one step at a time
-      job.fio:4:1
-    4 | [b]
-      | ^^^ add stonewall to [b] to run one after the other, or let the sections differ in filename alone
+fn sections_that_differ_are_streams_until_a_stonewall() {
+    let text = "[global]\nsize=1m\n[a]\nfilename=f\nrw=read\nramp_time=1s\n[b]\nfilename=g\nrw=write\n[b2]\nfilename=h\nrw=write\n\
+                [c]\nstonewall\nfilename=f\nrw=randread\n";
+    let plan = plan(text);
+    let streams: Vec<_> =
+        plan.steps.iter().map(|s| s.role.stream.as_ref().map(|s| (s.set, s.index, s.of, s.name.as_str()))).collect();
+    assert_eq!(streams, [Some((0, 0, 2, "a")), Some((0, 1, 2, "b")), None]);
+    // Equal sections are one stream over several targets; all of a set warm up as long.
+    assert_eq!((paths(&plan.steps[1]), plan.steps[1].length.ramp_ns), (vec!["g", "h"], 1_000_000_000));
+    let labels: Vec<&str> = plan.steps.iter().map(|s| s.label.as_str()).collect();
+    assert_eq!(labels[..2], ["a: 4k sequential read T1 QD1", "b: 4k sequential write T1 QD1"]);
+    assert!(plan.steps.iter().all(|s| crate::label_message(s).as_verbatim().is_none()), "labels of our own");
+    // Written as a job file and read again they run at once as before.
+    let again = parse_fio_job(&fio_job_text(&plan.steps, &english), "job.fio", &env).unwrap_or_else(|e| panic!("{e}"));
+    let sets = |plan: &Plan| plan.steps.iter().map(|s| s.role.stream.as_ref().map(|s| s.set)).collect::<Vec<_>>();
+    assert_eq!(sets(&again), sets(&plan));
+}
+
+#[test]
+fn a_stream_that_writes_what_another_one_verifies_is_refused_by_its_line() {
+    let text = "[a]\nfilename=f\nrw=randwrite\nverify=crc32c\n[b]\nfilename=f\nrw=write\n";
+    assert_snapshot!(error(text), @r"
+    error: stream b writes f, which stream a verifies
+      job.fio:5:1
+    5 | [b]
+      | ^^^ give each of them a target of its own, or leave out verify
     ");
-    let after = plan("[a]\nfilename=f\n[b]\nstonewall\nfilename=g\n");
-    assert_eq!(after.steps.len(), 2);
 }
 
 #[test]

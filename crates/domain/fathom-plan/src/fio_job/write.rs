@@ -44,7 +44,7 @@ fn share_region(step: &Step, options: &mut Vec<(&'static str, String)>) {
     }
 }
 
-/// An fio job file of steps that run one after the other. `say` puts what fio has no word for into a comment.
+/// An fio job file of steps that run one after the other, streams at once. `say` puts what fio has no word for into a comment.
 #[must_use]
 pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String {
     let mut text = String::new();
@@ -54,9 +54,9 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
             text += &format!("; {}\n", say(&remark).replace(['\n', '\r'], " "));
         }
         for (i, target) in step.targets.iter().enumerate() {
-            text += &format!("[step-{}-{i}]\n", step.index);
-            // Only the first target waits for the step before: the others run beside it.
-            if i == 0 {
+            text += &format!("[{}]\n", section_name(step, i));
+            // Only the first target of the first stream waits for the step before: the others run beside it.
+            if i == 0 && step.role.stream.as_ref().is_none_or(|stream| stream.index == 0) {
                 text += "stonewall\n";
             }
             text += &format!("filename={}\n", fio_file_name(target.as_str()));
@@ -67,6 +67,17 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
         text.push('\n');
     }
     text
+}
+
+/// A stream's section is called as the stream.
+fn section_name(step: &Step, target: usize) -> String {
+    let is_plain =
+        |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    match step.role.stream.as_ref().map(|stream| stream.name.as_str()).filter(is_plain) {
+        Some(name) if step.targets.len() == 1 && name != "global" => name.to_owned(),
+        Some(name) => format!("{name}-{target}"),
+        None => format!("step-{}-{target}", step.index),
+    }
 }
 
 /// What of a step fio has no word for.

@@ -66,7 +66,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
         let load = LoadArgs::try_parse_from(words).map_err(|e| {
             let text = e.to_string();
             let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
-            Problem::usage(format!("behind `--`: {text}"), "name the loads in the words of fathom io, parted by `--`")
+            Problem::usage(format!("behind `--`: {text}"), "name loads by their targets and knobs, parted by `--`; options of the run, such as --json, stand before the first")
         })?;
         check_overwrite(io.common.overwrite, &load.target)?;
         let targets = if load.target.is_empty() { first.clone() } else { source::targets(None, &load.target)? };

@@ -4,7 +4,7 @@
 
 use fathom_message::msg;
 use fathom_model::{LimitName, NextStep, Observation, Probe, level_turns, missing_probes, next_step, step_to_repeat};
-use fathom_plan::{Phase, Plan, Role, RunLength, Step, Turn};
+use fathom_plan::{Phase, Plan, Role, RunLength, Step, Turn, alone};
 
 use super::budget::Budget;
 use super::steps::Conductor;
@@ -27,9 +27,9 @@ impl Conductor<'_> {
     /// # Errors
     /// [`ConductError`]. A probe that is refused is not an error: it is stored with the reason.
     pub(super) fn explain(&mut self, plan: &Plan, on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
+        let mut bad = self.streams_alone(plan, on_event)?;
         let mut all = observations_of(self.lab, self.run)?;
         let budget = self.budget.clone();
-        let mut bad = 0;
         for at in 0..all.len() {
             let mut tried: Vec<LimitName> = Vec::new();
             while all[at].step().phase == Phase::Measure && !self.stopped() {
@@ -42,6 +42,21 @@ impl Conductor<'_> {
                 }
                 bad += self.beside(&steps, &mut all, on_event)?;
             }
+        }
+        Ok(bad)
+    }
+
+    /// Runs each stream of the plan once more, alone: what it gives without the others beside it. The number of those that
+    /// went wrong.
+    fn streams_alone(&mut self, plan: &Plan, on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
+        let mut bad = 0;
+        for stream in &plan.steps {
+            let Some(step) = alone(stream, self.next_index(plan)?) else { continue };
+            if self.stopped() || !self.budget.has_time_for(std::slice::from_ref(&step), self.site.now().elapsed) {
+                break;
+            }
+            on_event(Event::StepStarted(std::slice::from_ref(&step)));
+            bad += u32::from(self.step(&step, on_event)?);
         }
         Ok(bad)
     }

@@ -1,6 +1,7 @@
 //! The conductor against scripted sites: refusals, failures, stops at each phase, budgets, resumption.
 
 mod beside;
+mod streams;
 
 use std::path::PathBuf;
 

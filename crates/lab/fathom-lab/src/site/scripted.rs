@@ -230,6 +230,22 @@ impl Site for ScriptedSite {
         Ok(result)
     }
 
+    fn run_streams(
+        &mut self,
+        streams: &[Step],
+        control: &mut SiteControl<'_>,
+    ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
+        let (begun, mut ended) = (self.elapsed, self.elapsed);
+        let mut results = Vec::new();
+        for stream in streams {
+            self.elapsed = begun;
+            results.push(self.run(stream, control)?);
+            ended = ended.max(self.elapsed);
+        }
+        self.elapsed = ended;
+        Ok(results)
+    }
+
     fn recall(&mut self, step: &Step, _record: &StepRecord, _stop: &AtomicBool) -> Result<(), StepFailure> {
         self.calls.push(Call::Recall(step.index));
         match self.cannot_recall {

@@ -1,0 +1,92 @@
+//! Loads that run at once: fio's sections and `io A -- B`, their sum, what they lose beside each other, and bad input.
+
+mod cli;
+
+use std::fs;
+use std::process::Command;
+
+use cli::{Place, skipped};
+use serde_json::Value;
+
+/// fio's own result of a job file.
+fn fio(place: &Place, job: &str) -> Option<Value> {
+    let output = Command::new("fio").args(["--output-format=json", job]).current_dir(place.work()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(serde_json::from_str(&text[text.find('{').expect("JSON")..]).expect("fio's JSON"))
+}
+
+#[test]
+fn sections_of_a_job_run_at_once_and_do_as_much_as_in_fio() {
+    let place = Place::new();
+    let job = "[global]\nsize=1m\nioengine=psync\n[reads]\nrw=randread\nbs=4k\nfilename=a.dat\nloops=3\n\
+               [log]\nrw=write\nbs=2k\nfdatasync=1\nfilename=b.dat\n[scan]\nrw=read\nbs=64k\nfilename=a.dat\nioengine=libaio\niodepth=4\n";
+    fs::write(place.file("three.fio"), job).expect("written");
+    let Some(theirs) = fio(&place, "three.fio") else { return skipped("fio is absent") };
+    let ours = place.json("run three.fio --overwrite", 0);
+    let steps = ours["steps"].as_array().expect("steps");
+    assert_eq!(steps.len(), 3);
+    for (at, step) in steps.iter().enumerate() {
+        let job = &theirs["jobs"][at];
+        assert_eq!(step["role"]["stream"]["name"], job["jobname"]);
+        let total = job["read"]["total_ios"].as_u64().unwrap_or(0) + job["write"]["total_ios"].as_u64().unwrap_or(0);
+        assert_eq!(step["ios"].as_u64(), Some(total), "{}", job["jobname"]);
+    }
+    assert_eq!(steps[1]["syncs"]["ios"], 512);
+    let set = &ours["stream_sets"][0];
+    let sum: f64 = steps.iter().filter_map(|s| s["iops"].as_f64()).sum();
+    assert!((set["iops"].as_f64().expect("a sum") - sum).abs() < 1.0, "{set}");
+}
+
+#[test]
+fn loads_by_hand_run_at_once_and_each_alone_when_asked_why() {
+    let place = Place::new();
+    let words = "io --json --target a.dat --size 1m --rw randread --iodepth 8 --runtime 300ms --explain \
+                 -- --target b.dat --size 1m --rw write --fdatasync 1 -- --rw randread --rate_iops 50";
+    let document = place.run(words).json();
+    let labels: Vec<&str> =
+        document["steps"].as_array().expect("steps").iter().filter_map(|s| s["label"].as_str()).collect();
+    assert_eq!(
+        labels,
+        [
+            "A: 4k random read T1 QD8",
+            "B: 4k sequential write + fdatasync T1 QD1",
+            "C: 4k random read T1 QD1 at 50/s",
+            "A alone: 4k random read T1 QD8",
+            "B alone: 4k sequential write + fdatasync T1 QD1",
+            "C alone: 4k random read T1 QD1 at 50/s",
+        ]
+    );
+    // The third has the target of the first, and all run as long as the first says.
+    assert_eq!(document["steps"][2]["targets"][0], document["steps"][0]["targets"][0]);
+    assert!(document["steps"].as_array().is_some_and(|all| all.iter().all(|s| s["runtime_s"] == 0.3)), "{document}");
+    let shown = place.run("show last").out;
+    assert!(shown.contains("3 streams at once give") && shown.contains("of alone"), "{shown}");
+    assert!(shown.lines().count() <= 14, "{shown}");
+    // Each run of the same loads is compared stream by stream.
+    place.run(words).json();
+    let compared = place.json("compare 1 2", 0);
+    assert_eq!(compared["steps"].as_array().map(Vec::len), Some(3), "{compared}");
+    let page = place.run("report 2 --output page.html");
+    assert!(page.code == Some(0) && place.file("page.html").exists(), "{}", page.err);
+}
+
+#[test]
+fn streams_that_cannot_be_are_refused_before_anything_is_made() {
+    let place = Place::new();
+    for (words, said) in [
+        ("io --target a --size 1m -- --bs", "behind `--`"),
+        ("io --target a --size 1m -- --rw read --json", "stand before the first"),
+        ("io --target a --size 1m -- --rw sideways", "sideways"),
+        ("io --target a --size 1m --rw randwrite --verify crc32c -- --rw write", "which stream A verifies"),
+        ("io --target sim:r740xd/pm1725-0 -- --rw randread", "one load at a time"),
+    ] {
+        let run = place.run(words);
+        assert!(
+            run.code != Some(0) && (run.err.contains(said) || run.out.contains(said)),
+            "{words}: {} {}",
+            run.out,
+            run.err
+        );
+        assert!(!place.file("a").exists(), "{words}");
+    }
+}
