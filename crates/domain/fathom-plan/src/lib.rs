@@ -26,8 +26,9 @@ pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
 pub use fio_job::{
-    FioKnobs, fio_bytes, fio_command, fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks,
-    knobs_from_fio, parse_fio_job,
+    FioCommandError, FioCommandLine, FioFormat, FioKnobs, fio_bytes, fio_command, fio_command_line, fio_file_name,
+    fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
+    parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
 pub use knobs::{

@@ -16,6 +16,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub test: Option<String>,
+    /// Section of the fio job file that made the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub job: Option<String>,
     /// Round of a loop that is repeated until it is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// One step by hand, in fio's words
     Io(Box<IoArgs>),
+    /// fio's command line: the same options, job files and forms of output
+    Fio(FioArgs),
     /// Dry run: steps, time, bytes written, what would be destroyed
     Plan(PlanArgs),
     /// What each study asks, how long it takes, whether it writes; with a name, all about that one
@@ -392,6 +394,25 @@ pub(crate) enum ExportFormat {
     FioLog,
     /// HdrHistogram interval log
     Hlog,
+}
+
+/// `fathom fio`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    override_usage = "fathom fio [--overwrite] [--destroy <SERIAL[:WORD+WORD]>]... <FIO'S OPTIONS AND JOB FILES>...",
+    after_help = "Files that it makes stay, as fio's do. A program that calls fio calls Fathom through a script named fio:\n  \
+    exec fathom fio --overwrite \"$@\""
+)]
+pub(crate) struct FioArgs {
+    /// Allow destroying what is on this block device, as for fathom io; before fio's own options
+    #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
+    pub(crate) destroy: Vec<String>,
+    /// Allow overwriting existing files that hold data which Fathom did not write; before fio's own options
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Options and job files as fio takes them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "WORD")]
+    pub(crate) words: Vec<String>,
 }
 
 /// `fathom io`.

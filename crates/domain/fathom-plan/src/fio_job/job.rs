@@ -56,7 +56,8 @@ pub(super) fn step(
     let named_by_fio = group.iter().zip(&files).filter(|(job, _)| !job.keys.contains_key("filename"));
     job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
     let knobs = reader.knobs(files[0].len(), group.len())?;
-    let step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
+    let mut step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
+    step.role.job = Some(first.section.name.clone());
     reader.remark_on(&step)?;
     Ok(step)
 }

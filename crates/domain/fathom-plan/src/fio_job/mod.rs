@@ -3,6 +3,7 @@
 //! fio runs the sections of a file at once unless `stonewall` parts them: so do streams here. Sections that are equal but
 //! for their files are one step, or one stream, over several targets.
 
+mod command_line;
 mod ini;
 mod job;
 mod keys;
@@ -13,7 +14,7 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use fathom_message::{Message, msg};
+use fathom_message::{Arg, Join, Message, msg};
 
 use crate::error::SourceError;
 use crate::knobs;
@@ -24,6 +25,7 @@ use crate::study::{STEPS_MAX, number};
 use ini::{Entry, Section, Source};
 use keys::{Treatment, canonical};
 
+pub use command_line::{FioCommandError, FioCommandLine, FioFormat, fio_command_line};
 pub use options::{FioKnobs, fio_options, knobs_from_fio};
 pub use units::{fio_bytes, fio_file_name, fio_file_names, fio_rates};
 pub use write::{fio_command, fio_job_text, fio_remarks};
@@ -43,8 +45,28 @@ struct Job<'a> {
 /// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that
 /// Fathom refuses (with the reason and a remedy), unsupported engines.
 pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
+    parse_fio_sections(text, file_name, &[], env)
+}
+
+/// [`parse_fio_job`] of these sections alone, as with fio's `--section`; of all where none is named.
+///
+/// # Errors
+/// As [`parse_fio_job`], and a name that no section has.
+pub fn parse_fio_sections(
+    text: &str,
+    file_name: &str,
+    only: &[String],
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Plan, SourceError> {
     let source = Source { file: file_name, text, env };
-    let sections = source.sections()?;
+    let mut sections = source.sections()?;
+    if let Some(name) = only.iter().find(|name| !sections.iter().any(|s| s.name == **name)) {
+        let known: Vec<&str> = sections.iter().map(|s| s.name.as_str()).filter(|name| *name != "global").collect();
+        let message = msg!("fio-no-such-section", name = name.clone());
+        let help = msg!("fio-no-such-section-help", sections = Arg::names(known, Join::Comma));
+        return Err(SourceError::without_place(file_name, message, Some(help)));
+    }
+    sections.retain(|s| only.is_empty() || s.name == "global" || only.contains(&s.name));
     let mut notes = Vec::new();
     let entries = sections.iter().flat_map(|s| &s.entries);
     let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());

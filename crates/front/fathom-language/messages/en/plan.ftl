@@ -405,6 +405,14 @@ fio-no-job = the job file holds no job
 fio-no-job-help = add a section, e.g. [job], besides [global]
 fio-too-many-steps = the job file has more than { $max } steps
 fio-too-many-steps-help = split it
+fio-command-refused = fio's { $option } is not supported
+fio-command-refused-help = run it with fio itself, or without this option
+fio-command-format = fio's output format { $format } is not supported
+fio-command-format-help = normal, json and json+ are; several are parted by commas
+fio-command-character = { $key }={ $text } holds a character that a job file takes for something else
+fio-command-character-help = leave out `;`, `#` and line ends
+fio-no-such-section = no section is called { $name }
+fio-no-such-section-help = there are { $sections }
 fio-needs-a-value = `{ $key }` needs a value
 fio-needs-a-value-help = write { $key }=...
 fio-section = a section is written [name]

@@ -399,6 +399,14 @@ fio-no-job = 作业文件中没有作业
 fio-no-job-help = 除 [global] 外请再加一个小节，例如 [job]
 fio-too-many-steps = 作业文件的步骤超过 { $max } 个
 fio-too-many-steps-help = 请拆分它
+fio-command-refused = 不支持 fio 的 { $option }
+fio-command-refused-help = 请用 fio 本身运行，或去掉该选项
+fio-command-format = 不支持 fio 的输出格式 { $format }
+fio-command-format-help = 支持 normal、json 和 json+；多个之间用逗号分隔
+fio-command-character = { $key }={ $text } 中有作业文件另有含义的字符
+fio-command-character-help = 请去掉 `;`、`#` 和换行
+fio-no-such-section = 没有名为 { $name } 的小节
+fio-no-such-section-help = 现有 { $sections }
 fio-needs-a-value = `{ $key }` 需要一个值
 fio-needs-a-value-help = 请写 { $key }=...
 fio-section = 小节写作 [name]

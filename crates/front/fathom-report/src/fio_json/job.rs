@@ -18,10 +18,10 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
     let detail = Detail { bins, distribution };
     let Shares { ns, us, ms } =
         shares(record.directions.iter().filter_map(|d| completion(d).0.histogram()).filter(|_| distribution));
-    let (usr_cpu, sys_cpu) = cpu_shares(record);
+    let (usr_cpu, sys_cpu) = cpu_shares(step, record);
     shape::Job {
-        jobname: step.label.clone(),
-        groupid: step.index,
+        jobname: name(step),
+        groupid: step.role.stream.as_ref().map_or(step.index, |stream| step.index - stream.index),
         error: record.failures.first().map_or(0, |f| f.errno),
         eta: 0,
         elapsed: (record.setup_ns + record.runtime_ns).div_ceil(NS_PER_S),
@@ -48,6 +48,12 @@ pub(super) fn job(step: &Step, record: &StepRecord, view: Option<&StepView>, bin
         latency_window: 0,
         fathom_note: notes(record, distribution),
     }
+}
+
+/// The name that the user gave; the label where there is none.
+fn name(step: &Step) -> String {
+    let stream = step.role.stream.as_ref().map(|stream| &stream.name);
+    step.role.job.as_ref().or(stream).unwrap_or(&step.label).clone()
 }
 
 /// fio prints 0 for what it did not measure; so do we, and say so in the notes.
@@ -78,10 +84,12 @@ fn notes(record: &StepRecord, distribution: bool) -> Vec<String> {
 }
 
 /// User and system time of the run's own threads in percent of their run time, as fio counts it for its jobs.
-fn cpu_shares(record: &StepRecord) -> (f64, f64) {
+fn cpu_shares(step: &Step, record: &StepRecord) -> (f64, f64) {
     let Some(host) = &record.host else { return (0.0, 0.0) };
     let (mut user_ns, mut system_ns, mut threads) = (0_u64, 0_u64, 0_u64);
-    for thread in host.threads.iter().filter(|t| !t.kernel) {
+    // Threads of streams are named by stream and number.
+    let prefix = step.role.stream.as_ref().map_or(String::new(), |stream| format!("fathom-w{}.", stream.index));
+    for thread in host.threads.iter().filter(|t| !t.kernel && t.name.starts_with(&prefix)) {
         user_ns += thread.user_ns;
         system_ns += thread.system_ns;
         threads += 1;

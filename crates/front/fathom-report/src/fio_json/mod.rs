@@ -7,10 +7,11 @@
 
 mod job;
 mod latency;
+mod normal;
 mod options;
 mod shape;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_judge::document::Document;
 use fathom_language::english;
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 
 use crate::json::pretty;
 
+pub use normal::fio_normal_text;
 pub(crate) use options::{size_word, thread_count};
 use shape::{Disk, FioDocument, Object};
 
@@ -82,6 +84,8 @@ fn notes(doc: &Document) -> Vec<String> {
         format!("exported by Fathom {} from run {} ({})", doc.fathom, doc.run.id, doc.run.study),
         "read_ticks and write_ticks of disk_util are not kept and printed as 0; in_queue is".to_owned(),
     ];
+    notes.extend(doc.run.plan.notes.iter().map(english));
+    notes.extend(doc.verdict.iter().map(|verdict| format!("answer: {}", english(&verdict.brief.headline))));
     for (step, reason) in doc.steps.iter().filter_map(|s| Some((s, s.reason.as_ref()?))) {
         let reason = english(reason);
         notes.push(format!("step {} ({}) {}: {reason}", step.index, step.label, step.state));
@@ -101,7 +105,11 @@ fn ended(doc: &Document, records: &[(Step, StepRecord)]) -> Timestamp {
 fn disk_util(records: &[(Step, StepRecord)]) -> Vec<Disk> {
     const NS_PER_MS: u64 = 1_000_000;
     let mut disks: Vec<(Disk, u64, u64)> = Vec::new();
-    for host in records.iter().filter_map(|(_, record)| record.host.as_ref()) {
+    // Streams of a set share one reading of the counters.
+    let mut sets = BTreeSet::new();
+    let mut is_first = |step: &Step| step.role.stream.as_ref().is_none_or(|stream| sets.insert(stream.set));
+    let sampled = records.iter().filter_map(|(step, record)| Some((step, record.host.as_ref()?)));
+    for (_, host) in sampled.filter(|(step, _)| is_first(step)) {
         for delta in &host.disks {
             let at = disks.iter().position(|(disk, ..)| disk.name == delta.device).unwrap_or_else(|| {
                 disks.push((empty_disk(&delta.device), 0, 0));

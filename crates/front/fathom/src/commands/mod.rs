@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod compare;
+mod fio;
 mod fit;
 mod fix;
 mod import;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
     match command {
         Command::Run(run) => run::run_study(args, run),
         Command::Io(io) => run::run_io(args, io),
+        Command::Fio(fio) => fio::run_fio(args, fio),
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { name, toml, json } => studies::studies(name.as_deref(), *toml, *json),
         Command::Inspect(options) => inspect::inspect(options),

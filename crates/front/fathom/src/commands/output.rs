@@ -115,7 +115,7 @@ fn write_all(directory: &Path, force: bool, files: &[(String, String)]) -> Resul
 }
 
 /// Measured steps with their records; interval histograms, which are large, only where the format needs them.
-fn measured(lab: &Lab, run: RunId, with_intervals: bool) -> Result<Vec<(Step, StepRecord)>, Problem> {
+pub(super) fn measured(lab: &Lab, run: RunId, with_intervals: bool) -> Result<Vec<(Step, StepRecord)>, Problem> {
     let mut out = Vec::new();
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;

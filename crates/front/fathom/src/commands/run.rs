@@ -104,12 +104,12 @@ fn simulated_line(document: &fathom_judge::document::Document) -> Option<String>
 }
 
 /// What is to be conducted.
-enum What<'a> {
+pub(super) enum What<'a> {
     New(&'a Plan),
     Resume(RunId),
 }
 
-fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
+pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
     Ok(ConductOptions {
         destroy: common.destroy.clone(),
         keep_files: common.keep,
@@ -136,7 +136,7 @@ fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
 }
 
 /// `look`: whether the host is looked at first, and how long may be waited for it to be idle.
-fn conduct_and_show(
+pub(super) fn conduct_and_show(
     args: &Args,
     what: &What<'_>,
     look: Option<Option<Duration>>,

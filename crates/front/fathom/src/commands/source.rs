@@ -200,7 +200,7 @@ pub(crate) fn pair<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str), 
         .ok_or_else(|| Problem::usage(format!("{flag} {text} has no `=`"), format!("write {flag} KEY=VALUE")))
 }
 
-fn text_of(path: &Path) -> Result<String, Problem> {
+pub(super) fn text_of(path: &Path) -> Result<String, Problem> {
     std::fs::read_to_string(path).map_err(|e| {
         Problem::new(
             Exit::Usage,
