@@ -114,6 +114,31 @@ fn an_answer_shown_later_names_its_own_run() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_or_was_judged_by_other_rules_does_not_spoil_the_list() {
+    let place = Place::new();
+    for engine in ["libaio", "psync"] {
+        place.run(&format!("run tune {DRIVE} --time-budget 10s --quiet --versus engine={engine}")).expect(0, &[]);
+    }
+    let list = place.run("list").out;
+    let lab = || rusqlite::Connection::open(place.lab()).expect("a lab");
+    // The sentence of another run, kept by a build of the same version that judged otherwise.
+    lab()
+        .execute_batch(
+            "UPDATE headline SET fathom_version = '0.1.0', sentence = (SELECT sentence FROM headline WHERE run_id = 1)",
+        )
+        .expect("changed");
+    assert_eq!(place.run("list").out, list);
+    lab().execute_batch("DELETE FROM headline; UPDATE step SET step_json = '{' WHERE run_id = 1").expect("damaged");
+    let ended = place.run("list");
+    ended.expect(0, &[]);
+    assert!(ended.out.contains("`engine=psync` is slower"), "run 2 is whole: {}", ended.out);
+    assert!(ended.out.contains("no answer: ") && ended.out.contains("fathom rm 1"), "{}", ended.out);
+    let runs = place.json("list", 0)["runs"].clone();
+    assert!(runs[0]["answer"].is_null() && runs[0]["answer_error"].is_string(), "{runs}");
+    assert!(runs[1]["answer"].is_string() && runs[1].get("answer_error").is_none(), "{runs}");
+}
+
+#[test]
 fn did_it_change() {
     let place = Place::new();
     let run = |set: &str| place.run(&format!("run quick {DRIVE} --time-budget 20s --quiet{set}")).expect(0, &[]);
