@@ -118,7 +118,8 @@ function briefTable(brief: Brief): HTMLElement | null {
 
 function nextLine(brief: Brief): HTMLElement | null {
   const next = brief.next;
-  return next === null ? null : el("p.next", {}, el("b", {}, text.answer.next), " ", el("code", {}, next.command), ` ${say(next.why)}`);
+  // The page does not send the reader to itself.
+  return next === null || next.command.startsWith("fathom report ") ? null : el("p.next", {}, el("b", {}, text.answer.next), " ", el("code", {}, next.command), ` ${say(next.why)}`);
 }
 
 /** The first look: all that stands before the picture. Documents of older versions have the answer in full alone. */

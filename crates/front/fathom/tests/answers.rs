@@ -191,6 +191,27 @@ fn details_hold_everything_that_the_answer_rests_on() {
 }
 
 #[test]
+fn what_does_this_one_load_give() {
+    let place = Place::new();
+    let io = format!("io {DRIVE} --rw randread --runtime 200ms");
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --iodepth 32")));
+    // Probes make the limit surer, not the answer longer.
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --explain")));
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --rate 90m --iodepth 4")));
+    for all in [place.run(&format!("{io} --details --quiet")), place.run("show --details")] {
+        for part in ["  clat ", "IOPS per busy CPU", "Trust: simulated", "Caveat: "] {
+            assert!(all.out.contains(part), "{part}\n{}", all.out);
+        }
+    }
+    let probed = place.run(&format!("{io} --explain --details --quiet")).out;
+    assert!(probed.contains("would help: more I/Os in flight") && probed.contains("(probe: QD"), "{probed}");
+    // Why nothing was measured, and the way out, are the answer.
+    let refused = place.run("io --target . --size 16m --placement 4000 --runtime 100ms -q");
+    refused.expect(1, &[]);
+    assert!(refused.out.contains("help: ") && refused.out.lines().count() <= LINES_MAX, "{}", refused.out);
+}
+
+#[test]
 fn without_a_command_the_first_three_are_named_with_their_time() {
     let ended = Place::new().run("");
     assert_eq!(ended.code, Some(0), "{}", ended.err);

@@ -2,6 +2,7 @@
 
 use fathom_message::{Message, Quantity, msg};
 use fathom_model::LimitName;
+use fathom_plan::Phase;
 
 use super::caveats::limiting_part;
 use super::kind::{Kind, Loads};
@@ -122,6 +123,8 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
+        // What probes could not tell more probes will not.
+        LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => report(run),
         LimitName::Unknown => {
             Some(NextCommand { command: format!("fathom run --like {run} --explain"), why: msg!("next-explain") })
         }

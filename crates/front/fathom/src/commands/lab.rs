@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use fathom_judge::document::Document;
+use fathom_judge::document::{Document, StepView};
 use fathom_lab::{delete_run, headline_of};
 use fathom_message::{Message, Say as _};
-use fathom_plan::{Plan, TargetId};
+use fathom_plan::{Phase, Plan, TargetId};
 use fathom_store::{Lab, RunId, RunSummary, StoreError};
 
 use super::{existing_lab, load, to_json};
@@ -108,9 +108,19 @@ pub(crate) fn show(args: &Args, run: &str, details: bool, json: bool) -> Result<
     }
     let cores = table::cores(Layout::of(&console::Term::stdout()), &document.steps);
     let separator = if cores.is_empty() { "" } else { "\n" };
-    let why = if details { explanation::reasons(&document) } else { String::new() };
+    let mut why = if details { explanation::reasons(&document) } else { String::new() };
+    // A load by hand has more to show than the rows of a table.
+    if let ([only], true) = (&measured_steps(&document)[..], details) {
+        why.push_str(&explanation::step(only, true));
+        why.push('\n');
+    }
     result(&format!("{}{why}{separator}{cores}", shown(&document, details)));
     Ok(Exit::Done)
+}
+
+/// The steps that the plan is about.
+fn measured_steps(document: &Document) -> Vec<&StepView> {
+    document.steps.iter().filter(|s| s.phase == Phase::Measure).collect()
 }
 
 /// Removes runs; the first that does not exist ends it, and says which were removed. Of a range those that there are.

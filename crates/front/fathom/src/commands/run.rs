@@ -42,7 +42,7 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     conduct_and_show(args, &what, wait, &run.common, &options, &|document| {
         let last = document.run.id;
         let mut text = answer(document, run.details);
-        if run.explain {
+        if run.explain && run.details {
             text.push_str(&explanation::reasons(document));
         }
         text.push_str(&explanation::predictions(document));
@@ -69,8 +69,15 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
     // One step by hand starts at once.
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
-        let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
-        simulated_line(document).into_iter().chain(steps).collect()
+        let last = document.run.id;
+        let mut text = answer(document, io.details);
+        if io.details {
+            let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
+            text.push('\n');
+            text.extend(simulated_line(document).into_iter().chain(steps));
+        }
+        text.push_str(&format!("More: fathom show {last} --details    report: fathom report {last}\n"));
+        text
     })
 }
 
