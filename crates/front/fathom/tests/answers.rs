@@ -104,6 +104,10 @@ fn an_answer_shown_later_names_its_own_run() {
     study(" --versus engine=psync").expect(0, &[]);
     let shown = place.run("show 1").out;
     assert!(shown.contains("Next: fathom report 1 "), "{shown}");
+    // Scaled again, the plan is as long as it now is; what the first scaling took is no longer true.
+    let again = place.run("plan --like 1 --time-budget 10m");
+    assert!(again.out.contains(" · 9 min ") || again.out.contains(" · 10 min "), "{}", again.out);
+    assert!(!format!("{}{}", again.out, again.err).contains("instead of the full"), "{}", again.out);
     let list = place.run("list").out;
     assert_eq!(list.matches("`engine=libaio`").count(), 1, "the answer of each run: {list}");
     assert_eq!(list.matches("`engine=psync` is slower").count(), 1, "{list}");

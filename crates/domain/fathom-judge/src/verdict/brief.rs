@@ -117,6 +117,12 @@ pub(super) fn report(run: i64) -> Option<NextCommand> {
     Some(NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") })
 }
 
+/// The same sides again with more time: intervals narrow with its root.
+pub(super) fn longer(run: i64) -> Option<NextCommand> {
+    let command = format!("fathom run --like {run} --time-budget 15m");
+    Some(NextCommand { command, why: msg!("next-longer") })
+}
+
 /// What follows from the limit of the step that the answer stands on.
 pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<NextCommand> {
     match step.limit.name {

@@ -401,6 +401,7 @@ next-scaling = more threads and drives
 next-explain = with probes that relieve one part each
 next-direct = the drive instead of memory
 next-inspect = links, settings and advice for this part
+next-longer = longer, to tell the sides apart
 next-report = the page with pictures
 
 # How far the figures can be trusted.

@@ -365,6 +365,7 @@ next-scaling = 更多线程与磁盘
 next-explain = 加上逐一放宽各部分的探测
 next-direct = 测磁盘而不是内存
 next-inspect = 该部分的链路、设置与建议
+next-longer = 测得更久，以区分两侧
 next-report = 带图的页面
 
 # 数据可信到什么程度。
