@@ -379,6 +379,14 @@ false_discovery_rate: number,
  */
 answer: Message, 
 /**
+ * The first look: the answer, the steps farthest apart, and how to go on; empty in older documents.
+ */
+brief: Brief, 
+/**
+ * What differs besides the figures, in a line; `None` where nothing known does.
+ */
+besides: Message | null, 
+/**
  * What limits the trust in the answer; may be empty.
  */
 caveats: Array<Message>, 
