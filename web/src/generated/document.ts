@@ -719,6 +719,10 @@ ladders: Array<LadderView>,
  */
 loops: Array<LoopView>, 
 /**
+ * Loads that several groups were put under, and whether the groups differ; empty with one group.
+ */
+groups: Array<GroupedLoad>, 
+/**
  * The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
  */
 comparison: Comparison | null, 
@@ -1073,6 +1077,20 @@ step: number,
  * Command line.
  */
 command: string, };
+
+/**
+ * A load that at least two groups were put under.
+ */
+export type GroupedLoad = { 
+/**
+ * Its steps, of all groups with their repeats.
+ */
+steps: Array<number>, 
+/**
+ * Whether the group with most IOPS gives more than the one with least beyond doubt, over all loads of the run;
+ * `None` where one of the two has no interval.
+ */
+are_apart: boolean | null, };
 
 /**
  * One look.

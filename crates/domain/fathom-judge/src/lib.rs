@@ -34,5 +34,5 @@ pub use references::references;
 pub use rfc3339::rfc3339;
 pub use steadiness::{Loops, value_of};
 pub use trust::trust;
-pub use verdict::{loops, verdicts};
+pub use verdict::{groups, loops, verdicts};
 pub use view::{limit_view, set_limits, step_view};

@@ -158,6 +158,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         verdict: Vec::new(),
         ladders: crate::ladders(&steps),
         loops: crate::loops(&steps),
+        groups: crate::groups(&steps),
         steps,
         comparison: None,
         references: Vec::new(),

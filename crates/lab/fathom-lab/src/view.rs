@@ -85,6 +85,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         host,
         ladders: ladders(&steps),
         loops: fathom_judge::loops(&steps),
+        groups: fathom_judge::groups(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),

@@ -21,6 +21,7 @@ mod tune;
 
 use fathom_message::{Message, msg};
 
+pub use groups::groups;
 pub use snia::loops;
 
 use crate::document::{Comparison, StepView, Verdict};

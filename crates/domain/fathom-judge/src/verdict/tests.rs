@@ -184,6 +184,26 @@ fn enterprise_names_the_winner_at_each_load() {
 }
 
 #[test]
+fn groups_are_apart_only_beyond_chance_and_without_intervals_that_is_not_known() {
+    let mut steps = Vec::new();
+    for (group, iops) in [("one", [100e3, 100e3, 100e3]), ("two", [100.2e3, 150e3, 150e3])] {
+        for (depth, iops) in [1, 2, 4].into_iter().zip(iops) {
+            let mut step = step(steps.len() as u32, 100, 1, depth);
+            step.group = group.into();
+            let mut view = seen(&step, iops, f64::from(depth) / iops * 1e6);
+            if depth == 4 {
+                view.iops_ci95 = None;
+            }
+            steps.push(view);
+        }
+    }
+    let found: Vec<(Vec<u32>, Option<bool>)> =
+        crate::groups(&steps).into_iter().map(|load| (load.steps, load.are_apart)).collect();
+    assert_eq!(found, [(vec![0, 3], Some(false)), (vec![1, 4], Some(true)), (vec![2, 5], None)]);
+    assert!(crate::groups(&steps[..3]).is_empty(), "one group has none to differ from");
+}
+
+#[test]
 fn the_lowest_latency_is_named_only_where_it_differs() {
     let mut steps = Vec::new();
     // At the first load alike within their intervals, at the second apart, at the third without any.

@@ -299,6 +299,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         prediction: None,
         ladders: Vec::new(),
         loops: Vec::new(),
+        groups: Vec::new(),
         references: Vec::new(),
     }
 }
