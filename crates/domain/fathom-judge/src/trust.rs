@@ -106,8 +106,9 @@ fn width(steps: &[&StepView]) -> Option<Reason> {
     // An interval narrows with the square root of the time.
     let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
     let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
-    let wide =
-        graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s, steps.len()))?;
+    // A share of what it is wider than says nothing.
+    let what = if half > 1.0 { msg!("trust-wider") } else { msg!("trust-wide", half = Quantity::share(half)) };
+    let wide = graded(half, HALF_WIDTH, what, longer(needs_s, steps.len()))?;
     Some(Reason { weight: 0.0, ..wide })
 }
 
@@ -264,6 +265,7 @@ mod tests {
         assert_eq!((level, reasons), (TrustLevel::Usable, vec!["95 % intervals are ±10 % wide".to_owned()]));
         assert_eq!(mend.as_deref(), Some("run 1 min 00 s longer (--time-budget)"));
         assert_eq!(trust(&[step(0.4)], false).level, TrustLevel::Poor);
+        assert_eq!(said(&trust(&[step(1.2)], false)).1, ["95 % intervals are wider than the figures"]);
     }
 
     #[test]

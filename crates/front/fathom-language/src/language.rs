@@ -102,12 +102,12 @@ impl Language {
         Ok(())
     }
 
-    /// ` ±5.0 %`; of an interval wider than its figure both ends, and where it begins below nothing that nothing is known.
+    /// ` ±5.0 %`; of an interval wider than its figure both ends, and where they bound nothing that it is inconclusive.
     fn plus_minus(self, quantity: &Quantity) -> Result<String, Vec<FluentError>> {
         if !is_wide(quantity) {
             return Ok(plus_minus(quantity));
         }
-        match crate::quantity::interval_words(quantity).filter(|_| quantity.ci95.is_some_and(|[low, _]| low > 0.0)) {
+        match crate::quantity::interval_words(quantity).filter(|_| quantity.ci95.is_some_and(is_bounded)) {
             Some((low, high)) => self.try_say(&Message::new("interval-wide").with("low", low).with("high", high)),
             None => self.try_say(&Message::new("interval-open")),
         }
@@ -175,6 +175,14 @@ impl FromStr for Language {
     }
 }
 
+/// Ends farther apart than this many times bound nothing.
+const BOUNDED_MAX: f64 = 30.0;
+
+/// Whether the ends of a wide interval are worth saying.
+fn is_bounded([low, high]: [f64; 2]) -> bool {
+    low > 0.0 && high < BOUNDED_MAX * low
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -185,7 +193,9 @@ mod tests {
         };
         assert_eq!(said(Language::English, 90e3, 110e3), "100k IOPS ±10.0 %");
         assert_eq!(said(Language::English, 20e3, 400e3), "100k IOPS (20.0k to 400k IOPS)");
-        assert_eq!(said(Language::English, -20e3, 400e3), "100k IOPS (inconclusive)");
+        for low in [-20e3, 1e3] {
+            assert_eq!(said(Language::English, low, 400e3), "100k IOPS (inconclusive)");
+        }
         assert_eq!(said(Language::Chinese, 20e3, 400e3), "100k IOPS（20.0k 至 400k IOPS）");
     }
 

@@ -5,6 +5,7 @@ use fathom_message::{Arg, Join, Message, Quantity, msg};
 use crate::document::{
     Brief, BriefRow, ComparedFigure, ComparedStep, Comparison, Difference, NextCommand, Side, Speed,
 };
+use crate::verdict::{longer, report};
 
 /// Differences that are named; the others are counted.
 const DIFFERENCES_SHOWN: usize = 3;
@@ -64,16 +65,18 @@ fn next(comparison: &Comparison) -> NextCommand {
     let runs = |side: &Side| side.runs.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
     let is_one_run = comparison.sides.windows(2).all(|pair| pair[0].run == pair[1].run);
     let is_open = !comparison.steps.is_empty() && comparison.steps.iter().all(|s| s.verdict == Speed::Inconclusive);
-    let (command, why) = match (&comparison.sides[..], is_open) {
-        ([first, ..], true) if is_one_run => {
-            (format!("fathom run --like {} --time-budget 15m", first.run), msg!("next-longer"))
+    match (&comparison.sides[..], is_open) {
+        ([first, ..], true) if is_one_run => longer(first.run),
+        ([.., last], true) => {
+            NextCommand { command: format!("fathom run --like {}", last.run), why: msg!("next-three-runs") }
         }
-        ([.., last], true) => (format!("fathom run --like {}", last.run), msg!("next-three-runs")),
-        ([only, ..], false) if is_one_run => (format!("fathom report {}", only.run), msg!("next-report")),
+        ([only, ..], false) if is_one_run => report(only.run),
         (sides, _) => {
             let sides: Vec<String> = sides.iter().map(runs).collect();
-            (format!("fathom compare {} -o compare.html", sides.join(" ")), msg!("next-report"))
+            NextCommand {
+                command: format!("fathom compare {} -o compare.html", sides.join(" ")),
+                why: msg!("next-report"),
+            }
         }
-    };
-    NextCommand { command, why }
+    }
 }

@@ -113,14 +113,13 @@ pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<Next
 }
 
 /// The run as a page.
-pub(super) fn report(run: i64) -> Option<NextCommand> {
-    Some(NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") })
+pub(crate) fn report(run: i64) -> NextCommand {
+    NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") }
 }
 
 /// The same sides again with more time: intervals narrow with its root.
-pub(super) fn longer(run: i64) -> Option<NextCommand> {
-    let command = format!("fathom run --like {run} --time-budget 15m");
-    Some(NextCommand { command, why: msg!("next-longer") })
+pub(crate) fn longer(run: i64) -> NextCommand {
+    NextCommand { command: format!("fathom run --like {run} --time-budget 15m"), why: msg!("next-longer") }
 }
 
 /// What follows from the limit of the step that the answer stands on.
@@ -130,12 +129,12 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
         // What probes could not tell more probes will not.
-        LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => report(run),
+        LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => Some(report(run)),
         LimitName::Unknown => {
             Some(NextCommand { command: format!("fathom run --like {run} --explain"), why: msg!("next-explain") })
         }
         // A machine that is not there cannot be looked at.
-        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(run),
+        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => Some(report(run)),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
     }
 }

@@ -135,7 +135,7 @@ fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
         None => msg!("brief-goal-missed", goal = goal()),
     };
     let rows = kinds.iter().map(|kind| row(kind.name(), [kept_cell(terms, kind)]));
-    brief(headline, rows, report(run))
+    brief(headline, rows, Some(report(run)))
 }
 
 /// What a kind of load gives within the goal, in a cell: `194k IOPS (QD 16), 149k IOPS offered`, `none kept it`.

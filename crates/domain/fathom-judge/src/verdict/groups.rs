@@ -94,7 +94,7 @@ fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView], run: i6
         row(kind[0].kind.message(), groups.iter().filter_map(cell))
     };
     // Another study would be of one group alone.
-    let next = if groups.len() > 1 { report(run) } else { study("qos", steps, msg!("next-qos")) };
+    let next = if groups.len() > 1 { Some(report(run)) } else { study("qos", steps, msg!("next-qos")) };
     brief(headline, kinds.iter().map(of_kind), next)
 }
 

@@ -21,6 +21,7 @@ mod tune;
 
 use fathom_message::{Message, msg};
 
+pub(crate) use brief::{longer, report};
 pub use groups::groups;
 pub use snia::loops;
 

@@ -56,7 +56,7 @@ fn first_look(by_depth: &[Loads<'_>], by_rate: &[Loads<'_>], steps: &[StepView],
     let rows = by_depth.iter().map(|k| row(k.name(), quiet_cells(k))).chain(alone.map(|k| row(k.name(), held_cell(k))));
     let asked = steps.iter().any(|s| s.role.latency_goal.is_some());
     let goal = study("qos --set latency_goal='p99<=1ms'", steps, msg!("next-goal"));
-    brief(headline, rows, if asked { report(run) } else { goal })
+    brief(headline, rows, if asked { Some(report(run)) } else { goal })
 }
 
 /// The deepest load whose p99 stays below [`GROWN`] times that of the shallowest.

@@ -64,7 +64,7 @@ fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_
         _ => cells.iter().filter_map(of_cell).collect(),
     };
     let is_open = cells.iter().all(|c| c.verdict == Speed::Inconclusive);
-    brief(headline, table, if is_open { longer(run) } else { report(run) })
+    brief(headline, table, Some(if is_open { longer(run) } else { report(run) }))
 }
 
 /// The cells worth their figures: the farthest of those that changed, or the first.

@@ -413,6 +413,7 @@ trust-no-intervals = { $all ->
    *[other] { $count } of { $all } steps have no 95 % interval
   }
 trust-wide = 95 % intervals are ±{ $half } wide
+trust-wider = 95 % intervals are wider than the figures
 trust-other-load = { $all ->
     [1] other programs used the device during the step
    *[other] other programs used the device in { $count } of { $all } steps

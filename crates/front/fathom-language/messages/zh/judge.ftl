@@ -377,6 +377,7 @@ trust-no-intervals = { $all ->
    *[other] { $all } 个步骤中有 { $count } 个没有 95 % 区间
   }
 trust-wide = 95 % 区间宽达 ±{ $half }
+trust-wider = 95 % 区间比数字本身还宽
 trust-other-load = { $all ->
     [1] 这个步骤期间有其他程序使用设备
    *[other] { $all } 个步骤中有 { $count } 个有其他程序使用设备
