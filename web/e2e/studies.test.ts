@@ -83,6 +83,20 @@ describe("what the studies show", () => {
     await page.context().close();
   });
 
+  it("a comparison opens with the first look that the terminal prints", async () => {
+    const { page } = await open(browser, at("comparison"));
+    const first = page.locator("#answer");
+    expect(await first.locator("p.besides").innerText()).toBe("Differs besides: kernel");
+    expect(await first.locator("h1").innerText()).toContain("faster in 6 of 16 steps");
+    expect(await first.locator("table.brief tr").count()).toBe(3);
+    expect(await first.locator("table.brief tr").first().innerText()).toContain("100k to 126k IOPS");
+    // It stands above its tables and pictures, and does not send the reader to itself.
+    const bottom = await first.locator("table.brief").evaluate((e) => e.getBoundingClientRect().bottom);
+    expect(await page.locator("#compared").evaluate((e) => e.getBoundingClientRect().top)).toBeGreaterThanOrEqual(bottom);
+    expect(await first.locator("p.next").count()).toBe(0);
+    await page.context().close();
+  });
+
   it("steady state stands with its determination table", async () => {
     const { page } = await open(browser, at("settled"));
     const said = await page.locator("#study").innerText();

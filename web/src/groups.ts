@@ -1,7 +1,7 @@
 /** Groups of drives under the same loads, side by side. Pure. */
 
 import { family, opKind, opWord, representatives, type Ladders, type OpKind } from "./curves";
-import type { StepView } from "./document";
+import type { Document, StepView } from "./document";
 import { joined } from "./text";
 
 /** One load of a workload on each group. */
@@ -36,8 +36,8 @@ export function groupRows(doc: Ladders): { names: string[]; rows: GroupRow[] } {
   return names.length < 2 ? { names, rows: [] } : { names, rows: of };
 }
 
-/** Whether the intervals of the rates of all groups have a value in common; without intervals that cannot be said. */
-export function isNotToldApart(r: GroupRow): boolean {
-  const all = [...r.steps.values()].flatMap((s) => (s.iops_ci95 ? [s.iops_ci95] : []));
-  return all.length === r.steps.size && Math.max(...all.map(([low]) => low)) <= Math.min(...all.map(([, high]) => high));
+/** Whether the document says that the groups do not differ under this load; where it is not known, they are drawn. */
+export function isNotToldApart(doc: Pick<Document, "groups">, r: GroupRow): boolean {
+  const steps = [...r.steps.values()].map((s) => s.index);
+  return doc.groups.find((load) => steps.some((index) => load.steps.includes(index)))?.are_apart === false;
 }

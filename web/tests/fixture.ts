@@ -225,6 +225,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
     steps,
     ladders: laddersOf(steps),
     loops: [],
+    groups: [],
     comparison: null,
     references: [],
     prediction: null,

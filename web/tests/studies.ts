@@ -38,6 +38,12 @@ export function comparisonOf(steps: readonly StepView[], sides: [string, string]
   return {
     fathom: "0.1.0", schema: 1, kind: "comparison", sides: [side("A", sides[0], 6), side("B", sides[1], 7)], environment, margin_pct: 2, false_discovery_rate: 0.05,
     answer: "B is faster in 6 of 16 steps, slower in none, the same in 7; in 3 it cannot be told.", caveats: [],
+    besides: environment.length === 0 ? null : `Differs besides: ${environment.map((d) => d.what).join("; ")}`,
+    brief: {
+      headline: "B is faster in 6 of 16 steps, slower in none, the same in 7; in 3 it cannot be told.",
+      rows: steps.slice(0, 6).map((s) => ({ name: s.label, cells: ["100k to 126k IOPS", "+26.0 % (95 % interval +24.2 to +27.8 %)", "faster"] })),
+      next: { command: "fathom compare 6 7 -o compare.html", why: "the page with pictures" },
+    },
     steps: steps.map((s) => compared(s, (s.op === "randread" ? 0.26 : 0.12) / s.queue_depth ** 0.9, 0.006 + 0.012 / s.queue_depth)),
     unmatched: [{ side: "A", label: "4k random read T16 QD2", why: "B has no step with this load", lost: false }],
   };

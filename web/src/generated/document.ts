@@ -383,6 +383,14 @@ false_discovery_rate: number,
  */
 answer: Message, 
 /**
+ * The first look: the answer, the steps farthest apart, and how to go on; empty in older documents.
+ */
+brief: Brief, 
+/**
+ * What differs besides the figures, in a line; `None` where nothing known does.
+ */
+besides: Message | null, 
+/**
  * What limits the trust in the answer; may be empty.
  */
 caveats: Array<Message>, 
@@ -714,6 +722,10 @@ ladders: Array<LadderView>,
  * Loops of rounds, with what each of their workloads gave where they were steady.
  */
 loops: Array<LoopView>, 
+/**
+ * Loads that several groups were put under, and whether the groups differ; empty with one group.
+ */
+groups: Array<GroupedLoad>, 
 /**
  * The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
  */
@@ -1069,6 +1081,20 @@ step: number,
  * Command line.
  */
 command: string, };
+
+/**
+ * A load that at least two groups were put under.
+ */
+export type GroupedLoad = { 
+/**
+ * Its steps, of all groups with their repeats.
+ */
+steps: Array<number>, 
+/**
+ * Whether the group with most IOPS gives more than the one with least beyond doubt, over all loads of the run;
+ * `None` where one of the two has no interval.
+ */
+are_apart: boolean | null, };
 
 /**
  * One look.

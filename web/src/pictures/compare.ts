@@ -6,6 +6,7 @@ import type { OpKind } from "../curves";
 import { opKind, zeroScale, logMarks } from "../curves";
 import type { ComparedMetric, ComparedStep, Comparison } from "../document";
 import { CHANGE_MAX_PCT, countTick, figure, timeTick } from "../format";
+import { barLines, within } from "../intervals";
 import { TALL_ROW_PX, nameAbove, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -37,7 +38,7 @@ interface Api {
   coord: (p: [number, number]) => [number, number];
 }
 
-/** An interval as a bar with ends, across (`flat`) or upright, `aside` pixels from the middle of its place. */
+/** An interval as a bar, across (`flat`) or upright, `aside` pixels from the middle of its place. Data: the place, both ends, and which of them are cut. */
 export function intervalBar(color: string, flat: boolean, data: (number | string)[][], extra: object, aside = 0): object {
   return {
     type: "custom", silent: true, tooltip: { show: false }, data, z: 3, ...extra,
@@ -45,11 +46,7 @@ export function intervalBar(color: string, flat: boolean, data: (number | string
       const at = api.value(0);
       const [a, b] = [api.coord(flat ? [api.value(1), at] : [at, api.value(1)]), api.coord(flat ? [api.value(2), at] : [at, api.value(2)])];
       for (const end of [a, b]) end[flat ? 1 : 0] += aside;
-      const e = 4;
-      const ends = flat
-        ? [[a[0], a[1], b[0], b[1]], [a[0], a[1] - e, a[0], a[1] + e], [b[0], b[1] - e, b[0], b[1] + e]]
-        : [[a[0], a[1], b[0], b[1]], [a[0] - e, a[1], a[0] + e, a[1]], [b[0] - e, b[1], b[0] + e, b[1]]];
-      return { type: "group", children: ends.map(([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: color, lineWidth: 1.5 } })) };
+      return { type: "group", children: barLines(a, b, flat, api.value(3)).map(([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: color, lineWidth: 1.5 } })) };
     },
   };
 }
@@ -129,7 +126,7 @@ export function forest(c: Comparison, steps: readonly ComparedStep[], name: stri
       },
       intervalBar(p.muted, true, steps.flatMap((_, i) => {
         const ci = metrics[i]?.ci95;
-        return ci ? [[i, Math.max(range[0], ci[0]), Math.min(range[1], ci[1])]] : [];
+        return ci ? [[i, ...within(ci, ...range)]] : [];
       }), { encode: { x: [1, 2], y: 0 } }),
       {
         // The words beside each row stand in a column of their own, so that no mark hides them.
@@ -238,7 +235,7 @@ export function pairs(c: Comparison, set: PairSet, name: string, p: Palette, wid
           },
           intervalBar(color, false, set.cells.flatMap((_, i) => {
             const ci = all[k]?.[i]?.ci95;
-            return ci ? [[i, Math.max(range[0], ci[0]), Math.min(range[1], ci[1])]] : [];
+            return ci ? [[i, ...within(ci, ...range)]] : [];
           }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
         ];
       }),

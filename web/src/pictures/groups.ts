@@ -6,6 +6,7 @@ import type { Quantile, StepView } from "../document";
 import { countTick, plusMinus, timeTick, whole } from "../format";
 import { pathTone as groupTone } from "./paths";
 import { inFlight, type GroupRow } from "../groups";
+import { within } from "../intervals";
 import { exactTime, row, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -32,7 +33,6 @@ export function dots(names: readonly string[], rows: readonly GroupRow[], metric
   const labels = rows.map((r) => (isOne ? `${r.threads}x${r.depth} = ${inFlight(r)}` : `${r.workload} ${r.threads}x${r.depth}`));
   const left = Math.min(width * 0.54, 14 + Math.max(...labels.map(textPx)));
   const [low, high] = [marks[0] ?? 1, marks[marks.length - 1] ?? 10];
-  const within = (v: number): number => Math.min(high, Math.max(low, v));
   const tick = metric === "iops" ? countTick : timeTick;
   const places = names.map((_, i) => (i - (names.length - 1) / 2) * Math.min(9, (ROW_PX - 8) / names.length));
   return {
@@ -52,7 +52,7 @@ export function dots(names: readonly string[], rows: readonly GroupRow[], metric
     },
     // Groups that agree would hide each other: each has a place of its own within the row.
     series: names.flatMap((name, i) => [
-      intervalBar(groupTone(i, p), true, rows.flatMap((r, k) => { const s = r.steps.get(name); const ci = s ? ciOf(s, metric) : null; return ci ? [[k, within(ci[0]), within(ci[1])]] : []; }), { encode: { x: [1, 2], y: 0 } }, places[i]),
+      intervalBar(groupTone(i, p), true, rows.flatMap((r, k) => { const s = r.steps.get(name); const ci = s ? ciOf(s, metric) : null; return ci ? [[k, ...within(ci, low, high)]] : []; }), { encode: { x: [1, 2], y: 0 } }, places[i]),
       { type: "scatter", name, symbol: ["circle", "diamond", "rect", "triangle"][i % 4], symbolSize: 9, symbolOffset: [0, places[i] ?? 0], z: 4, emphasis: { disabled: true }, itemStyle: { color: groupTone(i, p), opacity: 1 }, data: rows.map((r, k) => { const s = r.steps.get(name); return [s ? (valueOf(s, metric) ?? "-") : "-", k]; }) },
     ]),
   } as unknown as EChartsOption;

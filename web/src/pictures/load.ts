@@ -5,6 +5,7 @@ import { P50_NINES, lastNines, latency, limitWord, logMarks, ninesName, roomy, t
 import type { Quantile, StepView } from "../document";
 import { escapeHtml } from "../dom";
 import { count3, countTick, plusMinus, time, whole } from "../format";
+import { barLines, notNegative, within } from "../intervals";
 import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
 import { shades, type Palette } from "../palette";
 import type { Mark } from "../published";
@@ -109,11 +110,10 @@ function errorBars(line: Line, color: string, top: number): object {
     name: line.label,
     silent: true,
     tooltip: { show: false },
-    data: line.steps.filter((s) => s.iops_ci95).map((s) => [s.queue_depth, Math.max(0, s.iops_ci95?.[0] ?? 0), Math.min(top, s.iops_ci95?.[1] ?? 0)]),
+    data: line.steps.filter((s) => s.iops_ci95).map((s) => [s.queue_depth, ...within(notNegative(s.iops_ci95 ?? [0, 0]), 0, top)]),
     renderItem: (_: unknown, api: { value: (i: number) => number; coord: (p: [number, number]) => [number, number] }) => {
-      const [x, y1] = api.coord([api.value(0), api.value(1)]);
-      const [, y2] = api.coord([api.value(0), api.value(2)]);
-      const lines = [[x, y1, x, y2], [x - 4, y1, x + 4, y1], [x - 4, y2, x + 4, y2]];
+      const [low, high] = [api.coord([api.value(0), api.value(1)]), api.coord([api.value(0), api.value(2)])];
+      const lines = barLines(low, high, false, api.value(3));
       return {
         type: "group",
         children: lines.map(([a, b, c, d]) => ({ type: "line", shape: { x1: a, y1: b, x2: c, y2: d }, style: { stroke: color, lineWidth: 1 } })),

@@ -5,6 +5,7 @@ import type { GroupSet, ScaleLine } from "../cells";
 import { latency, limitWord, logMarks, logMarksOf, opKind, wholeIntervals, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
+import { notNegative, within } from "../intervals";
 import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import type { Mark } from "../published";
@@ -135,7 +136,7 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
           })),
           ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
         },
-        intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[s[axis], Math.max(0, s.iops_ci95[0]), Math.min(scale.max, s.iops_ci95[1])]] : [])), { encode: { x: 0, y: [1, 2] } }),
+        intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[s[axis], ...within(notNegative(s.iops_ci95), 0, scale.max)]] : [])), { encode: { x: 0, y: [1, 2] } }),
         {
           type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
           ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4, ...(reach > 0.8 * last ? { align: "right", offset: [-8, -10] } : {}) } } : {}),
@@ -145,7 +146,7 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
           data: l.steps.map((s, k) => [s[axis], shares[i]?.[k] ?? "-"]),
           ...(i === 0 ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [{ yAxis: 1 }] } } : {}),
         },
-        intervalBar(color, false, l.steps.flatMap((s, k) => { const ci = l.efficiencyCi95[k]; return ci ? [[s[axis], Math.max(0, ci[0]), Math.min(topShare, ci[1])]] : []; }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
+        intervalBar(color, false, l.steps.flatMap((s, k) => { const ci = l.efficiencyCi95[k]; return ci ? [[s[axis], ...within(notNegative(ci), 0, topShare)]] : []; }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
       ];
     })],
   } as EChartsOption;

@@ -1,5 +1,6 @@
 /** The answer, and the figures that carry it. */
 
+import { nextOf } from "../brief";
 import { hasFigures } from "../curves";
 import type { Brief, Document, Json, StepView, Trust, Verdict } from "../document";
 import { copyButton, el, facts, rich, section } from "../dom";
@@ -107,7 +108,7 @@ function trustLine(trust: Trust | null): HTMLElement | null {
 /** Longer cells do not fit one line of a phone. */
 const CELL_MAX = 46;
 
-function briefTable(brief: Brief): HTMLElement | null {
+export function briefTable(brief: Brief): HTMLElement | null {
   if (brief.rows.length === 0) return null;
   const columns = Math.max(...brief.rows.map((r) => r.cells.length));
   // The last cell of a short row has the room of those that the row lacks.
@@ -116,8 +117,8 @@ function briefTable(brief: Brief): HTMLElement | null {
   return el("table.brief", {}, ...brief.rows.map((r) => el("tr", {}, el("th", { scope: "row" }, say(r.name)), ...cells(r))));
 }
 
-function nextLine(brief: Brief): HTMLElement | null {
-  const next = brief.next;
+export function nextLine(brief: Brief): HTMLElement | null {
+  const next = nextOf(brief);
   return next === null ? null : el("p.next", {}, el("b", {}, text.answer.next), " ", el("code", {}, next.command), ` ${say(next.why)}`);
 }
 

@@ -9,9 +9,13 @@ import { palette } from "../palette";
 import { change, forest, forestPx, metricOf, PAIR_PX, pairs, sideTones } from "../pictures/compare";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
+import { briefTable, nextLine } from "./answer";
 
 /** Workloads under fewer loads than these have their rows in the forest, and no pictures of their own. */
 const LOADS_MIN = 3;
+
+/** Rows of the first look, as the terminal prints it; the picture and the table below have all of them. */
+const ROWS_FIRST = 3;
 
 /** Rows of the forest on one page; more are chosen by workload. */
 const ROWS_MAX = 40;
@@ -25,7 +29,10 @@ export function comparisonAnswer(c: Comparison): HTMLElement {
     "section",
     { id: "answer", "aria-label": text.sections.answer },
     el("p.question", {}, text.comparison.question(c.sides.map((s) => say(s.title)).join(text.comparison.versus))),
+    c.besides === null ? null : el("p.besides", {}, rich(say(c.besides))),
     el("h1", {}, rich(say(c.answer))),
+    briefTable({ ...c.brief, rows: c.brief.rows.slice(0, ROWS_FIRST) }),
+    nextLine(c.brief),
     el(
       "details.folded",
       {},

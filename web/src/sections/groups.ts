@@ -22,7 +22,7 @@ function groupDots(doc: Document): HTMLElement[] {
   const { names, rows } = groupRows(doc);
   if (rows.length === 0) return [];
   const t = text.study;
-  const same = rows.filter(isNotToldApart);
+  const same = rows.filter((r) => isNotToldApart(doc, r));
   const told = rows.filter((r) => !same.includes(r));
   let metric: Metric = "iops";
   const name = (m: Metric): string => (m === "iops" ? word("iops") : m === "mean" ? word("lat_mean") : m);

@@ -275,7 +275,7 @@ export const english = {
     ratios: "Ratios",
     inRun: (sides: string): string => sides.charAt(0).toUpperCase() + sides.slice(1),
     forest: "Change against A by step",
-    forestNote: (margin: string): string => `Bars are 95 % intervals. Inside the grey band (±${margin} %) the sides count as the same; hollow marks are inconclusive.`,
+    forestNote: (margin: string): string => `Bars are 95 % intervals. Inside the grey band (±${margin} %) the sides count as the same; hollow marks are inconclusive. An arrow: the interval goes on beyond the picture.`,
     ratioAxis: (metric: string, a: string): string => `${metric}, change against ${a}`,
     even: "±0",
     figure: "Figure",

@@ -258,7 +258,7 @@ export const chinese: Text = {
     ratios: "比值",
     inRun: (sides) => sides,
     forest: "各步骤相对 A 的变化",
-    forestNote: (margin) => `横线为 95 % 置信区间。落在灰色带（±${margin} %）内视为相同；空心点无法判断。`,
+    forestNote: (margin) => `横线为 95 % 置信区间。落在灰色带（±${margin} %）内视为相同；空心点无法判断。箭头表示区间延伸到图外。`,
     ratioAxis: (metric, a) => `${metric}，相对 ${a} 的变化`,
     even: "±0",
     figure: "指标",

@@ -6,6 +6,7 @@
 mod answer;
 mod comparison;
 mod figures;
+mod group;
 mod health;
 mod ladder;
 mod limits;
@@ -26,6 +27,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,
 };
 pub use figures::{CheckView, CpuView, CurvePoint, DepthView, DirectionView, LatencyView, NeedView, SeriesView};
+pub use group::GroupedLoad;
 pub use health::{DriveHealthView, HealthSampleView};
 pub use ladder::{KneeView, LadderPoint, LadderView};
 pub use limits::{CeilingView, EvidenceView, LimitView, LinkLoad};
@@ -70,6 +72,9 @@ pub struct Document {
     /// What streams that ran at once did together.
     #[serde(default)]
     pub stream_sets: Vec<StreamSetView>,
+    /// Loads that several groups were put under, and whether the groups differ; empty with one group.
+    #[serde(default)]
+    pub groups: Vec<GroupedLoad>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,

@@ -159,6 +159,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         ladders: crate::ladders(&steps),
         loops: crate::loops(&steps),
         stream_sets: Vec::new(),
+        groups: crate::groups(&steps),
         steps,
         comparison: None,
         references: Vec::new(),

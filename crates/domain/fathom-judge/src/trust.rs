@@ -70,7 +70,7 @@ fn busy(steps: &[&StepView]) -> Option<Reason> {
     let cpus = known().map(|c| c.cpus_online).max()?;
     let cores = median(known().map(|c| c.baseline_busy_cores))?;
     let what = msg!("trust-busy", cores = Quantity::cores(cores), cpus = cpus);
-    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle")))
+    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle", all = steps.len())))
 }
 
 fn stolen(steps: &[&StepView]) -> Option<Reason> {
@@ -94,22 +94,28 @@ fn width(steps: &[&StepView]) -> Option<Reason> {
     }
     if missing * 2 > judged.len() {
         let needs_s: f64 = judged.iter().filter_map(|s| Some((s.iops_ci95_needs_s? - s.runtime_s).max(0.0))).sum();
-        let none =
-            graded(1.0, STEPS, msg!("trust-no-intervals", count = missing, all = judged.len()), longer(needs_s))?;
+        let none = graded(
+            1.0,
+            STEPS,
+            msg!("trust-no-intervals", count = missing, all = judged.len()),
+            longer(needs_s, steps.len()),
+        )?;
         return Some(Reason { weight: 0.0, ..none });
     }
     let half = median(judged.iter().filter_map(|s| half_width(s)))?;
     // An interval narrows with the square root of the time.
     let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
     let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
-    let wide = graded(half, HALF_WIDTH, msg!("trust-wide", half = Quantity::share(half)), longer(needs_s))?;
+    // A share of what it is wider than says nothing.
+    let what = if half > 1.0 { msg!("trust-wider") } else { msg!("trust-wide", half = Quantity::share(half)) };
+    let wide = graded(half, HALF_WIDTH, what, longer(needs_s, steps.len()))?;
     Some(Reason { weight: 0.0, ..wide })
 }
 
 /// `run 6 min longer`; `None` where that is no advice.
-fn longer(seconds: f64) -> Option<Message> {
+fn longer(seconds: f64, all: usize) -> Option<Message> {
     let is_advice = seconds > 0.0 && seconds <= LONGER_MAX_S;
-    is_advice.then(|| msg!("trust-mend-longer", time = Quantity::new(seconds * 1e9, Unit::DurationNs)))
+    is_advice.then(|| msg!("trust-mend-longer", all = all, time = Quantity::new(seconds * 1e9, Unit::DurationNs)))
 }
 
 fn of_checks(steps: &[&StepView]) -> Vec<Reason> {
@@ -159,9 +165,13 @@ fn of_warnings(steps: &[&StepView]) -> Vec<Reason> {
 }
 
 fn unsteady(steps: &[&StepView]) -> Option<Reason> {
-    let (count, all) = (steps.iter().filter(|s| s.is_unsteady()).count(), steps.len());
-    let what = msg!("trust-unsteady", count = count, all = all);
-    graded(count as f64 / all as f64, STEPS, what, Some(msg!("trust-mend-unsteady")))
+    let unsteady: Vec<&&StepView> = steps.iter().filter(|s| s.is_unsteady()).collect();
+    // Writes bring a drive to its steady state. A file shares its drive with others, and reads bring nothing about.
+    let is_drive = |name: &String| name.starts_with("/dev/") || name.starts_with("serial:");
+    let by_writes = unsteady.iter().any(|s| s.read_pct < 100 && s.targets.iter().any(is_drive));
+    let mend = if by_writes { msg!("trust-mend-unsteady") } else { msg!("trust-mend-longer-steps") };
+    let (count, all) = (unsteady.len(), steps.len());
+    graded(count as f64 / all as f64, STEPS, msg!("trust-unsteady", count = count, all = all), Some(mend))
 }
 
 fn not_run(steps: &[StepView]) -> Option<Reason> {
@@ -175,7 +185,7 @@ fn not_run(steps: &[StepView]) -> Option<Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{CheckView, CpuView};
+    use crate::document::{CheckView, CpuView, SteadyView, WhyUnsteady};
     use crate::samples;
     use fathom_language::english;
 
@@ -234,15 +244,15 @@ mod tests {
         assert_eq!(level, TrustLevel::Poor);
         assert_eq!(reasons, ["other programs kept 1.90 of 2 CPUs busy: rates are lower bounds"]);
         assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
-        // Its intervals are wide because of it.
+        // Its intervals are wide because of it. A load by hand does not wait.
         let (_, reasons, mend) = said(&trust(&[on_host(step(0.6), 1.9, 0.0)], false));
         assert!(reasons[0].starts_with("other programs") && reasons[1].contains("wide"), "{reasons:?}");
-        assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
+        assert_eq!(mend.as_deref(), Some("stop other work"));
         let mut none = on_host(step(0.6), 1.9, 0.0);
         (none.iops_ci95, none.iops_ci95_why_none) = (None, Some(msg!("trust-hot")));
         let (_, reasons, mend) = said(&trust(&[none], false));
         assert!(reasons[0].starts_with("other programs") && reasons[1].contains("no 95 % interval"), "{reasons:?}");
-        assert_eq!(mend.as_deref(), Some("stop other work, or add --wait-idle"));
+        assert_eq!(mend.as_deref(), Some("stop other work"));
         let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
         assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));
     }
@@ -255,6 +265,40 @@ mod tests {
         assert_eq!((level, reasons), (TrustLevel::Usable, vec!["95 % intervals are ±10 % wide".to_owned()]));
         assert_eq!(mend.as_deref(), Some("run 1 min 00 s longer (--time-budget)"));
         assert_eq!(trust(&[step(0.4)], false).level, TrustLevel::Poor);
+        assert_eq!(said(&trust(&[step(1.2)], false)).1, ["95 % intervals are wider than the figures"]);
+    }
+
+    #[test]
+    fn one_step_is_not_one_of_one_and_only_a_drive_is_written_to_steady_state() {
+        let unsteady = |target: &str, read_pct: u8| {
+            let mut view = step(0.02);
+            view.steady = Some(SteadyView {
+                reached: false,
+                why: Some(WhyUnsteady::Drifts),
+                rounds: 0,
+                warmup_intervals: 0,
+                drift_pct_per_minute: None,
+                drift_ci95: None,
+                pts: None,
+                own: None,
+                series: Vec::new(),
+            });
+            (view.targets, view.read_pct) = (vec![target.to_owned()], read_pct);
+            view
+        };
+        let (_, reasons, mend) = said(&trust(&[unsteady("data", 0)], false));
+        assert_eq!(
+            (reasons, mend.as_deref()),
+            (vec!["the step was not steady".to_owned()], Some("give each step more time (--runtime 1m)"))
+        );
+        let (_, reasons, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 0), unsteady("/dev/nvme0n1", 100)], false));
+        assert_eq!(reasons, ["2 of 2 steps were not steady"]);
+        assert!(mend.is_some_and(|m| m.contains("fathom run snia")));
+        let (_, _, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 100)], false));
+        assert!(mend.is_some_and(|m| m.contains("--runtime")));
+        // A load by hand has no time budget.
+        let (_, _, mend) = said(&trust(&[step(0.10)], false));
+        assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
     }
 
     #[test]

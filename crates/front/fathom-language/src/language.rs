@@ -10,7 +10,7 @@ use fluent_bundle::{FluentArgs, FluentError, FluentResource, FluentValue};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::CATALOGUES;
-use crate::quantity::{figure, plus_minus, with_unit};
+use crate::quantity::{figure, is_wide, plus_minus, with_unit};
 
 /// A language that Fathom speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Language {
             }
             Arg::Quantity(quantity) => {
                 args.set(format!("{name}-figure"), figure(quantity));
-                args.set(format!("{name}-pm"), plus_minus(quantity));
+                args.set(format!("{name}-pm"), self.plus_minus(quantity)?);
                 args.set(format!("{name}-ci"), self.interval(quantity)?);
                 args.set(format!("{name}-value"), quantity.value);
                 FluentValue::from(with_unit(quantity))
@@ -100,6 +100,17 @@ impl Language {
         };
         args.set(name.to_owned(), value);
         Ok(())
+    }
+
+    /// ` ±5.0 %`; of an interval wider than its figure both ends, and where they bound nothing that it is inconclusive.
+    fn plus_minus(self, quantity: &Quantity) -> Result<String, Vec<FluentError>> {
+        if !is_wide(quantity) {
+            return Ok(plus_minus(quantity));
+        }
+        match crate::quantity::interval_words(quantity).filter(|_| quantity.ci95.is_some_and(is_bounded)) {
+            Some((low, high)) => self.try_say(&Message::new("interval-wide").with("low", low).with("high", high)),
+            None => self.try_say(&Message::new("interval-open")),
+        }
     }
 
     /// ` (95 % interval 80.5k to 88.9k IOPS)`; nothing where there is none.
@@ -164,8 +175,30 @@ impl FromStr for Language {
     }
 }
 
+/// Ends farther apart than this many times bound nothing.
+const BOUNDED_MAX: f64 = 30.0;
+
+/// Whether the ends of a wide interval are worth saying.
+fn is_bounded([low, high]: [f64; 2]) -> bool {
+    low > 0.0 && high < BOUNDED_MAX * low
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_figure_with_a_wide_interval_has_its_ends_or_is_inconclusive() {
+        let said = |language: Language, low, high| {
+            let rate = Quantity::iops(100e3).with_ci95(Some([low, high]));
+            language.say(&Message::new("brief-cell-rate").with("rate", rate))
+        };
+        assert_eq!(said(Language::English, 90e3, 110e3), "100k IOPS ±10.0 %");
+        assert_eq!(said(Language::English, 20e3, 400e3), "100k IOPS (20.0k to 400k IOPS)");
+        for low in [-20e3, 1e3] {
+            assert_eq!(said(Language::English, low, 400e3), "100k IOPS (inconclusive)");
+        }
+        assert_eq!(said(Language::Chinese, 20e3, 400e3), "100k IOPS（20.0k 至 400k IOPS）");
+    }
+
     use super::*;
     use fathom_message::msg;
 

@@ -67,21 +67,26 @@ pub fn figure(quantity: &Quantity) -> String {
 /// Half of an interval, over its figure, that would be said as 0.0 %.
 const NARROWEST: f64 = 0.0005;
 
-/// ` ±5.0 %` of the figure; nothing where there is no interval, or one too narrow to be seen (simulated machines). Where it
-/// is more than the figure itself, no number is given.
+/// ` ±5.0 %` of the figure; nothing where there is no interval, or one too narrow to be seen (simulated machines), or so
+/// wide that its ends are said instead ([`is_wide`]).
 #[must_use]
 pub fn plus_minus(quantity: &Quantity) -> String {
     match quantity.ci95 {
-        Some([low, high]) if quantity.value > 0.0 => {
+        Some([low, high]) if quantity.value > 0.0 && !is_wide(quantity) => {
             let half = (high - low) / 2.0 / quantity.value;
             match half {
-                _ if half > 1.0 => " ±>100 %".to_owned(),
                 _ if half < NARROWEST => String::new(),
                 _ => format!(" ±{:.1} %", half * 100.0),
             }
         }
         _ => String::new(),
     }
+}
+
+/// Whether the interval is wider than the figure: a share of it says nothing, its ends do.
+#[must_use]
+pub(crate) fn is_wide(quantity: &Quantity) -> bool {
+    quantity.ci95.is_some_and(|[low, high]| quantity.value > 0.0 && (high - low) / 2.0 > quantity.value)
 }
 
 /// Both ends of the interval, the unit with the upper one; `None` where there is none, or both read the same.
@@ -187,10 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_wider_than_its_figure_is_given_without_a_number() {
+    fn an_interval_wider_than_its_figure_is_no_share_of_it() {
         let at = |low, high| Quantity::iops(100.0).with_ci95(Some([low, high]));
         assert_eq!(plus_minus(&at(95.0, 105.0)), " ±5.0 %");
-        assert_eq!(plus_minus(&at(-900.0, 900.0)), " ±>100 %");
+        assert!(plus_minus(&at(-900.0, 900.0)).is_empty() && is_wide(&at(-900.0, 900.0)) && !is_wide(&at(95.0, 105.0)));
         assert_eq!(plus_minus(&Quantity::iops(100.0)), "");
     }
 

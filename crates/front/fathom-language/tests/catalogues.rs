@@ -36,7 +36,7 @@ fn worded(language: Language) -> Vec<String> {
 }
 
 /// Ids that the renderer itself says.
-const OWN: [&str; 2] = ["verbatim", "interval"];
+const OWN: [&str; 4] = ["verbatim", "interval", "interval-open", "interval-wide"];
 
 #[test]
 fn every_id_has_words_in_each_language_and_no_words_are_left_over() {

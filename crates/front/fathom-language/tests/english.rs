@@ -55,6 +55,9 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fathom-host/src/writing.rs", "not a regular file", "stands for an errno, whose texts are English too"),
     ("fathom-store/src/read.rs", "{SUMMARY} ORDER BY id", "SQL"),
     ("fathom-judge/src/verdict/brief.rs", "fathom run --like {run} --explain", "a command as typed"),
+    ("fathom-judge/src/verdict/brief.rs", "fathom run --like {run} --time-budget 15m", "a command as typed"),
+    ("fathom-judge/src/compare/first_look.rs", "fathom run --like {}", "a command as typed"),
+    ("fathom-judge/src/compare/first_look.rs", "fathom compare {} -o compare.html", "a command as typed"),
     ("fathom-report/src/import/text.rs", " at line {line} column {column}", "how serde ends its errors"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
 ];

@@ -4,7 +4,7 @@
 use std::io::{self, BufWriter, Write};
 
 use fathom_judge::document::{Comparison, Document};
-use fathom_judge::{ladders, loops};
+use fathom_judge::{groups, ladders, loops};
 use fathom_language::Language;
 use fathom_report::html::{render_comparison, render_html};
 
@@ -17,7 +17,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(_) => {
             let read: Document = serde_json::from_str(&text)?;
             // As the lab derives them; the tests change steps and write none.
-            let document = Document { ladders: ladders(&read.steps), loops: loops(&read.steps), ..read };
+            let document = Document {
+                ladders: ladders(&read.steps),
+                loops: loops(&read.steps),
+                groups: groups(&read.steps),
+                ..read
+            };
             render_html(&document, language, &mut out)?;
         }
     }

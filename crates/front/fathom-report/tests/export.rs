@@ -342,6 +342,8 @@ fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
         steal_pct: 0.0,
         busiest_cpu: None,
     });
+    doc.steps[1].syncs = doc.steps[0].read.clone();
+    let synced = doc.steps[1].syncs.clone().expect("a direction");
     let table = csv(&doc);
     let header = table.split("\r\n").next().expect("a header");
     let columns = header.split(',').count();
@@ -357,6 +359,11 @@ fn csv_has_one_row_per_step_and_quotes_what_needs_it() {
     assert_eq!(rows[2][at("lat_p99.9_ns")], "", "not supported by the samples");
     assert_eq!(rows[1][at("warnings")], "one, \"quoted\"");
     assert_eq!(rows[1][at("write_iops")], "");
+    let mean = synced.lat_ns.as_ref().map(|l| l.mean.to_string()).unwrap_or_default();
+    assert_eq!((&rows[2][at("syncs_per_s")], &rows[2][at("sync_lat_mean_ns")]), (&synced.iops.to_string(), &mean));
+    for name in ["syncs_per_s", "sync_lat_mean_ns", "sync_lat_p99_ns"] {
+        assert_eq!(rows[1][at(name)], "", "{name}: no syncs there");
+    }
     // Of a CPU and of a physical core, with the names of the document; empty where the CPU time is not known.
     for (name, value) in [
         ("busy_cores", "0.5"),

@@ -6,6 +6,8 @@ use crate::terminal::{fill, say};
 
 /// Rows shown before the details: with the sentence, the trust and the command they make six lines.
 const ROWS_SHOWN: usize = 3;
+/// Longer cells stand out of their column.
+const CELL_MAX: usize = 44;
 /// Widest line of the small table whose cells are set under each other.
 const ALIGNED_MAX: usize = 100;
 
@@ -18,7 +20,8 @@ pub(crate) fn answer(document: &Document, details: bool) -> String {
         text.push_str(&fill(&say(&verdict.brief.headline), ""));
         // What is asked first is answered with its table; of other sides a sentence says which to unfold.
         if at == 0 {
-            text.push_str(&rows(&verdict.brief.rows, if details { Brief::ROWS_MAX } else { ROWS_SHOWN }));
+            let most = if details { Brief::ROWS_MAX } else { ROWS_SHOWN };
+            text.push_str(&rows(&verdict.brief.rows, most, verdict.brief.rows.len()));
         }
     }
     if let Some(trust) = &document.trust {
@@ -33,13 +36,22 @@ pub(crate) fn answer(document: &Document, details: bool) -> String {
     text
 }
 
-fn rows(rows: &[BriefRow], most: usize) -> String {
-    let more = rows.len().saturating_sub(most);
+/// A first look alone; `all`: how many rows there would be.
+pub(crate) fn brief(brief: &Brief, all: usize) -> String {
+    let rows = rows(&brief.rows, ROWS_SHOWN, all);
+    format!("{}{rows}{}", fill(&say(&brief.headline), ""), next(brief))
+}
+
+fn rows(rows: &[BriefRow], most: usize, all: usize) -> String {
+    let more = all.saturating_sub(most);
     let lines: Vec<Vec<String>> =
         rows.iter().take(most).map(|r| std::iter::once(&r.name).chain(&r.cells).map(say).collect()).collect();
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let width =
-        |column: usize| lines.iter().filter_map(|l| l.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    // Nothing is set under what ends its row, and a long cell takes the room that it needs without moving the others.
+    let width = |column: usize| {
+        let cells = lines.iter().filter(|line| line.len() > column + 1).map(|line| line[column].chars().count());
+        cells.filter(|width| column == 0 || *width <= CELL_MAX).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let is_aligned = widths.iter().map(|w| w + 2).sum::<usize>() <= ALIGNED_MAX;
     let line = |cells: &Vec<String>| {

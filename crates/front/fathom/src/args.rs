@@ -248,7 +248,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) predict: bool,
     /// After the plan, run short probes for every limit that is not confirmed (a deeper queue, more threads, another
-    /// engine, fewer drives), and print the evidence
+    /// engine, fewer drives); the evidence is among the --details
     #[arg(long)]
     pub(crate) explain: bool,
     /// Wait until the host is idle before measuring, this long at most
@@ -432,9 +432,12 @@ pub(crate) struct IoArgs {
     /// Any knob by its name, e.g. --set iodepth_batch_submit=8; those without an option of their own are listed below
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Run short probes until the limit is confirmed, and print the evidence behind it
+    /// Run short probes until the limit is confirmed; the evidence behind it is among the --details
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Also print all figures of the step, and everything that the answer rests on
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) details: bool,
     #[command(flatten)]
     pub(crate) common: RunCommon,
     /// Another load that runs at once, in the same words; a further `--` begins the next one. Targets and knobs are its

@@ -1,90 +1,24 @@
 //! A comparison as text: what differs besides the figures, the answer, then one line per step.
 
-use fathom_judge::document::{
-    ComparedFigure, ComparedMetric, ComparedStep, Comparison, Difference, Merit, Side, Speed,
-};
+use fathom_judge::document::{ComparedFigure, ComparedMetric, ComparedStep, Comparison, Difference, Merit, Speed};
 use fathom_language::change_words;
 use fathom_message::Quantity;
 use fathom_units::{format_iops, format_ns};
 
+use crate::answer::brief;
 use crate::table::shorten;
 use crate::terminal::{fill, say};
 
 /// Columns of a step's label.
 const LABEL: usize = 24;
-/// Steps and differences of the first look.
-const STEPS_SHOWN: usize = 3;
-const DIFFERENCES_SHOWN: usize = 3;
 /// Columns of a value in the table of what differs.
 const VALUE: usize = 22;
 
 /// The first look: what else differs, the answer, the farthest steps, and how to go on; six lines.
 pub(crate) fn first_look(comparison: &Comparison) -> String {
-    let mut out = String::new();
-    if let Some(line) = differs_besides(comparison) {
-        out.push_str(&format!("{line}\n"));
-    }
-    out.push_str(&fill(&say(&comparison.answer), ""));
-    out.push_str(&farthest(comparison));
-    out.push_str(&next(comparison));
-    out
-}
-
-/// What else differs, in a line; `None` where nothing known does, or where both sides are of one run.
-fn differs_besides(comparison: &Comparison) -> Option<String> {
-    let named = |difference: &Difference| {
-        let values = difference.values.iter().map(|v| v.as_ref().map_or_else(|| "not known".to_owned(), say));
-        format!("{} {}", say(&difference.what), values.collect::<Vec<_>>().join(" / "))
-    };
-    let mut named: Vec<String> = comparison.environment.iter().take(DIFFERENCES_SHOWN).map(named).collect();
-    let more = comparison.environment.len().saturating_sub(named.len());
-    if more > 0 {
-        named.push(format!("{more} more: --details"));
-    }
-    (!named.is_empty()).then(|| format!("Differs besides: {}", named.join("; ")))
-}
-
-/// The steps that are told apart, the farthest first; where none is, those that lie farthest apart.
-fn farthest(comparison: &Comparison) -> String {
-    let distance = |step: &ComparedStep| step.ratio.map_or(-1.0, |ratio| ratio.ln().abs());
-    let mut steps: Vec<&ComparedStep> = comparison.steps.iter().collect();
-    let is_told = |step: &ComparedStep| matches!(step.verdict, Speed::Faster | Speed::Slower);
-    steps.sort_by(|a, b| is_told(b).cmp(&is_told(a)).then(distance(b).total_cmp(&distance(a))));
-    let several = comparison.sides.len() > 2;
-    let row = |step: &&ComparedStep| {
-        let values = headline(step).map(|m| format!("{} to {}", figure(m, m.a), figure(m, m.b)));
-        [named(step, several), values.unwrap_or_default(), change(step.ratio, step.ci95), verdict_word(step).to_owned()]
-    };
-    let rows: Vec<[String; 4]> = steps.iter().take(STEPS_SHOWN).map(row).collect();
-    let width = |at: usize| rows.iter().map(|r| r[at].chars().count()).max().unwrap_or(0);
-    let (name, values, ratio) = (width(0), width(1), width(2));
-    let line = |r: &[String; 4]| format!("  {:<name$}  {:<values$}  {:<ratio$}  {}", r[0], r[1], r[2], r[3]);
-    let mut text: Vec<String> = rows.iter().map(line).collect();
-    let more = comparison.steps.len() + comparison.unmatched.len() - rows.len();
-    if let Some(last) = text.last_mut().filter(|_| more > 0) {
-        last.push_str(&format!("  (+{more}: --details)"));
-    }
-    text.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// What settles it, or where to see all of it.
-fn next(comparison: &Comparison) -> String {
-    let runs = |side: &Side| side.runs.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
-    let sides: Vec<String> = comparison.sides.iter().map(runs).collect();
-    let is_open = !comparison.steps.is_empty() && comparison.steps.iter().all(|s| s.verdict == Speed::Inconclusive);
-    let (command, why) = match (&comparison.sides[..], is_open) {
-        ([first, ..], true) if is_one_run(comparison) => {
-            (format!("fathom run --like {} --time-budget 15m", first.run), "longer, to tell the sides apart")
-        }
-        ([.., last], true) => {
-            (format!("fathom run --like {}", last.run), "three runs a side tell: fathom compare 1,2,3 4,5,6")
-        }
-        ([only, ..], false) if is_one_run(comparison) => {
-            (format!("fathom report {}", only.run), "the page with pictures")
-        }
-        _ => (format!("fathom compare {} -o compare.html", sides.join(" ")), "the page with pictures"),
-    };
-    format!("Next: {command}  # {why}\n")
+    let besides = comparison.besides.as_ref().map_or_else(String::new, |besides| fill(&say(besides), ""));
+    let all = comparison.steps.len() + comparison.unmatched.len();
+    format!("{besides}{}", brief(&comparison.brief, all))
 }
 
 /// All of the comparison.

@@ -109,13 +109,16 @@ pub(crate) fn fill(sentence: &str, indent: &str) -> String {
     const WIDTH: usize = 80;
     let mut out = String::new();
     let mut line = indent.to_owned();
-    for word in sentence.split_whitespace() {
+    // A figure and its percent sign stay together.
+    let sentence = sentence.replace(" %", "\u{a0}%");
+    for word in sentence.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let word = word.replace('\u{a0}', " ");
         if line.chars().count() + word.chars().count() + 1 > WIDTH && line.trim() != "" {
             out.push_str(line.trim_end());
             out.push('\n');
             line = format!("{indent}  ");
         }
-        line.push_str(word);
+        line.push_str(&word);
         line.push(' ');
     }
     out.push_str(line.trim_end());
@@ -145,6 +148,7 @@ mod tests {
 
     #[test]
     fn long_sentences_are_broken_and_indented() {
+        assert!(fill(&format!("{} 93 %).", "x".repeat(76)), "").ends_with("\n  93 %).\n"));
         let text = fill(&"word ".repeat(30), "  ");
         assert!(text.lines().all(|l| l.chars().count() <= 80));
         assert_eq!(text.lines().count(), 2);

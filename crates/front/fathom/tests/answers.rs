@@ -104,6 +104,10 @@ fn an_answer_shown_later_names_its_own_run() {
     study(" --versus engine=psync").expect(0, &[]);
     let shown = place.run("show 1").out;
     assert!(shown.contains("Next: fathom report 1 "), "{shown}");
+    // Scaled again, the plan is as long as it now is; what the first scaling took is no longer true.
+    let again = place.run("plan --like 1 --time-budget 10m");
+    assert!(again.out.contains(" · 9 min ") || again.out.contains(" · 10 min "), "{}", again.out);
+    assert!(!format!("{}{}", again.out, again.err).contains("instead of the full"), "{}", again.out);
     let list = place.run("list").out;
     assert_eq!(list.matches("`engine=libaio`").count(), 1, "the answer of each run: {list}");
     assert_eq!(list.matches("`engine=psync` is slower").count(), 1, "{list}");
@@ -111,6 +115,31 @@ fn an_answer_shown_later_names_its_own_run() {
     assert_eq!(place.run("list").out, list);
     place.run("rm 2").expect(0, &[]);
     assert!(!place.run("list").out.contains("psync"), "run 2 is gone");
+}
+
+#[test]
+fn a_run_that_cannot_be_read_or_was_judged_by_other_rules_does_not_spoil_the_list() {
+    let place = Place::new();
+    for engine in ["libaio", "psync"] {
+        place.run(&format!("run tune {DRIVE} --time-budget 10s --quiet --versus engine={engine}")).expect(0, &[]);
+    }
+    let list = place.run("list").out;
+    let lab = || rusqlite::Connection::open(place.lab()).expect("a lab");
+    // The sentence of another run, kept by a build of the same version that judged otherwise.
+    lab()
+        .execute_batch(
+            "UPDATE headline SET fathom_version = '0.1.0', sentence = (SELECT sentence FROM headline WHERE run_id = 1)",
+        )
+        .expect("changed");
+    assert_eq!(place.run("list").out, list);
+    lab().execute_batch("DELETE FROM headline; UPDATE step SET step_json = '{' WHERE run_id = 1").expect("damaged");
+    let ended = place.run("list");
+    ended.expect(0, &[]);
+    assert!(ended.out.contains("`engine=psync` is slower"), "run 2 is whole: {}", ended.out);
+    assert!(ended.out.contains("no answer: ") && ended.out.contains("fathom rm 1"), "{}", ended.out);
+    let runs = place.json("list", 0)["runs"].clone();
+    assert!(runs[0]["answer"].is_null() && runs[0]["answer_error"].is_string(), "{runs}");
+    assert!(runs[1]["answer"].is_string() && runs[1].get("answer_error").is_none(), "{runs}");
 }
 
 #[test]
@@ -163,6 +192,27 @@ fn details_hold_everything_that_the_answer_rests_on() {
     }
     let shown = place.run("show --details");
     assert!(shown.code == Some(0) && shown.out.contains("Why\n"), "{}", shown.out);
+}
+
+#[test]
+fn what_does_this_one_load_give() {
+    let place = Place::new();
+    let io = format!("io {DRIVE} --rw randread --runtime 200ms");
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --iodepth 32")));
+    // Probes make the limit surer, not the answer longer.
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --explain")));
+    insta::assert_snapshot!(first_look(&place, &format!("{io} --rate 90m --iodepth 4")));
+    for all in [place.run(&format!("{io} --details --quiet")), place.run("show --details")] {
+        for part in ["  clat ", "IOPS per busy CPU", "Trust: simulated", "Caveat: "] {
+            assert!(all.out.contains(part), "{part}\n{}", all.out);
+        }
+    }
+    let probed = place.run(&format!("{io} --explain --details --quiet")).out;
+    assert!(probed.contains("would help: more I/Os in flight") && probed.contains("(probe: QD"), "{probed}");
+    // Why nothing was measured, and the way out, are the answer.
+    let refused = place.run("io --target . --size 16m --placement 4000 --runtime 100ms -q");
+    refused.expect(1, &[]);
+    assert!(refused.out.contains("help: ") && refused.out.lines().count() <= LINES_MAX, "{}", refused.out);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn one_io_at_a_time_is_bound_by_the_queue_depth_and_a_deeper_queue_confirms_it()
     // Other programs may leave the limit unknown once, and are then said to be there; not every time.
     let mut tries = 0;
     let (printed, step, probes) = loop {
-        let printed = place.run("io --target data --rw randread --iodepth 1 --runtime 1s --explain");
+        let printed = place.run("io --target data --rw randread --iodepth 1 --runtime 1s --explain --details");
         assert_eq!(printed.code, Some(0), "{}", printed.err);
         let (step, probes) = split(&place.json("show last", 0));
         tries += 1;

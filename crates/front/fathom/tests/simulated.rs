@@ -104,9 +104,11 @@ fn one_step_on_a_part_of_a_machine_given_by_name_or_file() {
     assert_eq!(both["devices"], 2);
     let ratio = both["iops"].as_f64().expect("iops") / named["iops"].as_f64().expect("iops");
     assert!((ratio - 2.0).abs() < 0.02, "{ratio}");
-    let said = place.run(&format!("io --target sim:speed/nvme-3 {io}"));
+    let said = place.run(&format!("io --target sim:speed/nvme-3 {io} --details"));
     said.expect(0, &[]);
-    assert!(said.out.contains("SIMULATED on machine speed"), "{}", said.out);
+    for words in ["Trust: simulated", "SIMULATED on machine speed"] {
+        assert!(said.out.contains(words), "{}", said.out);
+    }
     // Writes need no consent: there is nothing to destroy.
     let written = place.step("io --target sim:speed/nvme-3 --rw randwrite --iodepth 4 --runtime 50ms");
     assert!(written["ios"].as_u64().expect("ios") > 1_000);

@@ -23,18 +23,19 @@ use crate::site::simulated_caveat;
 /// # Errors
 /// [`StoreError`] when the run is not in the lab or cannot be read.
 pub fn headline_of(lab: &Lab, run: &RunSummary) -> Result<Option<Message>, StoreError> {
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    // Builds of one version may judge otherwise: what another set of rules said is judged again.
+    const RULES: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("FATHOM_RULES"));
     if run.state == RunState::Running {
         return Ok(None);
     }
-    if let Some(kept) = lab.headline(run.id, VERSION)? {
+    if let Some(kept) = lab.headline(run.id, RULES)? {
         return Ok(Some(kept));
     }
     let document = document_of(lab, run.id)?;
     let Some(verdict) = document.verdict.first() else { return Ok(None) };
     let sentence = verdict.brief.headline.clone();
     // A lab that cannot be written to, or that a run is writing to, is read all the same.
-    let _not_kept = lab.keep_headline(run.id, VERSION, &sentence);
+    let _not_kept = lab.keep_headline(run.id, RULES, &sentence);
     Ok(Some(sentence))
 }
 
@@ -92,6 +93,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         ladders: ladders(&steps),
         loops: fathom_judge::loops(&steps),
         stream_sets: sets.finish(),
+        groups: fathom_judge::groups(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),

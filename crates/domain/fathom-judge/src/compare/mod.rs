@@ -3,6 +3,7 @@
 mod arms;
 mod cell;
 mod environment;
+mod first_look;
 mod ledger;
 mod runs;
 #[cfg(test)]
@@ -24,7 +25,8 @@ pub(crate) use cell::effect;
 use cell::Cell;
 
 use crate::document::{
-    COMPARISON_SCHEMA, ComparedFigure, ComparedStep, Comparison, ComparisonKind, Difference, Side, Speed, Unmatched,
+    Brief, COMPARISON_SCHEMA, ComparedFigure, ComparedStep, Comparison, ComparisonKind, Difference, Side, Speed,
+    Unmatched,
 };
 
 /// What is left to do once the cells are known: verdicts over all of them, and the words.
@@ -46,12 +48,16 @@ fn concluded(
         margin_pct,
         false_discovery_rate: FALSE_DISCOVERY_RATE,
         answer: Message::verbatim(""),
+        brief: Brief::default(),
+        besides: None,
         caveats: Vec::new(),
         steps,
         unmatched,
     };
     comparison.answer = words::answer(&comparison);
     comparison.caveats = words::caveats(&comparison, spread);
+    comparison.besides = first_look::besides(&comparison);
+    comparison.brief = first_look::brief(&comparison);
     comparison
 }
 

@@ -6,7 +6,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 use super::words::pattern_word;
-use super::{Area, ComparedFigure, ComparisonKind, Design, Merit, Speed, SpreadSource, StepView};
+use super::{Area, Brief, ComparedFigure, ComparisonKind, Design, Merit, Speed, SpreadSource, StepView};
 
 /// Version of this document's shape.
 pub const COMPARISON_SCHEMA: u32 = 1;
@@ -31,6 +31,12 @@ pub struct Comparison {
     pub false_discovery_rate: f64,
     /// One or two sentences.
     pub answer: Message,
+    /// The first look: the answer, the steps farthest apart, and how to go on; empty in older documents.
+    #[serde(default)]
+    pub brief: Brief,
+    /// What differs besides the figures, in a line; `None` where nothing known does.
+    #[serde(default)]
+    pub besides: Option<Message>,
     /// What limits the trust in the answer; may be empty.
     pub caveats: Vec<Message>,
     /// One entry per step and side other than the reference, in the order of the reference.

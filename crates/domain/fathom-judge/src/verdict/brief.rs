@@ -2,6 +2,7 @@
 
 use fathom_message::{Message, Quantity, msg};
 use fathom_model::LimitName;
+use fathom_plan::Phase;
 
 use super::caveats::limiting_part;
 use super::kind::{Kind, Loads};
@@ -112,8 +113,13 @@ pub(super) fn study(name: &str, steps: &[StepView], why: Message) -> Option<Next
 }
 
 /// The run as a page.
-pub(super) fn report(run: i64) -> Option<NextCommand> {
-    Some(NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") })
+pub(crate) fn report(run: i64) -> NextCommand {
+    NextCommand { command: format!("fathom report {run}"), why: msg!("next-report") }
+}
+
+/// The same sides again with more time: intervals narrow with its root.
+pub(crate) fn longer(run: i64) -> NextCommand {
+    NextCommand { command: format!("fathom run --like {run} --time-budget 15m"), why: msg!("next-longer") }
 }
 
 /// The run again, with probes.
@@ -127,9 +133,11 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         LimitName::Core | LimitName::AllCores => study("engines", steps, msg!("next-engines")),
         LimitName::Device | LimitName::QueueDepth | LimitName::Rate => study("qos", steps, msg!("next-qos")),
         LimitName::PageCache => study("quick --set direct=1", steps, msg!("next-direct")),
+        // What probes could not tell more probes will not.
+        LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => Some(report(run)),
         LimitName::Unknown => with_probes(run, msg!("next-explain")),
         // A machine that is not there cannot be looked at.
-        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => report(run),
+        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => Some(report(run)),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
     }
 }

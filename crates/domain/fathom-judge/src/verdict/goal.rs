@@ -134,22 +134,27 @@ fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
         }
         None => msg!("brief-goal-missed", goal = goal()),
     };
-    let rows = kinds.iter().map(|kind| {
-        let (closed, open) = halves(kind);
-        let cell = |steps: &[&StepView], way: Loop| match (highest(terms, steps), steps.is_empty()) {
-            (_, true) => None,
-            (Some(step), _) if step.rate_iops.is_some() => {
-                Some(msg!("brief-cell-offered", rate = Quantity::iops(rate_of(step))))
-            }
-            (Some(step), _) => Some(load(step)),
-            (None, _) if steps.iter().any(|s| outcome(terms, s) == Outcome::Unknown) => {
-                Some(msg!("brief-goal-unknown", what = way.message()))
-            }
-            (None, _) => Some(msg!("brief-goal-none", what = way.message())),
-        };
-        row(kind.name(), [cell(&closed, Loop::Closed), cell(&open, Loop::Open)].into_iter().flatten())
-    });
-    brief(headline, rows, report(run))
+    let rows = kinds.iter().map(|kind| row(kind.name(), [kept_cell(terms, kind)]));
+    brief(headline, rows, Some(report(run)))
+}
+
+/// What a kind of load gives within the goal, in a cell: `194k IOPS (QD 16), 149k IOPS offered`, `none kept it`.
+fn kept_cell(terms: &[Term], kind: &Loads<'_>) -> Message {
+    let (closed, open) = halves(kind);
+    let found = (highest(terms, &closed), highest(terms, &open));
+    let is_open = || kind.steps.iter().any(|s| outcome(terms, s) == Outcome::Unknown);
+    match found {
+        (Some(closed), Some(open)) => msg!(
+            "brief-cell-kept-both",
+            rate = iops(closed),
+            load = depth_of(closed),
+            offered = Quantity::iops(rate_of(open))
+        ),
+        (Some(step), None) => msg!("brief-cell-kept", rate = iops(step), load = depth_of(step)),
+        (None, Some(step)) => msg!("brief-cell-offered", rate = Quantity::iops(rate_of(step))),
+        (None, None) if is_open() => msg!("brief-goal-unknown"),
+        (None, None) => msg!("brief-goal-none"),
+    }
 }
 
 /// The highest load of a kind that keeps the goal: a rate before a depth, for a rate is what others ask for.

@@ -7,7 +7,7 @@ use super::brief::{brief, limited, rate_cell, report, row, study};
 use super::kind::Kind;
 use super::parts::{change, change_alone, figure, load, mean, measured, nothing_measured, rate, sentences, verdict};
 use crate::compare::effect;
-use crate::document::{Brief, ComparedFigure, Figure, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, Figure, GroupedLoad, StepView, Verdict};
 
 /// One load on every group that measured it.
 struct Point<'a> {
@@ -94,7 +94,7 @@ fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView], run: i6
         row(kind[0].kind.message(), groups.iter().filter_map(cell))
     };
     // Another study would be of one group alone.
-    let next = if groups.len() > 1 { report(run) } else { study("qos", steps, msg!("next-qos")) };
+    let next = if groups.len() > 1 { Some(report(run)) } else { study("qos", steps, msg!("next-qos")) };
     brief(headline, kinds.iter().map(of_kind), next)
 }
 
@@ -102,6 +102,32 @@ fn first_look(groups: &[&str], points: &[Point<'_>], steps: &[StepView], run: i6
 fn best_of<'a>(kind: &[&Point<'a>], group: Option<&str>) -> Option<&'a StepView> {
     let steps = kind.iter().flat_map(|p| p.steps.iter().copied());
     steps.filter(|s| group.is_none_or(|g| s.group == g)).max_by(|a, b| a.iops.total_cmp(&b.iops))
+}
+
+/// Loads that several groups were put under: whether the first and the last of them differ, corrected for the number of
+/// loads. What lies within chance is not shown as a difference.
+#[must_use]
+pub fn groups(steps: &[StepView]) -> Vec<GroupedLoad> {
+    let measured = measured(steps);
+    let shared: Vec<Point<'_>> = points(&measured).into_iter().filter(|p| p.steps.len() > 1).collect();
+    let effects: Vec<Option<Effect>> = shared.iter().map(|p| ends_apart(&p.steps)).collect();
+    let p: Vec<f64> = effects.iter().map(|e| e.as_ref().map_or(1.0, Effect::p_value)).collect();
+    let of_load = |((point, effect), p): ((&Point<'_>, &Option<Effect>), f64)| GroupedLoad {
+        steps: measured
+            .iter()
+            .filter(|s| Kind::of(s) == point.kind && load(s) == point.load)
+            .map(|s| s.index)
+            .collect(),
+        are_apart: effect.as_ref().map(|effect| relation(effect, p, MARGIN_PCT) == Relation::Higher),
+    };
+    shared.iter().zip(&effects).zip(adjusted_p_values(&p)).map(of_load).collect()
+}
+
+/// How the step with most IOPS stands to the one with least.
+fn ends_apart(steps: &[&StepView]) -> Option<Effect> {
+    let most = steps.iter().max_by(|a, b| a.iops.total_cmp(&b.iops))?;
+    let least = steps.iter().min_by(|a, b| a.iops.total_cmp(&b.iops))?;
+    effect(ComparedFigure::Iops, &[*least], &[*most])
 }
 
 fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {

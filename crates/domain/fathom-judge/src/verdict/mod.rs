@@ -23,6 +23,8 @@ mod tune;
 use fathom_message::{Message, msg};
 use fathom_plan::Phase;
 
+pub(crate) use brief::{longer, report};
+pub use groups::groups;
 pub use snia::loops;
 
 use crate::document::{Comparison, StepView, StreamSetView, Verdict};

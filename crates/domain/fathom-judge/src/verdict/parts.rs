@@ -3,6 +3,7 @@
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::Phase;
 
+use super::brief::{brief, row};
 use super::caveats::caveats;
 use crate::cpu_time::{cpu_ns_per_io, cpu_per_io_ci95};
 use crate::document::{Brief, Figure, LatencyView, StepView, Verdict};
@@ -34,9 +35,13 @@ pub(super) fn verdict(
 pub(super) fn nothing_measured(question: &Message, steps: &[StepView]) -> Verdict {
     let reason = |s: &StepView| Some(msg!("what-and-why", what = &s.label_message, why = s.reason.as_ref()?));
     let reasons: Vec<Message> = steps.iter().filter_map(reason).take(3).collect();
-    let brief = Brief { headline: msg!("verdict-nothing-measured"), ..Brief::default() };
+    let help: Vec<Message> = steps.iter().filter_map(|s| s.help.clone()).take(1).collect();
+    // Why, and the way out, are all that there is to say.
+    let why = steps.iter().filter_map(|s| Some(row(s.label_message.clone(), [s.reason.clone()?]))).take(2);
+    let rows = why.chain(help.iter().map(|help| row(msg!("brief-row-help"), [help.clone()])));
+    let brief = brief(msg!("verdict-nothing-measured"), rows, None);
     Verdict {
-        would_help: steps.iter().filter_map(|s| s.help.clone()).take(1).collect(),
+        would_help: help,
         ..verdict(question, brief, msg!("verdict-nothing-measured"), reasons, Vec::new(), steps)
     }
 }

@@ -3,18 +3,18 @@
 //! One way for every plan: the steps are sorted into kinds of load (random read, sequential write...), the best step of
 //! each kind is named with what limited it, and the shallowest random step gives the latency.
 
-use fathom_message::{Message, Quantity, msg};
+use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_model::LimitName;
 
-use super::brief::{brief, gives, next, rows_of};
+use super::brief::{brief, gives, next, row, rows_of};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, sorted};
 use super::parts::{
-    cost, figure, is_bandwidth, load, mean, measured, nothing_measured, p50, p99, per_core, per_core_figure, rate,
-    sentences, verdict,
+    cost, figure, is_bandwidth, is_held, load, mean, measured, nothing_measured, p50, p99, per_core, per_core_figure,
+    rate, rate_of, sentences, verdict,
 };
 use super::plateau::Most;
-use crate::document::{Figure, StepView, Verdict};
+use crate::document::{BriefRow, Figure, LatencyView, StepView, Verdict};
 
 /// Answers `question` from the steps; an empty run is answered as such.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
@@ -25,11 +25,58 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let mut evidence: Vec<Message> = kinds.iter().map(best_of).collect();
     evidence.extend(kinds.iter().filter(|k| !is_of_bandwidth(k)).filter_map(one_at_a_time));
     evidence.extend(cpu_cost(main.best()));
-    let brief = brief(gives(main), rows_of(&kinds), next(main.best(), steps, run));
+    // A load alone has its figures in the headline: the table has those that stand beside them.
+    let rows = match &measured(steps)[..] {
+        [only] => beside(only),
+        _ => rows_of(&kinds),
+    };
+    let brief = brief(gives(main), rows, next(main.best(), steps, run));
     vec![Verdict {
         would_help: kinds.iter().filter_map(would_help).collect(),
         ..verdict(question, brief, answer(main, &kinds), evidence, figures(&kinds), steps)
     }]
+}
+
+/// What one step is told by besides its rate: latency, CPU, and syncs or throughput.
+fn beside(step: &StepView) -> Vec<BriefRow> {
+    let latency = match &step.lat_ns {
+        Some(lat) => of_latency(lat),
+        None if !is_held(step) => vec![msg!("brief-cell-rate-exceeded", rate = Quantity::iops(rate_of(step)))],
+        None => Vec::new(),
+    };
+    let cpu = [
+        cost(step).map(|cost| msg!("brief-cell-per-io", cost = cost)),
+        per_core(step).map(|carried| msg!("brief-cell-carried", carried = carried)),
+    ];
+    let last = match &step.syncs {
+        Some(syncs) => {
+            let rate = std::iter::once(msg!("brief-cell-syncs", rate = Quantity::new(syncs.iops, Unit::PerS)));
+            row(msg!("brief-row-syncs"), rate.chain(syncs.lat_ns.iter().flat_map(of_latency)))
+        }
+        None => {
+            let time = Quantity::new(step.runtime_s * 1e9, Unit::DurationNs);
+            row(msg!("brief-row-throughput"), [msg!("brief-cell-amount", rate = throughput(step), time = time)])
+        }
+    };
+    [row(msg!("brief-row-latency"), latency), row(msg!("brief-row-cpu"), cpu.into_iter().flatten()), last]
+        .into_iter()
+        .filter(|row| !row.cells.is_empty())
+        .collect()
+}
+
+/// What the headline does not say of the rate: bytes of small blocks, I/Os of large ones.
+fn throughput(step: &StepView) -> Quantity {
+    if is_bandwidth(step) { Quantity::iops(step.iops) } else { Quantity::bytes_per_s(step.bytes_per_s) }
+}
+
+/// The mean, and the quantiles that the samples allow.
+fn of_latency(lat: &LatencyView) -> Vec<Message> {
+    let quantile = |name: &str, ns: Option<u64>| {
+        Some(msg!("brief-cell-quantile", name = name.to_owned(), latency = Quantity::ns(ns? as f64)))
+    };
+    let known = [("p50", lat.p50), ("p99", lat.p99), ("p99.9", lat.p99_9)];
+    let mean = msg!("brief-cell-mean", mean = Quantity::ns(lat.mean));
+    std::iter::once(mean).chain(known.into_iter().filter_map(|(name, ns)| quantile(name, ns))).collect()
 }
 
 /// Random before sequential, reads before writes: the order in which people ask.

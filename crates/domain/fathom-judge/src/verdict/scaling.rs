@@ -109,15 +109,14 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
     let of_ladder = |ladder: &Scaling<'_>| {
         let last = ladder.ladder.last();
         let top = ladder.step(last);
-        let bends = match ladder.ladder.knee() {
-            Some(1) => msg!("brief-cell-knee-first"),
-            Some(knee) => {
-                msg!("brief-cell-knee", count = ladder.count(knee - 1), axis = ladder.axis())
-            }
-            None => msg!("brief-cell-linear", count = ladder.count(last), axis = ladder.axis()),
+        let count = msg!("brief-cell-count", count = ladder.count(last), axis = ladder.axis());
+        let share = share(ladder, last);
+        let efficiency = match ladder.ladder.knee() {
+            None => msg!("brief-cell-efficiency", share = share),
+            Some(1) => msg!("brief-cell-knee-first", share = share),
+            Some(knee) => msg!("brief-cell-knee", share = share, straight = ladder.count(knee - 1)),
         };
-        let at = msg!("brief-cell-share", count = ladder.count(last), share = share(ladder, last));
-        row(ladder.name.clone(), [bends, rate_cell(rate(top)), at, limit_cell(ladder.ladder.end())])
+        row(ladder.name.clone(), [count, rate_cell(rate(top)), efficiency, limit_cell(ladder.ladder.end())])
     };
     brief(headline, ladders.iter().map(of_ladder), next(main.ladder.end(), steps, run))
 }

@@ -98,7 +98,7 @@ fn first_look(tests: &[Test<'_>], run: i64) -> Brief {
             cells.iter().map(|c| msg!("brief-cell-figure", kind = Kind::of(c.first).message(), figure = c.mean));
         row(test.message(), std::iter::once(steady(test)).chain(figures))
     };
-    brief(headline, tests.iter().map(of_test), report(run))
+    brief(headline, tests.iter().map(of_test), Some(report(run)))
 }
 
 /// The loops of a run with the means of their workloads over the measurement window.

@@ -38,7 +38,7 @@ fn of_set(question: &Message, set: &StreamSetView, streams: &[Beside<'_>], run: 
     );
     let next = match streams.iter().any(|s| s.alone.is_none()) {
         true => with_probes(run, msg!("next-streams-alone")),
-        false => report(run),
+        false => Some(report(run)),
     };
     let brief = brief(together.clone(), streams.iter().map(Beside::row), next);
     let lost = streams.iter().filter_map(Beside::share_of_alone);

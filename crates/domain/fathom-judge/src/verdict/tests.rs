@@ -184,6 +184,26 @@ fn enterprise_names_the_winner_at_each_load() {
 }
 
 #[test]
+fn groups_are_apart_only_beyond_chance_and_without_intervals_that_is_not_known() {
+    let mut steps = Vec::new();
+    for (group, iops) in [("one", [100e3, 100e3, 100e3]), ("two", [100.2e3, 150e3, 150e3])] {
+        for (depth, iops) in [1, 2, 4].into_iter().zip(iops) {
+            let mut step = step(steps.len() as u32, 100, 1, depth);
+            step.group = group.into();
+            let mut view = seen(&step, iops, f64::from(depth) / iops * 1e6);
+            if depth == 4 {
+                view.iops_ci95 = None;
+            }
+            steps.push(view);
+        }
+    }
+    let found: Vec<(Vec<u32>, Option<bool>)> =
+        crate::groups(&steps).into_iter().map(|load| (load.steps, load.are_apart)).collect();
+    assert_eq!(found, [(vec![0, 3], Some(false)), (vec![1, 4], Some(true)), (vec![2, 5], None)]);
+    assert!(crate::groups(&steps[..3]).is_empty(), "one group has none to differ from");
+}
+
+#[test]
 fn the_lowest_latency_is_named_only_where_it_differs() {
     let mut steps = Vec::new();
     // At the first load alike within their intervals, at the second apart, at the third without any.
@@ -476,7 +496,7 @@ fn baseline_says_what_the_plain_path_gives_and_costs() {
     steps[0].iops_ci95 = Some([0.0, 400e3]);
     holds(
         &one("baseline", &steps, None),
-        "4k random reads: 8 threads against 1: QD 1 7.80x ±>100 %, QD 32 2.95x ±0.7 %.",
+        "4k random reads: 8 threads against 1: QD 1 7.80x (inconclusive), QD 32 2.95x ±0.7 %.",
     );
     steps[0].placement = PlacementKind::Cores;
     assert!(english(&one("baseline", &steps, None).answer).starts_with("This is not the plain path any more"));

@@ -2,7 +2,7 @@
 
 use fathom_message::{Message, Quantity, msg};
 
-use super::brief::{brief, report, row};
+use super::brief::{brief, longer, report, row};
 use super::parts::{change_alone, nothing_measured, verdict};
 use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, outcome_cells, row_sentence, rows};
 use crate::compare::farthest;
@@ -63,7 +63,8 @@ fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_
         n if n > Brief::ROWS_MAX => rows.iter().map(|r| row(r.name(), outcome_cells(r, margin_pct))).collect(),
         _ => cells.iter().filter_map(of_cell).collect(),
     };
-    brief(headline, table, report(run))
+    let is_open = cells.iter().all(|c| c.verdict == Speed::Inconclusive);
+    brief(headline, table, Some(if is_open { longer(run) } else { report(run) }))
 }
 
 /// The cells worth their figures: the farthest of those that changed, or the first.

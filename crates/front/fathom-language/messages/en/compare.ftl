@@ -30,6 +30,19 @@ compare-why-unknown-host = { $side } does not say on which host it was measured,
 compare-why-one-leg = a side was measured once only, which does not tell how far it varies
 compare-why-interval = the interval holds both a difference and none
 
+## The first look
+
+compare-besides = Differs besides: { $list }
+compare-besides-more = Differs besides: { $list }; { $more } more
+compare-besides-one = { $what } { $values }
+compare-not-known = not known
+compare-of-side = { $side } { $label }
+compare-faster = faster
+compare-slower = slower
+compare-same = same
+compare-inconclusive = inconclusive
+next-three-runs = three runs a side tell: fathom compare 1,2,3 4,5,6
+
 ## Caveats and notes
 
 compare-caveat-spread = The ratios scatter by { $spread } beyond their own errors: that is taken for the spread from run to run and widens each interval.

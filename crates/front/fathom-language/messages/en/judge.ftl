@@ -340,9 +340,19 @@ brief-cell-p99 = p99 { $p99 }
 brief-cell-mean = mean { $mean }
 brief-cell-operation = { $what } { $rate }{ $rate-pm }, { $limit }
 brief-cell-too-short = p99 not known, too short
-brief-cell-p99-at = p99 { $p99 } at { $load }
-brief-cell-p99-rate = { $p99 } at { $load } ({ $rate })
 brief-cell-held = holds { $rate }, p99 { $p99 }
+# One load by hand: what stands beside its rate.
+brief-row-latency = latency
+brief-row-cpu = CPU
+brief-row-syncs = syncs
+brief-row-throughput = throughput
+brief-row-help = help:
+brief-cell-quantile = { $name } { $latency }
+brief-cell-carried = { $carried } per busy CPU
+brief-cell-syncs = { $rate }
+brief-cell-per-io = { $cost }{ $cost-pm } per I/O
+brief-cell-amount = { $rate } for { $time }
+brief-cell-rate-exceeded = none: { $rate } were not held, requests pile up
 brief-tail-quiet = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load }, below twice the shallowest at every depth ({ $rate }).
 brief-tail-quiet-to = p99 of { $kind } stays below twice the shallowest up to { $load }: { $p99 }{ $p99-pm } at { $rate }.
 brief-tail-grows = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load } ({ $rate }) and doubles at the next depth.
@@ -350,15 +360,17 @@ brief-goal-kept = { $rate }{ $rate-pm } of { $kind } keep { $goal }, at { $load 
 brief-goal-kept-rate = { $rate } of { $kind }, offered as an open loop, keep { $goal }.
 brief-cell-offered = { $rate } offered
 brief-goal-missed = No measured load is known to keep { $goal }.
-brief-goal-none = none kept it ({ $what })
-brief-goal-unknown = not decided, too short ({ $what })
+brief-goal-none = none kept it
+brief-goal-unknown = not decided, too short
+brief-cell-kept = { $rate }{ $rate-pm } ({ $load })
+brief-cell-kept-both = { $rate }{ $rate-pm } ({ $load }), { $offered } offered
 brief-linear = { $kind } scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee-first = { $kind } fall below linear from the start: { $count } { $axis } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
-brief-cell-linear = linear to { $count } { $axis }
-brief-cell-knee = linear to { $count } { $axis } only
-brief-cell-knee-first = below linear from the start
-brief-cell-share = { $share } of { $count } times one
+brief-cell-count = { $count } { $axis }
+brief-cell-efficiency = { $share } of ideal
+brief-cell-knee = { $share } of ideal, bends after { $straight }
+brief-cell-knee-first = { $share } of ideal, bends at once
 brief-path-wins = { $best } is fastest and cheapest with { $in_flight } in flight: { $rate }{ $rate-pm }.
 brief-path-fastest = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }; cheapest is { $cheapest }, { $cost } of CPU per I/O.
 brief-path-fastest-alone = { $best } is fastest with { $in_flight } in flight: { $rate }{ $rate-pm }.
@@ -398,31 +410,67 @@ next-explain = with probes that relieve one part each
 next-direct = the drive instead of memory
 next-inspect = links, settings and advice for this part
 next-streams-alone = each stream alone as well: what it loses beside the others
+next-longer = longer, to tell the sides apart
 next-report = the page with pictures
 
 # How far the figures can be trusted.
 trust-simulated = in virtual time, nothing was measured
 trust-busy = other programs kept { $cores-figure } of { $cpus } CPUs busy: rates are lower bounds
 trust-stolen = the hypervisor took { $share } of the CPU time: rates are lower bounds
-trust-no-intervals = { $count } of { $all } steps have no 95 % interval
+trust-no-intervals = { $all ->
+    [1] the step has no 95 % interval
+   *[other] { $count } of { $all } steps have no 95 % interval
+  }
 trust-wide = 95 % intervals are ±{ $half } wide
-trust-other-load = other programs used the device in { $count } of { $all } steps
-trust-page-cache = the page cache answered part of { $count } of { $all } steps
-trust-check-failed = a consistency check failed in { $count } of { $all } steps
-trust-errors = I/Os failed in { $count } of { $all } steps
-trust-hot = heat slowed drives in { $count } of { $all } steps
-trust-holes = { $count } of { $all } steps read space that was never written
-trust-unsteady = { $count } of { $all } steps were not steady
-trust-not-run = { $count } of { $all } steps were refused or failed
-trust-mend-idle = stop other work, or add --wait-idle
+trust-wider = 95 % intervals are wider than the figures
+trust-other-load = { $all ->
+    [1] other programs used the device during the step
+   *[other] other programs used the device in { $count } of { $all } steps
+  }
+trust-page-cache = { $all ->
+    [1] the page cache answered part of the step
+   *[other] the page cache answered part of { $count } of { $all } steps
+  }
+trust-check-failed = { $all ->
+    [1] a consistency check failed
+   *[other] a consistency check failed in { $count } of { $all } steps
+  }
+trust-errors = { $all ->
+    [1] I/Os failed
+   *[other] I/Os failed in { $count } of { $all } steps
+  }
+trust-hot = { $all ->
+    [1] heat slowed a drive
+   *[other] heat slowed drives in { $count } of { $all } steps
+  }
+trust-holes = { $all ->
+    [1] the step read space that was never written
+   *[other] { $count } of { $all } steps read space that was never written
+  }
+trust-unsteady = { $all ->
+    [1] the step was not steady
+   *[other] { $count } of { $all } steps were not steady
+  }
+trust-not-run = { $all ->
+    [1] the step was refused or failed
+   *[other] { $count } of { $all } steps were refused or failed
+  }
+trust-mend-idle = { $all ->
+    [1] stop other work
+   *[other] stop other work, or add --wait-idle
+  }
 trust-mend-stolen = use a host whose CPUs are not shared, or compare in turns (--versus)
-trust-mend-longer = run { $time } longer (--time-budget)
+trust-mend-longer = { $all ->
+    [1] measure { $time } longer (--runtime)
+   *[other] run { $time } longer (--time-budget)
+  }
 trust-mend-other-load = stop what uses the device, or name one that nothing uses
 trust-mend-direct = add --set direct=1
 trust-mend-checks = look at the checks: fathom show last --details
 trust-mend-errors = look at the kernel log and the drive's health
 trust-mend-hot = cool the drive, or leave pauses
 trust-mend-holes = write the target first
+trust-mend-longer-steps = give each step more time (--runtime 1m)
 trust-mend-unsteady = write the drive to steady state first (fathom run snia)
 trust-level-simulated = simulated
 trust-level-good = good

@@ -2,6 +2,8 @@
 
 verbatim = { $text }
 interval = { " " }(95 % interval { $low } to { $high })
+interval-wide = { " " }({ $low } to { $high })
+interval-open = { " " }(inconclusive)
 several-sentences = { $list }
 did-you-mean = did you mean `{ $near }`?
 what-and-why = { $what }: { $why }

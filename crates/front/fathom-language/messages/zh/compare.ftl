@@ -30,6 +30,19 @@ compare-why-unknown-host = { $side } 未注明测量所在的主机（导入的�
 compare-why-one-leg = 有一方只测量了一次，无从得知其波动
 compare-why-interval = 区间既包含差异也包含无差异
 
+## 第一眼
+
+compare-besides = 另外不同：{ $list }
+compare-besides-more = 另外不同：{ $list }；还有 { $more } 项
+compare-besides-one = { $what } { $values }
+compare-not-known = 未知
+compare-of-side = { $side } { $label }
+compare-faster = 更快
+compare-slower = 更慢
+compare-same = 相同
+compare-inconclusive = 无定论
+next-three-runs = 每侧三次运行即可判断：fathom compare 1,2,3 4,5,6
+
 ## 注意事项与说明
 
 compare-caveat-spread = 比值的离散超出自身误差 { $spread }：视为各次运行之间的波动，并据此放宽每个区间。

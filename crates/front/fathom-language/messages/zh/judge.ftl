@@ -307,9 +307,19 @@ brief-cell-p99 = p99 { $p99 }
 brief-cell-mean = 平均 { $mean }
 brief-cell-operation = { $what } { $rate }{ $rate-pm }，{ $limit }
 brief-cell-too-short = p99 未知，时间太短
-brief-cell-p99-at = { $load } 时 p99 { $p99 }
-brief-cell-p99-rate = { $load } 时 { $p99 }（{ $rate }）
 brief-cell-held = 可维持 { $rate }，p99 { $p99 }
+# 手工给出的一项负载：速率之外的数字。
+brief-row-latency = 延时
+brief-row-cpu = CPU
+brief-row-syncs = 同步
+brief-row-throughput = 吞吐
+brief-row-help = 办法：
+brief-cell-quantile = { $name } { $latency }
+brief-cell-carried = 每个忙 CPU { $carried }
+brief-cell-syncs = { $rate }
+brief-cell-per-io = 每 I/O { $cost }{ $cost-pm }
+brief-cell-amount = { $rate }，历时 { $time }
+brief-cell-rate-exceeded = 无：未能维持 { $rate }，请求不断积压
 brief-tail-quiet = { $kind }的 p99 在 { $load } 时为 { $p99 }{ $p99-pm }，各深度都低于最浅处的两倍（{ $rate }）。
 brief-tail-quiet-to = { $kind }的 p99 到 { $load } 为止低于最浅处的两倍：{ $rate } 时 { $p99 }{ $p99-pm }。
 brief-tail-grows = { $kind }的 p99 在 { $load } 时为 { $p99 }{ $p99-pm }（{ $rate }），下一个深度即翻倍。
@@ -317,15 +327,17 @@ brief-goal-kept = { $kind }在 { $load } 时以 { $rate }{ $rate-pm } 满足 { $
 brief-goal-kept-rate = { $kind }以开环 { $rate } 的速率满足 { $goal }。
 brief-cell-offered = 可施加 { $rate }
 brief-goal-missed = 没有测得的负载确定满足 { $goal }。
-brief-goal-none = 均未满足（{ $what }）
-brief-goal-unknown = 时间太短，无法判断（{ $what }）
+brief-goal-none = 没有负载达到
+brief-goal-unknown = 时间太短，未定
+brief-cell-kept = { $rate }{ $rate-pm }（{ $load }）
+brief-cell-kept-both = { $rate }{ $rate-pm }（{ $load }），开环 { $offered }
 brief-linear = { $kind }线性扩展到 { $count } 个{ $axis }：{ $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-knee = { $kind }线性扩展到 { $straight } 个{ $axis }；{ $count } 个为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-knee-first = { $kind }一开始就低于线性：{ $count } 个{ $axis }为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
-brief-cell-linear = 线性到 { $count } 个{ $axis }
-brief-cell-knee = 仅线性到 { $count } 个{ $axis }
-brief-cell-knee-first = 一开始就低于线性
-brief-cell-share = 单个的 { $count } 倍的 { $share }
+brief-cell-count = { $count } 个{ $axis }
+brief-cell-efficiency = 理想值的 { $share }
+brief-cell-knee = 理想值的 { $share }，{ $straight } 个之后转折
+brief-cell-knee-first = 理想值的 { $share }，一开始就转折
 brief-path-wins = { $in_flight } 在途时 { $best } 最快也最省：{ $rate }{ $rate-pm }。
 brief-path-fastest = { $in_flight } 在途时 { $best } 最快：{ $rate }{ $rate-pm }；最省的是 { $cheapest }，每个 I/O 用 CPU { $cost }。
 brief-path-fastest-alone = { $in_flight } 在途时 { $best } 最快：{ $rate }{ $rate-pm }。
@@ -362,31 +374,67 @@ next-explain = 加上逐一放宽各部分的探测
 next-direct = 测磁盘而不是内存
 next-inspect = 该部分的链路、设置与建议
 next-streams-alone = 再单独运行每个流：看它与其他流同时运行时损失多少
+next-longer = 测得更久，以区分两侧
 next-report = 带图的页面
 
 # 数据可信到什么程度。
 trust-simulated = 虚拟时间，没有实测
 trust-busy = 其他程序占用了 { $cpus } 个 CPU 中的 { $cores-figure } 个：速率是下限
 trust-stolen = 虚拟机管理程序占去 { $share } 的 CPU 时间：速率是下限
-trust-no-intervals = { $all } 个步骤中有 { $count } 个没有 95 % 区间
+trust-no-intervals = { $all ->
+    [1] 这个步骤没有 95 % 区间
+   *[other] { $all } 个步骤中有 { $count } 个没有 95 % 区间
+  }
 trust-wide = 95 % 区间宽达 ±{ $half }
-trust-other-load = { $all } 个步骤中有 { $count } 个有其他程序使用设备
-trust-page-cache = { $all } 个步骤中有 { $count } 个部分由页缓存应答
-trust-check-failed = { $all } 个步骤中有 { $count } 个一致性检查失败
-trust-errors = { $all } 个步骤中有 { $count } 个出现 I/O 失败
-trust-hot = { $all } 个步骤中有 { $count } 个磁盘因过热变慢
-trust-holes = { $all } 个步骤中有 { $count } 个读了从未写过的空间
-trust-unsteady = { $all } 个步骤中有 { $count } 个不稳定
-trust-not-run = { $all } 个步骤中有 { $count } 个被拒绝或失败
-trust-mend-idle = 停止其他工作，或加 --wait-idle
+trust-wider = 95 % 区间比数字本身还宽
+trust-other-load = { $all ->
+    [1] 这个步骤期间有其他程序使用设备
+   *[other] { $all } 个步骤中有 { $count } 个有其他程序使用设备
+  }
+trust-page-cache = { $all ->
+    [1] 这个步骤部分由页缓存应答
+   *[other] { $all } 个步骤中有 { $count } 个部分由页缓存应答
+  }
+trust-check-failed = { $all ->
+    [1] 一致性检查失败
+   *[other] { $all } 个步骤中有 { $count } 个一致性检查失败
+  }
+trust-errors = { $all ->
+    [1] 出现 I/O 失败
+   *[other] { $all } 个步骤中有 { $count } 个出现 I/O 失败
+  }
+trust-hot = { $all ->
+    [1] 磁盘因过热变慢
+   *[other] { $all } 个步骤中有 { $count } 个磁盘因过热变慢
+  }
+trust-holes = { $all ->
+    [1] 这个步骤读了从未写过的空间
+   *[other] { $all } 个步骤中有 { $count } 个读了从未写过的空间
+  }
+trust-unsteady = { $all ->
+    [1] 这个步骤不稳定
+   *[other] { $all } 个步骤中有 { $count } 个不稳定
+  }
+trust-not-run = { $all ->
+    [1] 这个步骤被拒绝或失败
+   *[other] { $all } 个步骤中有 { $count } 个被拒绝或失败
+  }
+trust-mend-idle = { $all ->
+    [1] 停止其他工作
+   *[other] 停止其他工作，或加 --wait-idle
+  }
 trust-mend-stolen = 换用 CPU 不共享的主机，或轮流比较（--versus）
-trust-mend-longer = 再运行 { $time }（--time-budget）
+trust-mend-longer = { $all ->
+    [1] 再测量 { $time }（--runtime）
+   *[other] 再运行 { $time }（--time-budget）
+  }
 trust-mend-other-load = 停止使用该设备的程序，或换一个无人使用的目标
 trust-mend-direct = 加 --set direct=1
 trust-mend-checks = 查看各项检查：fathom show last --details
 trust-mend-errors = 查看内核日志与磁盘健康状态
 trust-mend-hot = 为磁盘降温，或留出间歇
 trust-mend-holes = 先写满目标
+trust-mend-longer-steps = 给每个步骤更长时间（--runtime 1m）
 trust-mend-unsteady = 先把磁盘写到稳态（fathom run snia）
 trust-level-simulated = 模拟
 trust-level-good = 良好

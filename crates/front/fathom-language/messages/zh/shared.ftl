@@ -2,6 +2,8 @@
 
 verbatim = { $text }
 interval = （95 % 区间 { $low } 至 { $high }）
+interval-wide = （{ $low } 至 { $high }）
+interval-open = （无定论）
 several-sentences = { $list }
 did-you-mean = 您是不是指 `{ $near }`？
 what-and-why = { $what }：{ $why }

@@ -223,7 +223,12 @@ pub(super) fn static_comparison(comparison: &Comparison, words: &Words<'_>) -> S
 }
 
 fn write_comparison(c: &Comparison, words: &Words<'_>, page: &mut String) -> fmt::Result {
-    write!(page, "<main><section><h1>{}</h1>", Escaped(&words.say(&c.answer)))?;
+    write!(page, "<main><section>")?;
+    if let Some(besides) = &c.besides {
+        write!(page, "<p>{}</p>", Escaped(&words.say(besides)))?;
+    }
+    write!(page, "<h1>{}</h1>", Escaped(&words.say(&c.answer)))?;
+    write_brief(page, &c.brief, words)?;
     write_list(page, c.caveats.iter().map(|caveat| words.say(caveat)))?;
     write!(
         page,

@@ -300,6 +300,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         ladders: Vec::new(),
         loops: Vec::new(),
         stream_sets: Vec::new(),
+        groups: Vec::new(),
         references: Vec::new(),
     }
 }

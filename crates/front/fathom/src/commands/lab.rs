@@ -1,9 +1,12 @@
 //! `list`, `show`, `rm`.
 
-use fathom_judge::document::Document;
+use std::time::{Duration, Instant};
+
+use fathom_judge::document::{Document, StepView};
 use fathom_lab::{delete_run, headline_of};
-use fathom_plan::{Plan, TargetId};
-use fathom_store::{RunId, RunSummary, StoreError};
+use fathom_message::{Message, Say as _};
+use fathom_plan::{Phase, Plan, TargetId};
+use fathom_store::{Lab, RunId, RunSummary, StoreError};
 
 use super::{existing_lab, load, to_json};
 use crate::answer::answer;
@@ -14,37 +17,70 @@ use crate::explanation;
 use crate::table::{self, Layout};
 use crate::terminal::{result, say, talk};
 
-/// Runs in the lab with their answers, newest last.
+/// Judging runs for longer than this is said.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs in the lab with their answers, newest last. A run that cannot be read says so in its place: the others can.
 pub(crate) fn list(args: &Args, json: bool) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let runs = lab.runs()?;
+    let (started, mut is_said) = (Instant::now(), false);
+    let mut answers = Vec::new();
+    for (done, run) in runs.iter().enumerate() {
+        if let Some(line) = still_judging(started.elapsed(), done, runs.len()).filter(|_| !is_said) {
+            talk(&line);
+            is_said = true;
+        }
+        answers.push(headline_of(&lab, run));
+    }
+    let rows = runs.iter().zip(&answers);
     if json {
-        let row = |r: &RunSummary| {
-            let answer = headline_of(&lab, r)?;
-            Ok(serde_json::json!({
-                "id": r.id, "study": r.study, "state": r.state.as_str(), "started": fathom_judge::rfc3339(r.started_unix_ns),
-                "steps": r.steps_measured, "steps_planned": r.steps_planned, "answer": answer.as_ref().map(say),
-            }))
-        };
-        let rows = runs.iter().map(row).collect::<Result<Vec<serde_json::Value>, StoreError>>()?;
+        let rows: Vec<serde_json::Value> = rows.map(|(run, answer)| json_row(run, answer)).collect();
         result(&to_json(&serde_json::json!({ "runs": rows })));
         return Ok(Exit::Done);
     }
     let head = ["run", "study", "state", "started (UTC)", "steps", "target"];
     let mut text =
         format!("{:>5}  {:<12} {:<12} {:<20} {:>9}  {}\n", head[0], head[1], head[2], head[3], head[4], head[5]);
-    for r in &runs {
-        let steps = format!("{}/{}", r.steps_measured, r.steps_planned);
-        let started = fathom_judge::rfc3339(r.started_unix_ns);
-        let (id, state, target) = (r.id.0, r.state.as_str(), target(&lab.load_head(r.id)?.plan));
-        text.push_str(&format!("{id:>5}  {:<12} {state:<12} {started:<20} {steps:>9}  {target}\n", r.study));
-        // A run of which nothing was measured has its state.
-        if let Some(answer) = headline_of(&lab, r)?.filter(|_| r.steps_measured > 0) {
-            text.push_str(&format!("       {}\n", say(&answer)));
-        }
-    }
+    rows.for_each(|(run, answer)| text.push_str(&text_row(&lab, run, answer)));
     result(&text);
     Ok(Exit::Done)
+}
+
+/// What is said of a list that is not there yet; `None` before anybody wonders.
+fn still_judging(elapsed: Duration, done: usize, all: usize) -> Option<String> {
+    let line =
+        || format!("judging runs whose answers are not kept yet: {done} of {all} done; the next list is at once");
+    (elapsed > PATIENCE).then(line)
+}
+
+/// A sentence; `None`: the run goes on.
+type Answer = Result<Option<Message>, StoreError>;
+
+fn json_row(run: &RunSummary, answer: &Answer) -> serde_json::Value {
+    let mut row = serde_json::json!({
+        "id": run.id, "study": run.study, "state": run.state.as_str(), "started": fathom_judge::rfc3339(run.started_unix_ns),
+        "steps": run.steps_measured, "steps_planned": run.steps_planned,
+        "answer": answer.as_ref().ok().and_then(Option::as_ref).map(say),
+    });
+    if let Err(error) = answer {
+        row["answer_error"] = say(&error.message()).into();
+    }
+    row
+}
+
+fn text_row(lab: &Lab, run: &RunSummary, answer: &Answer) -> String {
+    let steps = format!("{}/{}", run.steps_measured, run.steps_planned);
+    let started = fathom_judge::rfc3339(run.started_unix_ns);
+    let target = lab.load_head(run.id).map_or_else(|_| "-".to_owned(), |head| target(&head.plan));
+    let (id, state) = (run.id.0, run.state.as_str());
+    let row = format!("{id:>5}  {:<12} {state:<12} {started:<20} {steps:>9}  {target}\n", run.study);
+    let answer = match answer {
+        // A run of which nothing was measured has its state.
+        Ok(answer) => answer.as_ref().filter(|_| run.steps_measured > 0).map(say),
+        Err(error) => Some(format!("no answer: {}; to remove it: fathom rm {id}", say(&error.message()))),
+    };
+    row + &answer.map_or_else(String::new, |answer| format!("       {answer}\n"))
 }
 
 /// The first target of a plan, and how many more there are.
@@ -72,9 +108,19 @@ pub(crate) fn show(args: &Args, run: &str, details: bool, json: bool) -> Result<
     }
     let cores = table::cores(Layout::of(&console::Term::stdout()), &document.steps);
     let separator = if cores.is_empty() { "" } else { "\n" };
-    let why = if details { explanation::reasons(&document) } else { String::new() };
+    let mut why = if details { explanation::reasons(&document) } else { String::new() };
+    // A load by hand has more to show than the rows of a table.
+    if let ([only], true) = (&measured_steps(&document)[..], details) {
+        why.push_str(&explanation::step(only, true));
+        why.push('\n');
+    }
     result(&format!("{}{why}{separator}{cores}", shown(&document, details)));
     Ok(Exit::Done)
+}
+
+/// The steps that the plan is about.
+fn measured_steps(document: &Document) -> Vec<&StepView> {
+    document.steps.iter().filter(|s| s.phase == Phase::Measure).collect()
 }
 
 /// Removes runs; the first that does not exist ends it, and says which were removed. Of a range those that there are.
@@ -128,7 +174,14 @@ pub(crate) fn shown(document: &Document, details: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::{Duration, numbers, still_judging};
+
+    #[test]
+    fn a_list_that_takes_long_says_how_far_it_is() {
+        assert_eq!(still_judging(Duration::from_millis(900), 3, 40), None);
+        let said = still_judging(Duration::from_millis(1_100), 3, 40).expect("a line");
+        assert!(said.contains("3 of 40"), "{said}");
+    }
 
     #[test]
     fn a_range_names_the_runs_that_there_are() {

@@ -44,7 +44,7 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     conduct_and_show(args, &what, wait, &run.common, &options, &|document| {
         let last = document.run.id;
         let mut text = answer(document, run.details);
-        if run.explain {
+        if run.explain && run.details {
             text.push_str(&explanation::reasons(document));
         }
         text.push_str(&explanation::predictions(document));
@@ -66,7 +66,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
         let load = LoadArgs::try_parse_from(words).map_err(|e| {
             let text = e.to_string();
             let text = text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned();
-            Problem::usage(format!("behind `--`: {text}"), "name loads by their targets and knobs, parted by `--`; options of the run, such as --json, stand before the first")
+            Problem::usage(format!("behind `--`: {text}"), LOAD_HELP)
         })?;
         check_overwrite(io.common.overwrite, &load.target)?;
         let targets = if load.target.is_empty() { first.clone() } else { source::targets(None, &load.target)? };
@@ -77,10 +77,20 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
     // One step by hand starts at once.
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
-        let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
-        simulated_line(document).into_iter().chain(steps).collect()
+        let last = document.run.id;
+        let mut text = answer(document, io.details);
+        if io.details {
+            let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
+            text.push('\n');
+            text.extend(simulated_line(document).into_iter().chain(steps));
+        }
+        text.push_str(&format!("More: fathom show {last} --details    report: fathom report {last}\n"));
+        text
     })
 }
+
+const LOAD_HELP: &str = "name loads by their targets and knobs, parted by `--`; options of the run, such as --json, \
+                         stand before the first";
 
 /// Knobs that say how long a load runs.
 const LENGTHS: [&str; 2] = ["runtime", "ramp_time"];

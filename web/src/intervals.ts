@@ -1,0 +1,29 @@
+/** Intervals as bars within a plot. Pure. */
+
+/** Half the width of an end, and the length of an arrow head, in pixels. */
+const END_PX = 4;
+
+/** Which ends of an interval lie beyond the plot: 1 the lower, 2 the upper, 3 both. */
+export type Cut = 0 | 1 | 2 | 3;
+
+/** An interval cut at the ends of its axis, and where it was cut. */
+export function within(interval: readonly [number, number], least: number, most: number): [number, number, Cut] {
+  const [low, high] = interval;
+  return [Math.min(most, Math.max(least, low)), Math.min(most, Math.max(least, high)), ((low < least ? 1 : 0) + (high > most ? 2 : 0)) as Cut];
+}
+
+/** A rate below nothing is no part of a plot, and nothing that was cut. */
+export function notNegative([low, high]: readonly [number, number]): [number, number] {
+  return [Math.max(0, low), Math.max(0, high)];
+}
+
+/** Lines of a bar from `a` to `b`, across (`flat`) or upright: an end where the interval ends, an arrow head where it goes on. */
+export function barLines(a: readonly [number, number], b: readonly [number, number], flat: boolean, cut: number): [number, number, number, number][] {
+  const end = ([x, y]: readonly [number, number]): [number, number, number, number][] => (flat ? [[x, y - END_PX, x, y + END_PX]] : [[x - END_PX, y, x + END_PX, y]]);
+  // From the point back towards the middle of the bar.
+  const arrow = ([x, y]: readonly [number, number], towards: readonly [number, number]): [number, number, number, number][] => {
+    const [dx, dy] = flat ? [Math.sign(towards[0] - x) * 2 * END_PX, 0] : [0, Math.sign(towards[1] - y) * 2 * END_PX];
+    return [-END_PX, END_PX].map((aside) => (flat ? [x, y, x + dx, y + aside] : [x, y, x + aside, y + dy]));
+  };
+  return [[a[0], a[1], b[0], b[1]], ...(cut & 1 ? arrow(a, b) : end(a)), ...(cut & 2 ? arrow(b, a) : end(b))];
+}
