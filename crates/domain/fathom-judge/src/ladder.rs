@@ -220,7 +220,7 @@ mod tests {
     fn plain_and_durable_writes_are_different_loads() {
         let durable = |sync: Option<SyncEvery>, write_through| {
             let mut step = step(1, 1, 1);
-            step.workload.durability = Durability { sync, write_through };
+            step.workload.durability = Durability { sync, write_through, at_end: false };
             samples::view(&step, 1e3, 100.0)
         };
         let plain = samples::view(&step(0, 1, 1), 10e3, 100.0);

@@ -121,8 +121,10 @@ impl Plan {
     /// after its passes over the region.
     #[must_use]
     pub fn time_budget_ns(&self) -> Option<u64> {
-        let time =
-            |s: &Step| (!is_bounded_by_passes_alone(s)).then(|| s.length.ramp_ns.saturating_add(s.length.budget_ns));
+        let time = |s: &Step| {
+            (!is_bounded_by_passes_alone(s))
+                .then(|| (s.length.delay_ns + s.length.ramp_ns).saturating_add(s.length.budget_ns))
+        };
         // Streams run at once: the longest counts.
         let times = slices(&self.steps)
             .map(|at_once| at_once.iter().map(time).try_fold(0, |longest: u64, time| Some(longest.max(time?))));

@@ -10,6 +10,10 @@ pub struct Durability {
     pub sync: Option<SyncEvery>,
     /// How the target is opened for writing.
     pub write_through: WriteThrough,
+    /// A sync once a thread has written all it had to (fio's end_fsync): part of the time, no sync of the record.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub at_end: bool,
 }
 
 impl Durability {
@@ -32,7 +36,8 @@ impl Durability {
             1 => format!("+ {}", sync.kind.as_str()),
             n => format!("+ {}/{n}", sync.kind.as_str()),
         });
-        let words: Vec<String> = flag.into_iter().chain(sync).collect();
+        let at_end = self.at_end.then(|| "+ end_fsync".to_owned());
+        let words: Vec<String> = flag.into_iter().chain(sync).chain(at_end).collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 }

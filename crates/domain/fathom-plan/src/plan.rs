@@ -8,10 +8,20 @@ use crate::step::Step;
 use crate::study::{is_shipped, question_message};
 use crate::target::TargetId;
 
+// As serde asks.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 /// How long a step measures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunLength {
+    /// Wait before the warm-up: a stream that begins after the others of its set.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub delay_ns: u64,
     /// Warm-up that is run but not counted.
     pub ramp_ns: u64,
     /// Least measured time.
@@ -31,6 +41,7 @@ impl RunLength {
     #[must_use]
     pub fn fixed(ramp_ns: u64, runtime_ns: u64) -> Self {
         RunLength {
+            delay_ns: 0,
             ramp_ns,
             floor_ns: runtime_ns,
             budget_ns: runtime_ns,

@@ -99,7 +99,8 @@ pub(crate) fn name_streams(steps: &mut [Step]) {
 
 /// Every step that stands alone, and of each set of streams the one that takes longest: what a plan's time is counted by.
 pub fn timed(steps: &[Step]) -> impl Iterator<Item = &Step> {
-    slices(steps).filter_map(|at_once| at_once.iter().max_by_key(|s| s.length.ramp_ns + s.length.budget_ns))
+    slices(steps)
+        .filter_map(|at_once| at_once.iter().max_by_key(|s| s.length.delay_ns + s.length.ramp_ns + s.length.budget_ns))
 }
 
 /// The steps in the order they run: what runs at once stands in one slice.

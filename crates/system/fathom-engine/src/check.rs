@@ -79,14 +79,6 @@ fn check_workload(step: &Step) -> Result<(), StepFailure> {
         let why = msg!("engine-block-size-range", max = Quantity::block(u64::from(BLOCK_BYTES_MAX)));
         return Err(refused(what, why, msg!("engine-block-size-range-help")));
     }
-    let has_passes = matches!(workload.pattern, Pattern::Random | Pattern::Sequential);
-    if step.length.passes.is_some() && !has_passes {
-        return Err(refused(
-            msg!("engine-passes-of-pattern"),
-            msg!("engine-passes-of-pattern-why"),
-            msg!("engine-passes-of-pattern-help"),
-        ));
-    }
     Ok(())
 }
 

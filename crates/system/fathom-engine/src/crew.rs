@@ -142,5 +142,6 @@ fn limits_of(step: &Step) -> Limits {
         adaptive: step.load.batch_submit.is_none(),
         batch_complete_min: step.load.batch_complete_min.unwrap_or(1).clamp(1, queue_depth),
         sync: step.workload.durability.sync,
+        sync_at_end: step.workload.durability.at_end,
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Limits {
     pub(crate) adaptive: bool,
     pub(crate) batch_complete_min: u32,
     pub(crate) sync: Option<SyncEvery>,
+    /// Whether what was written is made durable once all is.
+    pub(crate) sync_at_end: bool,
 }
 
 /// What changes while the loop runs.
@@ -245,7 +247,12 @@ impl Hot {
         self.finish();
         self.state.outcome.submit_calls = backend.submit_calls() - self.state.calls_before;
         ran?;
-        self.drain(backend)
+        self.drain(backend)?;
+        if self.limits.sync_at_end && !self.state.outcome.passes_done {
+            let now = self.clock.now();
+            self.sync_at_end::<B, OPEN>(backend, now)?;
+        }
+        Ok(())
     }
 
     fn run_window<B: Backend, const OPEN: bool, const PARANOID: bool>(
@@ -272,6 +279,9 @@ impl Hot {
             if self.state.in_flight == 0 {
                 if self.state.exhausted && (!PARANOID || self.syncs_due() == 0) {
                     self.state.outcome.passes_done = true;
+                    if self.limits.sync_at_end {
+                        now = self.sync_at_end::<B, OPEN>(backend, now)?;
+                    }
                     break;
                 }
                 now = self.wait_for_arrival::<OPEN>(now, backend.submit_calls());

@@ -33,11 +33,34 @@ impl Span {
 
 enum Order {
     Permuted(Permutation),
-    Uniform,
     Ascending { next: u64 },
+    Repeating(Repeating),
+}
+
+/// Orders in which units may come again before others came once.
+enum Repeating {
+    Uniform,
     // Boxed: the distribution is the largest variant and the rarest.
     Zipf(Box<(Zipf<f64>, Mixer)>),
     Hotspot { hot: u64, access_pct: u64 },
+}
+
+impl Repeating {
+    #[inline(always)]
+    fn draw(&self, count: u64, rng: &mut Rng) -> u64 {
+        match self {
+            Repeating::Uniform => rng.below(count),
+            Repeating::Zipf(zipf) => {
+                let rank = zipf.0.sample(rng.inner()) as u64;
+                // Ranks begin at 1; rounding may give the count + 1.
+                zipf.1.mix_within(rank.clamp(1, count) - 1, count)
+            }
+            Repeating::Hotspot { hot, access_pct } => {
+                let cold = count - *hot;
+                if cold == 0 || rng.below(100) < *access_pct { rng.below(*hot) } else { *hot + rng.below(cold) }
+            }
+        }
+    }
 }
 
 /// The sequence of units of one worker.
@@ -46,10 +69,12 @@ pub(crate) struct Offsets {
     span: Span,
     passes: u64,
     passes_max: u64,
+    /// Where blocks may repeat: draws that are left of this pass, which has as many as the span has units.
+    left: u64,
 }
 
 impl Offsets {
-    /// The sequence of `pattern` over `span` (not empty); ends after `passes_max` passes where the pattern has passes.
+    /// The sequence of `pattern` over `span` (not empty); ends after `passes_max` passes.
     ///
     /// # Errors
     /// Why, when the pattern's parameters make no sense.
@@ -57,20 +82,26 @@ impl Offsets {
         assert!(span.count > 0, "an empty span");
         let order = match pattern {
             Pattern::Random => Order::Permuted(Permutation::new(span.count, seed)),
-            Pattern::RandomRepeat => Order::Uniform,
+            Pattern::RandomRepeat => Order::Repeating(Repeating::Uniform),
             Pattern::Sequential => Order::Ascending { next: 0 },
             Pattern::Zipf { theta } => {
                 let distribution = Zipf::new(span.count as f64, theta)
                     .map_err(|_| msg!("engine-zipf-theta", theta = theta.to_string()))?;
                 // The scatter is fixed, so that all threads and all steps agree on what is popular.
-                Order::Zipf(Box::new((distribution, Mixer::new(span.count, splitmix64(span.count)))))
+                Order::Repeating(Repeating::Zipf(Box::new((
+                    distribution,
+                    Mixer::new(span.count, splitmix64(span.count)),
+                ))))
             }
             Pattern::Hotspot { access_pct, space_pct } => {
                 let hot = (u128::from(span.count) * u128::from(space_pct) / 100) as u64;
-                Order::Hotspot { hot: hot.clamp(1, span.count), access_pct: u64::from(access_pct) }
+                Order::Repeating(Repeating::Hotspot {
+                    hot: hot.clamp(1, span.count),
+                    access_pct: u64::from(access_pct),
+                })
             }
         };
-        Ok(Offsets { order, span, passes: 0, passes_max: passes_max.map_or(u64::MAX, u64::from) })
+        Ok(Offsets { order, span, passes: 0, passes_max: passes_max.map_or(u64::MAX, u64::from), left: span.count })
     }
 
     /// Next unit; `None` when all passes are done.
@@ -98,19 +129,17 @@ impl Offsets {
                 *next += 1;
                 Some(*next - 1)
             }
-            Order::Uniform => Some(rng.below(self.span.count)),
-            Order::Zipf(zipf) => {
-                let rank = zipf.0.sample(rng.inner()) as u64;
-                // Ranks begin at 1; rounding may give the count + 1.
-                Some(zipf.1.mix_within(rank.clamp(1, self.span.count) - 1, self.span.count))
-            }
-            Order::Hotspot { hot, access_pct } => {
-                let cold = self.span.count - *hot;
-                if cold == 0 || rng.below(100) < *access_pct {
-                    Some(rng.below(*hot))
-                } else {
-                    Some(*hot + rng.below(cold))
+            // A pass is as many draws as there are units, as in fio.
+            Order::Repeating(repeating) => {
+                if self.left == 0 {
+                    self.passes += u64::from(self.passes < self.passes_max);
+                    if self.passes == self.passes_max {
+                        return None;
+                    }
+                    self.left = self.span.count;
                 }
+                self.left -= 1;
+                Some(repeating.draw(self.span.count, rng))
             }
         }
     }
@@ -169,7 +198,9 @@ mod tests {
 
     #[test]
     fn passes_end_the_sequence_and_are_counted() {
-        for pattern in [Pattern::Random, Pattern::Sequential] {
+        let repeating =
+            [Pattern::RandomRepeat, Pattern::Zipf { theta: 1.2 }, Pattern::Hotspot { access_pct: 80, space_pct: 20 }];
+        for pattern in [Pattern::Random, Pattern::Sequential].into_iter().chain(repeating) {
             let mut offsets = Offsets::new(pattern, span(100), 1, Some(2)).expect("valid pattern");
             let mut rng = Rng::new(1, 0);
             let drawn = std::iter::from_fn(|| offsets.next(&mut rng)).count();

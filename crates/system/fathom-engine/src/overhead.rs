@@ -88,7 +88,14 @@ pub(crate) fn bare_hot(
         trimmer: None,
         ledger: None,
         arrivals: None,
-        limits: Limits { queue_depth, batch_submit: batch, adaptive: false, batch_complete_min: 1, sync: None },
+        limits: Limits {
+            queue_depth,
+            batch_submit: batch,
+            adaptive: false,
+            batch_complete_min: 1,
+            sync: None,
+            sync_at_end: false,
+        },
         used_ops,
         state: State::new(queue_depth, used_ops),
     };

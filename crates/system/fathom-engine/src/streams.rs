@@ -133,7 +133,9 @@ pub(crate) fn run_streams(
         stop: AtomicBool::new(false),
     });
     // How long passes take is not known before: a time that is given comes first.
-    let rank = |step: &Step| (step.length.passes.is_none(), step.length.ramp_ns + step.length.budget_ns);
+    let rank = |step: &Step| {
+        (step.length.passes.is_none(), step.length.delay_ns + step.length.ramp_ns + step.length.budget_ns)
+    };
     let longest = streams.iter().enumerate().max_by_key(|(_, stream)| rank(stream.step));
     let longest = longest.map_or(0, |(at, _)| at);
     let labels: Vec<String> = streams.iter().map(|s| s.step.label.clone()).collect();

@@ -157,9 +157,10 @@ impl Watch {
         let prepare_ns = sampling.prepare();
         let read_ns = (2 * sampling.begin() + READING_LEAD_NS).min(ramp_ns);
         let lead_ns = (2 * prepare_ns + read_ns + SAMPLER_LEAD_NS).min(ramp_ns);
-        if let Some(place) = &self.place {
-            // No worker begins before: what it did would not be counted.
-            std::thread::sleep(Duration::from_nanos(place.begin_ns().saturating_sub(self.clock.now())));
+        let begin_ns = self.place.as_ref().map_or_else(|| self.clock.now(), Place::begin_ns) + step.length.delay_ns;
+        // No worker begins before: what it did would not be counted.
+        while self.clock.now() < begin_ns && !control.stopped() {
+            std::thread::sleep(Duration::from_nanos(begin_ns.saturating_sub(self.clock.now())).min(TICK));
         }
         let start_ns = self.clock.now() + ramp_ns;
         let window = Window { start_ns, interval_ns: self.crew.interval_ns };

@@ -57,6 +57,7 @@ pub(super) fn step(
     job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
     let knobs = reader.knobs(files[0].len(), group.len())?;
     let mut step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
+    step.length.delay_ns = reader.delay_ns()?;
     step.role.job = Some(first.section.name.clone());
     reader.remark_on(&step)?;
     Ok(step)
@@ -257,6 +258,9 @@ impl Reader<'_, '_> {
 
     /// `rate_iops` is per job and direction in fio, per step in Fathom; fio's k is 1024 here, too.
     fn rate(&mut self, knobs: &mut Knobs, sections: usize) -> Result<(), SourceError> {
+        if let Some(text) = self.value("rate").map(str::to_owned) {
+            return self.bandwidth(knobs, &text, sections);
+        }
         let Some(text) = self.value("rate_iops").map(str::to_owned) else {
             if self.keys.contains_key("rate_process") {
                 push_note(self.notes, msg!("knob-rate-process-alone"));
@@ -285,6 +289,35 @@ impl Reader<'_, '_> {
         }
         push_note(self.notes, msg!("fio-rate-of-step", text = text, total = total.to_string()));
         Ok(())
+    }
+
+    /// `rate`: bytes per second of a job and direction, here as the I/Os per second that move as many.
+    fn bandwidth(&mut self, knobs: &mut Knobs, text: &str, sections: usize) -> Result<(), SourceError> {
+        let help = msg!("fio-rate-help");
+        if self.keys.contains_key("rate_iops") {
+            return Err(self.error("rate", msg!("fio-two-rates"), msg!("fio-two-rates-help")));
+        }
+        let rates = fio_rates(text, self.value("rw").unwrap_or("read"));
+        let rates = rates.ok_or_else(|| self.error("rate", msg!("fio-not-a-rate"), help))?;
+        let per_job: u64 = rates.iter().fold(0, |sum, rate| sum.saturating_add(*rate));
+        let jobs = self.bounded("numjobs", THREADS_MAX)? as u64;
+        let bytes_per_s = per_job.saturating_mul(jobs).saturating_mul(sections as u64);
+        let iops = bytes_per_s as f64 / knobs.mean_block_bytes();
+        self.set(knobs, "rate_iops", &(iops.round().max(1.0) as u64).to_string())?;
+        if let Some(process) = self.value("rate_process").map(str::to_owned) {
+            self.set(knobs, "rate_process", &process)?;
+        }
+        let (rate, iops) = (Quantity::bytes_per_s(bytes_per_s as f64), Quantity::iops(iops.round().max(1.0)));
+        push_note(self.notes, msg!("fio-bandwidth-of-step", text = text.to_owned(), rate = rate, iops = iops));
+        Ok(())
+    }
+
+    /// `startdelay` in nanoseconds; in fio it is a number of seconds unless it has a unit.
+    fn delay_ns(&self) -> Result<u64, SourceError> {
+        let Some(text) = self.value("startdelay") else { return Ok(0) };
+        fathom_units::parse_duration_ns(text).map_err(|_| {
+            self.error("startdelay", msg!("fio-not-a-time", text = text.to_owned()), msg!("fio-not-a-time-help"))
+        })
     }
 
     fn read_pct(&self) -> u8 {

@@ -74,10 +74,9 @@ fn nvme(step: &Step) -> Option<String> {
 const LOGS: Treatment = Noted(msg!("fio-logs"));
 const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
 const LAYOUT: Treatment = Noted(msg!("fio-layout"));
-const STEADY: Treatment = Refused(msg!("fio-steady"), msg!("fio-steady-help"), &["0"]);
+const STEADY: Treatment = Noted(msg!("fio-steady"));
 const BANDWIDTH: Treatment = Refused(msg!("fio-bandwidth"), msg!("fio-use-rate-iops"), &["0"]);
 const THINK: Treatment = Refused(msg!("fio-think"), msg!("fio-think-help"), &["0"]);
-const FLUSH: Treatment = Refused(msg!("fio-flush"), msg!("fio-measure-with-fio"), &["0"]);
 const LATENCY_TARGET: Treatment = Refused(msg!("fio-latency-target"), msg!("fio-latency-target-help"), &["0"]);
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
 const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
@@ -90,6 +89,8 @@ static KEYS: &[FioKey] = &[
     key("filename", Own),
     key("directory", Own),
     key("io_size", Own).aliases(&["io_limit"]),
+    key("rate", Own),
+    key("startdelay", Own),
     key("time_based", Own).flag().written(time_based),
     key("cpus_allowed_policy", Own).written(pinning),
     key("name", Own),
@@ -97,6 +98,7 @@ static KEYS: &[FioKey] = &[
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
     key("invalidate", Own).flag(),
     // Without meaning here.
+    key("random_generator", Noted(msg!("fio-generator"))),
     key("thread", Noted(msg!("fio-threads"))).flag().written(always),
     key("group_reporting", Noted(msg!("fio-group-reporting"))).flag().written(always),
     key("new_group", Noted(msg!("fio-new-group"))).flag(),
@@ -150,7 +152,6 @@ static KEYS: &[FioKey] = &[
     key("numa_cpu_nodes", Refused(msg!("fio-nodes"), msg!("fio-nodes-help"), &[])),
     key("numa_mem_policy", Refused(msg!("fio-memory"), msg!("fio-remove"), &[])),
     key("cpumask", Refused(msg!("fio-cpumask"), msg!("fio-cpumask-help"), &[])),
-    key("rate", BANDWIDTH),
     key("rate_min", BANDWIDTH).aliases(&["ratemin"]),
     key("rate_iops_min", Refused(msg!("fio-rate-min"), msg!("fio-remove"), &["0"])),
     key("rate_cycle", Refused(msg!("fio-rate-cycle"), msg!("fio-remove"), &[])).aliases(&["ratecycle"]),
@@ -166,8 +167,6 @@ static KEYS: &[FioKey] = &[
     key("filesize", Refused(msg!("fio-filesize"), msg!("fio-filesize-help"), &[])),
     key("offset_increment", Refused(msg!("fio-shared-region"), msg!("fio-shared-region-help"), &["0"])),
     key("percentage_random", Refused(msg!("fio-mixed-pattern"), msg!("fio-mixed-pattern-help"), &["100"])),
-    key("end_fsync", FLUSH),
-    key("startdelay", Refused(msg!("fio-start-delay"), msg!("fio-remove"), &["0"])),
     key("wait_for", Refused(msg!("fio-wait-for"), msg!("fio-wait-for-help"), &[])),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("zero_buffers", PAGES),
@@ -184,7 +183,7 @@ static KEYS: &[FioKey] = &[
     key("max_latency", Refused(msg!("fio-max-latency"), msg!("fio-remove"), &["0"])),
     key("allow_mounted_write", Refused(msg!("fio-mounted"), msg!("fio-mounted-help"), &["0"])),
     key("pre_read", Refused(msg!("fio-pre-read"), msg!("fio-remove"), &["0"])),
-    key("io_submit_mode", Refused(msg!("fio-submit-mode"), msg!("fio-remove"), &["inline"])),
+    key("io_submit_mode", Noted(msg!("fio-submit-mode"))),
     key("serialize_overlap", Refused(msg!("fio-overlap"), msg!("fio-remove"), &["0"])),
     key("cmd_type", Refused(msg!("fio-cmd-type"), msg!("fio-remove"), &["nvme"])).written(nvme),
     key("continue_on_error", Refused(msg!("fio-continue-on-error"), msg!("fio-remove"), &[])),
@@ -228,7 +227,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "flow",
     "flow_id",
     "flow_sleep",
-    "fsync_on_close",
     "gid",
     "gtod_cpu",
     "hugepage-size",
@@ -255,7 +253,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "prio",
     "prioclass",
     "profile",
-    "random_generator",
     "rate_ignore_thinktime",
     "read_beyond_wp",
     "read_iolog_chunked",

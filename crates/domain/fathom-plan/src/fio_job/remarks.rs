@@ -43,14 +43,6 @@ impl Reader<'_, '_> {
     /// Where fio and Fathom differ although the words are the same.
     pub(super) fn remark_on(&mut self, step: &Step) -> Result<(), SourceError> {
         let workload = &step.workload;
-        let no_passes = !matches!(workload.pattern, Pattern::Random | Pattern::Sequential);
-        if no_passes && step.length.passes.is_some() {
-            if !self.keys.contains_key("runtime") {
-                let help = Some(msg!("fio-repeating-passes-help"));
-                return Err(self.source.error(self.section.clone(), msg!("fio-repeating-passes"), help));
-            }
-            push_note(self.notes, msg!("fio-repeating-runtime"));
-        }
         if workload.pattern == Pattern::Sequential && step.load.threads > 1 {
             push_note(self.notes, msg!("fio-sequential-jobs"));
         }

@@ -132,6 +132,12 @@ impl Knobs {
         })
     }
 
+    /// Mean bytes of an I/O by the shares of the block sizes.
+    pub(crate) fn mean_block_bytes(&self) -> f64 {
+        let Some(sizes) = &self.block_sizes else { return 4096.0 };
+        sizes.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct) / 100.0).sum()
+    }
+
     fn durability(&self, engine: EngineSpec, mix: OpMix) -> Result<Durability, KnobError> {
         let every = |writes: Option<u32>, kind| writes.filter(|n| *n > 0).map(|writes| SyncEvery { kind, writes });
         let fsync = every(self.fsync_writes, SyncKind::Fsync);
@@ -169,7 +175,9 @@ impl Knobs {
                 return Err(conflict(key, message, msg!("knob-no-write-through-help")));
             }
         }
-        Ok(Durability { sync, write_through })
+        // As in fio, a job that only reads has nothing to make durable.
+        let at_end = self.sync_at_end == Some(true) && mix.write_pct > 0;
+        Ok(Durability { sync, write_through, at_end })
     }
 
     fn mix(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {

@@ -101,6 +101,7 @@ pub struct Knobs {
     fsync_writes: Option<u32>,
     fdatasync_writes: Option<u32>,
     write_through: Option<WriteThrough>,
+    sync_at_end: Option<bool>,
     size_bytes: Option<u64>,
     offset_bytes: Option<u64>,
     runtime: Option<Span>,

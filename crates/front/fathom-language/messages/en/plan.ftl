@@ -51,6 +51,7 @@ knob-verify = write self-describing blocks and check them: crc32c or none
 knob-engine-as-psync = ioengine={ $engine } is run as psync: one call per I/O as well
 knob-fsync = call fsync after so many completed writes of a thread; 0: never
 knob-fdatasync = call fdatasync after so many completed writes of a thread; 0: never
+knob-end-fsync = once a thread has written all, make it durable with fsync; part of the time
 knob-sync = open with O_SYNC (sync) or O_DSYNC (dsync), so that a write returns when it is durable; none or 0: neither
 knob-sync-word = `{ $word }` is neither none, dsync nor sync
 knob-two-syncs = fsync and fdatasync cannot both follow the writes
@@ -341,13 +342,15 @@ fio-nonvectored = Fathom's I/Os are never vectored
 fio-userspace-reap = Fathom reaps from the ring in user space where the kernel offers it
 fio-no-repeats = write data does not repeat anyway
 fio-seed = Fathom's offsets repeat with their seed: set randseed to change them
-fio-steady = Fathom ends a step once its confidence interval is narrow enough
-fio-steady-help = remove it; in a study file use runtime = {"{"} min = "10s", max = "60s" {"}"}
-fio-bandwidth = rates are in I/Os per second
+fio-steady = with time_based the runtime counts; it is not ended when it is steady
+fio-bandwidth = no lowest bandwidth is kept watch over
 fio-use-rate-iops = use rate_iops
+fio-generator = Fathom has its own generator; it visits each block once, unless norandommap
+fio-two-rates = rate and rate_iops cannot both hold
+fio-two-rates-help = leave out one of them
+fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in all, { $iops } of these sizes
 fio-think = threads do not pause between I/Os
 fio-think-help = use rate_iops for an open loop
-fio-flush = no flush is issued at the end of a run
 fio-measure-with-fio = remove it, or measure it with fio
 fio-latency-target = the queue depth is not searched for a latency
 fio-latency-target-help = use a study file with a list of iodepth
@@ -377,7 +380,6 @@ fio-shared-region = threads of a target share its region
 fio-shared-region-help = write one section per region
 fio-mixed-pattern = an access pattern is random or sequential
 fio-mixed-pattern-help = use two sections
-fio-start-delay = steps follow each other at once
 fio-wait-for = steps run in the order of the file
 fio-wait-for-help = use stonewall
 fio-kb-base = 4k is always 4096 bytes
@@ -388,7 +390,7 @@ fio-max-latency = a slow I/O is recorded, it does not end the step
 fio-mounted = mounted drives are never written
 fio-mounted-help = use a file on it, or another drive
 fio-pre-read = the page cache is not warmed
-fio-submit-mode = I/Os are submitted by the thread that reaps them
+fio-submit-mode = in an open loop latency counts from the intended start, whichever thread submits
 fio-overlap = overlapping I/Os are not held back
 fio-cmd-type = only NVMe commands are passed to the drive
 fio-continue-on-error = errors are counted and the step goes on
@@ -455,9 +457,6 @@ fio-rates-against-mix = these rates make { $given } reads, the mix asks for { $m
 fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step; latency counts from the intended start
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
 fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
-fio-repeating-passes = this job ends after `size` bytes of offsets that may repeat, which is not supported
-fio-repeating-passes-help = add time_based and runtime=30s
-fio-repeating-runtime = offsets may repeat: the step runs its whole runtime, fio could end earlier
 fio-sequential-jobs = fio starts all sequential jobs of a file at the same offset; Fathom gives each thread a part of its own
 fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
 fio-invalidate = fio drops the file's cached pages before it starts (invalidate); Fathom does not

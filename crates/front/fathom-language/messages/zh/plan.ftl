@@ -51,6 +51,7 @@ knob-verify = 写入自描述的块并校验：crc32c 或 none
 knob-engine-as-psync = ioengine={ $engine } 按 psync 运行：同样每次 I/O 一次调用
 knob-fsync = 每个线程每完成若干次写入后执行 fsync；0：不执行
 knob-fdatasync = 每个线程每完成若干次写入后执行 fdatasync；0：不执行
+knob-end-fsync = 线程写完全部数据后用 fsync 使其持久；计入时间
 knob-sync = 以 O_SYNC（sync）或 O_DSYNC（dsync）打开，写入落盘后才返回；none 或 0：都不用
 knob-sync-word = `{ $word }` 不是 none、dsync 或 sync
 knob-two-syncs = fsync 与 fdatasync 不能同时跟在写入之后
@@ -335,13 +336,15 @@ fio-nonvectored = Fathom 的 I/O 从不使用向量方式
 fio-userspace-reap = 在内核支持时，Fathom 在用户态从环中收取完成事件
 fio-no-repeats = 写入的数据本来就不重复
 fio-seed = Fathom 的偏移由种子决定：要改变请设置 randseed
-fio-steady = Fathom 在置信区间足够窄时结束步骤
-fio-steady-help = 请去掉它；在 study 文件中使用 runtime = {"{"} min = "10s", max = "60s" {"}"}
-fio-bandwidth = 速率以每秒 I/O 数计
+fio-steady = 以 time_based 的 runtime 为准；达到稳态时不会提前结束
+fio-bandwidth = 不监视最低带宽
 fio-use-rate-iops = 请使用 rate_iops
+fio-generator = Fathom 使用自己的随机数生成器；除非 norandommap，每个块访问一次
+fio-two-rates = rate 与 rate_iops 不能同时使用
+fio-two-rates-help = 请去掉其中一个
+fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }，按这些块大小为 { $iops }
 fio-think = 线程在 I/O 之间不停顿
 fio-think-help = 开环负载请使用 rate_iops
-fio-flush = 运行结束时不发出刷写
 fio-measure-with-fio = 请去掉它，或用 fio 测量
 fio-latency-target = 不会为延时目标搜索队列深度
 fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
@@ -371,7 +374,6 @@ fio-shared-region = 同一目标的线程共享其区域
 fio-shared-region-help = 请为每个区域写一个小节
 fio-mixed-pattern = 访问模式要么随机，要么顺序
 fio-mixed-pattern-help = 请使用两个小节
-fio-start-delay = 步骤之间没有间隔
 fio-wait-for = 步骤按文件中的顺序运行
 fio-wait-for-help = 请使用 stonewall
 fio-kb-base = 4k 总是 4096 字节
@@ -382,7 +384,7 @@ fio-max-latency = 慢 I/O 会被记录，不会结束步骤
 fio-mounted = 从不写入已挂载的盘
 fio-mounted-help = 请使用盘上的文件，或换一块盘
 fio-pre-read = 不预热页缓存
-fio-submit-mode = I/O 由收取它们的线程提交
+fio-submit-mode = 在开环中延迟从预定开始时刻算起，与由哪个线程提交无关
 fio-overlap = 不推迟重叠的 I/O
 fio-cmd-type = 只向盘下发 NVMe 命令
 fio-continue-on-error = 错误会被计数，步骤继续
@@ -446,9 +448,6 @@ fio-rates-against-mix = 这些速率使读占 { $given }，而混合比例要求
 fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }；延时从预定开始时刻算起
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
 fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
-fio-repeating-passes = 该作业在访问 `size` 字节后结束，而其偏移可能重复，这不受支持
-fio-repeating-passes-help = 请加上 time_based 和 runtime=30s
-fio-repeating-runtime = 偏移可能重复：该步骤会运行整个 runtime，fio 可能更早结束
 fio-sequential-jobs = fio 让同一文件的所有顺序作业从同一偏移开始；Fathom 给每个线程各自的一段
 fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
 fio-invalidate = fio 在开始前丢弃文件的页缓存（invalidate）；Fathom 不会

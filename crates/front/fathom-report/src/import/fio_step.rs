@@ -126,7 +126,8 @@ fn durability(options: &Options) -> Durability {
     };
     // fio looks for fsync first.
     let sync = every("fsync", SyncKind::Fsync).or_else(|| every("fdatasync", SyncKind::Fdatasync));
-    Durability { sync, write_through }
+    let at_end = options.is_set("end_fsync") || options.is_set("fsync_on_close");
+    Durability { sync, write_through, at_end }
 }
 
 fn pattern(word: &str, options: &Options, notes: &mut Vec<Message>) -> Pattern {

@@ -1,6 +1,8 @@
 //! Syncs between the writes of a loop: a slot each, beside whose time the rest of the loop is nothing.
 
-use fathom_plan::{SyncEvery, SyncKind};
+use std::io;
+
+use fathom_plan::{Op, SyncEvery, SyncKind};
 
 use super::{Hot, Slot};
 use crate::backend::Backend;
@@ -23,6 +25,40 @@ impl Hot {
             state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
             self.push_sync(backend, slot);
         }
+    }
+
+    /// Makes what was written durable, with nothing else in flight: part of the time of the window, no sync of its record.
+    /// When it was done.
+    #[cold]
+    pub(super) fn sync_at_end<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64) -> io::Result<u64> {
+        let Some(slot) = self.state.free.pop() else { return Ok(now) };
+        backend.push_sync(slot, SyncKind::Fsync);
+        let (mut before, mut answer) = (now, None);
+        let now = loop {
+            backend.submit_and_wait(1, None)?;
+            let now = self.clock.now();
+            if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
+                self.cross_mark::<OPEN>(before, now, backend.submit_calls());
+            } else {
+                self.state.advance::<OPEN>(now - before);
+            }
+            before = now;
+            backend.reap(|_, result| answer = Some(result));
+            match answer {
+                // Interrupted before it did anything.
+                Some(result) if result == -libc::EINTR || result == -libc::EAGAIN => {
+                    answer = None;
+                    backend.push_sync(slot, SyncKind::Fsync);
+                }
+                Some(_) => break now,
+                None => {}
+            }
+        };
+        self.state.free.push(slot);
+        if let Some(result) = answer.filter(|result| *result < 0) {
+            self.state.failures.add(Op::Sync, -result, 0);
+        }
+        Ok(now)
     }
 
     pub(super) fn push_sync<B: Backend>(&self, backend: &mut B, slot: u32) {

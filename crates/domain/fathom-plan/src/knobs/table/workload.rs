@@ -267,6 +267,19 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME)
     .flag(Flag::new("fdatasync").default("0")),
     knob(
+        "end_fsync",
+        Kind::Switch,
+        "1",
+        msg!("knob-end-fsync"),
+        |k, v| {
+            k.sync_at_end = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.durability.at_end.then(|| "1".to_owned()),
+    )
+    .fio(Fio::SAME.aliases(&["fsync_on_close"]))
+    .flag(Flag::new("end_fsync").default("0")),
+    knob(
         "sync",
         Kind::Word,
         "dsync",
