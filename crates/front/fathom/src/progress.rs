@@ -135,7 +135,9 @@ impl Shown {
                 let rounds = step.role.round.map_or(0, |r| r.index + 1);
                 self.line(&format!("steady after {rounds} rounds: {}", step.label));
             }
-            Event::StepEnded(view) if view.state == StepState::Measured && view.phase != Phase::Measure => {
+            Event::StepEnded(view)
+                if view.state == StepState::Measured && view.phase != Phase::Measure && view.role.alone.is_none() =>
+            {
                 self.conditioned(view);
             }
             Event::StepEnded(view) => {

@@ -151,7 +151,8 @@ fn line_of(layout: Layout, steps: &[StepView], at: usize, step: &StepView) -> Op
             return None;
         }
     }
-    if step.phase != Phase::Measure {
+    // What a stream gives alone stands beside what it gave with the others.
+    if step.phase != Phase::Measure && step.role.alone.is_none() {
         return conditioning(layout, step);
     }
     let Some(block) = &step.role.block else { return Some(row(layout, step)) };
@@ -180,8 +181,10 @@ pub(crate) fn conditioning(layout: Layout, step: &StepView) -> Option<String> {
         Some(part) if part.index + 1 < part.of => None,
         Some(_) => Some(format!(" {group}{name}: done")),
         None => {
-            let how: Vec<String> = step.features.iter().map(|f| say(&f.detail)).collect();
-            Some(format!(" {group}{}: {}", step.label, how.join("; ")))
+            let is_purge = step.phase == Phase::Purge;
+            let how: Vec<String> = step.features.iter().filter(|_| is_purge).map(|f| say(&f.detail)).collect();
+            let how = if how.is_empty() { format!("{:.1} s", step.runtime_s) } else { how.join("; ") };
+            Some(format!(" {group}{}: {how}", step.label))
         }
     }
 }

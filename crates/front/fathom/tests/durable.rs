@@ -43,6 +43,14 @@ fn as_many_syncs_as_the_kernel_counts_on_a_raw_device() {
         assert!((expected / at_once..=expected + 4).contains(&counted), "{engine} {knob}: {counted} of {expected}");
         assert!(step["syncs"]["lat_ns"]["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{step}");
     }
+    // One for all of them at the end, by each engine, within the time of the window.
+    for engine in ["psync", "libaio", "io_uring"] {
+        let before = flushes(&device);
+        let step = place.json(&format!("{load} --engine {engine} --end_fsync 1"), 0)["steps"][0].clone();
+        let counted = flushes(&device) - before;
+        assert_eq!((step["ios"].as_u64(), syncs(&step)), (Some(1024), 0), "{engine}");
+        assert!((1..=5).contains(&counted), "{engine}: {counted}");
+    }
     // A write that is durable by itself flushes as well (twice where the device has no FUA); plain ones do not.
     for (knob, expected) in [("--sync dsync", 1024..=2052), ("--sync none", 0..=4)] {
         let before = flushes(&device);

@@ -129,10 +129,6 @@ fn all_faults_of_a_file_are_named_at_once() {
     let ended = place.run("plan plan.toml");
     ended.expect(2, &["plan.toml:5:1", "did you mean `rw`?", "plan.toml:7:1", "did you mean `size`?"]);
     assert_eq!(ended.err.matches("error: ").count(), 2, "{}", ended.err);
-    // `load` names both axes: no ladder is put over it.
-    let both = predict("--set load=4x8");
-    let asked: Vec<_> = rows(&both).iter().map(|row| (row["threads"].clone(), row["queue_depth"].clone())).collect();
-    assert_eq!(asked, [(4.into(), 8.into())], "{both}");
     fs::write(place.file("job.fio"), "[a]\nrw=read\nfilename=x\niodpeth=3\nblokcsize=4k\n").expect("a job");
     place.run("plan job.fio").expect(2, &["job.fio:4:1", "`iodepth`", "job.fio:5:1", "`blocksize`"]);
 }
@@ -150,6 +146,10 @@ fn a_prediction_takes_the_words_of_io_and_the_engine_of_its_load() {
         (rows(&one).len(), &rows(&one)[0]["engine"], &rows(&one)[0]["block_size_bytes"]),
         (1, &"libaio".into(), &16384.into())
     );
+    // `load` names both axes: no ladder is put over it.
+    let both = predict("--set load=4x8");
+    let asked: Vec<_> = rows(&both).iter().map(|row| (row["threads"].clone(), row["queue_depth"].clone())).collect();
+    assert_eq!(asked, [(4.into(), 8.into())], "{both}");
     fs::write(place.file("job.fio"), "[a]\nioengine=libaio\nrw=randread\nfilename=x\nsize=1g\ndirect=1\niodepth=256\n")
         .expect("a job");
     let job = predict("job.fio");

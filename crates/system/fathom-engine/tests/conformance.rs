@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fathom_engine::HostProbe;
@@ -28,7 +29,7 @@ struct Meddler<B, F> {
     finish: F,
 }
 
-impl<B: FnMut(), F: FnMut()> HostProbe for Meddler<B, F> {
+impl<B: FnMut() + Send, F: FnMut() + Send> HostProbe for Meddler<B, F> {
     fn begin(&mut self) {
         (self.begin)();
     }
@@ -210,7 +211,7 @@ fn counts_only_the_window(engine: EngineName) {
 /// A probe that is slow to begin, as on a host with many processes, and remembers when it sampled and over what time.
 struct SlowProbe {
     begun: Option<Instant>,
-    seen: Rc<Cell<Option<(Duration, u64)>>>,
+    seen: Arc<Mutex<Option<(Duration, u64)>>>,
 }
 
 impl HostProbe for SlowProbe {
@@ -222,7 +223,7 @@ impl HostProbe for SlowProbe {
     fn interval(&mut self) {}
 
     fn finish(&mut self, window_ns: u64) -> Option<HostDelta> {
-        self.seen.set(Some((self.begun.expect("begun").elapsed(), window_ns)));
+        *self.seen.lock().expect("whole") = Some((self.begun.expect("begun").elapsed(), window_ns));
         Some(HostDelta { window_ns, ..HostDelta::default() })
     }
 }
@@ -232,9 +233,9 @@ fn the_host_is_sampled_over_the_whole_window_also_after_a_ramp() {
     for ramp_ms in [0, 200] {
         let mut step = step_on(Path::new("null"), EngineName::Null);
         step.length = RunLength::fixed(ramp_ms * 1_000_000, 200_000_000);
-        let seen = Rc::new(Cell::new(None));
+        let seen = Arc::new(Mutex::new(None));
         let record = run_with(&step, Some(Box::new(SlowProbe { begun: None, seen: seen.clone() }))).expect("a record");
-        let (sampled, told_ns) = seen.get().expect("sampled");
+        let (sampled, told_ns) = seen.lock().expect("whole").expect("sampled");
         let window = Duration::from_nanos(record.runtime_ns);
         assert!(sampled >= window, "{sampled:?} of {window:?} sampled after a ramp of {ramp_ms} ms");
         // What is reported is what was sampled, not what was planned; a busy host may take the thread its CPU in between.
@@ -247,7 +248,7 @@ fn the_host_is_sampled_over_the_whole_window_also_after_a_ramp() {
 /// A probe whose drives answer slowly, and that reads its counters at once.
 struct SlowDrives {
     begun: Option<Instant>,
-    sampled: Rc<Cell<Option<Duration>>>,
+    sampled: Arc<Mutex<Option<Duration>>>,
 }
 
 impl HostProbe for SlowDrives {
@@ -262,7 +263,7 @@ impl HostProbe for SlowDrives {
     fn interval(&mut self) {}
 
     fn finish(&mut self, _window_ns: u64) -> Option<HostDelta> {
-        self.sampled.set(self.begun.map(|begun| begun.elapsed()));
+        *self.sampled.lock().expect("whole") = self.begun.map(|begun| begun.elapsed());
         None
     }
 }
@@ -271,10 +272,10 @@ impl HostProbe for SlowDrives {
 fn what_the_device_does_in_the_ramp_is_not_counted_while_drives_answer_slowly() {
     let mut step = step_on(Path::new("null"), EngineName::Null);
     step.length = RunLength::fixed(600_000_000, 200_000_000);
-    let sampled = Rc::new(Cell::new(None));
+    let sampled = Arc::new(Mutex::new(None));
     let probe = SlowDrives { begun: None, sampled: sampled.clone() };
     let record = run_with(&step, Some(Box::new(probe))).expect("a record");
-    let (sampled, window) = (sampled.get().expect("sampled"), Duration::from_nanos(record.runtime_ns));
+    let (sampled, window) = (sampled.lock().expect("whole").expect("sampled"), Duration::from_nanos(record.runtime_ns));
     // A busy host may take the thread its CPU between the start of the window and the first reading; the ramp is longer.
     assert!(sampled + Duration::from_millis(100) >= window, "{sampled:?} of {window:?}");
     assert!(sampled < window + Duration::from_millis(150), "{sampled:?} for {window:?}");

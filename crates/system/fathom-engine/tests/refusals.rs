@@ -118,13 +118,6 @@ fn combinations_that_make_no_sense() {
     );
     check(
         |step| {
-            step.length.passes = Some(1);
-            step.workload.pattern = Pattern::RandomRepeat;
-        },
-        "passes",
-    );
-    check(
-        |step| {
             step.workload.verify = Some(Verify::Crc32c);
             step.workload.mix = OpMix { read_pct: 0, write_pct: 50, trim_pct: 50 };
         },

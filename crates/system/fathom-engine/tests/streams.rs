@@ -88,6 +88,16 @@ fn a_shorter_stream_ends_before_the_others_and_has_no_share_in_what_the_host_did
 }
 
 #[test]
+fn a_stream_with_a_delay_begins_so_much_later() {
+    let length = RunLength::fixed(0, 300_000_000);
+    let steps = streams([null(length), null(RunLength { delay_ns: 200_000_000, ..length })]);
+    let records = records(run(&steps, Bindings::default(), None, |_, _| false));
+    let later_ns = records[1].started_unix_ns - records[0].started_unix_ns;
+    assert!((150_000_000..2 * SECOND_NS).contains(&later_ns), "{later_ns}");
+    assert!(records.iter().all(|r| r.runtime_ns == 300_000_000));
+}
+
+#[test]
 fn streams_whose_length_is_left_to_their_precision_end_together_once_all_are_precise() {
     let length = RunLength { floor_ns: 100_000_000, ..RunLength::fixed(0, 30 * SECOND_NS) };
     let steps = streams([null(length), null(RunLength { floor_ns: 300_000_000, ..length })]);

@@ -167,7 +167,14 @@ impl Reader<'_, '_> {
         let spread = self.load(&mut knobs, files)?;
         self.length(&mut knobs)?;
         self.rate(&mut knobs, sections)?;
-        if let Some(entry) = self.keys.get("size").filter(|_| self.value("size") != Some("100%")) {
+        // A file is as large as its region here: where the two differ, fio would touch a part of its file.
+        let (size, of_file) = (self.value("size"), self.value("filesize"));
+        if of_file.is_some_and(|of_file| of_file.contains(['-', ',']) || size.is_some_and(|size| size != of_file)) {
+            let message = msg!("fio-not-supported", key = "filesize", why = msg!("fio-filesize"));
+            return Err(self.error("filesize", message, msg!("fio-filesize-help")));
+        }
+        let key = if size.is_some() { "size" } else { "filesize" };
+        if let Some(entry) = self.keys.get(key).filter(|_| self.value(key) != Some("100%")) {
             self.remark_on_iec(entry);
             let text = entry.value.as_deref().unwrap_or_default();
             // fio divides a job's size by its files.

@@ -75,7 +75,7 @@ const LOGS: Treatment = Noted(msg!("fio-logs"));
 const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
 const LAYOUT: Treatment = Noted(msg!("fio-layout"));
 const STEADY: Treatment = Noted(msg!("fio-steady"));
-const BANDWIDTH: Treatment = Refused(msg!("fio-bandwidth"), msg!("fio-use-rate-iops"), &["0"]);
+const BANDWIDTH: Treatment = Noted(msg!("fio-bandwidth"));
 const THINK: Treatment = Refused(msg!("fio-think"), msg!("fio-think-help"), &["0"]);
 const LATENCY_TARGET: Treatment = Refused(msg!("fio-latency-target"), msg!("fio-latency-target-help"), &["0"]);
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
@@ -97,7 +97,10 @@ static KEYS: &[FioKey] = &[
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
     key("invalidate", Own).flag(),
+    key("filesize", Own),
     // Without meaning here.
+    key("verify_backlog", Noted(msg!("fio-verify-backlog"))),
+    key("verify_backlog_batch", Noted(msg!("fio-verify-backlog"))),
     key("random_generator", Noted(msg!("fio-generator"))),
     key("thread", Noted(msg!("fio-threads"))).flag().written(always),
     key("group_reporting", Noted(msg!("fio-group-reporting"))).flag().written(always),
@@ -164,7 +167,6 @@ static KEYS: &[FioKey] = &[
     key("bs_unaligned", Refused(msg!("fio-aligned"), msg!("fio-remove"), &["0"])).aliases(&["blocksize_unaligned"]),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
     key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"])).aliases(&["nr_files"]),
-    key("filesize", Refused(msg!("fio-filesize"), msg!("fio-filesize-help"), &[])),
     key("offset_increment", Refused(msg!("fio-shared-region"), msg!("fio-shared-region-help"), &["0"])),
     key("percentage_random", Refused(msg!("fio-mixed-pattern"), msg!("fio-mixed-pattern-help"), &["100"])),
     key("wait_for", Refused(msg!("fio-wait-for"), msg!("fio-wait-for-help"), &[])),
@@ -273,8 +275,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "unit_base",
     "unlink_each_loop",
     "verify_async",
-    "verify_backlog",
-    "verify_backlog_batch",
     "verify_dump",
     "verify_interval",
     "verify_offset",

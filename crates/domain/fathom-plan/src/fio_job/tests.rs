@@ -146,12 +146,6 @@ fn unknown_keys_and_engines_name_the_nearest() {
 
 #[test]
 fn keys_that_are_not_supported_are_refused_by_name() {
-    assert_snapshot!(line_error("ss=iops:5%"), @r#"
-    error: fio's `ss` is not supported: Fathom ends a step once its confidence interval is narrow enough
-      job.fio:4:1
-    4 | ss=iops:5%
-      | ^^ remove it; in a study file use runtime = { min = "10s", max = "60s" }
-    "#);
     assert_snapshot!(line_error("numa_cpu_nodes=0"), @r"
     error: fio's `numa_cpu_nodes` is not supported: a plan does not know the machine's nodes
       job.fio:4:1
@@ -374,18 +368,42 @@ fn the_unit_trap_of_fio_is_pointed_out() {
 }
 
 #[test]
+fn bandwidths_delays_and_the_last_flush_are_those_of_fio() {
+    let step = |lines: &str| plan(&format!("[a]\nfilename=f\nsize=1m\n{lines}")).steps.remove(0);
+    let rate = |lines: &str| step(lines).load.rate.map(|rate| rate.iops);
+    assert_eq!(rate("rate=1m\n"), Some(256.0));
+    assert_eq!(rate("rate=1m\nrw=randrw\nbs=8k\nnumjobs=2\n"), Some(512.0), "of each direction and job");
+    assert_eq!(rate("rate=1m\nbssplit=4k/50:12k/50\nrw=randread\n"), Some(128.0));
+    assert_eq!(step("startdelay=2\n").length.delay_ns, 2_000_000_000);
+    let durability = |lines: &str| step(lines).workload.durability;
+    assert!(durability("rw=write\nend_fsync=1\n").at_end && durability("rw=write\nfsync_on_close=1\n").at_end);
+    assert!(durability("rw=read\nend_fsync=1\n").is_plain(), "nothing was written");
+    assert_eq!(step("rw=write\nend_fsync=1\n").label, "4k sequential write + end_fsync T1 QD1");
+    assert_eq!(plan("[a]\nfilename=f\nfilesize=2m\n").steps[0].workload.region.size_bytes, Some(2 << 20));
+    assert_snapshot!(line_error("filesize=2m"), @r"
+    error: fio's `filesize` is not supported: the file is as large as its region
+      job.fio:4:10
+    4 | filesize=2m
+      |          ^^ use size
+    ");
+    assert_snapshot!(line_error("rate=1m\nrate_iops=5"), @r"
+    error: rate and rate_iops cannot both hold
+      job.fio:4:6
+    4 | rate=1m
+      |      ^^ leave out one of them
+    ");
+}
+
+#[test]
 fn passes_follow_loops_and_io_size() {
     let passes = |lines: &str| plan(&format!("[a]\nfilename=f\nsize=1m\n{lines}")).steps[0].length.passes;
     assert_eq!(passes("loops=3\n"), Some(3));
     assert_eq!(passes("io_size=4m\n"), Some(4));
     assert_eq!(passes("runtime=5\n"), Some(1));
     assert_eq!(passes("runtime=5\ntime_based=1\n"), None);
-    assert_snapshot!(line_error("rw=randread\nnorandommap"), @r"
-    error: this job ends after `size` bytes of offsets that may repeat, which is not supported
-      job.fio:1:1
-    1 | [a]
-      | ^^^ add time_based and runtime=30s
-    ");
+    // Where offsets may repeat, a pass is as many I/Os as the region has blocks.
+    assert_eq!(passes("rw=randread\nnorandommap\nloops=2\n"), Some(2));
+    assert_eq!(passes("rw=randread\nrandom_distribution=zipf:1.2\n"), Some(1));
 }
 
 fn by_knobs(pairs: &[(&str, &str)], targets: &[&str]) -> Step {

@@ -344,11 +344,11 @@ fio-no-repeats = write data does not repeat anyway
 fio-seed = Fathom's offsets repeat with their seed: set randseed to change them
 fio-steady = with time_based the runtime counts; it is not ended when it is steady
 fio-bandwidth = no lowest bandwidth is kept watch over
-fio-use-rate-iops = use rate_iops
 fio-generator = Fathom has its own generator; it visits each block once, unless norandommap
 fio-two-rates = rate and rate_iops cannot both hold
 fio-two-rates-help = leave out one of them
 fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in all, { $iops } of these sizes
+fio-verify-backlog = blocks are verified once all of them are written
 fio-think = threads do not pause between I/Os
 fio-think-help = use rate_iops for an open loop
 fio-measure-with-fio = remove it, or measure it with fio

@@ -338,11 +338,11 @@ fio-no-repeats = 写入的数据本来就不重复
 fio-seed = Fathom 的偏移由种子决定：要改变请设置 randseed
 fio-steady = 以 time_based 的 runtime 为准；达到稳态时不会提前结束
 fio-bandwidth = 不监视最低带宽
-fio-use-rate-iops = 请使用 rate_iops
 fio-generator = Fathom 使用自己的随机数生成器；除非 norandommap，每个块访问一次
 fio-two-rates = rate 与 rate_iops 不能同时使用
 fio-two-rates-help = 请去掉其中一个
 fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }，按这些块大小为 { $iops }
+fio-verify-backlog = 全部写完后才校验各块
 fio-think = 线程在 I/O 之间不停顿
 fio-think-help = 开环负载请使用 rate_iops
 fio-measure-with-fio = 请去掉它，或用 fio 测量
