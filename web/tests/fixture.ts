@@ -225,6 +225,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
     steps,
     ladders: laddersOf(steps),
     loops: [],
+    stream_sets: [],
     groups: [],
     comparison: null,
     references: [],

@@ -3,6 +3,19 @@
 import type { Json } from "../document";
 
 /**
+ * Whose work a step does without the streams beside it.
+ */
+export type Alone = { 
+/**
+ * Index of the stream's step.
+ */
+step: number, 
+/**
+ * The stream's name.
+ */
+name: string, };
+
+/**
  * What a difference between runs belongs to.
  */
 export type Area = "host" | "target" | "program" | "plan";
@@ -723,6 +736,10 @@ ladders: Array<LadderView>,
  */
 loops: Array<LoopView>, 
 /**
+ * What streams that ran at once did together.
+ */
+stream_sets: Array<StreamSetView>, 
+/**
  * Loads that several groups were put under, and whether the groups differ; empty with one group.
  */
 groups: Array<GroupedLoad>, 
@@ -869,7 +886,11 @@ sync: SyncEvery | null,
 /**
  * How the target is opened for writing.
  */
-write_through: WriteThrough, };
+write_through: WriteThrough, 
+/**
+ * A sync once a thread has written all it had to (fio's end_fsync): part of the time, no sync of the record.
+ */
+at_end?: boolean, };
 
 /**
  * How I/O is issued.
@@ -1308,7 +1329,7 @@ number: number,
 /**
  * Number of passes in all.
  */
-of: number, } } | "part";
+of: number, } } | "part" | "stream";
 
 /**
  * What a ladder has more and more of.
@@ -2241,6 +2262,10 @@ export type Role = {
  */
 test?: string, 
 /**
+ * Section of the fio job file that made the step.
+ */
+job?: string, 
+/**
  * Round of a loop that is repeated until it is steady.
  */
 round?: Round, 
@@ -2256,6 +2281,14 @@ block?: Block,
  * Place among steps that explain another one beside the plan.
  */
 turn?: Turn, 
+/**
+ * Place among steps that run at once.
+ */
+stream?: Stream, 
+/**
+ * The stream that this step beside the plan does once more, alone.
+ */
+alone?: Alone, 
 /**
  * Settings of the host in force during the step, beside those found.
  */
@@ -2359,6 +2392,10 @@ fio_commands: Array<FioCommand>, };
  * How long a step measures.
  */
 export type RunLength = { 
+/**
+ * Wait before the warm-up: a stream that begins after the others of its set.
+ */
+delay_ns?: number, 
 /**
  * Warm-up that is run but not counted.
  */
@@ -2907,6 +2944,77 @@ warnings: Array<Warning>,
  * The same as sentences, same order.
  */
 warning_texts: Array<Message>, };
+
+/**
+ * A step's place among those that run at once with it. They follow each other in the plan.
+ */
+export type Stream = { 
+/**
+ * Number of the set, unique in the plan.
+ */
+set: number, 
+/**
+ * From 0.
+ */
+index: number, 
+/**
+ * Number of streams in the set, at least 2.
+ */
+of: number, 
+/**
+ * What the user calls it: the section of a job file, a letter.
+ */
+name: string, };
+
+/**
+ * The sum over a set of streams. Each of them is a step of the document as well.
+ */
+export type StreamSetView = { 
+/**
+ * Its number in the plan.
+ */
+set: number, 
+/**
+ * The streams that were measured.
+ */
+streams: Array<StreamView>, 
+/**
+ * I/Os per second of all.
+ */
+iops: number, 
+/**
+ * Bytes per second of all.
+ */
+bytes_per_s: number, 
+/**
+ * Window of the longest, s.
+ */
+runtime_s: number, 
+/**
+ * CPU time of the host meanwhile, per I/O of all streams; `None` where they did not run equally long.
+ */
+cpu: CpuView | null, };
+
+/**
+ * One stream of a set.
+ */
+export type StreamView = { 
+/**
+ * Index of its step.
+ */
+step: number, 
+/**
+ * What the user calls it.
+ */
+name: string, 
+/**
+ * I/Os per second.
+ */
+iops: number, 
+/**
+ * Bytes per second.
+ */
+bytes_per_s: number, };
 
 /**
  * Name, question and origin of a study.

@@ -68,7 +68,7 @@ pub fn figure(quantity: &Quantity) -> String {
 const NARROWEST: f64 = 0.0005;
 
 /// ` ±5.0 %` of the figure; nothing where there is no interval, or one too narrow to be seen (simulated machines), or so
-/// wide that its ends are said instead ([`is_wide`]).
+/// wide that its ends are said instead (`is_wide`).
 #[must_use]
 pub fn plus_minus(quantity: &Quantity) -> String {
     match quantity.ci95 {

@@ -49,4 +49,4 @@ pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
 pub use probe::HostProbe;
 pub use runner::{HostRunner, HostRunnerOptions};
-pub use streams::StreamPlan;
+pub use streams::{PreciseEnough, StreamPlan};

@@ -25,6 +25,9 @@ const END_LEAD_NS: u64 = 60_000_000;
 /// Windows whose lengths differ by less than this share are one: the host's counters hold for both.
 const SAME_WINDOW: f64 = 0.02;
 
+/// Judges whether the figures of a stream are precise enough to stop.
+pub type PreciseEnough<'a> = dyn Fn(&[Interval], &Step) -> bool + Send + 'a;
+
 /// One stream, ready to be run.
 pub struct StreamPlan<'a> {
     /// What it does.
@@ -32,7 +35,7 @@ pub struct StreamPlan<'a> {
     /// CPUs of its threads, round robin; empty: all.
     pub cpus: Vec<u32>,
     /// As [`RunControl::precise_enough`], for this stream.
-    pub precise_enough: Box<dyn Fn(&[Interval], &Step) -> bool + Send + 'a>,
+    pub precise_enough: Box<PreciseEnough<'a>>,
 }
 
 /// What streams that run at once know of each other.
@@ -149,7 +152,7 @@ pub(crate) fn run_streams(
                 let place = Place { meeting: meeting.clone(), index };
                 let probe = if index == longest { probe.take() } else { None };
                 let to_here = to_here.clone();
-                scope.spawn(move || run_stream(&stream, bindings, place, probe, &to_here))
+                scope.spawn(move || run_stream(&stream, bindings, &place, probe, &to_here))
             })
             .collect();
         drop(to_here);
@@ -180,7 +183,7 @@ pub(crate) fn run_streams(
 fn run_stream(
     stream: &StreamPlan<'_>,
     bindings: &Bindings,
-    place: Place,
+    place: &Place,
     probe: Option<&mut (dyn HostProbe + 'static)>,
     to_here: &Sender<(usize, Progress)>,
 ) -> Option<Result<StepRecord, StepFailure>> {

@@ -351,7 +351,6 @@ fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in
 fio-verify-backlog = blocks are verified once all of them are written
 fio-think = threads do not pause between I/Os
 fio-think-help = use rate_iops for an open loop
-fio-measure-with-fio = remove it, or measure it with fio
 fio-latency-target = the queue depth is not searched for a latency
 fio-latency-target-help = use a study file with a list of iodepth
 fio-commands = no commands are run from a job file

@@ -345,7 +345,6 @@ fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }
 fio-verify-backlog = 全部写完后才校验各块
 fio-think = 线程在 I/O 之间不停顿
 fio-think-help = 开环负载请使用 rate_iops
-fio-measure-with-fio = 请去掉它，或用 fio 测量
 fio-latency-target = 不会为延时目标搜索队列深度
 fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
 fio-commands = 不从作业文件运行命令

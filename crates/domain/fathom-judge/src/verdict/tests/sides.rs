@@ -41,7 +41,7 @@ fn pinning_names_the_depths_that_gain_for_reads_and_writes_apart() {
         ],
     );
     let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-    let verdict = one("pinning", &steps, Some(&sides), &[]);
+    let verdict = one("pinning", &steps, Some(&sides));
     assert_eq!(
         english(&verdict.answer),
         "Binding threads (`placement=cores`) helps 4k random reads at QD 1 to 2, by up to +25.7 % (95 % interval +25.3 to +26.0 %) at QD 1; no difference at QD 4 to 8 and 16x2. It helps 4k random writes at QD 1, by up to +20.1 % (95 % interval +19.7 to +20.4 %) at QD 1, and slows them at QD 4 to 8, by up to -10.0 % (95 % interval -10.2 to -9.7 %) at QD 8; no difference at QD 2."
@@ -77,7 +77,7 @@ fn reads_overtake_writes_only_where_their_intervals_are_apart() {
         // The last repeat of the reads at QD 2 is an outlier far above the writes.
         steps.iter_mut().filter(|s| s.index == 22).for_each(|s| s.iops = last_repeat);
         let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-        let evidence = one("pinning", &steps, Some(&sides), &[]).evidence;
+        let evidence = one("pinning", &steps, Some(&sides)).evidence;
         words(&evidence).into_iter().filter(|e| e.contains("overtake")).collect::<Vec<_>>()
     };
     assert_eq!(overtaking(95e3, 76e3), [""; 0]);
@@ -98,7 +98,7 @@ fn overtakings_are_named_by_block_size_and_group() {
     let other_size = |s: &&mut StepView| s.read_pct == 0 && s.queue_depth == 2;
     steps.iter_mut().filter(other_size).for_each(|s| s.block_size_bytes = 8192);
     let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-    let verdict = one("pinning", &steps, Some(&sides), &[]);
+    let verdict = one("pinning", &steps, Some(&sides));
     assert!(!words(&verdict.evidence).iter().any(|e| e.contains("overtake")), "{:#?}", verdict.evidence);
 }
 
@@ -106,7 +106,7 @@ fn overtakings_are_named_by_block_size_and_group() {
 fn pinning_without_any_effect_says_so() {
     let steps = in_turns(PLACED, &[(100, 1, 1, 50e3, 1.0), (100, 1, 8, 90e3, 1.002)]);
     let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-    let verdict = one("pinning", &steps, Some(&sides), &[]);
+    let verdict = one("pinning", &steps, Some(&sides));
     assert_eq!(
         english(&verdict.answer),
         "Binding threads (`placement=cores`) makes no difference for 4k random reads: the same within 2 % at every load."
@@ -120,7 +120,7 @@ fn tune_answers_yes_no_it_depends_or_inconclusive() {
     let answer = |cells: &[(u8, u32, u32, f64, f64)]| {
         let steps = in_turns(arms, cells);
         let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-        english(&one("tune", &steps, Some(&sides), &[]).answer)
+        english(&one("tune", &steps, Some(&sides)).answer)
     };
     assert_eq!(
         answer(&[(100, 1, 1, 50e3, 1.05), (0, 1, 1, 40e3, 1.0)]),
@@ -160,7 +160,7 @@ fn a_verdict_is_said_in_chinese_as_well() {
     let chinese = |message: &Message| Language::Chinese.say(message);
     let steps = in_turns(PLACED, &[(100, 1, 1, 46_067.0, 1.256), (100, 1, 2, 80e3, 1.0)]);
     let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
-    let verdict = one("pinning", &steps, Some(&sides), &[]);
+    let verdict = one("pinning", &steps, Some(&sides));
     assert_eq!(
         chinese(&verdict.answer),
         "绑核（`placement=cores`）对4k 随机读在 QD 1 时有帮助，最多 +25.7 %（95 % 区间 +25.3 至 +26.0 %）（QD 1）；在 QD 2 时没有差别。"

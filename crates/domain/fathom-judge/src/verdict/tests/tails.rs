@@ -10,7 +10,7 @@ fn qos_says_where_the_tail_grows() {
     let ladder = [(1, 10e3, 100.0), (4, 38e3, 105.0), (16, 120e3, 133.0), (64, 160e3, 400.0), (128, 160e3, 800.0)];
     let steps: Vec<StepView> =
         (0..).zip(ladder).map(|(i, (depth, iops, lat))| seen(&step(i, 100, 1, depth), iops, lat)).collect();
-    let verdict = one("qos", &steps, None, &[]);
+    let verdict = one("qos", &steps, None);
     assert_eq!(
         english(&verdict.answer),
         "4k random reads: p99 200 us (95 % interval 195 us to 205 us) at QD 1, below twice that up to QD 16 (120k IOPS). It grows to 800 us (95 % interval 780 us to 820 us) at QD 64, and 1.60 ms (95 % interval 1.56 ms to 1.64 ms) at QD 128."
@@ -40,7 +40,7 @@ fn qos_with_rates_says_which_rate_meets_which_latency() {
             view
         })
         .collect();
-    let verdict = one("qos", &steps, None, &[]);
+    let verdict = one("qos", &steps, None);
     assert_eq!(
         english(&verdict.answer),
         "4k random reads: the highest rate held is 80.0k IOPS, with a response p99 of 1.20 ms (95 % interval 1.17 ms to 1.23 ms). At 100k IOPS requests pile up, so that no latency belongs to it."
