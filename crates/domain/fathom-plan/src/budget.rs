@@ -7,7 +7,7 @@ use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::plan::{Plan, StudyHead};
 use crate::role::Round;
 use crate::step::{Phase, Step, TargetId};
-use crate::stream::{at_once, name_streams, slices};
+use crate::stream::{at_once, gathered, name_streams, slices};
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
@@ -105,14 +105,12 @@ impl Plan {
             conditions,
             group_targets,
         });
-        let mut steps = with_conditioning(planned.collect());
-        // What conditions the targets of one stream comes before all of them.
-        steps.sort_by_key(|step| step.role.stream.is_some());
+        let mut steps = gathered(with_conditioning(planned.collect()));
         for (index, step) in (0u32..).zip(steps.iter_mut()) {
             step.index = index;
             step.seed = step.seed.wrapping_add(step.role.stream.as_ref().map_or(0, |s| u64::from(s.index)));
         }
-        name_streams(&mut steps);
+        name_streams(steps.iter_mut());
         let study = StudyHead::new("io", "");
         Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
     }

@@ -90,8 +90,8 @@ fn spoils_verification(streams: &[(String, Step)], at: usize) -> Option<StreamEr
 }
 
 /// Puts the names of streams into their labels, behind all else.
-pub(crate) fn name_streams(steps: &mut [Step]) {
-    for step in steps.iter_mut().filter(|s| s.role.stream.is_some()) {
+pub(crate) fn name_streams<'s>(steps: impl Iterator<Item = &'s mut Step>) {
+    for step in steps.filter(|s| s.role.stream.is_some()) {
         step.role.label_parts.push(LabelPart::Stream);
         set_label(step);
     }
@@ -101,6 +101,27 @@ pub(crate) fn name_streams(steps: &mut [Step]) {
 pub fn timed(steps: &[Step]) -> impl Iterator<Item = &Step> {
     slices(steps)
         .filter_map(|at_once| at_once.iter().max_by_key(|s| s.length.delay_ns + s.length.ramp_ns + s.length.budget_ns))
+}
+
+/// Puts what conditions the targets of a set's later streams before all of them.
+pub(crate) fn gathered(steps: Vec<Step>) -> Vec<Step> {
+    let mut out: Vec<Step> = Vec::with_capacity(steps.len());
+    // The set that is not complete yet: its number, where it begins, how many of its streams are still to come.
+    let mut open: Option<(u32, usize, u32)> = None;
+    for step in steps {
+        match (&step.role.stream, &mut open) {
+            (Some(stream), Some((set, _, missing))) if stream.set == *set => *missing -= 1,
+            (Some(stream), _) => open = Some((stream.set, out.len(), stream.of - 1)),
+            (None, Some((_, begin, missing))) if *missing > 0 => {
+                out.insert(*begin, step);
+                *begin += 1;
+                continue;
+            }
+            (None, _) => {}
+        }
+        out.push(step);
+    }
+    out
 }
 
 /// The steps in the order they run: what runs at once stands in one slice.

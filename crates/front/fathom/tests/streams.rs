@@ -60,7 +60,7 @@ fn loads_by_hand_run_at_once_and_each_alone_when_asked_why() {
     assert_eq!(document["steps"][2]["targets"][0], document["steps"][0]["targets"][0]);
     assert!(document["steps"].as_array().is_some_and(|all| all.iter().all(|s| s["runtime_s"] == 0.3)), "{document}");
     let shown = place.run("show last").out;
-    assert!(shown.contains("3 streams at once give") && shown.contains("of alone"), "{shown}");
+    assert!(shown.contains("A QD 8, B QD 1, C 50.0 IOPS at once: ") && shown.contains("of alone"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with(" A alone: 4k random read T1 QD8")), "{shown}");
     // Each run of the same loads is compared stream by stream.
     place.run(words).json();
@@ -68,6 +68,30 @@ fn loads_by_hand_run_at_once_and_each_alone_when_asked_why() {
     assert_eq!(compared["steps"].as_array().map(Vec::len), Some(3), "{compared}");
     let page = place.run("report 2 --output page.html");
     assert!(page.code == Some(0) && place.file("page.html").exists(), "{}", page.err);
+}
+
+#[test]
+fn streams_of_a_study_file_run_at_once_in_each_of_its_cells() {
+    let place = Place::new();
+    let text = "[study]\nquestion = \"What do reads lose beside a log?\"\n[defaults]\nruntime = \"200ms\"\nsize = \"1m\"\n\
+                target = \"a.dat\"\n[[ladder]]\niodepth = [1, 4]\n[[ladder.stream]]\nname = \"reads\"\nrw = \"randread\"\n\
+                [[ladder.stream]]\nname = \"log\"\nrw = \"write\"\nfdatasync = 1\niodepth = 1\ntarget = \"b.dat\"\n";
+    fs::write(place.file("beside.toml"), text).expect("written");
+    let document = place.json("run beside.toml", 0);
+    let sets = document["stream_sets"].as_array().expect("sets");
+    assert_eq!(sets.len(), 2);
+    let steps = document["steps"].as_array().expect("steps");
+    assert!(steps[1]["syncs"]["ios"].as_u64() > Some(0) && steps[3]["targets"][0] == "b.dat", "{}", steps[1]);
+    // What both took of the host is known of the set, and of no single stream.
+    assert!(sets[0]["cpu"].is_object() && steps[0]["cpu"].is_null() && steps[0]["host_delta"].is_null());
+    // Streams are no rungs of one ladder: each of them ran beside something.
+    assert!(
+        document["ladders"]
+            .as_array()
+            .is_some_and(|all| all.iter().all(|l| l["points"].as_array().map(Vec::len) == Some(1)))
+    );
+    assert_eq!(document["verdict"].as_array().map(Vec::len), Some(2), "an answer for each set");
+    assert!(!place.file("a.dat").exists() && !place.file("b.dat").exists(), "files that were made go");
 }
 
 #[test]

@@ -55,6 +55,7 @@ struct Meeting {
 #[derive(Debug, Default)]
 struct Gate {
     ready: usize,
+    ended: usize,
     left: bool,
     begin_ns: Option<u64>,
 }
@@ -79,6 +80,17 @@ impl Place {
             gate = self.meeting.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
         }
         gate.begin_ns.filter(|_| !gate.left)
+    }
+
+    /// Waits until the windows of all streams are over: until then no worker goes, whose CPU time is still to be read, and
+    /// nothing is read back that would disturb the others.
+    pub(crate) fn wait_for_all(&self) {
+        let mut gate = self.meeting.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        gate.ended += 1;
+        self.meeting.changed.notify_all();
+        while gate.ended < self.meeting.precise.len() && !gate.left {
+            gate = self.meeting.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Says that this stream yields nothing: the others neither begin nor go on.

@@ -185,6 +185,9 @@ impl Watch {
         if self.failure.is_some() {
             return Err(self.give_up());
         }
+        if let Some(place) = &self.place {
+            place.wait_for_all();
+        }
         self.crew.shared.set_stage(Stage::Release);
         self.wait_for_verification(step, control);
         if self.failure.is_some() {

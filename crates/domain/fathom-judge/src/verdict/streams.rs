@@ -7,6 +7,9 @@ use super::kind::Kind;
 use super::parts::{depth_or_rate, is_bandwidth, p99, rate, sentences, times_as_much, verdict};
 use crate::document::{BriefRow, Figure, StepView, StreamSetView, Verdict};
 
+/// Most streams that the headline names.
+const NAMED_MAX: usize = 4;
+
 /// A stream with the step that did the same alone.
 struct Beside<'a> {
     name: &'a str,
@@ -30,9 +33,15 @@ fn beside<'a>(index: u32, name: &'a str, steps: &'a [StepView]) -> Option<Beside
 }
 
 fn of_set(question: &Message, set: &StreamSetView, streams: &[Beside<'_>], run: i64) -> Verdict {
+    let named = streams
+        .iter()
+        .take(NAMED_MAX)
+        .map(|s| msg!("verdict-stream-at", name = s.name.to_owned(), load = depth_or_rate(s.step)));
+    let more = streams.len().saturating_sub(NAMED_MAX);
+    let more = (more > 0).then(|| msg!("verdict-streams-more", more = more));
     let together = msg!(
         "verdict-streams-together",
-        streams = streams.len(),
+        streams = Arg::list(named.chain(more), Join::Comma),
         rate = Quantity::iops(set.iops),
         bytes = Quantity::bytes_per_s(set.bytes_per_s)
     );

@@ -96,7 +96,7 @@ pub fn parse_fio_sections(
         return Err(source.error(0..0, message, Some(msg!("fio-too-many-steps-help"))));
     }
     number(&mut steps);
-    name_streams(&mut steps);
+    name_streams(steps.iter_mut());
     Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, job_files, machine: None })
 }
 

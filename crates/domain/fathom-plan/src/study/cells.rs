@@ -12,6 +12,7 @@ use crate::knobs::{KnobError, Knobs, knob, push_note};
 use crate::label::set_label;
 use crate::role::{ArmPart, Block, HostSetting, LabelPart, Metric, Round};
 use crate::step::{Step, TargetId};
+use crate::stream::at_once;
 
 /// One value of an axis.
 #[derive(Clone, Debug)]
@@ -43,6 +44,17 @@ pub(super) struct Versus {
     pub(super) value: String,
 }
 
+/// A load of a ladder whose loads run at once.
+#[derive(Clone, Debug)]
+pub(super) struct StreamSpec {
+    pub(super) span: Range<usize>,
+    pub(super) name: String,
+    /// Knobs of this stream alone; those with several values are loops inside the ladder's.
+    pub(super) axes: Vec<Axis>,
+    /// Its own targets; the ladder's where there are none.
+    pub(super) targets: Option<Vec<String>>,
+}
+
 /// Blocks of a comparison that does not say how many: six pairs, the fewest that give an interval.
 const VERSUS_BLOCKS: u32 = 3;
 
@@ -61,6 +73,8 @@ pub(super) struct Ladder {
     pub(super) rounds: Option<u32>,
     pub(super) track: Option<Track>,
     pub(super) targets: Option<Vec<String>>,
+    /// Loads that run at once in each cell; empty: each cell is one step.
+    pub(super) streams: Vec<StreamSpec>,
 }
 
 impl Ladder {
@@ -75,6 +89,7 @@ impl Ladder {
             rounds: None,
             track: None,
             targets: None,
+            streams: Vec::new(),
         }
     }
 
@@ -138,6 +153,8 @@ pub(super) struct Unfolded {
     /// Next number of an interleaved cell, and of a loop.
     next_cell: u32,
     next_loop: u32,
+    /// Next number of a set of streams.
+    next_set: u32,
 }
 
 /// One cell of a ladder.
@@ -154,6 +171,8 @@ pub(super) struct Job<'a> {
     pub(super) defaults: &'a [Setting],
     pub(super) overrides: &'a [Setting],
     pub(super) groups: &'a [Group],
+    /// Whether the command line names the targets of all loads.
+    pub(super) replaces_targets: bool,
 }
 
 impl Job<'_> {
@@ -164,6 +183,9 @@ impl Job<'_> {
         unfolded: &mut Unfolded,
         notes: &mut Vec<Message>,
     ) -> Result<(), SourceError> {
+        if !ladder.streams.is_empty() {
+            return self.unfold_streams(ladder, unfolded, notes);
+        }
         let cells_max = STEPS_MAX / self.groups.len();
         let counts = ladder.axes.iter().map(|a| a.values.len());
         let cells = counts.clone().try_fold(1usize, usize::checked_mul).filter(|n| *n <= cells_max);
@@ -193,6 +215,77 @@ impl Job<'_> {
             push_note(notes, msg!("study-equal-cells", count = repeated));
         }
         self.lay_out(ladder, &blocks, unfolded)
+    }
+
+    /// Appends the sets of streams of `ladder`: one for each cell and group. What a stream says itself counts more than the
+    /// ladder, the defaults and `--set`.
+    fn unfold_streams(
+        &self,
+        ladder: &Ladder,
+        unfolded: &mut Unfolded,
+        notes: &mut Vec<Message>,
+    ) -> Result<(), SourceError> {
+        let of_ladder = ladder.axes.iter().map(|axis| (None, axis));
+        let own = ladder.streams.iter().enumerate().flat_map(|(at, s)| s.axes.iter().map(move |axis| (Some(at), axis)));
+        let axes: Vec<(Option<usize>, &Axis)> = of_ladder.chain(own).collect();
+        let cells_max = STEPS_MAX / (self.groups.len() * ladder.streams.len());
+        let counts = axes.iter().map(|(_, axis)| axis.values.len());
+        let Some(cells) = counts.clone().try_fold(1usize, usize::checked_mul).filter(|n| *n <= cells_max) else {
+            let message = msg!("study-ladder-too-long", max = STEPS_MAX);
+            return Err(self.source.error(ladder.span.clone(), message, Some(msg!("study-shorten-lists"))));
+        };
+        for cell in 0..cells {
+            let chosen = chosen(axes.iter().map(|(_, axis)| *axis), cell);
+            for (group, targets) in self.groups {
+                let mut streams = Vec::new();
+                let mut conditions = Vec::new();
+                for (at, spec) in ladder.streams.iter().enumerate() {
+                    let mut knobs = Knobs::new();
+                    let values = |of: Option<usize>| {
+                        let here = axes.iter().zip(&chosen).filter(move |((owner, _), _)| *owner == of);
+                        here.map(|((_, axis), i)| (axis.key.as_str(), axis.values[*i].text.as_str()))
+                    };
+                    let set = |s: &Setting| (s.key.clone(), s.value.clone());
+                    let all = (self.defaults.iter().map(set))
+                        .chain(values(None).map(|(k, v)| (k.to_owned(), v.to_owned())))
+                        .chain(self.overrides.iter().map(set))
+                        .chain(values(Some(at)).map(|(k, v)| (k.to_owned(), v.to_owned())));
+                    let blame = |e: &KnobError| self.source.knob_error(e, spec.span.clone());
+                    for (key, value) in all {
+                        knobs.set(&key, &value).map_err(|e| blame(&e))?;
+                    }
+                    let own = spec.targets.as_ref().filter(|_| !self.replaces_targets);
+                    let targets = own.map_or_else(
+                        || targets.clone(),
+                        |own| own.iter().map(|path| TargetId::new(path.clone())).collect(),
+                    );
+                    let mut step = knobs.build(0, group, targets.clone(), notes).map_err(|e| blame(&e))?;
+                    if step.role.rate_share.is_some() {
+                        let message = msg!("study-stream-share", name = &spec.name);
+                        return Err(self.source.error(
+                            spec.span.clone(),
+                            message,
+                            Some(msg!("study-stream-share-help")),
+                        ));
+                    }
+                    step.targets = first_devices(&targets, step.role.devices);
+                    step.role.test.clone_from(&ladder.name);
+                    streams.push((spec.name.clone(), step));
+                    conditions.push((knobs.conditions, targets));
+                }
+                let tied = at_once(unfolded.next_set, streams)
+                    .map_err(|e| self.source.error(ladder.streams[e.stream].span.clone(), e.message, Some(e.help)))?;
+                unfolded.next_set += 1;
+                unfolded.planned.extend(
+                    tied.into_iter().zip(conditions).map(|(step, (conditions, group_targets))| Planned {
+                        step,
+                        conditions,
+                        group_targets,
+                    }),
+                );
+            }
+        }
+        self.check_count(ladder, unfolded)
     }
 
     /// Puts the blocks into the plan: once, or once per round.
@@ -270,12 +363,7 @@ impl Job<'_> {
         with_versus: bool,
         notes: &mut Vec<Message>,
     ) -> Result<Cell, SourceError> {
-        let mut chosen = vec![0; ladder.axes.len()];
-        let mut rest = cell;
-        for (i, axis) in ladder.axes.iter().enumerate().rev() {
-            chosen[i] = rest % axis.values.len();
-            rest /= axis.values.len();
-        }
+        let chosen = chosen(ladder.axes.iter(), cell);
         let mut knobs = Knobs::new();
         let blame = |e: &KnobError| self.blame(ladder, &chosen, e);
         for setting in self.defaults {
@@ -321,6 +409,21 @@ impl Job<'_> {
         };
         self.source.knob_error(error, span.unwrap_or_else(|| ladder.span.clone()))
     }
+}
+
+/// Which value of each axis the cell of that number has, the last axis counting fastest.
+fn chosen<'a>(axes: impl DoubleEndedIterator<Item = &'a Axis>, cell: usize) -> Vec<usize> {
+    let mut rest = cell;
+    let mut chosen: Vec<usize> = axes
+        .rev()
+        .map(|axis| {
+            let at = rest % axis.values.len();
+            rest /= axis.values.len();
+            at
+        })
+        .collect();
+    chosen.reverse();
+    chosen
 }
 
 /// The interleaved knobs of a cell: `placement=cores`.

@@ -11,6 +11,8 @@
 //! `precondition` and the other knobs of its group put conditioning steps before the steps that need them (see `condition`).
 //! `rounds = 25` with `track = { metric = "iops", read_pct = 0, bs = "4k" }` makes the whole ladder one round of a loop
 //! that is repeated until the tracked cell is steady. `name = "iops"` names a ladder so that `--only iops` can pick it.
+//! Several `[[ladder.stream]]` in a ladder are loads that run at once in each of its cells: each has a `name`, knobs of its own
+//! (lists are loops inside the ladder's), and its own `target` if it says one; all else is the ladder's.
 //! `rate_iops = "75%"` is a share of the highest IOPS that a closed loop of the same work gave before; where no ladder has
 //! one, it is put before the step (see `share`).
 
@@ -34,10 +36,11 @@ use crate::plan::{Plan, StudyHead};
 use crate::role::{Metric, Precondition};
 use crate::share::with_bases;
 use crate::step::{Step, TargetId};
+use crate::stream::{gathered, name_streams};
 
 pub(crate) use builtin::is_shipped;
 pub use builtin::{builtin_studies, question_message, study_by_name};
-use cells::{Axis, Ladder, LadderValue, Track, Versus};
+use cells::{Axis, Ladder, LadderValue, StreamSpec, Track, Versus};
 use outermost::Outermost;
 use text::{Source, scalar_text, sorted_entries, string_list};
 
@@ -113,11 +116,18 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
     }
     for mut ladder in ladders {
         if let Some(versus) = &versus {
+            if !ladder.streams.is_empty() {
+                let shown = format!("--versus {}={}", versus.key, versus.value);
+                let help = msg!("study-streams-in-turns-help");
+                return Err(SourceError::without_place(&shown, msg!("study-streams-in-turns"), Some(help)));
+            }
             ladder.add_versus(versus)?;
         }
         let targets = ladder.targets.take().unwrap_or_else(|| default_targets.clone());
         let groups = groups(&targets, overrides).map_err(|e| source.knob_error(&e, ladder.span.clone()))?;
-        let job = cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups };
+        let replaces_targets = !overrides.targets.is_empty() || !overrides.groups.is_empty();
+        let job =
+            cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups, replaces_targets };
         job.unfold(&ladder, &mut unfolded, &mut notes)?;
     }
     let mut planned = with_bases(&unfolded.planned, &mut notes);
@@ -125,7 +135,8 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
         knobs::push_note(&mut notes, msg!("study-quick-precondition"));
     }
     tell_apart(planned.iter_mut().map(|p| &mut p.step));
-    let mut steps = with_conditioning(planned);
+    name_streams(planned.iter_mut().map(|p| &mut p.step));
+    let mut steps = gathered(with_conditioning(planned));
     if steps.len() > STEPS_MAX {
         let message = msg!("study-too-many-steps-conditioned", steps = steps.len(), max = STEPS_MAX);
         let help = msg!("study-too-many-steps-conditioned-help");
@@ -277,7 +288,7 @@ fn read_ladders(source: &Source<'_>, root: &DeTable<'_>) -> Result<Vec<Ladder>, 
 }
 
 fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> Result<Ladder, SourceError> {
-    const OWN_KEYS: [&str; 7] = ["target", "order", "interleave", "blocks", "rounds", "track", "name"];
+    const OWN_KEYS: [&str; 8] = ["target", "order", "interleave", "blocks", "rounds", "track", "name", "stream"];
     let mut ladder = Ladder::single(span);
     let mut order = None;
     let mut interleave = None;
@@ -291,6 +302,7 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
             "rounds" => ladder.rounds = Some(whole(source, value, ROUNDS_MIN, ROUNDS_MAX)?),
             "track" => track = Some(value),
             "name" => ladder.name = string_list(source, value)?.into_iter().next(),
+            "stream" => ladder.streams = read_streams(source, value)?,
             _ => {
                 source.check_knob(key, OWN_KEYS)?;
                 ladder.axes.push(read_axis(source, key.get_ref(), key.span(), value)?);
@@ -313,12 +325,48 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
             ladder.interleaved += 1;
         }
     }
+    if !ladder.streams.is_empty() && (ladder.interleaved > 0 || ladder.rounds.is_some()) {
+        return Err(source.error(
+            ladder.span,
+            msg!("study-streams-in-turns"),
+            Some(msg!("study-streams-in-turns-help")),
+        ));
+    }
     ladder.track = track.map(|value| read_track(source, value, &ladder.axes)).transpose()?;
     if let (Some(_), None) = (ladder.rounds, &ladder.track) {
         let help = msg!("study-rounds-without-track-help");
         return Err(source.error(ladder.span, msg!("study-rounds-without-track"), Some(help)));
     }
     Ok(ladder)
+}
+
+/// The loads of a ladder that run at once.
+fn read_streams(source: &Source<'_>, value: &Spanned<DeValue<'_>>) -> Result<Vec<StreamSpec>, SourceError> {
+    let bad = || source.error(value.span(), msg!("study-not-streams"), Some(msg!("study-not-streams-help")));
+    let tables = value.get_ref().as_array().ok_or_else(bad)?;
+    let mut streams: Vec<StreamSpec> = Vec::new();
+    for table in tables {
+        let span = table.span();
+        let mut stream = StreamSpec { span: span.clone(), name: String::new(), axes: Vec::new(), targets: None };
+        for (key, value) in sorted_entries(table.get_ref().as_table().ok_or_else(bad)?) {
+            match key.get_ref().as_ref() {
+                name if is_target(name) => stream.targets = Some(string_list(source, value)?),
+                "name" => stream.name = string_list(source, value)?.into_iter().next().unwrap_or_default(),
+                _ => {
+                    source.check_knob(key, ["target", "name"])?;
+                    stream.axes.push(read_axis(source, key.get_ref(), key.span(), value)?);
+                }
+            }
+        }
+        if stream.name.is_empty() || streams.iter().any(|other| other.name == stream.name) {
+            return Err(source.error(span, msg!("study-stream-name"), Some(msg!("study-stream-name-help"))));
+        }
+        streams.push(stream);
+    }
+    match streams.len() {
+        0 | 1 => Err(bad()),
+        _ => Ok(streams),
+    }
 }
 
 /// `{ metric = "iops", read_pct = 0, bs = "4k" }`: the figure, and the values that single out the cell.

@@ -572,3 +572,76 @@ fn the_sides_of_a_comparison_have_names_and_words() {
     assert_eq!(versus("scheduler", "none"), ["scheduler 保持原样", "scheduler=none"]);
     assert_eq!(versus("engine", "libaio"), ["engine 保持 study 原设", "engine=libaio"]);
 }
+
+const STREAMS: &str = r#"
+[defaults]
+target = "data.dat"
+runtime = "2s"
+size = "64m"
+[[ladder]]
+iodepth = [1, 16]
+[[ladder.stream]]
+name = "reads"
+rw = "randread"
+[[ladder.stream]]
+name = "log"
+rw = "write"
+fdatasync = 1
+iodepth = 1
+rate_iops = [100, 1000]
+target = "log.dat"
+"#;
+
+fn of_streams(text: &str) -> Plan {
+    parse_study(text, "s.toml", &Overrides::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn the_streams_of_a_ladder_run_at_once_in_each_of_its_cells() {
+    let plan = of_streams(STREAMS);
+    let of = |s: &Step| {
+        let stream = s.role.stream.as_ref().expect("a stream");
+        (stream.set, stream.name.clone(), s.load.queue_depth, s.load.rate.map(|r| r.iops), s.targets[0].to_string())
+    };
+    let cells: Vec<_> = plan.steps.iter().map(of).collect();
+    let cell = |set: u32, depth: u32, rate: f64| {
+        [
+            (set, "reads".to_owned(), depth, None, "data.dat".to_owned()),
+            (set, "log".to_owned(), 1, Some(rate), "log.dat".to_owned()),
+        ]
+    };
+    assert_eq!(cells, [cell(0, 1, 100.0), cell(1, 1, 1000.0), cell(2, 16, 100.0), cell(3, 16, 1000.0)].concat());
+    assert_eq!(plan.steps[1].label, "log: 4k sequential write + fdatasync T1 QD1 at 100/s fixed");
+    assert_eq!(plan.time_budget_ns(), Some(8_000_000_000), "streams take the time of one");
+    // A target of the command line is that of all loads.
+    let on_one = super::parse_study(STREAMS, "s.toml", &on_file()).unwrap_or_else(|e| panic!("{e}"));
+    assert!(on_one.steps.iter().all(|s| s.targets[0].as_str() == "f"));
+}
+
+#[test]
+fn what_conditions_a_later_stream_comes_before_all_of_its_set() {
+    let text = STREAMS.replace("rate_iops = [100, 1000]", "precondition = \"quick\"");
+    let plan = of_streams(&text);
+    let first = plan.steps.iter().position(|s| s.role.stream.is_some()).expect("streams");
+    assert!(first > 0 && plan.steps[..first].iter().all(|s| s.phase != Phase::Measure));
+    assert!(crate::slices(&plan.steps[first..]).all(|set| set.len() == 2 || set[0].role.stream.is_none()));
+    assert!(plan.steps.iter().enumerate().all(|(at, s)| s.index as usize == at));
+}
+
+#[test]
+fn streams_that_cannot_be_are_refused_with_their_line() {
+    let error = |change: (&str, &str)| {
+        let text = STREAMS.replace(change.0, change.1);
+        source_words(&parse_study(&text, "s.toml", &Overrides::default()).expect_err("this plan is wrong"))
+    };
+    for (change, said) in [
+        (("name = \"log\"", "name = \"reads\""), "each stream has a name of its own"),
+        (("[100, 1000]", "\"50%\""), "stream log has a rate that is a share"),
+        (("fdatasync = 1", "fdatasinc = 1"), "fdatasync"),
+        (("iodepth = [1, 16]", "iodepth = [1, 16]\ninterleave = \"iodepth\""), "neither with interleave"),
+        (("rw = \"write\"", "rw = \"read\""), "fdatasync makes writes durable, and there are none"),
+    ] {
+        let text = error(change);
+        assert!(text.contains(said) && text.contains("s.toml:"), "{text}");
+    }
+}

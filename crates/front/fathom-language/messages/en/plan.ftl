@@ -236,6 +236,14 @@ study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob s
 study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
 study-settle-expected = settle is true or false
 study-unknown-need = the only thing that a study may need is "versus"
+study-not-streams = a ladder's streams are two tables or more
+study-not-streams-help = write [[ladder.stream]] before each, with a name; one load alone needs none
+study-stream-name = each stream has a name of its own
+study-stream-name-help = write for example name = "log"
+study-stream-share = stream { $name } has a rate that is a share: beside other loads nothing says of what
+study-stream-share-help = give the rate in I/Os per second
+study-streams-in-turns = streams go neither with interleave, rounds nor --versus
+study-streams-in-turns-help = leave it out, or compare two runs with fathom compare
 study-text-expected = a text is expected here
 study-texts-expected = a text, or a list of texts, is expected here
 study-whole-expected = a whole number from { $min } to { $max } is expected

@@ -233,6 +233,14 @@ study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例
 study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
 study-settle-expected = settle 应为 true 或 false
 study-unknown-need = study 唯一可以要求的是 "versus"
+study-not-streams = 一个 ladder 的流须为两个或更多的表
+study-not-streams-help = 请在每个前写 [[ladder.stream]] 并给出 name；单个负载不需要
+study-stream-name = 每个流都要有自己的名称
+study-stream-name-help = 例如写 name = "log"
+study-stream-share = 流 { $name } 的速率是一个比例：与其他负载同时运行时无从得知是谁的比例
+study-stream-share-help = 请以每秒 I/O 数给出速率
+study-streams-in-turns = 流不能与 interleave、rounds 或 --versus 同用
+study-streams-in-turns-help = 请去掉它，或用 fathom compare 比较两次运行
 study-text-expected = 这里应为文本
 study-texts-expected = 这里应为文本，或文本的列表
 study-whole-expected = 应为 { $min } 到 { $max } 的整数
