@@ -453,3 +453,20 @@ fn a_step_stops_between_floor_and_budget_once_two_looks_find_it_precise() {
     let last = record.intervals.last().expect("intervals");
     assert_eq!(last.start_ns + last.length_ns, record.runtime_ns);
 }
+
+#[test]
+fn a_last_sync_after_a_timed_window_leaves_what_was_counted() {
+    let bench = Bench::new(256 * BLOCK);
+    for engine in [EngineName::Psync, EngineName::Libaio, EngineName::IoUring] {
+        let mut step = bench.step(engine);
+        (step.workload.mix, step.workload.durability.at_end) = (OpMix::WRITE, true);
+        step.length = RunLength::fixed(50_000_000, 150_000_000);
+        let record = run(&step).expect("a record");
+        assert!(record.ios() > 0 && record.syncs.is_none() && record.errors() == 0, "{engine:?}");
+        let depth = if engine == EngineName::Psync { 1.0 } else { 8.0 };
+        let occupied = record.occupied_mean.expect("known");
+        assert!((occupied / depth - 1.0).abs() < 0.1, "{engine:?}: {occupied} of {depth}");
+        assert!(record.directions[0].clat.is_some(), "{engine:?}");
+        assert_eq!(record.threads[0].ios, record.ios(), "{engine:?}");
+    }
+}

@@ -27,15 +27,16 @@ impl Hot {
         }
     }
 
-    /// Makes what was written durable, with nothing else in flight: part of the time of the window, no sync of its record.
-    /// When it was done.
+    /// The sync at the end of a loop that ran out of blocks: its time belongs to the window. When it was done.
     #[cold]
-    pub(super) fn sync_at_end<B: Backend, const OPEN: bool>(&mut self, backend: &mut B, now: u64) -> io::Result<u64> {
-        let Some(slot) = self.state.free.pop() else { return Ok(now) };
-        backend.push_sync(slot, SyncKind::Fsync);
-        let (mut before, mut answer) = (now, None);
-        let now = loop {
-            backend.submit_and_wait(1, None)?;
+    pub(super) fn sync_in_window<B: Backend, const OPEN: bool>(
+        &mut self,
+        backend: &mut B,
+        began_ns: u64,
+    ) -> io::Result<u64> {
+        let mut before = began_ns;
+        loop {
+            let is_done = self.sync_at_end(backend)?;
             let now = self.clock.now();
             if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
                 self.cross_mark::<OPEN>(before, now, backend.submit_calls());
@@ -43,22 +44,31 @@ impl Hot {
                 self.state.advance::<OPEN>(now - before);
             }
             before = now;
-            backend.reap(|_, result| answer = Some(result));
-            match answer {
-                // Interrupted before it did anything.
-                Some(result) if result == -libc::EINTR || result == -libc::EAGAIN => {
-                    answer = None;
-                    backend.push_sync(slot, SyncKind::Fsync);
-                }
-                Some(_) => break now,
-                None => {}
+            if is_done {
+                return Ok(now);
             }
-        };
-        self.state.free.push(slot);
-        if let Some(result) = answer.filter(|result| *result < 0) {
+        }
+    }
+
+    /// Makes what was written durable, with nothing else in flight: no sync of the record. False: it was interrupted before
+    /// it did anything.
+    #[cold]
+    pub(super) fn sync_at_end<B: Backend>(&mut self, backend: &mut B) -> io::Result<bool> {
+        // Nothing is in flight: any slot is free.
+        backend.push_sync(0, SyncKind::Fsync);
+        let mut answer = None;
+        while answer.is_none() {
+            backend.submit_and_wait(1, None)?;
+            backend.reap(|_, result| answer = Some(result));
+        }
+        let result = answer.unwrap_or(0);
+        if result == -libc::EINTR || result == -libc::EAGAIN {
+            return Ok(false);
+        }
+        if result < 0 {
             self.state.failures.add(Op::Sync, -result, 0);
         }
-        Ok(now)
+        Ok(true)
     }
 
     pub(super) fn push_sync<B: Backend>(&self, backend: &mut B, slot: u32) {
