@@ -39,9 +39,9 @@ export function opWord(s: { op: ReadWrite; read_pct: number; durability?: Durabi
 }
 
 /** `O_DSYNC`, `+ fdatasync/8`: names of calls and flags, the same in every language; empty for plain writes. */
-function durabilityWords({ sync, write_through }: Durability): string {
+function durabilityWords({ sync, write_through, at_end }: Durability): string {
   const flag = { none: "", dsync: "O_DSYNC", sync: "O_SYNC" }[write_through];
-  return joined(flag, sync ? `+ ${sync.kind}${sync.writes === 1 ? "" : `/${String(sync.writes)}`}` : "");
+  return joined(flag, sync ? `+ ${sync.kind}${sync.writes === 1 ? "" : `/${String(sync.writes)}`}` : "", at_end ? "+ end_fsync" : "");
 }
 
 /** A pattern with its parameter: `random`, `zipf:1.2`. */

@@ -38,6 +38,7 @@ describe("lines", () => {
     const called = (durability: typeof plain.durability): string => c.opWord({ ...plain, durability });
     expect(called({ sync: { kind: "fdatasync", writes: 1 }, write_through: "none" })).toBe("write + fdatasync");
     expect(called({ sync: { kind: "fsync", writes: 8 }, write_through: "dsync" })).toBe("write O_DSYNC + fsync/8");
+    expect(called({ sync: null, write_through: "none", at_end: true })).toBe("write + end_fsync");
     expect(called(plain.durability)).toBe("write");
   });
 

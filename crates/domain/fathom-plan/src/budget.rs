@@ -81,7 +81,7 @@ impl Plan {
         let mut notes = Vec::new();
         let mut streams = Vec::new();
         let mut conditions = Vec::new();
-        for (name, (knobs, targets)) in ('A'..='Z').zip(loads) {
+        for (index, (knobs, targets)) in (0..).zip(loads) {
             let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
             if let Some(share) = step.missing_rate() {
                 return Err(KnobError {
@@ -91,7 +91,7 @@ impl Plan {
                     help: Some(msg!("knob-share-of-nothing-help")),
                 });
             }
-            streams.push((name.to_string(), step));
+            streams.push((letters(index), step));
             conditions.push((knobs.conditions, targets));
         }
         let tied = at_once(0, streams).map_err(|e| KnobError {
@@ -187,6 +187,12 @@ impl Plan {
         self.notes.extend(budget_note(full_ns, budget_ns, kept, rounds_left));
         Ok(())
     }
+}
+
+/// `A` to `Z`, then `A2` and so on.
+fn letters(index: u32) -> String {
+    let letter = char::from_u32(u32::from('A') + index % 26).unwrap_or('A');
+    if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26 + 1) }
 }
 
 fn step_ns(step: &Step) -> u128 {

@@ -39,6 +39,7 @@ pub fn alone(stream: &Step, index: u32) -> Option<Step> {
     let mut step = stream.clone();
     (step.index, step.phase) = (index, Phase::Probe);
     step.role.stream = None;
+    step.length.delay_ns = 0;
     step.role.alone = Some(Alone { step: stream.index, name });
     set_label(&mut step);
     Some(step)
@@ -89,7 +90,7 @@ fn spoils_verification(streams: &[(String, Step)], at: usize) -> Option<StreamEr
     })
 }
 
-/// Puts the names of streams into their labels, behind all else.
+/// Puts the names of streams into their labels, before all else.
 pub(crate) fn name_streams<'s>(steps: impl Iterator<Item = &'s mut Step>) {
     for step in steps.filter(|s| s.role.stream.is_some()) {
         step.role.label_parts.push(LabelPart::Stream);
@@ -155,6 +156,9 @@ mod tests {
         assert_eq!(slices(&plan.steps).last().map(<[Step]>::len), Some(2));
         let timed: Vec<u64> = timed(&plan.steps).map(|s| s.length.budget_ns).collect();
         assert_eq!((timed.len(), timed.last()), (before.len() + 1, Some(&9_000_000_000)));
+        let many = Plan::from_io_streams((0..30).map(|_| load(&[], "f")).collect(), "fathom io").expect("a plan");
+        let names: Vec<&str> = many.steps.iter().filter_map(|s| Some(s.role.stream.as_ref()?.name.as_str())).collect();
+        assert_eq!((names.len(), names[25], names[26]), (30, "Z", "A2"), "no load is left out");
         let one = Plan::from_io_streams(vec![load(&[], "f")], "fathom io").expect("a plan");
         assert_eq!((one.steps.len(), &one.steps[0].role.stream), (1, &None));
     }

@@ -65,10 +65,7 @@ impl Beside<'_> {
     }
 
     fn row(&self) -> BriefRow {
-        let alone = self.alone.map(|alone| {
-            let share = times_as_much(self.step, alone);
-            msg!("brief-cell-of-alone", share = Quantity::share(share.value))
-        });
+        let alone = self.alone.map(|alone| msg!("brief-cell-of-alone", times = times_as_much(self.step, alone)));
         let syncs = self.sync_p99().map(|p99| msg!("brief-cell-sync-p99", p99 = p99));
         let cells =
             [Some(rate_cell(rate(self.step))), Some(depth_or_rate(self.step)), latency_cell(self.step), syncs, alone];

@@ -310,11 +310,11 @@ impl Reader<'_, '_> {
         let jobs = self.bounded("numjobs", THREADS_MAX)? as u64;
         let bytes_per_s = per_job.saturating_mul(jobs).saturating_mul(sections as u64);
         let iops = bytes_per_s as f64 / knobs.mean_block_bytes();
-        self.set(knobs, "rate_iops", &(iops.round().max(1.0) as u64).to_string())?;
+        self.set(knobs, "rate_iops", &iops.to_string())?;
         if let Some(process) = self.value("rate_process").map(str::to_owned) {
             self.set(knobs, "rate_process", &process)?;
         }
-        let (rate, iops) = (Quantity::bytes_per_s(bytes_per_s as f64), Quantity::iops(iops.round().max(1.0)));
+        let (rate, iops) = (Quantity::bytes_per_s(bytes_per_s as f64), Quantity::iops(iops));
         push_note(self.notes, msg!("fio-bandwidth-of-step", text = text.to_owned(), rate = rate, iops = iops));
         Ok(())
     }

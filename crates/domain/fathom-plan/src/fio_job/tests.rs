@@ -374,6 +374,7 @@ fn bandwidths_delays_and_the_last_flush_are_those_of_fio() {
     assert_eq!(rate("rate=1m\n"), Some(256.0));
     assert_eq!(rate("rate=1m\nrw=randrw\nbs=8k\nnumjobs=2\n"), Some(512.0), "of each direction and job");
     assert_eq!(rate("rate=1m\nbssplit=4k/50:12k/50\nrw=randread\n"), Some(128.0));
+    assert_eq!(rate("rate=512k\nbs=1m\n"), Some(0.5), "less than one a second is kept");
     assert_eq!(step("startdelay=2\n").length.delay_ns, 2_000_000_000);
     let durability = |lines: &str| step(lines).workload.durability;
     assert!(durability("rw=write\nend_fsync=1\n").at_end && durability("rw=write\nfsync_on_close=1\n").at_end);

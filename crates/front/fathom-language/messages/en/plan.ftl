@@ -51,7 +51,7 @@ knob-verify = write self-describing blocks and check them: crc32c or none
 knob-engine-as-psync = ioengine={ $engine } is run as psync: one call per I/O as well
 knob-fsync = call fsync after so many completed writes of a thread; 0: never
 knob-fdatasync = call fdatasync after so many completed writes of a thread; 0: never
-knob-end-fsync = once a thread has written all, make it durable with fsync; part of the time
+knob-end-fsync = once a thread has written all, make it durable with fsync; within the time of a load that ends by its size
 knob-sync = open with O_SYNC (sync) or O_DSYNC (dsync), so that a write returns when it is durable; none or 0: neither
 knob-sync-word = `{ $word }` is neither none, dsync nor sync
 knob-two-syncs = fsync and fdatasync cannot both follow the writes

@@ -51,7 +51,7 @@ knob-verify = 写入自描述的块并校验：crc32c 或 none
 knob-engine-as-psync = ioengine={ $engine } 按 psync 运行：同样每次 I/O 一次调用
 knob-fsync = 每个线程每完成若干次写入后执行 fsync；0：不执行
 knob-fdatasync = 每个线程每完成若干次写入后执行 fdatasync；0：不执行
-knob-end-fsync = 线程写完全部数据后用 fsync 使其持久；计入时间
+knob-end-fsync = 线程写完全部数据后用 fsync 使其持久；按大小结束的负载计入时间
 knob-sync = 以 O_SYNC（sync）或 O_DSYNC（dsync）打开，写入落盘后才返回；none 或 0：都不用
 knob-sync-word = `{ $word }` 不是 none、dsync 或 sync
 knob-two-syncs = fsync 与 fdatasync 不能同时跟在写入之后

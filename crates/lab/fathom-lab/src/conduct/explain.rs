@@ -50,7 +50,11 @@ impl Conductor<'_> {
     /// went wrong.
     fn streams_alone(&mut self, plan: &Plan, on_event: &mut OnEvent<'_>) -> Result<u32, ConductError> {
         let mut bad = 0;
-        for stream in &plan.steps {
+        // A run that goes on has some of them already.
+        let seen = observations_of(self.lab, self.run)?;
+        let has =
+            |stream: &Step| seen.iter().filter_map(|o| o.step().role.alone.as_ref()).any(|a| a.step == stream.index);
+        for stream in plan.steps.iter().filter(|s| !has(s)) {
             let Some(step) = alone(stream, self.next_index(plan)?) else { continue };
             if self.stopped() || !self.budget.has_time_for(std::slice::from_ref(&step), self.site.now().elapsed) {
                 break;
