@@ -1,7 +1,7 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
 import { family, hasFigures, opKind, opWord, patternWord, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
-import type { ComparedStep, Comparison, StepView } from "./document";
+import type { ComparedStep, Comparison, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
 
@@ -16,8 +16,8 @@ export function pathWord(s: StepView): string {
 }
 
 /** Most I/Os in flight that a step asks for. */
-export function outstanding(s: { threads: number; queue_depth: number; devices: number }): number {
-  return s.threads * s.queue_depth * s.devices;
+export function outstanding(s: { threads: number; queue_depth: number; devices: number; spread?: Spread }): number {
+  return s.threads * s.queue_depth * (s.spread ? 1 : s.devices);
 }
 
 function gathered<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {

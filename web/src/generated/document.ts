@@ -229,9 +229,13 @@ pattern: string,
  */
 block_size_bytes: number, 
 /**
- * Per target.
+ * Of each target or of the step, as `spread` says.
  */
 threads: number, 
+/**
+ * Which targets a thread drives.
+ */
+spread?: Spread, 
 /**
  * Per thread.
  */
@@ -1530,11 +1534,15 @@ load_share: number, };
  */
 export type Load = { 
 /**
- * Threads per target.
+ * Threads: of each target or of the step, as `spread` says.
  */
 threads: number, 
 /**
- * I/Os in flight per thread (the most, when `rate` is set).
+ * Which targets a thread drives.
+ */
+spread?: Spread, 
+/**
+ * I/Os in flight per thread, over all the targets that it drives (the most, when `rate` is set).
  */
 queue_depth: number, 
 /**
@@ -2520,6 +2528,11 @@ command: string, };
 export type Speed = "faster" | "slower" | "same" | "unsure";
 
 /**
+ * Which targets a thread drives.
+ */
+export type Spread = "each_target" | "targets" | "all_targets";
+
+/**
  * Which runs tell the spread from run to run.
  */
 export type SpreadSource = "runs" | "ledger";
@@ -2751,9 +2764,13 @@ direct: boolean,
  */
 footprint_bytes: number | null, 
 /**
- * Per target.
+ * Of each target or of the step, as `spread` says.
  */
 threads: number, 
+/**
+ * Which targets a thread drives.
+ */
+spread?: Spread, 
 /**
  * Per thread.
  */
@@ -3158,9 +3175,9 @@ export type ThreadRecord = {
  */
 index: number, 
 /**
- * Target it worked on.
+ * Targets it worked on. Records of before 23 November 2026 have one, as `target`.
  */
-target: TargetId, 
+targets: Array<TargetId>, 
 /**
  * CPUs it was allowed on; empty: all.
  */

@@ -121,7 +121,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
       : el("div", {}, el("h4", {}, t.disks), smallTable(t.diskColumns, disks.map((d) => [d.device, whole(d.read_ios), bytesBinary(d.read_bytes), whole(d.write_ios), bytesBinary(d.write_bytes), whole(d.read_merges + d.write_merges), time(d.busy_ns)]))),
     step.workers.length === 0
       ? null
-      : el("details", {}, el("summary", {}, `${t.workers} (${step.workers.length})`), smallTable(t.workerColumns, step.workers.map((w) => [String(w.index), w.target, w.cpus_allowed.join(" ") || "–", w.cpus_seen.join(" ") || "–", whole(w.ios), whole(w.passes), whole(w.in_flight_max)]), 4)),
+      : el("details", {}, el("summary", {}, `${t.workers} (${step.workers.length})`), smallTable(t.workerColumns, step.workers.map((w) => [String(w.index), w.targets.join(", "), w.cpus_allowed.join(" ") || "–", w.cpus_seen.join(" ") || "–", whole(w.ios), whole(w.passes), whole(w.in_flight_max)]), 4)),
     fio === undefined ? null : el("div", {}, el("h4", {}, t.fio), el("pre", { tabindex: 0 }, fio)),
     step.series.start_s.length > 0 ? el("button.quiet", { type: "button", onclick: () => showInTime(step.index) }, t.inTime) : null,
   );

@@ -85,7 +85,7 @@ fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     }
     let error_pct = (kernel_bytes as f64 / our_bytes as f64 - 1.0) * 100.0;
     // I/Os in flight at both ends of the window belong to one count and not to the other.
-    let edge_bytes = f64::from(step.load.queue_depth * step.load.threads) * f64::from(step.workload.block_bytes_max());
+    let edge_bytes = f64::from(step.in_flight_max()) * f64::from(step.workload.block_bytes_max());
     let allowed_pct = DISK_ERROR_MAX_PCT + 200.0 * edge_bytes / our_bytes as f64;
     let devices = Arg::names(host.disks.iter().map(|d| d.device.clone()), Join::Comma);
     let ok = step.workload.direct.then_some(error_pct.abs() <= allowed_pct);

@@ -82,6 +82,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.pattern == b.pattern
         && a.op == b.op
         && a.durability == b.durability
+        && a.spread == b.spread
         && a.group == b.group
         && a.role.stream == b.role.stream
         && a.role.settings == b.role.settings

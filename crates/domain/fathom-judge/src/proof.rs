@@ -193,7 +193,7 @@ mod tests {
         let mut record = crate::samples::record(&[1000]);
         record.threads = vec![ThreadRecord {
             index: 0,
-            target: "file".into(),
+            targets: vec!["file".into()],
             cpus_allowed: vec![1],
             cpus_seen: cpus_seen.to_vec(),
             migrations,

@@ -36,7 +36,7 @@ pub fn step() -> Step {
             direct: true,
             durability: Durability::default(),
         },
-        load: Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None },
+        load: Load::closed(1, 1),
         engine: EngineSpec::default(),
         placement: Placement::Unpinned,
         length: RunLength::fixed(0, SECOND_NS),

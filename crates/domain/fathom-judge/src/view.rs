@@ -109,6 +109,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         durability: step.workload.durability,
         footprint_bytes: step.workload.region.size_bytes,
         threads: step.load.threads,
+        spread: step.load.spread,
         queue_depth: step.load.queue_depth,
         devices: step.targets.len() as u32,
         rate_iops: step.load.rate.map(|r| r.iops),

@@ -277,16 +277,14 @@ impl Shape {
     /// The load of a step on `drives` drives (the targets, or the members of an array that is the target).
     #[must_use]
     pub fn of(step: &Step, drives: u32) -> Shape {
-        let targets = step.targets.len() as u32;
-        let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
         let blocks = &step.workload.block_sizes;
         Shape {
             read_share: f64::from(step.workload.mix.read_pct) / 100.0,
             block_bytes: blocks.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct)).sum::<f64>() / 100.0,
             sequential: matches!(step.workload.pattern, Pattern::Sequential),
             drives,
-            threads: step.load.threads * targets,
-            in_flight: step.load.threads * targets * depth,
+            threads: step.workers(),
+            in_flight: step.in_flight_max(),
             siblings_first: step.placement == Placement::Smt,
             buffered: !step.workload.direct,
             rate_iops: step.load.rate.map(|r| match r.process {

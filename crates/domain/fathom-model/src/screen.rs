@@ -25,11 +25,6 @@ pub struct Predicted {
     pub lat_ns_mean: f64,
 }
 
-fn in_flight(step: &Step) -> u32 {
-    let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
-    depth * step.load.threads * step.targets.len() as u32
-}
-
 /// Whether steps differ in their load only, which is what one model predicts.
 #[must_use]
 pub fn same_ladder(a: &Step, b: &Step) -> bool {
@@ -54,8 +49,8 @@ pub fn screen_steps(steps: &[Step]) -> Vec<Step> {
         // With more threads the core's part changes, which the cost of an I/O shows without a screen.
         let threads = rungs.iter().map(|s| s.load.threads).min().unwrap_or(1);
         rungs.retain(|s| s.load.threads == threads);
-        rungs.sort_by_key(|s| in_flight(s));
-        rungs.dedup_by_key(|s| in_flight(s));
+        rungs.sort_by_key(|s| s.in_flight_max());
+        rungs.dedup_by_key(|s| s.in_flight_max());
         let mut chosen = vec![0, rungs.len() - 1];
         if rungs.len() >= RUNGS_FOR_MIDDLE {
             chosen.push(rungs.len() / 2);
@@ -87,7 +82,7 @@ fn predict_step(screened: &[Observation], step: &Step) -> Option<Predicted> {
     }
     let seen: Vec<&Observation> = screened.iter().filter(|o| same_ladder(o.step(), step) && o.iops() > 0.0).collect();
     let points: Vec<Point> = seen.iter().map(|o| Point { in_flight: o.in_flight(), iops: o.iops() }).collect();
-    let n = in_flight(step);
+    let n = step.in_flight_max();
     let free = match fit(&points) {
         Some(found) => with_free_core(found.model, &seen, n),
         // One depth alone: as fast as it, by Little's law at other depths until it is reached.
@@ -118,7 +113,7 @@ fn core_iops(seen: &[&Observation], step: &Step) -> Option<f64> {
     let host = deepest.host()?;
     let cost = cost_model(host, deepest.ios())?;
     let cpus = host.cpus.len() as f64;
-    let threads = f64::from(step.load.threads) * step.targets.len() as f64;
+    let threads = f64::from(step.workers());
     Some((threads * 1e9 / cost.thread_ns).min(cpus * 1e9 / (cost.thread_ns + cost.irq_ns)))
 }
 

@@ -290,11 +290,12 @@ fn step_bytes_written_max(step: &Step) -> Option<u64> {
     if mix.write_pct == 0 {
         return Some(0);
     }
-    let targets = step.targets.len() as u128;
+    // A thread that owns a part of a target passes over that alone, so this is the most.
+    let passers: usize = step.workers_by_target().iter().map(Vec::len).sum();
     let by_passes = step.length.passes.and_then(|passes| {
         let region = u128::from(step.workload.region.size_bytes?);
         let region = step.role.part.filter(|p| !p.is_cut).map_or(region, |part| region / u128::from(part.of.max(1)));
-        Some(region * u128::from(passes) * u128::from(step.load.threads) * targets)
+        Some(region * u128::from(passes) * passers as u128)
     });
     let by_rate = step.load.rate.map(|rate| {
         let seconds = step.length.ramp_ns.saturating_add(step.length.budget_ns) as f64 / 1e9;

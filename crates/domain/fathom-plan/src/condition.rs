@@ -266,7 +266,7 @@ fn sequential_step(step: &Step, phase: Phase) -> Step {
     part.workload.block_sizes = vec![BlockSize { bytes: block, share_pct: 100 }];
     part.workload.verify = None;
     part.workload.durability = Durability::default();
-    part.load = Load { threads: 1, queue_depth, batch_submit: None, batch_complete_min: None, rate: None };
+    part.load = Load::closed(1, queue_depth);
     part.engine = plain_engine(step.engine);
     part.length = RunLength { passes: Some(1), ..RunLength::fixed(0, RUNTIME_MAX_NS) };
     part
@@ -276,7 +276,7 @@ fn settle_step(step: &Step, conditions: &Conditions) -> Step {
     let mut settle = conditioning_step(step, Phase::Settle);
     let (threads, queue_depth) = conditions.load;
     settle.workload.verify = None;
-    settle.load = Load { threads, queue_depth, batch_submit: None, batch_complete_min: None, rate: None };
+    settle.load = Load::closed(threads, queue_depth);
     settle.engine = plain_engine(step.engine);
     settle.length = RunLength::fixed(0, conditions.round_ns);
     settle

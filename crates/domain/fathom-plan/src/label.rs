@@ -9,7 +9,7 @@ use fathom_message::{Message, Quantity, msg};
 use fathom_units::format_block;
 
 use crate::role::{LabelPart, PurgeMeans};
-use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Step};
+use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Spread, Step};
 
 /// What a word of a label speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,9 +199,23 @@ fn head(step: &Step) -> Label {
 fn load(step: &Step) -> Label {
     let (threads, depth) = (step.load.threads, step.load.queue_depth);
     let mut label = workload(step);
-    label.words.push((Topic::Threads, format!(" T{threads}")));
+    let targets = step.targets.len() as u64;
+    let workload = label.message.clone();
+    let (over, message) = match step.load.spread {
+        Spread::EachTarget => {
+            (String::new(), msg!("label-load", workload = workload, threads = threads, depth = depth))
+        }
+        Spread::Targets => (
+            format!(" over {targets}"),
+            msg!("label-load-over", workload = workload, threads = threads, depth = depth, targets = targets),
+        ),
+        Spread::AllTargets => (
+            format!(" on all {targets}"),
+            msg!("label-load-on-all", workload = workload, threads = threads, depth = depth, targets = targets),
+        ),
+    };
+    label.words.push((Topic::Threads, format!(" T{threads}{over}")));
     label.words.push((Topic::Depth, format!(" QD{depth}")));
-    let message = msg!("label-load", workload = label.message, threads = threads, depth = depth);
     with_rate(Label { message, ..label }, step)
 }
 

@@ -46,7 +46,7 @@ pub use role::{
 pub use share::rate_base;
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
-    PlacementKind, Rate, RateProcess, Region, Step, Verify, Workload,
+    PlacementKind, Rate, RateProcess, Region, Spread, Step, Verify, Workload,
 };
 pub use stream::{Alone, Stream, alone, slices, timed};
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};

@@ -165,13 +165,32 @@ pub struct Rate {
     pub process: RateProcess,
 }
 
+/// Which targets a thread drives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum Spread {
+    /// One: each target has `threads` threads of its own.
+    #[default]
+    EachTarget,
+    /// Its share: the targets are dealt out to `threads` threads, of which each drives every `threads`-th target. With more
+    /// threads than targets, the threads are dealt out to the targets.
+    Targets,
+    /// All: each of `threads` threads drives every target, as a job of fio does that names several files.
+    AllTargets,
+}
+
 /// How much is asked at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Load {
-    /// Threads per target.
+    /// Threads: of each target or of the step, as `spread` says.
     pub threads: u32,
-    /// I/Os in flight per thread (the most, when `rate` is set).
+    /// Which targets a thread drives.
+    #[serde(default, skip_serializing_if = "Spread::is_default")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub spread: Spread,
+    /// I/Os in flight per thread, over all the targets that it drives (the most, when `rate` is set).
     pub queue_depth: u32,
     /// I/Os handed to the kernel per call at most; `None`: the engine chooses, up to 16 when a
     /// call per I/O would slow the thread, one by one when the device sets the pace.
@@ -314,6 +333,107 @@ impl OpMix {
     #[must_use]
     pub fn is_destructive(self) -> bool {
         self.write_pct > 0 || self.trim_pct > 0
+    }
+}
+
+impl Spread {
+    /// All of them.
+    pub const ALL: [Spread; 3] = [Spread::EachTarget, Spread::Targets, Spread::AllTargets];
+
+    /// The word of study files and the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Spread::EachTarget => "each_target",
+            Spread::Targets => "targets",
+            Spread::AllTargets => "all_targets",
+        }
+    }
+
+    /// Threads of a step over so many targets, of a load with `threads`.
+    #[must_use]
+    pub fn workers(self, threads: u32, targets: u32) -> u32 {
+        match self {
+            Spread::EachTarget => threads * targets,
+            Spread::Targets | Spread::AllTargets => threads,
+        }
+    }
+
+    /// Whether it is what a load has that says nothing.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Spread::EachTarget
+    }
+}
+
+impl Load {
+    /// A closed loop, of `threads` on each target.
+    #[must_use]
+    pub fn closed(threads: u32, queue_depth: u32) -> Load {
+        Load {
+            threads,
+            spread: Spread::EachTarget,
+            queue_depth,
+            batch_submit: None,
+            batch_complete_min: None,
+            rate: None,
+        }
+    }
+
+    /// Threads of a step over so many targets.
+    #[must_use]
+    pub fn workers(&self, targets: u32) -> u32 {
+        self.spread.workers(self.threads, targets)
+    }
+
+    /// For each of `targets` its threads, ascending.
+    #[must_use]
+    pub fn workers_by_target(&self, targets: u32) -> Vec<Vec<u32>> {
+        let mut by_target = vec![Vec::new(); targets as usize];
+        for worker in 0..self.workers(targets) {
+            for target in self.targets_of(worker, targets) {
+                by_target[target as usize].push(worker);
+            }
+        }
+        by_target
+    }
+
+    /// The targets that thread `worker` of a step over `targets` drives, as positions in the step, ascending.
+    #[must_use]
+    pub fn targets_of(&self, worker: u32, targets: u32) -> Vec<u32> {
+        match self.spread {
+            Spread::EachTarget => vec![worker / self.threads.max(1)],
+            Spread::Targets if self.threads > targets => vec![worker % targets.max(1)],
+            Spread::Targets => (worker..targets).step_by(self.threads.max(1) as usize).collect(),
+            Spread::AllTargets => (0..targets).collect(),
+        }
+    }
+}
+
+impl Step {
+    /// Threads, over all targets.
+    #[must_use]
+    pub fn workers(&self) -> u32 {
+        self.load.workers(self.targets.len() as u32)
+    }
+
+    /// I/Os in flight at most, over all threads and targets.
+    #[must_use]
+    pub fn in_flight_max(&self) -> u32 {
+        let depth = if self.engine.name.is_synchronous() { 1 } else { self.load.queue_depth };
+        depth.saturating_mul(self.workers())
+    }
+
+    /// The targets that thread `worker` drives, as positions in `targets`, ascending.
+    #[must_use]
+    pub fn targets_of(&self, worker: u32) -> Vec<u32> {
+        self.load.targets_of(worker, self.targets.len() as u32)
+    }
+
+    /// For each target its threads, ascending.
+    #[must_use]
+    pub fn workers_by_target(&self) -> Vec<Vec<u32>> {
+        self.load.workers_by_target(self.targets.len() as u32)
     }
 }
 
@@ -541,6 +661,28 @@ mod tests {
             let kind = placement.kind();
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
             assert_eq!(placement.word(), (kind != PlacementKind::Cpus).then_some(kind.as_str()));
+        }
+    }
+
+    #[test]
+    fn every_target_is_driven_and_no_thread_idles() {
+        for (spread, threads, targets) in [1_u32, 2, 3, 7, 16]
+            .into_iter()
+            .flat_map(|threads| [1_u32, 2, 5, 16].map(|targets| (threads, targets)))
+            .flat_map(|(threads, targets)| Spread::ALL.map(|spread| (spread, threads, targets)))
+        {
+            let load = Load { spread, ..Load::closed(threads, 1) };
+            let of = |worker| load.targets_of(worker, targets);
+            let mut threads_on = vec![0; targets as usize];
+            for worker in 0..load.workers(targets) {
+                assert!(!of(worker).is_empty(), "{spread:?} {threads} threads, {targets} targets");
+                of(worker).iter().for_each(|target| threads_on[*target as usize] += 1);
+            }
+            let (least, most) = (threads_on.iter().min(), threads_on.iter().max());
+            match spread {
+                Spread::EachTarget | Spread::AllTargets => assert_eq!((least, most), (Some(&threads), Some(&threads))),
+                Spread::Targets => assert!(least >= Some(&1) && most.unwrap() - least.unwrap() <= 1),
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use fathom_hist::Histogram;
 use fathom_message::Message;
 use fathom_plan::{Op, TargetId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::feature::FeatureUse;
 use crate::host::HostDelta;
@@ -89,8 +89,9 @@ pub struct Interval {
 pub struct ThreadRecord {
     /// Number of the worker, from 0.
     pub index: u32,
-    /// Target it worked on.
-    pub target: TargetId,
+    /// Targets it worked on. Records of before 23 November 2026 have one, as `target`.
+    #[serde(alias = "target", deserialize_with = "one_or_several")]
+    pub targets: Vec<TargetId>,
     /// CPUs it was allowed on; empty: all.
     pub cpus_allowed: Vec<u32>,
     /// CPUs it was seen on at interval ends, ascending.
@@ -104,6 +105,19 @@ pub struct ThreadRecord {
     pub passes: u64,
     /// Most I/Os in flight at once.
     pub in_flight_max: u32,
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<TargetId>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrSeveral {
+        One(TargetId),
+        Several(Vec<TargetId>),
+    }
+    Ok(match OneOrSeveral::deserialize(from)? {
+        OneOrSeveral::One(target) => vec![target],
+        OneOrSeveral::Several(targets) => targets,
+    })
 }
 
 /// The clock that stamped the I/Os.

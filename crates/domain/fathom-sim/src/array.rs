@@ -364,7 +364,7 @@ impl World {
                     t = uplink.up.reserve(t, transfer_ps(up, uplink.bytes_per_s));
                     link = uplink.upstream;
                 }
-                t + fixed_ps + self.threads[io.thread as usize].remote_ps
+                t + fixed_ps + self.threads[io.thread as usize].lane(io.lane).remote_ps
             }
         };
         self.plan(home, slot, Stage::Home);

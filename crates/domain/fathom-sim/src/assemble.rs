@@ -122,13 +122,13 @@ fn directions(world: &mut World) -> Vec<Direction> {
 }
 
 fn thread_records(step: &Step, targets: &[Resolved], world: &World) -> Vec<ThreadRecord> {
-    let passes = |t: &crate::cpu::Thread| t.ios / t.span.count.max(1);
+    let passes = |t: &crate::cpu::Thread| t.ios / t.lanes().map(|lane| lane.span.count).sum::<u64>().max(1);
     let row = |(index, t): (usize, &crate::cpu::Thread)| {
         let mut cpus_seen = t.cpus_seen.clone();
         cpus_seen.sort_unstable();
         ThreadRecord {
             index: index as u32,
-            target: targets[t.target as usize].id.clone(),
+            targets: t.lanes().map(|lane| targets[lane.target as usize].id.clone()).collect(),
             cpus_allowed: if t.floating { Vec::new() } else { vec![t.cpu] },
             cpus_seen,
             migrations: None,

@@ -10,7 +10,7 @@ use fathom_record::StepFailure;
 use crate::agenda::Heap;
 use crate::amplification::{filling_amplification, write_amplification};
 use crate::array::ArrayState;
-use crate::cpu::{Arrivals, Cpu, Job, Thread};
+use crate::cpu::{Arrivals, Cpu, Job, Lane, Thread};
 use crate::drive::{DriveState, MediaState, wire_of};
 use crate::ftl::{MapShape, PageMap};
 use crate::load::{Draw, READ, Span};
@@ -244,53 +244,96 @@ impl Builder<'_> {
 
     fn threads(&self) -> Result<Vec<Thread>, StepFailure> {
         let (step, host) = (self.step, &self.machine.host);
-        let per_target = step.load.threads;
-        let count = per_target * self.targets.len() as u32;
+        // A target may stand for a group of drives.
+        let targets = self.targets.len() as u32;
+        let count = step.load.workers(targets);
         let first_socket = self.targets.first().map_or(0, |t| self.socket_of(t.place));
         let (cpus, floating) = cpus_for(host, &step.placement, count, first_socket)
             .map_err(|why| refused(label_message(step), why, msg!("sim-placement-help")))?;
-        let mut threads = Vec::new();
-        for (target, resolved) in self.targets.iter().enumerate() {
-            for in_target in 0..per_target {
-                let index = threads.len() as u32;
-                let cpu = cpus[index as usize];
-                let mut costs = self.engine_costs(resolved.place);
-                costs.submit_ps += costs.sharing_ps * u64::from(per_target - 1) + self.remap_ps(resolved.place);
-                let poller = (step.engine.mode == Mode::Sqpoll)
-                    .then(|| step.engine.sqpoll_cpu.unwrap_or((cpu + count) % host.cpus()) % host.cpus());
-                threads.push(Thread {
-                    place: resolved.place,
-                    target: target as u32,
-                    cpu,
-                    floating,
-                    polled: step.engine.mode == Mode::Iopoll || step.engine.name == EngineName::Null,
-                    poller,
-                    interrupt_cpu: self.interrupt_cpu(resolved.place, cpu, floating),
-                    costs,
-                    remote_ps: if host.socket_of(cpu) == self.socket_of(resolved.place) { 0 } else { host.remote_ps },
-                    rng: Rng::new(step.seed, u64::from(index)),
-                    span: self.span(resolved, in_target)?,
-                    issue_left: self.issue_limit(resolved, in_target)?,
-                    arrivals: self.arrivals(index, count),
-                    spare: Vec::new(),
-                    jobs: 0,
-                    wakes: 0,
-                    in_flight: 0,
-                    in_flight_max: 0,
-                    area_ns: 0,
-                    last_ns: 0,
-                    window_start_ns: step.length.ramp_ns,
-                    ios: 0,
-                    user_ps: 0,
-                    system_ps: 0,
-                    poller_ps: 0,
-                    cpus_seen: vec![cpu],
-                    held: Vec::new(),
-                    held_until_ps: 0,
-                });
-            }
-        }
-        Ok(threads)
+        let threads_on = step.load.workers_by_target(targets);
+        let thread = |index: u32| {
+            let cpu = cpus[index as usize];
+            let lane = |target: u32| self.lane(target, index, &threads_on[target as usize], (cpu, floating));
+            let mut lanes =
+                step.load.targets_of(index, targets).into_iter().map(lane).collect::<Result<Vec<Lane>, _>>()?;
+            self.check_lanes(&lanes)?;
+            let has_homes = step.load.rate.is_none() && step.load.queue_depth.is_multiple_of(lanes.len() as u32);
+            let poller = (step.engine.mode == Mode::Sqpoll)
+                .then(|| step.engine.sqpoll_cpu.unwrap_or((cpu + count) % host.cpus()) % host.cpus());
+            Ok(Thread {
+                turn: if has_homes { None } else { Some(0) },
+                issue_left: lanes.iter().fold(0, |sum, lane| sum.saturating_add(lane.issue_left)),
+                first: lanes.remove(0),
+                others: lanes,
+                cpu,
+                floating,
+                polled: step.engine.mode == Mode::Iopoll || step.engine.name == EngineName::Null,
+                poller,
+                rng: Rng::new(step.seed, u64::from(index)),
+                arrivals: self.arrivals(index, count),
+                spare: Vec::new(),
+                jobs: 0,
+                wakes: 0,
+                in_flight: 0,
+                in_flight_max: 0,
+                area_ns: 0,
+                last_ns: 0,
+                window_start_ns: step.length.ramp_ns,
+                ios: 0,
+                user_ps: 0,
+                system_ps: 0,
+                poller_ps: 0,
+                cpus_seen: vec![cpu],
+                held: Vec::new(),
+                held_until_ps: 0,
+            })
+        };
+        (0..count).map(thread).collect()
+    }
+
+    /// What thread `index`, which starts on a CPU and may float, does on a target that `threads` drive.
+    fn lane(
+        &self,
+        target: u32,
+        index: u32,
+        threads: &[u32],
+        (cpu, floating): (u32, bool),
+    ) -> Result<Lane, StepFailure> {
+        let (host, resolved) = (&self.machine.host, &self.targets[target as usize]);
+        let mut costs = self.engine_costs(resolved.place);
+        costs.submit_ps += costs.sharing_ps * (threads.len() as u64 - 1) + self.remap_ps(resolved.place);
+        let in_target = threads.iter().position(|thread| *thread == index).unwrap_or(0);
+        let span = self.span(resolved, in_target as u64, threads.len() as u64)?;
+        Ok(Lane {
+            place: resolved.place,
+            target,
+            interrupt_cpu: self.interrupt_cpu(resolved.place, cpu, floating),
+            costs,
+            remote_ps: if host.socket_of(cpu) == self.socket_of(resolved.place) { 0 } else { host.remote_ps },
+            issue_left: self.step.length.passes.map_or(u64::MAX, |passes| span.count.saturating_mul(u64::from(passes))),
+            span,
+        })
+    }
+
+    /// A thread's arrivals, memory accesses and held interrupts are those of one kind of target.
+    fn check_lanes(&self, lanes: &[Lane]) -> Result<(), StepFailure> {
+        let is_memory = |lane: &&Lane| self.is_memory(lane.place);
+        let memory = lanes.iter().filter(is_memory).count();
+        let coalesces = lanes.iter().any(|lane| match lane.place {
+            Place::Drive(d) => self.machine.drives[d as usize].device.coalesce.is_some(),
+            Place::Array(a) => match &self.machine.arrays[a as usize].controller {
+                ArrayController::Card(card) => card.coalesce.is_some(),
+                ArrayController::Md(_) => false,
+            },
+            Place::Nowhere => false,
+        });
+        let why = match () {
+            () if lanes.len() == 1 => return Ok(()),
+            () if memory > 0 && memory < lanes.len() => msg!("sim-memory-beside-drives"),
+            () if coalesces => msg!("sim-coalescing-of-several"),
+            () => return Ok(()),
+        };
+        Err(refused(label_message(self.step), why, msg!("sim-one-target-each-help")))
     }
 
     /// Polling takes no interrupt and never sleeps, whatever the machine says of the engine. Persistent memory has a
@@ -356,15 +399,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Blocks of one thread: its part of a sequential walk, all of them otherwise.
-    fn span(&self, target: &Resolved, thread: u32) -> Result<Span, StepFailure> {
+    /// Blocks of one of `threads` threads: its part of a sequential walk, all of them otherwise.
+    fn span(&self, target: &Resolved, thread: u64, threads: u64) -> Result<Span, StepFailure> {
         let workload = &self.step.workload;
         let size = workload.region.size_bytes.unwrap_or(self.capacity_of(target.place) - workload.region.offset_bytes);
         let blocks = size / u64::from(workload.block_bytes_max());
-        let threads = u64::from(self.step.load.threads);
         let shared = !matches!(workload.pattern, Pattern::Sequential);
-        let (first, count) =
-            if shared { (0, blocks) } else { (blocks / threads * u64::from(thread), blocks / threads) };
+        let (first, count) = if shared { (0, blocks) } else { (blocks / threads * thread, blocks / threads) };
         if count == 0 {
             return Err(refused(
                 msg!("sim-threads-on", threads = threads, target = target.id.as_str().to_owned()),
@@ -373,11 +414,6 @@ impl Builder<'_> {
             ));
         }
         Ok(Span { first, count, cursor: 0 })
-    }
-
-    fn issue_limit(&self, target: &Resolved, thread: u32) -> Result<u64, StepFailure> {
-        let span = self.span(target, thread)?;
-        Ok(self.step.length.passes.map_or(u64::MAX, |passes| span.count.saturating_mul(u64::from(passes))))
     }
 
     fn arrivals(&self, index: u32, count: u32) -> Option<Arrivals> {
@@ -401,8 +437,11 @@ impl Builder<'_> {
     /// Gives every thread its slots and first I/Os.
     fn start(&self, world: &mut World, depth: u32) {
         for thread in 0..world.threads.len() as u32 {
-            for _ in 0..depth {
-                world.ios.push(Io::idle(thread));
+            let lanes = 1 + world.threads[thread as usize].others.len() as u32;
+            for slot_of_thread in 0..depth {
+                // Slots of a lane lie together, as in the engine.
+                let lane = u64::from(slot_of_thread) * u64::from(lanes) / u64::from(depth);
+                world.ios.push(Io::idle(thread, lane as u16));
                 let slot = (world.ios.len() - 1) as u32;
                 let state = &mut world.threads[thread as usize];
                 if state.arrivals.is_some() || state.issue_left == 0 {
@@ -410,7 +449,7 @@ impl Builder<'_> {
                     continue;
                 }
                 state.issue_left -= 1;
-                let place = state.place;
+                let place = state.first.place;
                 if world.is_memory(place) {
                     world.begin(0, slot, 0);
                 } else {

@@ -103,12 +103,29 @@ impl Arrivals {
     }
 }
 
-/// A worker thread.
+/// What a thread does on one target.
 #[derive(Clone, Debug)]
-pub(crate) struct Thread {
+pub(crate) struct Lane {
     pub(crate) place: Place,
     /// Index of the step's target.
     pub(crate) target: u32,
+    /// CPU of its interrupts, if it is a fixed one.
+    pub(crate) interrupt_cpu: Option<u32>,
+    pub(crate) costs: EngineCosts,
+    pub(crate) remote_ps: u64,
+    pub(crate) span: Span,
+    /// I/Os that may still be submitted.
+    pub(crate) issue_left: u64,
+}
+
+/// A worker thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Thread {
+    pub(crate) first: Lane,
+    /// Those after the first, of a thread that drives several targets.
+    pub(crate) others: Vec<Lane>,
+    /// Where slots have no target of their own: the lane whose turn it is.
+    pub(crate) turn: Option<u16>,
     pub(crate) cpu: u32,
     /// Not pinned.
     pub(crate) floating: bool,
@@ -116,13 +133,8 @@ pub(crate) struct Thread {
     pub(crate) polled: bool,
     /// CPU of its kernel poller.
     pub(crate) poller: Option<u32>,
-    /// CPU of its interrupts, if it is a fixed one.
-    pub(crate) interrupt_cpu: Option<u32>,
-    pub(crate) costs: EngineCosts,
-    pub(crate) remote_ps: u64,
     pub(crate) rng: Rng,
-    pub(crate) span: Span,
-    /// I/Os it may still submit.
+    /// I/Os it may still submit on all its targets.
     pub(crate) issue_left: u64,
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) spare: Vec<u32>,
@@ -145,6 +157,34 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
+    #[inline(always)]
+    pub(crate) fn lane(&self, lane: u16) -> &Lane {
+        if lane == 0 { &self.first } else { &self.others[usize::from(lane) - 1] }
+    }
+
+    #[inline(always)]
+    fn lane_mut(&mut self, lane: u16) -> &mut Lane {
+        if lane == 0 { &mut self.first } else { &mut self.others[usize::from(lane) - 1] }
+    }
+
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// The lane of the next I/O of a slot that was on `home`: as `hot/parts.rs` of the engine chooses it.
+    fn next_lane(&mut self, home: u16) -> u16 {
+        let count = 1 + self.others.len() as u16;
+        let wish = self.turn.unwrap_or(home);
+        let lane = (0..count).map(|step| (wish + step) % count).find(|lane| self.lane(*lane).issue_left > 0);
+        let lane = lane.unwrap_or(wish);
+        if self.turn.is_some() {
+            self.turn = Some((lane + 1) % count);
+        }
+        let left = &mut self.lane_mut(lane).issue_left;
+        *left = left.saturating_sub(1);
+        lane
+    }
+
     /// Whether the slot that is being emptied takes another I/O at once; in a closed loop it is counted as issued.
     #[inline]
     fn may_issue(&mut self, now: u64) -> bool {
@@ -195,7 +235,7 @@ impl World {
     #[inline]
     pub(crate) fn completed(&mut self, now: u64, slot: u32) {
         let thread = self.ios[slot as usize].thread as usize;
-        match self.coalescing(thread) {
+        match self.coalescing(slot) {
             Some(limits) if !self.threads[thread].polled => self.hold(now, slot, limits),
             _ => self.interrupt(now, slot, false),
         }
@@ -211,7 +251,7 @@ impl World {
             self.enqueue_thread(now, slot, Job::Cycle);
             return;
         }
-        let cpu = thread.interrupt_cpu.unwrap_or(own);
+        let cpu = thread.lane(io.lane).interrupt_cpu.unwrap_or(own);
         io.merged = merged || now < self.cpus[cpu as usize].interrupt_until_ps;
         if cpu == own {
             self.enqueue_thread(now, slot, Job::Cycle);
@@ -334,7 +374,7 @@ impl World {
     fn parts_of(&mut self, now: u64, cpu: u32, slot: u32, was_idle: bool) -> Parts {
         let io = &self.ios[slot as usize];
         let thread = &mut self.threads[io.thread as usize];
-        let costs = thread.costs;
+        let Lane { costs, place, .. } = *thread.lane(io.lane);
         let mut parts = Parts::default();
         let server = &mut self.cpus[cpu as usize];
         let woken = was_idle && !thread.polled;
@@ -342,7 +382,7 @@ impl World {
             if !io.merged {
                 parts.irq = costs.interrupt_ps;
                 self.counters.interrupts += 1;
-                self.vectors[vector_of(thread.place, self.drives.len())][cpu as usize] += 1;
+                self.vectors[vector_of(place, self.drives.len())][cpu as usize] += 1;
             }
             // The completion itself is seen here; the thread only collects it.
             parts.irq += costs.complete_ps / 2;
@@ -371,7 +411,7 @@ impl World {
                 if !io.merged {
                     parts.irq = costs.interrupt_ps;
                     self.counters.interrupts += 1;
-                    self.vectors[vector_of(thread.place, self.drives.len())][cpu as usize] += 1;
+                    self.vectors[vector_of(place, self.drives.len())][cpu as usize] += 1;
                 }
                 parts.system_before += costs.complete_ps;
                 parts.user_before = costs.user_ps / 2;
@@ -409,7 +449,7 @@ impl World {
 
     fn access_ps(&mut self, at: u64, slot: u32) -> u64 {
         let io = &mut self.ios[slot as usize];
-        let Place::Drive(drive) = self.threads[io.thread as usize].place else { return 0 };
+        let Place::Drive(drive) = self.threads[io.thread as usize].lane(io.lane).place else { return 0 };
         io.drive = drive;
         io.arrived_ps = at;
         io.in_drive = true;
@@ -498,7 +538,7 @@ impl World {
         let next = arrivals.next_due_ps;
         self.ios[slot as usize].due_ns = due / NS;
         self.set_due_alarm(thread, next);
-        if self.is_memory(self.threads[thread as usize].place) {
+        if self.is_memory(self.threads[thread as usize].first.place) {
             self.begin_with_due(now, slot, now, due);
         } else {
             self.enqueue_thread(now, slot, Job::Submit);
@@ -522,7 +562,12 @@ impl World {
     fn begin_with_due(&mut self, now: u64, slot: u32, created_ps: u64, due_ps: u64) {
         let io = &mut self.ios[slot as usize];
         let thread = &mut self.threads[io.thread as usize];
-        let wish = self.draw.next(&mut thread.span, &mut thread.rng);
+        if !thread.others.is_empty() {
+            io.lane = thread.next_lane(io.lane);
+        }
+        let span =
+            if io.lane == 0 { &mut thread.first.span } else { &mut thread.others[usize::from(io.lane) - 1].span };
+        let wish = self.draw.next(span, &mut thread.rng);
         io.op = wish.op;
         io.class = wish.class;
         io.offset_bytes = wish.offset_bytes;
@@ -544,7 +589,7 @@ impl World {
         } else if let Some(poller) = thread.poller {
             self.ios[slot as usize].job = Job::PollerSubmit;
             self.enqueue(now, poller, slot);
-        } else if self.is_memory(self.threads[self.ios[slot as usize].thread as usize].place) {
+        } else if self.is_memory(self.threads[self.ios[slot as usize].thread as usize].first.place) {
             self.enqueue_thread(now, slot, Job::Access);
         } else {
             self.dispatch(now, slot);

@@ -108,10 +108,11 @@ impl World {
         }
     }
 
-    /// Limits of interrupt coalescing for a thread's I/O.
+    /// Limits of interrupt coalescing for an I/O.
     #[inline]
-    pub(crate) fn coalescing(&self, thread: usize) -> Option<(u32, u64)> {
-        match self.threads[thread].place {
+    pub(crate) fn coalescing(&self, slot: u32) -> Option<(u32, u64)> {
+        let io = &self.ios[slot as usize];
+        match self.threads[io.thread as usize].lane(io.lane).place {
             Place::Drive(d) => self.drives[d as usize].coalesce,
             Place::Array(a) => self.arrays[a as usize].coalesce,
             Place::Nowhere => None,

@@ -30,6 +30,8 @@ mod pipe;
 mod placement;
 mod runner;
 mod snapshot;
+#[cfg(test)]
+mod spread_tests;
 mod target;
 #[cfg(test)]
 mod testing;

@@ -126,7 +126,7 @@ pub(crate) fn step(target: &str, threads: u32, queue_depth: u32, runtime_ns: u64
             direct: true,
             durability: Durability::default(),
         },
-        load: Load { threads, queue_depth, batch_submit: None, batch_complete_min: None, rate: None },
+        load: Load::closed(threads, queue_depth),
         engine: EngineSpec::default(),
         placement: Placement::Cores,
         length: RunLength::fixed(0, runtime_ns),

@@ -55,6 +55,8 @@ pub(crate) struct Io {
     pub(crate) submitted_ns: u64,
     pub(crate) arrived_ps: u64,
     pub(crate) thread: u32,
+    /// Which of the thread's targets it is on.
+    pub(crate) lane: u16,
     /// Next in the queue it waits in.
     pub(crate) next: u32,
     /// The array's I/O that it is a part of.
@@ -79,7 +81,7 @@ pub(crate) struct Io {
 }
 
 impl Io {
-    pub(crate) fn idle(thread: u32) -> Self {
+    pub(crate) fn idle(thread: u32, lane: u16) -> Self {
         Io {
             offset_bytes: 0,
             due_ns: 0,
@@ -87,6 +89,7 @@ impl Io {
             submitted_ns: 0,
             arrived_ps: 0,
             thread,
+            lane,
             next: NONE,
             parent: NONE,
             parts_out: 0,
@@ -221,14 +224,15 @@ impl World {
     /// A thread's I/O leaves the CPU.
     #[inline]
     pub(crate) fn dispatch(&mut self, now: u64, slot: u32) {
-        let thread = self.ios[slot as usize].thread as usize;
-        match self.threads[thread].place {
+        let Io { thread, lane, .. } = self.ios[slot as usize];
+        let lane = self.threads[thread as usize].lane(lane);
+        let (place, serial_ps) = (lane.place, lane.costs.serial_ps);
+        match place {
             Place::Drive(drive) => {
                 self.counters.commands_planned += 1;
                 let io = &mut self.ios[slot as usize];
                 io.drive = drive;
                 io.parent = NONE;
-                let serial_ps = self.threads[thread].costs.serial_ps;
                 if serial_ps == 0 {
                     self.at_drive(now, slot);
                 } else {
@@ -324,7 +328,7 @@ impl World {
     /// Extra time of a drive on another socket.
     #[inline]
     fn remote_ps(&self, io: &Io) -> u64 {
-        if io.parent == NONE { self.threads[io.thread as usize].remote_ps } else { 0 }
+        if io.parent == NONE { self.threads[io.thread as usize].lane(io.lane).remote_ps } else { 0 }
     }
 
     /// A completion leaves the drive for the host or the array.
@@ -370,7 +374,7 @@ impl World {
             created_ns: io.created_ns,
             submitted_ns: io.submitted_ns,
             reaped_ns,
-            target: thread.target,
+            target: thread.lane(io.lane).target,
         });
     }
 

@@ -99,7 +99,7 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
             direct: true,
             durability: Durability::default(),
         },
-        load: Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None },
+        load: Load::closed(1, 1),
         engine: EngineSpec::default(),
         placement: Placement::Unpinned,
         length: RunLength { budget_ns, ..RunLength::fixed(0, floor_ns) },

@@ -1,6 +1,6 @@
 //! Runs one step and prints its figures: for work on the hot loop.
 //!
-//! `spin TARGET ENGINE RW QD [RUNTIME_S] [key=value...]`, keys: cpu, batch, threads, mode, bs, direct, rate, paranoid,
+//! `spin TARGET[,TARGET...] ENGINE RW QD [RUNTIME_S] [key=value...]`, keys: cpu, batch, threads, spread, mode, bs, direct, rate, paranoid,
 //! fixed, passes, ramp, verify. `spin nop QD BATCH [RUNTIME_S]` compares the NOP loops (with `--features bench`).
 #![allow(clippy::print_stdout)]
 
@@ -15,7 +15,7 @@ use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings, Permit, Root};
 use fathom_plan::{
     BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate,
-    RateProcess, Region, RunLength, Step, TargetId, Verify, Workload,
+    RateProcess, Region, RunLength, Spread, Step, TargetId, Verify, Workload,
 };
 use fathom_record::{Latency, RunControl, Runner as _};
 
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         label: args.join(" "),
         phase: Phase::Measure,
         group: "A".to_owned(),
-        targets: vec![TargetId::new(target.clone())],
+        targets: target.split(',').map(TargetId::new).collect(),
         workload: Workload {
             mix,
             pattern: if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential },
@@ -63,11 +63,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             durability: Durability::default(),
         },
         load: Load {
-            threads: number("threads", 1)?,
-            queue_depth: depth.parse()?,
+            spread: match key("spread") {
+                None => Spread::EachTarget,
+                Some("targets") => Spread::Targets,
+                Some(other) => return Err(format!("no spread: {other}").into()),
+            },
             batch_submit: key("batch").map(str::parse).transpose()?,
             batch_complete_min: key("min").map(str::parse).transpose()?,
             rate: key("rate").map(str::parse).transpose()?.map(|iops| Rate { iops, process: RateProcess::Poisson }),
+            ..Load::closed(number("threads", 1)?, depth.parse()?)
         },
         engine: EngineSpec {
             name: engine,

@@ -158,7 +158,7 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
         let summary = summary.as_ref();
         ThreadRecord {
             index: plan.index,
-            target: plan.target.id.clone(),
+            targets: plan.parts.iter().map(|part| part.target.id.clone()).collect(),
             cpus_allowed: plan.cpus.clone(),
             cpus_seen: summary.map_or_else(Vec::new, |s| s.cpus_seen.clone()),
             migrations: summary.and_then(|s| s.migrations),

@@ -19,11 +19,13 @@ use crate::backend::{Backend, Io, SubmitStamp, Unready, no_detail, refused};
 use crate::buffer::Area;
 use crate::clock::{Clock, thread_cpu_ns};
 use crate::crew::bound;
+use crate::hot::Plain;
 use crate::offsets::Span;
 use crate::overhead::bare_hot;
 use crate::rig::Rig;
 use crate::shared::{Shared, Window};
 use crate::target::{Target, engine_on_target, target_message};
+use crate::worker::Part;
 
 /// What one bench of a loop gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,18 +87,19 @@ pub fn bench_nop(
 /// [`StepFailure`] as for the step itself; engines that only this loop would need are refused.
 pub fn bench_bare_reads(step: &Step, bindings: &Bindings, duration: Duration) -> Result<LoopRate, StepFailure> {
     let id = &step.targets[0];
-    let target = Target::examine(&bound(bindings, id)?, step)?;
+    let target = Arc::new(Target::examine(&bound(bindings, id)?, step)?);
+    let part = Part { member: 0, span: target.span, target: target.clone() };
     let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
     let batch = step.load.batch_submit.unwrap_or(crate::check::BATCH_DEFAULT).min(depth);
     let failed = |error: std::io::Error| StepFailure::failed(target_message(id), &error, no_detail());
     let area = Area::new(depth as usize, step.workload.block_bytes_max() as usize).map_err(failed)?;
     let load = BareLoad { depth, batch, span: target.span, duration_ns: duration.as_nanos() as u64 };
     match step.engine.name {
-        EngineName::Psync => bare_reads(Rig::new(area, |_| target.open().map(Psync::engine))?, load),
-        EngineName::Libaio => bare_reads(Rig::new(area, |_| Libaio::new(target.open()?, depth))?, load),
+        EngineName::Psync => bare_reads(Rig::new(area, |_| target.open().map(|fd| Psync::engine(vec![fd])))?, load),
+        EngineName::Libaio => bare_reads(Rig::new(area, |_| Libaio::new(vec![target.open()?], depth))?, load),
         EngineName::IoUring => {
-            let mut rig = Rig::new(area, |area| Uring::new(&target, depth, step.engine, area))?;
-            match Uring::look(&mut rig, &target, step.engine, &|| false) {
+            let mut rig = Rig::new(area, |area| Uring::new(vec![target.open()?], depth, step.engine, area))?;
+            match Uring::look(&mut rig, &[part], step.engine, &|| false) {
                 Ok(()) | Err(Unready::Stopped) => {}
                 Err(Unready::Failed(failure)) => return Err(failure),
             }
@@ -134,7 +137,7 @@ fn bare_reads<B: Backend>(mut rig: Rig<B>, load: BareLoad) -> io::Result<LoopRat
             let unit = ((u128::from(state) * u128::from(load.span.count)) >> 64) as u64;
             let offset = load.span.first_offset_bytes + unit * load.span.unit_bytes;
             let len = load.span.unit_bytes as u32;
-            backend.push(&Io { slot, op: Op::Read, len, offset, buffer: area.slot(slot) });
+            backend.push(&Io { slot, part: 0, op: Op::Read, len, offset, buffer: area.slot(slot) });
             if B::SUBMIT_STAMP == SubmitStamp::Never {
                 break;
             }
@@ -173,7 +176,7 @@ fn through_hot_loop(queue_depth: u32, batch: u32, duration_ns: u64, ring: NopRin
     let start_ns = clock.now();
     shared.end_by(start_ns.saturating_add(duration_ns));
     let cpu_before_ns = thread_cpu_ns();
-    hot.run::<_, false, false>(&mut rig, Window { start_ns, interval_ns: 100_000_000 })?;
+    hot.run::<_, Plain>(&mut rig, Window { start_ns, interval_ns: 100_000_000 })?;
     let cpu_ns = thread_cpu_ns() - cpu_before_ns;
     Ok(LoopRate { ios: hot.state.outcome.ios, elapsed_ns: duration_ns, cpu_ns })
 }

@@ -1,7 +1,7 @@
 //! What no target could run is refused before any is opened.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{EngineName, Mode, Pattern, Step};
+use fathom_plan::{EngineName, Mode, Pattern, Spread, Step};
 use fathom_record::StepFailure;
 
 use crate::backend::refused;
@@ -38,7 +38,8 @@ fn check_load(step: &Step) -> Result<(), StepFailure> {
         let what = msg!("engine-depth", depth = depth);
         return Err(refused(what, msg!("engine-depth-range", max = QUEUE_DEPTH_MAX), msg!("engine-depth-range-help")));
     }
-    let workers = u64::from(load.threads) * step.targets.len() as u64;
+    let each = if load.spread == Spread::EachTarget { step.targets.len() as u64 } else { 1 };
+    let workers = u64::from(load.threads) * each;
     if load.threads == 0 || workers > u64::from(THREADS_MAX) {
         let what = msg!("engine-threads-on-targets", threads = load.threads, targets = step.targets.len());
         return Err(refused(what, msg!("engine-threads-range", max = THREADS_MAX), msg!("engine-threads-range-help")));

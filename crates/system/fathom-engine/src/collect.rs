@@ -4,7 +4,7 @@ use fathom_hist::Histogram;
 use fathom_plan::Op;
 use fathom_record::{DirectionInterval, Interval};
 
-use crate::tally::{ALL_OPS, OPS, SYNC, Tally};
+use crate::tally::{ALL_OPS, OPS, SYNC, Tallies};
 
 /// Intervals of the window so far, over all workers.
 pub(crate) struct Intervals {
@@ -22,16 +22,18 @@ impl Intervals {
     }
 
     /// Adds one interval of one worker.
-    pub(crate) fn add(&mut self, worker: u32, tally: &Tally) {
-        self.done_by_worker[worker as usize] = tally.interval + 1;
-        self.grow(tally.interval as usize + 1);
-        let interval = &mut self.merged[tally.interval as usize];
+    pub(crate) fn add(&mut self, worker: u32, tallies: &Tallies) {
+        self.done_by_worker[worker as usize] = tallies.interval + 1;
+        self.grow(tallies.interval as usize + 1);
+        let interval = &mut self.merged[tallies.interval as usize];
         for direction in interval.directions.iter_mut().chain(&mut interval.syncs) {
-            let from = &tally.ops[crate::tally::op_index(direction.op)];
-            direction.ios += from.ios;
-            direction.bytes += from.bytes;
-            if let Some(lat) = &from.lat {
-                direction.lat.merge(lat);
+            for tally in &tallies.parts {
+                let from = &tally.ops[crate::tally::op_index(direction.op)];
+                direction.ios += from.ios;
+                direction.bytes += from.bytes;
+                if let Some(lat) = &from.lat {
+                    direction.lat.merge(lat);
+                }
             }
         }
     }
@@ -91,12 +93,13 @@ impl Intervals {
 mod tests {
     use super::*;
 
-    fn tally(interval: u32, reads: u64) -> Box<Tally> {
-        let mut tally = Tally::new([true, true, false, false]);
-        tally.interval = interval;
-        tally.ops[0].ios = reads;
-        tally.ops[0].lat.as_mut().expect("reads are used").record_n(100, reads);
-        tally
+    fn tally(interval: u32, reads: u64) -> Tallies {
+        let mut tallies = Tallies::new(1, [true, true, false, false]);
+        tallies.interval = interval;
+        let of_reads = &mut tallies.parts[0].ops[0];
+        of_reads.ios = reads;
+        of_reads.lat.as_mut().expect("reads are used").record_n(100, reads);
+        tallies
     }
 
     #[test]

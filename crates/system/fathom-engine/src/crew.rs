@@ -13,16 +13,16 @@ use crate::backend::refused;
 use crate::check;
 use crate::hot::Limits;
 use crate::shared::{FromWorker, Shared, Stage};
-use crate::tally::Tally;
+use crate::tally::Tallies;
 use crate::target::{Target, target_message};
-use crate::worker::{Lines, WorkerPlan, work};
+use crate::worker::{Lines, Part, WorkerPlan, work};
 
 /// The worker threads and the lines to them.
 pub(crate) struct Crew {
     pub(crate) shared: Arc<Shared>,
     pub(crate) plans: Vec<Arc<WorkerPlan>>,
     handles: Vec<JoinHandle<()>>,
-    pub(crate) spare_to: Vec<Sender<Box<Tally>>>,
+    pub(crate) spare_to: Vec<Sender<Tallies>>,
     pub(crate) inbox: Receiver<FromWorker>,
     pub(crate) interval_ns: u64,
 }
@@ -89,48 +89,49 @@ pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, S
     }
 }
 
-/// The workers of a step: so many threads on each target, in the order of the targets.
+/// The workers of a step, with the targets that each drives.
 ///
 /// # Errors
 /// When a target does not fit the step.
 pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Result<Vec<WorkerPlan>, StepFailure> {
     let shared_step = Arc::new(step.clone());
-    let threads = step.load.threads;
-    let workers = threads * step.targets.len() as u32;
     let limits = limits_of(step);
     let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns)) as usize + 1;
-    let mut plans = Vec::with_capacity(workers as usize);
-    for target in &step.targets {
-        let target = Arc::new(Target::examine(&bound(bindings, target)?, step)?);
-        for thread in 0..threads {
-            let index = plans.len() as u32;
-            let span = if check::needs_own_part(step) {
-                target.span.part(u64::from(thread), u64::from(threads))
-            } else {
-                target.span
-            };
-            if span.count == 0 {
-                return Err(refused(
-                    msg!("engine-threads-on-target", threads = threads, target = target.id.as_str().to_owned()),
-                    msg!("engine-too-few-blocks", blocks = target.span.count),
-                    msg!("engine-too-few-blocks-help"),
-                ));
-            }
-            plans.push(WorkerPlan {
-                index,
-                workers,
-                target: target.clone(),
-                step: shared_step.clone(),
-                span,
-                cpus: cpus.get(index as usize % cpus.len().max(1)).copied().into_iter().collect(),
-                limits,
-                intervals_max,
-                #[cfg(test)]
-                fault: None,
-            });
+    let examined = |target| Ok(Arc::new(Target::examine(&bound(bindings, target)?, step)?));
+    let targets: Vec<Arc<Target>> = step.targets.iter().map(examined).collect::<Result<_, StepFailure>>()?;
+    let threads_on = step.workers_by_target();
+    let part = |worker: u32, member: u32| {
+        let (member, threads) = (member as usize, &threads_on[member as usize]);
+        let target = targets[member].clone();
+        let span = if check::needs_own_part(step) {
+            let thread = threads.iter().position(|at| *at == worker).unwrap_or(0);
+            target.span.part(thread as u64, threads.len() as u64)
+        } else {
+            target.span
+        };
+        if span.count == 0 {
+            return Err(refused(
+                msg!("engine-threads-on-target", threads = threads.len(), target = target.id.as_str().to_owned()),
+                msg!("engine-too-few-blocks", blocks = target.span.count),
+                msg!("engine-too-few-blocks-help"),
+            ));
         }
-    }
-    Ok(plans)
+        Ok(Part { member, target, span })
+    };
+    let plan = |index: u32| {
+        Ok(WorkerPlan {
+            index,
+            workers: step.workers(),
+            parts: step.targets_of(index).into_iter().map(|member| part(index, member)).collect::<Result<_, _>>()?,
+            step: shared_step.clone(),
+            cpus: cpus.get(index as usize % cpus.len().max(1)).copied().into_iter().collect(),
+            limits,
+            intervals_max,
+            #[cfg(test)]
+            fault: None,
+        })
+    };
+    (0..step.workers()).map(plan).collect()
 }
 
 fn limits_of(step: &Step) -> Limits {

@@ -83,8 +83,8 @@ impl Backend for Faulty {
         self.null.push(io);
     }
 
-    fn push_sync(&mut self, slot: u32, kind: fathom_plan::SyncKind) {
-        self.null.push_sync(slot, kind);
+    fn push_sync(&mut self, slot: u32, part: u16, kind: fathom_plan::SyncKind) {
+        self.null.push_sync(slot, part, kind);
     }
 
     fn submit(&mut self) -> io::Result<()> {

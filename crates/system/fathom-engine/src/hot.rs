@@ -2,7 +2,9 @@
 //! read-modify-write and no virtual call per I/O; one clock reading and one load of the deadline per batch.
 
 mod marks;
+mod parts;
 mod syncs;
+mod variant;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -15,13 +17,16 @@ use crate::buffer::Buffers;
 use crate::clock::Clock;
 use crate::data::Content;
 use crate::draw::Draw;
-use crate::offsets::Offsets;
 use crate::open_loop::Arrivals;
 use crate::rig::Rig;
 use crate::shared::{FromWorker, Shared, Window};
-use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tally, op_index};
+use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
 use crate::verify::Ledger;
+
+pub(crate) use parts::Parts;
+use syncs::Syncs;
+pub(crate) use variant::{Closed, ClosedStamped, Open, OpenStamped, Plain, Variant};
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
@@ -46,6 +51,8 @@ struct Slot {
     intended_ns: u64,
     offset: u64,
     len: u32,
+    /// Which of the thread's targets it is on.
+    part: u16,
     op: u8,
 }
 
@@ -54,6 +61,7 @@ struct Slot {
 struct Group {
     since_ns: u64,
     submitted_ns: u64,
+    part: u16,
     op: u8,
     ios: u64,
     bytes: u64,
@@ -65,15 +73,17 @@ pub(crate) struct Hot {
     pub(crate) clock: Clock,
     pub(crate) shared: Arc<Shared>,
     pub(crate) to_collector: Sender<FromWorker>,
-    pub(crate) spare_tallies: Receiver<Box<Tally>>,
+    pub(crate) spare_tallies: Receiver<Tallies>,
     /// Those of the rig, while the loop runs.
     pub(crate) buffers: Buffers,
-    pub(crate) offsets: Offsets,
+    pub(crate) parts: Parts,
     pub(crate) draw: Draw,
     pub(crate) rng: Rng,
     pub(crate) content: Content,
-    pub(crate) trimmer: Option<Trimmer>,
-    pub(crate) ledger: Option<Ledger>,
+    /// `[part]`; empty: nothing is trimmed.
+    pub(crate) trimmers: Vec<Trimmer>,
+    /// `[part]`; empty: nothing is verified.
+    pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
@@ -104,15 +114,14 @@ pub(crate) struct State {
     /// Buffers to issue again after EAGAIN or EINTR.
     again: Vec<u32>,
     in_flight: u32,
-    /// Completed writes, and syncs started, of a loop with syncs.
-    writes: u64,
-    syncs: u64,
+    /// Of a loop with syncs, `[part]`: what it owes.
+    syncs: Box<[Syncs]>,
     /// Submitting calls before the window began.
     calls_before: u64,
     window: Window,
     counting: bool,
     next_mark_ns: u64,
-    tally: Box<Tally>,
+    tallies: Tallies,
     exhausted: bool,
     /// I/Os per submission now; at most what the limits say.
     batch_submit: u32,
@@ -131,6 +140,8 @@ pub(crate) struct State {
 pub(crate) struct Outcome {
     pub(crate) totals: [OpTotals; OPS],
     pub(crate) failures: Vec<fathom_record::IoFailure>,
+    /// `[part]`: failed I/Os.
+    pub(crate) errors: Vec<u64>,
     pub(crate) first_submit_ns: Option<u64>,
     pub(crate) finished_ns: u64,
     pub(crate) ios: u64,
@@ -149,8 +160,8 @@ pub(crate) struct Outcome {
 }
 
 impl State {
-    /// All slots free, nothing counted.
-    pub(crate) fn new(queue_depth: u32, used_ops: [bool; OPS]) -> Self {
+    /// All slots free, nothing counted, of a loop over so many parts.
+    pub(crate) fn new(queue_depth: u32, parts: usize, used_ops: [bool; OPS]) -> Self {
         let depth = queue_depth as usize;
         State {
             slots: vec![Slot::default(); depth].into_boxed_slice(),
@@ -160,13 +171,12 @@ impl State {
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
             in_flight: 0,
-            writes: 0,
-            syncs: 0,
+            syncs: vec![Syncs::default(); parts].into_boxed_slice(),
             calls_before: 0,
             window: Window { start_ns: u64::MAX, interval_ns: 1 },
             counting: false,
             next_mark_ns: u64::MAX,
-            tally: Tally::new(used_ops),
+            tallies: Tallies::new(parts, used_ops),
             exhausted: false,
             batch_submit: 1,
             pace_seen: (0, 0),
@@ -174,7 +184,7 @@ impl State {
             completed: 0,
             completed_before_failure: 0,
             failing_since_ns: 0,
-            failures: Failures::default(),
+            failures: Failures::new(parts),
             outcome: Outcome::default(),
         }
     }
@@ -201,14 +211,14 @@ impl State {
 
     /// Slots that hold an I/O, and in a closed loop those that wait for their next.
     #[inline(always)]
-    fn occupied<const OPEN: bool>(&self) -> u32 {
-        if OPEN || self.exhausted { self.in_flight } else { self.slots.len() as u32 }
+    fn occupied<V: Variant>(&self) -> u32 {
+        if V::OPEN || self.exhausted { self.in_flight } else { self.slots.len() as u32 }
     }
 
     #[cold]
-    fn age_of_occupied_ns<const OPEN: bool>(&self, at_ns: u64) -> u64 {
+    fn age_of_occupied_ns<V: Variant>(&self, at_ns: u64) -> u64 {
         let mut occupied = vec![true; self.slots.len()];
-        if OPEN || self.exhausted {
+        if V::OPEN || self.exhausted {
             for &slot in &self.free {
                 occupied[slot as usize] = false;
             }
@@ -219,24 +229,18 @@ impl State {
 
     /// Adds up what is in flight and what is occupied over a stretch of time.
     #[inline(always)]
-    fn advance<const OPEN: bool>(&mut self, ns: u64) {
+    fn advance<V: Variant>(&mut self, ns: u64) {
         self.outcome.in_flight_area += u128::from(u64::from(self.in_flight) * ns);
-        self.outcome.occupied_area += u128::from(u64::from(self.occupied::<OPEN>()) * ns);
+        self.outcome.occupied_area += u128::from(u64::from(self.occupied::<V>()) * ns);
     }
 }
 
 impl Hot {
-    /// Runs until the deadline or the end of the passes, then drains. `OPEN`: by arrivals. `PARANOID`: every I/O has
-    /// its own stamps; so have those of a load with syncs, beside whose time a stamp is nothing, and the plain loop stays free
-    /// of them.
+    /// Runs until the deadline or the end of the passes, then drains.
     ///
     /// # Errors
     /// When the engine itself fails; what was counted stays in the state.
-    pub(crate) fn run<B: Backend, const OPEN: bool, const PARANOID: bool>(
-        &mut self,
-        rig: &mut Rig<B>,
-        window: Window,
-    ) -> std::io::Result<()> {
+    pub(crate) fn run<B: Backend, V: Variant>(&mut self, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
         self.state.window = window;
         self.state.next_mark_ns = window.start_ns;
         self.state.batch_submit = self.limits.batch_submit;
@@ -244,23 +248,20 @@ impl Hot {
         // SAFETY: they are used within this function alone, which has the rig with the area to itself.
         self.buffers = unsafe { rig.area.buffers() };
         let backend = &mut *rig.backend;
-        let ran = self.run_window::<B, OPEN, PARANOID>(backend);
+        let ran = self.run_window::<B, V>(backend);
         self.finish();
         self.state.outcome.submit_calls = backend.submit_calls() - self.state.calls_before;
         ran?;
         self.drain(backend)?;
         if self.limits.sync_at_end && !self.state.outcome.passes_done {
             // The window is over and counted: only a failure is still to be told.
-            while !self.sync_at_end(backend)? {}
-            self.state.outcome.failures = self.state.failures.kinds().to_vec();
+            self.sync_parts_at_end(backend)?;
+            self.note_failures();
         }
         Ok(())
     }
 
-    fn run_window<B: Backend, const OPEN: bool, const PARANOID: bool>(
-        &mut self,
-        backend: &mut B,
-    ) -> std::io::Result<()> {
+    fn run_window<B: Backend, V: Variant>(&mut self, backend: &mut B) -> std::io::Result<()> {
         let mut now = self.clock.now();
         self.state.slots.iter_mut().for_each(|slot| slot.since_ns = now);
         loop {
@@ -270,34 +271,34 @@ impl Hot {
             if self.state.outcome.first_submit_ns.is_none() {
                 self.state.outcome.first_submit_ns = Some(now);
             }
-            let sampled = PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
+            let sampled = V::PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
             if sampled && self.limits.adaptive {
                 self.state.adapt(now, self.limits.batch_submit);
             }
-            if PARANOID && self.limits.sync.is_some() {
-                self.start_syncs::<B, OPEN>(backend, now);
+            if V::PARANOID && self.limits.sync.is_some() {
+                self.start_syncs::<B, V>(backend, now);
             }
-            self.fill::<B, OPEN, PARANOID>(backend, now, sampled);
+            self.fill::<B, V>(backend, now, sampled);
             if self.state.in_flight == 0 {
-                if self.state.exhausted && (!PARANOID || self.syncs_due() == 0) {
+                if self.state.exhausted && (!V::PARANOID || self.part_to_sync().is_none()) {
                     self.state.outcome.passes_done = true;
                     if self.limits.sync_at_end {
-                        now = self.sync_in_window::<B, OPEN>(backend, now)?;
+                        now = self.sync_in_window::<B, V>(backend, now)?;
                     }
                     break;
                 }
-                now = self.wait_for_arrival::<OPEN>(now, backend.submit_calls());
+                now = self.wait_for_arrival::<V>(now, backend.submit_calls());
                 continue;
             }
-            self.issue::<B, OPEN, PARANOID>(backend, now, sampled)?;
+            self.issue::<B, V>(backend, now, sampled)?;
             let before = now;
             now = self.clock.now();
             if now >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-                self.cross_mark::<OPEN>(before, now, backend.submit_calls());
+                self.cross_mark::<V>(before, now, backend.submit_calls());
             } else {
-                self.state.advance::<OPEN>(now - before);
+                self.state.advance::<V>(now - before);
             }
-            self.reap::<B, OPEN, PARANOID>(backend, now);
+            self.reap::<B, V>(backend, now);
         }
         self.state.outcome.finished_ns = now;
         Ok(())
@@ -305,7 +306,7 @@ impl Hot {
 
     /// Creates I/Os for free slots, at most a batch.
     #[inline(always)]
-    fn fill<B: Backend, const OPEN: bool, const PARANOID: bool>(&mut self, backend: &mut B, now: u64, sampled: bool) {
+    fn fill<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64, sampled: bool) {
         self.state.batch.clear();
         if !self.state.again.is_empty() {
             self.push_again(backend);
@@ -314,40 +315,38 @@ impl Hot {
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
         for _ in 0..self.state.batch_submit {
-            if self.state.free.is_empty() || self.state.exhausted {
-                break;
-            }
+            let Some(&slot) = self.state.free.last().filter(|_| !self.state.exhausted) else { break };
             let mut intended_ns = 0;
-            if OPEN {
+            if V::OPEN {
                 let arrivals = self.arrivals.as_ref().expect("an open loop has arrivals");
                 intended_ns = arrivals.next_due_ns();
                 if intended_ns > now {
                     break;
                 }
             }
-            let Some(unit) = self.offsets.next(&mut self.rng) else {
+            let Some((part, unit)) = self.parts.next::<V>(slot, &mut self.rng) else {
                 self.state.exhausted = true;
                 break;
             };
-            let Some(slot) = self.state.free.pop() else { break };
-            if OPEN {
+            self.state.free.pop();
+            if V::OPEN {
                 self.arrivals.as_mut().expect("an open loop has arrivals").take(&mut self.rng, now);
             }
             let op = self.draw.op(&mut self.rng);
             let len = self.draw.len(&mut self.rng);
-            let offset = self.offsets.offset_of(unit);
+            let offset = self.parts.offset_of::<V>(part, unit);
             let free = &mut self.state.slots[slot as usize];
-            let since_ns = match OPEN {
+            let since_ns = match V::OPEN {
                 false => free.since_ns,
-                true if PARANOID => self.clock.now(),
+                true if V::PARANOID => self.clock.now(),
                 true => now,
             };
-            *free = Slot { since_ns, submitted_ns: 0, intended_ns, offset, len, op: op_index(op) as u8 };
+            *free = Slot { since_ns, submitted_ns: 0, intended_ns, offset, len, part, op: op_index(op) as u8 };
             if remember {
                 self.state.batch.push(slot);
             }
             staged += 1;
-            self.start(backend, slot, op, len, offset, unit);
+            self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
         }
         let state = &mut self.state;
         state.outcome.submitted_ios += u64::from(staged);
@@ -356,46 +355,45 @@ impl Hot {
     }
 
     #[inline(always)]
-    fn start<B: Backend>(&mut self, backend: &mut B, slot: u32, op: Op, len: u32, offset: u64, unit: u64) {
-        match op {
+    fn start<B: Backend>(&mut self, backend: &mut B, io: Io, unit: u64) {
+        match io.op {
             Op::Read => {
-                if let Some(ledger) = &mut self.ledger {
-                    ledger.before_read(slot, unit);
+                if let Some(ledger) = self.ledgers.get_mut(usize::from(io.part)) {
+                    ledger.before_read(io.slot, unit);
                 }
             }
             Op::Write => {
-                let block = self.buffers.bytes_mut(slot, len as usize);
+                let block = self.buffers.bytes_mut(io.slot, io.len as usize);
                 self.content.renew(block, &mut self.rng);
-                if let Some(ledger) = &mut self.ledger {
-                    ledger.before_write(slot, unit, offset, block);
+                if let Some(ledger) = self.ledgers.get_mut(usize::from(io.part)) {
+                    ledger.before_write(io.slot, unit, io.offset, block);
                 }
             }
             // No mix draws syncs.
             Op::Trim | Op::Sync => {
-                let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
-                self.state.aside.push((slot, trimmer.trim(offset, len)));
+                let trimmed = self.trimmers[usize::from(io.part)].trim(io.offset, io.len);
+                self.state.aside.push((io.slot, trimmed));
                 return;
             }
         }
-        let buffer = self.buffers.slot(slot);
-        backend.push(&Io { slot, op, len, offset, buffer });
+        backend.push(&io);
     }
 
     #[cold]
     fn push_again<B: Backend>(&mut self, backend: &mut B) {
         while let Some(slot) = self.state.again.pop() {
-            let Slot { offset, len, op, .. } = self.state.slots[slot as usize];
+            let Slot { offset, len, part, op, .. } = self.state.slots[slot as usize];
             // Still counted as in flight, with its first stamps and its content.
             let op = ALL_OPS[usize::from(op)];
             match op {
                 Op::Trim => {
-                    let trimmer = self.trimmer.as_ref().expect("a mix with trims has a trimmer");
-                    self.state.aside.push((slot, trimmer.trim(offset, len)));
+                    let trimmed = self.trimmers[usize::from(part)].trim(offset, len);
+                    self.state.aside.push((slot, trimmed));
                 }
-                Op::Sync => self.push_sync(backend, slot),
+                Op::Sync => self.push_sync(backend, slot, part),
                 Op::Read | Op::Write => {
                     let buffer = self.buffers.slot(slot);
-                    backend.push(&Io { slot, op, len, offset, buffer });
+                    backend.push(&Io { slot, part, op, len, offset, buffer });
                 }
             }
         }
@@ -403,12 +401,7 @@ impl Hot {
 
     /// Hands the batch to the engine and waits as long as it makes sense.
     #[inline(always)]
-    fn issue<B: Backend, const OPEN: bool, const PARANOID: bool>(
-        &mut self,
-        backend: &mut B,
-        now: u64,
-        sampled: bool,
-    ) -> std::io::Result<()> {
+    fn issue<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64, sampled: bool) -> std::io::Result<()> {
         self.state.batches += 1;
         let stamp_submit = match B::SUBMIT_STAMP {
             SubmitStamp::Never => false,
@@ -416,7 +409,7 @@ impl Hot {
             SubmitStamp::Sampled => sampled,
         };
         if stamp_submit && !self.state.batch.is_empty() {
-            if OPEN && sampled && !PARANOID {
+            if V::OPEN && sampled && !V::PARANOID {
                 let prepared = self.clock.now();
                 self.note_stamp_error(now, prepared);
             }
@@ -426,20 +419,20 @@ impl Hot {
                 self.state.slots[slot as usize].submitted_ns = submitted_ns;
             }
         }
-        let (min, timeout_ns) = self.patience::<OPEN>(now);
+        let (min, timeout_ns) = self.patience::<V>(now);
         backend.submit_and_wait(min, timeout_ns)
     }
 
     /// Completions to wait for, and for how long.
     #[inline(always)]
-    fn patience<const OPEN: bool>(&self, now: u64) -> (u32, Option<u64>) {
+    fn patience<V: Variant>(&self, now: u64) -> (u32, Option<u64>) {
         let state = &self.state;
         let engine_ios = state.in_flight - state.aside.len() as u32;
         if !state.aside.is_empty() || engine_ios == 0 {
             return (0, None);
         }
         let can_start_more = !state.free.is_empty() && !state.exhausted;
-        if OPEN && can_start_more {
+        if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
         if can_start_more {
@@ -450,34 +443,39 @@ impl Hot {
 
     /// Takes every finished I/O.
     #[inline(always)]
-    fn reap<B: Backend, const OPEN: bool, const PARANOID: bool>(&mut self, backend: &mut B, now: u64) {
+    fn reap<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         let mut group = Group::default();
         while let Some((slot, result)) = self.state.aside.pop() {
-            self.complete::<OPEN>(slot, result, now, &mut group);
+            self.complete::<V>(slot, result, now, &mut group);
         }
         backend.reap(
             #[inline(always)]
             |slot, result| {
-                let now = if PARANOID { self.clock.now() } else { now };
-                if PARANOID {
-                    self.flush(&mut group, now);
-                    let is_write = usize::from(self.state.slots[slot as usize].op) == op_index(Op::Write);
-                    self.state.writes += u64::from(is_write && result > 0);
+                let now = if V::PARANOID { self.clock.now() } else { now };
+                if V::PARANOID {
+                    self.flush::<V>(&mut group, now);
+                    let io = self.state.slots[slot as usize];
+                    let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
+                    self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
                 }
-                self.complete::<OPEN>(slot, result, now, &mut group);
-                if PARANOID {
-                    self.flush(&mut group, now);
+                self.complete::<V>(slot, result, now, &mut group);
+                if V::PARANOID {
+                    self.flush::<V>(&mut group, now);
                 }
             },
         );
-        self.flush(&mut group, now);
+        self.flush::<V>(&mut group, now);
     }
 
     #[inline(always)]
-    fn complete<const OPEN: bool>(&mut self, slot: u32, result: i32, now: u64, group: &mut Group) {
-        let io = self.state.slots[slot as usize];
+    fn complete<V: Variant>(&mut self, slot: u32, result: i32, now: u64, group: &mut Group) {
+        let mut io = self.state.slots[slot as usize];
+        if !V::MANY {
+            // Known to the compiler.
+            io.part = 0;
+        }
         let mut ok = result as u32 == io.len;
-        if let Some(ledger) = &mut self.ledger
+        if let Some(ledger) = self.ledgers.get_mut(usize::from(io.part))
             && usize::from(io.op) != SYNC
         {
             let block = self.buffers.bytes_mut(slot, io.len as usize);
@@ -491,21 +489,23 @@ impl Hot {
             ok = self.count_unusual(io, result, now);
         }
         if ok {
-            if OPEN {
+            if V::OPEN {
                 self.record_open(io, result, now);
             } else {
-                if io.since_ns != group.since_ns || io.submitted_ns != group.submitted_ns || io.op != group.op {
-                    self.flush(group, now);
+                let is_of_group = (io.part, io.op) == (group.part, group.op)
+                    && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
+                if !is_of_group {
+                    self.flush::<V>(group, now);
                     group.since_ns = io.since_ns;
                     group.submitted_ns = io.submitted_ns;
-                    group.op = io.op;
+                    (group.part, group.op) = (io.part, io.op);
                 }
                 group.ios += 1;
                 group.bytes += u64::from(result as u32);
             }
         }
         self.state.in_flight -= 1;
-        if !OPEN {
+        if !V::OPEN {
             self.state.slots[slot as usize].since_ns = now;
         }
         self.state.free.push(slot);
@@ -513,7 +513,7 @@ impl Hot {
 
     /// Records the I/Os of a group.
     #[inline(always)]
-    fn flush(&mut self, group: &mut Group, now: u64) {
+    fn flush<V: Variant>(&mut self, group: &mut Group, now: u64) {
         if group.ios == 0 {
             return;
         }
@@ -521,7 +521,8 @@ impl Hot {
         state.completed += group.ios;
         if state.counting {
             let op = usize::from(group.op);
-            let tally = &mut state.tally.ops[op];
+            let part = if V::MANY { usize::from(group.part) } else { 0 };
+            let tally = &mut state.tallies.parts[part].ops[op];
             tally.ios += group.ios;
             tally.bytes += group.bytes;
             if let Some(lat) = &mut tally.lat {
@@ -545,7 +546,7 @@ impl Hot {
             return;
         }
         let op = usize::from(io.op);
-        let tally = &mut state.tally.ops[op];
+        let tally = &mut state.tallies.parts[usize::from(io.part)].ops[op];
         tally.ios += 1;
         tally.bytes += u64::from(result as u32);
         if let Some(lat) = &mut tally.lat {
@@ -573,7 +574,7 @@ impl Hot {
             state.failing_since_ns = now;
         }
         if state.counting {
-            state.failures.add(ALL_OPS[usize::from(io.op)], -result, io.offset);
+            state.failures.add(ALL_OPS[usize::from(io.op)], -result, io.offset, io.part);
         } else {
             state.failures.in_a_row += 1;
         }
@@ -596,10 +597,16 @@ impl Hot {
         self.shared.beat(self.index);
         self.state.counting = false;
         self.note_cpu();
-        if !self.state.tally.is_empty() {
-            self.send_tally();
+        if !self.state.tallies.is_empty() {
+            self.send_tallies();
         }
-        self.state.outcome.failures = self.state.failures.kinds().to_vec();
+        self.note_failures();
+    }
+
+    fn note_failures(&mut self) {
+        let state = &mut self.state;
+        state.outcome.failures = state.failures.kinds().to_vec();
+        state.outcome.errors = state.failures.by_part().to_vec();
     }
 
     /// Waits for everything in flight. Not counted, but still checked when verifying.
@@ -610,7 +617,7 @@ impl Hot {
             self.push_again(backend);
             backend.submit_and_wait(u32::from(self.state.aside.is_empty()), None)?;
             let now = self.clock.now();
-            self.reap::<B, false, false>(backend, now);
+            self.reap::<B, Closed>(backend, now);
             if self.state.in_flight < before {
                 self.shared.beat(self.index);
             }
@@ -620,13 +627,13 @@ impl Hot {
 
     /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
     #[cold]
-    fn wait_for_arrival<const OPEN: bool>(&mut self, now: u64, submit_calls: u64) -> u64 {
+    fn wait_for_arrival<V: Variant>(&mut self, now: u64, submit_calls: u64) -> u64 {
         let idle_until = match &self.arrivals {
             Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
             None => self.clock.now(),
         };
         if idle_until >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
-            self.cross_mark::<OPEN>(now, idle_until, submit_calls);
+            self.cross_mark::<V>(now, idle_until, submit_calls);
         }
         idle_until
     }

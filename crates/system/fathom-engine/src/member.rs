@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use fathom_hist::Histogram;
-use fathom_record::{IoFailure, QuotedLatency, TargetRecord};
+use fathom_plan::TargetId;
+use fathom_record::{QuotedLatency, TargetRecord};
 
 use crate::shared::WorkerSummary;
 use crate::tally::{SYNC, Tally};
@@ -49,6 +50,7 @@ impl Member {
 
 /// The targets' records, in the order of the step; none for a single target, whose share is the whole.
 pub(crate) fn records(
+    targets: &[TargetId],
     members: &[Member],
     plans: &[Arc<WorkerPlan>],
     summaries: &[Option<Box<WorkerSummary>>],
@@ -56,17 +58,17 @@ pub(crate) fn records(
     if members.len() < 2 {
         return Vec::new();
     }
-    let threads = plans.len() / members.len();
-    let record = |(i, member): (usize, &Member)| {
-        let of_target = i * threads..(i + 1) * threads;
-        let failures = summaries[of_target.clone()].iter().flatten().flat_map(|s| &s.failures);
-        TargetRecord {
-            target: plans[of_target.start].target.id.clone(),
-            ios: member.ios,
-            bytes: member.bytes,
-            errors: failures.map(|f: &IoFailure| f.count).sum(),
-            lat: member.latency(),
-        }
+    let mut errors = vec![0; members.len()];
+    for (plan, summary) in plans.iter().zip(summaries) {
+        let counted = summary.iter().flat_map(|summary| &summary.errors);
+        plan.parts.iter().zip(counted).for_each(|(part, count)| errors[part.member] += count);
+    }
+    let record = |((target, member), errors): ((&TargetId, &Member), u64)| TargetRecord {
+        target: target.clone(),
+        ios: member.ios,
+        bytes: member.bytes,
+        errors,
+        lat: member.latency(),
     };
-    members.iter().enumerate().map(record).collect()
+    targets.iter().zip(members).zip(errors).map(record).collect()
 }

@@ -13,7 +13,7 @@ use crate::buffer::{Area, Buffers};
 use crate::clock::{Clock, thread_cpu_ns};
 use crate::data::Content;
 use crate::draw::Draw;
-use crate::hot::{Hot, Limits, State};
+use crate::hot::{Hot, Limits, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::rig::Rig;
 use crate::shared::{FromWorker, Shared, Window};
@@ -52,7 +52,7 @@ fn calibrate(depth: u32, batch: u32, writes: bool) -> f64 {
     shared.end_by(start_ns + CALIBRATION_NS);
     let cpu_before = thread_cpu_ns();
     let window = Window { start_ns, interval_ns: u64::from(u32::MAX) };
-    let ran = hot.run::<_, false, false>(&mut rig, window);
+    let ran = hot.run::<_, Plain>(&mut rig, window);
     let cpu_ns = thread_cpu_ns() - cpu_before;
     let ios = hot.state.outcome.ios;
     if ran.is_err() || ios == 0 { 0.0 } else { cpu_ns as f64 / ios as f64 }
@@ -74,6 +74,7 @@ pub(crate) fn bare_hot(
     let mut rng = Rng::new(1, 0);
     let used_ops = ops_of(mix, None);
     let (_spare_to, spare_tallies) = channel();
+    let offsets = Offsets::new(Pattern::Random, span, 1, None).expect("no parameter to be wrong");
     let hot = Hot {
         index: 0,
         clock: Clock::get(),
@@ -81,12 +82,12 @@ pub(crate) fn bare_hot(
         to_collector,
         spare_tallies,
         buffers: Buffers::NONE,
-        offsets: Offsets::new(Pattern::Random, span, 1, None).expect("no parameter to be wrong"),
+        parts: Parts::new(offsets, Vec::new(), queue_depth, false),
         draw: Draw::new(mix, &[BlockSize { bytes: BLOCK_BYTES, share_pct: 100 }]),
         content: Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, 1, &mut rng),
         rng,
-        trimmer: None,
-        ledger: None,
+        trimmers: Vec::new(),
+        ledgers: Vec::new(),
         arrivals: None,
         limits: Limits {
             queue_depth,
@@ -97,7 +98,7 @@ pub(crate) fn bare_hot(
             sync_at_end: false,
         },
         used_ops,
-        state: State::new(queue_depth, used_ops),
+        state: State::new(queue_depth, 1, used_ops),
     };
     Ok((hot, Area::new(queue_depth as usize, BLOCK_BYTES as usize)?))
 }

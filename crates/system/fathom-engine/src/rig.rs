@@ -45,14 +45,19 @@ impl<B: Backend> Rig<B> {
         Ok(Rig { backend: ManuallyDrop::new(backend), area: ManuallyDrop::new(area) })
     }
 
-    /// Reads `len` bytes at `offset` into slot 0, while nothing else is in flight: bytes moved, or a negative errno.
+    /// Reads `len` bytes at an offset of a part into slot 0, while nothing else is in flight: bytes moved, or a negative errno.
     /// `None`: `gives_up` said so before there was an answer.
     ///
     /// # Errors
     /// When the engine itself fails.
-    pub(crate) fn read_alone(&mut self, offset: u64, len: u32, gives_up: &dyn Fn() -> bool) -> io::Result<Option<i32>> {
+    pub(crate) fn read_alone(
+        &mut self,
+        (part, offset): (u16, u64),
+        len: u32,
+        gives_up: &dyn Fn() -> bool,
+    ) -> io::Result<Option<i32>> {
         let buffer = self.area.slot(0);
-        self.backend.push(&Io { slot: 0, op: Op::Read, len, offset, buffer });
+        self.backend.push(&Io { slot: 0, part, op: Op::Read, len, offset, buffer });
         self.backend.submit()?;
         let mut pauses = Pauses::new();
         loop {

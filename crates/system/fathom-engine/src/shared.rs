@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use fathom_record::{FeatureUse, IoFailure, StepFailure, VerifyReport};
 
-use crate::tally::{OPS, OpTotals, Tally};
+use crate::tally::{OPS, OpTotals, Tallies};
 
 /// The measured window, on the scale of [`crate::clock::Clock`].
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +134,8 @@ pub(crate) struct WorkerSummary {
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) migrations: Option<u64>,
     pub(crate) failures: Vec<IoFailure>,
+    /// `[part]`: failed I/Os.
+    pub(crate) errors: Vec<u64>,
     /// Sum and number of measured batch stamp errors.
     pub(crate) stamp_error_ns: (u64, u64),
     /// I/Os submitted and calls that submitted them.
@@ -161,7 +163,7 @@ pub(crate) enum FromWorker {
     /// Left without having done anything, because the step was stopped.
     Left { worker: u32 },
     /// A finished interval that has I/Os.
-    Interval { worker: u32, tally: Box<Tally> },
+    Interval { worker: u32, tallies: Tallies },
     /// The window is over for this worker and its I/O drained.
     Drained { worker: u32, summary: Box<WorkerSummary> },
     /// Read back what it wrote.

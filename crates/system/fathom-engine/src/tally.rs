@@ -36,24 +36,34 @@ pub(crate) struct OpTally {
     pub(crate) lat: Option<Histogram>,
 }
 
-/// One interval of one worker. Boxed once, then sent to the collector and back.
+/// One interval of one worker on one of its targets.
 pub(crate) struct Tally {
-    /// Number of the interval within the window.
-    pub(crate) interval: u32,
     /// `[op]`.
     pub(crate) ops: [OpTally; OPS],
 }
 
-impl Tally {
+/// One interval of one worker. Made once, then sent to the collector and back.
+pub(crate) struct Tallies {
+    /// Number of the interval within the window.
+    pub(crate) interval: u32,
+    /// `[part]`: of each of its targets.
+    pub(crate) parts: Box<[Tally]>,
+}
+
+impl Tallies {
     /// Empty, with histograms for the operations in `used`.
-    pub(crate) fn new(used: [bool; OPS]) -> Box<Self> {
+    pub(crate) fn new(parts: usize, used: [bool; OPS]) -> Self {
         let op = |used: bool| OpTally { ios: 0, bytes: 0, lat: used.then(Histogram::new) };
-        Box::new(Tally { interval: 0, ops: used.map(op) })
+        Tallies { interval: 0, parts: (0..parts).map(|_| Tally { ops: used.map(op) }).collect() }
+    }
+
+    fn ops(&self) -> impl Iterator<Item = &OpTally> {
+        self.parts.iter().flat_map(|tally| &tally.ops)
     }
 
     /// Forgets all, keeps the memory.
     pub(crate) fn clear(&mut self) {
-        for op in &mut self.ops {
+        for op in self.parts.iter_mut().flat_map(|tally| &mut tally.ops) {
             op.ios = 0;
             op.bytes = 0;
             if let Some(lat) = &mut op.lat {
@@ -64,12 +74,12 @@ impl Tally {
 
     /// Completed I/Os; syncs are none.
     pub(crate) fn ios(&self) -> u64 {
-        self.ops[..SYNC].iter().map(|op| op.ios).sum()
+        self.parts.iter().flat_map(|tally| &tally.ops[..SYNC]).map(|op| op.ios).sum()
     }
 
     /// Whether nothing completed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ops.iter().all(|op| op.ios == 0)
+        self.ops().all(|op| op.ios == 0)
     }
 }
 
@@ -82,18 +92,24 @@ pub(crate) struct OpTotals {
     pub(crate) service: Option<Histogram>,
 }
 
-/// Failed I/Os by operation and errno.
-#[derive(Default)]
+/// Failed I/Os by operation and errno, and of each target.
 pub(crate) struct Failures {
     kinds: Vec<IoFailure>,
+    by_part: Vec<u64>,
     /// Failures since the last success.
     pub(crate) in_a_row: u64,
 }
 
 impl Failures {
+    /// None, of a worker with so many targets.
+    pub(crate) fn new(parts: usize) -> Self {
+        Failures { kinds: Vec::new(), by_part: vec![0; parts], in_a_row: 0 }
+    }
+
     /// Counts one.
-    pub(crate) fn add(&mut self, op: Op, errno: i32, offset_bytes: u64) {
+    pub(crate) fn add(&mut self, op: Op, errno: i32, offset_bytes: u64, part: u16) {
         self.in_a_row += 1;
+        self.by_part[usize::from(part)] += 1;
         if let Some(kind) = self.kinds.iter_mut().find(|k| k.op == op && k.errno == errno) {
             kind.count += 1;
             return;
@@ -104,11 +120,17 @@ impl Failures {
     /// Forgets the counted ones: the ramp is over.
     pub(crate) fn clear(&mut self) {
         self.kinds.clear();
+        self.by_part.fill(0);
     }
 
     /// What was counted.
     pub(crate) fn kinds(&self) -> &[IoFailure] {
         &self.kinds
+    }
+
+    /// `[part]`: how many of what was counted.
+    pub(crate) fn by_part(&self) -> &[u64] {
+        &self.by_part
     }
 }
 

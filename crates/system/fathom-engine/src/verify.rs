@@ -16,7 +16,7 @@ use crate::buffer::Area;
 use crate::offsets::Span;
 use crate::shared::Shared;
 use crate::target::ReadBack;
-use crate::worker::WorkerPlan;
+use crate::worker::{Part, WorkerPlan};
 
 /// Findings that are reported one by one.
 const EXAMPLES_MAX: usize = 8;
@@ -84,13 +84,13 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger when the step asks for verification.
+    /// A ledger for each target of the worker when the step asks for verification.
     ///
     /// # Errors
     /// When the workload cannot be verified.
-    pub(crate) fn for_step(plan: &WorkerPlan, step: &Step) -> Result<Option<Self>, StepFailure> {
+    pub(crate) fn for_step(plan: &WorkerPlan, step: &Step) -> Result<Vec<Self>, StepFailure> {
         if step.workload.verify.is_none() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let what = || msg!("engine-verify");
         let sizes: Vec<u32> = step.workload.block_sizes.iter().map(|b| b.bytes).collect();
@@ -103,17 +103,20 @@ impl Ledger {
             return Err(refused(what(), msg!("engine-verify-trims"), msg!("engine-verify-trims-help")));
         }
         let writes = step.workload.mix.write_pct > 0;
-        let entries = if writes { vec![Entry::default(); plan.span.count as usize] } else { Vec::new() };
-        Ok(Some(Ledger {
-            span: plan.span,
-            seed: step.seed,
-            sizes,
-            entries,
-            in_flight: vec![InFlight::default(); plan.limits.queue_depth as usize].into_boxed_slice(),
-            writes,
-            source: ReadBack::new(&plan.target)?,
-            report: VerifyReport::default(),
-        }))
+        let ledger = |part: &Part| {
+            let entries = if writes { vec![Entry::default(); part.span.count as usize] } else { Vec::new() };
+            Ok(Ledger {
+                span: part.span,
+                seed: step.seed,
+                sizes: sizes.clone(),
+                entries,
+                in_flight: vec![InFlight::default(); plan.limits.queue_depth as usize].into_boxed_slice(),
+                writes,
+                source: ReadBack::new(&part.target)?,
+                report: VerifyReport::default(),
+            })
+        };
+        plan.parts.iter().map(ledger).collect()
     }
 
     /// A read is about to be issued.

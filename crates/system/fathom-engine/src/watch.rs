@@ -212,7 +212,7 @@ impl Watch {
             start_ns,
             runtime_ns,
             intervals: self.intervals.close(runtime_ns),
-            targets: member::records(&self.members, &self.crew.plans, &self.summaries),
+            targets: member::records(&step.targets, &self.members, &self.crew.plans, &self.summaries),
             plans: self.crew.plans.clone(),
             summaries: self.summaries,
             abandoned,
@@ -299,12 +299,13 @@ impl Watch {
                 self.crew.shared.end_by(0);
             }
             FromWorker::Left { worker } => self.ended[worker as usize] = true,
-            FromWorker::Interval { worker, tally } => {
-                self.intervals.add(worker, &tally);
-                let of_target = self.crew.plans.len() / self.members.len().max(1);
-                self.members[worker as usize / of_target.max(1)].add(&tally);
-                // The worker may be gone already; then the tally is simply dropped.
-                let _ = self.crew.spare_to[worker as usize].send(tally);
+            FromWorker::Interval { worker, tallies } => {
+                self.intervals.add(worker, &tallies);
+                for (part, tally) in self.crew.plans[worker as usize].parts.iter().zip(&tallies.parts) {
+                    self.members[part.member].add(tally);
+                }
+                // The worker may be gone already; then they are simply dropped.
+                let _ = self.crew.spare_to[worker as usize].send(tallies);
             }
             FromWorker::Drained { worker, summary } => {
                 self.ended[worker as usize] = true;

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use fathom_message::{Message, msg};
+use fathom_message::{Arg, Join, Message, msg};
 use fathom_plan::{EngineName, Step};
 use fathom_random::Rng;
-use fathom_record::{FeatureName, FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
 
 use crate::backend::libaio::Libaio;
@@ -21,24 +21,33 @@ use crate::buffer::{Area, Buffers};
 use crate::clock::Clock;
 use crate::data::Content;
 use crate::draw::Draw;
-use crate::hot::{Hot, Limits, State};
+use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
 use crate::rig::Rig;
 use crate::shared::{FromWorker, Shared, Stage, Window, WorkerSummary};
-use crate::tally::{Tally, ops_of};
+use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
-use crate::verify::Ledger;
+use crate::verify::{Ledger, merge};
+
+/// What a worker does on one target.
+#[derive(Clone)]
+pub(crate) struct Part {
+    /// Position of the target in the step.
+    pub(crate) member: usize,
+    pub(crate) target: Arc<Target>,
+    /// Blocks this worker may touch.
+    pub(crate) span: Span,
+}
 
 /// Everything a worker is given.
 pub(crate) struct WorkerPlan {
     pub(crate) index: u32,
     /// All workers of the step.
     pub(crate) workers: u32,
-    pub(crate) target: Arc<Target>,
+    /// At least one.
+    pub(crate) parts: Vec<Part>,
     pub(crate) step: Arc<Step>,
-    /// Blocks this worker may touch.
-    pub(crate) span: Span,
     /// CPUs it is bound to; empty: all.
     pub(crate) cpus: Vec<u32>,
     pub(crate) limits: Limits,
@@ -60,7 +69,8 @@ impl WorkerPlan {
 
     /// A failure of this thread.
     pub(crate) fn failed(&self, doing: Message, source: &std::io::Error, help: Message) -> StepFailure {
-        let target = self.target.id.as_str().to_owned();
+        let targets = self.parts.iter().map(|part| part.target.id.as_str().to_owned());
+        let target = Arg::names(targets, Join::Comma);
         let what = msg!("engine-thread", thread = self.name(), target = target, doing = doing);
         StepFailure::failed(what, source, help)
     }
@@ -70,7 +80,7 @@ impl WorkerPlan {
 pub(crate) struct Lines {
     pub(crate) shared: Arc<Shared>,
     pub(crate) to_collector: Sender<FromWorker>,
-    pub(crate) spare_tallies: Receiver<Box<Tally>>,
+    pub(crate) spare_tallies: Receiver<Tallies>,
 }
 
 /// Body of the thread.
@@ -108,20 +118,21 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     let stopped = || shared.is_stopped() || shared.is_abandoned();
     let (hot, area) = set_up(plan, lines)?;
     let engine = plan.step.engine;
-    let (depth, target) = (plan.limits.queue_depth, &*plan.target);
+    let (depth, parts) = (plan.limits.queue_depth, &plan.parts[..]);
+    let opened = || parts.iter().map(|part| part.target.open()).collect::<Result<Vec<_>, _>>();
     match engine.name {
         EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
-        EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| target.open().map(Psync::engine))?),
-        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(target.open()?, depth))?),
-        EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(target.open()?, &target.id, plan.span))?),
+        EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| opened().map(Psync::engine))?),
+        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(opened()?, depth))?),
+        EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(parts))?),
         EngineName::IoUring => {
-            let mut rig = Rig::new(area, |area| Uring::new(target, depth, engine, area))?;
-            Uring::look(&mut rig, target, engine, &stopped)?;
+            let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
+            Uring::look(&mut rig, parts, engine, &stopped)?;
             run_on(plan, hot, rig)
         }
         EngineName::IoUringCmd => {
-            let mut rig = Rig::new(area, |area| UringCmd::new(target, depth, engine, area))?;
-            UringCmd::look(&mut rig, target, engine, &stopped)?;
+            let mut rig = Rig::new(area, |area| UringCmd::new(parts, depth, engine, area))?;
+            UringCmd::look(&mut rig, parts, engine, &stopped)?;
             run_on(plan, hot, rig)
         }
     }
@@ -172,9 +183,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
             msg!("engine-no-buffers-help"),
         )
     })?;
-    let offset_seed = rng.next_u64();
-    let offsets = Offsets::new(workload.pattern, plan.span, offset_seed, step.length.passes)
-        .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))?;
+    let mut offsets = |part: &Part| {
+        Offsets::new(workload.pattern, part.span, rng.next_u64(), step.length.passes)
+            .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))
+    };
+    let [first, others @ ..] = &plan.parts[..] else { unreachable!("a worker drives at least one target") };
+    let (first, others) = (offsets(first)?, others.iter().map(offsets).collect::<Result<Vec<_>, _>>()?);
+    let trims = workload.mix.trim_pct > 0;
+    let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
     let content = Content::new(workload.data, step.seed, &mut rng);
     let used_ops = ops_of(workload.mix, workload.durability.sync);
     if workload.mix.write_pct > 0 {
@@ -187,16 +203,16 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         to_collector: lines.to_collector,
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
-        offsets,
+        parts: Parts::new(first, others, depth, step.load.rate.is_some()),
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
         content,
-        trimmer: if workload.mix.trim_pct > 0 { Some(Trimmer::new(&plan.target)?) } else { None },
-        ledger: Ledger::for_step(plan, step)?,
+        trimmers: trimmers.collect::<Result<_, _>>()?,
+        ledgers: Ledger::for_step(plan, step)?,
         arrivals: None,
         limits: plan.limits,
         used_ops,
-        state: State::new(depth, used_ops),
+        state: State::new(depth, plan.parts.len(), used_ops),
     };
     Ok((hot, area))
 }
@@ -232,8 +248,11 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         Stage::Release => Some(true),
         Stage::Abandon => Some(false),
     });
-    if released && let Some(ledger) = hot.ledger.take() {
-        let report = ledger.conclude(plan, &hot.shared)?;
+    if released && !hot.ledgers.is_empty() {
+        let mut report = VerifyReport::default();
+        for ledger in std::mem::take(&mut hot.ledgers) {
+            merge(&mut report, &ledger.conclude(plan, &hot.shared)?);
+        }
         let _ = to_collector.send(FromWorker::Verified { report: Box::new(report) });
     }
     Ok(())
@@ -256,17 +275,21 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
 }
 
 fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
-    // See `Hot::run`.
-    let paranoid = plan.step.engine.paranoid || plan.limits.sync.is_some();
+    // See `Variant`.
+    let stamped = plan.step.engine.paranoid || plan.limits.sync.is_some();
     let Some(rate) = plan.step.load.rate else {
-        return if paranoid { hot.run::<B, false, true>(rig, window) } else { hot.run::<B, false, false>(rig, window) };
+        return match (stamped, &plan.parts[..]) {
+            (true, _) => hot.run::<B, ClosedStamped>(rig, window),
+            (false, [_]) => hot.run::<B, Plain>(rig, window),
+            (false, _) => hot.run::<B, Closed>(rig, window),
+        };
     };
     sharpen_timers();
     let iops = rate.iops / f64::from(plan.workers);
     // Threads take turns: the sum of their equal gaps is again a sequence of equal gaps.
     let first_ns = hot.clock.now() + (1e9 / rate.iops * f64::from(plan.index)) as u64;
     hot.arrivals = Some(Arrivals::new(iops, rate.process, first_ns, plan.intervals_max));
-    if paranoid { hot.run::<B, true, true>(rig, window) } else { hot.run::<B, true, false>(rig, window) }
+    if stamped { hot.run::<B, OpenStamped>(rig, window) } else { hot.run::<B, Open>(rig, window) }
 }
 
 fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
@@ -279,7 +302,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
         gave_up: outcome.gave_up,
         totals: outcome.totals,
         ios: outcome.ios,
-        passes: hot.offsets.passes(),
+        passes: hot.parts.passes(),
         in_flight_max: outcome.in_flight_max,
         in_flight_area: outcome.in_flight_area,
         occupied_area: outcome.occupied_area,
@@ -287,6 +310,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
         cpus_seen: outcome.cpus_seen,
         migrations: None,
         failures: outcome.failures,
+        errors: outcome.errors,
         stamp_error_ns: outcome.stamp_error_ns,
         submitted: (outcome.submitted_ios, outcome.submit_calls),
         open: hot.arrivals.as_ref().map(|arrivals| arrivals.summary(end_ns)),

@@ -128,11 +128,12 @@ impl<'a> Match<'a> {
 pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
     let group = if groups { step.group.as_str() } else { "" };
     let load = format!(
-        "{group}|{:?}|{}|{:?}|{}|{}|{}|{}|{}|{}|{}",
+        "{group}|{:?}|{}|{:?}|{:?}|{}|{}|{}|{}|{}|{}|{}",
         step.role.test,
         step.op,
         // A write that is made durable is another load than one that is not.
         step.durability,
+        step.spread,
         step.read_pct,
         step.pattern,
         step.block_size_bytes,

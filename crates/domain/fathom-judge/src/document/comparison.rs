@@ -1,7 +1,7 @@
 //! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
 
 use fathom_message::{Message, Unit};
-use fathom_plan::{Durability, Pattern, ReadWrite};
+use fathom_plan::{Durability, Pattern, ReadWrite, Spread};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
@@ -170,8 +170,12 @@ pub struct ComparedLoad {
     pub pattern: Pattern,
     /// Largest block of the split.
     pub block_size_bytes: u32,
-    /// Per target.
+    /// Of each target or of the step, as `spread` says.
     pub threads: u32,
+    /// Which targets a thread drives.
+    #[serde(default, skip_serializing_if = "Spread::is_default")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub spread: Spread,
     /// Per thread.
     pub queue_depth: u32,
     /// Number of targets.
@@ -191,6 +195,7 @@ impl ComparedLoad {
             pattern: step.pattern,
             block_size_bytes: step.block_size_bytes,
             threads: step.threads,
+            spread: step.spread,
             queue_depth: step.queue_depth,
             devices: step.devices,
             durability: step.durability,

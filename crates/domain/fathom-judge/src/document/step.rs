@@ -1,7 +1,7 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::{Durability, EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite};
+use fathom_plan::{Durability, EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite, Spread};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
@@ -75,8 +75,12 @@ pub struct StepView {
     pub direct: bool,
     /// Footprint, when known.
     pub footprint_bytes: Option<u64>,
-    /// Per target.
+    /// Of each target or of the step, as `spread` says.
     pub threads: u32,
+    /// Which targets a thread drives.
+    #[serde(default, skip_serializing_if = "Spread::is_default")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub spread: Spread,
     /// Per thread.
     pub queue_depth: u32,
     /// Number of targets.

@@ -94,7 +94,7 @@ pub(super) fn limit(step: &StepView) -> Message {
 /// The part that limits the step: `the device`, `the cores of its threads`.
 pub(super) fn limiting_part(step: &StepView) -> Message {
     match step.limit.name {
-        LimitName::Core if step.threads * step.devices == 1 => msg!("verdict-limit-one-core"),
+        LimitName::Core if step.spread.workers(step.threads, step.devices) == 1 => msg!("verdict-limit-one-core"),
         LimitName::Core => msg!("verdict-limit-cores"),
         name => name.message(),
     }

@@ -167,12 +167,11 @@ impl Observation {
     /// I/Os in flight over all threads and targets.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        let per_thread = if self.step.engine.name.is_synchronous() { 1 } else { self.step.load.queue_depth };
-        per_thread * self.threads()
+        self.step.in_flight_max()
     }
 
     pub(super) fn threads(&self) -> u32 {
-        self.step.load.threads * self.step.targets.len() as u32
+        self.step.workers()
     }
 
     /// The load as ceilings see it.

@@ -277,7 +277,7 @@ fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_un
         host.cpus[0].1.softirq_ns = SECOND_NS / 4;
         record.threads = vec![fathom_record::ThreadRecord {
             index: 0,
-            target: "/dev/some".into(),
+            targets: vec!["/dev/some".into()],
             cpus_allowed: Vec::new(),
             cpus_seen: vec![0],
             migrations: Some(migrations),
@@ -495,7 +495,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
     record.threads = (0..2)
         .map(|i| fathom_record::ThreadRecord {
             index: i,
-            target: "/dev/some".into(),
+            targets: vec!["/dev/some".into()],
             cpus_allowed: vec![i],
             cpus_seen: vec![i],
             migrations: None,

@@ -8,7 +8,7 @@ use super::units::{fio_file_names, fio_rates};
 use super::{Job, Keys};
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
-use crate::step::{EngineName, Step, TargetId};
+use crate::step::{Spread, Step, TargetId};
 
 /// Notes and errors of one job while it is put together.
 pub(super) struct Reader<'r, 'a> {
@@ -44,10 +44,6 @@ pub(super) fn step(
     let first = group[0];
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
-    // Equal sections have equally many files, or their loads on each file would differ.
-    if let Some(i) = files.iter().position(|f| f.len() != files[0].len()) {
-        return Err(source.error(group[i].section.span.clone(), msg!("fio-unequal-files"), None));
-    }
     if group.len() > 1 {
         let names = Arg::names(group.iter().map(|j| j.section.name.as_str()), Join::Comma);
         push_note(reader.notes, msg!("fio-sections-at-once", sections = names));
@@ -164,7 +160,7 @@ impl Reader<'_, '_> {
             }
             self.set(&mut knobs, "direct", if on { "0" } else { "1" })?;
         }
-        let spread = self.load(&mut knobs, files)?;
+        let parts = self.load(&mut knobs, files)?;
         self.length(&mut knobs)?;
         self.rate(&mut knobs, sections)?;
         // A file is as large as its region here: where the two differ, fio would touch a part of its file.
@@ -178,48 +174,24 @@ impl Reader<'_, '_> {
             self.remark_on_iec(entry);
             let text = entry.value.as_deref().unwrap_or_default();
             // fio divides a job's size by its files.
-            let part = fathom_units::parse_size(text).map(|bytes| (bytes / spread as u64).to_string());
+            let part = fathom_units::parse_size(text).map(|bytes| (bytes / parts as u64).to_string());
             self.set(&mut knobs, "size", part.as_deref().unwrap_or(text))?;
         }
         Ok(knobs)
     }
 
-    /// Threads and depth per file such that as many I/Os are in flight as in fio.
+    /// Threads and depth; in how many parts fio divides the size. A job that names several files goes round them all.
     fn load(&mut self, knobs: &mut Knobs, files: usize) -> Result<usize, SourceError> {
         let jobs = self.bounded("numjobs", THREADS_MAX)?;
         let depth = self.bounded("iodepth", QUEUE_DEPTH_MAX)?;
         let own_files = !self.keys.contains_key("filename");
-        let (threads, queue_depth) = if own_files {
-            (1, depth)
-        } else if jobs % files == 0 {
-            (jobs / files, depth)
-        } else if depth % files == 0 && !self.is_synchronous() {
-            (jobs, depth / files)
-        } else {
-            let message = msg!("fio-uneven-files", jobs = jobs, depth = depth, files = files);
-            return Err(self.error("filename", message, msg!("fio-uneven-files-help")));
-        };
-        let spread = if own_files { 1 } else { files };
-        if spread > 1 {
-            let (threads, queue_depth) = (threads as u64, queue_depth as u64);
-            let note = msg!(
-                "fio-files-in-turn",
-                jobs = jobs,
-                depth = depth,
-                files = files,
-                threads = threads,
-                queue_depth = queue_depth
-            );
-            push_note(self.notes, note);
+        let parts = if own_files { 1 } else { files };
+        if parts > 1 {
+            self.set(knobs, "spread", Spread::AllTargets.as_str())?;
         }
-        self.set(knobs, "numjobs", &threads.to_string())?;
-        self.set(knobs, "iodepth", &queue_depth.to_string())?;
-        Ok(spread)
-    }
-
-    fn is_synchronous(&self) -> bool {
-        let name = self.value("ioengine").unwrap_or("psync");
-        EngineName::ALL.iter().any(|e| e.as_str() == name && e.is_synchronous())
+        self.set(knobs, "numjobs", &if own_files { 1 } else { jobs }.to_string())?;
+        self.set(knobs, "iodepth", &depth.to_string())?;
+        Ok(parts)
     }
 
     /// `runtime`, `time_based`, `loops`, `io_size`: without `time_based` fio stops after the region.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::knobs::Knobs;
-use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, TargetId};
+use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Spread, TargetId};
 use crate::words::{lines, source_words};
 
 fn env(name: &str) -> Option<String> {
@@ -313,7 +313,7 @@ fn equal_sections_over_different_files_are_one_step() {
 }
 
 #[test]
-fn several_files_of_a_job_keep_as_many_ios_in_flight() {
+fn a_job_of_several_files_goes_round_them() {
     let of = |jobs: u32, depth: u32| {
         let text = format!(
             "[a]\nfilename=f:/dev/a\\:b\ndirectory=/d\nioengine=libaio\nnumjobs={jobs}\niodepth={depth}\nsize=2m\n"
@@ -321,16 +321,12 @@ fn several_files_of_a_job_keep_as_many_ios_in_flight() {
         plan(&text).steps.remove(0)
     };
     let step = of(2, 8);
-    assert_eq!((step.load.threads, step.load.queue_depth), (1, 8));
+    assert_eq!((step.load.threads, step.load.queue_depth, step.load.spread), (2, 8, Spread::AllTargets));
     assert_eq!(paths(&step), ["/d/f", "/dev/a:b"]);
     assert_eq!(step.workload.region.size_bytes, Some(1 << 20), "fio divides the size by the files");
-    assert_eq!((of(1, 8).load.threads, of(1, 8).load.queue_depth), (1, 4));
-    assert_snapshot!(error("[a]\nfilename=f:g\niodepth=3\nioengine=libaio\n"), @r"
-    error: 1 job x 3 I/Os in flight do not divide by 2 files
-      job.fio:2:10
-    2 | filename=f:g
-      |          ^^^ fio lets each job go round all files; write one section per file instead
-    ");
+    assert_eq!((of(1, 3).load.threads, of(1, 3).load.queue_depth, of(1, 3).workers()), (1, 3, 1));
+    let two = plan("[a]\nfilename=f:g\nsize=1m\n[b]\nfilename=h:i\nsize=1m\n");
+    assert_eq!(two.steps.iter().map(paths).collect::<Vec<_>>(), [["f", "g"], ["h", "i"]], "each goes round its own");
 }
 
 #[test]
@@ -626,4 +622,50 @@ fn a_passthrough_job_of_fio_is_taken_and_written_with_its_command_type() {
     assert!(!written.contains("direct="), "fio's passthrough refuses it: {written}");
     assert_eq!(plan(&written).steps.remove(0).engine, step.engine);
     assert!(line_error("ioengine=io_uring_cmd\ncmd_type=scsi").contains("only NVMe commands"));
+}
+
+#[test]
+fn threads_with_several_targets_are_jobs_with_several_files() {
+    let step = |spread: &str, threads: &str| {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("spread", spread), ("numjobs", threads), ("iodepth", "8"), ("size", "1m")] {
+            knobs.set(key, value).expect("a knob");
+        }
+        let targets = ["f", "g", "h"].map(TargetId::new).to_vec();
+        knobs.build(0, "A", targets, &mut Vec::new()).expect("a step")
+    };
+    let files = |spread, threads| -> Vec<String> {
+        let command = fio_command(&step(spread, threads));
+        let words =
+            command.split(' ').filter(|w| ["--filename", "--numjobs", "--size"].iter().any(|key| w.starts_with(key)));
+        words.map(str::to_owned).collect()
+    };
+    assert_eq!(files("all_targets", "2"), ["--filename=f:g:h", "--size=1m", "--numjobs=2", "--size=3m"]);
+    assert_eq!(
+        files("targets", "2"),
+        ["--size=1m", "--numjobs=2", "--filename=f:h", "--numjobs=1", "--size=2m", "--filename=g", "--numjobs=1"]
+    );
+    assert_eq!(
+        files("targets", "4"),
+        [
+            "--size=1m",
+            "--numjobs=4",
+            "--filename=f",
+            "--numjobs=2",
+            "--filename=g",
+            "--numjobs=1",
+            "--filename=h",
+            "--numjobs=1"
+        ]
+    );
+    assert_eq!(step("targets", "2").label, "4k random read T2 over 3 QD8");
+    // A job file gives the step back.
+    let given = step("all_targets", "2");
+    let text = fio_job_text(std::slice::from_ref(&given), &|message| english(message));
+    let back = plan(&text).steps.remove(0);
+    let load = |step: &Step| (step.load.threads, step.load.spread, step.load.queue_depth);
+    assert_eq!(
+        (load(&back), &back.targets, back.workload.region),
+        (load(&given), &given.targets, given.workload.region)
+    );
 }

@@ -6,7 +6,7 @@ use fathom_units::format_block;
 use super::options::fio_options;
 use super::units::fio_file_name;
 use crate::knobs::print_duration;
-use crate::step::{Pattern, Placement, Step};
+use crate::step::{Pattern, Placement, Spread, Step};
 
 /// The fio command line that comes nearest to a step, for the report's "repeat it".
 ///
@@ -19,15 +19,51 @@ pub fn fio_command(step: &Step) -> String {
         if value.is_empty() { format!("--{key}") } else { format!("--{key}={}", quoted(value)) }
     };
     let shared = options.iter().map(word).collect::<Vec<_>>().join(" ");
-    match &step.targets[..] {
-        [target] => format!("fio --name=fathom --filename={} {shared}", quoted(&fio_file_name(target.as_str()))),
-        targets => {
-            let jobs: Vec<String> = (0..)
-                .zip(targets)
-                .map(|(i, t): (u32, _)| format!("--name=fathom-{i} --filename={}", quoted(&fio_file_name(t.as_str()))))
-                .collect();
+    match &sections_of(step)[..] {
+        [Section { files, own }] => {
+            let own: String = own.iter().map(|(key, value)| format!(" --{key}={value}")).collect();
+            format!("fio --name=fathom --filename={} {shared}{own}", quoted(files))
+        }
+        sections => {
+            let job = |(i, Section { files, own }): (u32, &Section)| {
+                let own: String = own.iter().map(|(key, value)| format!(" --{key}={value}")).collect();
+                format!("--name=fathom-{i} --filename={}{own}", quoted(files))
+            };
+            let jobs: Vec<String> = (0..).zip(sections).map(job).collect();
             format!("fio --name=global {shared} {}", jobs.join(" "))
         }
+    }
+}
+
+/// A section of a job file.
+struct Section {
+    /// In fio's form.
+    files: String,
+    /// Options with other values than those of the step.
+    own: Vec<(&'static str, String)>,
+}
+
+/// The sections that drive the targets as the step does: jobs of fio go round the files of their section.
+fn sections_of(step: &Step) -> Vec<Section> {
+    let section = |targets: &[u32], numjobs: Option<u32>| {
+        let names: Vec<String> = targets.iter().map(|&at| fio_file_name(step.targets[at as usize].as_str())).collect();
+        let mut own = Vec::new();
+        own.extend(numjobs.map(|jobs| ("numjobs", jobs.to_string())));
+        // fio divides a job's size by its files.
+        if let Some(bytes) = step.workload.region.size_bytes.filter(|_| targets.len() > 1) {
+            own.push(("size", format_block(bytes * targets.len() as u64)));
+        }
+        Section { files: names.join(":"), own }
+    };
+    let all: Vec<u32> = (0..step.targets.len() as u32).collect();
+    match step.load.spread {
+        Spread::EachTarget => all.iter().map(|at| section(&[*at], None)).collect(),
+        Spread::AllTargets => vec![section(&all, None)],
+        Spread::Targets if step.workers() > all.len() as u32 => {
+            let threads = step.workers_by_target();
+            all.iter().zip(threads).map(|(at, threads)| section(&[*at], Some(threads.len() as u32))).collect()
+        }
+        Spread::Targets => (0..step.workers()).map(|worker| section(&step.targets_of(worker), Some(1))).collect(),
     }
 }
 
@@ -53,16 +89,19 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
         for remark in fio_remarks(step) {
             text += &format!("; {}\n", say(&remark).replace(['\n', '\r'], " "));
         }
-        for (i, target) in step.targets.iter().enumerate() {
-            text += &format!("[{}]\n", section_name(step, i));
-            // Only the first target of the first stream waits for the step before: the others run beside it.
+        let sections = sections_of(step);
+        for (i, section) in sections.iter().enumerate() {
+            text += &format!("[{}]\n", section_name(step, i, sections.len()));
+            // Only the first section of the first stream waits for the step before: the others run beside it.
             if i == 0 && step.role.stream.as_ref().is_none_or(|stream| stream.index == 0) {
                 text += "stonewall\n";
             }
-            text += &format!("filename={}\n", fio_file_name(target.as_str()));
+            text += &format!("filename={}\n", section.files);
             for (key, value) in fio_options(step) {
                 text += &if value.is_empty() { format!("{key}\n") } else { format!("{key}={value}\n") };
             }
+            // The last word counts.
+            section.own.iter().for_each(|(key, value)| text += &format!("{key}={value}\n"));
         }
         text.push('\n');
     }
@@ -70,13 +109,13 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
 }
 
 /// A stream's section is called as the stream.
-fn section_name(step: &Step, target: usize) -> String {
+fn section_name(step: &Step, section: usize, sections: usize) -> String {
     let is_plain =
         |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     match step.role.stream.as_ref().map(|stream| stream.name.as_str()).filter(is_plain) {
-        Some(name) if step.targets.len() == 1 && name != "global" => name.to_owned(),
-        Some(name) => format!("{name}-{target}"),
-        None => format!("step-{}-{target}", step.index),
+        Some(name) if sections == 1 && name != "global" => name.to_owned(),
+        Some(name) => format!("{name}-{section}"),
+        None => format!("step-{}-{section}", step.index),
     }
 }
 

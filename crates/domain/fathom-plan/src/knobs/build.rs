@@ -243,6 +243,7 @@ impl Knobs {
         }
         Ok(Load {
             threads,
+            spread: self.spread.unwrap_or_default(),
             queue_depth,
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),

@@ -13,7 +13,7 @@ use crate::condition::Conditions;
 use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
 use crate::read_write::ReadWrite;
-use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
+use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
 pub(crate) use build::push_note;
 pub(crate) use spec::Fio;
@@ -95,6 +95,7 @@ pub struct Knobs {
     batch_submit: Option<u32>,
     batch_complete_min: Option<u32>,
     threads: Option<u32>,
+    spread: Option<Spread>,
     engine: Option<EngineName>,
     mode: Option<Mode>,
     direct: Option<bool>,

@@ -10,7 +10,7 @@ use crate::knobs::value::{
 use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, RUNTIME_MAX_NS, THREADS_MAX};
 use crate::read_write::ReadWrite;
 use crate::role::{Precondition, PurgeMeans};
-use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Verify};
+use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
 /// fio's words of `rw`, with its second one for `rw` itself.
 fn rw_words() -> Vec<&'static str> {
@@ -252,6 +252,12 @@ pub(crate) fn parse_rate_process(text: &str) -> Result<RateProcess, Fault> {
             advice(other, &["fixed", "linear", "poisson"]),
         )),
     }
+}
+
+pub(crate) fn parse_spread(text: &str) -> Result<Spread, Fault> {
+    let words = Spread::ALL.map(Spread::as_str);
+    let found = Spread::ALL.into_iter().find(|spread| spread.as_str() == text.trim());
+    found.ok_or_else(|| fault_help(msg!("knob-unknown-spread", text = shorten(text)), advice(text, &words)))
 }
 
 pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {

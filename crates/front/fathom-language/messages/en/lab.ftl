@@ -236,3 +236,6 @@ interval-drifts = changed by { $change } over the window: it has no mean that wo
 interval-rare-events = other steps of the run were disturbed every { $period } or so, which this one was too short to see: needs about { $needs }
 run-floor-learnt = { $step }: runs for { $floor } at least, because steps before it were disturbed every { $period } or so
 run-floor-beyond-budget = { $step }: needs { $floor }, because steps before it were disturbed every { $period } or so, and may run for { $budget }: it will hardly have an interval
+
+lab-thread-of-two-nodes = placement { $placement }: a thread drives targets of several NUMA nodes
+lab-thread-of-two-nodes-help = name the targets of one node, or give each target threads of its own (spread=each_target)

@@ -14,7 +14,9 @@ knob-rwmixwrite = share of writes of a mixed rw, in percent
 knob-bs = block size: bytes per I/O
 knob-bssplit = several block sizes and their shares in percent
 knob-iodepth = I/Os in flight per thread
-knob-numjobs = threads per target
+knob-numjobs = threads on each target; with spread, of all targets together
+knob-spread = which targets a thread drives: each_target (one; every target has so many threads), targets (its share of them) or all_targets (all in turn, as fio does with several files)
+knob-unknown-spread = unknown spread `{ $text }`
 knob-load = threads x queue depth in one word
 knob-iodepth-batch-submit = I/Os handed to the kernel per call at most (capped by the depth)
 knob-iodepth-batch-complete-min = completions waited for per call at least (capped by the depth)
@@ -293,6 +295,8 @@ label-mix = { $read }/{ $write }
 label-write-trim = write { $write }/trim { $trim }
 label-read-write-trim = read { $read }/write { $write }/trim { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
+label-load-over = { $workload } T{ $threads } over { $targets } QD{ $depth }
+label-load-on-all = { $workload } T{ $threads } on all { $targets } QD{ $depth }
 label-at-share = { $load } at { $share } of max
 label-at-rate = { $load } at { $iops }/s
 label-purge = purge
@@ -434,7 +438,6 @@ fio-open-variable = `${"{"}` is not closed
 fio-open-variable-help = write ${"{"}NAME{"}"}
 fio-unset-variable = the variable `{ $name }` is not set
 fio-unset-variable-help = run it as { $name }=... fathom run ...
-fio-unequal-files = sections that run at once need equally many files
 fio-sections-at-once = sections { $sections } run at once in fio: one step over their files
 fio-no-such-engine = ioengine={ $engine } is not supported: Fathom has no such engine
 fio-several-directories = several directories are not supported
@@ -443,12 +446,6 @@ fio-no-file-help = e.g. filename=a:b
 fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own
 fio-direct-and-buffered = direct and buffered say the same twice
 fio-direct-and-buffered-help = keep one
-fio-uneven-files = { $jobs ->
-    [one] 1 job
-   *[other] { $jobs } jobs
-  } x { $depth } I/Os in flight do not divide by { $files } files
-fio-uneven-files-help = fio lets each job go round all files; write one section per file instead
-fio-files-in-turn = fio lets { $jobs } jobs of iodepth { $depth } go round { $files } files; Fathom gives each file threads of its own: T{ $threads } QD{ $queue_depth } on each, as many I/Os in flight in all
 fio-not-a-time = runtime: `{ $text }` is not a time
 fio-not-a-time-help = e.g. 30 or 30s
 fio-time-based = time_based needs a runtime

@@ -70,6 +70,9 @@ sim-few-blocks = its region has only { $blocks ->
    *[other] { $blocks } blocks
   }, and each thread needs one of its own
 sim-few-blocks-help = use fewer threads, a larger size or a smaller block size
+sim-memory-beside-drives = a simulated thread does not drive persistent memory beside drives
+sim-coalescing-of-several = a simulated thread drives one target where interrupts are held back
+sim-one-target-each-help = use spread=each_target
 sim-no-smt = placement smt: this machine has no SMT siblings
 sim-one-node = placements local and remote: this machine has only one NUMA node
 sim-no-such-cpu = placement: CPU { $cpu } does not exist; this machine has CPUs 0-{ $last }

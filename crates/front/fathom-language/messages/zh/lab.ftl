@@ -212,3 +212,6 @@ interval-drifts = 在窗口内变化了 { $change }：没有能持续的均值
 interval-rare-events = 本次运行的其他步骤约每 { $period } 受到一次扰动，本步太短而看不到：约需 { $needs }
 run-floor-learnt = { $step }：至少运行 { $floor }，因为之前的步骤约每 { $period } 受到一次扰动
 run-floor-beyond-budget = { $step }：需要 { $floor }，因为之前的步骤约每 { $period } 受到一次扰动，但最多只能运行 { $budget }：很可能得不出区间
+
+lab-thread-of-two-nodes = placement { $placement }：一个线程访问的目标位于多个 NUMA 节点
+lab-thread-of-two-nodes-help = 只指定同一节点的目标，或让每个目标有自己的线程（spread=each_target）

@@ -14,7 +14,9 @@ knob-rwmixwrite = 混合 rw 中写所占百分比
 knob-bs = 块大小：每个 I/O 的字节数
 knob-bssplit = 多种块大小及其占比（百分比）
 knob-iodepth = 每个线程的在途 I/O 数
-knob-numjobs = 每个目标的线程数
+knob-numjobs = 每个目标的线程数；使用 spread 时为所有目标的线程总数
+knob-spread = 一个线程访问哪些目标：each_target（一个；每个目标都有这么多线程）、targets（分到的一部分）或 all_targets（轮流访问全部，如 fio 指定多个文件）
+knob-unknown-spread = 未知的 spread：`{ $text }`
 knob-load = 线程数 x 队列深度，合写为一个词
 knob-iodepth-batch-submit = 每次调用最多交给内核的 I/O 数（不超过队列深度）
 knob-iodepth-batch-complete-min = 每次调用至少等待的完成数（不超过队列深度）
@@ -290,6 +292,8 @@ label-mix = 读写 { $read }/{ $write }
 label-write-trim = 写 { $write }/TRIM { $trim }
 label-read-write-trim = 读 { $read }/写 { $write }/TRIM { $trim }
 label-load = { $workload } T{ $threads } QD{ $depth }
+label-load-over = { $workload } T{ $threads }（分到 { $targets } 个目标） QD{ $depth }
+label-load-on-all = { $workload } T{ $threads }（每个访问全部 { $targets } 个目标） QD{ $depth }
 label-at-share = { $load } 最高值的 { $share }
 label-at-rate = { $load } 速率 { $iops }/s
 label-purge = 清除
@@ -428,7 +432,6 @@ fio-open-variable = `${"{"}` 没有闭合
 fio-open-variable-help = 请写 ${"{"}NAME{"}"}
 fio-unset-variable = 变量 `{ $name }` 未设置
 fio-unset-variable-help = 请这样运行：{ $name }=... fathom run ...
-fio-unequal-files = 同时运行的小节需要同样多的文件
 fio-sections-at-once = 小节 { $sections } 在 fio 中同时运行：合为一个覆盖其全部文件的步骤
 fio-no-such-engine = 不支持 ioengine={ $engine }：Fathom 没有这个引擎
 fio-several-directories = 不支持多个目录
@@ -437,9 +440,6 @@ fio-no-file-help = 例如 filename=a:b
 fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件
 fio-direct-and-buffered = direct 与 buffered 重复说明同一件事
 fio-direct-and-buffered-help = 请保留其一
-fio-uneven-files = { $jobs } 个作业 x { $depth } 个在途 I/O 不能被 { $files } 个文件整除
-fio-uneven-files-help = fio 让每个作业轮流访问所有文件；请改为每个文件写一个小节
-fio-files-in-turn = fio 让 { $jobs } 个 iodepth 为 { $depth } 的作业轮流访问 { $files } 个文件；Fathom 给每个文件各自的线程：每个文件 T{ $threads } QD{ $queue_depth }，在途 I/O 总数相同
 fio-not-a-time = runtime：`{ $text }` 不是时间
 fio-not-a-time-help = 例如 30 或 30s
 fio-time-based = time_based 需要 runtime

@@ -61,6 +61,9 @@ sim-too-small-help = 请减小范围：--size { $bytes }
 sim-threads-on = { $target } 上的 { $threads } 个线程
 sim-few-blocks = 其区域只有 { $blocks } 个块，而每个线程至少需要一个自己的块
 sim-few-blocks-help = 请减少线程、增大 size 或减小块大小
+sim-memory-beside-drives = 模拟线程不能同时访问持久内存和驱动器
+sim-coalescing-of-several = 在合并中断的设备上，模拟线程只访问一个目标
+sim-one-target-each-help = 请使用 spread=each_target
 sim-no-smt = placement smt：该机器没有 SMT 同核线程
 sim-one-node = placement local 与 remote：该机器只有一个 NUMA 节点
 sim-no-such-cpu = placement：CPU { $cpu } 不存在；该机器的 CPU 为 0-{ $last }

@@ -57,7 +57,7 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
 
 /// Threads of all targets together.
 pub(crate) fn thread_count(step: &Step) -> u32 {
-    step.load.threads * step.targets.len() as u32
+    step.workers()
 }
 
 fn push_pattern(put: &mut impl FnMut(&str, String), pattern: &Pattern) {

@@ -42,11 +42,10 @@ pub(super) fn step(
     let (targets, threads) = targets(head, notes);
     let queue_depth = options.number("iodepth").unwrap_or(1);
     let load = Load {
-        threads,
-        queue_depth,
         batch_submit: options.number("iodepth_batch"),
         batch_complete_min: options.number("iodepth_batch_complete_min"),
         rate: rate(options, head.threads, notes),
+        ..Load::closed(threads, queue_depth)
     };
     let label = if head.own { head.name.to_owned() } else { label(head.name, &workload, head.threads, queue_depth) };
     Ok(Step {

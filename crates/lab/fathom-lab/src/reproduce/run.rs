@@ -93,7 +93,7 @@ impl Machines {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let threads = f64::from(step.load.threads) * parts.len() as f64;
+        let threads = f64::from(step.load.workers(parts.len() as u32));
         let given = if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads };
         let outcome = outcome(&step.label, &record, machine.host.cores(), given);
         let nothing = || msg!("reproduce-nothing-ended", step = label_message(&step), target = &load.target);

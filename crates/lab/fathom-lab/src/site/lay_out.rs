@@ -84,7 +84,7 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
             direct,
             durability: Durability::default(),
         },
-        load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
+        load: Load::closed(1, 8),
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.
         engine: EngineSpec { name: EngineName::Libaio, ..EngineSpec::default() },
         placement: Placement::Unpinned,

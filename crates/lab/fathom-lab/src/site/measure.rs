@@ -107,24 +107,28 @@ impl RealSite {
         host
     }
 
-    /// CPUs of the workers in their order: all threads of the first target, then of the second, and so on. `local` and
-    /// `remote` are those of each target's own node.
+    /// CPUs of the workers in their order. `local` and `remote` are those of the node of the targets that each drives.
     fn cpus_for(&self, step: &Step, topology: &Topology) -> Result<Vec<u32>, StepFailure> {
         let refused = |error: &PlacementError| StepFailure::refused(Message::verbatim(step.label.clone()), error);
-        let threads = step.load.threads;
+        let workers = step.workers();
         if !matches!(step.placement, Placement::Local | Placement::Remote) {
-            let all = threads * step.targets.len() as u32;
-            return resolve_placement(topology, &step.placement, all, None).map_err(|e| refused(&e));
+            return resolve_placement(topology, &step.placement, workers, None).map_err(|e| refused(&e));
         }
-        let nodes: Vec<Option<u32>> = self.bindings_of(step).map(|b| b.device()?.numa_node).collect();
+        let node = |target| self.bound.bindings.get(target)?.device()?.numa_node;
+        let of_targets: Vec<Option<u32>> = step.targets.iter().map(node).collect();
+        let node_of = |worker: u32| {
+            let mut nodes = step.targets_of(worker).into_iter().map(|target| of_targets[target as usize]);
+            let first = nodes.next().flatten();
+            if nodes.all(|node| node == first) { Ok(first) } else { Err(targets_of_two_nodes(step)) }
+        };
+        let nodes: Vec<Option<u32>> = (0..workers).map(node_of).collect::<Result<_, _>>()?;
         let mut out = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
-            // Targets of one node share its CPUs, each thread on one of its own while there are enough.
-            let before = nodes[..at].iter().filter(|n| *n == node).count() as u32;
-            let all = nodes.iter().filter(|n| *n == node).count() as u32 * threads;
+            // Threads of one node share its CPUs, each on one of its own while there are enough.
+            let before = nodes[..at].iter().filter(|n| *n == node).count();
+            let all = nodes.iter().filter(|n| *n == node).count() as u32;
             let cpus = resolve_placement(topology, &step.placement, all, *node).map_err(|e| refused(&e))?;
-            let own = (0..threads).map(|thread| cpus[(before * threads + thread) as usize % cpus.len()]);
-            out.extend(own);
+            out.push(cpus[before % cpus.len()]);
         }
         Ok(out)
     }
@@ -241,4 +245,12 @@ impl HostProbe for Probe {
 /// The failure of a step on a host whose counters cannot be read.
 fn probe_failure(error: &ProbeError) -> StepFailure {
     StepFailure::Failed { what: msg!("step-not-sampled"), why: error.message(), help: msg!("probe-help") }
+}
+
+fn targets_of_two_nodes(step: &Step) -> StepFailure {
+    StepFailure::Refused {
+        what: Message::verbatim(step.label.clone()),
+        why: msg!("lab-thread-of-two-nodes", placement = step.placement.kind().as_str()),
+        help: msg!("lab-thread-of-two-nodes-help"),
+    }
 }

@@ -198,7 +198,7 @@ fn discard_step(step: &Step, target: &TargetId, region: Region, block_bytes: u32
     one.targets = vec![target.clone()];
     one.workload.region = region;
     one.workload.block_sizes = vec![BlockSize { bytes: block_bytes, share_pct: 100 }];
-    one.load = Load { threads: 1, queue_depth: 1, batch_submit: None, batch_complete_min: None, rate: None };
+    one.load = Load::closed(1, 1);
     one.engine = EngineSpec { name: EngineName::Psync, fixed_buffers: false, fixed_files: false, ..one.engine };
     // A day bounds a drive that hangs; the pass over the region ends it normally.
     one.length = RunLength { passes: Some(1), ..RunLength::fixed(0, 86_400_000_000_000) };

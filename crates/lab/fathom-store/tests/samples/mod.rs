@@ -26,11 +26,8 @@ pub(crate) fn step(index: u32) -> Step {
             durability: fathom_plan::Durability::default(),
         },
         load: Load {
-            threads: 1,
-            queue_depth: index + 1,
-            batch_submit: None,
-            batch_complete_min: None,
             rate: Some(Rate { iops: 0.1 + 0.2, process: RateProcess::Poisson }),
+            ..Load::closed(1, index + 1)
         },
         engine: EngineSpec::default(),
         placement: Placement::Cpus(vec![0, 1]),
@@ -119,7 +116,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
         intervals: slices,
         threads: vec![ThreadRecord {
             index: 0,
-            target: "/data/file".into(),
+            targets: vec!["/data/file".into()],
             cpus_allowed: vec![],
             cpus_seen: vec![0, 1],
             migrations: Some(4),

@@ -12,8 +12,8 @@ pub(crate) trait Call {
     /// Does the I/O; bytes moved, or a negative errno.
     fn call(&mut self, io: &Io) -> i32;
 
-    /// Makes what was written durable; 0, or a negative errno.
-    fn sync(&mut self, kind: SyncKind) -> i32;
+    /// Makes what was written to a target durable; 0, or a negative errno.
+    fn sync(&mut self, part: u16, kind: SyncKind) -> i32;
 
     /// What was asked of the kernel and whether it is in force.
     fn features(&self) -> Vec<FeatureUse>;
@@ -44,10 +44,10 @@ impl<C: Call> Backend for Synchronous<C> {
     }
 
     #[cold]
-    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+    fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind) {
         debug_assert!(self.done.is_none(), "a synchronous engine has one I/O in flight");
         self.calls += 1;
-        self.done = Some((slot, self.call.sync(kind)));
+        self.done = Some((slot, self.call.sync(part, kind)));
     }
 
     #[inline(always)]

@@ -23,26 +23,27 @@ pub(super) enum Submission {
     ByWorker { probes: u64 },
 }
 
-/// Reads `len` bytes at `offset`, alone: bytes moved, or a negative errno. Comes back when the step is stopped, however
+/// Reads `len` bytes at an offset of a part, alone: bytes moved, or a negative errno. Comes back when the step is stopped, however
 /// long the device takes to answer.
 pub(super) fn read_once<B: Backend>(
     rig: &mut Rig<B>,
-    offset: u64,
+    at: (u16, u64),
     len: u32,
     spec: EngineSpec,
     stopped: &dyn Fn() -> bool,
 ) -> Result<i32, Unready> {
-    let answer = rig.read_alone(offset, len, stopped).map_err(|error| setup_refused(&error, spec, 1))?;
+    let answer = rig.read_alone(at, len, stopped).map_err(|error| setup_refused(&error, spec, 1))?;
     answer.ok_or(Unready::Stopped)
 }
 
-/// How direct I/O on `span` gets to the device. The first block was read before.
+/// How direct I/O on `span` of a part gets to the device. The first block was read before.
 ///
 /// The kernel first tries to submit without blocking. That fails on a device that cannot (a worker thread then does each
 /// I/O), but also at a place with dirty pages or whose extents are not in memory: a read before cures those. So one place
 /// where it works shows that the device can, while a failure shows nothing yet.
 pub(super) fn submission(
     rig: &mut Rig<Uring>,
+    part: u16,
     span: Span,
     spec: EngineSpec,
     stopped: &dyn Fn() -> bool,
@@ -51,10 +52,10 @@ pub(super) fn submission(
     for place in 0..PLACES {
         let offset = span.first_offset_bytes + span.count * place / PLACES * span.unit_bytes;
         if place > 0 {
-            read_once(rig, offset, len as u32, spec, stopped)?;
+            read_once(rig, (part, offset), len as u32, spec, stopped)?;
         }
         let Rig { backend, area } = &mut *rig;
-        match read_without_blocking(backend.target(), area.bytes_mut(0, len), offset) {
+        match read_without_blocking(backend.target(part), area.bytes_mut(0, len), offset) {
             Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => {}
             // The file or device knows no such reads at all.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::EINVAL)) => {

@@ -76,16 +76,16 @@ pub(crate) struct Libaio {
     calls: u64,
     /// Taken by the kernel and not yet come back.
     in_kernel: u32,
-    // Last, so that the context is destroyed (in `drop`) before the file closes.
-    fd: OwnedFd,
+    // `[part]`. Last, so that the context is destroyed (in `drop`) before the files close.
+    fds: Vec<OwnedFd>,
 }
 
 impl Libaio {
-    /// A context for `queue_depth` I/Os on `fd`.
+    /// A context for `queue_depth` I/Os on `fds`.
     ///
     /// # Errors
     /// When the kernel refuses the context.
-    pub(crate) fn new(fd: OwnedFd, queue_depth: u32) -> Result<Self, StepFailure> {
+    pub(crate) fn new(fds: Vec<OwnedFd>, queue_depth: u32) -> Result<Self, StepFailure> {
         let mut context = 0_u64;
         // SAFETY: `context` is a zeroed aio_context_t that outlives the call.
         if unsafe { libc::syscall(libc::SYS_io_setup, queue_depth, &raw mut context) } < 0 {
@@ -101,14 +101,14 @@ impl Libaio {
         let depth = queue_depth as usize;
         Ok(Libaio {
             context,
-            iocbs: vec![Iocb { fd: fd.as_raw_fd() as u32, ..Iocb::default() }; depth].into_boxed_slice(),
+            iocbs: vec![Iocb::default(); depth].into_boxed_slice(),
             staged: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
             events: vec![Event::default(); depth].into_boxed_slice(),
             user_reap: magic == RING_MAGIC,
             calls: 0,
             in_kernel: 0,
-            fd,
+            fds,
         })
     }
 
@@ -181,6 +181,7 @@ impl Backend for Libaio {
         let iocb = &mut self.iocbs[io.slot as usize];
         iocb.data = u64::from(io.slot);
         iocb.opcode = if io.op == Op::Read { IOCB_CMD_PREAD } else { IOCB_CMD_PWRITE };
+        iocb.fd = self.fds[usize::from(io.part)].as_raw_fd() as u32;
         iocb.buffer = io.buffer as u64;
         iocb.bytes = u64::from(io.len);
         iocb.offset = io.offset as i64;
@@ -188,13 +189,14 @@ impl Backend for Libaio {
     }
 
     #[cold]
-    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+    fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind) {
         let iocb = &mut self.iocbs[slot as usize];
         iocb.data = u64::from(slot);
         iocb.opcode = match kind {
             SyncKind::Fsync => IOCB_CMD_FSYNC,
             SyncKind::Fdatasync => IOCB_CMD_FDSYNC,
         };
+        iocb.fd = self.fds[usize::from(part)].as_raw_fd() as u32;
         // The kernel refuses a sync that names a buffer.
         (iocb.buffer, iocb.bytes, iocb.offset) = (0, 0, 0);
         self.staged.push(iocb);
@@ -290,7 +292,6 @@ impl Backend for Libaio {
 impl Drop for Libaio {
     fn drop(&mut self) {
         fence(Ordering::SeqCst);
-        let _ = self.fd.as_raw_fd();
         // SAFETY: the context came from io_setup and is destroyed once. The call would wait for I/O in flight however long
         // that takes; the owner (`Rig`) lets it come back first.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };

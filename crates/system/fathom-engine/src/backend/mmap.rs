@@ -6,18 +6,18 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Once;
 
 use fathom_message::msg;
-use fathom_plan::{EngineName, Op, SyncKind, TargetId};
+use fathom_plan::{EngineName, Op, SyncKind};
 use fathom_record::{FeatureName, FeatureUse, StepFailure};
 
 use super::call::{Call, Synchronous};
 use super::psync::sync;
 use super::{Io, errno, refused};
-use crate::offsets::Span;
 use crate::pages::{page_bytes, pages_around};
 use crate::target::engine_on_target;
+use crate::worker::Part;
 
 thread_local! {
-    /// Mapping of this thread: begin and end address, and the first address that faulted in the current I/O (0: none).
+    /// Mapping that this thread copies from or to: begin and end address, and the first address that faulted in the current I/O (0: none).
     static GUARDED: [Cell<usize>; 3] = const { [Cell::new(0), Cell::new(0), Cell::new(0)] };
 }
 
@@ -60,8 +60,14 @@ fn guard_against_bus_errors() {
     });
 }
 
-/// The worker's part of the target, mapped.
+/// The worker's parts of its targets, mapped.
 pub(crate) struct Mmap {
+    /// `[part]`
+    mappings: Vec<Mapping>,
+}
+
+/// The worker's part of one target, mapped.
+struct Mapping {
     base: *mut u8,
     len: usize,
     /// Byte of the target that `base` shows.
@@ -70,27 +76,35 @@ pub(crate) struct Mmap {
 }
 
 impl Mmap {
-    /// The engine that works on the blocks of `span`, mapped.
+    /// The engine that works on the blocks of `parts`, mapped.
     ///
     /// # Errors
-    /// When the kernel refuses the mapping.
-    pub(crate) fn engine(fd: OwnedFd, id: &TargetId, span: Span) -> Result<Synchronous<Mmap>, StepFailure> {
+    /// When a target cannot be opened or the kernel refuses the mapping.
+    pub(crate) fn engine(parts: &[Part]) -> Result<Synchronous<Mmap>, StepFailure> {
         guard_against_bus_errors();
+        let mappings = parts.iter().map(Mapping::of).collect::<Result<_, _>>()?;
+        Ok(Synchronous::new(Mmap { mappings }))
+    }
+}
+
+impl Mapping {
+    fn of(part: &Part) -> Result<Mapping, StepFailure> {
+        let (span, fd) = (part.span, part.target.open()?);
         let end = span.first_offset_bytes + span.count * span.unit_bytes;
         let (first_offset, end) = pages_around(span.first_offset_bytes, end, page_bytes());
-        let mut mapped = Mmap { base: std::ptr::null_mut(), len: (end - first_offset) as usize, first_offset, fd };
+        let mut mapped = Mapping { base: std::ptr::null_mut(), len: (end - first_offset) as usize, first_offset, fd };
         let at = mapped.map(std::ptr::null_mut(), 0, mapped.len);
         if at == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
             let why = msg!("engine-mmap-failed", bytes = mapped.len, error = error);
-            return Err(refused(engine_on_target(EngineName::Mmap, id), why, msg!("engine-mmap-failed-help")));
+            return Err(refused(
+                engine_on_target(EngineName::Mmap, &part.target.id),
+                why,
+                msg!("engine-mmap-failed-help"),
+            ));
         }
         mapped.base = at.cast();
-        GUARDED.with(|[begin, end, _]| {
-            begin.set(at as usize);
-            end.set(at as usize + mapped.len);
-        });
-        Ok(Synchronous::new(mapped))
+        Ok(mapped)
     }
 
     fn map(&self, at: *mut libc::c_void, from: u64, len: usize) -> *mut libc::c_void {
@@ -108,7 +122,11 @@ impl Mmap {
     fn copy(&mut self, io: &Io) -> i32 {
         let from = io.offset - self.first_offset;
         assert!(from + u64::from(io.len) <= self.len as u64, "an I/O outside the mapping");
-        GUARDED.with(|[_, _, fault]| fault.set(0));
+        GUARDED.with(|[begin, end, fault]| {
+            begin.set(self.base as usize);
+            end.set(self.base as usize + self.len);
+            fault.set(0);
+        });
         // SAFETY: the range lies within the mapping (asserted), the buffer has `len` bytes, and they do not overlap.
         let synced = unsafe {
             let at = self.base.add(from as usize);
@@ -158,11 +176,11 @@ impl Mmap {
 impl Call for Mmap {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
-        self.copy(io)
+        self.mappings[usize::from(io.part)].copy(io)
     }
 
-    fn sync(&mut self, kind: SyncKind) -> i32 {
-        sync(self.fd.as_raw_fd(), kind)
+    fn sync(&mut self, part: u16, kind: SyncKind) -> i32 {
+        sync(self.mappings[usize::from(part)].fd.as_raw_fd(), kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {
@@ -170,7 +188,7 @@ impl Call for Mmap {
     }
 }
 
-impl Drop for Mmap {
+impl Drop for Mapping {
     fn drop(&mut self) {
         GUARDED.with(|[begin, end, _]| {
             begin.set(0);

@@ -26,6 +26,8 @@ pub(crate) const NVME_STATUS: i32 = 1 << 16;
 pub(crate) struct Io {
     /// Slot of the worker; comes back with the result.
     pub(crate) slot: u32,
+    /// Which of the thread's targets it is on.
+    pub(crate) part: u16,
     /// Read or write; trims never reach an engine, syncs by [`Backend::push_sync`].
     pub(crate) op: Op,
     /// Bytes.
@@ -55,8 +57,8 @@ pub(crate) trait Backend {
     /// Takes an I/O; it may start now or at the next `submit`.
     fn push(&mut self, io: &Io);
 
-    /// As `push`, of a sync of the whole target; it moves 0 bytes.
-    fn push_sync(&mut self, slot: u32, kind: SyncKind);
+    /// As `push`, of a sync of a whole target; it moves 0 bytes.
+    fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind);
 
     /// Starts what was pushed, without waiting.
     ///
@@ -73,7 +75,7 @@ pub(crate) trait Backend {
     /// Hands out every finished I/O: slot and bytes moved, or a negative errno. Never blocks.
     fn reap(&mut self, done: impl FnMut(u32, i32));
 
-    /// I/Os that the kernel still works on: their buffers and the target's descriptor are in use.
+    /// I/Os that the kernel still works on: their buffers and the targets' descriptors are in use.
     fn in_flight(&self) -> u32;
 
     /// Forgets what was pushed and not handed to the kernel yet: it will never start.

@@ -23,7 +23,7 @@ impl NopRing {
         // NOPs touch no file, but the ring's owner wants one.
         let fd = std::fs::File::open("/dev/null")
             .map_err(|error| StepFailure::failed(msg!("engine-nop-bench"), &error, no_detail()))?;
-        let uring = Uring::bare(OwnedFd::from(fd), depth, spec)?;
+        let uring = Uring::bare(vec![OwnedFd::from(fd)], depth, spec)?;
         Ok(NopRing(uring))
     }
 
@@ -65,7 +65,7 @@ impl Backend for NopRing {
         self.0.stage_nop(u64::from(io.slot) | u64::from(io.len) << 32);
     }
 
-    fn push_sync(&mut self, _slot: u32, _kind: fathom_plan::SyncKind) {
+    fn push_sync(&mut self, _slot: u32, _part: u16, _kind: fathom_plan::SyncKind) {
         unreachable!("NOPs are benched without syncs");
     }
 

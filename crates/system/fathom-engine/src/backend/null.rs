@@ -29,7 +29,7 @@ impl Backend for Null {
     }
 
     #[cold]
-    fn push_sync(&mut self, slot: u32, _kind: SyncKind) {
+    fn push_sync(&mut self, slot: u32, _part: u16, _kind: SyncKind) {
         self.pending.push((slot, 0));
     }
 

@@ -9,15 +9,16 @@ use super::call::{Call, Synchronous};
 use super::{Io, errno};
 use crate::raw_call;
 
-/// pread or pwrite on a descriptor.
+/// pread or pwrite on descriptors.
 pub(crate) struct Psync {
-    fd: OwnedFd,
+    /// `[part]`
+    fds: Vec<OwnedFd>,
 }
 
 impl Psync {
-    /// The engine that works on `fd`.
-    pub(crate) fn engine(fd: OwnedFd) -> Synchronous<Psync> {
-        Synchronous::new(Psync { fd })
+    /// The engine that works on `fds`.
+    pub(crate) fn engine(fds: Vec<OwnedFd>) -> Synchronous<Psync> {
+        Synchronous::new(Psync { fds })
     }
 }
 
@@ -37,7 +38,7 @@ pub(super) fn sync(fd: RawFd, kind: SyncKind) -> i32 {
 impl Call for Psync {
     #[inline(always)]
     fn call(&mut self, io: &Io) -> i32 {
-        let fd = self.fd.as_raw_fd();
+        let fd = self.fds[usize::from(io.part)].as_raw_fd();
         let call = if io.op == Op::Read { libc::SYS_pread64 } else { libc::SYS_pwrite64 };
         // SAFETY: the worker hands over a buffer of at least `len` bytes that nobody else uses until the slot is reaped.
         let moved = unsafe {
@@ -46,8 +47,8 @@ impl Call for Psync {
         moved as i32
     }
 
-    fn sync(&mut self, kind: SyncKind) -> i32 {
-        sync(self.fd.as_raw_fd(), kind)
+    fn sync(&mut self, part: u16, kind: SyncKind) -> i32 {
+        sync(self.fds[usize::from(part)].as_raw_fd(), kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

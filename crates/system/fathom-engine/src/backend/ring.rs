@@ -42,6 +42,14 @@ struct WaitArgument {
     timespec: u64,
 }
 
+/// How entries name a file: by its descriptor, or by its index among the registered ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EntryFile {
+    pub(super) fd: i32,
+    /// Flags that every entry on it carries.
+    pub(super) flags: u8,
+}
+
 /// A ring and what is registered with it.
 pub(super) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     inner: IoUring<S, C>,
@@ -58,13 +66,11 @@ pub(super) struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     ext_arg: bool,
     /// Slots per registered buffer; 0: buffers are not registered.
     pub(super) slots_per_buffer: u32,
-    /// Flags every entry carries.
-    pub(super) entry_flags: u8,
-    /// File every entry names: descriptor, or index of the registered file.
-    pub(super) entry_fd: i32,
+    /// `[part]`
+    pub(super) files: Box<[EntryFile]>,
     pub(super) features: Vec<FeatureUse>,
-    // After the ring: it must be gone before the file closes.
-    fd: OwnedFd,
+    // `[part]`. After the ring: it must be gone before the files close.
+    fds: Vec<OwnedFd>,
 }
 
 /// Completions that a call waits for. The kernel's loop that polls for them (io_iopoll_check) knows no timeout, and would
@@ -75,12 +81,12 @@ fn completions_awaited(mode: Mode, min: u32, timeout_ns: Option<u64>) -> u32 {
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
-    /// A ring for `depth` I/Os on `fd`, itself registered where the kernel does that. Must be called by the thread that
+    /// A ring for `depth` I/Os on `fds`, itself registered where the kernel does that. Must be called by the thread that
     /// will use it.
     ///
     /// # Errors
     /// When the kernel refuses the ring or the mode.
-    pub(super) fn new(fd: OwnedFd, depth: u32, spec: EngineSpec) -> Result<Self, StepFailure> {
+    pub(super) fn new(fds: Vec<OwnedFd>, depth: u32, spec: EngineSpec) -> Result<Self, StepFailure> {
         let (inner, flags) = build_with_fallback::<S, C>(depth, spec).map_err(|e| setup_refused(&e, spec, depth))?;
         let mut ring = Ring {
             enter_fd: inner.as_raw_fd(),
@@ -92,20 +98,19 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             mode: spec.mode,
             ext_arg: inner.params().is_feature_ext_arg(),
             slots_per_buffer: 0,
-            entry_flags: 0,
-            entry_fd: fd.as_raw_fd(),
+            files: fds.iter().map(|fd| EntryFile { fd: fd.as_raw_fd(), flags: 0 }).collect(),
             features: Vec::new(),
             inner,
-            fd,
+            fds,
         };
         ring.note_setup(flags, spec);
         ring.register_ring();
         Ok(ring)
     }
 
-    /// Registers file and buffers as `spec` asks; a refusal only becomes a row of `features`.
+    /// Registers files and buffers as `spec` asks; a refusal only becomes a row of `features`.
     pub(super) fn register(&mut self, depth: u32, spec: EngineSpec, area: &Area) {
-        self.register_file(spec.fixed_files);
+        self.register_files(spec.fixed_files);
         self.register_buffers(spec.fixed_buffers, depth, area);
     }
 
@@ -160,15 +165,18 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.features.push(FeatureUse::new(name, FeatureState::NotAsked, no_detail()));
     }
 
-    fn register_file(&mut self, wanted: bool) {
+    fn register_files(&mut self, wanted: bool) {
         if !wanted {
             self.note_not_asked(FeatureName::FixedFiles);
             return;
         }
-        let outcome = self.inner.submitter().register_files(&[self.fd.as_raw_fd()]);
+        let fds: Vec<i32> = self.fds.iter().map(OwnedFd::as_raw_fd).collect();
+        let outcome = self.inner.submitter().register_files(&fds);
         if outcome.is_ok() {
-            self.entry_fd = 0;
-            self.entry_flags |= squeue::Flags::FIXED_FILE.bits();
+            for (file, index) in self.files.iter_mut().zip(0..) {
+                file.fd = index;
+                file.flags |= squeue::Flags::FIXED_FILE.bits();
+            }
         }
         self.note(FeatureName::FixedFiles, outcome.map(|()| no_detail()).map_err(|error| os_words(&error)));
     }
@@ -192,17 +200,20 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.note(FeatureName::FixedBuffers, outcome);
     }
 
-    /// Notes how the thread's I/O gets to the device, and adapts to it.
-    pub(super) fn note_submission(&mut self, submission: Submission) {
-        let probes = match submission {
-            Submission::Inline => {
-                self.note(FeatureName::InlineSubmit, Ok(no_detail()));
-                return;
+    /// Notes how the thread's I/O gets to its devices, `[part]`, and adapts to it.
+    pub(super) fn note_submission(&mut self, submissions: &[Submission]) {
+        let mut probes_max = None;
+        for (file, submission) in self.files.iter_mut().zip(submissions) {
+            if let Submission::ByWorker { probes } = submission {
+                // Spares the kernel the attempt to submit without blocking, which can only fail.
+                file.flags |= squeue::Flags::ASYNC.bits();
+                probes_max = probes_max.max(Some(*probes));
             }
-            Submission::ByWorker { probes } => probes,
+        }
+        let Some(probes) = probes_max else {
+            self.note(FeatureName::InlineSubmit, Ok(no_detail()));
+            return;
         };
-        // Spares the kernel the attempt to submit without blocking, which can only fail.
-        self.entry_flags |= squeue::Flags::ASYNC.bits();
         // The kernel worker and this thread share a CPU as often as not. A batch thread does not preempt the worker at
         // each completion, which would switch contexts for every few I/Os.
         // SAFETY: the parameter is a valid sched_param, and the call changes only the calling thread.
@@ -224,9 +235,9 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.note(FeatureName::FixedBuffers, Err(why));
     }
 
-    /// The descriptor that the entries name.
-    pub(super) fn target(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+    /// The descriptor that the entries on a part name.
+    pub(super) fn target(&self, part: u16) -> BorrowedFd<'_> {
+        self.fds[usize::from(part)].as_fd()
     }
 
     /// Index of the registered buffer a slot lies in.

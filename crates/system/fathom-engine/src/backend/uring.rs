@@ -12,7 +12,7 @@ use super::ring::{Ring, no_poll_queues};
 use super::{Backend, Io, SubmitStamp, Unready};
 use crate::buffer::Area;
 use crate::rig::Rig;
-use crate::target::Target;
+use crate::worker::Part;
 
 /// `struct io_uring_sqe`, linux/io_uring.h: what this engine sets of it, the rest stays zero.
 #[repr(C, align(64))]
@@ -47,48 +47,55 @@ pub(crate) struct Uring {
 }
 
 impl Uring {
-    /// A ring for `depth` I/Os on `target` with the buffers of `area`. Must be called by the thread that will use it.
+    /// A ring for `depth` I/Os on `fds` with the buffers of `area`. Must be called by the thread that will use it.
     ///
     /// # Errors
     /// When the kernel refuses the ring or the mode; a refused registration only becomes a row of `features`.
-    pub(crate) fn new(target: &Target, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
-        let mut uring = Uring::bare(target.open()?, depth, spec)?;
+    pub(crate) fn new(fds: Vec<OwnedFd>, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
+        let mut uring = Uring::bare(fds, depth, spec)?;
         uring.ring.register(depth, spec, area);
         Ok(uring)
     }
 
-    pub(super) fn bare(fd: OwnedFd, depth: u32, spec: EngineSpec) -> Result<Self, StepFailure> {
-        let ring = Ring::new(fd, depth, spec)?;
+    pub(super) fn bare(fds: Vec<OwnedFd>, depth: u32, spec: EngineSpec) -> Result<Self, StepFailure> {
+        let ring = Ring::new(fds, depth, spec)?;
         Ok(Uring { ring, batch: vec![RawEntry::default(); depth as usize].into_boxed_slice(), batch_len: 0 })
     }
 
-    /// Reads a block: refuses polling where the device cannot, and learns how the thread's I/O gets to the device.
+    /// Reads a block of each target: refuses polling where the device cannot, and learns how the thread's I/O gets there.
     ///
     /// # Errors
-    /// A refusal, or that the step was stopped before the device answered.
+    /// A refusal, or that the step was stopped before a device answered.
     pub(crate) fn look(
         rig: &mut Rig<Uring>,
-        target: &Target,
+        parts: &[Part],
         spec: EngineSpec,
         stopped: &dyn Fn() -> bool,
     ) -> Result<(), Unready> {
         let len = u32::try_from(rig.area.slot_bytes()).unwrap_or(u32::MAX);
-        let result = read_once(rig, target.span.first_offset_bytes, len, spec, stopped)?;
-        if spec.mode == Mode::Iopoll && result == -libc::EOPNOTSUPP {
-            return Err(no_poll_queues(spec, &target.id).into());
+        let mut submissions = Vec::new();
+        for (part, Part { target, .. }) in (0..).zip(parts) {
+            let at = (part, target.span.first_offset_bytes);
+            let result = read_once(rig, at, len, spec, stopped)?;
+            if spec.mode == Mode::Iopoll && result == -libc::EOPNOTSUPP {
+                return Err(no_poll_queues(spec, &target.id).into());
+            }
+            // Buffered I/O is copied by the thread or by a worker as the page cache has it. A polling thread of the kernel
+            // has workers of its own.
+            if target.is_direct() && spec.mode != Mode::Sqpoll {
+                submissions.push(submission(rig, part, target.span, spec, stopped)?);
+            }
         }
-        // Buffered I/O is copied by the thread or by a worker as the page cache has it. A polling thread of the kernel has
-        // workers of its own.
-        if target.is_direct() && spec.mode != Mode::Sqpoll {
-            let submission = submission(rig, target.span, spec, stopped)?;
-            rig.backend.ring.note_submission(submission);
+        // Targets of one step are all direct or none is.
+        if !submissions.is_empty() {
+            rig.backend.ring.note_submission(&submissions);
         }
         Ok(())
     }
 
-    /// The descriptor that the I/O names.
-    pub(super) fn target(&self) -> BorrowedFd<'_> {
-        self.ring.target()
+    /// The descriptor that the I/O on a part names.
+    pub(super) fn target(&self, part: u16) -> BorrowedFd<'_> {
+        self.ring.target(part)
     }
 
     /// Writes the entry of `io` into the batch.
@@ -96,6 +103,7 @@ impl Uring {
     fn stage(&mut self, io: &Io) {
         let fixed = self.ring.slots_per_buffer > 0;
         let buffer_index = self.ring.buffer_index(io.slot);
+        let file = self.ring.files[usize::from(io.part)];
         let entry = &mut self.batch[self.batch_len];
         entry.opcode = match (fixed, io.op == Op::Read) {
             (true, true) => opcode::ReadFixed::CODE,
@@ -103,8 +111,8 @@ impl Uring {
             (false, true) => opcode::Read::CODE,
             (false, false) => opcode::Write::CODE,
         };
-        entry.flags = self.ring.entry_flags;
-        entry.fd = self.ring.entry_fd;
+        entry.flags = file.flags;
+        entry.fd = file.fd;
         entry.offset = io.offset;
         entry.address = io.buffer as u64;
         entry.len = io.len;
@@ -149,17 +157,18 @@ impl Backend for Uring {
     /// The entry is taken out of the batch again: reads and writes leave fields of its entries as they are, and the kernel
     /// refuses a sync that names a buffer.
     #[cold]
-    fn push_sync(&mut self, slot: u32, kind: SyncKind) {
+    fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind) {
         let rw_flags = match kind {
             SyncKind::Fsync => 0,
             SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
         };
         let at = self.batch_len;
         let plain = self.batch[at];
+        let file = self.ring.files[usize::from(part)];
         self.batch[at] = RawEntry {
             opcode: opcode::Fsync::CODE,
-            flags: self.ring.entry_flags,
-            fd: self.ring.entry_fd,
+            flags: file.flags,
+            fd: file.fd,
             user_data: u64::from(slot),
             rw_flags,
             ..RawEntry::default()

@@ -14,6 +14,7 @@ use super::{Backend, Io, NVME_STATUS, SubmitStamp, Unready, refused};
 use crate::buffer::Area;
 use crate::rig::Rig;
 use crate::target::{Namespace, Target, engine_on_target};
+use crate::worker::Part;
 
 /// `NVME_URING_CMD_IO`, linux/nvme_ioctl.h: _IOWR('N', 0x80, struct nvme_uring_cmd).
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
@@ -74,52 +75,73 @@ pub(crate) struct UringCmd {
     batch_len: usize,
     /// Bytes of the I/O in each slot: a completion tells only whether it went well.
     lens: Box<[u32]>,
+    /// `[part]`
+    namespaces: Box<[Addressing]>,
+}
+
+/// How commands address a namespace.
+#[derive(Clone, Copy)]
+struct Addressing {
     namespace: u32,
     block_shift: u32,
 }
 
 impl UringCmd {
-    /// A ring for `depth` commands on `target` with the buffers of `area`. Must be called by the thread that will use
+    /// A ring for `depth` commands on the targets of `parts` with the buffers of `area`. Must be called by the thread that will use
     /// it.
     ///
     /// # Errors
-    /// When the target is no NVMe character device, or the kernel refuses the ring, the mode or the block size.
-    pub(crate) fn new(target: &Target, depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
-        let Some(namespace) = target.namespace else {
-            let what = engine_on_target(spec.name, &target.id);
-            return Err(refused(what, msg!("engine-no-namespace"), msg!("engine-passthrough-kind-help")));
+    /// When a target is no NVMe character device, or the kernel refuses the ring, the mode or the block size.
+    pub(crate) fn new(parts: &[Part], depth: u32, spec: EngineSpec, area: &Area) -> Result<Self, StepFailure> {
+        let addressing = |Part { target, .. }: &Part| {
+            let Some(namespace) = target.namespace else {
+                let what = engine_on_target(spec.name, &target.id);
+                return Err(refused(what, msg!("engine-no-namespace"), msg!("engine-passthrough-kind-help")));
+            };
+            refuse_unpolled(target, namespace, spec)?;
+            Ok(Addressing { namespace: namespace.id, block_shift: namespace.block_bytes.trailing_zeros() })
         };
-        refuse_unpolled(target, namespace, spec)?;
-        let ring = Ring::new(target.open()?, depth, spec)?;
+        let namespaces = parts.iter().map(addressing).collect::<Result<_, StepFailure>>()?;
+        let fds = parts.iter().map(|part| part.target.open()).collect::<Result<_, _>>()?;
+        let ring = Ring::new(fds, depth, spec)?;
         let mut commands = UringCmd {
             ring,
             batch: vec![RawCommand::default(); depth as usize].into_boxed_slice(),
             batch_len: 0,
             lens: vec![0; depth as usize].into_boxed_slice(),
-            namespace: namespace.id,
-            block_shift: namespace.block_bytes.trailing_zeros(),
+            namespaces,
         };
         commands.ring.register(depth, spec, area);
         Ok(commands)
     }
 
-    /// Reads a block, to learn what kernel and drive take. Kernels before 6.1 take passthrough but no registered buffers
+    /// Reads a block of each target, to learn what kernel and drive take. Kernels before 6.1 take passthrough but no registered buffers
     /// with it: then without.
     ///
     /// # Errors
     /// A refusal, or that the step was stopped before the drive answered.
     pub(crate) fn look(
         rig: &mut Rig<UringCmd>,
+        parts: &[Part],
+        spec: EngineSpec,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<(), Unready> {
+        (0..).zip(parts).try_for_each(|(part, of)| UringCmd::look_at(rig, part, &of.target, spec, stopped))
+    }
+
+    fn look_at(
+        rig: &mut Rig<UringCmd>,
+        part: u16,
         target: &Target,
         spec: EngineSpec,
         stopped: &dyn Fn() -> bool,
     ) -> Result<(), Unready> {
         let len = u32::try_from(rig.area.slot_bytes()).unwrap_or(u32::MAX);
-        let offset = target.span.first_offset_bytes;
-        let mut result = read_once(rig, offset, len, spec, stopped)?;
+        let at = (part, target.span.first_offset_bytes);
+        let mut result = read_once(rig, at, len, spec, stopped)?;
         if result == -libc::EINVAL && rig.backend.ring.slots_per_buffer > 0 {
             rig.backend.ring.forget_buffers(msg!("engine-passthrough-no-buffers"));
-            result = read_once(rig, offset, len, spec, stopped)?;
+            result = read_once(rig, at, len, spec, stopped)?;
         }
         let (why, help) = match -result {
             libc::EOPNOTSUPP if spec.mode == Mode::Iopoll => {
@@ -165,37 +187,41 @@ impl Backend for UringCmd {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         let fixed = self.ring.slots_per_buffer > 0;
-        let first_block = io.offset >> self.block_shift;
+        let file = self.ring.files[usize::from(io.part)];
+        let Addressing { namespace, block_shift } = self.namespaces[usize::from(io.part)];
+        let first_block = io.offset >> block_shift;
         self.lens[io.slot as usize] = io.len;
         let entry = &mut self.batch[self.batch_len];
         entry.opcode = opcode::UringCmd80::CODE;
-        entry.flags = self.ring.entry_flags;
-        entry.fd = self.ring.entry_fd;
+        entry.flags = file.flags;
+        entry.fd = file.fd;
         entry.command = NVME_URING_CMD_IO;
         entry.command_flags = if fixed { URING_CMD_FIXED } else { 0 };
         entry.user_data = u64::from(io.slot);
         entry.buffer_index = self.ring.buffer_index(io.slot);
         entry.nvme_opcode = if io.op == Op::Read { NVME_READ } else { NVME_WRITE };
-        entry.namespace = self.namespace;
+        entry.namespace = namespace;
         entry.data = io.buffer as u64;
         entry.data_bytes = io.len;
         entry.first_block = [first_block as u32, (first_block >> 32) as u32];
-        entry.blocks_below = (io.len >> self.block_shift).wrapping_sub(1);
+        entry.blocks_below = (io.len >> block_shift).wrapping_sub(1);
         self.batch_len += 1;
     }
 
     /// A Flush names a namespace and nothing else. Reads and writes set all fields that it sets.
     #[cold]
-    fn push_sync(&mut self, slot: u32, _kind: SyncKind) {
+    fn push_sync(&mut self, slot: u32, part: u16, _kind: SyncKind) {
         self.lens[slot as usize] = 0;
+        let file = self.ring.files[usize::from(part)];
+        let namespace = self.namespaces[usize::from(part)].namespace;
         let entry = &mut self.batch[self.batch_len];
         entry.opcode = opcode::UringCmd80::CODE;
-        entry.flags = self.ring.entry_flags;
-        entry.fd = self.ring.entry_fd;
+        entry.flags = file.flags;
+        entry.fd = file.fd;
         entry.command = NVME_URING_CMD_IO;
         entry.user_data = u64::from(slot);
         entry.nvme_opcode = NVME_FLUSH;
-        entry.namespace = self.namespace;
+        entry.namespace = namespace;
         (entry.data, entry.data_bytes, entry.first_block, entry.blocks_below) = (0, 0, [0, 0], 0);
         (entry.command_flags, entry.buffer_index) = (0, 0);
         self.batch_len += 1;

@@ -51,7 +51,7 @@ impl Backend for Late {
         self.staged.push(*io);
     }
 
-    fn push_sync(&mut self, _slot: u32, _kind: fathom_plan::SyncKind) {
+    fn push_sync(&mut self, _slot: u32, _part: u16, _kind: fathom_plan::SyncKind) {
         unreachable!("these tests read and write");
     }
 
@@ -118,7 +118,7 @@ fn rig_with(kernel: &Arc<Kernel>, started: u32) -> Rig<Late> {
     let mut rig = Rig::new(area, |_| Ok::<_, io::Error>(Late::new(kernel))).expect("no error");
     for slot in 0..started {
         let buffer = rig.area.slot(slot);
-        rig.backend.push(&Io { slot, op: Op::Read, len: SLOT_BYTES as u32, offset: 0, buffer });
+        rig.backend.push(&Io { slot, part: 0, op: Op::Read, len: SLOT_BYTES as u32, offset: 0, buffer });
     }
     rig.backend.submit().expect("a thread");
     rig
@@ -194,7 +194,7 @@ fn what_was_pushed_and_not_submitted_never_starts() {
     let kernel = Arc::new(Kernel::default());
     let mut rig = rig_with(&kernel, 1);
     let buffer = rig.area.slot(1);
-    rig.backend.push(&Io { slot: 1, op: Op::Write, len: 512, offset: 0, buffer });
+    rig.backend.push(&Io { slot: 1, part: 0, op: Op::Write, len: 512, offset: 0, buffer });
     kernel.may_finish.store(true, Ordering::SeqCst);
     drop(rig);
     assert_eq!(kernel.started.load(Ordering::SeqCst), 1);
@@ -206,7 +206,7 @@ fn a_read_that_gets_no_answer_is_given_up_when_asked() {
     let mut rig = rig_with(&kernel, 0);
     let begun = Instant::now();
     let gives_up = || begun.elapsed() > Duration::from_millis(30);
-    assert_eq!(rig.read_alone(0, 4096, &gives_up).expect("no error"), None);
+    assert_eq!(rig.read_alone((0, 0), 4096, &gives_up).expect("no error"), None);
     kernel.may_finish.store(true, Ordering::SeqCst);
     drop(rig);
     assert_eq!(kernel.done.load(Ordering::SeqCst), 1);

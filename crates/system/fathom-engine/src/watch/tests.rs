@@ -36,7 +36,7 @@ fn step(ramp_ms: u64, window_ms: u64) -> Step {
             direct: true,
             durability: Durability::default(),
         },
-        load: Load { threads: 4, queue_depth: 8, batch_submit: Some(8), batch_complete_min: None, rate: None },
+        load: Load { batch_submit: Some(8), ..Load::closed(4, 8) },
         engine: EngineSpec { name: EngineName::Null, ..EngineSpec::default() },
         placement: Placement::Unpinned,
         length: RunLength::fixed(ramp_ms * 1_000_000, window_ms * 1_000_000),

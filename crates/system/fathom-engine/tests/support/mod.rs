@@ -72,7 +72,7 @@ pub(crate) fn step_on(path: &Path, engine: EngineName) -> Step {
             direct: true,
             durability: Durability::default(),
         },
-        load: Load { threads: 1, queue_depth: 8, batch_submit: None, batch_complete_min: None, rate: None },
+        load: Load::closed(1, 8),
         engine: EngineSpec { name: engine, ..EngineSpec::default() },
         placement: Placement::Unpinned,
         length: RunLength::fixed(0, 60_000_000_000),

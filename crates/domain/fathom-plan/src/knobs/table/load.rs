@@ -26,6 +26,18 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.with_others())
     .flag(Flag::new("threads").aliases(&["numjobs"]).default("1")),
     knob(
+        "spread",
+        Kind::Word,
+        "targets",
+        msg!("knob-spread"),
+        |k, v| {
+            k.spread = Some(parse::parse_spread(v)?);
+            Ok(())
+        },
+        |s| Some(s.load.spread).filter(|spread| !spread.is_default()).map(|spread| spread.as_str().to_owned()),
+    )
+    .flag(Flag::new("spread").default("each_target")),
+    knob(
         "iodepth",
         Kind::Number,
         "32",
@@ -191,7 +203,7 @@ fn is_asynchronous(step: &Step) -> bool {
 
 /// fio's rate is per job and direction, at least 1.
 fn fio_rate(step: &Step, rate: Rate) -> String {
-    let jobs = f64::from(step.load.threads) * step.targets.len() as f64;
+    let jobs = f64::from(step.workers());
     let m = step.workload.mix;
     let of = |pct: u8| {
         let iops = (rate.iops / jobs * f64::from(pct) / 100.0).round().max(1.0);

@@ -79,7 +79,7 @@ fn spec() -> EngineSpec {
 fn read_all_slots<B: Backend>(rig: &mut Rig<B>) {
     for slot in 0..SLOTS {
         let (len, buffer) = (page_bytes() as u32, rig.area.slot(slot));
-        rig.backend.push(&Io { slot, op: Op::Read, len, offset: u64::from(slot * len), buffer });
+        rig.backend.push(&Io { slot, part: 0, op: Op::Read, len, offset: u64::from(slot * len), buffer });
     }
     rig.backend.submit().expect("submitted");
 }
@@ -90,8 +90,8 @@ fn stuck_rig() -> Option<(Rig<Uring>, HeldPages, tempfile::TempDir)> {
     let (dir, file) = file_of(SLOTS as usize * page);
     let area = Area::new(SLOTS as usize, page).expect("memory");
     let pages = HeldPages::of(&area, SLOTS)?;
-    let mut rig = Rig::new(area, |_| Uring::bare(OwnedFd::from(file), SLOTS, spec())).ok()?;
-    rig.backend.ring.entry_flags |= squeue::Flags::ASYNC.bits();
+    let mut rig = Rig::new(area, |_| Uring::bare(vec![OwnedFd::from(file)], SLOTS, spec())).ok()?;
+    rig.backend.ring.files[0].flags |= squeue::Flags::ASYNC.bits();
     read_all_slots(&mut rig);
     assert!(pages.is_awaited(Duration::from_secs(10)), "no copy waits for a page");
     assert_eq!(rig.backend.in_flight(), SLOTS);
@@ -162,7 +162,7 @@ fn counts_what_the_kernel_has<B: Backend>(mut rig: Rig<B>) {
     assert_eq!(rig.backend.in_flight(), 0);
     // Pushed, never submitted: never in flight.
     let buffer = rig.area.slot(0);
-    rig.backend.push(&Io { slot: 0, op: Op::Read, len: 512, offset: 0, buffer });
+    rig.backend.push(&Io { slot: 0, part: 0, op: Op::Read, len: 512, offset: 0, buffer });
     assert_eq!(rig.backend.in_flight(), 0);
     rig.backend.discard();
     rig.backend.submit().expect("nothing to submit");
@@ -176,10 +176,10 @@ fn engines_know_what_the_kernel_has() {
     for mode in [Mode::Interrupt, Mode::Sqpoll] {
         let (_dir, file) = file_of(SLOTS as usize * page);
         let spec = EngineSpec { mode, ..spec() };
-        let Ok(rig) = Rig::new(area(), |_| Uring::bare(OwnedFd::from(file), SLOTS, spec)) else { return };
+        let Ok(rig) = Rig::new(area(), |_| Uring::bare(vec![OwnedFd::from(file)], SLOTS, spec)) else { return };
         counts_what_the_kernel_has(rig);
     }
     let (_dir, file) = file_of(SLOTS as usize * page);
-    let Ok(rig) = Rig::new(area(), |_| Libaio::new(OwnedFd::from(file), SLOTS)) else { return };
+    let Ok(rig) = Rig::new(area(), |_| Libaio::new(vec![OwnedFd::from(file)], SLOTS)) else { return };
     counts_what_the_kernel_has(rig);
 }
