@@ -122,7 +122,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
       { name: "page_cache", ok: null, sentence: "the file system does not tell what is cached" },
     ],
     features: [{ name: "fixed_buffers", used: true, state: "used", detail: "" }, { name: "fixed_files", used: true, state: "used", detail: "" }, { name: "registered_ring", used: true, state: "used", detail: "" }, { name: "iopoll", used: false, state: "not_asked", detail: "not asked for" }],
-    workers: Array.from({ length: cell.threads }, (_, t) => ({ index: t, target: "./fathom.tmp", cpus_allowed: [], cpus_seen: [t], migrations: 0, ios: Math.round(ios / cell.threads), passes: 0, in_flight_max: cell.depth })),
+    workers: Array.from({ length: cell.threads }, (_, t) => ({ index: t, targets: ["./fathom.tmp"], cpus_allowed: [], cpus_seen: [t], migrations: 0, ios: Math.round(ios / cell.threads), passes: 0, in_flight_max: cell.depth })),
     host_delta: {
       window_ns: seconds * 1e9, measured_ns: seconds * 1e9, idle_baseline_interrupts: 0, idle_baseline_context_switches: 0, vectors: [], drives: [], core_of: [], cpu_series: { cpus: [], shares_pct: [], interrupts: [], context_switches: [] }, cpus: Array.from({ length: cpus }, (_, c) => [c, { user_ns: 1e8, system_ns: 9e8, irq_ns: 1e7, softirq_ns: 2e7, steal_ns: 0, iowait_ns: 0, idle_ns: 3e9 }]),
       idle_baseline: { user_ns: 0, system_ns: 1e7, irq_ns: 0, softirq_ns: 0, steal_ns: 0, iowait_ns: 0, idle_ns: 8e9 }, idle_baseline_window_ns: 1e9,
