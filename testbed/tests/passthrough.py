@@ -1,5 +1,7 @@
 """NVMe commands handed to the driver past the block layer, and what drives say of themselves."""
 
+import json
+
 from bed import expect
 from bed.guest import Guest
 from bed.loads import checks_hold, damage, io, polling_spares_interrupts, refused_io
@@ -138,3 +140,25 @@ def each_sync_reaches_the_drive_as_a_flush(guest: Guest) -> None:
     step = io(guest, character, f"{words} --engine io_uring_cmd")
     expect.equal(step["errors"], 0, "errors of the NVMe Flush")
     assert 0 <= step["write"]["ios"] - step["syncs"]["ios"] <= 1 and step["syncs"]["ios"] > 10, (step["write"], step["syncs"])
+
+
+@restored(TWO_SOCKETS, "TB1")
+def the_cache_of_a_drive_decides_what_a_commit_costs(guest: Guest) -> None:
+    block = guest.device("TB1")
+    cache = f"/sys/block/{block.removeprefix('/dev/')}/queue/write_cache"
+    words = f"run commit --target {block} --destroy TB1:data --size 1m --time-budget 25s --set ramp_time=0 --json"
+
+    def answer() -> tuple[str, dict]:
+        document = guest.fathom_json(words)
+        log = next(s for s in document["steps"] if s["label"].startswith("4k sequential write + fdatasync T1 "))
+        return json.dumps(document["verdicts"][0]["brief"]), log["host_delta"]["disks"][0]
+
+    expect.contains(guest.ok(f"cat {cache}"), "write back", "the drive's cache")
+    said, disk = answer()
+    expect.equal(disk["write_cache"], "back", "cache")
+    assert disk["flushes"]["ios"] > 10, disk
+    expect.contains(said, "volatile", "the answer")
+    guest.ok(f"echo 'write through' > {cache}")
+    said, disk = answer()
+    expect.equal((disk["write_cache"], disk["flushes"]["ios"]), ("through", 0), "a cache that needs no flush")
+    expect.contains(said, "no flushes", "the answer")

@@ -697,7 +697,16 @@ busy_ns: number,
 /**
  * Sum over I/Os of their time in the block layer.
  */
-weighted_ns: number, };
+weighted_ns: number, 
+/**
+ * Flushes that reached the device, as the block layer merged them; `None` where the kernel does not count them (before
+ * Linux 5.5), and in older records.
+ */
+flushes?: FlushDelta, 
+/**
+ * Whether the kernel takes the device's cache for a volatile one, and flushes it; `None` where it does not tell.
+ */
+write_cache?: WriteCache, };
 
 /**
  * A run with everything derived from it.
@@ -1106,6 +1115,19 @@ step: number,
  * Command line.
  */
 command: string, };
+
+/**
+ * Flushes of a device over the window (/proc/diskstats, fields 16 and 17 after the name).
+ */
+export type FlushDelta = { 
+/**
+ * Completed.
+ */
+ios: number, 
+/**
+ * Their time, summed.
+ */
+time_ns: number, };
 
 /**
  * A load that at least two groups were put under.
@@ -3555,6 +3577,11 @@ direct: boolean,
  * What makes the writes durable.
  */
 durability: Durability, };
+
+/**
+ * `queue/write_cache` of a device.
+ */
+export type WriteCache = "back" | "through";
 
 /**
  * Whether a write returns only when it is durable.

@@ -133,6 +133,36 @@ pub struct DiskDelta {
     pub busy_ns: u64,
     /// Sum over I/Os of their time in the block layer.
     pub weighted_ns: u64,
+    /// Flushes that reached the device, as the block layer merged them; `None` where the kernel does not count them (before
+    /// Linux 5.5), and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub flushes: Option<FlushDelta>,
+    /// Whether the kernel takes the device's cache for a volatile one, and flushes it; `None` where it does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub write_cache: Option<WriteCache>,
+}
+
+/// Flushes of a device over the window (/proc/diskstats, fields 16 and 17 after the name).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FlushDelta {
+    /// Completed.
+    pub ios: u64,
+    /// Their time, summed.
+    pub time_ns: u64,
+}
+
+/// `queue/write_cache` of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum WriteCache {
+    /// Volatile: what was acknowledged can be lost, unless the kernel flushes it.
+    Back,
+    /// None, or one that outlives a power cut: the kernel sends no flushes.
+    Through,
 }
 
 /// Interrupts of one vector of a drive over the window.

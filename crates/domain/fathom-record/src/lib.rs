@@ -17,7 +17,10 @@ pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
-pub use host::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta};
+pub use host::{
+    CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta,
+    WriteCache,
+};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,

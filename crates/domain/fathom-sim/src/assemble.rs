@@ -306,6 +306,8 @@ fn disks(ended: &Ended) -> Vec<DiskDelta> {
                 discard_ios: ios(TRIM),
                 busy_ns: (now.busy_ps - then.busy_ps) / NS,
                 weighted_ns: u64::try_from((now.area_ps - then.area_ps) / u128::from(NS)).unwrap_or(u64::MAX),
+                flushes: None,
+                write_cache: None,
             }
         })
         .collect()

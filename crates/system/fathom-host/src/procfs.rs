@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fathom_message::msg;
-use fathom_record::{CpuTime, DiskDelta};
+use fathom_record::{CpuTime, DiskDelta, FlushDelta};
 
 use crate::root::ProbeError;
 
@@ -87,7 +87,9 @@ pub(crate) fn cpu_difference(after: &CpuTime, before: &CpuTime) -> CpuTime {
 /// Counters of one device (Documentation/admin-guide/iostats.rst). Sectors are 512 bytes whatever the device says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiskCounters {
-    fields: [u64; 12],
+    fields: [u64; 17],
+    /// How many of them this kernel has.
+    known: usize,
 }
 
 /// Kernels before 4.18 end here; discards are then not counted.
@@ -117,6 +119,7 @@ pub(crate) fn parse_diskstats(
             })?;
             seen += 1;
         }
+        counters.known = seen;
         if seen < FIELDS_MIN {
             return Err(ProbeError::parse(path, msg!("probe-few-fields", line = name, min = FIELDS_MIN, found = seen)));
         }
@@ -144,6 +147,8 @@ impl DiskCounters {
             discard_ios: count(11),
             busy_ns: time_ns(9),
             weighted_ns: time_ns(10),
+            flushes: (self.known == 17).then(|| FlushDelta { ios: count(15), time_ns: time_ns(16) }),
+            write_cache: None,
         }
     }
 }
@@ -232,6 +237,20 @@ mod tests {
         assert_eq!((delta.read_ios, delta.read_bytes, delta.write_ios, delta.write_bytes), (3, 24 * 512, 5, 40 * 512));
         assert_eq!((delta.write_merges, delta.discard_ios), (2, 0));
         assert_eq!((delta.busy_ns, delta.weighted_ns), (16_000_000, 196_000_000));
+        assert_eq!(delta.flushes, None, "not counted before 5.5");
+    }
+
+    #[test]
+    fn flushes_are_counted_where_the_kernel_does() {
+        let names = vec!["vda".to_owned()];
+        let path = Path::new("diskstats");
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        parse_diskstats(path, " 254 0 vda 1 1 1 1 1 1 1 1 0 1 1 0 0 0 0 100 2000\n", &names, &mut before)
+            .expect("parses");
+        parse_diskstats(path, " 254 0 vda 1 1 1 1 9 1 1 1 0 1 1 0 0 0 0 107 2035\n", &names, &mut after)
+            .expect("parses");
+        let delta = after[0].since(&before[0], "vda");
+        assert_eq!(delta.flushes, Some(FlushDelta { ios: 7, time_ns: 35_000_000 }));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fathom_message::msg;
-use fathom_record::{CpuSeries, CpuShares, CpuTime, HostDelta};
+use fathom_record::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, WriteCache};
 
 use crate::cpu::Topology;
 use crate::disk::devices_below;
@@ -63,6 +63,8 @@ pub struct HostSampler {
     disks: Vec<String>,
     /// What the disks are built on.
     members: Vec<String>,
+    /// Those of `disks`.
+    write_caches: Vec<Option<WriteCache>>,
     stat_file: OpenText,
     diskstats_file: Option<OpenText>,
     /// Open when the disks have interrupts of their own.
@@ -137,8 +139,10 @@ impl HostSampler {
         let health = HealthWatch::new(root, &disks, looks);
         let below = devices_below(root, &disks).into_iter().map(|d| d.name);
         let members = below.filter(|name| !disks.contains(name)).collect();
+        let write_caches = disks.iter().map(|disk| write_cache(root, disk)).collect();
         let mut sampler = HostSampler {
             disks,
+            write_caches,
             members,
             stat_file: OpenText::open(root.join("proc/stat"))?,
             diskstats_file,
@@ -274,6 +278,8 @@ impl HostSampler {
         let deltas = |now: &[DiskCounters], first: &[DiskCounters], names: &[String]| {
             now.iter().zip(first).zip(names).map(|((now, first), name)| now.since(first, name)).collect()
         };
+        let mut disks: Vec<DiskDelta> = deltas(&disks_now, &self.disks_first, &self.disks);
+        disks.iter_mut().zip(&self.write_caches).for_each(|(disk, cache)| disk.write_cache = *cache);
         let delta = HostDelta {
             window_ns,
             measured_ns,
@@ -286,7 +292,7 @@ impl HostSampler {
             kernel_threads: self.kernel_threads.finish(window_ns),
             interrupts: now.interrupts.wrapping_sub(self.stat_first.interrupts),
             context_switches: now.context_switches.wrapping_sub(self.stat_first.context_switches),
-            disks: deltas(&disks_now, &self.disks_first, &self.disks),
+            disks,
             members: deltas(&members_now, &self.members_first, &self.members),
             vectors: vector_deltas(&self.vectors_first, &vectors_now),
             drives,
@@ -333,6 +339,16 @@ impl HostSampler {
         let text = file.read(&mut self.buffer)?;
         parse_diskstats(&file.path, text, &self.disks, disks)?;
         parse_diskstats(&file.path, text, &self.members, members)
+    }
+}
+
+/// What the kernel takes the cache of a device for.
+fn write_cache(root: &Root, disk: &str) -> Option<WriteCache> {
+    let text = std::fs::read_to_string(root.join(&format!("sys/block/{disk}/queue/write_cache"))).ok()?;
+    match text.trim() {
+        "write back" => Some(WriteCache::Back),
+        "write through" => Some(WriteCache::Through),
+        _ => None,
     }
 }
 

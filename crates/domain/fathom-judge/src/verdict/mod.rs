@@ -3,6 +3,7 @@
 mod baseline;
 mod brief;
 mod caveats;
+mod commit;
 mod engines;
 mod goal;
 mod groups;
@@ -43,6 +44,11 @@ pub fn verdicts(
     stream_sets: &[StreamSetView],
 ) -> Vec<Verdict> {
     let mut out = goal::verdicts(steps, run);
+    // It asks of a log alone and beside readers at once.
+    if study == "commit" && comparison.is_none() {
+        out.extend(commit::verdicts(question, steps, run));
+        return out;
+    }
     let of_streams = streams::verdicts(question, steps, stream_sets, run);
     if !of_streams.is_empty() {
         out.extend(of_streams);

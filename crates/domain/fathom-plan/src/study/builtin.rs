@@ -18,6 +18,7 @@ pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
         ("engines", include_str!("../../../../../studies/engines.toml")),
         ("tune", include_str!("../../../../../studies/tune.toml")),
         ("snia", include_str!("../../../../../studies/snia.toml")),
+        ("commit", include_str!("../../../../../studies/commit.toml")),
     ]
 }
 
@@ -56,6 +57,7 @@ pub fn question_message(study: &str) -> Option<Message> {
         "engines" => msg!("study-engines-question"),
         "tune" => msg!("study-tune-question"),
         "snia" => msg!("study-snia-question"),
+        "commit" => msg!("study-commit-question"),
         _ => return None,
     })
 }

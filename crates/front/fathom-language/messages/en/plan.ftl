@@ -211,6 +211,7 @@ study-enterprise-question = How does each group behave under server loads at ste
 study-scaling-question = Does it grow with drives and with threads, and what stops it?
 study-engines-question = Which I/O path is fastest here, and what does each cost in CPU?
 study-tune-question = Does this setting help?
+study-commit-question = How many durable commits a second, how long is one, and what sets it?
 study-snia-question = What are the figures after SNIA PTS, at steady state?
 
 study-unknown = no study is called `{ $name }`

@@ -208,6 +208,7 @@ study-enterprise-question = 在稳态的服务器负载下，从轻到重，各�
 study-scaling-question = 性能随盘数和线程数增长吗，瓶颈在哪里？
 study-engines-question = 这里哪条 I/O 路径最快，各自的 CPU 开销是多少？
 study-tune-question = 这个设置有帮助吗？
+study-commit-question = 每秒能有多少次持久提交，一次需要多久，由什么决定？
 study-snia-question = 按 SNIA PTS，在稳态下的数值是多少？
 
 study-unknown = 没有名为 `{ $name }` 的 study
