@@ -10,7 +10,7 @@ PACKAGES ?= target/packages
 STATIC := $(shell uname -m)-unknown-linux-musl
 
 .PHONY: run test stages check build install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
-	browser newcomer testbed bench latency miri truth truth-simulated truth-built truth-quick clean
+	browser newcomer testbed bench agreement latency miri truth truth-simulated truth-built truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -93,6 +93,11 @@ bench: build
 	scripts/setup.sh test
 	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
+
+# Whether fio and Fathom give the same load from the same job file. AGREEMENT: more words.
+agreement: build
+	scripts/setup.sh test
+	python3 bench/agreement.py $(AGREEMENT)
 
 # Latency at each depth beside fio's, quiet and beside other work: docs/LATENCY.md. LATENCY: more words.
 latency: build
