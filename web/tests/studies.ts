@@ -93,7 +93,9 @@ export function scaling(): Document {
 /** `engines`: one load through four ways. */
 export function engines(): Document {
   const random = generator(8);
-  return documentOf((["libaio", "io_uring", "io_uring_cmd", "null"] as const).map((engine, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth: 16, engine }, random)));
+  const doc = documentOf((["libaio", "io_uring", "io_uring_cmd", "null"] as const).map((engine, i) => measured(i, { op: "randread", block: 4096, threads: 1, depth: 16, engine }, random)));
+  // Judged by the program: these two none beats in both rate and cost.
+  return { ...doc, paths: [{ steps: [0, 1, 2, 3], front: [0, 3] }] };
 }
 
 /** Rounds that come to rest, with their determination table, after a fill; predicted beforehand. */

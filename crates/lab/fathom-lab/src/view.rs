@@ -94,6 +94,8 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         loops: fathom_judge::loops(&steps),
         stream_sets: sets.finish(),
         groups: fathom_judge::groups(&steps),
+        goals: fathom_judge::goals(&steps),
+        paths: fathom_judge::paths(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),

@@ -24,6 +24,8 @@ use fathom_message::{Message, msg};
 use fathom_plan::Phase;
 
 pub(crate) use brief::{longer, report};
+pub use engines::paths;
+pub use goal::goals;
 pub use groups::groups;
 pub use snia::loops;
 
