@@ -299,6 +299,10 @@ export type ComparedStep = {
  */
 label: string, 
 /**
+ * The same in words for people.
+ */
+label_message: Message, 
+/**
  * Group of the targets.
  */
 group: string, 

@@ -29,7 +29,7 @@ mod view;
 pub use checks::{derived_warnings, slow_members};
 pub use ladder::{ladders, median_step};
 pub use precision::withhold_intervals;
-pub use predicted::set_predicted;
+pub use predicted::{add_prediction, set_predicted};
 pub use proof::{disproof, target_names};
 pub use references::references;
 pub use rfc3339::rfc3339;
