@@ -130,12 +130,13 @@ fn message_of(step: &Step, topics: &[Topic]) -> Option<Message> {
         return None;
     }
     let workload = workload(step).message;
-    let (threads, depth) = (step.load.threads, step.load.queue_depth);
     let with = |name: String| msg!("label-with", label = workload.clone(), what = Message::verbatim(name));
     let message = match (has(Topic::Threads), has(Topic::Depth)) {
-        (true, true) => msg!("label-load", workload = workload, threads = threads, depth = depth),
-        (true, false) => with(format!("T{threads}")),
-        (false, true) => with(format!("QD{depth}")),
+        (true, true) => load_message(step, workload),
+        // How threads are spread has words only beside their depth.
+        (true, false) if step.load.spread != Spread::EachTarget => return None,
+        (true, false) => with(format!("T{}", step.load.threads)),
+        (false, true) => with(format!("QD{}", step.load.queue_depth)),
         (false, false) => workload,
     };
     let load = Label { words: Vec::new(), message };
@@ -221,26 +222,32 @@ fn head(step: &Step) -> Label {
 }
 
 fn load(step: &Step) -> Label {
-    let (threads, depth) = (step.load.threads, step.load.queue_depth);
     let mut label = workload(step);
-    let targets = step.targets.len() as u64;
-    let workload = label.message.clone();
-    let (over, message) = match step.load.spread {
-        Spread::EachTarget => {
-            (String::new(), msg!("label-load", workload = workload, threads = threads, depth = depth))
-        }
-        Spread::Targets => (
-            format!(" over {targets}"),
-            msg!("label-load-over", workload = workload, threads = threads, depth = depth, targets = targets),
-        ),
-        Spread::AllTargets => (
-            format!(" on all {targets}"),
-            msg!("label-load-on-all", workload = workload, threads = threads, depth = depth, targets = targets),
-        ),
+    let targets = step.targets.len();
+    let over = match step.load.spread {
+        Spread::EachTarget => String::new(),
+        Spread::Targets => format!(" over {targets}"),
+        Spread::AllTargets => format!(" on all {targets}"),
     };
-    label.words.push((Topic::Threads, format!(" T{threads}{over}")));
-    label.words.push((Topic::Depth, format!(" QD{depth}")));
+    label.words.push((Topic::Threads, format!(" T{}{over}", step.load.threads)));
+    label.words.push((Topic::Depth, format!(" QD{}", step.load.queue_depth)));
+    let message = load_message(step, label.message);
     with_rate(Label { message, ..label }, step)
+}
+
+/// What a workload does with its threads and their depth.
+fn load_message(step: &Step, workload: Message) -> Message {
+    let (threads, depth) = (step.load.threads, step.load.queue_depth);
+    let targets = step.targets.len() as u64;
+    match step.load.spread {
+        Spread::EachTarget => msg!("label-load", workload = workload, threads = threads, depth = depth),
+        Spread::Targets => {
+            msg!("label-load-over", workload = workload, threads = threads, depth = depth, targets = targets)
+        }
+        Spread::AllTargets => {
+            msg!("label-load-on-all", workload = workload, threads = threads, depth = depth, targets = targets)
+        }
+    }
 }
 
 fn with_rate(label: Label, step: &Step) -> Label {

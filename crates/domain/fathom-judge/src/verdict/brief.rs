@@ -48,7 +48,7 @@ fn part_cell(step: &StepView) -> Option<Message> {
         LimitName::Device => msg!("brief-part-device"),
         LimitName::Link => msg!("brief-part-link"),
         LimitName::Uplink => msg!("brief-part-uplink"),
-        LimitName::Core if step.threads * step.devices == 1 => msg!("brief-part-one-core"),
+        LimitName::Core if step.spread.workers(step.threads, step.devices) == 1 => msg!("brief-part-one-core"),
         LimitName::Core => msg!("brief-part-cores"),
         LimitName::AllCores => msg!("brief-part-all-cores"),
         LimitName::IrqCore => msg!("brief-part-irq-core"),

@@ -173,7 +173,7 @@ fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {
         let in_flight = step.threads * step.queue_depth;
         // Paths are held against each other where they did the same at the same place.
         let is_same = |b: &Contest<'_>| {
-            let there = |s: &StepView| (s.placement, s.devices);
+            let there = |s: &StepView| (s.placement, s.devices, s.spread);
             b.kind == kind && b.in_flight == in_flight && there(b.steps[0]) == there(step)
         };
         match out.iter_mut().find(|b| is_same(b)) {
