@@ -24,7 +24,7 @@ simulated baseline --time-budget 20s "${one[@]}"
 simulated engines --time-budget 15s "${one[@]}"
 simulated pinning --time-budget 75s "${one[@]}"
 simulated enterprise --time-budget 30s --group left=sim:r740xd/pm1725-0 --group right=sim:r740xd/pm1725-1
-simulated snia --time-budget 80s "${one[@]}"
+simulated snia --time-budget 4m "${one[@]}"
 "$target/debug/fathom" io --quiet --lab "$work/lab.db" "${one[@]}" --rw randread --bs 4k --iodepth 8 --runtime 5s --output "$work/io-sim.html" >/dev/null
 # One plan on two drives, each a run of its own.
 for drive in pm1725-0 pm1725-1; do

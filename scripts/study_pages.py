@@ -27,7 +27,7 @@ ENDS = 3
 # Arguments of `fathom run`; `{loop}` and `{name}` are a loop device made for it.
 COMMANDS = {
     "quick": "quick",
-    "predict": "quick --predict",
+    "predict": "quick --predict --details",
     "baseline": "baseline --target data.bin --time-budget 1m",
     "pinning": "pinning --target data.bin --time-budget 2m",
     "qos": "qos --target data.bin --time-budget 2m --set 'latency_goal=p99<=1ms'",

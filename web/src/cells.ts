@@ -1,7 +1,7 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
 import { family, hasFigures, opKind, opWord, patternWord, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
-import type { ComparedStep, Comparison, Spread, StepView } from "./document";
+import type { ComparedStep, Comparison, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
 
@@ -85,17 +85,20 @@ export function groupSets(doc: Ladders): GroupSet[] {
 export interface EngineSet {
   title: string;
   steps: StepView[];
+  /** Those that no other beats in both rate and cost, the cheapest first. */
+  front: StepView[];
 }
 
 const mostInFlight = (set: EngineSet): number => Math.max(...set.steps.map(outstanding));
 
 /** Loads that were issued through several engines: those with the most engines first, then those with the most in flight. */
-export function engineSets(doc: Ladders): EngineSet[] {
-  const usable = representatives(doc).filter((s) => s.rate_iops === null);
-  // One I/O at a time per thread needs as many threads as another path has in flight: the load is what is in flight.
-  const load = (s: StepView): string => `${joined(family(s), opWord(s))}${text.comma}${text.study.inFlight(s.threads * (s.engine === "psync" || s.engine === "mmap" ? 1 : s.queue_depth))}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
-  return [...gathered(usable, load)]
-    .map(([title, of]) => ({ title, steps: [...gathered(of, pathWord).values()].map((list) => list[0] as StepView) }))
+export function engineSets(doc: { steps: readonly StepView[]; paths?: readonly PathsView[] }): EngineSet[] {
+  const byIndex = new Map(doc.steps.map((s) => [s.index, s]));
+  const found = (indexes: readonly number[]): StepView[] => indexes.flatMap((i) => byIndex.get(i) ?? []);
+  const load = (s: StepView): string => `${joined(family(s), opWord(s))}${text.comma}${text.study.inFlight(s.threads * s.queue_depth)}${s.placement === "unpinned" ? "" : ` ${word(s.placement)}`}`;
+  const several = new Set(doc.steps.map((s) => s.group)).size > 1;
+  return (doc.paths ?? [])
+    .flatMap((set) => { const steps = found(set.steps); const [first] = steps; return first ? [{ title: joined(several ? first.group : "", load(first)), steps, front: found(set.front) }] : []; })
     .filter((set) => new Set(set.steps.map(engineWord)).size > 1)
     .sort((a, b) => b.steps.length - a.steps.length || mostInFlight(b) - mostInFlight(a));
 }

@@ -1,7 +1,7 @@
 /** Latency against the rate of a workload, closed and offered, with the goal that was asked for. Pure. */
 
-import { family, hasFigures, latency, opKind, opWord, representatives, type Ladders, type OpKind } from "./curves";
-import type { Quantile, StepView } from "./document";
+import { family, hasFigures, opKind, opWord, representatives, type Ladders, type OpKind } from "./curves";
+import type { GoalView, Quantile, StepView } from "./document";
 import { joined } from "./text";
 
 export type Shown = Quantile | "mean";
@@ -14,26 +14,40 @@ export interface GoalSet {
   closed: StepView[];
   /** By the rate that was offered. */
   offered: StepView[];
+  /** What was asked of its latencies, and how far each is kept. */
+  goals: Goal[];
+}
+
+/** A latency that was asked for. */
+export interface Goal {
+  name: Shown;
+  mostNs: number;
+  /** The highest load that keeps it, as the document judges; `null`: none does. */
+  kept: StepView | null;
 }
 
 /** Fewer points than these make no picture. */
 export const POINTS_MIN = 3;
 
 /** The workloads of a run that answers for latencies: `qos`, and any with a goal. */
-export function goalSets(doc: Ladders & { run: { study: string } }): GoalSet[] {
+export function goalSets(doc: Ladders & { run: { study: string }; goals?: readonly GoalView[] }): GoalSet[] {
   const usable = representatives(doc).filter((s) => hasFigures(s) && s.lat_ns !== null);
   if (doc.run.study !== "qos" && !usable.some((s) => s.role?.latency_goal)) return [];
   const sets = new Map<string, GoalSet>();
   const groups = new Set(usable.map((s) => s.group)).size;
   for (const s of usable) {
     const title = joined(groups > 1 ? s.group : "", family(s), opWord(s));
-    const set = sets.get(title) ?? { title, kind: opKind(s), closed: [], offered: [] };
+    const set = sets.get(title) ?? { title, kind: opKind(s), closed: [], offered: [], goals: [] };
     sets.set(title, set);
     (s.rate_iops === null ? set.closed : set.offered).push(s);
   }
   for (const set of sets.values()) {
     set.closed.sort((a, b) => a.threads * a.queue_depth - b.threads * b.queue_depth);
     set.offered.sort((a, b) => (a.rate_iops ?? 0) - (b.rate_iops ?? 0));
+    const shown = new Set([...set.closed, ...set.offered].map((s) => s.index));
+    set.goals = (doc.goals ?? []).filter((g) => g.steps.some((i) => shown.has(i))).map((g) => ({
+      name: g.figure === "lat_mean" ? "mean" : "p99", mostNs: g.most_ns, kept: doc.steps.find((s) => s.index === g.kept_step) ?? null,
+    }));
   }
   return [...sets.values()].filter((set) => Math.max(set.closed.length, set.offered.length) >= POINTS_MIN);
 }
@@ -43,22 +57,7 @@ export function rateOf(s: StepView): number {
   return s.rate_iops ?? s.iops;
 }
 
-/** The goal for this latency; `null`: none was set for it. */
-export function goalOf(set: GoalSet, name: Shown): number | null {
-  const goal = [...set.closed, ...set.offered].map((s) => s.role?.latency_goal).find((g) => g !== undefined);
-  return (name === "p99" ? goal?.p99_ns : name === "mean" ? goal?.mean_ns : undefined) ?? null;
-}
-
-/** Whether a step keeps a goal with its whole interval. */
-export function keeps(s: StepView, name: Shown, goal: number): boolean {
-  const value = latency(s.lat_ns, name);
-  return value !== null && (s.lat_ns?.ci95[name]?.[1] ?? value) <= goal;
-}
-
-/** The highest rate that keeps the goal; `null`: none does. */
-export function safeRate(set: GoalSet, name: Shown): number | null {
-  const goal = goalOf(set, name);
-  if (goal === null) return null;
-  const rates = [...set.closed, ...set.offered].filter((s) => keeps(s, name, goal)).map(rateOf);
-  return rates.length === 0 ? null : Math.max(...rates);
+/** The goal for this latency; `undefined`: none was set for it. */
+export function goalOf(set: GoalSet, name: Shown): Goal | undefined {
+  return set.goals.find((g) => g.name === name);
 }

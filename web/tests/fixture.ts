@@ -227,6 +227,8 @@ export function documentOf(steps: StepView[], id = 7): Document {
     loops: [],
     stream_sets: [],
     groups: [],
+    goals: [],
+    paths: [],
     comparison: null,
     references: [],
     prediction: null,

@@ -299,6 +299,10 @@ export type ComparedStep = {
  */
 label: string, 
 /**
+ * The same in words for people.
+ */
+label_message: Message, 
+/**
  * Group of the targets.
  */
 group: string, 
@@ -757,6 +761,14 @@ stream_sets: Array<StreamSetView>,
  */
 groups: Array<GroupedLoad>, 
 /**
+ * How far each kind of load keeps each latency that was asked for; empty without a goal.
+ */
+goals: Array<GoalView>, 
+/**
+ * Loads that were issued through several paths, and which of these none beats; empty with one path.
+ */
+paths: Array<PathsView>, 
+/**
  * The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
  */
 comparison: Comparison | null, 
@@ -1128,6 +1140,28 @@ ios: number,
  * Their time, summed.
  */
 time_ns: number, };
+
+/**
+ * One latency of the goal, asked of one kind of load.
+ */
+export type GoalView = { 
+/**
+ * Which latency: the mean or p99.
+ */
+figure: ComparedFigure, 
+/**
+ * The most that it may be.
+ */
+most_ns: number, 
+/**
+ * The steps of this kind of load that carry the goal, in the order of the plan.
+ */
+steps: Array<number>, 
+/**
+ * The highest load that keeps it with its whole interval each time it was measured: of those that were offered as a
+ * rate, or of the closed loops where no rate keeps it. `None`: none does.
+ */
+kept_step: number | null, };
 
 /**
  * A load that at least two groups were put under.
@@ -1831,6 +1865,19 @@ of: number,
  * Whether the step's region is the part already, not the whole.
  */
 is_cut?: boolean, };
+
+/**
+ * One load through several paths of I/O.
+ */
+export type PathsView = { 
+/**
+ * A step of each path, in the order of the plan.
+ */
+steps: Array<number>, 
+/**
+ * Those that no other beats in both IOPS and CPU per I/O, the cheapest first; empty where no cost is known.
+ */
+front: Array<number>, };
 
 /**
  * In which order blocks are touched.

@@ -4,7 +4,7 @@ import type { EChartsOption } from "echarts";
 import { latency, logMarksOf, roomy, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, time, timeTick, whole } from "../format";
-import { goalOf, rateOf, safeRate, type GoalSet, type Shown } from "../goals";
+import { goalOf, rateOf, type GoalSet, type Shown } from "../goals";
 import { rim, row, tip, type Params } from "../options";
 import { blend, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -15,7 +15,7 @@ export const GOAL_PX = 270;
 /** Axes that all panels share: the rates, and marks of the latencies. */
 export function goalScale(sets: readonly GoalSet[], name: Shown): { most: { max: number; interval: number }; marks: number[] } {
   const steps = sets.flatMap((s) => [...s.closed, ...s.offered]);
-  return { most: zeroScale(1.04 * Math.max(0, ...steps.map(rateOf))), marks: logMarksOf([...sets.map((s) => goalOf(s, name)), ...steps.map((s) => latency(s.lat_ns, name))]) };
+  return { most: zeroScale(1.04 * Math.max(0, ...steps.map(rateOf))), marks: logMarksOf([...sets.map((s) => goalOf(s, name)?.mostNs ?? null), ...steps.map((s) => latency(s.lat_ns, name))]) };
 }
 
 /** Name of a point: how much was in flight, or the rate that was offered. */
@@ -27,15 +27,15 @@ function pointName(s: StepView): string {
 export function goalCaption(set: GoalSet, name: Shown): string {
   const said = name === "mean" ? text.picture.mean : name;
   const goal = goalOf(set, name);
-  const safe = safeRate(set, name);
-  return text.study.goalTitle(set.title, said) + (goal === null ? "" : `${text.comma}${text.study.goal(time(goal), safe === null ? null : count3(safe))}`);
+  if (goal === undefined) return text.study.goalTitle(set.title, said);
+  const kept = goal.kept && { rate: count3(rateOf(goal.kept)), load: goal.kept.rate_iops === null ? pointName(goal.kept) : text.study.offered };
+  return `${text.study.goalTitle(set.title, said)}${text.comma}${text.study.goal(time(goal.mostNs), kept)}`;
 }
 
 export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: number; interval: number }; marks: number[] }, p: Palette, width: number): EChartsOption {
   const color = p.op[set.kind];
   const offered = blend(color, p.ink, 0.45);
   const goal = goalOf(set, name);
-  const safe = safeRate(set, name);
   const { marks, most } = scale;
   const low = marks[0] ?? 1;
   const parts = [
@@ -71,10 +71,10 @@ export function goalPanel(set: GoalSet, name: Shown, scale: { most: { max: numbe
         value: [rateOf(s), latency(s.lat_ns, name) ?? "-"],
         label: s.rate_iops === null && named[k] === true ? { show: true, position: isRight(s) ? "left" : rateOf(s) < 0.08 * most.max || isSteep(k) ? "right" : "top", formatter: pointName(s), color: p.muted, fontSize: 11, ...rim(p) } : undefined,
       })),
-      ...(i === 0 && goal !== null
+      ...(i === 0 && goal !== undefined
         ? {
-            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: false }, data: [{ yAxis: goal }] },
-            ...(safe === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: false }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: safe, yAxis: goal }]] } }),
+            markLine: { silent: true, symbol: "none", lineStyle: { color: p.warn, width: 1.5, type: "dashed" }, label: { show: false }, data: [{ yAxis: goal.mostNs }] },
+            ...(goal.kept === null ? {} : { markArea: { silent: true, itemStyle: { color: p.op.mixed, opacity: 0.13 }, label: { show: false }, data: [[{ xAxis: 0, yAxis: low }, { xAxis: rateOf(goal.kept), yAxis: goal.mostNs }]] } }),
           }
         : {}),
     })),

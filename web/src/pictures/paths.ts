@@ -7,7 +7,7 @@ import type { StepView } from "../document";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "../format";
 import { exactTime, rim, row, textPx, tip, type Params } from "../options";
 import type { Palette } from "../palette";
-import { cpuPerIo, paretoFront } from "../paths";
+import { cpuPerIo } from "../paths";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text, word } from "../text";
 import { intervalBar } from "./compare";
@@ -46,7 +46,7 @@ export function pathsPx(set: EngineSet, width: number): number {
 
 /** A row for each path, a panel for each figure; a star marks those on the front. */
 export function paths(set: EngineSet, p: Palette, width: number): EChartsOption {
-  const front = new Set(paretoFront(set.steps));
+  const front = new Set(set.front);
   const names = set.steps.map((s) => `${pathWord(s)}${front.has(s) ? " ★" : ""}`);
   const left = Math.min(width * 0.42, 16 + Math.max(...names.map(textPx)));
   const rows = ROW_PX * set.steps.length;
@@ -102,7 +102,7 @@ export const FRONT_PX = 280;
 /** IOPS over CPU per I/O: up and to the left is better; the line joins the paths that none beats in both. */
 export function front(set: EngineSet, p: Palette, width: number): EChartsOption {
   const costed = set.steps.filter((s) => cpuPerIo(s) !== null);
-  const best = paretoFront(set.steps);
+  const best = set.front;
   const costs = costed.map((s) => cpuPerIo(s) ?? 0);
   const x = zeroScale(1.04 * Math.max(...costs));
   const y = zeroScale(1.08 * Math.max(...costed.map((s) => s.iops)));

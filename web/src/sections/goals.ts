@@ -20,7 +20,7 @@ export function goalBlock(doc: Document): HTMLElement | null {
   const sets = goalSets(doc);
   if (sets.length === 0) return null;
   const t = text.study;
-  let name: Shown = sets.some((s) => goalOf(s, "p99") !== null) || !sets.some((s) => goalOf(s, "mean") !== null) ? "p99" : "mean";
+  let name: Shown = sets.some((s) => goalOf(s, "p99") !== undefined) || !sets.some((s) => goalOf(s, "mean") !== undefined) ? "p99" : "mean";
   const charts = sets.map((set) => ({ set, chart: picture(goalCaption(set, name), null, GOAL_PX, (p, w) => goalPanel(set, name, goalScale(sets, name), p, w)) }));
   const pick = select(text.picture.quantile, ["p50", "p99", "p99.9", "p99.99", "mean"].map((q) => ({ value: q, label: q === "mean" ? text.picture.mean : q })), name, (v) => {
     name = v as Shown;

@@ -4,7 +4,7 @@ import { engineSets } from "../cells";
 import type { Document } from "../document";
 import { el, select } from "../dom";
 import { POINTS_MIN } from "../goals";
-import { cpuPerIo, paretoFront } from "../paths";
+import { cpuPerIo } from "../paths";
 import { cost as costOption, costPx } from "../pictures/cost";
 import { front, FRONT_PX, paths, pathsPx } from "../pictures/paths";
 import { picture } from "../stage";
@@ -20,7 +20,7 @@ export function pathBlock(doc: Document): HTMLElement | null {
   let set = start;
   const t = text.study;
   const all = picture(set.title, t.pathsNote, (w) => pathsPx(set, w), (p, w) => paths(set, p, w));
-  const hasFront = (): boolean => set.steps.filter((s) => cpuPerIo(s) !== null).length >= POINTS_MIN && paretoFront(set.steps).length > 0;
+  const hasFront = (): boolean => set.steps.filter((s) => cpuPerIo(s) !== null).length >= POINTS_MIN && set.front.length > 0;
   const best = picture(t.front, t.frontNote, FRONT_PX, (p, w) => (hasFront() ? front(set, p, w) : null));
   const cpu = picture(text.cost.title, null, (w) => costPx(set.steps.length, w), (p, w) => (set.steps.every((s) => s.cpu !== null) ? costOption(set.steps, p, w, true) : null));
   const parts = el("div", {}, cpu.node, costLegend());

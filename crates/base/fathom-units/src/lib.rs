@@ -22,4 +22,4 @@ pub use nearest::{advice, did_you_mean, nearest};
 pub use percentage::parse_pct;
 pub use percentile::{PERCENTILES, parse_percentile, percentile_name};
 pub use print::{format_ns, format_pct, format_significant};
-pub use size::{format_block, format_bytes, format_rate, parse_size};
+pub use size::{format_block, format_bytes, format_rate, format_rate_decimal, parse_size};

@@ -65,12 +65,23 @@ fn largest_whole_power(bytes: u64) -> usize {
 /// A rate in bytes per second, decimal and binary: `1.10 GB/s (1.02 GiB/s)`.
 #[must_use]
 pub fn format_rate(bytes_per_s: f64) -> String {
-    let (decimal, decimal_unit) = scaled(bytes_per_s, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]);
+    let (decimal, decimal_unit) = decimal(bytes_per_s);
     let (binary, binary_unit) = scaled(bytes_per_s, 1024.0, &["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"]);
     if decimal_unit == binary_unit {
         return format!("{} B/s", format_significant(bytes_per_s));
     }
     format!("{decimal} {decimal_unit} ({binary} {binary_unit})")
+}
+
+/// The same in decimal units alone, where room is short: `1.10 GB/s`.
+#[must_use]
+pub fn format_rate_decimal(bytes_per_s: f64) -> String {
+    let (figure, unit) = decimal(bytes_per_s);
+    format!("{figure} {unit}")
+}
+
+fn decimal(bytes_per_s: f64) -> (String, &'static str) {
+    scaled(bytes_per_s, 1000.0, &["B/s", "kB/s", "MB/s", "GB/s", "TB/s"])
 }
 
 #[cfg(test)]
@@ -132,6 +143,7 @@ mod tests {
     #[test]
     fn rates_are_printed_in_both_units() {
         assert_eq!(format_rate(1.1e9), "1.10 GB/s (1.02 GiB/s)");
+        assert_eq!(format_rate_decimal(1.1e9), "1.10 GB/s");
         assert_eq!(format_rate(1_048_576.0), "1.05 MB/s (1.00 MiB/s)");
         assert_eq!(format_rate(12.0), "12.0 B/s");
         assert_eq!(format_rate(0.0), "0 B/s");

@@ -4,6 +4,7 @@
 //! names; more may be added. Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise.
 
 mod answer;
+mod choices;
 mod comparison;
 mod figures;
 mod group;
@@ -23,6 +24,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Brief, BriefRow, NextCommand, Trust, TrustLevel};
+pub use choices::{GoalView, PathsView};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,
 };
@@ -75,6 +77,12 @@ pub struct Document {
     /// Loads that several groups were put under, and whether the groups differ; empty with one group.
     #[serde(default)]
     pub groups: Vec<GroupedLoad>,
+    /// How far each kind of load keeps each latency that was asked for; empty without a goal.
+    #[serde(default)]
+    pub goals: Vec<GoalView>,
+    /// Loads that were issued through several paths, and which of these none beats; empty with one path.
+    #[serde(default)]
+    pub paths: Vec<PathsView>,
     /// The two sides of a run that measured A against B (a placement, an engine, a setting); `None` for other runs.
     #[serde(default)]
     pub comparison: Option<Comparison>,

@@ -1,8 +1,9 @@
 //! Predictions beside what was measured: their errors per step, and the median over the run.
 
+use fathom_message::{Message, Quantity, msg};
 use fathom_record::LadderPrediction;
 
-use crate::document::{PredictedView, PredictionView, ScreenView, StepView};
+use crate::document::{Brief, BriefRow, PredictedView, PredictionView, ScreenView, StepView};
 use crate::rfc3339::rfc3339;
 
 /// Writes the predictions to their steps; the summary of all, `None` when nothing was predicted.
@@ -35,6 +36,36 @@ pub fn set_predicted(steps: &mut [StepView], predictions: &[LadderPrediction]) -
         iops_error_pct_median: median_of_sizes(all().filter_map(|p| p.iops_error_pct)),
         lat_error_pct_median: median_of_sizes(all().filter_map(|p| p.lat_error_pct)),
     })
+}
+
+/// Rows of the answer before that of the prediction: a terminal shows three before the details.
+const ROWS_BEFORE: usize = 2;
+
+/// Puts into the answer how near the prediction came, which is what was asked of it.
+pub fn add_prediction(brief: &mut Brief, prediction: &PredictionView, steps: &[StepView]) {
+    let row = BriefRow { name: msg!("brief-row-predicted"), cells: prediction_cells(prediction, steps) };
+    brief.rows.insert(brief.rows.len().min(ROWS_BEFORE), row);
+    brief.rows.truncate(Brief::ROWS_MAX);
+}
+
+/// The median error of IOPS, and the step that was farthest from its prediction.
+fn prediction_cells(prediction: &PredictionView, steps: &[StepView]) -> Vec<Message> {
+    let Some(error_pct) = prediction.iops_error_pct_median else { return vec![msg!("brief-cell-predicted-none")] };
+    let known = steps.iter().filter_map(|s| Some((s, s.predicted.as_ref()?)));
+    let farthest = known
+        .filter_map(|(step, predicted)| Some((step, predicted.iops_error_pct?)))
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+    let of_farthest = farthest.map(|(step, error_pct)| {
+        msg!(
+            "brief-cell-predicted-farthest",
+            steps = prediction.steps,
+            load = step.label_message.clone(),
+            error = Quantity::change(1.0 + error_pct / 100.0)
+        )
+    });
+    let error =
+        msg!("brief-cell-predicted", steps = prediction.steps, iops = Quantity::pct((error_pct * 10.0).round() / 10.0));
+    std::iter::once(error).chain(of_farthest).collect()
 }
 
 /// Predicted / measured - 1 in percent.
@@ -86,6 +117,19 @@ mod tests {
         assert_eq!(errors, [10, -50, 1]);
         assert_eq!(summary.iops_error_pct_median.map(|x| x.round() as i64), Some(10));
         assert_eq!((summary.steps, summary.made.as_str()), (3, "1970-01-01T00:00:00Z"));
+        // The row stands among those that a terminal shows, and the table keeps its size.
+        let rows =
+            |count| (0..count).map(|i| BriefRow { name: Message::verbatim(format!("row {i}")), cells: Vec::new() });
+        for (before, place) in [(1, 1), (2, 2), (Brief::ROWS_MAX, 2)] {
+            let mut brief = Brief { rows: rows(before).collect(), ..Brief::default() };
+            add_prediction(&mut brief, &summary, &steps);
+            assert_eq!(brief.rows.len(), (before + 1).min(Brief::ROWS_MAX));
+            let said: Vec<String> = brief.rows[place].cells.iter().map(fathom_language::english).collect();
+            assert_eq!(said[0], "median error 10 %");
+            assert!(said[1].starts_with("worst -50.0 % at "), "{said:?}");
+        }
+        let none = PredictionView { iops_error_pct_median: None, ..summary };
+        assert_eq!(prediction_cells(&none, &steps), [msg!("brief-cell-predicted-none")]);
     }
 
     #[test]

@@ -160,6 +160,8 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         loops: crate::loops(&steps),
         stream_sets: Vec::new(),
         groups: crate::groups(&steps),
+        goals: crate::goals(&steps),
+        paths: crate::paths(&steps),
         steps,
         comparison: None,
         references: Vec::new(),

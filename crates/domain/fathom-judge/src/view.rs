@@ -74,7 +74,11 @@ pub fn limit_view(limit: Limit) -> LimitView {
 fn unmeasured_view(step: &Step, state: StepState, what: &Message, why: &Message, help: &Message) -> StepView {
     let mut view = empty_view(step);
     view.state = state;
-    let reason = msg!("what-and-why", what = what, why = why);
+    // Wherever the reason stands the step is named already.
+    let reason = match what.as_verbatim() == Some(step.label.as_str()) {
+        true => why.clone(),
+        false => msg!("what-and-why", what = what, why = why),
+    };
     view.limit.sentence = msg!("verdict-not-measured", why = &reason);
     view.reason = Some(reason);
     view.help = (help.as_verbatim() != Some("")).then(|| help.clone());

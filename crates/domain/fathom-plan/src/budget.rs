@@ -8,6 +8,7 @@ use crate::plan::{Plan, StudyHead};
 use crate::role::Round;
 use crate::step::{Phase, Step, TargetId};
 use crate::stream::{at_once, gathered, name_streams, slices};
+use crate::study::IO;
 
 /// Least measured time that scaling leaves to a step.
 pub const STEP_NS_MIN: u64 = 100_000_000;
@@ -111,7 +112,7 @@ impl Plan {
             step.seed = step.seed.wrapping_add(step.role.stream.as_ref().map_or(0, |s| u64::from(s.index)));
         }
         name_streams(steps.iter_mut());
-        let study = StudyHead::new("io", "");
+        let study = StudyHead::new(IO, "");
         Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
     }
 

@@ -109,15 +109,40 @@ pub fn workload_message(step: &Step) -> Message {
     with_parts(with_rate(workload(step), step), step).message
 }
 
-/// What the labels of two steps have in common: what both do, without what tells them apart. `None` where that is
-/// nothing, and for labels of other origin.
+/// What the labels of two steps have in common: what both do, without what tells them apart, as text and for people.
+/// `None` where that is nothing, and for labels of other origin.
 #[must_use]
-pub fn common_label(a: &Step, b: &Step) -> Option<String> {
+pub fn common_label(a: &Step, b: &Step) -> Option<(String, Message)> {
     let (of_a, of_b) = (own_label(a)?, own_label(b)?);
-    let shared = of_a.words.into_iter().filter(|word| of_b.words.contains(word));
-    let text: String = shared.map(|(_, word)| word).collect();
-    let text = text.trim_start_matches([',', ' ']);
-    (!text.is_empty()).then(|| text.to_owned())
+    let shared: Vec<(Topic, String)> = of_a.words.into_iter().filter(|word| of_b.words.contains(word)).collect();
+    let text: String = shared.iter().map(|(_, word)| word.as_str()).collect();
+    let text = text.trim_start_matches([',', ' ']).to_owned();
+    let topics: Vec<Topic> = shared.into_iter().map(|(topic, _)| topic).collect();
+    let message = message_of(a, &topics).unwrap_or_else(|| Message::verbatim(text.clone()));
+    (!text.is_empty()).then_some((text, message))
+}
+
+/// The label of a load for people, as far as these topics go; `None` where they do not say what it does.
+fn message_of(step: &Step, topics: &[Topic]) -> Option<Message> {
+    let has = |topic: Topic| topics.contains(&topic);
+    let does = [Topic::Blocks, Topic::Order, Topic::Operations];
+    if has(Topic::Phase) || !does.into_iter().all(has) {
+        return None;
+    }
+    let workload = workload(step).message;
+    let with = |name: String| msg!("label-with", label = workload.clone(), what = Message::verbatim(name));
+    let message = match (has(Topic::Threads), has(Topic::Depth)) {
+        (true, true) => load_message(step, workload),
+        // How threads are spread has words only beside their depth.
+        (true, false) if step.load.spread != Spread::EachTarget => return None,
+        (true, false) => with(format!("T{}", step.load.threads)),
+        (false, true) => with(format!("QD{}", step.load.queue_depth)),
+        (false, false) => workload,
+    };
+    let load = Label { words: Vec::new(), message };
+    let load = if has(Topic::Rate) { with_rate(load, step) } else { load };
+    let parts = step.role.label_parts.iter().filter(|part| has(Topic::Part(**part)));
+    Some(parts.fold(load, |label, part| with_part(label, *part, step)).message)
 }
 
 /// The step's label word by word; `None` where an older version, another tool or the run itself gave another.
@@ -197,26 +222,32 @@ fn head(step: &Step) -> Label {
 }
 
 fn load(step: &Step) -> Label {
-    let (threads, depth) = (step.load.threads, step.load.queue_depth);
     let mut label = workload(step);
-    let targets = step.targets.len() as u64;
-    let workload = label.message.clone();
-    let (over, message) = match step.load.spread {
-        Spread::EachTarget => {
-            (String::new(), msg!("label-load", workload = workload, threads = threads, depth = depth))
-        }
-        Spread::Targets => (
-            format!(" over {targets}"),
-            msg!("label-load-over", workload = workload, threads = threads, depth = depth, targets = targets),
-        ),
-        Spread::AllTargets => (
-            format!(" on all {targets}"),
-            msg!("label-load-on-all", workload = workload, threads = threads, depth = depth, targets = targets),
-        ),
+    let targets = step.targets.len();
+    let over = match step.load.spread {
+        Spread::EachTarget => String::new(),
+        Spread::Targets => format!(" over {targets}"),
+        Spread::AllTargets => format!(" on all {targets}"),
     };
-    label.words.push((Topic::Threads, format!(" T{threads}{over}")));
-    label.words.push((Topic::Depth, format!(" QD{depth}")));
+    label.words.push((Topic::Threads, format!(" T{}{over}", step.load.threads)));
+    label.words.push((Topic::Depth, format!(" QD{}", step.load.queue_depth)));
+    let message = load_message(step, label.message);
     with_rate(Label { message, ..label }, step)
+}
+
+/// What a workload does with its threads and their depth.
+fn load_message(step: &Step, workload: Message) -> Message {
+    let (threads, depth) = (step.load.threads, step.load.queue_depth);
+    let targets = step.targets.len() as u64;
+    match step.load.spread {
+        Spread::EachTarget => msg!("label-load", workload = workload, threads = threads, depth = depth),
+        Spread::Targets => {
+            msg!("label-load-over", workload = workload, threads = threads, depth = depth, targets = targets)
+        }
+        Spread::AllTargets => {
+            msg!("label-load-on-all", workload = workload, threads = threads, depth = depth, targets = targets)
+        }
+    }
 }
 
 fn with_rate(label: Label, step: &Step) -> Label {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::knobs::{IOPS_PRECISION, P99_PRECISION};
 use crate::step::Step;
-use crate::study::{is_shipped, question_message};
+use crate::study::{IO, is_shipped, question_message};
 use crate::target::TargetId;
 
 // As serde asks.
@@ -82,6 +82,20 @@ impl StudyHead {
         }
         // A copy of a shipped study that kept its name may ask something else.
         shipped.filter(|_| is_shipped(&self.name, &self.question)).unwrap_or_else(|| Message::verbatim(&self.question))
+    }
+}
+
+impl Plan {
+    /// The question in words that the front can say in any language; of several loads at once, where nobody asked
+    /// anything else, what they give together.
+    #[must_use]
+    pub fn question_message(&self) -> Message {
+        let is_of_one_load =
+            self.study.question.is_empty() && (self.study.name == IO || question_message(&self.study.name).is_none());
+        match self.steps.iter().any(|s| s.role.stream.is_some()) {
+            true if is_of_one_load => msg!("study-streams-question"),
+            _ => self.study.question_message(),
+        }
     }
 }
 

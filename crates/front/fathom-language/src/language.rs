@@ -10,7 +10,7 @@ use fluent_bundle::{FluentArgs, FluentError, FluentResource, FluentValue};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::CATALOGUES;
-use crate::quantity::{figure, is_wide, plus_minus, with_unit};
+use crate::quantity::{brief_plus_minus, briefly, figure, is_wide, plus_minus, with_unit};
 
 /// A language that Fathom speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -92,7 +92,9 @@ impl Language {
             }
             Arg::Quantity(quantity) => {
                 args.set(format!("{name}-figure"), figure(quantity));
+                args.set(format!("{name}-brief"), briefly(quantity));
                 args.set(format!("{name}-pm"), self.plus_minus(quantity)?);
+                args.set(format!("{name}-brief-pm"), brief_plus_minus(quantity));
                 args.set(format!("{name}-ci"), self.interval(quantity)?);
                 args.set(format!("{name}-value"), quantity.value);
                 FluentValue::from(with_unit(quantity))
@@ -189,14 +191,20 @@ mod tests {
     fn a_figure_with_a_wide_interval_has_its_ends_or_is_inconclusive() {
         let said = |language: Language, low, high| {
             let rate = Quantity::iops(100e3).with_ci95(Some([low, high]));
-            language.say(&Message::new("brief-cell-rate").with("rate", rate))
+            let said = language.say(&Message::new("verdict-only-path").with("path", "mmap").with("rate", rate.clone()));
+            let cell = language.say(&Message::new("brief-cell-rate").with("rate", rate));
+            let at = said.find("100k").expect("the figure");
+            (said[at..].trim_end_matches(['.', '。']).to_owned(), cell)
         };
-        assert_eq!(said(Language::English, 90e3, 110e3), "100k IOPS ±10.0 %");
-        assert_eq!(said(Language::English, 20e3, 400e3), "100k IOPS (20.0k to 400k IOPS)");
+        let both = |sentence: &str, cell: &str| (sentence.to_owned(), cell.to_owned());
+        // A cell of the small table has no room for both ends.
+        let open = "100k IOPS ±>100 %";
+        assert_eq!(said(Language::English, 90e3, 110e3), both("100k IOPS ±10.0 %", "100k IOPS ±10.0 %"));
+        assert_eq!(said(Language::English, 20e3, 400e3), both("100k IOPS (20.0k to 400k IOPS)", open));
         for low in [-20e3, 1e3] {
-            assert_eq!(said(Language::English, low, 400e3), "100k IOPS (inconclusive)");
+            assert_eq!(said(Language::English, low, 400e3), both("100k IOPS (inconclusive)", open));
         }
-        assert_eq!(said(Language::Chinese, 20e3, 400e3), "100k IOPS（20.0k 至 400k IOPS）");
+        assert_eq!(said(Language::Chinese, 20e3, 400e3), both("100k IOPS（20.0k 至 400k IOPS）", open));
     }
 
     use super::*;

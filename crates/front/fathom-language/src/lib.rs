@@ -2,7 +2,7 @@
 //!
 //! Crates below the front say a [`Message`]; here it becomes a sentence. In a pattern stands
 //! `{ $rate }` for an argument as people read it (`84.7k IOPS`), and for a quantity also
-//! `{ $rate-figure }` (`84.7k`), `{ $rate-pm }` (` ±5.0 %`, with the space; nothing where there is no interval),
+//! `{ $rate-figure }` (`84.7k`), `{ $rate-brief }` and `{ $rate-brief-pm }` (where room is short: a bandwidth without its binary twin, ` ±>100 %` for both ends), `{ $rate-pm }` (` ±5.0 %`, with the space; nothing where there is no interval),
 //! `{ $rate-ci }` (` (95 % interval 80.5k to 88.9k IOPS)`) and `{ $rate-value }` (the bare number).
 
 mod catalogue;

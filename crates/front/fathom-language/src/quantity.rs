@@ -2,7 +2,8 @@
 
 use fathom_message::{Quantity, Unit};
 use fathom_units::{
-    format_block, format_bytes, format_duration_ns, format_iops, format_ns, format_rate, format_significant,
+    format_block, format_bytes, format_duration_ns, format_iops, format_ns, format_rate, format_rate_decimal,
+    format_significant,
 };
 
 /// From this ratio on a multiple says more than a percentage.
@@ -38,6 +39,15 @@ pub fn with_unit(quantity: &Quantity) -> String {
         | Unit::Times
         | Unit::Count
         | Unit::Hertz => figure,
+    }
+}
+
+/// As [`with_unit`], where room is short: a bandwidth is said in decimal units alone.
+#[must_use]
+pub(crate) fn briefly(quantity: &Quantity) -> String {
+    match quantity.unit {
+        Unit::BytesPerS => format_rate_decimal(quantity.value),
+        _ => with_unit(quantity),
     }
 }
 
@@ -83,6 +93,11 @@ pub fn plus_minus(quantity: &Quantity) -> String {
     }
 }
 
+/// As [`plus_minus`], where room is short: an interval wider than its figure says only that.
+pub(crate) fn brief_plus_minus(quantity: &Quantity) -> String {
+    if is_wide(quantity) { " ±>100 %".to_owned() } else { plus_minus(quantity) }
+}
+
 /// Whether the interval is wider than the figure: a share of it says nothing, its ends do.
 #[must_use]
 pub(crate) fn is_wide(quantity: &Quantity) -> bool {
@@ -99,7 +114,8 @@ pub fn interval_words(quantity: &Quantity) -> Option<(String, String)> {
     }
     let end = |value| Quantity::new(value, quantity.unit);
     let (low, high) = (end(low), end(high));
-    (figure(&low) != figure(&high)).then(|| (figure(&low), with_unit(&high)))
+    let low_words = if quantity.unit == Unit::BytesPerS { briefly(&low) } else { figure(&low) };
+    (figure(&low) != figure(&high)).then(|| (low_words, briefly(&high)))
 }
 
 /// A ratio as people say it: `+26.1 %`, `12.4-fold`, `below -99.9 %`.

@@ -97,7 +97,9 @@ fn in_expression(expression: &Expression<&str>, out: &mut BTreeSet<String>) {
     };
     match inline {
         InlineExpression::VariableReference { id } => {
-            let name = ["-figure", "-pm", "-ci", "-value"].iter().find_map(|form| id.name.strip_suffix(form));
+            let name = ["-figure", "-brief-pm", "-brief", "-pm", "-ci", "-value"]
+                .iter()
+                .find_map(|form| id.name.strip_suffix(form));
             out.insert(name.unwrap_or(id.name).to_owned());
         }
         InlineExpression::Placeable { expression } => in_expression(expression, out),

@@ -6,10 +6,10 @@ use crate::terminal::{fill, say};
 
 /// Rows shown before the details: with the sentence, the trust and the command they make six lines.
 const ROWS_SHOWN: usize = 3;
+/// Columns of the narrowest terminal that a row fits in.
+const ROW_MAX: usize = 80;
 /// Longer cells stand out of their column.
 const CELL_MAX: usize = 44;
-/// Widest line of the small table whose cells are set under each other.
-const ALIGNED_MAX: usize = 100;
 
 /// The first look at a run; with `details` everything that it rests on.
 pub(crate) fn answer(document: &Document, details: bool) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn answer(document: &Document, details: bool) -> String {
         text.push_str(&fill(&trust_line(trust), ""));
     }
     if let Some(brief) = document.verdict.first().map(|v| &v.brief) {
-        text.push_str(&next(brief));
+        text.push_str(&next_of(brief));
     }
     if details {
         text.push_str(&document.verdict.iter().map(evidence).collect::<String>());
@@ -39,13 +39,18 @@ pub(crate) fn answer(document: &Document, details: bool) -> String {
 /// A first look alone; `all`: how many rows there would be.
 pub(crate) fn brief(brief: &Brief, all: usize) -> String {
     let rows = rows(&brief.rows, ROWS_SHOWN, all);
-    format!("{}{rows}{}", fill(&say(&brief.headline), ""), next(brief))
+    format!("{}{rows}{}", fill(&say(&brief.headline), ""), next_of(brief))
 }
 
 fn rows(rows: &[BriefRow], most: usize, all: usize) -> String {
-    let more = all.saturating_sub(most);
     let lines: Vec<Vec<String>> =
         rows.iter().take(most).map(|r| std::iter::once(&r.name).chain(&r.cells).map(say).collect()).collect();
+    table(&lines, all.saturating_sub(most))
+}
+
+/// Rows of a small table, their cells set under each other where that leaves a row within [`ROW_MAX`] columns; `more`:
+/// rows that the details have besides.
+pub(crate) fn table(lines: &[Vec<String>], more: usize) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     // Nothing is set under what ends its row, and a long cell takes the room that it needs without moving the others.
     let width = |column: usize| {
@@ -53,18 +58,32 @@ fn rows(rows: &[BriefRow], most: usize, all: usize) -> String {
         cells.filter(|width| column == 0 || *width <= CELL_MAX).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
-    let is_aligned = widths.iter().map(|w| w + 2).sum::<usize>() <= ALIGNED_MAX;
-    let line = |cells: &Vec<String>| {
-        let set = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match is_aligned || at == 0 {
+    // The first `aligned` cells are set to the width of their column.
+    let line = |cells: &Vec<String>, aligned: usize| {
+        let set = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match at < aligned {
             true => format!("{cell:<width$}"),
             false => cell.clone(),
         });
         format!("  {}\n", set.collect::<Vec<_>>().join("  ").trim_end())
     };
-    let mut text: String = lines.iter().map(line).collect();
-    if more > 0 {
+    // Behind the last row stands how many more there are.
+    let hints = match more {
+        0 => Vec::new(),
+        _ => vec![format!("  (+{more}: --details)"), format!("  (+{more} more)"), format!("  (+{more})")],
+    };
+    let least = hints.last().map_or(0, String::len);
+    let set = |(at, cells): (usize, &Vec<String>)| {
+        let room = ROW_MAX - if at + 1 == lines.len() { least } else { 0 };
+        let is_whole = |line: &String| line.trim_end().chars().count() <= room;
+        let whole = [columns, 1, 0].into_iter().map(|aligned| line(cells, aligned)).find(is_whole);
+        // What is longer than a terminal, a reason for example, goes on in a line below.
+        whole.unwrap_or_else(|| fill(&cells.join(" · "), "  "))
+    };
+    let mut text: String = lines.iter().enumerate().map(set).collect();
+    let last = text.lines().last().map_or(0, |line| line.chars().count());
+    if let Some(hint) = hints.iter().find(|hint| last + hint.len() <= ROW_MAX).or(hints.last()) {
         text.truncate(text.trim_end().len());
-        text.push_str(&format!("  (+{more}: --details)\n"));
+        text.push_str(&format!("{hint}\n"));
     }
     text
 }
@@ -82,8 +101,15 @@ fn trust_line(trust: &Trust) -> String {
     line
 }
 
-fn next(brief: &Brief) -> String {
-    brief.next.as_ref().map_or_else(String::new, |next| format!("Next: {}  # {}\n", next.command, say(&next.why)))
+fn next_of(brief: &Brief) -> String {
+    brief.next.as_ref().map_or_else(String::new, |command| next(&command.command, &say(&command.why)))
+}
+
+/// The command to go on with, and why.
+pub(crate) fn next(command: &str, why: &str) -> String {
+    let line = format!("Next: {command}  # {why}\n");
+    // A command is copied whole, its reason goes on below it.
+    if line.trim_end().chars().count() <= ROW_MAX { line } else { format!("Next: {command}\n  # {why}\n") }
 }
 
 /// All that an answer rests on.

@@ -338,6 +338,9 @@ pub(crate) struct InspectArgs {
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also the whole machine: CPUs, the PCIe tree, drives, queues, interrupts, limits, all advice with its effect
+    #[arg(long)]
+    pub(crate) details: bool,
     /// Look at a capture, or at a folder that holds proc and sys, instead of this machine
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) root: Option<PathBuf>,

@@ -6,7 +6,7 @@ use fathom_message::Quantity;
 use fathom_units::{format_iops, format_ns};
 
 use crate::answer::brief;
-use crate::table::shorten;
+use crate::table::{short_words, shorten};
 use crate::terminal::{fill, say};
 
 /// Columns of a step's label.
@@ -122,7 +122,7 @@ fn step_lines(step: &ComparedStep, several: bool) -> String {
     let verdict = verdict_word(step);
     let mut out = format!(
         " {:<LABEL$} {:>8} {:>8}  {:>8}  {interval:<18} {verdict}\n",
-        shorten(&named(step, several).replace("sequential", "seq").replace("random", "rand"), LABEL),
+        shorten(&short_words(&named(step, several)), LABEL),
         value(|m| m.a),
         value(|m| m.b),
         step.ratio.map_or_else(|| "-".to_owned(), change_words)

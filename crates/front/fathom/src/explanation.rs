@@ -7,13 +7,23 @@ use fathom_plan::Phase;
 use fathom_units::{format_iops, format_ns};
 
 use crate::table;
-use crate::terminal::say;
+use crate::terminal::{fill, say};
+
+/// Columns of a label, where a line of predictions fits a terminal of 80.
+const LABEL: usize = 23;
 
 /// Every measured step with its limit, what would help, and the numbers; then the probes.
 pub(crate) fn reasons(document: &Document) -> String {
     let mut out = String::from("\nWhy\n");
-    for step in document.steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0) {
-        out.push_str(&format!(" {}: {}\n", step.label, say(&step.limit.sentence)));
+    let measured: Vec<&StepView> = document.steps.iter().filter(|s| s.phase == Phase::Measure && s.ios > 0).collect();
+    for (at, step) in measured.iter().enumerate() {
+        // What is said of every stream of a set is said once, with the last of them.
+        let is_said_later = measured.get(at + 1).is_some_and(|next| says_the_same_of_its_set(step, next));
+        let others = measured[..at].iter().rev().take_while(|before| says_the_same_of_its_set(before, step)).count();
+        if !is_said_later {
+            let who: Vec<&str> = measured[at - others..=at].iter().map(|s| name_within(s, others > 0)).collect();
+            out.push_str(&fill(&format!("{}: {}", who.join(", "), say(&step.limit.sentence)), " "));
+        }
         out.push_str(&evidence(step));
         for help in &step.limit.would_help {
             out.push_str(&format!("    would help: {}\n", say(help)));
@@ -28,6 +38,20 @@ pub(crate) fn reasons(document: &Document) -> String {
     }
     out.push('\n');
     out
+}
+
+/// Whether two steps are streams of one set of which the same is said.
+fn says_the_same_of_its_set(one: &StepView, other: &StepView) -> bool {
+    let set = |s: &StepView| s.role.stream.as_ref().map(|stream| stream.set);
+    set(one).is_some() && set(one) == set(other) && one.limit.sentence == other.limit.sentence
+}
+
+/// The name of a stream beside others of its set, or the label of a step alone.
+fn name_within(step: &StepView, is_beside_others: bool) -> &str {
+    match step.role.stream.as_ref().filter(|_| is_beside_others) {
+        Some(stream) => &stream.name,
+        None => &step.label,
+    }
 }
 
 /// One step by hand: all its figures; of a probe one line.
@@ -64,14 +88,14 @@ pub(crate) fn evidence(step: &StepView) -> String {
 pub(crate) fn predictions(document: &Document) -> String {
     let Some(prediction) = &document.prediction else { return String::new() };
     let mut out = format!(
-        "\nPredicted at {} from {} short steps, then measured\n {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
+        "\nPredicted at {} from {} short steps, then measured\n {:<LABEL$} {:>9} {:>8} {:>8} {:>9} {:>8} {:>8}\n",
         prediction.made,
         prediction.screens.len(),
         "step",
         "predicted",
         "measured",
         "error",
-        "pred. mean",
+        "mean said",
         "mean",
         "error"
     );
@@ -79,8 +103,8 @@ pub(crate) fn predictions(document: &Document) -> String {
     for step in &document.steps {
         let Some(predicted) = &step.predicted else { continue };
         out.push_str(&format!(
-            " {:<32} {:>9} {:>9} {:>8} {:>10} {:>10} {:>8}\n",
-            step.label,
+            " {:<LABEL$} {:>9} {:>8} {:>8} {:>9} {:>8} {:>8}\n",
+            table::shorten(&table::short_words(&step.label), LABEL),
             format_iops(predicted.iops),
             format_iops(step.iops),
             error(predicted.iops_error_pct),

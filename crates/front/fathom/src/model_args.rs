@@ -80,6 +80,9 @@ pub(crate) struct PredictArgs {
     /// What would meet this? e.g. 'iops>=10M, p99<=500us'; also bw>=20GB/s, lat<=1ms
     #[arg(long, value_name = "GOAL", conflicts_with = "study")]
     pub(crate) goal: Option<String>,
+    /// Also every load, the ceilings and what is assumed
+    #[arg(long)]
+    pub(crate) details: bool,
     /// Print JSON alone
     #[arg(long)]
     pub(crate) json: bool,

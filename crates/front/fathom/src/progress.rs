@@ -97,7 +97,7 @@ impl Shown {
                 self.plan = fathom_plan::slices(&plan.steps).flat_map(timed).collect();
                 self.later_ns = self.plan.iter().map(|(ns, _)| ns).sum();
                 self.layout = self.layout.fitting(plan.steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
-                let question = say(&plan.study.question_message());
+                let question = say(&plan.question_message());
                 self.line(&format!("{} · {question} · {} · run {run}", plan.study.name, targets(plan)));
                 if self.steps > 1 {
                     self.line(preview::totals(plan, *made_bytes).trim_end());

@@ -15,6 +15,9 @@ const WIDE_COLUMNS: u16 = 104;
 /// Columns of a label, at least and at most, where a line fits whole.
 const LABEL_COLUMNS: (usize, usize) = (32, 48);
 
+/// Columns of a label in a terminal of 80: `128k seq write T1 QD16`, and the longest limit with its marks has room.
+const NARROW_LABEL_COLUMNS: usize = 22;
+
 /// How much a line may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -31,7 +34,9 @@ impl Layout {
     /// For lines written to `stream`.
     pub(crate) fn of(stream: &console::Term) -> Layout {
         match stream.size_checked() {
-            Some((_, columns)) if columns < WIDE_COLUMNS => Layout { wide: false, label: 23, groups: false },
+            Some((_, columns)) if columns < WIDE_COLUMNS => {
+                Layout { wide: false, label: NARROW_LABEL_COLUMNS, groups: false }
+            }
             _ => Layout { wide: true, label: LABEL_COLUMNS.0, groups: false },
         }
     }
@@ -100,7 +105,7 @@ fn line(layout: Layout, [step, iops, half, p50, p99, p99_9, cpu, limit]: &[Strin
     if layout.wide {
         format!(" {step:<width$} {iops:>7} {half:>8} {p50:>9} {p99:>9} {p99_9:>9} {cpu:>9}  {limit}")
     } else {
-        format!(" {step:<width$} {iops:>6} {half:>7} {p50:>8} {p99:>8} {cpu:>7}  {limit}")
+        format!(" {step:<width$} {iops:>6} {half:>7} {p50:>7} {p99:>7} {cpu:>7}  {limit}")
     }
 }
 
@@ -119,9 +124,14 @@ fn label(layout: Layout, step: &StepView) -> String {
 fn full_label(layout: Layout, step: &StepView) -> String {
     let text = match layout.wide {
         true => step.label.clone(),
-        false => step.label.replace("sequential", "seq").replace("random", "rand"),
+        false => short_words(&step.label),
     };
     if layout.groups { format!("{}: {text}", step.group) } else { text }
+}
+
+/// fio's short words for the order of the blocks.
+pub(crate) fn short_words(label: &str) -> String {
+    label.replace("sequential", "seq").replace("random", "rand")
 }
 
 /// `4k random read T1 QD1 x6`: the median of six runs in turns.
@@ -210,12 +220,12 @@ pub(crate) fn legend(steps: &[StepView]) -> String {
 fn marks(step: &StepView) -> String {
     let mut out = String::new();
     if step.is_unsteady() {
-        out.push_str(" ~");
+        out.push('~');
     }
     if !step.warnings.is_empty() {
-        out.push_str(" !");
+        out.push('!');
     }
-    out
+    if out.is_empty() { out } else { format!(" {out}") }
 }
 
 /// The interval of IOPS in words, or why there is none.
@@ -263,6 +273,7 @@ fn per_core(c: &CpuView) -> String {
 
 /// I/Os per core of each measured step, for `show`; empty when none was sampled.
 pub(crate) fn cores(layout: Layout, steps: &[StepView]) -> String {
+    let layout = layout.fitting(steps.iter().map(|s| (s.group.as_str(), s.label.as_str())));
     let rows: Vec<String> = steps
         .iter()
         .filter(|s| s.ios > 0 && s.phase == Phase::Measure)
@@ -428,4 +439,39 @@ fn latency_line(name: &str, l: &LatencyView, ios: u64) -> String {
         text.push_str(&format!(" (sampled: {} of {ios})", l.samples));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_judge::document::StepState;
+    use fathom_judge::samples;
+    use fathom_model::LimitName;
+    use fathom_record::Warning;
+
+    use super::{Layout, NARROW_LABEL_COLUMNS, StepView, head, row};
+
+    const NARROW: Layout = Layout { wide: false, label: NARROW_LABEL_COLUMNS, groups: false };
+
+    /// The widest that a step of a shipped study can be.
+    fn widest() -> StepView {
+        let mut step = samples::view(&samples::step(), 1_230_000.0, 100.0);
+        step.label = "128k sequential write T1 QD16".to_owned();
+        step.state = StepState::Measured;
+        step.limit.name = LimitName::KernelThread;
+        step.warnings = vec![Warning::SmallFootprint { footprint_bytes: 4096 }];
+        step.iops_ci95 = Some([1_000_000.0, 1_460_000.0]);
+        let lat = step.lat_ns.as_mut().expect("a latency");
+        (lat.p50, lat.p99) = (Some(123_456), Some(1_234_567));
+        step
+    }
+
+    #[test]
+    fn a_row_is_neither_wrapped_nor_cut_at_eighty_columns() {
+        let said = row(NARROW, &widest());
+        assert!(said.chars().count() <= 80, "{} columns: {said}", said.chars().count());
+        assert!(said.contains("128k seq write T1 QD16 ") && said.ends_with("kernel thread !"), "{said}");
+        assert!(!said.contains('…') && said.contains(" 1.23 ms "), "{said}");
+        let limit = |line: String, word: &str| line.split(word).next().map(|before| before.chars().count());
+        assert_eq!(limit(head(NARROW), "limited by"), limit(said, "kernel thread"));
+    }
 }

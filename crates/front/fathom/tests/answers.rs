@@ -13,26 +13,37 @@ fn answer(place: &Place, words: &str) -> Vec<String> {
     let ended = place.run(&format!("{words} --quiet"));
     // A study that asks for more drives than there are says so by its exit code, and answers all the same.
     assert!(matches!(ended.code, Some(0 | 1)), "{words}\n{}", ended.err);
+    let mut lines = unbroken(&ended.out);
+    let run = lines.pop().expect("an answer");
+    assert!(run.starts_with("More: fathom show ") && run.chars().count() <= COLUMNS, "{run}");
+    lines
+}
+
+/// The lines of an answer, what was broken at 80 characters put together again.
+fn unbroken(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for line in ended.out.lines() {
+    for line in text.lines() {
         match line.strip_prefix("  ") {
             // What was broken goes on under its first line; rows of the table follow a whole sentence.
             Some(rest) if lines.last().is_some_and(|l| !l.starts_with(' ') && !l.ends_with('.')) => {
                 let last = lines.last_mut().expect("a line before");
-                last.push(' ');
+                // The reason of a command stands two blanks behind it.
+                last.push_str(if rest.starts_with("# ") { "  " } else { " " });
                 last.push_str(rest);
             }
             _ => lines.push(line.to_owned()),
         }
     }
-    let run = lines.pop().expect("an answer");
-    assert!(run.starts_with("More: fathom show "), "{run}");
     lines
 }
 
 /// The answer, held to its limits.
 fn first_look(place: &Place, words: &str) -> String {
-    let lines = answer(place, words);
+    held(place, &answer(place, words))
+}
+
+/// The lines of an answer, held to its limits.
+fn held(place: &Place, lines: &[String]) -> String {
     let count = lines[0].split_whitespace().count();
     assert!(count <= WORDS_MAX, "{count} words: {}", lines[0]);
     assert!(lines.len() <= LINES_MAX, "{} lines:\n{}", lines.len(), lines.join("\n"));
@@ -40,7 +51,17 @@ fn first_look(place: &Place, words: &str) -> String {
         assert!(lines.iter().all(|l| !l.contains(code_name)), "{code_name}:\n{}", lines.join("\n"));
     }
     next_is_a_command(place, lines.last().expect("a last line"));
+    rows_fit(lines);
     lines.join("\n")
+}
+
+/// Columns of the narrowest terminal: no row of the table is broken there or cut.
+const COLUMNS: usize = 80;
+
+fn rows_fit(lines: &[String]) {
+    for row in lines.iter().filter(|line| line.starts_with("  ")) {
+        assert!(row.chars().count() <= COLUMNS && !row.contains('…'), "{} columns: {row}", row.chars().count());
+    }
 }
 
 /// What is proposed can be typed: a run is planned instead, which reads the same words.
@@ -48,6 +69,8 @@ fn next_is_a_command(place: &Place, line: &str) {
     let (command, why) = line.split_once("  # ").unwrap_or_else(|| panic!("no reason: {line}"));
     let words = command.strip_prefix("Next: fathom ").unwrap_or_else(|| panic!("no command: {line}"));
     let planned = words.replacen("run ", "plan ", 1).replace(" --explain", "").replace('\'', "");
+    // A file that is to be named is any file.
+    let planned = planned.replacen("io --target FILE", "plan quick", 1).replace(" --rw write --fdatasync 1", "");
     let ended = place.run(&planned);
     assert!(ended.code == Some(0) && !why.is_empty(), "{line}\n{planned}\n{}", ended.err);
 }
@@ -168,8 +191,112 @@ fn compared(place: &Place, words: &str) -> String {
     let is_broken = |line: &&str| line.starts_with("  ") && !line.contains(" to ");
     let lines = ended.out.lines().count() - ended.out.lines().filter(is_broken).count();
     assert!(lines <= LINES_MAX, "{lines} lines:\n{}", ended.out);
-    assert!(ended.out.lines().last().is_some_and(|l| l.starts_with("Next: fathom ")), "{}", ended.out);
+    assert!(ended.out.lines().any(|l| l.starts_with("Next: fathom ")), "{}", ended.out);
+    let all = unbroken(&ended.out);
+    rows_fit(&all);
+    // Above the rows stand what differs besides, and the answer with what the reader must know of it.
+    let above: Vec<&String> = all.iter().take_while(|line| !line.starts_with(' ')).collect();
+    for sentence in above.iter().flat_map(|line| line.split(". ")) {
+        let count = sentence.split_whitespace().count();
+        assert!(count <= WORDS_MAX, "{count} words: {sentence}");
+    }
     ended.out
+}
+
+/// The first look of a command that makes no run.
+fn told(place: &Place, words: &str) -> String {
+    let ended = place.run(words);
+    ended.expect(0, &[]);
+    held(place, &unbroken(&ended.out))
+}
+
+#[test]
+fn what_will_it_give_before_it_is_measured() {
+    let place = Place::new();
+    insta::assert_snapshot!(told(&place, "predict --device p5510-3840"));
+    insta::assert_snapshot!(told(&place, "predict quick --device p5510-3840"));
+    // What cannot be predicted, and which figures of the drive would change that.
+    insta::assert_snapshot!(told(&place, "predict quick --device p5800x"));
+    let all = place.run("predict quick --device p5800x --details").out;
+    assert!(all.contains("ceilings at ") && all.contains("assumed: ") && all.contains("T1 QD64"), "{all}");
+    // Predicted and measured beside each other, in one row of the answer; the table by step among the details.
+    let run = format!("run quick --predict {DRIVE} --time-budget 20s");
+    insta::assert_snapshot!(first_look(&place, &run));
+    let details = place.run(&format!("{run} --quiet --details")).out;
+    assert!(details.contains("Predicted at ") && details.contains("Median error of predicted IOPS"), "{details}");
+    assert!(
+        details.lines().skip_while(|l| !l.starts_with("Predicted at")).all(|l| l.chars().count() <= 80),
+        "{details}"
+    );
+}
+
+#[test]
+fn every_drive_of_the_catalogue_is_predicted_or_its_missing_key_named() {
+    let place = Place::new();
+    let catalogue = place.json("catalogue list", 0);
+    let devices = catalogue["devices"].as_array().expect("devices");
+    assert!(devices.len() > 20, "{catalogue}");
+    let mut predicted = 0;
+    for device in devices {
+        let id = device["id"].as_str().expect("an id");
+        let ended = place.run(&format!("predict quick --device {id}"));
+        match ended.code {
+            Some(0) => {
+                held(&place, &unbroken(&ended.out));
+                predicted += 1;
+            }
+            _ => ended.expect(2, &["rand_read_4k_iops or seq_read_bytes_per_s", "fathom catalogue new"]),
+        }
+    }
+    assert!(predicted >= 20, "{predicted} of {}", devices.len());
+}
+
+#[test]
+fn how_many_drives_cores_and_lanes_for_a_goal() {
+    let place = Place::new();
+    insta::assert_snapshot!(told(&place, "predict --device p5510-3840 --goal iops>=10M,p99<=500us"));
+    let all = place.run("predict --device p5510-3840 --goal bw>=20GB/s --set bs=128k --details").out;
+    assert!(all.contains("ceilings, lowest first") && all.contains(" is met by "), "{all}");
+    // A goal that nothing meets is an answer too.
+    let forbidden = place.run("predict --device p5510-3840 --goal p99<=50us");
+    forbidden.expect(1, &["cannot be met", "help: "]);
+    assert!(forbidden.err.lines().count() <= LINES_MAX, "{}", forbidden.err);
+}
+
+#[test]
+fn why_is_it_not_faster() {
+    let place = Place::new();
+    let shown = unbroken(&place.run("inspect").out);
+    assert!(shown.len() <= LINES_MAX && shown[0].split_whitespace().count() <= WORDS_MAX, "{shown:#?}");
+    assert!(shown.iter().any(|l| l.starts_with("Machine: ")), "{shown:#?}");
+    assert!(shown.last().is_some_and(|l| l.starts_with("Next: fathom inspect ")), "{shown:#?}");
+    let all = place.run("inspect --details").out;
+    assert!(all.contains("\nAdvice") && all.contains("\nInterrupts"), "{all}");
+}
+
+const RECORDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/labs/recorded.db.gz");
+
+/// The answer of a run as it is shown later, held to its limits.
+fn shown(place: &Place, run: u32) -> String {
+    let ended = place.run(&format!("show {run}"));
+    ended.expect(0, &[]);
+    let answer = ended.out.split("\n\n").nth(1).expect("the answer behind the head");
+    held(place, &unbroken(answer))
+}
+
+/// `labs/recorded.db.gz` was made by this program on a virtual machine with two CPUs that others kept busy: `quick`, `qos`
+/// with a goal and one load by hand, each for some seconds on a file. The names of the machine are taken out.
+#[test]
+fn what_was_measured_on_a_real_disk_is_answered_as_briefly() {
+    let place = Place::new();
+    let lab = std::fs::File::create(place.lab()).expect("a file");
+    let unpacked = std::process::Command::new("gzip").args(["-dc", RECORDED]).stdout(lab).status();
+    assert!(unpacked.expect("gzip runs").success());
+    for run in 1..=3 {
+        insta::assert_snapshot!(shown(&place, run));
+    }
+    let details = place.run("show 1 --details").out;
+    assert!(details.contains("\nWhy\n") && details.contains("Caveat: "), "{details}");
 }
 
 #[test]

@@ -51,6 +51,12 @@ fn is_chinese_throughout(place: &Place, words: &str) {
         let is_missing = english(&text).is_some() && !book.contains_key(&text);
         wrong.extend(is_missing.then(|| format!("nothing for `{text}`")));
     }
+    // What steps and compared steps are called has its words as well, by the label that the page looks up.
+    for part in [&document["steps"], &document["comparison"]["steps"]] {
+        let labels = part.as_array().into_iter().flatten().filter_map(|step| step["label"].as_str());
+        let loads = labels.filter(|label| label.contains(" random ") || label.contains(" sequential "));
+        wrong.extend(loads.filter(|label| !book.contains_key(*label)).map(|label| format!("nothing for `{label}`")));
+    }
     let wrong: Vec<String> = wrong.into_iter().collect();
     assert!(
         wrong.is_empty(),

@@ -85,7 +85,7 @@ fn this_machine_is_shown_as_text_and_as_json() {
     let document = place.json("inspect", 0);
     let cpus = document["inventory"]["processors"]["topology"]["cpus"].as_array().expect("CPUs").len();
     assert!(cpus > 0);
-    let text = place.run("inspect");
+    let text = place.run("inspect --details");
     text.expect(0, &[]);
     assert!(text.out.contains(&format!("{cpus} CPU")) && text.out.contains("\nAdvice"), "{}", text.out);
     assert!(!place.lab().exists(), "inspect needs no lab");
@@ -95,7 +95,7 @@ fn this_machine_is_shown_as_text_and_as_json() {
 fn a_machine_in_a_folder_gets_its_advice() {
     let place = Place::new();
     build(&place.file("tree"));
-    let text = place.run("inspect --root tree");
+    let text = place.run("inspect --root tree --details");
     text.expect(0, &[]);
     for words in
         ["Gen3 x2 (1.75 GB/s usable) of Gen4 x4", "▼ trained down", "serial SECRET1", "/data · ext4 · on nvme0n1"]
@@ -184,7 +184,7 @@ fn who_is_not_root_is_told_what_root_would_add() {
     };
     let document: Value = serde_json::from_slice(&run(&["inspect", "--json"]).stdout).expect("JSON");
     let missing = document["inventory"]["missing"].as_array().expect("a list");
-    let text = String::from_utf8(run(&["inspect"]).stdout).expect("UTF-8");
+    let text = String::from_utf8(run(&["inspect", "--details"]).stdout).expect("UTF-8");
     assert!(text.contains("\nAdvice"), "{text}");
     if missing.iter().any(|m| m["why"] == "needs_root") {
         assert!(text.contains("root would add it"), "{text}");

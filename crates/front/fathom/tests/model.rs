@@ -51,7 +51,7 @@ fn a_ladder_of_a_catalogued_drive_obeys_little_and_its_ceilings() {
         assert!(ceilings.is_sorted() && iops <= ceilings[0] * (1.0 + 1e-9), "{row}");
     }
     assert!((last / 1.4e6 - 1.0).abs() < 1e-6, "two drives of 700 000: {last}");
-    let text = place.run("predict quick --device p5510-3840").out;
+    let text = place.run("predict quick --device p5510-3840 --details").out;
     for part in ["4k random read T1 QD64", "ceilings at", "knee:", "cores needed", "assumed:"] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
@@ -156,7 +156,7 @@ fn a_prediction_takes_the_words_of_io_and_the_engine_of_its_load() {
     // 279k of one core through libaio, 433k through io_uring (catalogue/engines.toml).
     assert_eq!((&rows(&job)[0]["engine"], &rows(&job)[0]["limit"]), (&"libaio".into(), &"core".into()));
     assert!((number(&rows(&job)[0]["iops"]) - 279_000.0).abs() < 1_000.0, "{job}");
-    let engines = place.run("predict engines --device p5510-3840").out;
+    let engines = place.run("predict engines --device p5510-3840 --details").out;
     for words in ["libaio: 3.58 us", "io_uring: 2.31 us", "no core limits io_uring sqpoll"] {
         assert!(engines.contains(words), "no `{words}` in\n{engines}");
     }
@@ -198,7 +198,9 @@ fn a_run_is_predicted_before_it_is_measured_and_a_drive_is_fitted_to_it() {
 #[test]
 fn what_is_known_of_a_drive_is_predicted_and_the_missing_key_named() {
     let place = Place::new();
-    let ended = place.run("predict quick --device p5800x");
+    let brief = place.run("predict quick --device p5800x").out;
+    assert!(brief.contains("6 loads are not predicted: rand_write_4k_iops"), "{brief}");
+    let ended = place.run("predict quick --device p5800x --details");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     for part in
         ["4k random read T1 QD1 ", "not predicted, for nothing is known of the drive's writes: ", "rand_write_4k_iops"]
@@ -219,7 +221,7 @@ fn templates_are_files_that_work_as_they_are() {
     let place = Place::new();
     let device = place.run("catalogue new");
     fs::write(place.file("my-ssd.toml"), &device.out).expect("written");
-    let text = place.run("predict quick --device my-ssd.toml");
+    let text = place.run("predict quick --device my-ssd.toml --details");
     assert!(text.code == Some(0) && text.out.contains("1.00M"), "{}{}", text.out, text.err);
     let machine = place.run("machines dump r740xd");
     fs::write(place.file("mine.toml"), &machine.out).expect("written");

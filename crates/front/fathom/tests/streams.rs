@@ -56,6 +56,11 @@ fn loads_by_hand_run_at_once_and_each_alone_when_asked_why() {
             "C alone: 4k random read T1 QD1 at 50/s",
         ]
     );
+    assert_eq!(document["run"]["question"], "What do these loads give at once?");
+    // What is said of each of them is said once.
+    let why = place.run("show --details").out;
+    assert_eq!(why.matches("no limit of one alone is told apart").count(), 1, "{why}");
+    assert!(why.contains(" A, B, C: Beside other streams"), "{why}");
     // The third has the target of the first, and all run as long as the first says.
     assert_eq!(document["steps"][2]["targets"][0], document["steps"][0]["targets"][0]);
     assert!(document["steps"].as_array().is_some_and(|all| all.iter().all(|s| s["runtime_s"] == 0.3)), "{document}");

@@ -4,8 +4,8 @@ use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
-    Loops, StreamSets, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust, verdicts,
-    withhold_intervals,
+    Loops, StreamSets, add_prediction, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust,
+    verdicts, withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -94,6 +94,8 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         loops: fathom_judge::loops(&steps),
         stream_sets: sets.finish(),
         groups: fathom_judge::groups(&steps),
+        goals: fathom_judge::goals(&steps),
+        paths: fathom_judge::paths(&steps),
         steps,
         comparison: None,
         references: references(&head.summary.study),
@@ -108,6 +110,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         document.comparison.as_ref(),
         &document.stream_sets,
     );
+    if let (Some(prediction), Some(first)) = (&document.prediction, document.verdict.first_mut()) {
+        add_prediction(&mut first.brief, prediction, &document.steps);
+    }
     let open = head.plan.study.settle.then(|| would_settle(seen.into_iter().flatten().collect())).flatten();
     if let (Some(open), Some(first)) = (open, document.verdict.first_mut()) {
         first.would_help.push(open);
@@ -146,7 +151,7 @@ fn run_info(head: &RunHead) -> RunInfo {
     RunInfo {
         id: run.id.0,
         study: run.study.clone(),
-        question: head.plan.study.question_message(),
+        question: head.plan.question_message(),
         state: run.state,
         started: rfc3339(run.started_unix_ns),
         finished: run.finished_unix_ns.map(rfc3339),

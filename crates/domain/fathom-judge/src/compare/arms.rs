@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_message::{Message, msg};
 use fathom_plan::common_label;
 
-use super::cell::Cell;
+use super::cell::{Cell, Label};
 use super::concluded;
 use crate::document::{Comparison, Document, Side, StepView, Unmatched};
 
@@ -34,7 +34,7 @@ pub fn compare_arms(document: &Document, margin_pct: f64) -> Option<Comparison> 
         for index in names.keys().skip(1).filter(|index| arms.contains_key(index)) {
             match pairs(arms, *index) {
                 Some((a, b)) => {
-                    compared.push(Cell::of_legs(&cell_label(document, a[0], b[0]), &side_name(*index), &a, &b));
+                    compared.push(Cell::of_legs(cell_label(document, a[0], b[0]), &side_name(*index), &a, &b));
                 }
                 None => unmatched.push(alone(*cell, arms, document, *index)),
             }
@@ -52,10 +52,10 @@ fn pairs<'a>(arms: &Arms<'a>, other: u32) -> Option<(Vec<&'a StepView>, Vec<&'a 
 }
 
 /// What both arms of a cell are called, without what tells them apart.
-fn cell_label(document: &Document, a: &StepView, b: &StepView) -> String {
+fn cell_label(document: &Document, a: &StepView, b: &StepView) -> Label {
     let planned = |view: &StepView| document.run.plan.steps.iter().find(|s| s.index == view.index);
     let common = planned(a).zip(planned(b)).and_then(|(a, b)| common_label(a, b));
-    common.unwrap_or_else(|| a.label.clone())
+    common.unwrap_or_else(|| (a.label.clone(), a.label_message.clone()))
 }
 
 /// A cell without a complete pair of the reference and `other`.

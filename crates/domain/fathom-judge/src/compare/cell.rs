@@ -51,10 +51,13 @@ pub(super) struct Figure {
     pub(super) pairs: Vec<f64>,
 }
 
+/// What a compared step is called: as text, and for people.
+pub(super) type Label = (String, Message);
+
 /// A step on two sides.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
-    label: String,
+    label: Label,
     group: String,
     load: ComparedLoad,
     side: String,
@@ -69,7 +72,7 @@ pub(super) struct Cell {
 
 impl Cell {
     /// From the legs of one step on two sides of one run; the n-th of `a` belongs to the n-th of `b`.
-    pub(super) fn of_legs(label: &str, side: &str, a: &[&StepView], b: &[&StepView]) -> Cell {
+    pub(super) fn of_legs(label: Label, side: &str, a: &[&StepView], b: &[&StepView]) -> Cell {
         let paired = a.len() == b.len() && a.len() >= PAIRS_MIN;
         let mut figures: Vec<Figure> =
             ComparedFigure::ALL.iter().filter_map(|name| figure_of_legs(*name, a, b, paired)).collect();
@@ -81,7 +84,7 @@ impl Cell {
     }
 
     /// From the runs of one load on both sides: by their own spread where each has three, else by that of the ledger.
-    pub(super) fn of_runs(label: &str, a: &SideRuns<'_>, b: &SideRuns<'_>, ledger: &Ledger) -> Cell {
+    pub(super) fn of_runs(label: Label, a: &SideRuns<'_>, b: &SideRuns<'_>, ledger: &Ledger) -> Cell {
         let figures = ComparedFigure::ALL.iter().filter_map(|name| figure_of_runs(*name, a, b, ledger)).collect();
         let unknown = [a, b].into_iter().find(|side| kind_of(side.host, side.first()).is_none());
         let why = match unknown {
@@ -98,7 +101,7 @@ impl Cell {
 
     /// `why_open`: why nothing is said where there is no effect.
     fn new(
-        label: &str,
+        label: Label,
         a: &[&StepView],
         (side, b): (&str, &[&StepView]),
         paired: bool,
@@ -118,7 +121,7 @@ impl Cell {
             notes.push(msg!("compare-note-no-interval"));
         }
         Cell {
-            label: label.to_owned(),
+            label,
             group: a[0].group.clone(),
             load: ComparedLoad::of(a[0]),
             side: side.to_owned(),
@@ -181,7 +184,8 @@ impl Cell {
             inconclusive,
             spread: headline.and_then(|h| h.spread),
             metric: self.decides(),
-            label: self.label,
+            label: self.label.0,
+            label_message: self.label.1,
             group: self.group,
             load: self.load,
             side: self.side,

@@ -5,7 +5,7 @@ use fathom_message::{Arg, Join, Message, Quantity, msg};
 use crate::document::{
     Brief, BriefRow, ComparedFigure, ComparedStep, Comparison, Difference, NextCommand, Side, Speed,
 };
-use crate::verdict::{longer, report};
+use crate::verdict::{change_cell, longer, report};
 
 /// Differences that are named; the others are counted.
 const DIFFERENCES_SHOWN: usize = 3;
@@ -40,7 +40,7 @@ pub(super) fn brief(comparison: &Comparison) -> Brief {
 }
 
 fn row(step: &ComparedStep, several: bool) -> BriefRow {
-    let label = Message::verbatim(step.label.clone());
+    let label = step.label_message.clone();
     let name = if several { msg!("compare-of-side", side = &step.side, label = label) } else { label };
     let quantity = |figure: ComparedFigure, value: f64| match figure {
         ComparedFigure::Iops => Quantity::iops(value),
@@ -51,14 +51,19 @@ fn row(step: &ComparedStep, several: bool) -> BriefRow {
         .iter()
         .find(|m| m.name == step.metric)
         .map(|m| msg!("brief-cell-from-to", from = quantity(m.name, m.a), to = quantity(m.name, m.b)));
-    let change = step.ratio.map(|ratio| msg!("verdict-change", change = Quantity::change(ratio).with_ci95(step.ci95)));
-    let verdict = match step.verdict {
+    let change = step.ratio.map(|ratio| change_cell(ratio, step.ci95));
+    let verdict = Some(verdict_cell(step.verdict));
+    BriefRow { name, cells: [figures, change, verdict].into_iter().flatten().collect() }
+}
+
+/// What is to be said of a change, in a word.
+pub(crate) fn verdict_cell(verdict: Speed) -> Message {
+    match verdict {
         Speed::Faster => msg!("compare-faster"),
         Speed::Slower => msg!("compare-slower"),
         Speed::Same => msg!("compare-same"),
         Speed::Inconclusive => msg!("compare-inconclusive"),
-    };
-    BriefRow { name, cells: [figures, change, Some(verdict)].into_iter().flatten().collect() }
+    }
 }
 
 fn next(comparison: &Comparison) -> NextCommand {

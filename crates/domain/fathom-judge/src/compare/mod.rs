@@ -21,6 +21,7 @@ pub use ledger::{PastRun, host_identity};
 pub use runs::{CompareRunsError, compare_runs};
 
 pub(crate) use cell::effect;
+pub(crate) use first_look::verdict_cell;
 
 use cell::Cell;
 

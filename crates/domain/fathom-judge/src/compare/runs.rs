@@ -74,7 +74,8 @@ pub fn compare_runs(
         for one in found {
             let a = SideRuns { name: "A", runs: one.a.clone(), host: &reference[0].host };
             let b = SideRuns { name: &name, runs: one.b.clone(), host: &other[0].host };
-            let mut cell = Cell::of_runs(&one.first_of_a().label, &a, &b, &ledger);
+            let first = one.first_of_a();
+            let mut cell = Cell::of_runs((first.label.clone(), first.label_message.clone()), &a, &b, &ledger);
             if let Some(note) = &one.note {
                 cell.note(note.clone());
             }

@@ -5,6 +5,7 @@ use fathom_plan::{Durability, Pattern, ReadWrite, Spread};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
+use super::step::without_words;
 use super::words::pattern_word;
 use super::{Area, Brief, ComparedFigure, ComparisonKind, Design, Merit, Speed, SpreadSource, StepView};
 
@@ -106,6 +107,9 @@ pub struct Difference {
 pub struct ComparedStep {
     /// Label on the reference side.
     pub label: String,
+    /// The same in words for people.
+    #[serde(default = "without_words")]
+    pub label_message: Message,
     /// Group of the targets.
     pub group: String,
     /// What both sides were asked to do, so that pictures can place the step.

@@ -201,6 +201,12 @@ impl StepView {
         self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::Inconclusive))
     }
 
+    /// Whether it ran in virtual time: nothing was measured.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.targets.iter().any(|target| target.starts_with("sim:"))
+    }
+
     /// Whether it did real I/O, for verdicts that speak of a drive.
     #[must_use]
     pub fn is_real(&self) -> bool {

@@ -32,12 +32,50 @@ pub(super) fn limited(step: &StepView) -> Message {
     }
 }
 
-/// What limits the step, alone in a cell: `device (96 %)`.
+/// What limits the step, alone in a cell: `device 96 %`.
 pub(super) fn limit_cell(step: &StepView) -> Message {
-    match (step.limit.name, step.limit.probability) {
-        (LimitName::Unknown, _) => msg!("brief-cell-limit-unknown"),
-        (_, Some(p)) => msg!("brief-cell-probable", what = limiting_part(step), probability = Quantity::share(p)),
-        (_, None) => msg!("brief-cell-limit", what = limiting_part(step)),
+    let Some(what) = part_cell(step) else { return msg!("brief-cell-limit-unknown") };
+    match step.limit.probability {
+        Some(p) => msg!("brief-cell-probable", what = what, probability = Quantity::share(p)),
+        None => msg!("brief-cell-limit", what = what),
+    }
+}
+
+/// The part that limits the step, without an article: rows of the small table are held to 80 columns.
+fn part_cell(step: &StepView) -> Option<Message> {
+    Some(match step.limit.name {
+        LimitName::QueueDepth => msg!("brief-part-queue-depth"),
+        LimitName::Device => msg!("brief-part-device"),
+        LimitName::Link => msg!("brief-part-link"),
+        LimitName::Uplink => msg!("brief-part-uplink"),
+        LimitName::Core if step.spread.workers(step.threads, step.devices) == 1 => msg!("brief-part-one-core"),
+        LimitName::Core => msg!("brief-part-cores"),
+        LimitName::AllCores => msg!("brief-part-all-cores"),
+        LimitName::IrqCore => msg!("brief-part-irq-core"),
+        LimitName::KernelThread => msg!("brief-part-kernel-thread"),
+        LimitName::FileSystem => msg!("brief-part-file-system"),
+        LimitName::Raid => msg!("brief-part-raid"),
+        LimitName::Memory => msg!("brief-part-memory"),
+        LimitName::Flush => msg!("brief-part-flush"),
+        LimitName::PageCache => msg!("brief-part-page-cache"),
+        LimitName::Rate => msg!("brief-part-rate"),
+        LimitName::Database => msg!("brief-part-database"),
+        LimitName::Unknown => return None,
+    })
+}
+
+/// Widest half of an interval, in percent, that says something beside a change.
+const HALF_PCT: std::ops::Range<f64> = 0.05..100.0;
+
+/// `-12.4 % ±0.6 %`; what is to be said of the change stands in a cell of its own.
+pub(crate) fn change_cell(ratio: f64, ci95: Option<[f64; 2]>) -> Message {
+    let half_pct = ci95.map(|[low, high]| (high - low) / 2.0 * 100.0).filter(|half| HALF_PCT.contains(half));
+    let change = Quantity::change(ratio);
+    match half_pct {
+        Some(half) => {
+            msg!("brief-cell-change-within", change = change, half = Quantity::pct((half * 10.0).round() / 10.0))
+        }
+        None => msg!("brief-cell-change", change = change),
     }
 }
 
@@ -75,7 +113,7 @@ pub(super) fn rows_of(kinds: &[Loads<'_>]) -> Vec<BriefRow> {
         }
         let place = kind.kind.any_operation();
         let what = kind.kind.operations_message();
-        let cell = msg!("brief-cell-operation", what = what, rate = most.rate, limit = limit_cell(most.best));
+        let cell = msg!("brief-cell-operation", what = what, rate = most.rate);
         match out.iter_mut().find(|(of, _)| of.as_ref() == Some(&place)) {
             Some((_, row)) => row.cells.push(cell),
             None => out.push((Some(place.clone()), row(place.place_message(), [cell]))),
@@ -137,7 +175,7 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => Some(report(run)),
         LimitName::Unknown => with_probes(run, msg!("next-explain")),
         // A machine that is not there cannot be looked at.
-        _ if step.targets.iter().any(|target| target.starts_with("sim:")) => Some(report(run)),
+        _ if step.is_simulated() => Some(report(run)),
         _ => Some(NextCommand { command: "fathom inspect".to_owned(), why: msg!("next-inspect") }),
     }
 }

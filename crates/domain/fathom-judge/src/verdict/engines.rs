@@ -11,7 +11,7 @@ use super::parts::{
     sentences, verdict,
 };
 use crate::compare::effect;
-use crate::document::{Brief, ComparedFigure, Figure, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, Figure, PathsView, StepView, Verdict};
 
 /// What is registered with the kernel beforehand, where the steps differ in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,28 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     vec![verdict(question, first_look(deepest, steps), answer, evidence, figures(deepest, one), steps)]
 }
 
+/// The loads that were issued through several paths, and which of these none beats in both IOPS and CPU per I/O.
+#[must_use]
+pub fn paths(steps: &[StepView]) -> Vec<PathsView> {
+    let closed: Vec<&StepView> = measured(steps).into_iter().filter(|s| s.rate_iops.is_none()).collect();
+    let of_contest = |contest: Contest<'_>| PathsView {
+        steps: contest.steps.iter().map(|s| s.index).collect(),
+        front: front(&contest).iter().map(|s| s.index).collect(),
+    };
+    contests(&closed).into_iter().map(of_contest).collect()
+}
+
+/// The paths that no other beats in both IOPS and CPU per I/O, the cheapest first.
+fn front<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
+    let costs = by_cost(contest);
+    let beats = |(a, a_cost): &(&StepView, Quantity), (b, b_cost): &(&StepView, Quantity)| {
+        let is_no_worse = a.iops >= b.iops && a_cost.value <= b_cost.value;
+        is_no_worse && (a.iops > b.iops || a_cost.value < b_cost.value)
+    };
+    let is_beaten = |path: &(&StepView, Quantity)| costs.iter().any(|other| beats(other, path));
+    costs.iter().filter(|path| !is_beaten(path)).map(|(step, _)| *step).collect()
+}
+
 /// Who is fastest and who is cheapest, and a row for each path.
 fn first_look(contest: &Contest<'_>, steps: &[StepView]) -> Brief {
     let speed = by_speed(contest);
@@ -145,10 +167,16 @@ fn first_look(contest: &Contest<'_>, steps: &[StepView]) -> Brief {
 
 fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {
     let mut out: Vec<Contest<'a>> = Vec::new();
+    let several = steps.iter().any(|s| s.group != steps[0].group);
     for step in steps {
-        let kind = Kind::of(step);
+        let kind = if several { Kind::of(step).in_group(&step.group) } else { Kind::of(step) };
         let in_flight = step.threads * step.queue_depth;
-        match out.iter_mut().find(|b| b.kind == kind && b.in_flight == in_flight) {
+        // Paths are held against each other where they did the same at the same place.
+        let is_same = |b: &Contest<'_>| {
+            let there = |s: &StepView| (s.placement, s.devices, s.spread);
+            b.kind == kind && b.in_flight == in_flight && there(b.steps[0]) == there(step)
+        };
+        match out.iter_mut().find(|b| is_same(b)) {
             Some(contest) => {
                 if contest.steps.iter().all(|s| Path::of(s) != Path::of(step)) {
                     contest.steps.push(step);

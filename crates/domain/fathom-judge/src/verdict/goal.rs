@@ -7,7 +7,7 @@ use super::brief::{brief, report, row};
 use super::is_of_reference;
 use super::kind::{Loads, by_kind};
 use super::parts::{depth_of, depth_or_rate, figure, iops, is_held, mean, measured, p99, rate_of, sentences};
-use crate::document::{Brief, LatencyView, StepView, Verdict};
+use crate::document::{Brief, ComparedFigure, GoalView, LatencyView, StepView, Verdict};
 
 /// Headline figures at most: one of each kind of load.
 const FIGURES_MAX: usize = 6;
@@ -24,6 +24,13 @@ impl Figure {
         match self {
             Figure::Mean => Some(mean(latency)),
             Figure::P99 => p99(latency),
+        }
+    }
+
+    fn compared(self) -> ComparedFigure {
+        match self {
+            Figure::Mean => ComparedFigure::LatMean,
+            Figure::P99 => ComparedFigure::LatP99,
         }
     }
 
@@ -82,19 +89,46 @@ enum Outcome {
 
 /// An answer for each goal that steps carry, of a comparison those of its reference; empty without goals, and where nothing was measured.
 pub(super) fn verdicts(steps: &[StepView], run: i64) -> Vec<Verdict> {
+    asked(steps).into_iter().filter_map(|goal| verdict(goal, steps, run)).collect()
+}
+
+/// How far each kind of load keeps each latency that was asked for, by the rules of the answer.
+#[must_use]
+pub fn goals(steps: &[StepView]) -> Vec<GoalView> {
+    let of_goal = |goal: LatencyGoal| {
+        let kinds = kinds(goal, steps);
+        let one = |term: &Term, kind: &Loads<'_>| GoalView {
+            figure: term.figure.compared(),
+            most_ns: term.most_ns,
+            steps: kind.steps.iter().map(|s| s.index).collect(),
+            kept_step: kept(&[*term], kind).map(|s| s.index),
+        };
+        let of_term = |term: &Term| kinds.iter().map(|kind| one(term, kind)).collect::<Vec<_>>();
+        terms(goal).iter().flat_map(of_term).collect::<Vec<_>>()
+    };
+    asked(steps).into_iter().flat_map(of_goal).collect()
+}
+
+/// The goals that steps carry, each once.
+fn asked(steps: &[StepView]) -> Vec<LatencyGoal> {
     let mut goals: Vec<LatencyGoal> = Vec::new();
     for goal in steps.iter().filter_map(|s| s.role.latency_goal) {
         if !goals.contains(&goal) {
             goals.push(goal);
         }
     }
-    goals.into_iter().filter_map(|goal| verdict(goal, steps, run)).collect()
+    goals
+}
+
+/// The kinds of load that carry the goal.
+fn kinds(goal: LatencyGoal, steps: &[StepView]) -> Vec<Loads<'_>> {
+    let with_goal = |s: &&StepView| s.role.latency_goal == Some(goal) && is_of_reference(s);
+    by_kind(measured(steps).into_iter().filter(with_goal))
 }
 
 fn verdict(goal: LatencyGoal, steps: &[StepView], run: i64) -> Option<Verdict> {
     let terms = terms(goal);
-    let with_goal = |s: &&StepView| s.role.latency_goal == Some(goal) && is_of_reference(s);
-    let kinds = by_kind(measured(steps).into_iter().filter(with_goal));
+    let kinds = kinds(goal, steps);
     if kinds.is_empty() {
         return None;
     }

@@ -24,7 +24,9 @@ mod tune;
 use fathom_message::{Message, msg};
 use fathom_plan::Phase;
 
-pub(crate) use brief::{longer, report};
+pub(crate) use brief::{change_cell, longer, report};
+pub use engines::paths;
+pub use goal::goals;
 pub use groups::groups;
 pub use snia::loops;
 

@@ -33,7 +33,8 @@ impl<'a> Most<'a> {
         let is_tried =
             |s: &&StepView| s.rate_iops.is_none() && s.placement == best.placement && s.engine == best.engine;
         let tried: Vec<&StepView> = kind.steps.iter().copied().filter(is_tried).collect();
-        if best.rate_iops.is_some() || tried.iter().any(|s| s.iops_ci95.is_none()) {
+        // A load alone was not chosen, and has its own interval.
+        if best.rate_iops.is_some() || tried.len() == 1 || tried.iter().any(|s| s.iops_ci95.is_none()) {
             return alone;
         }
         let of_best = |s: &StepView| s.index == best.index || s.limit.name == best.limit.name;
@@ -48,6 +49,8 @@ impl<'a> Most<'a> {
         let bytes_per_io = best.bytes_per_s / best.iops.max(1e-9);
         let (low, high) = found.ci95;
         let rate = match is_bandwidth(best) {
+            // In virtual time steps of one level do not lie apart by chance: they have no spread but their own.
+            _ if best.is_simulated() => rate(best),
             true => Quantity::bytes_per_s(found.value * bytes_per_io)
                 .with_ci95(Some([low * bytes_per_io, high * bytes_per_io])),
             false => Quantity::iops(found.value).with_ci95(Some([low, high])),

@@ -93,10 +93,11 @@ fn first_look(tests: &[Test<'_>], run: i64) -> Brief {
         None => msg!("verdict-nothing-measured"),
     };
     let of_test = |test: &Test<'_>| {
+        // The load that is looked at; the others are among the evidence.
         let cells = test.headline();
-        let figures =
-            cells.iter().map(|c| msg!("brief-cell-figure", kind = Kind::of(c.first).message(), figure = c.mean));
-        row(test.message(), std::iter::once(steady(test)).chain(figures))
+        let figure =
+            cells.first().map(|c| msg!("brief-cell-figure", kind = Kind::of(c.first).message(), figure = c.mean));
+        row(test.message(), std::iter::once(steady(test)).chain(figure))
     };
     brief(headline, tests.iter().map(of_test), Some(report(run)))
 }

@@ -67,8 +67,9 @@ impl Beside<'_> {
     fn row(&self) -> BriefRow {
         let alone = self.alone.map(|alone| msg!("brief-cell-of-alone", times = times_as_much(self.step, alone)));
         let syncs = self.sync_p99().map(|p99| msg!("brief-cell-sync-p99", p99 = p99));
-        let cells =
-            [Some(rate_cell(rate(self.step))), Some(depth_or_rate(self.step)), latency_cell(self.step), syncs, alone];
+        // The headline has its depth; what its syncs took says more than its other latencies.
+        let latency = syncs.or_else(|| latency_cell(self.step));
+        let cells = [Some(rate_cell(rate(self.step))), latency, alone];
         row(self.title(), cells.into_iter().flatten())
     }
 

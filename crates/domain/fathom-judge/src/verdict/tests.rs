@@ -361,6 +361,35 @@ fn engines_names_the_cheapest_and_the_fastest() {
 }
 
 #[test]
+fn paths_on_the_front_are_beaten_by_none_in_both_rate_and_cost() {
+    let path = |index, engine, threads, depth, iops, cpu_ns| {
+        let mut step = step(index, 100, threads, depth);
+        step.engine.name = engine;
+        with_cpu(seen(&step, iops, 100.0), cpu_ns, 8)
+    };
+    let mut steps = vec![
+        path(0, EngineName::Psync, 32, 1, 300e3, 9_000.0),
+        path(1, EngineName::IoUring, 1, 32, 250e3, 3_000.0),
+        // Dearer than io_uring and slower.
+        path(2, EngineName::Libaio, 1, 32, 240e3, 4_000.0),
+        path(3, EngineName::Mmap, 32, 1, 200e3, 2_000.0),
+        // Another number in flight, with one path alone.
+        path(4, EngineName::IoUring, 1, 64, 400e3, 1_000.0),
+    ];
+    let judged = |steps: &[StepView]| crate::paths(steps).into_iter().map(|p| (p.steps, p.front)).collect::<Vec<_>>();
+    assert_eq!(judged(&steps), [(vec![0, 1, 2, 3], vec![3, 1, 0])]);
+    // As cheap as another and slower: beaten. Without a cost: no part of the front.
+    steps[3] = path(3, EngineName::Mmap, 32, 1, 249e3, 3_000.0);
+    steps[0].cpu = None;
+    assert_eq!(judged(&steps), [(vec![0, 1, 2, 3], vec![1])]);
+    // Bound threads are another load, and so is another group.
+    steps[2].placement = PlacementKind::Cores;
+    steps[3].group = "other".to_owned();
+    assert_eq!(judged(&steps), [(vec![0, 1], vec![1])]);
+    assert!(judged(&steps[4..]).is_empty());
+}
+
+#[test]
 fn paths_whose_intervals_overlap_are_not_called_cheapest_or_soonest() {
     let mut steps = Vec::new();
     for (engine, threads, depth, iops, cpu_ns) in [

@@ -2,10 +2,10 @@
 
 use fathom_message::{Message, Quantity, msg};
 
-use super::brief::{brief, longer, report, row};
+use super::brief::{brief, change_cell, longer, report, row};
 use super::parts::{change_alone, nothing_measured, verdict};
 use super::sides::{Row, cell_change, cell_figures, cell_message, change_figure, outcome_cells, row_sentence, rows};
-use crate::compare::farthest;
+use crate::compare::{farthest, verdict_cell};
 use crate::document::{Brief, BriefRow, ComparedFigure, ComparedStep, Comparison, Figure, Speed, StepView, Verdict};
 
 /// One answer per side against the reference.
@@ -50,13 +50,7 @@ fn first_look(cells: &[&ComparedStep], rows: &[Row<'_>], side: &Message, margin_
     let of_cell = |cell: &&ComparedStep| {
         let iops = cell.metrics.iter().find(|m| m.name == ComparedFigure::Iops)?;
         let figures = msg!("brief-cell-from-to", from = Quantity::iops(iops.a), to = Quantity::iops(iops.b));
-        let change = Quantity::change(cell.ratio?).with_ci95(cell.ci95);
-        let change = match cell.verdict {
-            Speed::Inconclusive => msg!("verdict-change-inconclusive", change = change),
-            Speed::Same => msg!("verdict-change-same", change = change),
-            _ => super::parts::change(cell.ratio?, cell.ci95),
-        };
-        Some(row(cell_message(cell), [figures, change]))
+        Some(row(cell_message(cell), [figures, change_cell(cell.ratio?, cell.ci95), verdict_cell(cell.verdict)]))
     };
     let table: Vec<BriefRow> = match cells.len() {
         // Many loads by kind: where each is faster, slower, the same.

@@ -70,16 +70,19 @@ fn what_two_steps_are_both_called_leaves_out_what_tells_them_apart() {
     let common = |ladder: &str| {
         let steps = steps(&format!("[[ladder]]\n{ladder}\n"), &Overrides { versus: None, ..overrides() });
         let [a, b] = &steps[..] else { panic!("{} steps", steps.len()) };
-        common_label(a, b)
+        let (text, message) = common_label(a, b)?;
+        assert_eq!(english(&message), text, "{ladder}");
+        Some((text, Language::Chinese.say(&message)))
     };
-    for (ladder, shared) in [
-        ("engine = [\"psync\", \"libaio\"]", "4k random read T1 QD1"),
-        ("placement = [\"unpinned\", \"cores\"]", "4k random read T1 QD1"),
-        ("load = [\"1x1\", \"1x8\"]\nrate_iops = \"500\"", "4k random read T1 at 500/s"),
-        ("bs = [\"4k\", \"8k\"]", "random read T1 QD1"),
-        ("rw = [\"read\", \"randwrite\"]", "4k T1 QD1"),
+    for (ladder, shared, chinese) in [
+        ("engine = [\"psync\", \"libaio\"]", "4k random read T1 QD1", "4k 随机读 T1 QD1"),
+        ("placement = [\"unpinned\", \"cores\"]", "4k random read T1 QD1", "4k 随机读 T1 QD1"),
+        ("load = [\"1x1\", \"1x8\"]\nrate_iops = \"500\"", "4k random read T1 at 500/s", "4k 随机读 T1 速率 500/s"),
+        // Nothing is known of what both do: the words stand as they are stored.
+        ("bs = [\"4k\", \"8k\"]", "random read T1 QD1", "random read T1 QD1"),
+        ("rw = [\"read\", \"randwrite\"]", "4k T1 QD1", "4k T1 QD1"),
     ] {
-        assert_eq!(common(ladder).as_deref(), Some(shared), "{ladder}");
+        assert_eq!(common(ladder), Some((shared.to_owned(), chinese.to_owned())), "{ladder}");
     }
     let mut other = samples_of_one();
     let one = other.clone();

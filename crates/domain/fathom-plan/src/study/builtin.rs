@@ -5,6 +5,9 @@ use fathom_units::did_you_mean;
 
 use crate::error::SourceError;
 
+/// What plans of loads by hand are called.
+pub(crate) const IO: &str = "io";
+
 /// Name and TOML text of each shipped study.
 #[must_use]
 pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
@@ -47,7 +50,7 @@ pub(crate) fn is_shipped(study: &str, question: &str) -> bool {
 #[must_use]
 pub fn question_message(study: &str) -> Option<Message> {
     Some(match study {
-        "io" => msg!("study-io-question"),
+        IO => msg!("study-io-question"),
         "quick" => msg!("study-quick-question"),
         "baseline" => msg!("study-baseline-question"),
         "pinning" => msg!("study-pinning-question"),

@@ -38,7 +38,7 @@ use crate::share::with_bases;
 use crate::step::{Step, TargetId};
 use crate::stream::{gathered, name_streams};
 
-pub(crate) use builtin::is_shipped;
+pub(crate) use builtin::{IO, is_shipped};
 pub use builtin::{builtin_studies, question_message, study_by_name};
 use cells::{Axis, Ladder, LadderValue, StreamSpec, Track, Versus};
 use outermost::Outermost;

@@ -553,6 +553,23 @@ fn the_question_of_each_shipped_study_has_words_and_those_of_others_stand_as_the
 }
 
 #[test]
+fn several_loads_at_once_are_asked_for_as_several_unless_somebody_asked_otherwise() {
+    let asked = |loads: usize, name: &str, question: &str| {
+        let load = |_| (Knobs::new(), vec![TargetId::new("f")]);
+        let mut plan = Plan::from_io_streams((0..loads).map(load).collect(), "").expect("loads");
+        if !name.is_empty() {
+            plan.study = StudyHead::new(name, question);
+        }
+        english(&plan.question_message())
+    };
+    assert_eq!(asked(1, "", ""), "What does this one load give?");
+    assert_eq!(asked(2, "", ""), "What do these loads give at once?");
+    assert_eq!(asked(2, "oltp", ""), "What do these loads give at once?");
+    assert_eq!(asked(2, "oltp", "Is it enough?"), "Is it enough?");
+    assert_eq!(asked(2, "quick", ""), "How fast is this, and what stops it?");
+}
+
+#[test]
 fn the_sides_of_a_comparison_have_names_and_words() {
     let versus = |key: &str, value: &str| {
         let versus = Some((key.to_owned(), value.to_owned()));

@@ -202,6 +202,7 @@ plan-scaled-rounds = { $time } instead of the full { $full }: intervals about { 
 # Study files.
 
 study-io-question = What does this one load give?
+study-streams-question = What do these loads give at once?
 study-no-question = What does this give?
 study-quick-question = How fast is this, and what stops it?
 study-baseline-question = What does the plain interrupt path give, untuned?

@@ -199,6 +199,7 @@ plan-scaled-rounds = 用时 { $time }，而非完整的 { $full }：区间约为
 # study 文件。
 
 study-io-question = 这一个负载能得到什么结果？
+study-streams-question = 这些负载同时运行时各能得到什么结果？
 study-no-question = 结果如何？
 study-quick-question = 它有多快，瓶颈在哪里？
 study-baseline-question = 未经调优的普通中断路径能得到什么结果？

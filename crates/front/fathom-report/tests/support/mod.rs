@@ -302,6 +302,8 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         loops: Vec::new(),
         stream_sets: Vec::new(),
         groups: Vec::new(),
+        goals: Vec::new(),
+        paths: Vec::new(),
         references: Vec::new(),
     }
 }

@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::fix::{Asked, fix};
 use super::output::Output;
-use super::to_json;
+use super::{command_line, to_json};
 use crate::args::InspectArgs;
 use crate::exit::{Exit, Problem};
-use crate::inventory::render_text;
+use crate::inventory::{first_look, render_text};
 use crate::terminal::{result, talk};
 
 /// What `--json` prints.
@@ -72,9 +72,19 @@ fn show(root: &Root, options: &InspectArgs, cpus: Vec<u32>) -> Result<Exit, Prob
     if options.json {
         result(&to_json(&Inspection { fathom: env!("CARGO_PKG_VERSION"), schema: 1, inventory, advice }));
     } else {
-        result(&render_text(&inventory, &advice, width()));
+        let look = first_look(&inventory, &advice, &again(options));
+        match options.details {
+            true => result(&format!("{look}\n{}", render_text(&inventory, &advice, width()))),
+            false => result(&look),
+        }
     }
     Ok(Exit::Done)
+}
+
+/// The command that shows all of it.
+fn again(options: &InspectArgs) -> String {
+    let line = command_line();
+    if options.details { line } else { format!("{line} --details") }
 }
 
 /// `COLUMNS`, if the shell hands it on.

@@ -13,6 +13,7 @@ mod manual;
 mod output;
 mod plan;
 mod predict;
+mod predicted;
 mod reproduce;
 mod restore;
 mod run;
@@ -118,4 +119,15 @@ fn document(lab: &Lab, run: RunId) -> Result<Document, Problem> {
 
 fn to_json(value: &impl serde::Serialize) -> String {
     fathom_report::json(value).expect("the document is plain data")
+}
+
+/// The command as typed, quoted where a shell would need it.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args().enumerate().map(|(i, word)| {
+        // The way to the program says more about the machine than about the command.
+        let word = if i == 0 { "fathom".to_owned() } else { word };
+        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c)) && !word.is_empty();
+        if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

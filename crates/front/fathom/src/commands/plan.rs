@@ -41,7 +41,7 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
         Ok((executed, files)) => (executed, files, None),
         Err(error) => (plan.clone(), Vec::new(), Some(error)),
     };
-    let mut text = format!("{} · {}\n", plan.study.name, say(&plan.study.question_message()));
+    let mut text = format!("{} · {}\n", plan.study.name, say(&plan.question_message()));
     for note in &plan.notes {
         text.push_str(&format!("note: {}\n", say(note)));
     }

@@ -14,6 +14,7 @@ use fathom_plan::{EngineName, EngineSpec, Goal, Knobs, Mode, Phase, Plan, ReadWr
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
+use super::predicted::{Load, Missing, first_look, met};
 use super::{source, to_json};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
@@ -27,9 +28,13 @@ const LADDER: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a file of your own (fathom catalogue new), or \
                            fit one from a run: fathom fit RUN -o FILE";
 
+/// What is missing for writes, in a few words.
+const WRITES_UNKNOWN: &str = "rand_write_4k_iops or seq_write_bytes_per_s";
+
 /// Why durable writes are not predicted, and what to do.
 const FLUSH_UNKNOWN: &str = "no data sheet says how long the drive's flush takes";
 const FLUSH_HELP: &str = "measure it: fathom io --target FILE --rw write --fdatasync 1";
+const FLUSH_COMMAND: &str = "fathom io --target FILE --rw write --fdatasync 1";
 
 /// A predicted step as `--json` prints it.
 #[derive(Serialize)]
@@ -43,6 +48,17 @@ struct Row {
     devices: u32,
     #[serde(flatten)]
     prediction: Prediction,
+}
+
+impl Row {
+    fn load(&self) -> Load<'_> {
+        Load {
+            label: &self.label,
+            kind: (self.op, self.block_size_bytes),
+            in_flight: self.threads * self.queue_depth * self.devices,
+            prediction: &self.prediction,
+        }
+    }
 }
 
 pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem> {
@@ -105,7 +121,19 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         result(&to_json(&value));
         return Ok(Exit::Done);
     }
-    let mut text = table(&subject, &engines, &rows, count)?;
+    let loads: Vec<Load<'_>> = rows.iter().map(Row::load).collect();
+    let missing = match (left_out.len(), durable.len()) {
+        (0, 0) => None,
+        (0, loads) => Some(Missing { loads, command: FLUSH_COMMAND, why: FLUSH_UNKNOWN }),
+        (loads, more) => Some(Missing { loads: loads + more, command: "fathom catalogue new", why: WRITES_UNKNOWN }),
+    };
+    let mut text = first_look(&subject.drives(count), &loads, subject.assumptions(&engines)?.len(), missing.as_ref());
+    if !options.details {
+        result(&text);
+        return Ok(Exit::Done);
+    }
+    text.push('\n');
+    text.push_str(&table(&subject, &engines, &rows, count)?);
     if !left_out.is_empty() {
         text.push_str(&format!(
             "not predicted, for nothing is known of the drive's writes: {}\n  help: {WRITES_HELP}\n",
@@ -142,6 +170,24 @@ impl Subject {
             cpu: options.cpu.clone(),
             is_cost_named: cost_named(options).is_some(),
         })
+    }
+
+    /// `2 x Intel SSD D7-P5510 3.84 TB`.
+    fn drives(&self, count: u32) -> String {
+        format!("{count} x {}", self.machine.device.as_ref().map_or("", |d| &d.name))
+    }
+
+    /// What is assumed where loads go through these engines.
+    fn assumptions(&self, engines: &[EngineSpec]) -> Result<Vec<String>, Problem> {
+        let mut out = Vec::new();
+        for engine in engines.iter().filter(|_| !self.is_cost_named) {
+            if self.machine_for(engine)?.cost.is_none() {
+                let name = path(engine);
+                out.push(format!("no core limits {name}, for nobody published what an I/O costs there"));
+            }
+        }
+        out.extend(self.assumed.iter().cloned());
+        Ok(out)
     }
 
     /// The system as a load through `engine` finds it; where nobody published what an I/O costs there, no core limits it.
@@ -300,11 +346,19 @@ fn by_hand(set: &[(&str, &str)], targets: &[String]) -> Result<Step, Problem> {
     Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
 }
 
+/// `io_uring`, `io_uring iopoll`.
+fn path(engine: &EngineSpec) -> String {
+    match engine.mode {
+        Mode::Interrupt => engine.name.as_str().to_owned(),
+        mode => format!("{} {}", engine.name.as_str(), mode.as_str()),
+    }
+}
+
 fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<String, Problem> {
     let machine = &subject.machine;
-    let drive = machine.device.as_ref().map_or("", |d| &d.name);
     let mut text = format!(
-        "prediction · {count} x {drive} {}",
+        "prediction · {}{}",
+        subject.drives(count),
         machine.name.as_ref().map_or_else(String::new, |name| format!(" · {name}"))
     );
     let cost = |cost: &CostModel| {
@@ -315,16 +369,11 @@ fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<Stri
     }
     text.push('\n');
     for engine in engines.iter().filter(|_| !subject.is_cost_named) {
-        let name = match engine.mode {
-            Mode::Interrupt => engine.name.as_str().to_owned(),
-            mode => format!("{} {}", engine.name.as_str(), mode.as_str()),
-        };
-        text.push_str(&match subject.machine_for(engine)?.cost {
-            Some(known) => format!("{name}: {}\n", cost(&known)),
-            None => format!("assumed: no core limits {name}, for nobody published what an I/O costs there\n"),
-        });
+        if let Some(known) = subject.machine_for(engine)?.cost {
+            text.push_str(&format!("{}: {}\n", path(engine), cost(&known)));
+        }
     }
-    for what in &subject.assumed {
+    for what in subject.assumptions(engines)? {
         text.push_str(&format!("assumed: {what}\n"));
     }
     Ok(text)
@@ -405,7 +454,14 @@ fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, 
         return Ok(Exit::Done);
     }
     let p = &answer.prediction;
-    let mut out = heading(subject, &[step.engine], answer.drives)?;
+    let engines = [step.engine];
+    let mut out = met(text, &subject.drives(answer.drives), &answer, subject.assumptions(&engines)?.len());
+    if !options.details {
+        result(&out);
+        return Ok(Exit::Done);
+    }
+    out.push('\n');
+    out.push_str(&heading(subject, &engines, answer.drives)?);
     out.push_str(&format!(
         "\n{text} is met by {} with {} in flight each: {} IOPS, {}, mean {}, p99 about {}\n",
         if answer.drives == 1 { "1 drive".to_owned() } else { format!("{} drives", answer.drives) },

@@ -16,7 +16,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 use super::restore::journal_dir;
-use super::{existing_lab, lab_path, output::Output, output::write_report, run_number, source, to_json};
+use super::{command_line, existing_lab, lab_path, output::Output, output::write_report, run_number, source, to_json};
 use crate::answer::answer;
 use crate::args::{Args, IoArgs, LoadArgs, RunArgs, RunCommon};
 use crate::exit::{Exit, Problem};
@@ -47,9 +47,11 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
         if run.explain && run.details {
             text.push_str(&explanation::reasons(document));
         }
-        text.push_str(&explanation::predictions(document));
+        if run.details {
+            text.push_str(&explanation::predictions(document));
+        }
         text.push_str(&format!(
-            "More: fathom show {last} --details    again: fathom run --like {last}    report: fathom report {last}\n"
+            "More: fathom show {last} --details · fathom report {last} · fathom run --like {last}\n"
         ));
         text
     })
@@ -84,7 +86,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
             text.push('\n');
             text.extend(simulated_line(document).into_iter().chain(steps));
         }
-        text.push_str(&format!("More: fathom show {last} --details    report: fathom report {last}\n"));
+        text.push_str(&format!("More: fathom show {last} --details · fathom report {last}\n"));
         text
     })
 }
@@ -196,17 +198,6 @@ pub(super) fn conduct_and_show(
         (false, 0) => Exit::Done,
         (false, _) => Exit::Failed,
     })
-}
-
-/// The command as typed, quoted where a shell would need it.
-fn command_line() -> String {
-    let words = std::env::args().enumerate().map(|(i, word)| {
-        // The way to the program says more about the machine than about the command.
-        let word = if i == 0 { "fathom".to_owned() } else { word };
-        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c)) && !word.is_empty();
-        if plain { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// First SIGINT or SIGTERM: finish tidily. Second: the kernel's default, at once.

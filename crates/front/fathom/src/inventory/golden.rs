@@ -8,7 +8,7 @@ use fathom_language::Language;
 use fathom_report::in_words;
 use proptest::prelude::*;
 
-use super::render_text;
+use super::{first_look, render_text};
 
 fn shown(root: &Root) -> String {
     let inventory = Inventory::read(root);
@@ -40,6 +40,30 @@ golden! {
     links_in_trouble_read_well: machines::links_in_trouble();
     a_machine_of_256_cpus_and_24_drives_is_read_whole: machines::two_sockets_24_drives();
     an_empty_tree_reads_well: Tree::new();
+}
+
+/// What is looked at first: six lines, a sentence of at most 25 words, the worst advice, one command.
+#[test]
+fn the_first_look_is_six_lines_on_every_machine() {
+    let look = |name: &str, root: &Root| {
+        let inventory = Inventory::read(root);
+        let advice = advise(&inventory, &Subject::default());
+        let look = first_look(&inventory, &advice, "fathom inspect --details");
+        assert!(look.lines().all(|line| line.chars().count() <= 80), "{look}");
+        // What is broken goes on four columns in, or under the command.
+        let lines = look.lines().filter(|l| !l.starts_with("    ") && !l.starts_with("  # ")).count();
+        assert!(lines <= 6, "{lines} lines:\n{look}");
+        assert!(look.lines().next().is_some_and(|l| l.split_whitespace().count() <= 25), "{look}");
+        format!("{name}\n{look}\n")
+    };
+    let said = [
+        look("trained down", &fixture("trained-down").root()),
+        look("laptop", &fixture("laptop").root()),
+        look("in trouble", &machines::links_in_trouble().root()),
+        look("24 drives", &machines::two_sockets_24_drives().root()),
+    ]
+    .concat();
+    insta::assert_snapshot!(said);
 }
 
 /// The report's browser tests draw these machines. `FATHOM_BLESS=1` writes them again after the inventory changed.

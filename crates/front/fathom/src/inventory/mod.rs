@@ -2,6 +2,7 @@
 //! the drives, interrupts, limits, what could not be seen, advice.
 
 mod branch;
+mod first_look;
 #[cfg(test)]
 mod golden;
 mod parts;
@@ -10,6 +11,7 @@ mod pci;
 use branch::Branch;
 use fathom_inspect::{Advice, Inventory, Severity};
 use fathom_language::english;
+pub(crate) use first_look::first_look;
 
 /// Renders everything in lines of about `width` columns. All texts are safe to print.
 #[must_use]

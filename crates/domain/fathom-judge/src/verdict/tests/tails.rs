@@ -4,6 +4,7 @@ use fathom_plan::{LatencyGoal, Rate, RateProcess};
 use fathom_record::OpenLoop;
 
 use super::*;
+use crate::document::{ComparedFigure, GoalView};
 
 #[test]
 fn qos_says_where_the_tail_grows() {
@@ -161,4 +162,32 @@ fn a_load_that_met_the_goal_only_once_does_not_meet_it_and_the_mean_is_a_goal_to
     assert_eq!(goal.figures[0].step, 0, "{}", english(&goal.answer));
     // Where nothing was measured the study says so.
     assert_eq!(verdicts(7, "qos", &question(), &[], None, &[]).len(), 1);
+}
+
+#[test]
+fn what_the_picture_shades_is_what_the_answer_says_latency_by_latency() {
+    let steps = [
+        with_goal(0, 1, None, 10e3, Some(100.0)),
+        with_goal(1, 4, None, 30e3, Some(130.0)),
+        // The same load again, whose interval holds the goal: it is not known to keep it.
+        with_goal(2, 4, None, 30e3, Some(495.0)),
+        with_goal(3, 16, None, 80e3, Some(900.0)),
+    ];
+    let p99 =
+        |steps: Vec<u32>, kept_step| GoalView { figure: ComparedFigure::LatP99, most_ns: 1_000_000, steps, kept_step };
+    assert_eq!(crate::goals(&steps), [p99(vec![0, 1, 2, 3], Some(0))]);
+    assert_eq!(crate::goals(&steps[..2]), [p99(vec![0, 1], Some(1))]);
+    assert_eq!(crate::goals(&steps[2..]), [p99(vec![2, 3], None)]);
+    // A rate that was offered goes before a closed loop that gave more.
+    let offered = [steps[1].clone(), with_goal(4, 64, Some(20e3), 20e3, Some(200.0))];
+    assert_eq!(crate::goals(&offered), [p99(vec![1, 4], Some(4))]);
+    let mut both = steps[..2].to_vec();
+    for (step, mean_ns) in both.iter_mut().zip([[99_000, 101_000], [129_000, 131_000]]) {
+        step.role.latency_goal = Some(LatencyGoal { mean_ns: Some(120_000), p99_ns: Some(1_000_000) });
+        step.lat_ns.as_mut().expect("a latency").ci95.insert("mean".into(), mean_ns);
+    }
+    let mean = GoalView { figure: ComparedFigure::LatMean, most_ns: 120_000, steps: vec![0, 1], kept_step: Some(0) };
+    assert_eq!(crate::goals(&both), [mean, p99(vec![0, 1], Some(1))]);
+    both.iter_mut().for_each(|s| s.role.latency_goal = None);
+    assert!(crate::goals(&both).is_empty());
 }

@@ -1,0 +1,127 @@
+//! A prediction as it is read first: a sentence, the loads worth their figures, what it rests on, one command.
+
+use fathom_model::{Answer, Ceiling, LimitName, Prediction};
+use fathom_units::{format_iops, format_ns, format_rate_decimal};
+
+use super::command_line;
+use crate::answer::{next, table};
+use crate::terminal::{fill, say};
+
+/// From this block size on a load is told by its bandwidth.
+const BANDWIDTH_BYTES: u32 = 64 << 10;
+
+/// A predicted load.
+pub(super) struct Load<'a> {
+    pub(super) label: &'a str,
+    /// What it does, without how much of it at once.
+    pub(super) kind: (fathom_plan::ReadWrite, u32),
+    pub(super) in_flight: u32,
+    pub(super) prediction: &'a Prediction,
+}
+
+/// Why some loads could not be predicted, and the command that leads to their figures.
+pub(super) struct Missing<'a> {
+    pub(super) loads: usize,
+    pub(super) command: &'a str,
+    pub(super) why: &'a str,
+}
+
+/// The first look at predicted loads, of which there is at least one; `drives`: `2 x Intel SSD D7-P5510 3.84 TB`.
+pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missing: Option<&Missing<'_>>) -> String {
+    let most = most_of(loads);
+    let limited = match most.prediction.limit {
+        LimitName::Unknown => "limit not known".to_owned(),
+        limit => format!("limited by {}", say(&limit.message())),
+    };
+    let headline = format!("{drives}: {} of {} predicted, {limited}.", rate(most), most.label);
+    let shown = worth_showing(loads);
+    let rows: Vec<Vec<String>> = shown.iter().map(|load| cells(load)).collect();
+    let mut text = fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed);
+    text.push_str(&match missing {
+        Some(missing) => next(missing.command, &format!("{} loads are not predicted: {}", missing.loads, missing.why)),
+        None => all_of_it(),
+    });
+    text
+}
+
+/// The first look at what meets a goal.
+pub(super) fn met(goal: &str, drives: &str, answer: &Answer, assumed: usize) -> String {
+    let p = &answer.prediction;
+    let verb = if answer.drives == 1 { "meets" } else { "meet" };
+    let headline = format!("{drives} with {} in flight each {verb} {goal}.", answer.in_flight_per_drive);
+    let gives = vec![
+        "gives".to_owned(),
+        format!("{} IOPS", format_iops(p.iops)),
+        format_rate_decimal(p.bytes_per_s),
+        format!("mean {}", format_ns(p.lat_ns_mean)),
+        format!("p99 about {}", format_ns(p.lat_ns_p99)),
+    ];
+    let lanes = answer.lanes.map(|lanes| format!("{lanes} lanes"));
+    let cores = answer.cores.map(|cores| format!("{cores} cores"));
+    let needs: Vec<String> = [Some("needs".to_owned()), cores, lanes].into_iter().flatten().collect();
+    let lowest = p.ceilings.first().map(|c| vec!["ceiling".to_owned(), limit_and_iops(c)]);
+    let rows: Vec<Vec<String>> =
+        [Some(gives), Some(needs), lowest].into_iter().flatten().filter(|cells| cells.len() > 1).collect();
+    fill(&headline, "") + &table(&rows, 0) + &trust(assumed) + &all_of_it()
+}
+
+fn limit_and_iops(ceiling: &Ceiling) -> String {
+    format!("{} IOPS, {}", format_iops(ceiling.iops), say(&ceiling.name.message()))
+}
+
+fn most_of<'a, 'b>(loads: &'b [Load<'a>]) -> &'b Load<'a> {
+    loads
+        .iter()
+        .filter(|l| l.kind == loads[0].kind)
+        .max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops))
+        .expect("a load is predicted")
+}
+
+/// Of several kinds the most of each; of a ladder its ends and its knee.
+fn worth_showing<'a, 'b>(loads: &'b [Load<'a>]) -> Vec<&'b Load<'a>> {
+    const ROWS: usize = 3;
+    let mut kinds = Vec::new();
+    for load in loads {
+        if !kinds.contains(&load.kind) {
+            kinds.push(load.kind);
+        }
+    }
+    if kinds.len() > 1 {
+        let of_kind = |kind: &_| {
+            let same = loads.iter().filter(|l| l.kind == *kind);
+            same.max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops))
+        };
+        return kinds.iter().filter_map(of_kind).take(ROWS).collect();
+    }
+    let is_at_knee = |load: &&Load<'_>| f64::from(load.in_flight) >= load.prediction.knee_in_flight;
+    let mut shown: Vec<&Load<'_>> = loads.first().into_iter().chain(loads.iter().find(is_at_knee)).collect();
+    shown.extend(loads.last());
+    shown.dedup_by_key(|load| load.label);
+    shown
+}
+
+fn rate(load: &Load<'_>) -> String {
+    match load.kind.1 >= BANDWIDTH_BYTES {
+        true => format_rate_decimal(load.prediction.bytes_per_s),
+        false => format!("{} IOPS", format_iops(load.prediction.iops)),
+    }
+}
+
+fn cells(load: &Load<'_>) -> Vec<String> {
+    let p = load.prediction;
+    let limit = p.limit.as_str().replace('_', " ");
+    vec![load.label.to_owned(), rate(load), format!("mean {}", format_ns(p.lat_ns_mean)), limit]
+}
+
+fn trust(assumed: usize) -> String {
+    let assumed = match assumed {
+        0 => String::new(),
+        1 => "; 1 thing is assumed".to_owned(),
+        count => format!("; {count} things are assumed"),
+    };
+    format!("Trust: computed, nothing was measured{assumed}\n")
+}
+
+fn all_of_it() -> String {
+    next(&format!("{} --details", command_line()), "every load, the ceilings, what is assumed")
+}
