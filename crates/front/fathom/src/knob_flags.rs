@@ -206,8 +206,11 @@ mod tests {
     #[test]
     fn the_list_of_other_knobs_names_each_with_its_other_names() {
         let all = list(|_| true);
-        assert!(all.contains("\n  numjobs, threads\n      threads per target\n"), "{all}");
+        assert!(
+            all.contains("\n  numjobs, threads\n      threads on each target; with spread, of all targets together\n"),
+            "{all}"
+        );
         let others = list(|knob| knob.flag.is_none());
-        assert!(others.contains("\n  load\n") && !others.contains("numjobs"), "{others}");
+        assert!(others.contains("\n  load\n") && !others.contains("\n  numjobs, "), "{others}");
     }
 }
