@@ -3,6 +3,19 @@
 import type { Json } from "../document";
 
 /**
+ * A part of the region and its share of the I/Os.
+ */
+export type AccessZone = { 
+/**
+ * Share of the I/Os in percent; the zones' shares add up to 100.
+ */
+access_pct: number, 
+/**
+ * How large it is.
+ */
+space: ZoneSpace, };
+
+/**
  * Whose work a step does without the streams beside it.
  */
 export type Alone = { 
@@ -90,6 +103,19 @@ arm_index: number,
  * What differs, one by one; empty in plans of older versions.
  */
 arm_parts?: Array<ArmPart>, };
+
+/**
+ * Blocks by their numbers, over and over.
+ */
+export type BlockList = { 
+/**
+ * Numbers of blocks from the start of the region; not empty.
+ */
+blocks: Array<number>, 
+/**
+ * Whether each round through the list begins as many blocks later as the list is long.
+ */
+advances: boolean, };
 
 /**
  * One entry of a block-size split.
@@ -918,6 +944,15 @@ write_through: WriteThrough,
 at_end?: boolean, };
 
 /**
+ * What ends with the first thread that has done all it had to do: the other threads of its step, and streams beside it.
+ */
+export type Ends = { 
+/**
+ * Indices of the streams of its set.
+ */
+streams: Array<number>, };
+
+/**
  * How I/O is issued.
  */
 export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null";
@@ -1129,6 +1164,23 @@ step: number,
 command: string, };
 
 /**
+ * A thread starts an I/O only while its part of all I/Os of the group is not above its weight's part of all weights.
+ */
+export type Flow = { 
+/**
+ * Which group, among the loads that run at once.
+ */
+id: number, 
+/**
+ * Weight of each thread, at least 1.
+ */
+weight: number, 
+/**
+ * Wait before the next look when it is above its part, with nothing in flight; 0: looks again at once.
+ */
+sleep_ns: number, };
+
+/**
  * Flushes of a device over the window (/proc/diskstats, fields 16 and 17 after the name).
  */
 export type FlushDelta = { 
@@ -1338,6 +1390,65 @@ count: number,
  * Offset of the first.
  */
 first_offset_bytes: number, };
+
+/**
+ * Order and sizes of a thread's I/Os beyond mix, pattern and block sizes. The default adds nothing to them.
+ */
+export type IoOrder = { 
+/**
+ * Bytes between the end of an I/O and the next of a sequential pattern (`rw=read:8k`); negative goes backwards.
+ */
+stride_bytes?: number, 
+/**
+ * I/Os between two new places of a random pattern (`rw=randread:8`).
+ */
+runs?: Runs, 
+/**
+ * Share of I/Os of a random pattern at random places, in percent; the rest follow the I/O before.
+ */
+random_pct?: number, 
+/**
+ * Random places are multiples of it from the start of the region, and sequential I/Os begin where the last one ended;
+ * `None`: of the largest block, or of an operation's smallest where something else of this order is set.
+ */
+align_bytes?: number, 
+/**
+ * Sizes of writes, where they differ from those of reads.
+ */
+write_sizes?: Array<BlockSize>, 
+/**
+ * Sizes of trims, where they differ from those of reads.
+ */
+trim_sizes?: Array<BlockSize>, 
+/**
+ * Sizes are drawn from a range in place of the block sizes, of which there is one then: the largest.
+ */
+range?: SizeRange, 
+/**
+ * Zones of a random pattern, from the start of the region on; empty: none.
+ */
+zones?: Array<AccessZone>, 
+/**
+ * Blocks of a random pattern by a list.
+ */
+list?: BlockList, 
+/**
+ * Zones that I/O goes through one after the other, with gaps.
+ */
+strided?: StridedZones, 
+/**
+ * Bytes that a thread moves in one pass; `None`: as many as its region has.
+ */
+pass_bytes?: number, 
+/**
+ * I/Os of a thread in one pass at most.
+ */
+pass_ios?: number, 
+/**
+ * Each thread has a region as large as the step's, that of thread i so many bytes later i times; `None`: threads of a
+ * sequential pattern divide the region.
+ */
+thread_offset_bytes?: number, };
 
 /**
  * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -1613,7 +1724,11 @@ batch_complete_min: number | null,
 /**
  * `None`: closed loop.
  */
-rate: Rate | null, };
+rate: Rate | null, 
+/**
+ * What holds threads back beside that.
+ */
+pacing?: Pacing, };
 
 /**
  * One workload of a loop over its measurement window; over all rounds where there is none.
@@ -1827,6 +1942,19 @@ margin_pct: number,
  * Point at which a steady state was left again; `None` when it was not.
  */
 left_at: number | null, };
+
+/**
+ * What holds a thread back beside its queue depth and its rate. The default holds nothing back.
+ */
+export type Pacing = { 
+/**
+ * Pauses between I/Os.
+ */
+think?: Think, 
+/**
+ * Share of the I/Os among the loads that run at once.
+ */
+flow?: Flow, };
 
 /**
  * A fitted parameter.
@@ -2395,6 +2523,14 @@ rate_share?: RateShare,
  */
 latency_goal?: LatencyGoal, 
 /**
+ * What ends once the first of its threads has done all it had to do; `None`: each thread does all it has to.
+ */
+ends?: Ends, 
+/**
+ * Whether its files must be there: none is made for it.
+ */
+must_exist?: boolean, 
+/**
  * What the step's label says beside its workload and load, in this order.
  */
 label_parts?: Array<LabelPart>, };
@@ -2504,6 +2640,19 @@ passes: number | null, };
 export type RunState = "running" | "finished" | "interrupted" | "failed";
 
 /**
+ * I/Os that follow each new place of a random pattern.
+ */
+export type Runs = { 
+/**
+ * I/Os from one new place to the next, at least 2.
+ */
+ios: number, 
+/**
+ * Whether the others go to the place itself once more, rather than behind the I/O before.
+ */
+in_place: boolean, };
+
+/**
  * A short step that a prediction was made from.
  */
 export type ScreenView = { 
@@ -2590,6 +2739,23 @@ state: RunState,
  * The command as typed.
  */
 command: string, };
+
+/**
+ * Sizes from `min_bytes` to `max_bytes`: multiples of the least one, or any.
+ */
+export type SizeRange = { 
+/**
+ * Smallest size, above 0.
+ */
+min_bytes: number, 
+/**
+ * Largest size.
+ */
+max_bytes: number, 
+/**
+ * Whether sizes are bytes that need not be multiples of the smallest.
+ */
+unaligned: boolean, };
 
 /**
  * Verdict on the speed of a side against the reference.
@@ -3103,6 +3269,23 @@ iops: number,
 bytes_per_s: number, };
 
 /**
+ * fio's `zonemode=strided`: so many bytes in a zone, then on to the next.
+ */
+export type StridedZones = { 
+/**
+ * Bytes moved in a zone before the next one.
+ */
+zone_bytes: number, 
+/**
+ * Length of a zone.
+ */
+range_bytes: number, 
+/**
+ * Bytes between the end of a zone and the next.
+ */
+skip_bytes: number, };
+
+/**
  * Name, question and origin of a study.
  */
 export type StudyHead = { 
@@ -3209,6 +3392,23 @@ errors: number,
  * Mean latency; `None` without a completed I/O.
  */
 lat_mean_ns: number | null, };
+
+/**
+ * A pause of a thread after so many I/Os, begun when none of them is in flight any more.
+ */
+export type Think = { 
+/**
+ * Length of a pause.
+ */
+pause_ns: number, 
+/**
+ * Part of it that keeps the CPU busy.
+ */
+spin_ns: number, 
+/**
+ * I/Os from one pause to the next, at least 1.
+ */
+ios: number, };
 
 /**
  * CPU time of one thread over the window.
@@ -3410,7 +3610,7 @@ figures: Array<Figure>, };
 /**
  * How written data is proven on the way back.
  */
-export type Verify = "crc32c";
+export type Verify = "crc32c" | "crc32c_written";
 
 /**
  * Outcome of data verification.
@@ -3613,6 +3813,10 @@ region: Region,
  */
 data: DataPattern, 
 /**
+ * Bytes that written data repeats over and over; empty: data is as `data` says.
+ */
+fill?: Array<number>, 
+/**
  * Data verification, if asked.
  */
 verify: Verify | null, 
@@ -3623,7 +3827,11 @@ direct: boolean,
 /**
  * What makes the writes durable.
  */
-durability: Durability, };
+durability: Durability, 
+/**
+ * Order and sizes beyond pattern and block sizes.
+ */
+order?: IoOrder, };
 
 /**
  * `queue/write_cache` of a device.
@@ -3634,3 +3842,8 @@ export type WriteCache = "back" | "through";
  * Whether a write returns only when it is durable.
  */
 export type WriteThrough = "none" | "dsync" | "sync";
+
+/**
+ * How large an access zone is.
+ */
+export type ZoneSpace = { "pct": number } | { "bytes": number | null };

@@ -35,6 +35,8 @@ pub fn step() -> Step {
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(1, 1),
         engine: EngineSpec::default(),

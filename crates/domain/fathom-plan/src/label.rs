@@ -282,16 +282,31 @@ fn workload(step: &Step) -> Label {
 }
 
 fn blocks(step: &Step) -> String {
-    let sizes = &step.workload.block_sizes;
-    if sizes.len() == 1 {
-        return format_block(u64::from(sizes[0].bytes));
-    }
-    let parts: Vec<String> =
-        sizes.iter().map(|b| format!("{}/{}", format_block(u64::from(b.bytes)), b.share_pct)).collect();
-    parts.join(":")
+    let of = |sizes: &[crate::step::BlockSize]| match sizes {
+        [one] => format_block(u64::from(one.bytes)),
+        _ => {
+            let parts = sizes.iter().map(|b| format!("{}/{}", format_block(u64::from(b.bytes)), b.share_pct));
+            parts.collect::<Vec<_>>().join(":")
+        }
+    };
+    let order = &step.workload.order;
+    let others = [&order.write_sizes, &order.trim_sizes].into_iter().flatten().map(|sizes| of(sizes));
+    std::iter::once(of(&step.workload.block_sizes)).chain(others).collect::<Vec<_>>().join(",")
 }
 
 fn order(step: &Step) -> Words {
+    let words = pattern(step);
+    match step.workload.order.words() {
+        None => words,
+        // fio's own words, the same in every language.
+        Some(beyond) => Words::new(
+            format!("{} {beyond}", words.text),
+            msg!("label-with", label = words.message, what = Message::verbatim(beyond)),
+        ),
+    }
+}
+
+fn pattern(step: &Step) -> Words {
     match step.workload.pattern {
         Pattern::Sequential => Words::new("sequential", msg!("label-sequential")),
         Pattern::Random => Words::new("random", msg!("label-random")),
@@ -321,9 +336,11 @@ fn operations(step: &Step) -> Words {
     }
 }
 
-/// The operations with what makes them durable: `write + fdatasync`, `write O_DSYNC`.
+/// The operations with what makes them durable and what holds them back: `write + fdatasync`, `read thinktime 2ms`.
 fn durable(operations: Words, step: &Step) -> Words {
-    match step.workload.durability.words() {
+    let (durable, paced) = (step.workload.durability.words(), step.load.pacing.words());
+    let words: Vec<String> = durable.into_iter().chain(paced).collect();
+    match (!words.is_empty()).then(|| words.join(" ")) {
         None => operations,
         Some(words) => {
             let text = format!("{} {words}", operations.text);

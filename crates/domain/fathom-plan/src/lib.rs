@@ -8,8 +8,10 @@ mod durability;
 mod error;
 mod fio_job;
 mod goal;
+mod io_order;
 mod knobs;
 mod label;
+mod pacing;
 mod plan;
 mod read_write;
 mod role;
@@ -31,17 +33,19 @@ pub use fio_job::{
     parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
+pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
 pub use label::{common_label, label_message, loop_message, set_label, workload_message};
+pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use read_write::ReadWrite;
 pub use role::{
-    ArmPart, Block, Conditioning, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare, Role,
-    Round, Turn,
+    ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare,
+    Role, Round, Turn,
 };
 pub use share::rate_base;
 pub use step::{

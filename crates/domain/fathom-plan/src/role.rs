@@ -72,10 +72,26 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub latency_goal: Option<LatencyGoal>,
+    /// What ends once the first of its threads has done all it had to do; `None`: each thread does all it has to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub ends: Option<Ends>,
+    /// Whether its files must be there: none is made for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub must_exist: bool,
     /// What the step's label says beside its workload and load, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub label_parts: Vec<LabelPart>,
+}
+
+/// What ends with the first thread that has done all it had to do: the other threads of its step, and streams beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Ends {
+    /// Indices of the streams of its set.
+    pub streams: Vec<u32>,
 }
 
 /// What a label can say beside workload and load.

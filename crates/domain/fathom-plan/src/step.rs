@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::durability::Durability;
+use crate::io_order::IoOrder;
+use crate::pacing::Pacing;
 use crate::plan::RunLength;
 use crate::read_write::ReadWrite;
 use crate::role::Role;
@@ -119,6 +121,16 @@ pub struct DataPattern {
 pub enum Verify {
     /// Self-describing blocks: offset, generation and CRC-32C in every block.
     Crc32c,
+    /// Such blocks are written, and nothing is checked: a later step does that.
+    Crc32cWritten,
+}
+
+impl Verify {
+    /// Whether blocks are checked, rather than written alone.
+    #[must_use]
+    pub fn checks(self) -> bool {
+        self == Verify::Crc32c
+    }
 }
 
 /// What is done to the targets.
@@ -135,6 +147,10 @@ pub struct Workload {
     pub region: Region,
     /// Content of writes.
     pub data: DataPattern,
+    /// Bytes that written data repeats over and over; empty: data is as `data` says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub fill: Vec<u8>,
     /// Data verification, if asked.
     pub verify: Option<Verify>,
     /// Bypass the page cache (O_DIRECT). Default true.
@@ -142,6 +158,10 @@ pub struct Workload {
     /// What makes the writes durable.
     #[serde(default)]
     pub durability: Durability,
+    /// Order and sizes beyond pattern and block sizes.
+    #[serde(default, skip_serializing_if = "IoOrder::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub order: IoOrder,
 }
 
 /// Distribution of open-loop arrivals.
@@ -199,6 +219,10 @@ pub struct Load {
     pub batch_complete_min: Option<u32>,
     /// `None`: closed loop.
     pub rate: Option<Rate>,
+    /// What holds threads back beside that.
+    #[serde(default, skip_serializing_if = "Pacing::is_free")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub pacing: Pacing,
 }
 
 /// How I/O is issued.
@@ -377,6 +401,7 @@ impl Load {
             batch_submit: None,
             batch_complete_min: None,
             rate: None,
+            pacing: Pacing::default(),
         }
     }
 
@@ -444,7 +469,13 @@ impl Workload {
     /// When the split is empty, which no constructor allows.
     #[must_use]
     pub fn block_bytes_max(&self) -> u32 {
-        self.block_sizes.iter().map(|b| b.bytes).max().expect("a workload has at least one block size")
+        self.all_sizes().map(|b| b.bytes).max().expect("a workload has at least one block size")
+    }
+
+    /// The sizes of all operations.
+    pub fn all_sizes(&self) -> impl Iterator<Item = &BlockSize> {
+        let others = [&self.order.write_sizes, &self.order.trim_sizes];
+        self.block_sizes.iter().chain(others.into_iter().flatten().flatten())
     }
 
     /// fio's word for mix and pattern: `randread`, `read`, `randrw`...

@@ -98,6 +98,9 @@ impl Builder<'_> {
         if !workload.durability.is_plain() {
             return Err(refused(msg!("sim-durable"), msg!("sim-durable-why"), msg!("sim-durable-help")));
         }
+        if !workload.order.follows_pattern() || !self.step.load.pacing.is_free() {
+            return Err(refused(msg!("sim-order"), msg!("sim-order-why"), msg!("sim-order-help")));
+        }
         let end = workload.region.offset_bytes + workload.region.size_bytes.unwrap_or(0);
         for target in self.targets {
             let capacity = self.capacity_of(target.place);

@@ -166,6 +166,8 @@ mod tests {
             verify: None,
             direct: true,
             durability: fathom_plan::Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         }
     }
 

@@ -125,6 +125,8 @@ pub(crate) fn step(target: &str, threads: u32, queue_depth: u32, runtime_ns: u64
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(threads, queue_depth),
         engine: EngineSpec::default(),

@@ -98,6 +98,8 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(1, 1),
         engine: EngineSpec::default(),

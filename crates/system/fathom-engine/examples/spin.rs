@@ -61,6 +61,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             verify: key("verify").map(|_| Verify::Crc32c),
             direct: number("direct", 1)? == 1,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load {
             spread: match key("spread") {

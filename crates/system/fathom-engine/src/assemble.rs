@@ -56,7 +56,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
         in_flight_mean: mean_over_window(&pieces, |s| s.in_flight_area),
         occupied_mean: mean_over_window(&pieces, |s| s.occupied_area),
         age_ns: age_ns(&pieces),
-        verify: verify.or_else(|| step.workload.verify.map(|_| VerifyReport::default())),
+        verify: verify.or_else(|| step.workload.verify.filter(|v| v.checks()).map(|_| VerifyReport::default())),
         open_loop: None,
         targets: std::mem::take(&mut pieces.finished.targets),
         purges: Vec::new(),

@@ -12,6 +12,9 @@ use fathom_record::StepFailure;
 use crate::backend::refused;
 use crate::check;
 use crate::hot::Limits;
+use crate::offsets::Span;
+use crate::pacing::{FlowGroup, FlowOfLoad};
+use crate::sequence::Extent;
 use crate::shared::{FromWorker, Shared, Stage};
 use crate::tally::Tallies;
 use crate::target::{Target, target_message};
@@ -93,9 +96,16 @@ pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, S
 ///
 /// # Errors
 /// When a target does not fit the step.
-pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Result<Vec<WorkerPlan>, StepFailure> {
+pub(crate) fn plan_workers(
+    step: &Step,
+    cpus: &[u32],
+    bindings: &Bindings,
+    flow_group: Option<&Arc<FlowGroup>>,
+) -> Result<Vec<WorkerPlan>, StepFailure> {
     let shared_step = Arc::new(step.clone());
     let limits = limits_of(step);
+    // A load alone shares with its own threads.
+    let flow = step.load.pacing.flow.map(|flow| FlowGroup::of(flow_group.cloned().unwrap_or_default(), flow));
     let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns)) as usize + 1;
     let examined = |target| Ok(Arc::new(Target::examine(&bound(bindings, target)?, step)?));
     let targets: Vec<Arc<Target>> = step.targets.iter().map(examined).collect::<Result<_, StepFailure>>()?;
@@ -103,12 +113,8 @@ pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Re
     let part = |worker: u32, member: u32| {
         let (member, threads) = (member as usize, &threads_on[member as usize]);
         let target = targets[member].clone();
-        let span = if check::needs_own_part(step) {
-            let thread = threads.iter().position(|at| *at == worker).unwrap_or(0);
-            target.span.part(thread as u64, threads.len() as u64)
-        } else {
-            target.span
-        };
+        let thread = threads.iter().position(|at| *at == worker).unwrap_or(0);
+        let (span, extent) = part_of(step, &target, thread as u64, threads.len() as u64);
         if span.count == 0 {
             return Err(refused(
                 msg!("engine-threads-on-target", threads = threads.len(), target = target.id.as_str().to_owned()),
@@ -116,7 +122,7 @@ pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Re
                 msg!("engine-too-few-blocks-help"),
             ));
         }
-        Ok(Part { member, target, span })
+        Ok(Part { member, target, span, extent })
     };
     let plan = |index: u32| {
         Ok(WorkerPlan {
@@ -124,6 +130,7 @@ pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Re
             workers: step.workers(),
             parts: step.targets_of(index).into_iter().map(|member| part(index, member)).collect::<Result<_, _>>()?,
             step: shared_step.clone(),
+            flow: flow.as_ref().map(FlowOfLoad::join),
             cpus: cpus.get(index as usize % cpus.len().max(1)).copied().into_iter().collect(),
             limits,
             intervals_max,
@@ -132,6 +139,30 @@ pub(crate) fn plan_workers(step: &Step, cpus: &[u32], bindings: &Bindings) -> Re
         })
     };
     (0..step.workers()).map(plan).collect()
+}
+
+/// The blocks, and the bytes, of a thread on a target.
+fn part_of(step: &Step, target: &Target, thread: u64, threads: u64) -> (Span, Extent) {
+    let (span, extent) = (target.span, target.extent);
+    let unit_bytes = span.unit_bytes;
+    if let Some(offset_bytes) = step.workload.order.thread_offset_bytes {
+        let later = thread.saturating_mul(offset_bytes);
+        let begin_bytes = extent.begin_bytes.saturating_add(later).min(extent.end_of_target_bytes);
+        let len_bytes = extent.len_bytes.min(extent.end_of_target_bytes - begin_bytes);
+        let first_offset_bytes = span.first_offset_bytes.saturating_add(later);
+        let span = Span { first_offset_bytes, count: len_bytes / unit_bytes, unit_bytes };
+        return (span, Extent { begin_bytes, len_bytes, ..extent });
+    }
+    if !check::needs_own_part(step) {
+        return (span, extent);
+    }
+    let span = span.part(thread, threads);
+    let extent = if threads == 1 {
+        extent
+    } else {
+        Extent { begin_bytes: span.first_offset_bytes, len_bytes: span.count * unit_bytes, ..extent }
+    };
+    (span, extent)
 }
 
 fn limits_of(step: &Step) -> Limits {

@@ -15,6 +15,10 @@ const FIXED_CHUNKS: usize = 16;
 /// Makes the content of writes. Buffers are filled once; a write then only changes 16 bytes per sector.
 pub(crate) struct Content {
     pattern: DataPattern,
+    /// Whether only 16 bytes per sector change from write to write.
+    is_plain: bool,
+    /// Bytes that all data repeats; empty: none.
+    repeated: Vec<u8>,
     /// Bytes at the start of each chunk that do not compress.
     random_bytes: usize,
     fixed: Vec<u8>,
@@ -24,9 +28,9 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Content after `pattern`, for the worker that `rng` belongs to. `seed` is that of the step: the repeated chunks
+    /// Content after `pattern`, or `repeated` over and over where that is not empty, for the worker that `rng` belongs to. `seed` is that of the step: the repeated chunks
     /// are the same in all threads.
-    pub(crate) fn new(pattern: DataPattern, seed: u64, rng: &mut Rng) -> Self {
+    pub(crate) fn new(pattern: DataPattern, repeated: &[u8], seed: u64, rng: &mut Rng) -> Self {
         let compressed = CHUNK_BYTES * usize::from(pattern.compress_pct.min(100)) / 100;
         let random_bytes = CHUNK_BYTES - compressed;
         let mut fixed = Vec::new();
@@ -37,7 +41,16 @@ impl Content {
                 common.fill(&mut chunk[..random_bytes]);
             }
         }
-        Content { pattern, random_bytes, fixed, stamp_high: rng.next_u64(), stamp_low: 0 }
+        let is_plain = repeated.is_empty() && pattern.dedupe_pct == 0 && random_bytes == CHUNK_BYTES;
+        Content {
+            pattern,
+            is_plain,
+            repeated: repeated.to_vec(),
+            random_bytes,
+            fixed,
+            stamp_high: rng.next_u64(),
+            stamp_low: 0,
+        }
     }
 
     /// Fills the buffers of all slots once.
@@ -59,7 +72,7 @@ impl Content {
     /// Makes the content of `block` new: unique in every sector, or a repeated chunk by the dedupe share.
     #[inline(always)]
     pub(crate) fn renew(&mut self, block: &mut [u8], rng: &mut Rng) {
-        if self.pattern.dedupe_pct == 0 && self.random_bytes == CHUNK_BYTES {
+        if self.is_plain {
             for sector in block.chunks_exact_mut(SECTOR_BYTES) {
                 self.stamp(sector);
             }
@@ -76,6 +89,12 @@ impl Content {
     }
 
     fn renew_shaped(&mut self, block: &mut [u8], rng: &mut Rng) {
+        if !self.repeated.is_empty() {
+            for part in block.chunks_mut(self.repeated.len()) {
+                part.copy_from_slice(&self.repeated[..part.len()]);
+            }
+            return;
+        }
         for chunk in block.chunks_mut(CHUNK_BYTES) {
             let random = self.random_bytes_of(chunk.len());
             if self.pattern.dedupe_pct > 0 && rng.below(100) < u64::from(self.pattern.dedupe_pct) {
@@ -102,7 +121,7 @@ mod tests {
     /// Content of `blocks` successive writes through one slot.
     fn written(pattern: DataPattern, block_bytes: usize, blocks: usize) -> Vec<u8> {
         let mut rng = Rng::new(9, 0);
-        let mut content = Content::new(pattern, 9, &mut rng);
+        let mut content = Content::new(pattern, &[], 9, &mut rng);
         let mut area = Area::new(1, block_bytes).expect("memory");
         content.fill(&mut area, 1, &mut rng);
         let mut all = Vec::new();
@@ -136,6 +155,15 @@ mod tests {
                 assert!((asked..=asked + 2).contains(&zeros), "{zeros} % zeros for {asked} % in {block_bytes} B");
             }
         }
+    }
+
+    #[test]
+    fn bytes_that_are_given_are_repeated_from_the_start_of_every_block() {
+        let mut rng = Rng::new(9, 0);
+        let mut content = Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, &[1, 2, 3], 9, &mut rng);
+        let mut block = [9; 10];
+        content.renew(&mut block, &mut rng);
+        assert_eq!(block, [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which operation and which size the next I/O has.
 
-use fathom_plan::{BlockSize, Op, OpMix};
+use fathom_plan::{BlockSize, Op, OpMix, SizeRange};
 use fathom_random::Rng;
 
 /// Draws operation and size by their shares; draws nothing where there is no choice.
@@ -56,6 +56,83 @@ impl Draw {
         let draw = rng.below(100);
         let last = self.sizes[self.sizes.len() - 1];
         self.sizes.iter().find(|(below, _)| draw < *below).unwrap_or(&last).1
+    }
+}
+
+/// Lengths of one operation that must fit into what is left of a region.
+#[derive(Clone, Debug)]
+pub(crate) enum Lengths {
+    /// Ascending upper bounds of shares in percent, with sizes.
+    Split(Vec<(u64, u32)>),
+    /// Any of these.
+    Range(SizeRange),
+}
+
+impl Lengths {
+    /// Sizes by their shares.
+    pub(crate) fn split(sizes: &[BlockSize]) -> Lengths {
+        let mut bound = 0;
+        let bounds = sizes.iter().map(|size| {
+            bound += u64::from(size.share_pct);
+            (bound, size.bytes)
+        });
+        Lengths::Split(bounds.collect())
+    }
+
+    /// Sizes of a range.
+    pub(crate) fn range(range: SizeRange) -> Lengths {
+        Lengths::Range(range)
+    }
+
+    /// The smallest.
+    pub(crate) fn min_bytes(&self) -> u64 {
+        match self {
+            Lengths::Split(sizes) => sizes.iter().map(|(_, bytes)| u64::from(*bytes)).min().unwrap_or(0),
+            Lengths::Range(range) => u64::from(range.min_bytes),
+        }
+    }
+
+    /// The largest.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        match self {
+            Lengths::Split(sizes) => sizes.iter().map(|(_, bytes)| u64::from(*bytes)).max().unwrap_or(0),
+            Lengths::Range(range) => u64::from(range.max_bytes),
+        }
+    }
+
+    /// Whether there is one alone.
+    pub(crate) fn is_one(&self) -> bool {
+        self.min_bytes() == self.max_bytes()
+    }
+
+    /// A length that fits; `None` where not even the smallest does. One that stands alone is not asked.
+    pub(crate) fn draw(&self, rng: &mut Rng, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        let min_bytes = self.min_bytes() as u32;
+        if self.is_one() {
+            return Some(min_bytes);
+        }
+        if !fits(min_bytes) {
+            return None;
+        }
+        loop {
+            let drawn = match self {
+                Lengths::Split(sizes) => {
+                    let draw = rng.below(100);
+                    let found = sizes.iter().find(|(below, bytes)| draw < *below && fits(*bytes));
+                    found.or(sizes.last()).map_or(min_bytes, |(_, bytes)| *bytes)
+                }
+                Lengths::Range(range) => {
+                    // As fio: as far above the least as the largest is long, cut at the largest.
+                    let bytes = u64::from(range.min_bytes) + rng.below(u64::from(range.max_bytes));
+                    let whole =
+                        if range.unaligned { bytes } else { bytes / u64::from(min_bytes) * u64::from(min_bytes) };
+                    whole.min(u64::from(range.max_bytes)) as u32
+                }
+            };
+            if fits(drawn) {
+                return Some(drawn);
+            }
+        }
     }
 }
 

@@ -18,7 +18,9 @@ use crate::clock::Clock;
 use crate::data::Content;
 use crate::draw::Draw;
 use crate::open_loop::Arrivals;
+use crate::pacing::Pacer;
 use crate::rig::Rig;
+use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
@@ -77,6 +79,8 @@ pub(crate) struct Hot {
     /// Those of the rig, while the loop runs.
     pub(crate) buffers: Buffers,
     pub(crate) parts: Parts,
+    /// `[part]`, in the place of offsets and draws, for orders beyond a pattern; empty: none.
+    pub(crate) sequences: Sequences,
     pub(crate) draw: Draw,
     pub(crate) rng: Rng,
     pub(crate) content: Content,
@@ -85,6 +89,7 @@ pub(crate) struct Hot {
     /// `[part]`; empty: nothing is verified.
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) pacer: Option<Pacer>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -123,6 +128,8 @@ pub(crate) struct State {
     next_mark_ns: u64,
     tallies: Tallies,
     exhausted: bool,
+    /// Whether slots may be free because the load asks for it: they then wait for nothing.
+    paced: bool,
     /// I/Os per submission now; at most what the limits say.
     batch_submit: u32,
     /// When the pace was last looked at, and how many I/Os were completed then.
@@ -178,6 +185,7 @@ impl State {
             next_mark_ns: u64::MAX,
             tallies: Tallies::new(parts, used_ops),
             exhausted: false,
+            paced: false,
             batch_submit: 1,
             pace_seen: (0, 0),
             batches: 0,
@@ -212,13 +220,13 @@ impl State {
     /// Slots that hold an I/O, and in a closed loop those that wait for their next.
     #[inline(always)]
     fn occupied<V: Variant>(&self) -> u32 {
-        if V::OPEN || self.exhausted { self.in_flight } else { self.slots.len() as u32 }
+        if V::OPEN || self.exhausted || self.paced { self.in_flight } else { self.slots.len() as u32 }
     }
 
     #[cold]
     fn age_of_occupied_ns<V: Variant>(&self, at_ns: u64) -> u64 {
         let mut occupied = vec![true; self.slots.len()];
-        if V::OPEN || self.exhausted {
+        if V::OPEN || self.exhausted || self.paced {
             for &slot in &self.free {
                 occupied[slot as usize] = false;
             }
@@ -242,6 +250,7 @@ impl Hot {
     /// When the engine itself fails; what was counted stays in the state.
     pub(crate) fn run<B: Backend, V: Variant>(&mut self, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
         self.state.window = window;
+        self.state.paced = self.pacer.is_some();
         self.state.next_mark_ns = window.start_ns;
         self.state.batch_submit = self.limits.batch_submit;
         self.state.calls_before = rig.backend.submit_calls();
@@ -324,7 +333,10 @@ impl Hot {
                     break;
                 }
             }
-            let Some((part, unit)) = self.parts.next::<V>(slot, &mut self.rng) else {
+            if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
+                break;
+            }
+            let Some((part, unit, of_sequence)) = self.next_place::<V>(slot) else {
                 self.state.exhausted = true;
                 break;
             };
@@ -332,11 +344,16 @@ impl Hot {
             if V::OPEN {
                 self.arrivals.as_mut().expect("an open loop has arrivals").take(&mut self.rng, now);
             }
-            let op = self.draw.op(&mut self.rng);
-            let len = self.draw.len(&mut self.rng);
-            let offset = self.parts.offset_of::<V>(part, unit);
+            let (op, len, offset) = match of_sequence {
+                Some(next) if V::PARANOID => (next.op, next.len, next.offset),
+                _ => {
+                    let (op, len) = (self.draw.op(&mut self.rng), self.draw.len(&mut self.rng));
+                    (op, len, self.parts.offset_of::<V>(part, unit))
+                }
+            };
             let free = &mut self.state.slots[slot as usize];
             let since_ns = match V::OPEN {
+                false if V::PARANOID && self.pacer.is_some() => self.clock.now(),
                 false => free.since_ns,
                 true if V::PARANOID => self.clock.now(),
                 true => now,
@@ -352,6 +369,17 @@ impl Hot {
         state.outcome.submitted_ios += u64::from(staged);
         state.in_flight += staged;
         state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
+    }
+
+    /// The unit of the next I/O, and the I/O itself where a sequence makes it.
+    #[inline(always)]
+    fn next_place<V: Variant>(&mut self, slot: u32) -> Option<(u16, u64, Option<Next>)> {
+        if V::PARANOID && !self.sequences.is_empty() {
+            let (part, next) = self.sequences.next(&mut self.rng)?;
+            return Some((part, next.unit, Some(next)));
+        }
+        let (part, unit) = self.parts.next::<V>(slot, &mut self.rng)?;
+        Some((part, unit, None))
     }
 
     #[inline(always)]
@@ -435,7 +463,7 @@ impl Hot {
         if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
-        if can_start_more {
+        if can_start_more && !(V::PARANOID && self.pacer.as_ref().is_some_and(Pacer::only_waits)) {
             return (0, None);
         }
         (self.limits.batch_complete_min.min(engine_ios), None)
@@ -457,6 +485,9 @@ impl Hot {
                     let io = self.state.slots[slot as usize];
                     let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
                     self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
+                    if let Some(pacer) = &mut self.pacer {
+                        pacer.completed();
+                    }
                 }
                 self.complete::<V>(slot, result, now, &mut group);
                 if V::PARANOID {
@@ -594,6 +625,9 @@ impl Hot {
     }
 
     fn finish(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.leave();
+        }
         self.shared.beat(self.index);
         self.state.counting = false;
         self.note_cpu();
@@ -628,6 +662,10 @@ impl Hot {
     /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
     #[cold]
     fn wait_for_arrival<V: Variant>(&mut self, now: u64, submit_calls: u64) -> u64 {
+        let deadline_ns = self.shared.deadline_ns();
+        if let Some(pacer) = &mut self.pacer {
+            pacer.pause(&self.clock, deadline_ns);
+        }
         let idle_until = match &self.arrivals {
             Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
             None => self.clock.now(),

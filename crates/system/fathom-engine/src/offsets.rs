@@ -38,7 +38,7 @@ enum Order {
 }
 
 /// Orders in which units may come again before others came once.
-enum Repeating {
+pub(crate) enum Repeating {
     Uniform,
     // Boxed: the distribution is the largest variant and the rarest.
     Zipf(Box<(Zipf<f64>, Mixer)>),
@@ -46,8 +46,30 @@ enum Repeating {
 }
 
 impl Repeating {
+    /// The draws of `pattern` among `count` units (at least 1); `None`: its units do not repeat.
+    ///
+    /// # Errors
+    /// Why, when the pattern's parameters make no sense.
+    pub(crate) fn of(pattern: Pattern, count: u64) -> Result<Option<Self>, Message> {
+        Ok(match pattern {
+            Pattern::Random | Pattern::Sequential => None,
+            Pattern::RandomRepeat => Some(Repeating::Uniform),
+            Pattern::Zipf { theta } => {
+                let distribution =
+                    Zipf::new(count as f64, theta).map_err(|_| msg!("engine-zipf-theta", theta = theta.to_string()))?;
+                // The scatter is fixed, so that all threads and all steps agree on what is popular.
+                Some(Repeating::Zipf(Box::new((distribution, Mixer::new(count, splitmix64(count))))))
+            }
+            Pattern::Hotspot { access_pct, space_pct } => {
+                let hot = (u128::from(count) * u128::from(space_pct) / 100) as u64;
+                Some(Repeating::Hotspot { hot: hot.clamp(1, count), access_pct: u64::from(access_pct) })
+            }
+        })
+    }
+
+    /// A unit below `count`, for which the draws were made.
     #[inline(always)]
-    fn draw(&self, count: u64, rng: &mut Rng) -> u64 {
+    pub(crate) fn draw(&self, count: u64, rng: &mut Rng) -> u64 {
         match self {
             Repeating::Uniform => rng.below(count),
             Repeating::Zipf(zipf) => {
@@ -80,26 +102,10 @@ impl Offsets {
     /// Why, when the pattern's parameters make no sense.
     pub(crate) fn new(pattern: Pattern, span: Span, seed: u64, passes_max: Option<u32>) -> Result<Self, Message> {
         assert!(span.count > 0, "an empty span");
-        let order = match pattern {
-            Pattern::Random => Order::Permuted(Permutation::new(span.count, seed)),
-            Pattern::RandomRepeat => Order::Repeating(Repeating::Uniform),
-            Pattern::Sequential => Order::Ascending { next: 0 },
-            Pattern::Zipf { theta } => {
-                let distribution = Zipf::new(span.count as f64, theta)
-                    .map_err(|_| msg!("engine-zipf-theta", theta = theta.to_string()))?;
-                // The scatter is fixed, so that all threads and all steps agree on what is popular.
-                Order::Repeating(Repeating::Zipf(Box::new((
-                    distribution,
-                    Mixer::new(span.count, splitmix64(span.count)),
-                ))))
-            }
-            Pattern::Hotspot { access_pct, space_pct } => {
-                let hot = (u128::from(span.count) * u128::from(space_pct) / 100) as u64;
-                Order::Repeating(Repeating::Hotspot {
-                    hot: hot.clamp(1, span.count),
-                    access_pct: u64::from(access_pct),
-                })
-            }
+        let order = match (Repeating::of(pattern, span.count)?, pattern) {
+            (Some(repeating), _) => Order::Repeating(repeating),
+            (None, Pattern::Sequential) => Order::Ascending { next: 0 },
+            (None, _) => Order::Permuted(Permutation::new(span.count, seed)),
         };
         Ok(Offsets { order, span, passes: 0, passes_max: passes_max.map_or(u64::MAX, u64::from), left: span.count })
     }

@@ -16,6 +16,7 @@ use crate::draw::Draw;
 use crate::hot::{Hot, Limits, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::rig::Rig;
+use crate::sequence::Sequences;
 use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::ops_of;
 
@@ -83,12 +84,14 @@ pub(crate) fn bare_hot(
         spare_tallies,
         buffers: Buffers::NONE,
         parts: Parts::new(offsets, Vec::new(), queue_depth, false),
+        sequences: Sequences::default(),
         draw: Draw::new(mix, &[BlockSize { bytes: BLOCK_BYTES, share_pct: 100 }]),
-        content: Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, 1, &mut rng),
+        content: Content::new(DataPattern { compress_pct: 0, dedupe_pct: 0 }, &[], 1, &mut rng),
         rng,
         trimmers: Vec::new(),
         ledgers: Vec::new(),
         arrivals: None,
+        pacer: None,
         limits: Limits {
             queue_depth,
             batch_submit: batch,

@@ -80,8 +80,9 @@ impl Permutation {
         None
     }
 
+    /// Begins the next pass.
     #[cold]
-    fn next_pass(&mut self) {
+    pub(crate) fn next_pass(&mut self) {
         self.pass += 1;
         self.counter = 0;
         self.mixer = Mixer::new(self.n, splitmix64(self.seed ^ splitmix64(self.pass)));

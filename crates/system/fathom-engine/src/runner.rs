@@ -121,7 +121,8 @@ impl Started {
         let begun_ns = clock.now();
         let begun_pair = clock.pair();
         let notes = check::check(step)?;
-        let plans = plan_workers(step, cpus, bindings)?;
+        let flow_group = place.as_ref().zip(step.load.pacing.flow).map(|(place, flow)| place.flow_group(flow.id));
+        let plans = plan_workers(step, cpus, bindings, flow_group.as_ref())?;
         #[cfg(test)]
         let plans = crate::faults::placed(plans, fault);
         #[cfg(not(test))]

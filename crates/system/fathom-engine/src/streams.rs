@@ -1,6 +1,7 @@
 //! Streams: steps that run at once. Each has its own thread that watches it, as if it were alone; they share when they
 //! begin and, where their length is left to their precision, when they end.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -12,6 +13,7 @@ use fathom_plan::Step;
 use fathom_record::{Interval, Progress, RunControl, StepFailure, StepRecord};
 
 use crate::clock::Clock;
+use crate::pacing::FlowGroup;
 use crate::probe::HostProbe;
 use crate::runner::Started;
 use crate::shared::Window;
@@ -49,6 +51,10 @@ struct Meeting {
     end_ns: AtomicU64,
     /// A stream failed, or the user wants to stop: all of them end.
     stop: AtomicBool,
+    /// `[stream]`: another one that is done ends it.
+    is_ended: Vec<AtomicBool>,
+    /// Those that share their I/Os, by the number of the group.
+    flows: Mutex<BTreeMap<u32, Arc<FlowGroup>>>,
 }
 
 /// Who arrived at the start.
@@ -100,6 +106,23 @@ impl Place {
         self.meeting.stop.store(true, Ordering::Relaxed);
     }
 
+    /// The group of that number.
+    pub(crate) fn flow_group(&self, id: u32) -> Arc<FlowGroup> {
+        let mut flows = self.meeting.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        flows.entry(id).or_default().clone()
+    }
+
+    /// Ends these streams.
+    pub(crate) fn end_streams(&self, streams: &[u32]) {
+        let ended = streams.iter().filter_map(|stream| self.meeting.is_ended.get(*stream as usize));
+        ended.for_each(|ended| ended.store(true, Ordering::Relaxed));
+    }
+
+    /// Whether another stream ended this one.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.meeting.is_ended[self.index].load(Ordering::Relaxed)
+    }
+
     /// When the streams begin, once all arrived.
     pub(crate) fn begin_ns(&self) -> u64 {
         self.meeting.gate.lock().unwrap_or_else(PoisonError::into_inner).begin_ns.unwrap_or(0)
@@ -146,6 +169,8 @@ pub(crate) fn run_streams(
         precise: streams.iter().map(|_| AtomicBool::new(false)).collect(),
         end_ns: AtomicU64::new(0),
         stop: AtomicBool::new(false),
+        is_ended: streams.iter().map(|_| AtomicBool::new(false)).collect(),
+        flows: Mutex::default(),
     });
     // How long passes take is not known before: a time that is given comes first.
     let rank = |step: &Step| {

@@ -12,6 +12,7 @@ use fathom_record::StepFailure;
 
 use crate::backend::{errno, refused};
 use crate::offsets::Span;
+use crate::sequence::Extent;
 
 /// Size of the `null` target when the plan names none.
 const NULL_BYTES: u64 = 1 << 40;
@@ -42,6 +43,8 @@ pub(crate) struct Target {
     pub(crate) kind: TargetKind,
     /// Blocks of the step's region.
     pub(crate) span: Span,
+    /// Bytes of the step's region.
+    pub(crate) extent: Extent,
     /// For character devices of NVMe.
     pub(crate) namespace: Option<Namespace>,
     binding: Binding,
@@ -70,6 +73,7 @@ impl Target {
             id: id.clone(),
             kind,
             span: Span { first_offset_bytes: 0, count: 0, unit_bytes: u64::from(workload.block_bytes_max()) },
+            extent: Extent { begin_bytes: 0, len_bytes: 0, end_of_target_bytes: 0 },
             namespace: None,
             binding: binding.clone(),
             writes: workload.mix.is_destructive(),
@@ -90,7 +94,7 @@ impl Target {
                 (size_bytes, logical_bytes) = target.measure(&file)?;
             }
         }
-        target.span = span_of(id, step, size_bytes, logical_bytes)?;
+        (target.span, target.extent) = span_of(id, step, size_bytes, logical_bytes)?;
         Ok(target)
     }
 
@@ -254,9 +258,9 @@ fn file_alignment(file: &File) -> u64 {
 }
 
 /// Blocks of the step's region on a target of `size_bytes`.
-fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> Result<Span, StepFailure> {
+fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> Result<(Span, Extent), StepFailure> {
     let workload = &step.workload;
-    for size in &workload.block_sizes {
+    for size in workload.all_sizes() {
         if !u64::from(size.bytes).is_multiple_of(logical_bytes) {
             return Err(refused(
                 target_message(id),
@@ -267,7 +271,12 @@ fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> R
     }
     let unit_bytes = u64::from(workload.block_bytes_max());
     let region = workload.region;
-    let begin = region.offset_bytes.checked_next_multiple_of(unit_bytes).unwrap_or(u64::MAX);
+    // Units begin at multiples of a block, unless the order of I/Os says otherwise.
+    let begin = if workload.order.follows_pattern() {
+        region.offset_bytes.checked_next_multiple_of(unit_bytes).unwrap_or(u64::MAX)
+    } else {
+        region.offset_bytes
+    };
     let end = match region.size_bytes {
         Some(size) => region.offset_bytes.saturating_add(size),
         None => size_bytes,
@@ -287,7 +296,8 @@ fn span_of(id: &TargetId, step: &Step, size_bytes: u64, logical_bytes: u64) -> R
             msg!("engine-region-too-small-help"),
         ));
     }
-    Ok(Span { first_offset_bytes: begin, count, unit_bytes })
+    let extent = Extent { begin_bytes: begin, len_bytes: end - begin, end_of_target_bytes: size_bytes };
+    Ok((Span { first_offset_bytes: begin, count, unit_bytes }, extent))
 }
 
 /// Discards blocks, by a system call of its own in every engine.

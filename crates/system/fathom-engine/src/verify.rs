@@ -79,6 +79,8 @@ pub(crate) struct Ledger {
     entries: Vec<Entry>,
     in_flight: Box<[InFlight]>,
     writes: bool,
+    /// Other threads write to the same blocks: which write was the last is not known.
+    is_shared: bool,
     source: ReadBack,
     report: VerifyReport,
 }
@@ -102,6 +104,9 @@ impl Ledger {
         if step.workload.mix.trim_pct > 0 || step.engine.name == fathom_plan::EngineName::Null {
             return Err(refused(what(), msg!("engine-verify-trims"), msg!("engine-verify-trims-help")));
         }
+        if !has_units(plan, step) {
+            return Err(refused(what(), msg!("engine-verify-order"), msg!("engine-verify-order-help")));
+        }
         let writes = step.workload.mix.write_pct > 0;
         let ledger = |part: &Part| {
             let entries = if writes { vec![Entry::default(); part.span.count as usize] } else { Vec::new() };
@@ -112,6 +117,7 @@ impl Ledger {
                 entries,
                 in_flight: vec![InFlight::default(); plan.limits.queue_depth as usize].into_boxed_slice(),
                 writes,
+                is_shared: step.workload.order.thread_offset_bytes.is_some() && step.load.threads > 1,
                 source: ReadBack::new(&part.target)?,
                 report: VerifyReport::default(),
             })
@@ -124,7 +130,7 @@ impl Ledger {
         let (check, generation) = match self.entries.get(unit as usize) {
             // Only reads: the blocks are those of an earlier step, of which only the blocks themselves tell.
             None => (true, 0),
-            Some(entry) => (entry.is_settled(), entry.generation()),
+            Some(entry) => (entry.is_settled() && !self.is_shared, entry.generation()),
         };
         self.in_flight[slot as usize] = InFlight { unit, generation, check };
     }
@@ -272,9 +278,24 @@ impl Ledger {
                 continue;
             }
             let block = buffer.bytes_mut(0, len)[at..at + bytes].to_vec();
-            self.note(&block, Expected { offset, written: Some((self.seed, entry.generation())) });
+            // Blocks that several threads write are held against themselves.
+            let written = (!self.is_shared).then_some((self.seed, entry.generation()));
+            self.note(&block, Expected { offset, written });
         }
     }
+}
+
+/// Whether every I/O is one unit of the ledger, whatever the order.
+fn has_units(plan: &WorkerPlan, step: &Step) -> bool {
+    let (order, unit_bytes) = (&step.workload.order, u64::from(step.workload.block_bytes_max()));
+    if order.follows_pattern() {
+        return true;
+    }
+    let is_whole = |bytes: u64| bytes.is_multiple_of(unit_bytes);
+    let zones = order.strided.is_none_or(|z| [z.zone_bytes, z.range_bytes, z.skip_bytes].into_iter().all(is_whole));
+    let one_size = step.workload.block_sizes.len() == 1 && order.write_sizes.is_none() && order.range.is_none();
+    let aligned = order.align_bytes.is_none() && is_whole(order.stride_bytes.unsigned_abs());
+    one_size && aligned && zones && plan.parts.iter().all(|part| is_whole(part.extent.len_bytes))
 }
 
 /// Bytes read of `len` at `offset`; fewer at an error or at the end of the file.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fathom_hist::Histogram;
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Mode, Step};
+use fathom_plan::{Ends, Mode, Step, Verify};
 use fathom_record::{
     DirectionInterval, HostDelta, Interval, Progress, RunControl, StepFailure, TargetRecord, VerifyReport,
 };
@@ -61,6 +61,8 @@ pub(crate) struct Watch {
     members: Vec<Member>,
     /// Its place among streams that run at once.
     place: Option<Place>,
+    /// What ends with the first thread that is done.
+    ends: Option<Ends>,
 }
 
 /// What the window left.
@@ -79,6 +81,11 @@ pub(crate) struct Finished {
     pub(crate) verify: Option<VerifyReport>,
     pub(crate) host: Option<HostDelta>,
     pub(crate) stopped: bool,
+}
+
+/// Whether what was written is read back at the end.
+fn reads_back(step: &Step) -> bool {
+    step.workload.verify.is_some_and(Verify::checks)
 }
 
 impl Watch {
@@ -103,6 +110,7 @@ impl Watch {
             verified: 0,
             members,
             place,
+            ends: step.role.ends.clone(),
         }
     }
 
@@ -205,7 +213,7 @@ impl Watch {
         host: Option<HostDelta>,
     ) -> Finished {
         let abandoned = self.ended.iter().filter(|ended| !**ended).count();
-        let all_read_back = step.workload.verify.is_none() || self.verified == self.crew.plans.len();
+        let all_read_back = !reads_back(step) || self.verified == self.crew.plans.len();
         let runtime_ns = end_ns - start_ns;
         let finished = Finished {
             started_unix_ns,
@@ -265,6 +273,9 @@ impl Watch {
                     Some(place) => place.is_precise(now, window),
                 }
             }
+            if self.place.as_ref().is_some_and(Place::is_ended) {
+                self.crew.shared.end_by(now);
+            }
             if let Some(end_ns) = self.place.as_ref().and_then(Place::end_ns) {
                 self.crew.shared.end_by(end_ns);
             }
@@ -310,6 +321,14 @@ impl Watch {
             FromWorker::Drained { worker, summary } => {
                 self.ended[worker as usize] = true;
                 self.intervals.finish_worker(worker);
+                if summary.passes_done
+                    && let Some(ends) = &self.ends
+                {
+                    self.crew.shared.end_by(self.clock.now());
+                    if let Some(place) = &self.place {
+                        place.end_streams(&ends.streams);
+                    }
+                }
                 self.summaries[worker as usize] = Some(summary);
             }
             FromWorker::Verified { report } => {
@@ -375,7 +394,7 @@ impl Watch {
     }
 
     fn wait_for_verification(&mut self, step: &Step, control: &mut RunControl<'_>) {
-        if step.workload.verify.is_none() {
+        if !reads_back(step) {
             return;
         }
         let due = self.summaries.iter().flatten().count();

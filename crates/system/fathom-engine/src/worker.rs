@@ -1,11 +1,11 @@
 //! A worker thread: sets itself up, waits for the start, runs the hot loop, and reads back what it wrote.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_message::{Arg, Join, Message, msg};
-use fathom_plan::{EngineName, Step};
+use fathom_plan::{EngineName, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
@@ -24,7 +24,9 @@ use crate::draw::Draw;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
+use crate::pacing::{FlowMember, Pacer};
 use crate::rig::Rig;
+use crate::sequence::{Extent, IoSequence, Sequences};
 use crate::shared::{FromWorker, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
@@ -38,6 +40,8 @@ pub(crate) struct Part {
     pub(crate) target: Arc<Target>,
     /// Blocks this worker may touch.
     pub(crate) span: Span,
+    /// The same in bytes, not cut to whole blocks.
+    pub(crate) extent: Extent,
 }
 
 /// Everything a worker is given.
@@ -48,6 +52,8 @@ pub(crate) struct WorkerPlan {
     /// At least one.
     pub(crate) parts: Vec<Part>,
     pub(crate) step: Arc<Step>,
+    /// Its place among the threads that share their I/Os; taken once by the thread.
+    pub(crate) flow: Option<Arc<Mutex<Option<FlowMember>>>>,
     /// CPUs it is bound to; empty: all.
     pub(crate) cpus: Vec<u32>,
     pub(crate) limits: Limits,
@@ -183,6 +189,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
             msg!("engine-no-buffers-help"),
         )
     })?;
+    let sequence_seed = rng.next_u64();
+    let sequence = |part: &Part| {
+        IoSequence::new(step, part.extent, sequence_seed)
+            .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))
+    };
+    let sequences = plan.parts.iter().map(sequence).collect::<Result<Vec<_>, _>>()?;
+    let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let pacer = Pacer::new(step.load.pacing.think, flow);
     let mut offsets = |part: &Part| {
         Offsets::new(workload.pattern, part.span, rng.next_u64(), step.length.passes)
             .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))
@@ -191,7 +205,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let (first, others) = (offsets(first)?, others.iter().map(offsets).collect::<Result<Vec<_>, _>>()?);
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
-    let content = Content::new(workload.data, step.seed, &mut rng);
+    let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng);
     let used_ops = ops_of(workload.mix, workload.durability.sync);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
@@ -204,12 +218,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
         parts: Parts::new(first, others, depth, step.load.rate.is_some()),
+        sequences: Sequences::new(sequences.into_iter().flatten().collect()),
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
         content,
         trimmers: trimmers.collect::<Result<_, _>>()?,
         ledgers: Ledger::for_step(plan, step)?,
         arrivals: None,
+        pacer,
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -248,7 +264,8 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         Stage::Release => Some(true),
         Stage::Abandon => Some(false),
     });
-    if released && !hot.ledgers.is_empty() {
+    let checks = plan.step.workload.verify.is_some_and(Verify::checks);
+    if released && checks && !hot.ledgers.is_empty() {
         let mut report = VerifyReport::default();
         for ledger in std::mem::take(&mut hot.ledgers) {
             merge(&mut report, &ledger.conclude(plan, &hot.shared)?);
@@ -276,7 +293,8 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
 
 fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
     // See `Variant`.
-    let stamped = plan.step.engine.paranoid || plan.limits.sync.is_some();
+    let beyond_plain = plan.limits.sync.is_some() || !hot.sequences.is_empty() || hot.pacer.is_some();
+    let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {
             (true, _) => hot.run::<B, ClosedStamped>(rig, window),
@@ -302,7 +320,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
         gave_up: outcome.gave_up,
         totals: outcome.totals,
         ios: outcome.ios,
-        passes: hot.parts.passes(),
+        passes: hot.sequences.passes().unwrap_or_else(|| hot.parts.passes()),
         in_flight_max: outcome.in_flight_max,
         in_flight_area: outcome.in_flight_area,
         occupied_area: outcome.occupied_area,

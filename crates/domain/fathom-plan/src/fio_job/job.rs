@@ -8,7 +8,7 @@ use super::units::{fio_file_names, fio_rates};
 use super::{Job, Keys};
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
-use crate::step::{Spread, Step, TargetId};
+use crate::step::{EngineName, Spread, Step, TargetId};
 
 /// Notes and errors of one job while it is put together.
 pub(super) struct Reader<'r, 'a> {
@@ -52,9 +52,13 @@ pub(super) fn step(
     let named_by_fio = group.iter().zip(&files).filter(|(job, _)| !job.keys.contains_key("filename"));
     job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
     let knobs = reader.knobs(files[0].len(), group.len())?;
+    // fio's null engine has files by name alone.
+    let is_null = reader.value("ioengine") == Some(EngineName::Null.as_str());
+    let targets = if is_null { targets.iter().map(|_| TargetId::new("null")).collect() } else { targets };
     let mut step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
     step.length.delay_ns = reader.delay_ns()?;
     step.role.job = Some(first.section.name.clone());
+    step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;
     reader.remark_on(&step)?;
     Ok(step)
 }
@@ -154,7 +158,8 @@ impl Reader<'_, '_> {
         }
         if let Some(buffered) = self.keys.get("buffered") {
             let on = flag(self.source, self.keys, "buffered", false)?;
-            if self.keys.contains_key("direct") {
+            // Both may say the same, in two words.
+            if self.keys.contains_key("direct") && flag(self.source, self.keys, "direct", false)? == on {
                 let help = Some(msg!("fio-direct-and-buffered-help"));
                 return Err(self.source.error(buffered.key_span.clone(), msg!("fio-direct-and-buffered"), help));
             }
@@ -163,21 +168,47 @@ impl Reader<'_, '_> {
         let parts = self.load(&mut knobs, files)?;
         self.length(&mut knobs)?;
         self.rate(&mut knobs, sections)?;
-        // A file is as large as its region here: where the two differ, fio would touch a part of its file.
+        self.region(&mut knobs, parts)?;
+        Ok(knobs)
+    }
+
+    /// The region of each file, and how much of it a job moves where that is another size.
+    fn region(&mut self, knobs: &mut Knobs, parts: usize) -> Result<(), SourceError> {
         let (size, of_file) = (self.value("size"), self.value("filesize"));
-        if of_file.is_some_and(|of_file| of_file.contains(['-', ',']) || size.is_some_and(|size| size != of_file)) {
+        if of_file.is_some_and(|of_file| of_file.contains(['-', ','])) {
             let message = msg!("fio-not-supported", key = "filesize", why = msg!("fio-filesize"));
             return Err(self.error("filesize", message, msg!("fio-filesize-help")));
         }
-        let key = if size.is_some() { "size" } else { "filesize" };
+        if flag(self.source, self.keys, "fill_device", false)? && size.or(of_file).is_none() && !self.is_on_device() {
+            let message = msg!("fio-not-supported", key = "fill_device", why = msg!("fio-fill-device"));
+            return Err(self.error("fill_device", message, msg!("fio-fill-device-help")));
+        }
+        // I/O goes over the whole file; the size says how much of it there is. Beyond the file only I/O goes that may repeat
+        // blocks.
+        let bytes = |text: &str| fathom_units::parse_size(text).unwrap_or(0);
+        if let (Some(size), Some(of_file)) = (size, of_file)
+            && (bytes(size) < bytes(of_file) || flag(self.source, self.keys, "norandommap", false)?)
+            && bytes(size) != bytes(of_file)
+            && !self.keys.contains_key("io_size")
+            && !flag(self.source, self.keys, "time_based", false)?
+        {
+            let size = size.to_owned();
+            self.set(knobs, "io_size", &size)?;
+        }
+        let key = if of_file.is_some() { "filesize" } else { "size" };
         if let Some(entry) = self.keys.get(key).filter(|_| self.value(key) != Some("100%")) {
             self.remark_on_iec(entry);
             let text = entry.value.as_deref().unwrap_or_default();
             // fio divides a job's size by its files.
             let part = fathom_units::parse_size(text).map(|bytes| (bytes / parts as u64).to_string());
-            self.set(&mut knobs, "size", part.as_deref().unwrap_or(text))?;
+            self.set(knobs, "size", part.as_deref().unwrap_or(text))?;
         }
-        Ok(knobs)
+        Ok(())
+    }
+
+    /// Whether its files are those of devices: they end where the device does.
+    fn is_on_device(&self) -> bool {
+        self.value("filename").is_some_and(|names| fio_file_names(names).iter().all(|name| name.starts_with("/dev/")))
     }
 
     /// Threads and depth; in how many parts fio divides the size. A job that names several files goes round them all.
@@ -189,7 +220,15 @@ impl Reader<'_, '_> {
         if parts > 1 {
             self.set(knobs, "spread", Spread::AllTargets.as_str())?;
         }
-        self.set(knobs, "numjobs", &if own_files { 1 } else { jobs }.to_string())?;
+        let threads = if own_files { 1 } else { jobs };
+        let is_sequential = !self.value("rw").is_some_and(|rw| rw.starts_with("rand"));
+        let verifies = self.keys.contains_key("verify");
+        if self.keys.contains_key("offset_increment") || threads > 1 && (is_sequential || verifies) {
+            // Each of fio's jobs has the whole of its region, whatever the others do.
+            let increment = self.value("offset_increment").unwrap_or("0").to_owned();
+            self.set(knobs, "offset_increment", &increment)?;
+        }
+        self.set(knobs, "numjobs", &threads.to_string())?;
         self.set(knobs, "iodepth", &depth.to_string())?;
         Ok(parts)
     }
@@ -217,22 +256,28 @@ impl Reader<'_, '_> {
             }
             return Ok(());
         }
-        let loops = self.bounded("loops", crate::knobs::PASSES_MAX)? as u64 * self.passes_of_io_size()?;
-        self.set(knobs, "loops", &loops.to_string())?;
+        let mut passes = self.bounded("loops", crate::knobs::PASSES_MAX)? as u64;
+        if let Some(text) = self.value("io_size").map(str::to_owned) {
+            let bytes = |text: &str| fathom_units::parse_size(text).ok().filter(|bytes| *bytes > 0);
+            match (bytes(&text), self.value("size").and_then(bytes)) {
+                // Passes say the same where each goes over the whole region.
+                (Some(io), Some(size)) if io % size == 0 && self.covers_region() => passes *= io / size,
+                _ => self.set(knobs, "io_size", &text)?,
+            }
+        }
+        self.set(knobs, "loops", &passes.to_string())?;
         let note = if runtime.is_some() { msg!("fio-ends-after-size-or-runtime") } else { msg!("fio-ends-after-size") };
         push_note(self.notes, note);
         Ok(())
     }
 
-    fn passes_of_io_size(&self) -> Result<u64, SourceError> {
-        let Some(text) = self.value("io_size") else {
-            return Ok(1);
-        };
-        let bytes = |t: &str| fathom_units::parse_size(t).ok().filter(|b| *b > 0);
-        match (bytes(text), self.value("size").and_then(bytes)) {
-            (Some(io), Some(size)) if io % size == 0 => Ok(io / size),
-            _ => Err(self.error("io_size", msg!("fio-io-size"), msg!("fio-io-size-help"))),
-        }
+    /// Whether nothing parts a pass over the region from as many bytes as the region has.
+    fn covers_region(&self) -> bool {
+        const PARTS: [&str; 6] = ["filesize", "zonemode", "zonesize", "number_ios", "bsrange", "bssplit"];
+        let is_listed = self.value("random_distribution").is_some_and(|word| word.starts_with("sequence"));
+        !is_listed
+            && !self.value("rw").is_some_and(|rw| rw.contains(':'))
+            && !PARTS.iter().any(|key| self.keys.contains_key(key))
     }
 
     /// `rate_iops` is per job and direction in fio, per step in Fathom; fio's k is 1024 here, too.

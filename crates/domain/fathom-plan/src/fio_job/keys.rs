@@ -76,11 +76,9 @@ const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
 const LAYOUT: Treatment = Noted(msg!("fio-layout"));
 const STEADY: Treatment = Noted(msg!("fio-steady"));
 const BANDWIDTH: Treatment = Noted(msg!("fio-bandwidth"));
-const THINK: Treatment = Refused(msg!("fio-think"), msg!("fio-think-help"), &["0"]);
 const LATENCY_TARGET: Treatment = Refused(msg!("fio-latency-target"), msg!("fio-latency-target-help"), &["0"]);
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
 const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
-const PAGES: Treatment = Refused(msg!("fio-pages"), msg!("fio-pages-help"), &["0"]);
 
 /// Keys of fio that are no knobs.
 static KEYS: &[FioKey] = &[
@@ -88,9 +86,13 @@ static KEYS: &[FioKey] = &[
     key("buffered", Own).flag(),
     key("filename", Own),
     key("directory", Own),
-    key("io_size", Own).aliases(&["io_limit"]),
     key("rate", Own),
     key("startdelay", Own),
+    key("wait_for", Own),
+    key("exitall", Own).flag(),
+    key("exit_what", Own),
+    key("allow_file_create", Own).flag(),
+    key("fill_device", Own).aliases(&["fill_fs"]).flag(),
     key("time_based", Own).flag().written(time_based),
     key("cpus_allowed_policy", Own).written(pinning),
     key("name", Own),
@@ -101,8 +103,17 @@ static KEYS: &[FioKey] = &[
     // Without meaning here.
     key("verify_backlog", Noted(msg!("fio-verify-backlog"))),
     key("verify_backlog_batch", Noted(msg!("fio-verify-backlog"))),
+    key("verify_fatal", Noted(msg!("fio-verify-fatal"))).flag(),
+    key("verify_dump", Noted(msg!("fio-verify-fatal"))).flag(),
+    key("verify_async", Noted(msg!("fio-verify-async"))),
+    key("verify_async_cpus", Noted(msg!("fio-verify-async"))),
+    key("verify_interval", Noted(msg!("fio-verify-whole"))),
+    key("verify_write_sequence", Noted(msg!("fio-verify"))).flag(),
+    key("continue_on_error", Noted(msg!("fio-continue-on-error"))),
+    key("ignore_error", Noted(msg!("fio-ignore-error"))),
+    key("error_dump", Noted(msg!("fio-ignore-error"))).flag(),
     key("random_generator", Noted(msg!("fio-generator"))),
-    key("thread", Noted(msg!("fio-threads"))).flag().written(always),
+    key("thread", Noted(msg!("fio-threads"))).aliases(&["threads"]).flag().written(always),
     key("group_reporting", Noted(msg!("fio-group-reporting"))).flag().written(always),
     key("new_group", Noted(msg!("fio-new-group"))).flag(),
     key("percentile_list", Noted(msg!("fio-percentiles"))),
@@ -152,29 +163,18 @@ static KEYS: &[FioKey] = &[
     key("ss", STEADY).aliases(&["steadystate"]),
     key("ss_dur", STEADY).aliases(&["steadystate_duration"]),
     key("ss_ramp", STEADY).aliases(&["steadystate_ramp_time"]),
+    key("ss_interval", STEADY).aliases(&["steadystate_check_interval"]),
     key("numa_cpu_nodes", Refused(msg!("fio-nodes"), msg!("fio-nodes-help"), &[])),
     key("numa_mem_policy", Refused(msg!("fio-memory"), msg!("fio-remove"), &[])),
     key("cpumask", Refused(msg!("fio-cpumask"), msg!("fio-cpumask-help"), &[])),
     key("rate_min", BANDWIDTH).aliases(&["ratemin"]),
     key("rate_iops_min", Refused(msg!("fio-rate-min"), msg!("fio-remove"), &["0"])),
     key("rate_cycle", Refused(msg!("fio-rate-cycle"), msg!("fio-remove"), &[])).aliases(&["ratecycle"]),
-    key("thinktime", THINK),
-    key("thinktime_spin", THINK),
-    key("thinktime_blocks", THINK),
-    key("thinktime_blocks_type", THINK),
-    key("thinktime_iotime", THINK),
-    key("bsrange", Refused(msg!("fio-bsrange"), msg!("fio-bsrange-help"), &[])).aliases(&["blocksize_range"]),
-    key("bs_unaligned", Refused(msg!("fio-aligned"), msg!("fio-remove"), &["0"])).aliases(&["blocksize_unaligned"]),
+    key("thinktime_blocks_type", Refused(msg!("fio-think-issue"), msg!("fio-remove"), &["complete"])),
+    key("thinktime_iotime", Refused(msg!("fio-think-time"), msg!("fio-think-time-help"), &["0"])),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
     key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"])).aliases(&["nr_files"]),
-    key("offset_increment", Refused(msg!("fio-shared-region"), msg!("fio-shared-region-help"), &["0"])),
-    key("percentage_random", Refused(msg!("fio-mixed-pattern"), msg!("fio-mixed-pattern-help"), &["100"])),
-    key("wait_for", Refused(msg!("fio-wait-for"), msg!("fio-wait-for-help"), &[])),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
-    key("zero_buffers", PAGES),
-    key("buffer_pattern", PAGES),
-    key("do_verify", Refused(msg!("fio-do-verify"), msg!("fio-remove"), &["1"])),
-    key("verify_fatal", Refused(msg!("fio-verify-fatal"), msg!("fio-remove"), &["0"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
     key("read_iolog", TRACES),
@@ -188,8 +188,6 @@ static KEYS: &[FioKey] = &[
     key("io_submit_mode", Noted(msg!("fio-submit-mode"))),
     key("serialize_overlap", Refused(msg!("fio-overlap"), msg!("fio-remove"), &["0"])),
     key("cmd_type", Refused(msg!("fio-cmd-type"), msg!("fio-remove"), &["nvme"])).written(nvme),
-    key("continue_on_error", Refused(msg!("fio-continue-on-error"), msg!("fio-remove"), &[])),
-    key("ignore_error", Refused(msg!("fio-ignore-error"), msg!("fio-remove"), &[])),
 ];
 
 /// fio's options (3.33) that Fathom has no equivalent of: refused by name, so that a misspelling is told apart.
@@ -202,11 +200,8 @@ const NO_EQUIVALENT: &[&str] = &[
     "md_per_io_size",
     "readfua",
     "writefua",
-    "allow_file_create",
     "atomic",
-    "ba",
     "block_error_percentiles",
-    "blockalign",
     "buffer_compress_chunk",
     "cgroup",
     "cgroup_nodelete",
@@ -215,20 +210,12 @@ const NO_EQUIVALENT: &[&str] = &[
     "dedupe_global",
     "dedupe_mode",
     "dedupe_working_set_percentage",
-    "error_dump",
-    "exit_what",
-    "exitall",
     "exitall_on_error",
     "experimental_verify",
     "fadvise_hint",
     "file_append",
     "file_service_type",
     "filename_format",
-    "fill_device",
-    "fill_fs",
-    "flow",
-    "flow_id",
-    "flow_sleep",
     "gid",
     "gtod_cpu",
     "hugepage-size",
@@ -248,7 +235,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "merge_blktrace_iters",
     "merge_blktrace_scalars",
     "nice",
-    "number_ios",
     "offset_align",
     "opendir",
     "openfiles",
@@ -264,7 +250,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "replay_scale",
     "replay_skip",
     "replay_time_scale",
-    "rw_sequencer",
     "sync_file_range",
     "trim_backlog",
     "trim_backlog_batch",
@@ -274,12 +259,8 @@ const NO_EQUIVALENT: &[&str] = &[
     "unique_filename",
     "unit_base",
     "unlink_each_loop",
-    "verify_async",
-    "verify_dump",
-    "verify_interval",
     "verify_offset",
     "verify_only",
-    "verify_pattern",
     "verify_state_load",
     "verify_state_save",
     "write_barrier",
@@ -287,10 +268,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "zone_reset_frequency",
     "zone_reset_threshold",
     "zonecapacity",
-    "zonemode",
-    "zonerange",
-    "zonesize",
-    "zoneskip",
 ];
 
 fn fio_key(name: &str) -> Option<&'static FioKey> {
@@ -343,7 +320,7 @@ pub(super) fn all_words() -> impl Iterator<Item = &'static str> {
 /// Whether the values of the key are sizes.
 pub(super) fn is_size(key: &str) -> bool {
     let is_size = |kind: Kind| matches!(kind, Kind::Size | Kind::Split);
-    key == "io_size" || fio_knob(key).is_some_and(|(knob, _)| is_size(knob.kind))
+    fio_knob(key).is_some_and(|(knob, _)| is_size(knob.kind))
 }
 
 /// Whether the key means "yes" when it stands alone.

@@ -1,6 +1,6 @@
 //! fio job files: read with fio's own defaults, so that the same job gives the same load, and written back.
 //!
-//! fio runs the sections of a file at once unless `stonewall` parts them: so do streams here. Sections that are equal but
+//! fio runs the sections of a file at once unless `stonewall` or `wait_for` parts them: so do streams here. Sections that are equal but
 //! for their files are one step, or one stream, over several targets.
 
 mod command_line;
@@ -8,6 +8,7 @@ mod ini;
 mod job;
 mod keys;
 mod options;
+mod order;
 mod remarks;
 mod units;
 mod write;
@@ -79,13 +80,14 @@ pub fn parse_fio_sections(
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut job_files = Vec::new();
-    for (set, part) in (0..).zip(parts(&source, &jobs)?) {
+    for (set, part) in (0..).zip(order::parts(&source, &jobs, &mut notes)?) {
         let mut streams = Vec::new();
-        let classes = alike(part);
+        let classes = alike(&part);
         for alike in &classes {
             let name = alike[0].section.name.clone();
             streams.push((name, job::step(&source, alike, &mut notes, &mut job_files)?));
         }
+        order::exits(&source, &classes, &mut streams)?;
         let tied = at_once(set, streams);
         steps.extend(
             tied.map_err(|e| source.error(classes[e.stream][0].section.span.clone(), e.message, Some(e.help)))?,
@@ -151,24 +153,10 @@ fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {
     jobs
 }
 
-/// Parts the jobs at each `stonewall`: what is in one part runs at once.
-fn parts<'j, 'a>(source: &Source<'_>, jobs: &'j [Job<'a>]) -> Result<Vec<&'j [Job<'a>]>, SourceError> {
-    let mut parts: Vec<&[Job<'_>]> = Vec::new();
-    let mut start = 0;
-    for (i, job) in jobs.iter().enumerate().skip(1) {
-        if job::flag(source, &job.keys, "stonewall", false)? {
-            parts.push(&jobs[start..i]);
-            start = i;
-        }
-    }
-    parts.push(&jobs[start..]);
-    Ok(parts)
-}
-
 /// The jobs that are equal but for their files, together; in the order of the first of each.
-fn alike<'j, 'a>(part: &'j [Job<'a>]) -> Vec<Vec<&'j Job<'a>>> {
+fn alike<'j, 'a>(part: &[&'j Job<'a>]) -> Vec<Vec<&'j Job<'a>>> {
     let mut classes: Vec<Vec<&Job<'_>>> = Vec::new();
-    for job in part {
+    for &job in part {
         match classes.iter_mut().find(|class| equal_but_for_files(class[0], job)) {
             Some(class) => class.push(job),
             None => classes.push(vec![job]),

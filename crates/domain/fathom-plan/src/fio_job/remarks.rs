@@ -8,7 +8,7 @@ use super::job::{Reader, flag};
 use super::keys;
 use crate::error::SourceError;
 use crate::knobs::push_note;
-use crate::step::{EngineName, Pattern, Placement, Step};
+use crate::step::{EngineName, Placement, Step};
 
 impl Reader<'_, '_> {
     pub(super) fn remark_on_defaults(&mut self) {
@@ -43,9 +43,6 @@ impl Reader<'_, '_> {
     /// Where fio and Fathom differ although the words are the same.
     pub(super) fn remark_on(&mut self, step: &Step) -> Result<(), SourceError> {
         let workload = &step.workload;
-        if workload.pattern == Pattern::Sequential && step.load.threads > 1 {
-            push_note(self.notes, msg!("fio-sequential-jobs"));
-        }
         if matches!(self.value("rw"), Some("trimwrite" | "randtrimwrite")) {
             push_note(self.notes, msg!("fio-trimwrite"));
         }

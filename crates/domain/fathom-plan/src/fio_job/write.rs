@@ -70,10 +70,18 @@ fn sections_of(step: &Step) -> Vec<Section> {
 /// Sequential threads own a part of the region each; fio's jobs would all walk the whole of it.
 fn share_region(step: &Step, options: &mut Vec<(&'static str, String)>) {
     let threads = u64::from(step.load.threads);
-    let Some(size_bytes) = step.workload.region.size_bytes.filter(|_| threads > 1) else { return };
+    let Some(size_bytes) =
+        step.workload.region.size_bytes.filter(|_| threads > 1 && step.workload.order.thread_offset_bytes.is_none())
+    else {
+        return;
+    };
     if step.workload.pattern == Pattern::Sequential {
         let block_bytes = u64::from(step.workload.block_bytes_max());
-        let part = format_block(size_bytes / threads / block_bytes * block_bytes);
+        let part_bytes = size_bytes / threads / block_bytes * block_bytes;
+        if part_bytes == 0 {
+            return;
+        }
+        let part = format_block(part_bytes);
         options.retain(|(key, _)| *key != "size");
         options.push(("size", part.clone()));
         options.push(("offset_increment", part));
@@ -97,7 +105,9 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
                 text += "stonewall\n";
             }
             text += &format!("filename={}\n", section.files);
-            for (key, value) in fio_options(step) {
+            let mut options = fio_options(step);
+            share_region(step, &mut options);
+            for (key, value) in options {
                 text += &if value.is_empty() { format!("{key}\n") } else { format!("{key}={value}\n") };
             }
             // The last word counts.

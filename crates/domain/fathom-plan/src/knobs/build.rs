@@ -3,15 +3,16 @@
 use fathom_message::{Message, Quantity, msg};
 
 use super::parse::RUNTIME_AUTO;
-use super::{BUFFER_BYTES_MAX, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use super::{BUFFER_BYTES_MAX, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
 use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
+use crate::io_order::IoOrder;
 use crate::label::set_label;
 use crate::plan::RunLength;
 use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, Step, TargetId, Workload,
+    Region, Step, TargetId, Verify, Workload,
 };
 
 /// Adds `note` unless it is there already.
@@ -21,7 +22,7 @@ pub(crate) fn push_note(notes: &mut Vec<Message>, note: Message) {
     }
 }
 
-fn conflict(key: &str, message: Message, help: Message) -> KnobError {
+pub(super) fn conflict(key: &str, message: Message, help: Message) -> KnobError {
     KnobError { key: key.to_owned(), unknown_key: false, message, help: Some(help) }
 }
 
@@ -107,16 +108,19 @@ impl Knobs {
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }
-        let block_sizes = self.block_sizes.clone().unwrap_or_else(|| vec![BlockSize { bytes: 4096, share_pct: 100 }]);
+        let mix = self.mix(rw, notes)?;
+        let sizes = self.sizes(mix);
+        let block_sizes = sizes.first.clone();
+        let order = self.order(rw, sizes)?;
         let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
-        check_region(region, &block_sizes, direct)?;
+        let every_size = || block_sizes.iter().chain(order.write_sizes.iter().chain(&order.trim_sizes).flatten());
+        check_region(region, every_size(), direct)?;
         if direct || self.verify.flatten().is_some() {
-            check_sectors(&block_sizes)?;
+            check_sectors(every_size(), &order)?;
         }
         if self.paranoid == Some(true) && engine.name.is_synchronous() {
             push_note(notes, msg!("knob-paranoid-synchronous"));
         }
-        let mix = self.mix(rw, notes)?;
         Ok(Workload {
             mix,
             pattern: self.pattern(rw, notes),
@@ -126,10 +130,21 @@ impl Knobs {
                 compress_pct: self.compress_pct.unwrap_or(0),
                 dedupe_pct: self.dedupe_pct.unwrap_or(0),
             },
-            verify: self.verify.flatten(),
+            fill: self.fill.clone().unwrap_or_default(),
+            verify: self.verification(mix),
             direct,
             durability: self.durability(engine, mix)?,
+            order,
         })
+    }
+
+    fn verification(&self, mix: OpMix) -> Option<Verify> {
+        let verify = self.verify.flatten()?;
+        match (self.checks_written, mix.write_pct) {
+            (Some(false), 0) => None,
+            (Some(false), _) => Some(Verify::Crc32cWritten),
+            _ => Some(verify),
+        }
     }
 
     /// Mean bytes of an I/O by the shares of the block sizes.
@@ -202,9 +217,13 @@ impl Knobs {
 
     fn pattern(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Pattern {
         let repeat = self.norandommap == Some(true);
-        let skewed = self.distribution.filter(|d| !matches!(d, Pattern::Random));
+        let skewed = match &self.distribution {
+            Some(Distribution::Pattern(pattern)) => Some(*pattern).filter(|d| !matches!(d, Pattern::Random)),
+            // They part the region; where in a part is drawn as without them.
+            Some(Distribution::Zones(_) | Distribution::List(_)) | None => None,
+        };
         if rw.is_sequential() {
-            if skewed.is_some() {
+            if !matches!(self.distribution, None | Some(Distribution::Pattern(Pattern::Random))) {
                 push_note(notes, msg!("knob-no-distribution", rw = rw.as_str()));
             }
             return Pattern::Sequential;
@@ -248,6 +267,7 @@ impl Knobs {
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
             rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process() }),
+            pacing: self.pacing()?,
         })
     }
 
@@ -273,19 +293,25 @@ impl Knobs {
 }
 
 /// Around the page cache only whole sectors move, and checked blocks are made of them.
-fn check_sectors(block_sizes: &[BlockSize]) -> Result<(), KnobError> {
-    match block_sizes.iter().find(|b| !b.bytes.is_multiple_of(512)) {
+fn check_sectors<'s>(sizes: impl Iterator<Item = &'s BlockSize>, order: &IoOrder) -> Result<(), KnobError> {
+    let part = |bytes: u32| Some(bytes).filter(|bytes| !bytes.is_multiple_of(512));
+    let of_range = order.range.and_then(|range| if range.unaligned { Some(1) } else { part(range.min_bytes) });
+    let aligned = order.align_bytes.and_then(part);
+    let range_key = if order.range.is_some_and(|range| range.unaligned) { "bs_unaligned" } else { "bsrange" };
+    let sizes = sizes.map(|size| size.bytes).find_map(part);
+    let found = [("bs", sizes), (range_key, of_range), ("blockalign", aligned)];
+    match found.into_iter().find_map(|(key, bytes)| Some((key, bytes?))) {
         None => Ok(()),
-        Some(part) => {
-            let message = msg!("knob-part-of-sector", bytes = part.bytes.to_string());
-            let message = msg!("what-and-why", what = "bs", why = message);
-            Err(conflict("bs", message, msg!("knob-part-of-sector-help")))
+        Some((key, bytes)) => {
+            let message = msg!("knob-part-of-sector", bytes = bytes.to_string());
+            let message = msg!("what-and-why", what = key, why = message);
+            Err(conflict(key, message, msg!("knob-part-of-sector-help")))
         }
     }
 }
 
-fn check_region(region: Region, block_sizes: &[BlockSize], direct: bool) -> Result<(), KnobError> {
-    let block_max = block_sizes.iter().map(|b| u64::from(b.bytes)).max().unwrap_or(0);
+fn check_region<'s>(region: Region, sizes: impl Iterator<Item = &'s BlockSize>, direct: bool) -> Result<(), KnobError> {
+    let block_max = sizes.map(|b| u64::from(b.bytes)).max().unwrap_or(0);
     if let Some(size) = region.size_bytes.filter(|s| *s < block_max) {
         let message = msg!("knob-size-below-block", size = Quantity::block(size), block = Quantity::block(block_max));
         return Err(conflict("size", message, msg!("knob-size-below-block-help")));

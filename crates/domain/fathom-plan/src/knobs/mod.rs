@@ -1,6 +1,7 @@
 //! The knobs of a step in fio's words: one table for study files, fio job files and the command line.
 
 mod build;
+mod order;
 mod parse;
 mod spec;
 mod table;
@@ -12,6 +13,7 @@ use fathom_units::{advice, did_you_mean};
 use crate::condition::Conditions;
 use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
+use crate::io_order::{AccessZone, SizeRange};
 use crate::read_write::ReadWrite;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
@@ -83,14 +85,65 @@ impl Say for KnobError {
 
 say_error!(KnobError);
 
+/// A random pattern's places.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Distribution {
+    Pattern(Pattern),
+    Zones(Vec<AccessZone>),
+    List(Vec<u64>),
+}
+
+/// The words of strided zones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ZoneKnobs {
+    strided: Option<bool>,
+    zone_bytes: Option<u64>,
+    range_bytes: Option<u64>,
+    skip_bytes: Option<u64>,
+}
+
+/// The words of pauses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ThinkKnobs {
+    pause_ns: Option<u64>,
+    spin_ns: Option<u64>,
+    ios: Option<u32>,
+}
+
+/// The words of shares among loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct FlowKnobs {
+    weight: Option<u32>,
+    id: Option<u32>,
+    sleep_ns: Option<u64>,
+}
+
 /// Knobs set so far. Later values replace earlier ones; [`Knobs::build`] makes the step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knobs {
     rw: Option<ReadWrite>,
+    /// Behind the colon of `rw`: bytes of a sequential pattern, I/Os of a random one.
+    modifier: Option<i64>,
     read_pct: Option<u8>,
     /// `rwmixread` needs a mixed `rw`, as in fio; `read_pct` decides the mix whatever `rw` says.
     read_pct_needs_mix: bool,
     block_sizes: Option<Vec<BlockSize>>,
+    write_sizes: Option<Vec<BlockSize>>,
+    trim_sizes: Option<Vec<BlockSize>>,
+    size_range: Option<SizeRange>,
+    bs_unaligned: Option<bool>,
+    align_bytes: Option<u32>,
+    /// As in fio, places are multiples of the smallest block, and sequential ones follow each other.
+    packed: bool,
+    runs_in_place: Option<bool>,
+    random_pct: Option<u8>,
+    list_advances: Option<bool>,
+    zoned: ZoneKnobs,
+    pass_bytes: Option<u64>,
+    pass_ios: Option<u64>,
+    thread_offset_bytes: Option<u64>,
+    think: ThinkKnobs,
+    flow: FlowKnobs,
     queue_depth: Option<u32>,
     batch_submit: Option<u32>,
     batch_complete_min: Option<u32>,
@@ -109,7 +162,7 @@ pub struct Knobs {
     ramp_ns: Option<u64>,
     passes: Option<u32>,
     norandommap: Option<bool>,
-    distribution: Option<Pattern>,
+    distribution: Option<Distribution>,
     seed: Option<u64>,
     rate_iops: Option<f64>,
     rate_share_pct: Option<u16>,
@@ -120,7 +173,9 @@ pub struct Knobs {
     sqpoll_cpu: Option<u32>,
     compress_pct: Option<u8>,
     dedupe_pct: Option<u8>,
+    fill: Option<Vec<u8>>,
     verify: Option<Option<Verify>>,
+    checks_written: Option<bool>,
     paranoid: Option<bool>,
     devices: Option<u32>,
     footprint_pct: Option<u8>,
@@ -149,6 +204,7 @@ impl Knobs {
         knobs.batch_complete_min = Some(1);
         knobs.fixed_buffers = Some(false);
         knobs.fixed_files = Some(false);
+        knobs.packed = true;
         knobs
     }
 

@@ -4,10 +4,14 @@ use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_units::{advice, did_you_mean};
 
 use crate::goal::{Goal, LatencyGoal};
+use crate::io_order::{AccessZone, ZoneSpace};
 use crate::knobs::value::{
     bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes, whole,
 };
-use crate::knobs::{BLOCK_BYTES_MAX, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, RUNTIME_MAX_NS, THREADS_MAX};
+use crate::knobs::{
+    BLOCK_BYTES_MAX, Distribution, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS,
+    THREADS_MAX,
+};
 use crate::read_write::ReadWrite;
 use crate::role::{Precondition, PurgeMeans};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
@@ -19,19 +23,29 @@ fn rw_words() -> Vec<&'static str> {
     words
 }
 
-pub(crate) fn parse_rw(text: &str) -> Result<ReadWrite, Fault> {
+/// fio's word and its sequence modifier: bytes of a sequential pattern (`read:-8k`), I/Os of a random one (`randread:8`).
+pub(crate) fn parse_rw(text: &str) -> Result<(ReadWrite, Option<i64>), Fault> {
     let text = text.trim();
     if let Some(found) = ReadWrite::from_word(text) {
-        return Ok(found);
+        return Ok((found, None));
     }
-    if let Some((word, _)) = text.split_once(':').filter(|(w, _)| ReadWrite::from_word(w).is_some()) {
-        return Err(fault_help(
-            msg!("knob-sequence-modifier", text = shorten(text)),
-            msg!("knob-sequence-modifier-help", word = word.to_owned()),
-        ));
+    let parts = text.split_once(':').and_then(|(word, modifier)| Some((ReadWrite::from_word(word)?, modifier)));
+    if let Some((rw, modifier)) = parts {
+        let refused =
+            || fault_help(msg!("knob-sequence-modifier", text = shorten(text)), msg!("knob-sequence-modifier-help"));
+        let value = match modifier.strip_prefix('-') {
+            Some(bytes) if rw.is_sequential() => -(size_bytes(bytes, REGION_BYTES_MAX)?.0 as i64),
+            None if rw.is_sequential() => size_bytes(modifier, REGION_BYTES_MAX)?.0 as i64,
+            None => i64::from(bounded(modifier, 1, RUN_IOS_MAX)?),
+            Some(_) => return Err(refused()),
+        };
+        return Ok((rw, Some(value).filter(|value| *value != 0)));
     }
     Err(fault_help(msg!("knob-unknown-workload", text = shorten(text)), advice(text, &rw_words())))
 }
+
+/// More I/Os than this at one place are no random pattern any more.
+const RUN_IOS_MAX: u32 = 1_000_000;
 
 /// One block size: at most [`BLOCK_BYTES_MAX`].
 pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<Message>), Fault> {
@@ -42,27 +56,46 @@ pub(crate) fn parse_block(text: &str) -> Result<(u32, Option<Message>), Fault> {
     Ok((bytes as u32, note))
 }
 
-pub(crate) fn parse_bs(text: &str) -> Result<(Vec<BlockSize>, Option<Message>), Fault> {
-    let mut parts = text.split(',').map(str::trim);
-    let first = parts.next().unwrap_or_default();
-    let (bytes, note) = parse_block(first)?;
-    for other in parts {
-        if parse_block(other)?.0 != bytes {
-            return Err(fault_help(
-                msg!("knob-bs-per-direction", text = shorten(text)),
-                msg!("knob-bs-per-direction-help"),
-            ));
-        }
+/// Sizes for reads, writes and trims; `None` where they are those of the operation before.
+pub(crate) type SizesByOp = [Option<Vec<BlockSize>>; 3];
+
+/// A list for reads, writes and trims: `4k`, `4k,8k`. The last one holds for the operations behind it, unless a comma ends it:
+/// those then have fio's default of 4k, as has one that is left out.
+fn by_op(
+    text: &str,
+    parse: impl Fn(&str) -> Result<(Vec<BlockSize>, Option<Message>), Fault>,
+) -> Result<(SizesByOp, Option<Message>), Fault> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err(fault_help(msg!("knob-sizes-for-three", text = shorten(text)), msg!("knob-sizes-for-three-help")));
     }
-    Ok((vec![BlockSize { bytes, share_pct: 100 }], note))
+    let (mut sizes, mut remark): (SizesByOp, _) = ([const { None }; 3], None);
+    for (op, part) in parts.iter().enumerate() {
+        let (of_op, note) = if part.is_empty() && parts.len() > 1 {
+            (vec![BlockSize { bytes: 4096, share_pct: 100 }], None)
+        } else {
+            parse(part)?
+        };
+        sizes[op] = Some(of_op);
+        remark = remark.or(note);
+    }
+    Ok((sizes, remark))
+}
+
+pub(crate) fn parse_bs(text: &str) -> Result<(SizesByOp, Option<Message>), Fault> {
+    by_op(text, |part| {
+        let (bytes, note) = parse_block(part)?;
+        Ok((vec![BlockSize { bytes, share_pct: 100 }], note))
+    })
 }
 
 /// `4k/60:64k/40`; entries without a share divide what is left, as in fio.
-pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<Message>), Fault> {
+pub(crate) fn parse_bssplit(text: &str) -> Result<(SizesByOp, Option<Message>), Fault> {
+    by_op(text, parse_split)
+}
+
+fn parse_split(text: &str) -> Result<(Vec<BlockSize>, Option<Message>), Fault> {
     const EXAMPLE: Message = msg!("knob-bssplit-help");
-    if text.contains(',') {
-        return Err(fault_help(msg!("knob-split-per-direction"), EXAMPLE));
-    }
     let mut entries: Vec<(u32, Option<u8>)> = Vec::new();
     let mut remark = None;
     for part in text.split(':').map(str::trim) {
@@ -94,48 +127,115 @@ pub(crate) fn parse_bssplit(text: &str) -> Result<(Vec<BlockSize>, Option<Messag
     Ok((sizes.filter(|b| b.share_pct > 0).collect(), remark))
 }
 
-/// `random`, `zipf:1.2`, `hotspot:90/10`; fio's two-zone `zoned:90/10:10/90` is the same hotspot.
-pub(crate) fn parse_distribution(text: &str) -> Result<Pattern, Fault> {
-    const KINDS: [&str; 3] = ["random", "zipf", "hotspot"];
-    const WORDS: [&str; 3] = ["random", "zipf:1.2", "hotspot:90/10"];
+/// `1k-4k`: from the smallest to the largest size.
+pub(crate) fn parse_bsrange(text: &str) -> Result<(u32, u32), Fault> {
+    let example = || msg!("knob-bsrange-help");
+    let mut ranges = text.split(',').map(str::trim);
+    let first = ranges.next().unwrap_or_default();
+    if ranges.any(|other| other != first) {
+        return Err(fault_help(msg!("knob-range-per-direction"), example()));
+    }
+    let (min, max) = first
+        .split_once(['-', ':'])
+        .ok_or_else(|| fault_help(msg!("knob-not-a-range", text = shorten(text)), example()))?;
+    let (min, max) = (parse_block(min)?.0, parse_block(max)?.0);
+    if min > max {
+        return Err(fault_help(msg!("knob-not-a-range", text = shorten(text)), example()));
+    }
+    Ok((min, max))
+}
+
+/// `random`, `zipf:1.2`, `hotspot:90/10`, fio's zones and lists; its two-zone `zoned:90/10:10/90` is the same as a hotspot.
+pub(crate) fn parse_distribution(text: &str) -> Result<Distribution, Fault> {
+    const KINDS: [&str; 6] = ["random", "zipf", "hotspot", "zoned", "zoned_abs", "sequence"];
+    const WORDS: [&str; 4] = ["random", "zipf:1.2", "hotspot:90/10", "zoned:50/5:30/15:20/80"];
     let zipf_help = || msg!("knob-zipf-help");
     let text = text.trim();
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     match kind {
-        "random" if rest.is_empty() => Ok(Pattern::Random),
+        "random" if rest.is_empty() => Ok(Distribution::Pattern(Pattern::Random)),
         "zipf" => {
             let theta: f64 = rest
                 .parse()
                 .map_err(|_| fault_help(msg!("knob-not-an-exponent", text = shorten(rest)), zipf_help()))?;
             // Above 10 all I/O hits one block, and the generator's powers underflow.
             if theta.is_finite() && theta > 0.0 && theta <= 10.0 {
-                Ok(Pattern::Zipf { theta })
+                Ok(Distribution::Pattern(Pattern::Zipf { theta }))
             } else {
                 Err(fault_help(msg!("knob-zipf-range"), zipf_help()))
             }
         }
-        "hotspot" => parse_hotspot(rest),
-        "zoned" => match rest.split_once(':') {
-            Some((hot, cold)) => {
-                let (Pattern::Hotspot { access_pct, space_pct }, Pattern::Hotspot { access_pct: a, space_pct: s }) =
-                    (parse_hotspot(hot)?, parse_hotspot(cold)?)
-                else {
-                    return Err(refused_distribution("zoned"));
-                };
-                if access_pct + a == 100 && space_pct + s == 100 {
-                    Ok(Pattern::Hotspot { access_pct, space_pct })
-                } else {
-                    Err(refused_distribution("zoned"))
-                }
+        "hotspot" => parse_hotspot(rest).map(Distribution::Pattern),
+        "zoned" => parse_zones(rest, false).map(as_hotspot),
+        "zoned_abs" => parse_zones(rest, true).map(Distribution::Zones),
+        "sequence" => {
+            let blocks: Vec<u64> = rest.split(',').map(whole).collect::<Result<_, _>>()?;
+            if blocks.len() > LIST_MAX {
+                return Err(fault_help(msg!("knob-list-too-long", max = LIST_MAX), msg!("knob-list-too-long-help")));
             }
-            None => Err(refused_distribution("zoned")),
-        },
-        "pareto" | "normal" | "zoned_abs" => Err(refused_distribution(kind)),
+            Ok(Distribution::List(blocks))
+        }
+        "pareto" | "normal" => Err(refused_distribution(kind)),
         _ => {
             let help = did_you_mean(kind, KINDS).unwrap_or_else(|| advice("", &WORDS));
             Err(fault_help(msg!("knob-unknown-distribution", text = shorten(text)), help))
         }
     }
+}
+
+/// fio's most zones, and blocks of a list.
+const ZONES_MAX: usize = 256;
+const LIST_MAX: usize = 256;
+
+/// Two zones that cover the region are a hotspot.
+fn as_hotspot(zones: Vec<AccessZone>) -> Distribution {
+    match zones[..] {
+        [AccessZone { access_pct, space: ZoneSpace::Pct(space_pct) }, _]
+            if zones.len() == 2 && (1..=99).contains(&access_pct) && (1..=99).contains(&space_pct) =>
+        {
+            Distribution::Pattern(Pattern::Hotspot { access_pct, space_pct })
+        }
+        _ => Distribution::Zones(zones),
+    }
+}
+
+/// `50/5:30/15:20/80`, percent of the I/Os and of the space; `60/1g:40/0` with sizes, of which the last may be 0, the rest. A
+/// space that is left out is the rest.
+fn parse_zones(text: &str, is_absolute: bool) -> Result<Vec<AccessZone>, Fault> {
+    let example = || if is_absolute { msg!("knob-zoned-abs-help") } else { msg!("knob-zoned-help") };
+    let bad = || fault_help(msg!("knob-not-zones", text = shorten(text)), example());
+    if text.contains(',') {
+        return Err(fault_help(msg!("knob-zones-per-direction"), example()));
+    }
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > ZONES_MAX {
+        return Err(bad());
+    }
+    let mut zones = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let (access, space) = part.split_once('/').ok_or_else(bad)?;
+        let access_pct = percent(access)?;
+        let is_last = at + 1 == parts.len();
+        let space = match (is_absolute, space.trim()) {
+            (true, "" | "0") if is_last => ZoneSpace::Bytes(None),
+            (true, size) => ZoneSpace::Bytes(Some(size_bytes(size, REGION_BYTES_MAX)?.0).filter(|bytes| *bytes > 0)),
+            (false, "") if is_last => {
+                let given: u32 = zones.iter().map(|zone: &AccessZone| zone.space.pct()).sum();
+                ZoneSpace::Pct(100_u32.saturating_sub(given) as u8)
+            }
+            (false, pct) => ZoneSpace::Pct(percent(pct)?),
+        };
+        if space == ZoneSpace::Bytes(None) && !is_last {
+            return Err(bad());
+        }
+        zones.push(AccessZone { access_pct, space });
+    }
+    let sum = |of: fn(&AccessZone) -> u32| zones.iter().map(of).sum::<u32>();
+    let whole_space = is_absolute || sum(|zone| zone.space.pct()) == 100;
+    if sum(|zone| zone.access_pct.into()) != 100 || !whole_space || zones.iter().any(|z| z.space == ZoneSpace::Pct(0)) {
+        return Err(fault_help(msg!("knob-zones-sum", text = shorten(text)), example()));
+    }
+    Ok(zones)
 }
 
 fn refused_distribution(kind: &str) -> Fault {
@@ -323,12 +423,62 @@ pub(crate) fn parse_purge(text: &str) -> Result<Option<PurgeMeans>, Fault> {
     found.map(Some).ok_or_else(unknown)
 }
 
-pub(crate) fn parse_verify(text: &str) -> Result<Option<Verify>, Fault> {
+/// fio's other checks: here all blocks carry a CRC-32C.
+const FIO_CHECKS: [&str; 19] = [
+    "md5",
+    "crc64",
+    "crc32c-intel",
+    "crc32",
+    "crc16",
+    "crc7",
+    "xxhash",
+    "sha512",
+    "sha256",
+    "sha1",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "meta",
+    "pattern",
+    "pattern_hdr",
+    "xxh64",
+    "xxh3",
+];
+
+/// Whether data is verified, and in jobs of fio a remark where its word stands for another check.
+pub(crate) fn parse_verify(text: &str, as_fio: bool) -> Result<(Option<Verify>, Option<Message>), Fault> {
     match text.trim() {
-        "crc32c" => Ok(Some(Verify::Crc32c)),
-        "none" | "0" | "false" => Ok(None),
+        "crc32c" => Ok((Some(Verify::Crc32c), None)),
+        "none" | "0" | "false" => Ok((None, None)),
+        word if as_fio && FIO_CHECKS.contains(&word) => {
+            Ok((Some(Verify::Crc32c), Some(msg!("knob-verify-as-crc32c", word = word.to_owned()))))
+        }
         other => {
             Err(fault_help(msg!("knob-unsupported-verify", text = shorten(other)), advice("", &["crc32c", "none"])))
         }
     }
+}
+
+/// Longest pattern of written data, in bytes, as in fio.
+const FILL_BYTES_MAX: usize = 512;
+
+/// `0xdeadbeef`, `"text"`, or a number as 32 bits: the bytes in the order in which they are written.
+pub(crate) fn parse_fill(text: &str) -> Result<Vec<u8>, Fault> {
+    let text = text.trim();
+    let bad = || fault_help(msg!("knob-not-a-fill", text = shorten(text)), msg!("knob-not-a-fill-help"));
+    let bytes = if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        let even = if hex.len().is_multiple_of(2) { hex.to_owned() } else { format!("0{hex}") };
+        let pairs = even.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+        pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect::<Option<Vec<u8>>>().ok_or_else(bad)?
+    } else if let Some(quoted) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        quoted.as_bytes().to_vec()
+    } else {
+        let number =
+            text.parse::<i64>().ok().and_then(|n| i32::try_from(n).ok().or(u32::try_from(n).ok().map(|n| n as i32)));
+        let bytes = number.ok_or_else(bad)?.to_le_bytes().to_vec();
+        // A small number is one byte, over and over.
+        if bytes[1..] == [0; 3] { vec![bytes[0]] } else { bytes }
+    };
+    if bytes.is_empty() || bytes.len() > FILL_BYTES_MAX { Err(bad()) } else { Ok(bytes) }
 }

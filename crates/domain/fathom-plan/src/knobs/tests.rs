@@ -202,8 +202,8 @@ fn wrong_words_name_the_nearest() {
     runtime: `5sek` is not a duration: unknown unit `sek`
       help: did you mean `sec`? write seconds, or a number with ns, us, ms, s, m, h or d, for example 30s, 500ms or 1h30m
     ");
-    assert_snapshot!(error(&[("verify", "md5")]), @r"
-    verify: verification by `md5` is not supported
+    assert_snapshot!(error(&[("verify", "md6")]), @r"
+    verify: verification by `md6` is not supported
       help: valid: crc32c, none
     ");
     assert_snapshot!(error(&[("iodepht", "1")]), @r"

@@ -103,6 +103,8 @@ engine-placement-on-cpus-help = name CPUs that exist, are online and are allowed
 engine-verify = verify=crc32c
 engine-verify-blocks = to describe itself a block must be a multiple of { $multiple } bytes, and there may be at most { $sizes } sizes
 engine-verify-blocks-help = choose other block sizes
+engine-verify-order = blocks are told apart by their place, so that each I/O must be one block
+engine-verify-order-help = use one block size, and strides, zones and a size that are multiples of it
 engine-verify-trims = what was trimmed, or never written at all, cannot be read back
 engine-verify-trims-help = leave out trims, and use a real engine
 

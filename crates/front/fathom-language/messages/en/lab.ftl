@@ -11,6 +11,8 @@ activity-sanitizing-done = { $target } sanitizes itself for { $elapsed }, { $don
 activity-discarded = { $done } discarded on { $target }
 activity-discarded-of = { $done } of { $total } discarded on { $target }
 
+target-must-exist = target { $target } does not exist, and allow_file_create=0 lets none be made
+target-must-exist-help = name a file or device that exists, or leave out allow_file_create
 target-missing = target { $target } does not exist, and neither does its folder
 target-missing-help = name an existing file, a folder to make a test file in, or a block device
 target-no-match = no target matches { $name }

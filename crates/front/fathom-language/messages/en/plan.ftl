@@ -91,15 +91,58 @@ knob-share-of-target = `{ $text }`: a share of the target is not supported here
 knob-share-of-target-help = give the size in bytes, e.g. 20g
 knob-binary-unit = `{ $text }` was read as { $bytes } bytes: k, m, g are powers of 1024
 knob-unknown-workload = unknown workload `{ $text }`
-knob-sequence-modifier = fio's sequence modifier in `{ $text }` is not supported
-knob-sequence-modifier-help = write `{ $word }`
+knob-group-order = Order and sizes
+knob-group-pacing = Pauses and shares
+knob-bsrange = Block sizes drawn from a range, e.g. 4k-64k: multiples of the smallest
+knob-bs-unaligned = With bsrange: sizes of any number of bytes
+knob-blockalign = Random offsets are multiples of this, not of the block
+knob-rw-sequencer = With rw=randread:N: sequential (each I/O behind the last one) or identical (the same offset again)
+knob-percentage-random = Share of a random pattern's I/Os at random offsets; the rest follow the I/O before
+knob-random-sequence-stride = With random_distribution=sequence: each round begins as many blocks later as the list is long
+knob-zonemode = strided: zonesize bytes in a zone, then zoneskip bytes on to the next
+knob-zonesize = Bytes of I/O in a zone before the next one
+knob-zonerange = Length of a zone (default: zonesize)
+knob-zoneskip = Bytes between the end of a zone and the next
+knob-io-size = Bytes that a thread moves in one pass (default: the region)
+knob-number-ios = I/Os of a thread in one pass at most
+knob-offset-increment = Every thread has a region as large as the step's, thread i so many bytes later i times; without it the threads of a sequential pattern divide the region
+knob-thinktime = Pause of a thread after thinktime_blocks I/Os; a bare number is microseconds
+knob-thinktime-spin = Part of thinktime that keeps the CPU busy
+knob-thinktime-blocks = I/Os of a thread from one pause to the next
+knob-flow = Weight of a thread among those that run at once: I/Os are shared in the ratio of the weights
+knob-flow-id = Group of loads that share by flow
+knob-flow-sleep = Wait of a thread that is above its share before it looks again
+knob-sequence-modifier = the sequence modifier in `{ $text }` is not a number
+knob-sequence-modifier-help = write bytes between sequential I/Os (read:8k, read:-8k) or I/Os per random offset (randread:8)
+knob-sizes-for-three = `{ $text }` has more than three sizes
+knob-sizes-for-three-help = reads,writes,trims: e.g. 4k,8k
+knob-bsrange-help = e.g. 4k-64k
+knob-range-per-direction = one range per direction is not supported
+knob-not-a-range = `{ $text }` is not a range of block sizes
+knob-list-too-long = a list of blocks has at most { $max }
+knob-list-too-long-help = shorten it
+knob-zoned-help = percent of the I/Os and of the space, each 100 in all: zoned:50/5:30/15:20/80
+knob-zoned-abs-help = percent of the I/Os, 100 in all, and a size; 0 is the rest: zoned_abs:60/1g:40/0
+knob-not-zones = `{ $text }` are no zones
+knob-zones-per-direction = zones per direction are not supported
+knob-zones-sum = the shares in `{ $text }` do not add up to 100
+knob-unknown-sequencer = unknown sequencer `{ $text }`
+knob-unknown-zonemode = zonemode={ $text } is not supported
+knob-unknown-zonemode-help = none and strided are; for zoned drives run this job with fio
+knob-no-zone-size = strided zones need a size
+knob-no-zone-size-help = add zonesize=256m
+knob-thinktime-and-rate = thinktime and a rate cannot both hold: arrivals do not wait for pauses
+knob-thinktime-and-rate-help = leave out one of them
+knob-do-verify = 0: verified blocks are written and none is checked
+knob-buffer-pattern = Bytes that written data repeats: 0xdeadbeef, "text" or a number
+knob-zero-buffers = Written data is zeros
+knob-verify-as-crc32c = verify={ $word }: blocks carry a CRC-32C here
+knob-not-a-fill = `{ $text }` is no pattern of up to 512 bytes
+knob-not-a-fill-help = e.g. 0xdeadbeef, "text" or 90
 knob-empty-block = a block of 0 bytes moves nothing
 knob-empty-block-help = a multiple of 512, e.g. 4k
 knob-part-of-sector = { $bytes } bytes are not a multiple of 512
 knob-part-of-sector-help = whole sectors, e.g. 4k; through the page cache (direct=0) any size
-knob-bs-per-direction = `{ $text }`: one block size per direction is not supported
-knob-bs-per-direction-help = give one size, or measure reads and writes in two steps
-knob-split-per-direction = one split per direction is not supported
 knob-split-twice = block size { $bytes } is named twice
 knob-split-too-long = a split has at most 64 sizes
 knob-split-sum = the shares add up to { $sum } instead of 100 %
@@ -363,16 +406,12 @@ fio-two-rates = rate and rate_iops cannot both hold
 fio-two-rates-help = leave out one of them
 fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in all, { $iops } of these sizes
 fio-verify-backlog = blocks are verified once all of them are written
-fio-think = threads do not pause between I/Os
-fio-think-help = use rate_iops for an open loop
 fio-latency-target = the queue depth is not searched for a latency
 fio-latency-target-help = use a study file with a list of iodepth
 fio-commands = no commands are run from a job file
 fio-commands-help = run them yourself before and after
 fio-traces = traces are not replayed
 fio-traces-help = describe the load by rw, bs and iodepth
-fio-pages = data is incompressible by default
-fio-pages-help = use buffer_compress_percentage
 fio-nodes = a plan does not know the machine's nodes
 fio-nodes-help = name the CPUs with cpus_allowed
 fio-memory = memory is always local to its thread
@@ -381,24 +420,14 @@ fio-cpumask = CPUs are named by list
 fio-cpumask-help = use cpus_allowed=0-3
 fio-rate-min = a rate that cannot be sustained is reported, it does not end the step
 fio-rate-cycle = arrivals are kept one by one, not by window
-fio-bsrange = block sizes are named with their shares
-fio-bsrange-help = use bssplit=4k/50:64k/50
-fio-aligned = blocks are always aligned
 fio-full-queue = the queue is kept full
 fio-one-file = each target is one file
 fio-one-file-help = name the files in filename=a:b
 fio-filesize = the file is as large as its region
 fio-filesize-help = use size
-fio-shared-region = threads of a target share its region
-fio-shared-region-help = write one section per region
-fio-mixed-pattern = an access pattern is random or sequential
-fio-mixed-pattern-help = use two sections
-fio-wait-for = steps run in the order of the file
-fio-wait-for-help = use stonewall
 fio-kb-base = 4k is always 4096 bytes
 fio-kb-base-help = remove it and write sizes as 4k
-fio-do-verify = with verify set, reads are always checked
-fio-verify-fatal = a block that is wrong is counted and shown
+fio-verify-fatal = a block that is wrong is counted and shown, and the step goes on
 fio-max-latency = a slow I/O is recorded, it does not end the step
 fio-mounted = mounted drives are never written
 fio-mounted-help = use a file on it, or another drive
@@ -411,6 +440,20 @@ fio-ignore-error = every error is counted and shown
 fio-no-equivalent = Fathom has no equivalent
 fio-no-equivalent-help = remove it, or run this job with fio
 
+fio-think-issue = I/Os are counted as they complete
+fio-think-time = pauses are counted by I/Os, not by time
+fio-think-time-help = use thinktime_blocks
+fio-verify-async = blocks are checked by the thread that read them
+fio-verify-whole = a block is checked as a whole
+fio-fill-device = a file system is not filled until it has no space
+fio-fill-device-help = give the size of the file
+fio-wait-for = no section before this one is called { $name }
+fio-wait-for-help = name an earlier section
+fio-wait-for-one = { $name } runs beside { $beside }: waiting for one of them alone is not supported
+fio-wait-for-one-help = let { $beside } have a stonewall or a wait_for too, or use startdelay
+fio-never-runs = [{ $section }] never runs: exit_what=all of [{ $by }] ends the run
+fio-exit-what = exit_what={ $word } is not known
+fio-exit-what-help = group, stonewall or all
 fio-not-supported = fio's `{ $key }` is not supported: { $why }
 fio-machine-word = a plan does not depend on the machine
 fio-machine-word-help = write the number itself
@@ -446,7 +489,7 @@ fio-several-directories = several directories are not supported
 fio-no-file = filename names no file
 fio-no-file-help = e.g. filename=a:b
 fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own
-fio-direct-and-buffered = direct and buffered say the same twice
+fio-direct-and-buffered = direct and buffered contradict each other
 fio-direct-and-buffered-help = keep one
 fio-not-a-time = runtime: `{ $text }` is not a time
 fio-not-a-time-help = e.g. 30 or 30s
@@ -455,15 +498,12 @@ fio-time-based-help = add runtime=30s
 fio-no-effect = { $key } has no effect with { $with }
 fio-ends-after-size = without time_based a job ends after its size (however long that takes), as in fio
 fio-ends-after-size-or-runtime = without time_based a job ends after its size (or its runtime), as in fio
-fio-io-size = io_size is supported only as a whole multiple of size
-fio-io-size-help = give size and a multiple of it, or use time_based with runtime
 fio-not-a-rate = rate_iops: this is not a rate
 fio-rate-help = e.g. rate_iops=1000, or rate_iops=700,300 for rwmixread=70
 fio-rates-against-mix = these rates make { $given } reads, the mix asks for { $mix }
 fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the step; latency counts from the intended start
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
 fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
-fio-sequential-jobs = fio starts all sequential jobs of a file at the same offset; Fathom gives each thread a part of its own
 fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
 fio-invalidate = fio drops the file's cached pages before it starts (invalidate); Fathom does not
 fio-verify = verify: Fathom's blocks have a format of their own, not fio's

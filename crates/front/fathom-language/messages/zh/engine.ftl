@@ -91,6 +91,8 @@ engine-placement-on-cpus-help = 请指定存在、在线且允许本进程使用
 engine-verify = verify=crc32c
 engine-verify-blocks = 块要能描述自身，其大小必须是 { $multiple } 字节的整数倍，且最多有 { $sizes } 种大小
 engine-verify-blocks-help = 请选择其他块大小
+engine-verify-order = 块按位置区分，因此每个 I/O 必须是一个块
+engine-verify-order-help = 请使用一种块大小，步幅、区和大小均为其整数倍
 engine-verify-trims = 被 trim 的或从未写入的数据无法读回校验
 engine-verify-trims-help = 请去掉 trim，并使用真实引擎
 

@@ -11,6 +11,8 @@ activity-sanitizing-done = { $target } 正在自行清除（Sanitize），已 { 
 activity-discarded = { $target } 上已丢弃（discard）{ $done }
 activity-discarded-of = { $target } 上已丢弃（discard）{ $done }，共 { $total }
 
+target-must-exist = 目标 { $target } 不存在，而 allow_file_create=0 不允许新建
+target-must-exist-help = 请指定已有的文件或设备，或去掉 allow_file_create
 target-missing = 目标 { $target } 不存在，其所在目录也不存在
 target-missing-help = 请指定已有的文件、用于新建测试文件的目录，或块设备
 target-no-match = 没有目标与 { $name } 匹配

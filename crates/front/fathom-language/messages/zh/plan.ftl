@@ -91,15 +91,58 @@ knob-share-of-target = `{ $text }`：这里不支持目标的比例
 knob-share-of-target-help = 请以字节给出大小，例如 20g
 knob-binary-unit = `{ $text }` 被读作 { $bytes } 字节：k、m、g 为 1024 的幂
 knob-unknown-workload = 未知的负载 `{ $text }`
-knob-sequence-modifier = 不支持 `{ $text }` 中 fio 的顺序修饰
-knob-sequence-modifier-help = 请写 `{ $word }`
+knob-group-order = 顺序与大小
+knob-group-pacing = 停顿与份额
+knob-bsrange = 从一个范围中抽取块大小，例如 4k-64k：为最小值的整数倍
+knob-bs-unaligned = 与 bsrange 合用：大小可为任意字节数
+knob-blockalign = 随机偏移是它的整数倍，而不是块大小的整数倍
+knob-rw-sequencer = 与 rw=randread:N 合用：sequential（每个 I/O 紧接上一个）或 identical（再次访问同一偏移）
+knob-percentage-random = 随机模式中位于随机偏移的 I/O 的比例；其余紧接前一个 I/O
+knob-random-sequence-stride = 与 random_distribution=sequence 合用：每一轮后移列表长度个块
+knob-zonemode = strided：在一个区内访问 zonesize 字节，然后跳过 zoneskip 字节到下一个区
+knob-zonesize = 到下一个区之前在一个区内的 I/O 字节数
+knob-zonerange = 区的长度（默认：zonesize）
+knob-zoneskip = 一个区的末尾到下一个区之间的字节数
+knob-io-size = 一个线程在一遍中传输的字节数（默认：整个区域）
+knob-number-ios = 一个线程在一遍中最多的 I/O 数
+knob-offset-increment = 每个线程的区域与步骤的一样大，第 i 个线程依次后移这么多字节；不设时顺序模式的线程平分区域
+knob-thinktime = 线程每 thinktime_blocks 个 I/O 之后的停顿；无单位的数为微秒
+knob-thinktime-spin = thinktime 中让 CPU 忙等的部分
+knob-thinktime-blocks = 两次停顿之间一个线程的 I/O 数
+knob-flow = 线程在同时运行者中的权重：I/O 按权重之比分配
+knob-flow-id = 按 flow 分配的负载所属的组
+knob-flow-sleep = 超出份额的线程再次查看之前的等待
+knob-sequence-modifier = `{ $text }` 中的顺序修饰不是数
+knob-sequence-modifier-help = 请写顺序 I/O 之间的字节数（read:8k、read:-8k）或每个随机偏移的 I/O 数（randread:8）
+knob-sizes-for-three = `{ $text }` 多于三种大小
+knob-sizes-for-three-help = 读,写,trim：例如 4k,8k
+knob-bsrange-help = 例如 4k-64k
+knob-range-per-direction = 不支持读写各用一个范围
+knob-not-a-range = `{ $text }` 不是块大小的范围
+knob-list-too-long = 块列表最多 { $max } 个
+knob-list-too-long-help = 请缩短它
+knob-zoned-help = I/O 与空间的百分比，各自合计 100：zoned:50/5:30/15:20/80
+knob-zoned-abs-help = I/O 的百分比（合计 100）与大小；0 为其余部分：zoned_abs:60/1g:40/0
+knob-not-zones = `{ $text }` 不是区
+knob-zones-per-direction = 不支持读写各用一组区
+knob-zones-sum = `{ $text }` 中的比例合计不是 100
+knob-unknown-sequencer = 未知的 sequencer `{ $text }`
+knob-unknown-zonemode = 不支持 zonemode={ $text }
+knob-unknown-zonemode-help = 支持 none 和 strided；分区盘请用 fio 运行此作业
+knob-no-zone-size = strided 区需要大小
+knob-no-zone-size-help = 请加上 zonesize=256m
+knob-thinktime-and-rate = thinktime 与速率不能同时成立：到达不等待停顿
+knob-thinktime-and-rate-help = 请去掉其中之一
+knob-do-verify = 0：写入带校验的块，但不检查
+knob-buffer-pattern = 写入数据重复的字节：0xdeadbeef、"文本" 或一个数
+knob-zero-buffers = 写入的数据为零
+knob-verify-as-crc32c = verify={ $word }：此处的块带有 CRC-32C
+knob-not-a-fill = `{ $text }` 不是最多 512 字节的模式
+knob-not-a-fill-help = 例如 0xdeadbeef、"文本" 或 90
 knob-empty-block = 0 字节的块不传输任何数据
 knob-empty-block-help = 512 的倍数，例如 4k
 knob-part-of-sector = { $bytes } 字节不是 512 的倍数
 knob-part-of-sector-help = 完整的扇区，例如 4k；经页缓存（direct=0）可用任意大小
-knob-bs-per-direction = `{ $text }`：不支持读写各用一种块大小
-knob-bs-per-direction-help = 请给出一种大小，或分两个步骤测量读和写
-knob-split-per-direction = 不支持读写各用一种划分
 knob-split-twice = 块大小 { $bytes } 出现两次
 knob-split-too-long = 一个划分最多 64 种大小
 knob-split-sum = 各占比之和为 { $sum }，而不是 100 %
@@ -357,16 +400,12 @@ fio-two-rates = rate 与 rate_iops 不能同时使用
 fio-two-rates-help = 请去掉其中一个
 fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }，按这些块大小为 { $iops }
 fio-verify-backlog = 全部写完后才校验各块
-fio-think = 线程在 I/O 之间不停顿
-fio-think-help = 开环负载请使用 rate_iops
 fio-latency-target = 不会为延时目标搜索队列深度
 fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
 fio-commands = 不从作业文件运行命令
 fio-commands-help = 请在前后自行运行
 fio-traces = 不回放轨迹
 fio-traces-help = 请用 rw、bs 和 iodepth 描述负载
-fio-pages = 数据默认不可压缩
-fio-pages-help = 请使用 buffer_compress_percentage
 fio-nodes = 计划不知道机器有哪些节点
 fio-nodes-help = 请用 cpus_allowed 指定 CPU
 fio-memory = 内存总是位于线程本地
@@ -375,23 +414,13 @@ fio-cpumask = CPU 以列表指定
 fio-cpumask-help = 请使用 cpus_allowed=0-3
 fio-rate-min = 达不到的速率会被报告，不会结束步骤
 fio-rate-cycle = 到达逐个保持，不按窗口
-fio-bsrange = 块大小连同其占比一起指定
-fio-bsrange-help = 请使用 bssplit=4k/50:64k/50
-fio-aligned = 块总是对齐的
 fio-full-queue = 队列保持填满
 fio-one-file = 每个目标是一个文件
 fio-one-file-help = 请用 filename=a:b 指定文件
 fio-filesize = 文件与其区域一样大
 fio-filesize-help = 请使用 size
-fio-shared-region = 同一目标的线程共享其区域
-fio-shared-region-help = 请为每个区域写一个小节
-fio-mixed-pattern = 访问模式要么随机，要么顺序
-fio-mixed-pattern-help = 请使用两个小节
-fio-wait-for = 步骤按文件中的顺序运行
-fio-wait-for-help = 请使用 stonewall
 fio-kb-base = 4k 总是 4096 字节
 fio-kb-base-help = 请去掉它，并把大小写成 4k 的形式
-fio-do-verify = 设置了 verify 时，读取总会校验
 fio-verify-fatal = 错误的块会被计数并显示
 fio-max-latency = 慢 I/O 会被记录，不会结束步骤
 fio-mounted = 从不写入已挂载的盘
@@ -405,6 +434,20 @@ fio-ignore-error = 每个错误都会被计数并显示
 fio-no-equivalent = Fathom 没有对应功能
 fio-no-equivalent-help = 请去掉它，或用 fio 运行该作业
 
+fio-think-issue = I/O 在完成时计数
+fio-think-time = 停顿按 I/O 数计，不按时间计
+fio-think-time-help = 请用 thinktime_blocks
+fio-verify-async = 块由读取它的线程校验
+fio-verify-whole = 块作为整体校验
+fio-fill-device = 不会把文件系统写到没有空间为止
+fio-fill-device-help = 请给出文件大小
+fio-wait-for = 此前没有名为 { $name } 的节
+fio-wait-for-help = 请写出前面某一节的名称
+fio-wait-for-one = { $name } 与 { $beside } 同时运行：不支持只等待其中之一
+fio-wait-for-one-help = 给 { $beside } 也加上 stonewall 或 wait_for，或使用 startdelay
+fio-never-runs = [{ $section }] 永远不会运行：[{ $by }] 的 exit_what=all 结束整个运行
+fio-exit-what = 未知的 exit_what={ $word }
+fio-exit-what-help = group、stonewall 或 all
 fio-not-supported = 不支持 fio 的 `{ $key }`：{ $why }
 fio-machine-word = 计划不依赖于机器
 fio-machine-word-help = 请直接写数字
@@ -440,7 +483,7 @@ fio-several-directories = 不支持多个目录
 fio-no-file = filename 没有指定文件
 fio-no-file-help = 例如 filename=a:b
 fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件
-fio-direct-and-buffered = direct 与 buffered 重复说明同一件事
+fio-direct-and-buffered = direct 与 buffered 相互矛盾
 fio-direct-and-buffered-help = 请保留其一
 fio-not-a-time = runtime：`{ $text }` 不是时间
 fio-not-a-time-help = 例如 30 或 30s
@@ -449,15 +492,12 @@ fio-time-based-help = 请加上 runtime=30s
 fio-no-effect = { $key } 在 { $with } 下不起作用
 fio-ends-after-size = 没有 time_based 时，作业在访问完 size 后结束（无论用时多久），与 fio 相同
 fio-ends-after-size-or-runtime = 没有 time_based 时，作业在访问完 size 或到达 runtime 后结束，与 fio 相同
-fio-io-size = io_size 只支持 size 的整数倍
-fio-io-size-help = 请给出 size 及其整数倍，或使用 time_based 加 runtime
 fio-not-a-rate = rate_iops：这不是速率
 fio-rate-help = 例如 rate_iops=1000，或在 rwmixread=70 时 rate_iops=700,300
 fio-rates-against-mix = 这些速率使读占 { $given }，而混合比例要求 { $mix }
 fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤的 { $total }；延时从预定开始时刻算起
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
 fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
-fio-sequential-jobs = fio 让同一文件的所有顺序作业从同一偏移开始；Fathom 给每个线程各自的一段
 fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
 fio-invalidate = fio 在开始前丢弃文件的页缓存（invalidate）；Fathom 不会
 fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式

@@ -110,6 +110,8 @@ fn workload(
         verify,
         direct: if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") },
         durability: durability(options),
+        order: fathom_plan::IoOrder::default(),
+        fill: Vec::new(),
     })
 }
 

@@ -39,6 +39,8 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(threads, queue_depth),
         engine: EngineSpec { name: EngineName::Libaio, mode: Mode::Interrupt, ..EngineSpec::default() },

@@ -31,6 +31,8 @@ pub(super) struct Use {
     end_bytes: u64,
     writes: bool,
     sized: bool,
+    /// It is not to be made.
+    must_exist: bool,
     /// Filled by a step of the plan, not by us beforehand.
     pub(super) filled_by_step: bool,
 }
@@ -52,7 +54,12 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
             }
             let entry = uses.entry(target.clone()).or_default();
             let region = step.workload.region;
-            entry.end_bytes = entry.end_bytes.max(region.offset_bytes + region.size_bytes.unwrap_or(0));
+            let others = u64::from(step.load.threads.saturating_sub(1));
+            let later_bytes = step.workload.order.thread_offset_bytes.unwrap_or(0).saturating_mul(others);
+            let end_bytes =
+                region.offset_bytes.saturating_add(region.size_bytes.unwrap_or(0)).saturating_add(later_bytes);
+            entry.end_bytes = entry.end_bytes.max(end_bytes);
+            entry.must_exist |= step.role.must_exist;
             entry.sized |= region.size_bytes.is_some();
             entry.writes |= step.workload.mix.is_destructive();
             entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
@@ -89,6 +96,9 @@ pub(super) fn look_at(target: &TargetId, path: &Path, used: Use, permit: &Permit
         }
         Ok(meta) => Err(TargetError::Kind { target: target.clone(), kind: kind_of(&meta) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if used.must_exist {
+                return Err(TargetError::MustExist { target: target.clone() });
+            }
             if !folder_of(path).is_dir() {
                 return Err(TargetError::Missing { target: target.clone() });
             }

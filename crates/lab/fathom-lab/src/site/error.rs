@@ -13,6 +13,11 @@ use super::bind::SPARE_BYTES;
 /// Why a target cannot be measured. Nothing was written when this is returned.
 #[derive(Debug)]
 pub enum TargetError {
+    /// It does not exist, and its step asks for no file to be made.
+    MustExist {
+        /// As named.
+        target: TargetId,
+    },
     /// The name leads nowhere.
     Missing {
         /// The target, as the plan names it.
@@ -89,6 +94,7 @@ fn name(target: &TargetId) -> String {
 impl Say for TargetError {
     fn message(&self) -> Message {
         match self {
+            TargetError::MustExist { target } => msg!("target-must-exist", target = name(target)),
             TargetError::Missing { target } => msg!("target-missing", target = name(target)),
             TargetError::NoMatch { name, .. } => msg!("target-no-match", name = name),
             TargetError::Kind { target, kind } => msg!("target-kind", target = name(target), kind = kind),
@@ -115,6 +121,7 @@ impl Say for TargetError {
 
     fn help(&self) -> Option<Message> {
         Some(match self {
+            TargetError::MustExist { .. } => msg!("target-must-exist-help"),
             TargetError::Missing { .. } => msg!("target-missing-help"),
             TargetError::NoMatch { help, .. } => help.clone(),
             TargetError::Kind { .. } => msg!("target-kind-help"),

@@ -83,6 +83,8 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
             verify: None,
             direct,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(1, 8),
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.

@@ -24,6 +24,8 @@ pub(crate) fn step(index: u32) -> Step {
             verify: None,
             direct: true,
             durability: fathom_plan::Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load {
             rate: Some(Rate { iops: 0.1 + 0.2, process: RateProcess::Poisson }),

@@ -35,6 +35,8 @@ fn step(ramp_ms: u64, window_ms: u64) -> Step {
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load { batch_submit: Some(8), ..Load::closed(4, 8) },
         engine: EngineSpec { name: EngineName::Null, ..EngineSpec::default() },

@@ -71,6 +71,8 @@ pub(crate) fn step_on(path: &Path, engine: EngineName) -> Step {
             verify: None,
             direct: true,
             durability: Durability::default(),
+            order: fathom_plan::IoOrder::default(),
+            fill: Vec::new(),
         },
         load: Load::closed(1, 8),
         engine: EngineSpec { name: engine, ..EngineSpec::default() },

@@ -5,6 +5,8 @@ mod conditions;
 mod engine;
 mod length;
 mod load;
+mod order;
+mod pacing;
 mod workload;
 
 use fathom_message::{Message, msg};
@@ -19,9 +21,11 @@ pub struct KnobGroup {
     pub knobs: &'static [KnobSpec],
 }
 
-static TABLE: [KnobGroup; 5] = [
+static TABLE: [KnobGroup; 7] = [
     KnobGroup { title: msg!("knob-group-workload"), knobs: workload::ROWS },
+    KnobGroup { title: msg!("knob-group-order"), knobs: order::ROWS },
     KnobGroup { title: msg!("knob-group-load"), knobs: load::ROWS },
+    KnobGroup { title: msg!("knob-group-pacing"), knobs: pacing::ROWS },
     KnobGroup { title: msg!("knob-group-engine"), knobs: engine::ROWS },
     KnobGroup { title: msg!("knob-group-length"), knobs: length::ROWS },
     KnobGroup { title: msg!("knob-group-conditions"), knobs: conditions::ROWS },

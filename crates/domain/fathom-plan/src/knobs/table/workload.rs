@@ -8,7 +8,8 @@ use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
 use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
-use crate::step::{EngineName, Pattern, Step, Verify};
+use crate::io_order::{numbers, zones_word};
+use crate::step::{BlockSize, EngineName, Pattern, Step, Verify};
 
 pub(super) static ROWS: &[KnobSpec] = &[
     knob(
@@ -17,10 +18,11 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "randread",
         msg!("knob-rw"),
         |k, v| {
-            k.rw = Some(parse::parse_rw(v)?);
+            let (rw, modifier) = parse::parse_rw(v)?;
+            (k.rw, k.modifier) = (Some(rw), modifier);
             Ok(())
         },
-        |s| Some(s.workload.read_write().to_string()),
+        |s| Some(rw_word(s)),
     )
     .aliases(&["readwrite"])
     .fio(Fio::SAME.aliases(&["readwrite"]))
@@ -72,14 +74,12 @@ pub(super) static ROWS: &[KnobSpec] = &[
         msg!("knob-bs"),
         |k, v| {
             let (sizes, note) = parse::parse_bs(v)?;
-            k.block_sizes = Some(sizes);
+            [k.block_sizes, k.write_sizes, k.trim_sizes] = sizes;
+            k.size_range = None;
             k.remark(note);
             Ok(())
         },
-        |s| match s.workload.block_sizes[..] {
-            [one] => Some(format_block(one.bytes.into())),
-            _ => None,
-        },
+        |s| by_op(s, false),
     )
     .aliases(&["blocksize", "block_size"])
     .fio(Fio::SAME.aliases(&["blocksize"]))
@@ -91,11 +91,12 @@ pub(super) static ROWS: &[KnobSpec] = &[
         msg!("knob-bssplit"),
         |k, v| {
             let (sizes, note) = parse::parse_bssplit(v)?;
-            k.block_sizes = Some(sizes);
+            [k.block_sizes, k.write_sizes, k.trim_sizes] = sizes;
+            k.size_range = None;
             k.remark(note);
             Ok(())
         },
-        |s| (s.workload.block_sizes.len() > 1).then(|| split(s)),
+        |s| by_op(s, true),
     )
     .fio(Fio::SAME)
     .flag(Flag::new("bssplit")),
@@ -123,7 +124,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| match s.workload.pattern {
             Pattern::Zipf { theta } => Some(format!("zipf:{theta}")),
             Pattern::Hotspot { access_pct, space_pct } => Some(format!("hotspot:{access_pct}/{space_pct}")),
-            Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => None,
+            Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => parts_of_region(s),
         },
     )
     .aliases(&["distribution"])
@@ -216,17 +217,59 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "crc32c",
         msg!("knob-verify"),
         |k, v| {
-            k.verify = Some(parse::parse_verify(v)?);
+            let (verify, note) = parse::parse_verify(v, k.packed)?;
+            k.verify = Some(verify);
+            k.remark(note);
             Ok(())
         },
         |s| {
             s.workload.verify.map(|verify| match verify {
-                Verify::Crc32c => "crc32c".to_owned(),
+                Verify::Crc32c | Verify::Crc32cWritten => "crc32c".to_owned(),
             })
         },
     )
     .fio(Fio::SAME)
     .flag(Flag::new("verify").default("none")),
+    knob(
+        "do_verify",
+        Kind::Switch,
+        "0",
+        msg!("knob-do-verify"),
+        |k, v| {
+            k.checks_written = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.verify.filter(|verify| !verify.checks()).map(|_| "0".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "buffer_pattern",
+        Kind::Word,
+        "0xdeadbeef",
+        msg!("knob-buffer-pattern"),
+        |k, v| {
+            k.fill = Some(parse::parse_fill(v)?);
+            Ok(())
+        },
+        |s| (!s.workload.fill.is_empty()).then(|| hexadecimal(&s.workload.fill)),
+    )
+    .aliases(&["verify_pattern"])
+    .fio(Fio::SAME.aliases(&["verify_pattern"])),
+    knob(
+        "zero_buffers",
+        Kind::Switch,
+        "1",
+        msg!("knob-zero-buffers"),
+        |k, v| {
+            if flag(v)? {
+                k.fill = Some(vec![0]);
+            }
+            Ok(())
+        },
+        // buffer_pattern says it.
+        |_| None,
+    )
+    .fio(Fio::SAME.never_written()),
     knob(
         "direct",
         Kind::Switch,
@@ -322,9 +365,58 @@ fn repeats(step: &Step) -> bool {
     step.workload.pattern == Pattern::RandomRepeat
 }
 
-fn split(step: &Step) -> String {
-    let parts = step.workload.block_sizes.iter().map(|b| format!("{}/{}", format_block(b.bytes.into()), b.share_pct));
-    parts.collect::<Vec<_>>().join(":")
+/// fio's word with its sequence modifier.
+fn rw_word(step: &Step) -> String {
+    let (word, order) = (step.workload.read_write(), &step.workload.order);
+    match order.runs {
+        Some(runs) => format!("{word}:{}", runs.ios),
+        None if order.stride_bytes < 0 => format!("{word}:-{}", format_block(order.stride_bytes.unsigned_abs())),
+        None if order.stride_bytes > 0 => format!("{word}:{}", format_block(order.stride_bytes.unsigned_abs())),
+        None => word.to_string(),
+    }
+}
+
+/// The sizes of reads, writes and trims, where they are splits or where none is; those that are drawn from a range stand
+/// elsewhere.
+fn by_op(step: &Step, as_split: bool) -> Option<String> {
+    let (workload, order) = (&step.workload, &step.workload.order);
+    let is_split = workload.block_sizes.len() > 1
+        || [&order.write_sizes, &order.trim_sizes]
+            .iter()
+            .any(|sizes| sizes.as_ref().is_some_and(|sizes| sizes.len() > 1));
+    if order.range.is_some() || is_split != as_split {
+        return None;
+    }
+    let first = &workload.block_sizes;
+    let writes = order.write_sizes.as_ref().unwrap_or(first);
+    let trims = order.trim_sizes.as_ref().unwrap_or(writes);
+    if writes == first && trims == first {
+        return Some(split(first));
+    }
+    let all = if trims == writes { vec![first, writes] } else { vec![first, writes, trims] };
+    Some(all.into_iter().map(|sizes| split(sizes)).collect::<Vec<_>>().join(","))
+}
+
+fn split(sizes: &[BlockSize]) -> String {
+    match sizes {
+        [one] => format_block(one.bytes.into()),
+        _ => {
+            let parts = sizes.iter().map(|b| format!("{}/{}", format_block(b.bytes.into()), b.share_pct));
+            parts.collect::<Vec<_>>().join(":")
+        }
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("0x{digits}")
+}
+
+/// Zones and lists of blocks, in fio's words.
+fn parts_of_region(step: &Step) -> Option<String> {
+    let order = &step.workload.order;
+    let zones = (!order.zones.is_empty()).then(|| zones_word(&order.zones));
+    zones.or_else(|| order.list.as_ref().map(|list| format!("sequence:{}", numbers(&list.blocks))))
 }
 
 /// fio has no hotspot; two zones are the same.
@@ -334,7 +426,7 @@ fn fio_distribution(step: &Step) -> Option<String> {
         Pattern::Hotspot { access_pct, space_pct } => {
             Some(format!("zoned:{access_pct}/{space_pct}:{}/{}", 100 - access_pct, 100 - space_pct))
         }
-        Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => None,
+        Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => parts_of_region(step),
     }
 }
 

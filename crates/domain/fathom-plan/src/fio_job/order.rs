@@ -1,0 +1,129 @@
+//! Which jobs run at once, which after others, and which end others: `stonewall`, `wait_for`, `exitall`.
+
+use std::collections::BTreeMap;
+
+use fathom_message::{Message, msg};
+
+use super::ini::Source;
+use super::{Job, job};
+use crate::error::SourceError;
+use crate::knobs::push_note;
+use crate::role::Ends;
+use crate::step::Step;
+
+/// Parts the jobs: what is in one part runs at once, once the part before is over. Jobs that an `exit_what=all` keeps from
+/// ever running are left out, with a note.
+pub(super) fn parts<'j, 'a>(
+    source: &Source<'_>,
+    jobs: &'j [Job<'a>],
+    notes: &mut Vec<Message>,
+) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
+    let mut walled: Vec<Vec<&Job<'_>>> = Vec::new();
+    for (i, job) in jobs.iter().enumerate() {
+        if i == 0 || job::flag(source, &job.keys, "stonewall", false)? {
+            walled.push(Vec::new());
+        }
+        walled.last_mut().expect("the first job opens a part").push(job);
+    }
+    let mut parts = Vec::new();
+    let mut ended_by: Option<String> = None;
+    for part in walled {
+        if let Some(by) = &ended_by {
+            for job in &part {
+                push_note(notes, msg!("fio-never-runs", section = &job.section.name, by = by.clone()));
+            }
+            continue;
+        }
+        for job in &part {
+            if exit_of(source, job)? == Some(Exit::All) {
+                ended_by = Some(job.section.name.clone());
+            }
+        }
+        parts.extend(by_waiting(source, &part)?);
+    }
+    Ok(parts)
+}
+
+/// Parts jobs further where they wait for others. Only a wait for all that runs before can be done so.
+fn by_waiting<'j, 'a>(source: &Source<'_>, part: &[&'j Job<'a>]) -> Result<Vec<Vec<&'j Job<'a>>>, SourceError> {
+    let mut level_of: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut levels: Vec<Vec<&Job<'_>>> = Vec::new();
+    for &job in part {
+        let level = match job.keys.get("wait_for") {
+            None => 0,
+            Some(entry) => {
+                let name = entry.value.as_deref().unwrap_or_default();
+                let waited = level_of.get(name).copied().ok_or_else(|| {
+                    let message = msg!("fio-wait-for", name = name.to_owned());
+                    source.error(entry.value_span.clone(), message, Some(msg!("fio-wait-for-help")))
+                })?;
+                waited + 1
+            }
+        };
+        level_of.insert(&job.section.name, level);
+        if level == levels.len() {
+            levels.push(Vec::new());
+        }
+        levels[level].push(job);
+    }
+    for waiting in levels.iter().skip(1).flatten() {
+        let (Some(entry), Some(level)) = (waiting.keys.get("wait_for"), level_of.get(waiting.section.name.as_str()))
+        else {
+            continue;
+        };
+        if levels[level - 1].len() > 1 {
+            let beside = levels[level - 1].iter().find(|job| Some(job.section.name.as_str()) != entry.value.as_deref());
+            let beside = beside.map_or(String::new(), |job| job.section.name.clone());
+            let name = entry.value.clone().unwrap_or_default();
+            let message = msg!("fio-wait-for-one", name = name, beside = beside.clone());
+            let help = msg!("fio-wait-for-one-help", beside = beside);
+            return Err(source.error(entry.value_span.clone(), message, Some(help)));
+        }
+    }
+    Ok(levels)
+}
+
+/// Which jobs end with this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    Group,
+    Stonewall,
+    All,
+}
+
+fn exit_of(source: &Source<'_>, job: &Job<'_>) -> Result<Option<Exit>, SourceError> {
+    let Some(entry) = job.keys.get("exit_what") else {
+        return Ok(job::flag(source, &job.keys, "exitall", false)?.then_some(Exit::Group));
+    };
+    match entry.value.as_deref() {
+        Some("group") => Ok(Some(Exit::Group)),
+        Some("stonewall") => Ok(Some(Exit::Stonewall)),
+        Some("all") => Ok(Some(Exit::All)),
+        other => {
+            let what = msg!("fio-exit-what", word = other.unwrap_or_default().to_owned());
+            Err(source.error(entry.value_span.clone(), what, Some(msg!("fio-exit-what-help"))))
+        }
+    }
+}
+
+/// Says of each step of a part which others end with it.
+pub(super) fn exits(
+    source: &Source<'_>,
+    classes: &[Vec<&Job<'_>>],
+    streams: &mut [(String, Step)],
+) -> Result<(), SourceError> {
+    // fio's groups begin at new_group.
+    let mut groups = Vec::new();
+    let mut group = 0;
+    for class in classes {
+        group += u32::from(job::flag(source, &class[0].keys, "new_group", false)?);
+        groups.push(group);
+    }
+    for (at, class) in classes.iter().enumerate() {
+        let Some(exit) = exit_of(source, class[0])? else { continue };
+        let with = |other: &usize| *other != at && (exit != Exit::Group || groups[*other] == groups[at]);
+        let streams_with = (0..classes.len()).filter(with).map(|other| other as u32).collect();
+        streams[at].1.role.ends = Some(Ends { streams: streams_with });
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""How many of fio's own example jobs Fathom takes, and whether it then does what fio does.
+
+    fio_examples.py FOLDER [--fathom PATH] [--run] [--only NAME]
+
+FOLDER holds fio's `examples/*.fio`. Without --run each job is only planned: a row says "planned", or the key and line at
+which it is refused. With --run each job is also run by fio and by Fathom on small files of a temporary folder, with sizes,
+runtimes and delays cut down, and the I/Os, bytes and syncs of both are compared where the job is finite.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Engines of fio that Fathom has, under all of fio's names for them.
+ENGINES = {"libaio", "io_uring", "io_uring_cmd", "psync", "sync", "vsync", "pvsync", "pvsync2", "mmap", "null"}
+SIZES = {"size", "filesize", "io_size", "offset", "offset_increment", "zonesize", "zoneskip", "zonerange"}
+# For jobs that take words from the environment.
+VARIABLES = {"FIO_BS": "4k", "FIO_RW": "randread", "FIO_IODEPTH": "2"}
+UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def engines_of(text):
+    return set(re.findall(r"^\s*ioengine\s*=\s*([^\s;#]+)", text, re.M))
+
+
+def smaller(text):
+    """A size that fits a small file."""
+    match = re.fullmatch(r"(\d+)([kmgt]?)(?:i?b)?", text.strip().lower())
+    if not match:
+        return text
+    size = int(match[1]) * UNITS[match[2]]
+    if size >= 1 << 30:
+        size //= 1024
+    elif size >= 16 << 20:
+        size //= 64
+    return str(max(size, 4096) // 4096 * 4096 if size >= 4096 else size)
+
+
+def small_job(text):
+    """The job with its files in the current folder, small, and short."""
+    lines, has_size = [], bool(re.search(r"^\s*(size|filesize)\s*=", text, re.M))
+    for line in text.splitlines():
+        bare = re.split(r"[;#]", line)[0].strip()
+        key, _, value = (part.strip() for part in bare.partition("="))
+        if bare.startswith("[") and bare != "[global]" and not has_size and "[global]" not in text:
+            lines += [bare, "size=8m"]
+            continue
+        if bare == "[global]" and not has_size:
+            lines += [bare, "size=8m"]
+            continue
+        if not bare or key in ("directory", "fallocate"):
+            continue
+        if key == "filename" and value not in ("/dev/null", "/dev/zero"):
+            value = os.path.basename(value.replace("\\:", "-"))
+        elif key in SIZES:
+            value = smaller(value)
+        elif key in ("runtime", "timeout"):
+            value = "2"
+        elif key in ("ss_dur", "ss_ramp", "steadystate_duration", "steadystate_ramp_time", "steadystate_check_interval"):
+            value = "1"
+        elif key == "startdelay":
+            value = f"{int(value) * 5}ms"
+        elif key == "numjobs":
+            value = str(min(int(value), 3))
+        elif key == "loops":
+            value = str(min(int(value), 20))
+        elif key == "rate" and int(value.split(",")[0]) < 10_000:
+            value = ",".join(str(int(part) * 1000) for part in value.split(","))
+        elif key == "ratemin":
+            value = "1"
+        elif key == "rate_iops" and int(value) < 100:
+            value = "500"
+        lines.append(f"{key}={value}" if value else bare)
+    return "\n".join(lines) + "\n"
+
+
+def is_finite(text):
+    """Whether sizes end the job, not a time or another job."""
+    return not re.search(r"^(time_based|runtime|timeout|exitall|exit_what|flow)\b", text, re.M)
+
+
+def run(command, folder, seconds=30):
+    env = {**os.environ, **VARIABLES}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=seconds)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refusal(stderr):
+    """Key and line of the first error."""
+    lines = stderr.splitlines()
+    what = next((line for line in lines if line.startswith("error")), "failed").removeprefix("error: ")
+    place = next((m[1] for line in lines if (m := re.search(r"\.fio:(\d+):\d+", line))), "")
+    return f"{what}" + (f" (line {place})" if place else "")
+
+
+def counts(result, directions):
+    """I/Os, bytes and syncs of all jobs together."""
+    total = {"ios": 0, "bytes": 0, "syncs": 0}
+    for job in result["jobs"]:
+        for direction in directions:
+            total["ios"] += job.get(direction, {}).get("total_ios", 0)
+            total["bytes"] += job.get(direction, {}).get("io_bytes", 0)
+        total["syncs"] += job.get("sync", {}).get("total_ios", 0)
+    return total
+
+
+def result_of(command, folder):
+    try:
+        code, out, err = run(command, folder)
+    except subprocess.TimeoutExpired:
+        return None, "took longer than 30 s"
+    if "{" not in out:
+        return None, refusal(err) if "error" in err else (err or out).strip().splitlines()[0] if err or out else f"exit {code}"
+    result = json.loads(out[out.index("{") : out.rindex("}") + 1])
+    failed = [job["jobname"] for job in result["jobs"] if job.get("error")]
+    return result, f"jobs with errors: {', '.join(failed)}" if failed else ""
+
+
+def both(fathom, text):
+    """What fio and Fathom count, and a word on it."""
+    job = small_job(text)
+    with tempfile.TemporaryDirectory(prefix="fio-examples-") as top:
+        folders = [os.path.join(top, name) for name in ("fio", "fathom")]
+        for folder in folders:
+            os.mkdir(folder)
+            with open(os.path.join(folder, "job.fio"), "w") as file:
+                file.write(job)
+        theirs, said = result_of(["fio", "--output-format=json", "job.fio"], folders[0])
+        command = [fathom, "--lab", os.path.join(top, "lab.db"), "fio", "--overwrite", "--output-format=json", "job.fio"]
+        ours, why = result_of(command, folders[1])
+    if ours is None:
+        return "-", "-", f"Fathom: {why}"
+    # fio counts what it reads to verify among the reads; Fathom keeps it apart.
+    directions = ("write", "trim") if re.search(r"^verify=", job, re.M) else ("read", "write", "trim")
+    own = counts(ours, directions)
+    if theirs is None:
+        return "-", f"{own['ios']} / {own['bytes']} / {own['syncs']}", f"runs; fio {said}"
+    fio = counts(theirs, directions)
+    shown = [f"{c['ios']} / {c['bytes']} / {c['syncs']}" for c in (fio, own)]
+    if why:
+        return *shown, f"Fathom: {why}"
+    if not fio["ios"] and not own["ios"]:
+        return *shown, "neither runs on a file"
+    if not is_finite(job):
+        return *shown, "runs (ends by time)"
+    same = own["ios"] == fio["ios"] and own["bytes"] == fio["bytes"] and abs(own["syncs"] - fio["syncs"]) <= 1
+    if not same and re.search(r"^(bssplit|bsrange)=", job, re.M) and abs(own["bytes"] - fio["bytes"]) < 1 << 20:
+        # How many I/Os a region takes depends on the sizes that are drawn, and the last one may pass the end of a job's size.
+        return *shown, "same bytes, sizes are drawn" if abs(own["ios"] / fio["ios"] - 1) < 0.1 else "DIFFERS"
+    return *shown, "same" if same else "DIFFERS"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--fathom", default="fathom")
+    parser.add_argument("--run", action="store_true")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    fathom = os.path.abspath(args.fathom) if os.path.sep in args.fathom else args.fathom
+    rows, other_engines = [], 0
+    for name in sorted(os.listdir(args.folder)):
+        path = os.path.join(os.path.abspath(args.folder), name)
+        if not name.endswith(".fio") or args.only not in name:
+            continue
+        with open(path) as file:
+            text = file.read()
+        if not engines_of(text) <= ENGINES:
+            other_engines += 1
+            continue
+        by_fio = run(["fio", "--parse-only", path], ".")
+        code, _, err = run([fathom, "fio", "--parse-only", path], ".")
+        row = [name.removesuffix(".fio"), "yes" if by_fio[0] == 0 else "no", "planned" if code == 0 else refusal(err)]
+        if args.run:
+            row += both(fathom, text) if code == 0 else ("", "", "")
+            print(name, *row[1:], file=sys.stderr, flush=True)
+        rows.append(row)
+    head = ["example", "fio here takes it", "Fathom"]
+    if args.run:
+        head += ["fio: I/Os / bytes / syncs", "Fathom: I/Os / bytes / syncs", "run"]
+    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    planned = [row for row in rows if row[2] == "planned"]
+    known = [row for row in rows if row[1] == "yes"]
+    both_take = [row for row in planned if row[1] == "yes"]
+    share = lambda part, whole: f"{len(part)} of {len(whole)} ({100 * len(part) // max(len(whole), 1)} %)"
+    print(f"\nWith an engine that Fathom has, or none: {share(planned, rows)} are planned; of those that the fio here takes, "
+          f"{share(both_take, known)}. {other_engines} more need other engines.")
+
+
+if __name__ == "__main__":
+    main()
