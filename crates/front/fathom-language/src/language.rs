@@ -191,7 +191,7 @@ mod tests {
     fn a_figure_with_a_wide_interval_has_its_ends_or_is_inconclusive() {
         let said = |language: Language, low, high| {
             let rate = Quantity::iops(100e3).with_ci95(Some([low, high]));
-            let said = language.say(&Message::new("verdict-only-path").with("path", "mmap").with("rate", rate.clone()));
+            let said = language.say(&Message::new("verdict-only-path").with("path", "mmap").with("rate", rate));
             let cell = language.say(&Message::new("brief-cell-rate").with("rate", rate));
             let at = said.find("100k").expect("the figure");
             (said[at..].trim_end_matches(['.', '。']).to_owned(), cell)

@@ -344,7 +344,7 @@ impl HostSampler {
 
 /// What the kernel takes the cache of a device for.
 fn write_cache(root: &Root, disk: &str) -> Option<WriteCache> {
-    let text = std::fs::read_to_string(root.join(&format!("sys/block/{disk}/queue/write_cache"))).ok()?;
+    let text = std::fs::read_to_string(root.join(format!("sys/block/{disk}/queue/write_cache"))).ok()?;
     match text.trim() {
         "write back" => Some(WriteCache::Back),
         "write through" => Some(WriteCache::Through),
