@@ -3825,6 +3825,10 @@ verify: Verify | null,
  */
 direct: boolean, 
 /**
+ * Empty the page cache of the targets before the step, so that a buffered load begins cold.
+ */
+drop_cache?: boolean, 
+/**
  * What makes the writes durable.
  */
 durability: Durability, 

@@ -34,6 +34,7 @@ pub fn step() -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

@@ -155,6 +155,10 @@ pub struct Workload {
     pub verify: Option<Verify>,
     /// Bypass the page cache (O_DIRECT). Default true.
     pub direct: bool,
+    /// Empty the page cache of the targets before the step, so that a buffered load begins cold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub drop_cache: bool,
     /// What makes the writes durable.
     #[serde(default)]
     pub durability: Durability,

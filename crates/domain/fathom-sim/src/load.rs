@@ -165,6 +165,7 @@ mod tests {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: fathom_plan::Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

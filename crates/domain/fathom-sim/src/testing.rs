@@ -124,6 +124,7 @@ pub(crate) fn step(target: &str, threads: u32, queue_depth: u32, runtime_ns: u64
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

@@ -97,6 +97,7 @@ pub(crate) fn step_of(floor_ns: u64, budget_ns: u64) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

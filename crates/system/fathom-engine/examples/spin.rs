@@ -60,6 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: key("verify").map(|_| Verify::Crc32c),
             direct: number("direct", 1)? == 1,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

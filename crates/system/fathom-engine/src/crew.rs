@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use fathom_host::{Binding, Bindings};
-use fathom_message::msg;
+use fathom_message::{Message, msg};
 use fathom_plan::{Step, TargetId};
 use fathom_record::StepFailure;
 
@@ -90,6 +90,22 @@ pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, S
         None if target.is_null() => Ok(Binding::null(target.clone())),
         None => Err(refused(target_message(target), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),
     }
+}
+
+/// Empties the page cache of all targets; what is to be said of those whose cache stayed.
+pub(crate) fn drop_caches(plans: &[WorkerPlan]) -> Vec<Message> {
+    let mut done: Vec<usize> = Vec::new();
+    let mut kept = Vec::new();
+    for part in plans.iter().flat_map(|plan| &plan.parts) {
+        if done.contains(&part.member) {
+            continue;
+        }
+        done.push(part.member);
+        if let Err(error) = part.target.drop_cache() {
+            kept.push(msg!("engine-cache-kept", target = part.target.id.as_str().to_owned(), error = error));
+        }
+    }
+    kept
 }
 
 /// The workers of a step, with the targets that each drives.

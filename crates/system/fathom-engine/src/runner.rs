@@ -9,7 +9,7 @@ use crate::assemble::{Pieces, assemble};
 use crate::backend::refused;
 use crate::check;
 use crate::clock::{Clock, ClockPair};
-use crate::crew::{Crew, interval_ns, plan_workers};
+use crate::crew::{Crew, drop_caches, interval_ns, plan_workers};
 use crate::overhead;
 use crate::probe::HostProbe;
 use crate::streams::{Place, StreamPlan, run_streams};
@@ -120,9 +120,12 @@ impl Started {
         let clock = Clock::get();
         let begun_ns = clock.now();
         let begun_pair = clock.pair();
-        let notes = check::check(step)?;
+        let mut notes = check::check(step)?;
         let flow_group = place.as_ref().zip(step.load.pacing.flow).map(|(place, flow)| place.flow_group(flow.id));
         let plans = plan_workers(step, cpus, bindings, flow_group.as_ref())?;
+        if step.workload.drop_cache {
+            notes.extend(drop_caches(&plans));
+        }
         #[cfg(test)]
         let plans = crate::faults::placed(plans, fault);
         #[cfg(not(test))]

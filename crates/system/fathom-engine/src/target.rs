@@ -22,6 +22,8 @@ const SECTOR_BYTES: u64 = 512;
 const BLKDISCARD: libc::Ioctl = 0x1277;
 /// `BLKSSZGET`, linux/fs.h: _IO(0x12, 104).
 const BLKSSZGET: libc::Ioctl = 0x1268;
+/// `BLKFLSBUF`, linux/fs.h: _IO(0x12, 97).
+const BLKFLSBUF: libc::Ioctl = 0x1261;
 /// `BLKGETSIZE64`, linux/fs.h: _IOR(0x12, 114, size_t).
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
 
@@ -105,6 +107,30 @@ impl Target {
     /// A refusal when the target cannot be opened as asked, or is another than was bound.
     pub(crate) fn open(&self) -> Result<OwnedFd, StepFailure> {
         self.open_file().map(OwnedFd::from)
+    }
+
+    /// Empties the target's page cache: dirty pages are written first, since only clean ones can go.
+    ///
+    /// # Errors
+    /// As the operating system says; devices want CAP_SYS_ADMIN.
+    pub(crate) fn drop_cache(&self) -> io::Result<()> {
+        let file = self.open_file().map_err(|failure| io::Error::other(failure.to_string()))?;
+        match self.kind {
+            TargetKind::File => {
+                file.sync_data()?;
+                // SAFETY: takes a descriptor and numbers; length 0 means to the end.
+                match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+                    0 => Ok(()),
+                    error => Err(io::Error::from_raw_os_error(error)),
+                }
+            }
+            TargetKind::Block => {
+                // SAFETY: takes a descriptor alone.
+                let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
+                if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+            }
+            TargetKind::Generic | TargetKind::Null => Ok(()),
+        }
     }
 
     /// Whether its I/O goes around the page cache by O_DIRECT.

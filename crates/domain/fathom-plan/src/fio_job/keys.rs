@@ -98,7 +98,6 @@ static KEYS: &[FioKey] = &[
     key("name", Own),
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
-    key("invalidate", Own).flag(),
     key("filesize", Own),
     // Without meaning here.
     key("verify_backlog", Noted(msg!("fio-verify-backlog"))),

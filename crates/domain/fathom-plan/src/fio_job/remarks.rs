@@ -4,11 +4,11 @@ use fathom_message::{Arg, Join, msg};
 use fathom_units::advice;
 
 use super::ini::Entry;
-use super::job::{Reader, flag};
+use super::job::Reader;
 use super::keys;
 use crate::error::SourceError;
 use crate::knobs::push_note;
-use crate::step::{EngineName, Placement, Step};
+use crate::step::{Placement, Step};
 
 impl Reader<'_, '_> {
     pub(super) fn remark_on_defaults(&mut self) {
@@ -45,10 +45,6 @@ impl Reader<'_, '_> {
         let workload = &step.workload;
         if matches!(self.value("rw"), Some("trimwrite" | "randtrimwrite")) {
             push_note(self.notes, msg!("fio-trimwrite"));
-        }
-        if !workload.direct && flag(self.source, self.keys, "invalidate", true)? && step.engine.name != EngineName::Null
-        {
-            push_note(self.notes, msg!("fio-invalidate"));
         }
         if workload.verify.is_some() {
             push_note(self.notes, msg!("fio-verify"));

@@ -93,7 +93,6 @@ fn a_silent_job_keeps_fios_defaults() {
     assert_snapshot!(lines(&plan.notes), @r"
     fio's defaults apply where the job says nothing: rw=read bs=4k ioengine=psync iodepth=1 direct=0
     without time_based a job ends after its size (however long that takes), as in fio
-    fio drops the file's cached pages before it starts (invalidate); Fathom does not
     ");
 }
 

@@ -133,6 +133,7 @@ impl Knobs {
             fill: self.fill.clone().unwrap_or_default(),
             verify: self.verification(mix),
             direct,
+            drop_cache: self.drop_cache.unwrap_or(false) && !direct && engine.name != EngineName::Null,
             durability: self.durability(engine, mix)?,
             order,
         })

@@ -152,6 +152,7 @@ pub struct Knobs {
     engine: Option<EngineName>,
     mode: Option<Mode>,
     direct: Option<bool>,
+    drop_cache: Option<bool>,
     fsync_writes: Option<u32>,
     fdatasync_writes: Option<u32>,
     write_through: Option<WriteThrough>,
@@ -200,6 +201,7 @@ impl Knobs {
         knobs.rw = Some(ReadWrite::Read);
         knobs.engine = Some(EngineName::Psync);
         knobs.direct = Some(false);
+        knobs.drop_cache = Some(true);
         knobs.batch_submit = Some(1);
         knobs.batch_complete_min = Some(1);
         knobs.fixed_buffers = Some(false);

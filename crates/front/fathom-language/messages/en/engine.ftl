@@ -209,3 +209,4 @@ engine-nop-bench-range = the queue depth must be 1 to { $max }, the batch at lea
 engine-nop-bench-range-help = choose others
 engine-no-bare-loop = only psync, libaio and io_uring have a bare loop
 engine-no-bare-loop-help = use one of these
+engine-cache-kept = the page cache of { $target } could not be emptied before the step ({ $error }): it may begin warm

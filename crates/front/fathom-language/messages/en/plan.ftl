@@ -15,6 +15,7 @@ knob-bs = block size: bytes per I/O
 knob-bssplit = several block sizes and their shares in percent
 knob-iodepth = I/Os in flight per thread
 knob-numjobs = threads on each target; with spread, of all targets together
+knob-invalidate = empty the page cache of the targets before a buffered step, as fio does
 knob-spread = which targets a thread drives: each_target (one; every target has so many threads), targets (its share of them) or all_targets (all in turn, as fio does with several files)
 knob-unknown-spread = unknown spread `{ $text }`
 knob-load = threads x queue depth in one word
@@ -505,7 +506,6 @@ fio-rate-of-step = rate_iops={ $text } of each fio job is { $total } for the ste
 fio-defaults = fio's defaults apply where the job says nothing: { $defaults }
 fio-kib = { $key }={ $value }: fio reads KiB as 1000 bytes (kb_base=1024), Fathom as 1024; write 4k to mean the same in both
 fio-trimwrite = fio trims each block right before it writes it; Fathom draws trims and writes half and half
-fio-invalidate = fio drops the file's cached pages before it starts (invalidate); Fathom does not
 fio-verify = verify: Fathom's blocks have a format of their own, not fio's
 fio-unknown-policy = unknown policy `{ $policy }`
 fio-shared-cpus = cpus_allowed: fio lets each job run on any CPU of the list (cpus_allowed_policy=shared); Fathom pins thread i to the i-th CPU

@@ -182,3 +182,4 @@ engine-nop-bench-range = 队列深度必须为 1 至 { $max }，批量至少为 
 engine-nop-bench-range-help = 请选择其他值
 engine-no-bare-loop = 只有 psync、libaio 和 io_uring 具有裸循环
 engine-no-bare-loop-help = 请使用其中之一
+engine-cache-kept = 步骤开始前无法清空 { $target } 的页缓存（{ $error }）：可能从热缓存开始

@@ -15,6 +15,7 @@ knob-bs = 块大小：每个 I/O 的字节数
 knob-bssplit = 多种块大小及其占比（百分比）
 knob-iodepth = 每个线程的在途 I/O 数
 knob-numjobs = 每个目标的线程数；使用 spread 时为所有目标的线程总数
+knob-invalidate = 缓冲步骤开始前清空目标的页缓存，与 fio 相同
 knob-spread = 一个线程访问哪些目标：each_target（一个；每个目标都有这么多线程）、targets（分到的一部分）或 all_targets（轮流访问全部，如 fio 指定多个文件）
 knob-unknown-spread = 未知的 spread：`{ $text }`
 knob-load = 线程数 x 队列深度，合写为一个词
@@ -499,7 +500,6 @@ fio-rate-of-step = 每个 fio 作业的 rate_iops={ $text } 合计为该步骤�
 fio-defaults = 作业未说明之处采用 fio 的默认值：{ $defaults }
 fio-kib = { $key }={ $value }：fio 把 KiB 读作 1000 字节（kb_base=1024），Fathom 读作 1024；写 4k 则两者一致
 fio-trimwrite = fio 在写每个块之前先 trim 它；Fathom 的 trim 与写各占一半，随机抽取
-fio-invalidate = fio 在开始前丢弃文件的页缓存（invalidate）；Fathom 不会
 fio-verify = verify：Fathom 的块采用自己的格式，而非 fio 的格式
 fio-unknown-policy = 未知的策略 `{ $policy }`
 fio-shared-cpus = cpus_allowed：fio 允许每个作业在列表中的任意 CPU 上运行（cpus_allowed_policy=shared）；Fathom 把第 i 个线程绑定到第 i 个 CPU

@@ -101,6 +101,8 @@ fn workload(
             None
         }
     };
+    let direct =
+        if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") };
     Ok(Workload {
         mix,
         pattern: pattern(word, options, notes),
@@ -108,7 +110,8 @@ fn workload(
         region,
         data: DataPattern { compress_pct, dedupe_pct },
         verify,
-        direct: if options.text("buffered").is_some() { !options.is_set("buffered") } else { options.is_set("direct") },
+        direct,
+        drop_cache: !direct && options.text("invalidate") != Some("0"),
         durability: durability(options),
         order: fathom_plan::IoOrder::default(),
         fill: Vec::new(),

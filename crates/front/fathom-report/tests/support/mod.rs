@@ -38,6 +38,7 @@ pub(crate) fn step(index: u32, rw_mix: OpMix, threads: u32, queue_depth: u32) ->
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

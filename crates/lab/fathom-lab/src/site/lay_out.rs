@@ -82,6 +82,7 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
             data: first.map_or(DataPattern { compress_pct: 0, dedupe_pct: 0 }, |s| s.workload.data),
             verify: None,
             direct,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

@@ -34,6 +34,7 @@ fn step(ramp_ms: u64, window_ms: u64) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

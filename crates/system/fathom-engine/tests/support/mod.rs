@@ -70,6 +70,7 @@ pub(crate) fn step_on(path: &Path, engine: EngineName) -> Step {
             data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
             verify: None,
             direct: true,
+            drop_cache: false,
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),

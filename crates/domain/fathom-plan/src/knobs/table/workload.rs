@@ -284,6 +284,18 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.value(fio_direct))
     .flag(Flag::new("direct").default("1")),
     knob(
+        "invalidate",
+        Kind::Switch,
+        "1",
+        msg!("knob-invalidate"),
+        |k, v| {
+            k.drop_cache = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.drop_cache.then(|| "1".to_owned()),
+    )
+    .fio(Fio::SAME.value(fio_invalidate)),
+    knob(
         "fsync",
         Kind::Number,
         "1",
@@ -428,6 +440,12 @@ fn fio_distribution(step: &Step) -> Option<String> {
         }
         Pattern::Random | Pattern::RandomRepeat | Pattern::Sequential => parts_of_region(step),
     }
+}
+
+/// fio empties the cache unless it is told otherwise.
+fn fio_invalidate(step: &Step) -> Option<String> {
+    let keeps = !step.workload.direct && !step.workload.drop_cache && step.engine.name != EngineName::Null;
+    keeps.then(|| "0".to_owned())
 }
 
 /// fio wants a size even where there is nothing to touch.
