@@ -46,6 +46,9 @@ impl Reader<'_, '_> {
         if matches!(self.value("rw"), Some("trimwrite" | "randtrimwrite")) {
             push_note(self.notes, msg!("fio-trimwrite"));
         }
+        if workload.drop_cache && step.length.passes.is_none() {
+            push_note(self.notes, msg!("fio-invalidate-once"));
+        }
         if workload.verify.is_some() {
             push_note(self.notes, msg!("fio-verify"));
         }

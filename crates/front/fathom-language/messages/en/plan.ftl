@@ -395,6 +395,7 @@ fio-clock = Fathom chooses its clock and states it
 fio-digits = three significant digits are shown, all are exported
 fio-disk-util = the counters of the target's device are always read
 fio-stats = each step is always reported
+fio-invalidate-once = the page cache is emptied before the step; fio empties it again for each pass over a file, so that a small file stays cold there
 fio-unified = reads and writes are reported apart and together
 fio-nonvectored = Fathom's I/Os are never vectored
 fio-userspace-reap = Fathom reaps from the ring in user space where the kernel offers it

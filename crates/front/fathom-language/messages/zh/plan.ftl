@@ -389,6 +389,7 @@ fio-clock = Fathom 自行选择时钟并予以说明
 fio-digits = 显示三位有效数字，导出时为全部位数
 fio-disk-util = 总是读取目标设备的计数器
 fio-stats = 每个步骤都会报告
+fio-invalidate-once = 页缓存在步骤开始前清空一次；fio 在每次重新遍历文件时都会清空，因此小文件在 fio 中始终是冷的
 fio-unified = 读和写既分别报告，也合并报告
 fio-nonvectored = Fathom 的 I/O 从不使用向量方式
 fio-userspace-reap = 在内核支持时，Fathom 在用户态从环中收取完成事件
