@@ -148,7 +148,7 @@ def drives_without_poll_queues_and_with_few_queues_are_reported(guest: Guest) ->
 
 @on(*ALL)
 def the_tree_for_people_names_every_drive_and_the_machine(guest: Guest) -> None:
-    text = guest.fathom("inspect").out
+    text = guest.fathom("inspect --details").out
     expect.contains(text, [f"serial {drive.serial}" for drive in guest.machine.drives], "inspect")
     expect.contains(text, "virtual machine (QEMU)", "inspect")
 
