@@ -151,7 +151,7 @@ def the_cache_of_a_drive_decides_what_a_commit_costs(guest: Guest) -> None:
     def answer() -> tuple[str, dict]:
         document = guest.fathom_json(words)
         log = next(s for s in document["steps"] if s["label"].startswith("4k sequential write + fdatasync T1 "))
-        return json.dumps(document["verdicts"][0]["brief"]), log["host_delta"]["disks"][0]
+        return json.dumps(document["verdict"][0]["brief"]), log["host_delta"]["disks"][0]
 
     expect.contains(guest.ok(f"cat {cache}"), "write back", "the drive's cache")
     said, disk = answer()
