@@ -119,7 +119,7 @@ inside() {
     expect 0 "quick" fathom studies
     expect 0 "limit" fathom run quick --time-budget 20s --output r.html
     expect 0 "limit" fathom run quick --time-budget 20s --output r.html
-    expect 0 "QD1" fathom compare 1 last
+    expect 0 "of 16 steps" fathom compare 1 last
     expect 0 "-F _fathom fathom" bash -c 'source /usr/share/bash-completion/completions/fathom && complete -p fathom'
     grep -q 'id="fathom-document"' "$root/home/newcomer/r.html" || no "r.html is no report"
     for page in "$root"/usr/share/man/man1/fathom*.1.gz; do
