@@ -273,7 +273,19 @@ devices: number,
 /**
  * What was to make the writes durable.
  */
-durability: Durability, };
+durability: Durability, 
+/**
+ * Order and sizes beyond pattern and block size.
+ */
+order?: IoOrder, 
+/**
+ * What held threads back beside depth and rate.
+ */
+pacing?: Pacing, 
+/**
+ * Whether the page cache was emptied before.
+ */
+drop_cache?: boolean, };
 
 /**
  * One figure on two sides.
@@ -3109,6 +3121,18 @@ syncs: DirectionView | null,
  */
 durability: Durability, 
 /**
+ * Order and sizes beyond pattern and block size.
+ */
+order?: IoOrder, 
+/**
+ * What held threads back beside depth and rate.
+ */
+pacing?: Pacing, 
+/**
+ * Whether the page cache was emptied before.
+ */
+drop_cache?: boolean, 
+/**
  * Host CPU cost; `None` for imported runs.
  */
 cpu: CpuView | null, 
@@ -3459,6 +3483,10 @@ cpus_seen: Array<number>,
  * How often the scheduler moved it to another CPU while it worked; `None` where the kernel does not tell.
  */
 migrations: number | null, 
+/**
+ * Time of the window that it paused because its load says so (thinktime, flow), with nothing in flight.
+ */
+paused_ns?: number, 
 /**
  * Completed I/Os.
  */

@@ -82,6 +82,9 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.pattern == b.pattern
         && a.op == b.op
         && a.durability == b.durability
+        && a.order == b.order
+        && a.pacing == b.pacing
+        && a.drop_cache == b.drop_cache
         && a.spread == b.spread
         && a.group == b.group
         && a.role.stream == b.role.stream
@@ -195,7 +198,8 @@ impl<'a> Ladder<'a> {
 #[cfg(test)]
 mod tests {
     use fathom_plan::{
-        Block, Durability, EngineName, Rate, RateProcess, Round, Step, SyncEvery, SyncKind, TargetId, WriteThrough,
+        Block, Durability, EngineName, Rate, RateProcess, Round, Spread, Step, SyncEvery, SyncKind, TargetId, Think,
+        WriteThrough,
     };
 
     use super::*;
@@ -231,6 +235,23 @@ mod tests {
             assert!(found.iter().all(|ladder| ladder.points.len() == 1), "no ladder holds both: {found:?}");
         }
         assert!(!is_same_workload(&durable(fsync(1), WriteThrough::None), &durable(fsync(8), WriteThrough::None)));
+    }
+
+    #[test]
+    fn another_order_a_pause_or_a_cold_cache_is_another_load() {
+        let changes: [fn(&mut Step); 4] = [
+            |step| step.workload.order.stride_bytes = 8192,
+            |step| step.load.pacing.think = Some(Think { pause_ns: 1, spin_ns: 0, ios: 1 }),
+            |step| step.load.spread = Spread::AllTargets,
+            |step| step.workload.drop_cache = true,
+        ];
+        let plain = samples::view(&step(0, 1, 1), 10e3, 100.0);
+        for change in changes {
+            let mut other = step(1, 1, 2);
+            change(&mut other);
+            let other = samples::view(&other, 20e3, 100.0);
+            assert!(ladders(&[plain.clone(), other]).iter().all(|ladder| ladder.points.len() == 1));
+        }
     }
 
     #[test]

@@ -197,6 +197,7 @@ mod tests {
             cpus_allowed: vec![1],
             cpus_seen: cpus_seen.to_vec(),
             migrations,
+            paused_ns: 0,
             ios: 1000,
             passes: 0,
             in_flight_max: 1,

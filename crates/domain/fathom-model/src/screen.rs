@@ -29,7 +29,8 @@ pub struct Predicted {
 #[must_use]
 pub fn same_ladder(a: &Step, b: &Step) -> bool {
     let same_work = a.workload == b.workload && a.engine == b.engine && a.role.settings == b.role.settings;
-    same_work && a.placement == b.placement && a.targets == b.targets
+    let way = |step: &Step| (step.load.spread, step.load.pacing);
+    same_work && way(a) == way(b) && a.placement == b.placement && a.targets == b.targets
 }
 
 fn predictable(step: &Step) -> bool {

@@ -12,7 +12,7 @@ fn is_zero(n: &i64) -> bool {
 }
 
 /// Order and sizes of a thread's I/Os beyond mix, pattern and block sizes. The default adds nothing to them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct IoOrder {

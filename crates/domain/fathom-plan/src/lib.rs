@@ -11,6 +11,7 @@ mod goal;
 mod io_order;
 mod knobs;
 mod label;
+mod load;
 mod pacing;
 mod plan;
 mod read_write;
@@ -40,6 +41,7 @@ pub use knobs::{
     knob, knob_groups, knobs,
 };
 pub use label::{common_label, label_message, loop_message, set_label, workload_message};
+pub use load::{Load, Rate, RateProcess, Spread};
 pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use read_write::ReadWrite;
@@ -49,8 +51,8 @@ pub use role::{
 };
 pub use share::rate_base;
 pub use step::{
-    BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
-    PlacementKind, Rate, RateProcess, Region, Spread, Step, Verify, Workload,
+    BlockSize, DataPattern, EngineName, EngineSpec, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
+    PlacementKind, Region, Step, Verify, Workload,
 };
 pub use stream::{Alone, Stream, alone, slices, timed};
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};

@@ -99,12 +99,22 @@ pub struct ThreadRecord {
     /// How often the scheduler moved it to another CPU while it worked; `None` where the kernel does not tell.
     #[serde(default)]
     pub migrations: Option<u64>,
+    /// Time of the window that it paused because its load says so (thinktime, flow), with nothing in flight.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub paused_ns: u64,
     /// Completed I/Os.
     pub ios: u64,
     /// Full passes over its blocks.
     pub passes: u64,
     /// Most I/Os in flight at once.
     pub in_flight_max: u32,
+}
+
+// As serde asks.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<TargetId>, D::Error> {

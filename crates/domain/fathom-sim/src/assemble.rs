@@ -132,6 +132,7 @@ fn thread_records(step: &Step, targets: &[Resolved], world: &World) -> Vec<Threa
             cpus_allowed: if t.floating { Vec::new() } else { vec![t.cpu] },
             cpus_seen,
             migrations: None,
+            paused_ns: 0,
             ios: t.ios,
             passes: if step.length.passes.is_some() { passes(t) } else { 0 },
             in_flight_max: t.in_flight_max,

@@ -222,6 +222,10 @@ impl Builder<'_> {
         if self.step.workload.direct || self.step.engine.name == EngineName::Null {
             return 0;
         }
+        // What a cache that was emptied gathers again is not followed: reads go to the drive, as they do in a first pass.
+        if self.step.workload.drop_cache {
+            return 0;
+        }
         // Buffered: what fits in three quarters of memory is found there.
         let footprint: u64 = self
             .targets

@@ -162,6 +162,7 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
             cpus_allowed: plan.cpus.clone(),
             cpus_seen: summary.map_or_else(Vec::new, |s| s.cpus_seen.clone()),
             migrations: summary.and_then(|s| s.migrations),
+            paused_ns: summary.map_or(0, |s| s.paused_ns),
             ios: summary.map_or(0, |s| s.ios),
             passes: summary.map_or(0, |s| s.passes),
             in_flight_max: summary.map_or(0, |s| s.in_flight_max),

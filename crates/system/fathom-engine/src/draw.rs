@@ -59,6 +59,9 @@ impl Draw {
     }
 }
 
+/// Draws of a length before the smallest is taken.
+const DRAWS_MAX: u32 = 100;
+
 /// Lengths of one operation that must fit into what is left of a region.
 #[derive(Clone, Debug)]
 pub(crate) enum Lengths {
@@ -114,7 +117,7 @@ impl Lengths {
         if !fits(min_bytes) {
             return None;
         }
-        loop {
+        for _ in 0..DRAWS_MAX {
             let drawn = match self {
                 Lengths::Split(sizes) => {
                     let draw = rng.below(100);
@@ -133,6 +136,8 @@ impl Lengths {
                 return Some(drawn);
             }
         }
+        // Where hardly any size fits, at the end of a region, the smallest does.
+        Some(min_bytes)
     }
 }
 

@@ -158,6 +158,8 @@ pub(crate) struct Outcome {
     /// Summed ages of what was occupied (open loop: in flight) at both ends of the window.
     pub(crate) age_ns: [u64; 2],
     pub(crate) in_flight_max: u32,
+    /// Paused because the load says so.
+    pub(crate) paused_ns: u64,
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) stamp_error_ns: (u64, u64),
     pub(crate) submitted_ios: u64,
@@ -670,6 +672,9 @@ impl Hot {
             Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
             None => self.clock.now(),
         };
+        if self.state.paced && self.state.counting {
+            self.state.outcome.paused_ns += idle_until.min(deadline_ns).saturating_sub(now);
+        }
         if idle_until >= self.state.next_mark_ns.min(self.shared.deadline_ns()) {
             self.cross_mark::<V>(now, idle_until, submit_calls);
         }

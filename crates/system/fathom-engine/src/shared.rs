@@ -133,6 +133,7 @@ pub(crate) struct WorkerSummary {
     pub(crate) age_ns: [u64; 2],
     pub(crate) cpus_seen: Vec<u32>,
     pub(crate) migrations: Option<u64>,
+    pub(crate) paused_ns: u64,
     pub(crate) failures: Vec<IoFailure>,
     /// `[part]`: failed I/Os.
     pub(crate) errors: Vec<u64>,

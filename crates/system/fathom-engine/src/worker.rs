@@ -189,20 +189,19 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
             msg!("engine-no-buffers-help"),
         )
     })?;
-    let sequence_seed = rng.next_u64();
-    let sequence = |part: &Part| {
-        IoSequence::new(step, part.extent, sequence_seed)
-            .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))
-    };
-    let sequences = plan.parts.iter().map(sequence).collect::<Result<Vec<_>, _>>()?;
+    // Each part has an order of its own.
+    let seeds: Vec<u64> = plan.parts.iter().map(|_| rng.next_u64()).collect();
+    let no_pattern = |why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help"));
+    let sequence = |(part, seed): (&Part, &u64)| IoSequence::new(step, part.extent, *seed).map_err(no_pattern);
+    let sequences = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
     let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
     let pacer = Pacer::new(step.load.pacing.think, flow);
-    let mut offsets = |part: &Part| {
-        Offsets::new(workload.pattern, part.span, rng.next_u64(), step.length.passes)
-            .map_err(|why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help")))
+    let offsets = |(part, seed): (&Part, &u64)| {
+        Offsets::new(workload.pattern, part.span, *seed, step.length.passes).map_err(no_pattern)
     };
-    let [first, others @ ..] = &plan.parts[..] else { unreachable!("a worker drives at least one target") };
-    let (first, others) = (offsets(first)?, others.iter().map(offsets).collect::<Result<Vec<_>, _>>()?);
+    let mut offsets = plan.parts.iter().zip(&seeds).map(offsets);
+    let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
+    let others = offsets.collect::<Result<Vec<_>, _>>()?;
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
     let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng);
@@ -327,6 +326,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
         age_ns: outcome.age_ns,
         cpus_seen: outcome.cpus_seen,
         migrations: None,
+        paused_ns: outcome.paused_ns,
         failures: outcome.failures,
         errors: outcome.errors,
         stamp_error_ns: outcome.stamp_error_ns,

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use fathom_engine::HostProbe;
 use fathom_plan::{
-    Durability, EngineName, Load, OpMix, Pattern, Rate, RateProcess, Spread, Step, SyncEvery, SyncKind, TargetId,
-    Verify,
+    Durability, EngineName, Load, OpMix, Pacing, Pattern, Rate, RateProcess, Spread, Step, SyncEvery, SyncKind,
+    TargetId, Think, Verify,
 };
 use fathom_record::{HostDelta, StepRecord};
 
@@ -163,4 +163,17 @@ fn errors_belong_to_their_target() {
     let record = run_by(&mut runner(&step, Some(Box::new(probe))), &step).expect("a record");
     let counted: Vec<(u64, u64)> = record.targets.iter().map(|t| (t.ios, t.errors)).collect();
     assert_eq!(counted, [(BLOCKS, 0), (0, BLOCKS)]);
+}
+
+#[test]
+fn pauses_are_counted_as_such() {
+    let benches = benches(1);
+    let mut step = step_over(&benches, EngineName::Psync, Spread::EachTarget, 1, 1);
+    step.load.pacing.think = Some(Think { pause_ns: 5_000_000, spin_ns: 0, ios: 8 });
+    let record = ran(&step);
+    // 64 reads: a pause after each 8 but for the last, whose I/Os nothing follows.
+    let paused_ns = record.threads[0].paused_ns;
+    assert!((7 * 5_000_000..2 * record.runtime_ns).contains(&paused_ns), "{paused_ns} of {} ns", record.runtime_ns);
+    step.load.pacing = Pacing::default();
+    assert_eq!(ran(&step).threads[0].paused_ns, 0);
 }

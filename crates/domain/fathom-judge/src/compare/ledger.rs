@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::cell::run_figure;
 use super::environment;
-use super::runs::likeness;
+use super::runs::{beyond_pattern, likeness};
 use crate::document::{ComparedFigure, Document, StepView};
 
 /// Degrees of freedom from which the spread of past runs is used: three runs of the same.
@@ -133,7 +133,7 @@ pub(super) fn kind_of(host: &Value, step: &StepView) -> Option<String> {
     let in_flight = u64::from(step.threads) * u64::from(step.queue_depth) * u64::from(step.devices);
     let class = IN_FLIGHT_CLASSES.iter().filter(|bound| in_flight > **bound).count();
     Some(format!(
-        "{}|{:?}|{}|{}|{}|{}|{:?}|{:?}|{}|{}|{}|{}|{}|{class}",
+        "{}|{:?}|{}|{}|{}|{}|{:?}|{:?}|{}|{}|{}|{}|{}|{}|{class}",
         host_identity(host)?,
         environment::makes(host, &step.targets),
         step.op,
@@ -144,6 +144,7 @@ pub(super) fn kind_of(host: &Value, step: &StepView) -> Option<String> {
         step.mode,
         step.direct,
         step.durability.words().unwrap_or_default(),
+        beyond_pattern(step),
         step.spread.as_str(),
         step.rate_iops.is_some() || step.role.rate_share.is_some(),
         // Beside other loads a load wobbles with them.

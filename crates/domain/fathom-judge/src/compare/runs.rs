@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_message::{Arg, Join, Message, Quantity, Say, msg, say_error};
-use fathom_plan::Phase;
+use fathom_plan::{IoOrder, Phase};
 
 use super::arms::side_name;
 use super::cell::{Cell, SideRuns};
@@ -124,16 +124,24 @@ impl<'a> Match<'a> {
     }
 }
 
+/// What makes a load another one beside pattern, size and depth. Whether its threads share a region is left out: results of
+/// others do not tell.
+pub(super) fn beyond_pattern(step: &StepView) -> String {
+    let order = IoOrder { thread_offset_bytes: None, ..step.order.clone() };
+    format!("{order:?}|{:?}|{}", step.pacing, step.drop_cache)
+}
+
 /// What a step was asked to do, from the strictest to the loosest likeness. Group names count only where a run has
 /// several; how the load is issued and placed does not count in the loosest, which lets engines be compared.
 pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
     let group = if groups { step.group.as_str() } else { "" };
     let load = format!(
-        "{group}|{:?}|{}|{:?}|{:?}|{}|{}|{}|{}|{}|{}|{}",
+        "{group}|{:?}|{}|{:?}|{}|{:?}|{}|{}|{}|{}|{}|{}|{}",
         step.role.test,
         step.op,
         // A write that is made durable is another load than one that is not.
         step.durability,
+        beyond_pattern(step),
         step.spread,
         step.read_pct,
         step.pattern,

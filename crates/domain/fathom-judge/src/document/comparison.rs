@@ -1,7 +1,7 @@
 //! The JSON document of a comparison: what `fathom compare --json` prints and what its report page draws.
 
 use fathom_message::{Message, Unit};
-use fathom_plan::{Durability, Pattern, ReadWrite, Spread};
+use fathom_plan::{Durability, IoOrder, Pacing, Pattern, ReadWrite, Spread};
 use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +187,18 @@ pub struct ComparedLoad {
     /// What was to make the writes durable.
     #[serde(default)]
     pub durability: Durability,
+    /// Order and sizes beyond pattern and block size.
+    #[serde(default, skip_serializing_if = "IoOrder::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub order: IoOrder,
+    /// What held threads back beside depth and rate.
+    #[serde(default, skip_serializing_if = "Pacing::is_free")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub pacing: Pacing,
+    /// Whether the page cache was emptied before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub drop_cache: bool,
 }
 
 impl ComparedLoad {
@@ -203,6 +215,9 @@ impl ComparedLoad {
             queue_depth: step.queue_depth,
             devices: step.devices,
             durability: step.durability,
+            order: step.order.clone(),
+            pacing: step.pacing,
+            drop_cache: step.drop_cache,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::{Durability, EngineName, Mode, Pattern, Phase, PlacementKind, ReadWrite, Spread};
+use fathom_plan::{Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread};
 use fathom_record::{
     ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
 };
@@ -140,6 +140,18 @@ pub struct StepView {
     /// What was to make the writes durable.
     #[serde(default)]
     pub durability: Durability,
+    /// Order and sizes beyond pattern and block size.
+    #[serde(default, skip_serializing_if = "IoOrder::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub order: IoOrder,
+    /// What held threads back beside depth and rate.
+    #[serde(default, skip_serializing_if = "Pacing::is_free")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub pacing: Pacing,
+    /// Whether the page cache was emptied before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub drop_cache: bool,
     /// Host CPU cost; `None` for imported runs.
     pub cpu: Option<CpuView>,
     /// What limited it.

@@ -204,7 +204,9 @@ fn beside(steps: &[StepView], log: &StepView) -> Option<BriefRow> {
 
 /// What the drive's cache is, and whether its flushes look as if they did something.
 fn drive(steps: &[&StepView], log: &StepView, plain: Option<&StepView>, parts: &Parts) -> BriefRow {
-    let cache = log.host_delta.as_ref().and_then(|host| host.disks.iter().find_map(|disk| disk.write_cache));
+    let caches = log.host_delta.iter().flat_map(|host| &host.disks).filter_map(|disk| disk.write_cache);
+    // Of several devices the one that can lose something.
+    let cache = caches.min_by_key(|cache| *cache != WriteCache::Back);
     let flushes = parts.flush.filter(|(count, _)| *count > FLUSHED_MIN).map(|(count, ns)| (count, ns / count));
     let write = plain.and_then(|plain| Some(plain.lat_ns.as_ref()?.mean));
     let cell = match (cache, flushes) {

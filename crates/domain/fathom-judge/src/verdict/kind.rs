@@ -1,7 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Durability, Pattern};
+use fathom_plan::{Durability, IoOrder, Pacing, Pattern};
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -32,6 +32,8 @@ pub(super) struct Kind {
     is_sequential: bool,
     operations: Operations,
     durability: Durability,
+    order: IoOrder,
+    pacing: Pacing,
     group: Option<String>,
 }
 
@@ -45,7 +47,15 @@ impl Kind {
             _ => Operations::of_mix(step.read_pct),
         };
         let is_sequential = is_sequential(step.pattern);
-        Kind { block_bytes: step.block_size_bytes, is_sequential, operations, durability: step.durability, group: None }
+        Kind {
+            block_bytes: step.block_size_bytes,
+            is_sequential,
+            operations,
+            durability: step.durability,
+            order: step.order.clone(),
+            pacing: step.pacing,
+            group: None,
+        }
     }
 
     /// What both sides of a comparison were asked for.
@@ -56,6 +66,8 @@ impl Kind {
             operations: Operations::of_mix(load.read_pct),
             // Sides that differ in it are different steps; the label of each says it.
             durability: Durability::default(),
+            order: IoOrder::default(),
+            pacing: Pacing::default(),
             group: None,
         }
     }
@@ -108,9 +120,12 @@ impl Kind {
     fn with(&self, what: Message) -> Message {
         let block = Quantity::block(self.block_bytes.into());
         let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
-        self.of_group(match self.durability.words() {
-            Some(words) => msg!("label-with", label = kind, what = words),
-            None => kind,
+        // Words of fio and names of calls, the same in every language.
+        let words: Vec<String> =
+            [self.order.words(), self.durability.words(), self.pacing.words()].into_iter().flatten().collect();
+        self.of_group(match words.is_empty() {
+            false => msg!("label-with", label = kind, what = words.join(" ")),
+            true => kind,
         })
     }
 

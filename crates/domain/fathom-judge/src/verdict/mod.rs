@@ -46,11 +46,8 @@ pub fn verdicts(
     stream_sets: &[StreamSetView],
 ) -> Vec<Verdict> {
     let mut out = goal::verdicts(steps, run);
-    // It asks of a log alone and beside readers at once.
-    if study == "commit" && comparison.is_none() {
-        out.extend(commit::verdicts(question, steps, run));
-        return out;
-    }
+    // The log beside readers is a part of what `commit` asks.
+    let stream_sets = if study == "commit" { &[] } else { stream_sets };
     let of_streams = streams::verdicts(question, steps, stream_sets, run);
     if !of_streams.is_empty() {
         out.extend(of_streams);
@@ -80,6 +77,7 @@ pub fn verdicts(
 fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     match study {
         "baseline" => baseline::verdicts(question, steps, run),
+        "commit" => commit::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
         "enterprise" => groups::verdicts(question, steps, run),
         "qos" => qos::verdicts(question, steps, run),

@@ -114,13 +114,16 @@ fn answer(main: &Loads<'_>, kinds: &[Loads<'_>]) -> Message {
 fn best_of(kind: &Loads<'_>) -> Message {
     let best = kind.best();
     let (name, load) = (kind.name(), load(best));
+    // One figure has one interval: as the greatest of several steps it has that of the answer.
+    let most = Most::of(kind);
+    let rate = if most.first().index == best.index { most.rate } else { rate(best) };
     let latency = best.lat_ns.as_ref().map(|lat| (mean(lat), p99(lat)));
     let figures = match latency {
         Some((mean, Some(p99))) => {
-            msg!("verdict-best-tail", kind = name, rate = rate(best), load = load, mean = mean, p99 = p99)
+            msg!("verdict-best-tail", kind = name, rate = rate, load = load, mean = mean, p99 = p99)
         }
-        Some((mean, None)) => msg!("verdict-best-mean", kind = name, rate = rate(best), load = load, mean = mean),
-        None => msg!("verdict-best", kind = name, rate = rate(best), load = load),
+        Some((mean, None)) => msg!("verdict-best-mean", kind = name, rate = rate, load = load, mean = mean),
+        None => msg!("verdict-best", kind = name, rate = rate, load = load),
     };
     sentences([figures, best.limit.sentence.clone()])
 }

@@ -17,6 +17,11 @@ pub enum Cause {
         /// The rate that was asked for.
         iops: f64,
     },
+    /// The load pauses between its I/Os.
+    Pauses {
+        /// Share of its threads' time.
+        share: f64,
+    },
     /// A rate that the host holds the device to.
     RateAllowed {
         /// Where it is set.
@@ -239,6 +244,7 @@ impl Cause {
     pub fn name(&self) -> LimitName {
         match self {
             Cause::RateAsked { .. }
+            | Cause::Pauses { .. }
             | Cause::RateAllowed { .. }
             | Cause::RateOutside { .. }
             | Cause::TokenBucket { .. } => LimitName::Rate,
@@ -282,6 +288,7 @@ impl Cause {
         let share = Quantity::share;
         match self {
             Cause::RateAsked { iops } => msg!("limit-rate-asked", rate = Quantity::iops(*iops)),
+            Cause::Pauses { share } => msg!("limit-pauses", share = Quantity::share(*share)),
             Cause::RateAllowed { source, allowed, wait: None } => {
                 msg!("limit-rate-allowed", limit = limit, source = source.message(), allowed = *allowed)
             }

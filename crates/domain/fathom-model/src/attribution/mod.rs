@@ -69,6 +69,7 @@ fn judge(all: &Seen<'_>, index: usize) -> Limit {
         return Limit::unknown(UnknownReason::NoIo, Vec::new());
     }
     let mut limit = pace::rate_asked(this)
+        .or_else(|| pace::pauses(this))
         .or_else(|| pace::page_cache(this))
         .or_else(|| pace::flush(this))
         .or_else(|| pace::rate_allowed(all, this))

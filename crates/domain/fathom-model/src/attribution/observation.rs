@@ -30,6 +30,8 @@ pub struct Observation {
     pub(super) syncs: Option<(u64, f64)>,
     pub(super) pace: Pace,
     pub(super) in_flight_mean: Option<f64>,
+    /// Share of the threads' time in pauses that the load asks for.
+    pub(super) paused_share: f64,
     pub(super) open_loop: Option<OpenLoop>,
     pub(super) host: Option<HostDelta>,
     /// CPUs that workers were pinned to, or never left.
@@ -47,6 +49,11 @@ pub(super) struct Levelled {
     pub(super) iops: f64,
     /// Half the width of its 95 % interval, as a share.
     pub(super) rel_half_width: f64,
+}
+
+fn paused_share(record: &StepRecord) -> f64 {
+    let paused_ns: u64 = record.threads.iter().map(|thread| thread.paused_ns).sum();
+    paused_ns as f64 / (record.runtime_ns.max(1) as f64 * record.threads.len().max(1) as f64)
 }
 
 /// CPUs that the worker was bound to, or the one that it never left; none for one that the scheduler moved about.
@@ -93,6 +100,7 @@ impl Observation {
             syncs: record.syncs.as_ref().and_then(|d| Some((d.ios, d.lat.histogram()?.mean_ns()?))),
             pace: Pace::of(&record.intervals, stddev_ns.zip(mean_lat_ns).map(|(stddev, mean)| stddev / mean)),
             in_flight_mean: record.in_flight_mean,
+            paused_share: paused_share(record),
             open_loop: record.open_loop.clone(),
             host: record.host.clone(),
             worker_cpus,

@@ -42,6 +42,15 @@ pub(super) fn rate_asked(this: &Observation) -> Option<Limit> {
     Some(Limit::found(Cause::RateAsked { iops: open.intended_iops }, true, numbers))
 }
 
+/// Its threads pause for most of the time, because the load says so: it asks for no more.
+pub(super) fn pauses(this: &Observation) -> Option<Limit> {
+    let share = this.paused_share;
+    (share >= PAUSED_SHARE_MIN).then(|| Limit::found(Cause::Pauses { share }, true, base_evidence(this)))
+}
+
+/// From here on pauses hold more of the time than all else together.
+const PAUSED_SHARE_MIN: f64 = 0.5;
+
 /// Share of our bytes that the device saw; `None` when no device was sampled.
 fn device_share(this: &Observation) -> Option<f64> {
     let host = this.host.as_ref()?;

@@ -281,6 +281,7 @@ fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_un
             cpus_allowed: Vec::new(),
             cpus_seen: vec![0],
             migrations: Some(migrations),
+            paused_ns: 0,
             ios: 400_000,
             passes: 0,
             in_flight_max: 32,
@@ -289,6 +290,27 @@ fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_un
     };
     assert_eq!(limits(&with_interrupts(0))[0], (LimitName::Core, Confidence::Confirmed));
     assert_eq!(limits(&with_interrupts(9))[0].0, LimitName::Unknown);
+}
+
+#[test]
+fn a_load_that_pauses_for_most_of_the_time_is_its_own_limit() {
+    let paused = |share: f64| {
+        let (step, mut record) = observed(1, 4, 1_000, 0.05);
+        record.threads = vec![fathom_record::ThreadRecord {
+            index: 0,
+            targets: vec!["/dev/some".into()],
+            cpus_allowed: Vec::new(),
+            cpus_seen: vec![0],
+            migrations: None,
+            paused_ns: (share * record.runtime_ns as f64) as u64,
+            ios: 1_000,
+            passes: 0,
+            in_flight_max: 4,
+        }];
+        limits(&[(step, record)])[0]
+    };
+    assert_eq!(paused(0.85), (LimitName::Rate, Confidence::Confirmed));
+    assert_ne!(paused(0.1).0, LimitName::Rate);
 }
 
 #[test]
@@ -499,6 +521,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
             cpus_allowed: vec![i],
             cpus_seen: vec![i],
             migrations: None,
+            paused_ns: 0,
             ios: 1,
             passes: 0,
             in_flight_max: 1,

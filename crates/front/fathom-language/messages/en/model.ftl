@@ -21,6 +21,7 @@ limit-name-rate = the rate
 limit-name-database = the database
 limit-name-unknown = an unknown part
 
+limit-pauses = The load itself is the limit: its threads paused for { $share } of the time.
 limit-rate-asked = The asked rate of { $rate } is the limit: it was kept.
 limit-rate-allowed = The rate allowed by { $source } is the { $limit }: { $allowed }, and it was met.
 limit-rate-allowed-not-met = The rate allowed by { $source } is the { $limit }: { $allowed }. { $reached } of it was reached, and each I/O took { $wait } the time that the device needed.

@@ -21,6 +21,7 @@ limit-name-rate = 速率
 limit-name-database = 数据库
 limit-name-unknown = 未知部分
 
+limit-pauses = 瓶颈是负载本身：其线程有 { $share } 的时间在停顿。
 limit-rate-asked = 瓶颈是设定的速率 { $rate }：已维持。
 limit-rate-allowed = { $limit }是{ $source } 允许的速率：{ $allowed }，已经达到。
 limit-rate-allowed-not-met = { $limit }是{ $source } 允许的速率：{ $allowed }。实际达到其 { $reached }，每个 I/O 的用时为设备自身用时的 { $wait }。

@@ -189,6 +189,9 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
     };
     StepView {
         durability: Durability::default(),
+        order: step.workload.order.clone(),
+        pacing: step.load.pacing,
+        drop_cache: step.workload.drop_cache,
         syncs: None,
         by_target: Vec::new(),
         index: step.index,

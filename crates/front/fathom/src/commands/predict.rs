@@ -31,10 +31,33 @@ const WRITES_HELP: &str = "give rand_write_4k_iops or seq_write_bytes_per_s in a
 /// What is missing for writes, in a few words.
 const WRITES_UNKNOWN: &str = "rand_write_4k_iops or seq_write_bytes_per_s";
 
-/// Why durable writes are not predicted, and what to do.
-const FLUSH_UNKNOWN: &str = "no data sheet says how long the drive's flush takes";
-const FLUSH_HELP: &str = "measure it: fathom io --target FILE --rw write --fdatasync 1";
-const FLUSH_COMMAND: &str = "fathom io --target FILE --rw write --fdatasync 1";
+/// Why a load is not predicted whatever is known of the drive, and the command that measures it.
+#[derive(Clone, Copy, PartialEq)]
+struct Unknown {
+    why: &'static str,
+    command: &'static str,
+}
+
+const FLUSH: Unknown = Unknown {
+    why: "no data sheet says how long the drive's flush takes",
+    command: "fathom io --target FILE --rw write --fdatasync 1",
+};
+const PAUSES: Unknown =
+    Unknown { why: "no model here knows threads that pause", command: "fathom io --target FILE --set thinktime=1ms" };
+
+impl Unknown {
+    fn of(step: &Step) -> Option<Unknown> {
+        match () {
+            () if !step.workload.durability.is_plain() => Some(FLUSH),
+            () if !step.load.pacing.is_free() => Some(PAUSES),
+            () => None,
+        }
+    }
+
+    fn help(self) -> String {
+        format!("measure it: {}", self.command)
+    }
+}
 
 /// A predicted step as `--json` prints it.
 #[derive(Serialize)]
@@ -46,6 +69,8 @@ struct Row {
     threads: u32,
     queue_depth: u32,
     devices: u32,
+    /// Over all threads and drives.
+    in_flight: u32,
     #[serde(flatten)]
     prediction: Prediction,
 }
@@ -55,7 +80,7 @@ impl Row {
         Load {
             label: &self.label,
             kind: (self.op, self.block_size_bytes),
-            in_flight: self.threads * self.queue_depth * self.devices,
+            in_flight: self.in_flight,
             prediction: &self.prediction,
         }
     }
@@ -74,15 +99,15 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     let mut rows = Vec::new();
     let mut engines: Vec<EngineSpec> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
-    let mut durable: Vec<String> = Vec::new();
+    let mut unknown: Vec<(String, Unknown)> = Vec::new();
     // The drives of an array are one target.
     let targets = if machine.raid.is_some() { 1 } else { count };
     // A share is one of what was predicted of the closed loops before it.
     let mut predicted: Vec<(Step, f64)> = Vec::new();
     for step in steps(all, options, targets)? {
         let step = step.with_rate_of(predicted.iter().map(|(step, iops)| (step, *iops)));
-        if !step.workload.durability.is_plain() {
-            durable.push(step.label.clone());
+        if let Some(what) = Unknown::of(&step) {
+            unknown.push((step.label.clone(), what));
             continue;
         }
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
@@ -103,11 +128,12 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             threads: step.load.threads,
             queue_depth: step.load.queue_depth,
             devices: drives,
+            in_flight: step.in_flight_max(),
             prediction,
         });
     }
-    if rows.is_empty() && left_out.is_empty() && !durable.is_empty() {
-        return Err(Problem::usage(format!("{}: {FLUSH_UNKNOWN}", durable[0]), FLUSH_HELP));
+    if let Some((label, what)) = unknown.first().filter(|_| rows.is_empty() && left_out.is_empty()) {
+        return Err(Problem::usage(format!("{label}: {}", what.why), what.help()));
     }
     if rows.is_empty() {
         let what = left_out.first().map_or_else(String::new, |label| format!("{label}: "));
@@ -116,16 +142,18 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     if options.json {
         let value = serde_json::json!({
             "fathom": env!("CARGO_PKG_VERSION"), "schema": 1, "machine": machine, "assumed": subject.assumed, "steps": rows,
-            "not_predicted": left_out.iter().chain(&durable).collect::<Vec<_>>(),
+            "not_predicted": left_out.iter().chain(unknown.iter().map(|(label, _)| label)).collect::<Vec<_>>(),
         });
         result(&to_json(&value));
         return Ok(Exit::Done);
     }
     let loads: Vec<Load<'_>> = rows.iter().map(Row::load).collect();
-    let missing = match (left_out.len(), durable.len()) {
-        (0, 0) => None,
-        (0, loads) => Some(Missing { loads, command: FLUSH_COMMAND, why: FLUSH_UNKNOWN }),
-        (loads, more) => Some(Missing { loads: loads + more, command: "fathom catalogue new", why: WRITES_UNKNOWN }),
+    let missing = match (left_out.len(), &unknown[..]) {
+        (0, []) => None,
+        (0, [(_, first), ..]) => Some(Missing { loads: unknown.len(), command: first.command, why: first.why }),
+        (loads, more) => {
+            Some(Missing { loads: loads + more.len(), command: "fathom catalogue new", why: WRITES_UNKNOWN })
+        }
     };
     let mut text = first_look(&subject.drives(count), &loads, subject.assumptions(&engines)?.len(), missing.as_ref());
     if !options.details {
@@ -140,8 +168,16 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             left_out.join(", ")
         ));
     }
-    if !durable.is_empty() {
-        text.push_str(&format!("not predicted, for {FLUSH_UNKNOWN}: {}\n  help: {FLUSH_HELP}\n", durable.join(", ")));
+    for what in [FLUSH, PAUSES] {
+        let labels: Vec<&str> = unknown.iter().filter(|(_, of)| *of == what).map(|(label, _)| label.as_str()).collect();
+        if !labels.is_empty() {
+            text.push_str(&format!(
+                "not predicted, for {}: {}\n  help: {}\n",
+                what.why,
+                labels.join(", "),
+                what.help()
+            ));
+        }
     }
     result(&text);
     Ok(Exit::Done)
@@ -423,8 +459,8 @@ fn ceilings(all: &[Ceiling]) -> String {
 fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, Problem> {
     let goal = Goal::parse(text)?;
     let step = by_hand(&load_knobs(options)?, &["drive".to_owned()])?;
-    if !step.workload.durability.is_plain() {
-        return Err(Problem::usage(format!("{}: {FLUSH_UNKNOWN}", step.label), FLUSH_HELP));
+    if let Some(what) = Unknown::of(&step) {
+        return Err(Problem::usage(format!("{}: {}", step.label, what.why), what.help()));
     }
     let machine = &subject.machine_for(&step.engine)?;
     // Its drives are the question, so everything is computed from one.

@@ -123,6 +123,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             cpus_allowed: vec![],
             cpus_seen: vec![0, 1],
             migrations: Some(4),
+            paused_ns: 7,
             ios: intervals * samples,
             passes: 3,
             in_flight_max: 32,
