@@ -1,6 +1,6 @@
 /** From steps to the points of the pictures. Pure: no DOM, no chart. */
 
-import { QUANTILES, type CurvePoint, type Document, type Durability, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
+import { QUANTILES, type CurvePoint, type Document, type LadderView, type LatencyView, type Quantile, type ReadWrite, type StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
 
@@ -31,17 +31,11 @@ export function isRandomOp(op: ReadWrite): boolean {
   return OPS[op].random;
 }
 
-/** `read`, `70/30 mixed`, and behind it what makes the writes durable: `write + fdatasync`. */
-export function opWord(s: { op: ReadWrite; read_pct: number; durability?: Durability }): string {
+/** `read`, `70/30 mixed`, and behind it what else names the load: `write + fdatasync`, `read thinktime 2ms`. */
+export function opWord(s: { op: ReadWrite; read_pct: number; load_words: string }): string {
   const kind = opKind(s);
   const operations = kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
-  return joined(operations, s.durability ? durabilityWords(s.durability) : "");
-}
-
-/** `O_DSYNC`, `+ fdatasync/8`: names of calls and flags, the same in every language; empty for plain writes. */
-function durabilityWords({ sync, write_through, at_end }: Durability): string {
-  const flag = { none: "", dsync: "O_DSYNC", sync: "O_SYNC" }[write_through];
-  return joined(flag, sync ? `+ ${sync.kind}${sync.writes === 1 ? "" : `/${String(sync.writes)}`}` : "", at_end ? "+ end_fsync" : "");
+  return joined(operations, s.load_words);
 }
 
 /** A pattern with its parameter: `random`, `zipf:1.2`. */

@@ -10,7 +10,7 @@ import { records, type Columns } from "./columns";
 import type { Comparison as ComparisonDocument, Document as RunDocument, Reproduction as ReproductionDocument } from "./generated/document";
 
 export type {
-  Brief, CeilingView, CheckView, ClockUse, ComparedMetric, ComparedStep, CpuTime, CpuView, CurvePoint, Difference, DirectionView, DriveHealthView as DriveHealth, Durability,
+  Brief, CeilingView, CheckView, ClockUse, ComparedMetric, ComparedStep, CpuTime, CpuView, CurvePoint, Difference, DirectionView, DriveHealthView as DriveHealth,
   EvidenceView, FeatureUse, Figure, FigureRow, FioCommand, GoalView, HostDelta, IoFailure, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, LoopCell, LoopView, NeedView, OpenLoop, Overhead,
   OwnSteadyView, PathsView, Picture as ArticlePicture, PicturePoint, Plan, PredictedView, PredictionView, PtsView, PublishedMetric, PurgeReport, ReadWrite, Reference, ReferencePoint, RunInfo, SeriesView, Side, Spread, SteadyView, Step as PlanStep,
   StepView, ThreadCpu, ThreadRecord, Trust, Unit, Verdict, VerifyReport, Warning,

@@ -103,7 +103,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
     threads: cell.threads, queue_depth: cell.depth, devices: 1, rate_iops: null, started: "2026-11-21T02:03:04Z", runtime_s: seconds, setup_ms: 11.4,
     ios, errors: 0, iops, iops_ci95: [iops * (1 - 0.004), iops * (1 + 0.004)], bytes_per_s: iops * cell.block,
     iops_ci95_why_none: null, iops_ci95_needs_s: null, iops_ci95_blind_beyond_s: null, lat_ns: lat, depth: { asked: outstanding, in_flight: 0.9 * outstanding }, slat_ns: latencyView(900, Math.round(ios / 16), iops / 16), clat_ns: latencyView(mean - 900, Math.round(ios / 16), iops / 16), service_ns: null,
-    read: write ? null : direction, write: write ? direction : null, trim: null, syncs: null, durability: { sync: null, write_through: "none" },
+    read: write ? null : direction, write: write ? direction : null, trim: null, syncs: null, durability: { sync: null, write_through: "none" }, load_words: "",
     cpu: {
       busy_cores: busy, cpus_online: cpus, ns_per_io: user + system + irq + (wide ? 140 : 0), user_ns_per_io: user, system_ns_per_io: system, irq_ns_per_io: irq, kernel_worker_ns_per_io: wide ? 140 : 0,
       interrupts_per_io: 0.4, context_switches_per_io: 0.35, iops_per_core: iops / busy, busy_physical_cores: busy, iops_per_physical_core: iops / busy, baseline_busy_cores: 0.06, steal_pct: 0, busiest_cpu: [0, Math.min(1, busy / cell.threads)],

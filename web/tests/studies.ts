@@ -19,7 +19,7 @@ function compared(step: StepView, gain: number, half: number): ComparedStep {
   const verdict = ({ better: "faster", worse: "slower", same: "same", unsure: "unsure" } as const)[iops.verdict];
   return {
     label: step.label, label_message: step.label, group: step.group,
-    load: { op: step.op, read_pct: step.read_pct, pattern: step.pattern, block_size_bytes: step.block_size_bytes, threads: step.threads, queue_depth: step.queue_depth, devices: step.devices, durability: step.durability },
+    load: { op: step.op, read_pct: step.read_pct, pattern: step.pattern, block_size_bytes: step.block_size_bytes, threads: step.threads, queue_depth: step.queue_depth, devices: step.devices, durability: step.durability, load_words: step.load_words },
     side: "B", steps_a: [step.index], steps_b: [step.index + 1], design: "paired", metric: "iops", ratio: iops.ratio, ci95: iops.ci95, verdict, p_value: 0.004, p_adjusted: verdict === "faster" ? 0.012 : 0.31,
     inconclusive: verdict === "unsure" ? "the interval holds both a difference and none" : null, spread: null,
     metrics: [

@@ -279,6 +279,10 @@ durability: Durability,
  */
 order?: IoOrder, 
 /**
+ * What order, durability and pacing are called, in fio's words and names of calls; empty for a plain load.
+ */
+load_words: string, 
+/**
  * What held threads back beside depth and rate.
  */
 pacing?: Pacing, 
@@ -3124,6 +3128,10 @@ durability: Durability,
  * Order and sizes beyond pattern and block size.
  */
 order?: IoOrder, 
+/**
+ * What order, durability and pacing are called, in fio's words and names of calls; empty for a plain load.
+ */
+load_words: string, 
 /**
  * What held threads back beside depth and rate.
  */

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_message::{Message, Quantity, msg};
 use fathom_units::format_block;
 
+use crate::durability::Durability;
+use crate::io_order::IoOrder;
+use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
 use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Spread, Step};
 
@@ -338,15 +341,21 @@ fn operations(step: &Step) -> Words {
 
 /// The operations with what makes them durable and what holds them back: `write + fdatasync`, `read thinktime 2ms`.
 fn durable(operations: Words, step: &Step) -> Words {
-    let (durable, paced) = (step.workload.durability.words(), step.load.pacing.words());
-    let words: Vec<String> = durable.into_iter().chain(paced).collect();
-    match (!words.is_empty()).then(|| words.join(" ")) {
-        None => operations,
-        Some(words) => {
+    match load_words(&IoOrder::default(), step.workload.durability, step.load.pacing) {
+        words if words.is_empty() => operations,
+        words => {
             let text = format!("{} {words}", operations.text);
             Words::new(text, msg!("label-with", label = operations.message, what = Message::verbatim(words)))
         }
     }
+}
+
+/// What names a load beside pattern, size and operations: `+8k`, `+ fdatasync/8`, `thinktime 2ms`. Words of fio and names of
+/// calls, the same in every language; empty for a plain load.
+#[must_use]
+pub fn load_words(order: &IoOrder, durability: Durability, pacing: Pacing) -> String {
+    let words: Vec<String> = [order.words(), durability.words(), pacing.words()].into_iter().flatten().collect();
+    words.join(" ")
 }
 
 /// What a step is beside its load; `None`: nothing worth a word.

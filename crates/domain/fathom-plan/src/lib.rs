@@ -40,7 +40,7 @@ pub use knobs::{
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
-pub use label::{common_label, label_message, loop_message, set_label, workload_message};
+pub use label::{common_label, label_message, load_words, loop_message, set_label, workload_message};
 pub use load::{Load, Rate, RateProcess, Spread};
 pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};

@@ -144,6 +144,9 @@ pub struct StepView {
     #[serde(default, skip_serializing_if = "IoOrder::is_plain")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub order: IoOrder,
+    /// What order, durability and pacing are called, in fio's words and names of calls; empty for a plain load.
+    #[serde(default)]
+    pub load_words: String,
     /// What held threads back beside depth and rate.
     #[serde(default, skip_serializing_if = "Pacing::is_free")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

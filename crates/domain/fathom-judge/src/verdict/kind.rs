@@ -1,7 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Durability, IoOrder, Pacing, Pattern};
+use fathom_plan::{Durability, IoOrder, Pacing, Pattern, load_words};
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -120,11 +120,9 @@ impl Kind {
     fn with(&self, what: Message) -> Message {
         let block = Quantity::block(self.block_bytes.into());
         let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
-        // Words of fio and names of calls, the same in every language.
-        let words: Vec<String> =
-            [self.order.words(), self.durability.words(), self.pacing.words()].into_iter().flatten().collect();
+        let words = load_words(&self.order, self.durability, self.pacing);
         self.of_group(match words.is_empty() {
-            false => msg!("label-with", label = kind, what = words.join(" ")),
+            false => msg!("label-with", label = kind, what = words),
             true => kind,
         })
     }
