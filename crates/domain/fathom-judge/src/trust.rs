@@ -47,9 +47,17 @@ pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
     reasons.sort_by(|a, b| b.level.cmp(&a.level).then(b.weight.total_cmp(&a.weight)));
     let level = reasons.first().map_or(TrustLevel::Good, |r| r.level);
     reasons.truncate(REASONS_MAX);
-    // Of a reason that is said: nobody can tell what another one would mend.
-    let mend = reasons.iter_mut().filter(|r| r.level == level).find_map(|r| r.mend.take());
+    let mend = mend(&reasons, level);
     Trust { level, reasons: reasons.into_iter().map(|r| r.what).collect(), mend }
+}
+
+/// What mends the worst of what is said. Wide intervals are what the others come to, so that another cause is mended first;
+/// of any other worst reason nobody can tell what the mend of a lesser one would change.
+fn mend(said: &[Reason], worst: TrustLevel) -> Option<Message> {
+    let is_width = |reason: &Reason| reason.weight == 0.0;
+    let only_width = said.iter().filter(|r| r.level == worst).all(is_width);
+    let causes = said.iter().filter(|r| !is_width(r) && (only_width || r.level == worst));
+    causes.chain(said.iter().filter(|r| r.level == worst)).find_map(|r| r.mend.clone())
 }
 
 /// What a value says by its two thresholds; `None` below the first.
@@ -255,6 +263,10 @@ mod tests {
         assert_eq!(mend.as_deref(), Some("stop other work"));
         let (level, reasons, _) = said(&trust(&[on_host(step(0.02), 0.3, 4.0)], false));
         assert_eq!((level, reasons.len()), (TrustLevel::Usable, 2));
+        // Hours of measuring do not mend what a quiet host would.
+        let (level, reasons, mend) = said(&trust(&[on_host(step(0.6), 0.5, 0.0)], false));
+        assert!(level == TrustLevel::Poor && reasons[0].contains("wide"), "{reasons:?}");
+        assert_eq!(mend.as_deref(), Some("stop other work"));
     }
 
     #[test]

@@ -285,18 +285,30 @@ fn shown(place: &Place, run: u32) -> String {
 }
 
 /// `labs/recorded.db.gz` was made by this program on a virtual machine with two CPUs that others kept busy: `quick`, `qos`
-/// with a goal and one load by hand, each for some seconds on a file. The names of the machine are taken out.
-#[test]
-fn what_was_measured_on_a_real_disk_is_answered_as_briefly() {
+/// with a goal, one load by hand and `commit`, each for some seconds on a file. The names of the machine are taken out.
+/// A lab with the recorded runs.
+fn recorded() -> Place {
     let place = Place::new();
     let lab = std::fs::File::create(place.lab()).expect("a file");
     let unpacked = std::process::Command::new("gzip").args(["-dc", RECORDED]).stdout(lab).status();
     assert!(unpacked.expect("gzip runs").success());
+    place
+}
+
+#[test]
+fn what_was_measured_on_a_real_disk_is_answered_as_briefly() {
+    let place = recorded();
     for run in 1..=3 {
         insta::assert_snapshot!(shown(&place, run));
     }
     let details = place.run("show 1 --details").out;
     assert!(details.contains("\nWhy\n") && details.contains("Caveat: "), "{details}");
+}
+
+/// On a simulated drive a sync is refused, so the answer is of a real one.
+#[test]
+fn how_long_is_a_durable_commit_and_why() {
+    insta::assert_snapshot!(shown(&recorded(), 4));
 }
 
 #[test]
