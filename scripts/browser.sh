@@ -11,6 +11,12 @@ trap 'rm -rf "$work"' EXIT
 "$target/debug/fathom" run quick --quiet --lab "$work/lab.db" --target "$work" \
     --set size=256m --time-budget 15s --output "$work/report.html" >"$work/summary.txt"
 cat "$work/summary.txt"
+# Runs that were measured on a busy machine, as they were kept.
+gzip -dc crates/front/fathom/tests/labs/recorded.db.gz >"$work/recorded.db"
+recorded=(quick qos io commit)
+for i in "${!recorded[@]}"; do
+    "$target/debug/fathom" report $((i + 1)) --lab "$work/recorded.db" --output "$work/${recorded[i]}-recorded.html" >/dev/null
+done
 # Studies on simulated machines, in virtual time: quick to make, and their pages have everything but this machine.
 simulated() {
     "$target/debug/fathom" run "$1" --quiet --lab "$work/lab.db" --output "$work/$1-sim.html" "${@:2}" >/dev/null
@@ -33,6 +39,7 @@ done
 "$target/debug/fathom" compare --lab "$work/pair.db" 1 2 --output "$work/compare-sim.html" >/dev/null
 cargo build -p fathom-report --example report_from_json
 reports=("$work/report.html")
+for study in "${recorded[@]}"; do reports+=("$work/$study-recorded.html"); done
 for study in scaling tune qos baseline engines pinning enterprise snia io compare; do reports+=("$work/$study-sim.html"); done
 FATHOM_REPORT=$(IFS=:; echo "${reports[*]}")
 export FATHOM_REPORT

@@ -5,17 +5,17 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quick } from "../tests/fixture";
-import { engines, enterprise, pinning, qos, scaling, settledRun, snia } from "../tests/studies";
+import { commit, engines, enterprise, pinning, qos, scaling, settledRun, snia } from "../tests/studies";
 import { given, launch, open, scrollThrough, written } from "./report";
 
 let browser: Browser;
 const urls = new Map<string, string>();
-const FIXTURES = { quick, pinning, enterprise, scaling, engines, settledRun, qos, snia };
+const FIXTURES = { quick, pinning, enterprise, scaling, engines, commit, settledRun, qos, snia };
 /** Pages that the program wrote, by the names of their files: `qos-sim`. */
 const PAGES = new Map(given().map((url) => [url.replace(/^.*\/|\.html$/g, ""), url]));
 const NAMES = [...Object.keys(FIXTURES), ...PAGES.keys()];
-// Runs in virtual time give the same page each time; how near the words of a real run lie is up to the disk.
-const SETTLED = NAMES.filter((name) => name in FIXTURES || name.endsWith("-sim"));
+// Runs in virtual time and kept ones give the same page each time; how near the words of a new run lie is up to the disk.
+const SETTLED = NAMES.filter((name) => name in FIXTURES || /-(sim|recorded)$/.test(name));
 
 beforeAll(async () => {
   browser = await launch();

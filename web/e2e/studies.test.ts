@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { articles } from "../tests/articles";
-import { comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun } from "../tests/studies";
+import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun } from "../tests/studies";
 import type { Document, Reference } from "../src/document";
 import { assembled, given, launch, open, scrollThrough, written } from "./report";
 
@@ -35,6 +35,7 @@ beforeAll(async () => {
   urls.set("enterprise", written(enterprise(), "enterprise"));
   urls.set("scaling", written(simulated(scaling()), "scaling"));
   urls.set("engines", written(hot(engines()), "engines"));
+  urls.set("commit", written(commit(), "commit"));
   urls.set("settled", written(settledRun(), "settled"));
   urls.set("qos", written({ ...qos(), references: [REFERENCE] }, "qos"));
   urls.set("machine", written(onMachine("r740xd", scaling()), "machine"));
@@ -48,7 +49,7 @@ afterAll(async () => {
 });
 
 const at = (name: string): string => urls.get(name) ?? "";
-const NAMES = ["pinning", "enterprise", "scaling", "engines", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
+const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
 
 describe.each(NAMES)("the page of %s", (name) => {
   it.each([[1400, "light"], [390, "dark"]] as const)("is drawn in full at %i pixels, %s, in both languages, without a complaint or a request", async (width, colorScheme) => {
@@ -72,6 +73,16 @@ describe.each(NAMES)("the page of %s", (name) => {
 });
 
 describe("what the studies show", () => {
+  it("each way to make a record durable is a row; long names stand above the picture, not cut beside it", async () => {
+    const { page } = await open(browser, at("commit"));
+    await scrollThrough(page);
+    const rows = await page.locator("figure", { hasText: "Each way to make a record durable" }).locator("svg text").allTextContents();
+    expect(rows).toContain("4k + fdatasync/64");
+    const scaling = page.locator("div:has(> figure)", { hasText: "IOPS over threads" }).last();
+    expect(await scaling.locator("ul.legend").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
   it("the two placements stand beside each other: rate, latency, CPU, each with its ratio", async () => {
     const { page } = await open(browser, at("pinning"));
     const titles = await page.locator("main figure figcaption b").allInnerTexts();

@@ -20,9 +20,17 @@ export function textPx(words: string): number {
   return [...words].reduce((sum, c) => sum + (c > "\u2e80" ? 12.5 : 7), 0);
 }
 
+/** Widest room for labels beside the lines. */
+const LABEL_ROOM_MAX_PX = 240;
+
 /** Room for the labels beside the lines. */
 export function labelRoom(all: readonly Line[]): number {
-  return Math.min(210, 26 + Math.max(0, ...all.map((l) => textPx(l.label))));
+  return 26 + Math.max(0, ...all.map((l) => textPx(l.label)));
+}
+
+/** Whether names stand beside the lines of a picture; longer ones stand above it. */
+export function areNamedBeside(all: readonly Line[], width = Infinity): boolean {
+  return width >= DIRECT_LABEL_MIN_PX && labelRoom(all) <= LABEL_ROOM_MAX_PX;
 }
 
 export const SYMBOLS = ["circle", "rect", "triangle", "diamond"];

@@ -1,6 +1,7 @@
 /** What the pictures are drawn from: which steps, how far, and what is left out. */
 
 import { describe, expect, it, vi } from "vitest";
+import { commitWord, durableLatency, durableLoads } from "../src/commits";
 import { engineSets, pairSets, settled, type ScaleLine } from "../src/cells";
 import { lastNines, lines, nines, wholeIntervals } from "../src/curves";
 import { QUANTILES, type Document, type StepView } from "../src/document";
@@ -18,7 +19,7 @@ import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { heat } from "../src/pictures/time";
 import { documentOf, generator, measured, quick } from "./fixture";
-import { engines, enterprise, pinning, qos, snia } from "./studies";
+import { commit, engines, enterprise, pinning, qos, snia } from "./studies";
 
 // The charts watch where they stand on a page; here they are made as options only.
 vi.hoisted(() => {
@@ -27,6 +28,16 @@ vi.hoisted(() => {
 });
 
 const p = palette(false);
+
+describe("durable writes", () => {
+  it("are the loads that promise something, each with the latency of what makes it durable", () => {
+    const steps = durableLoads(commit());
+    expect(steps.map(commitWord)).toEqual(["4k O_DSYNC", "4k + fdatasync", "4k + fdatasync/64", "4k + fdatasync T4", "4k + fdatasync T16"]);
+    expect(durableLatency(steps[0] as StepView)).toBe(steps[0]?.write?.lat_ns);
+    expect(durableLatency(steps[1] as StepView)).toBe(steps[1]?.syncs?.lat_ns);
+    expect(durableLoads(quick())).toEqual([]);
+  });
+});
 
 describe("intervals", () => {
   it("that say nothing are said to", () => {

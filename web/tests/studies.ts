@@ -98,6 +98,19 @@ export function engines(): Document {
   return { ...doc, paths: [{ steps: [0, 1, 2, 3], front: [0, 3] }] };
 }
 
+/** `commit`: a log made durable in several ways, by one writer and by more. */
+export function commit(): Document {
+  const random = generator(12);
+  const ways = [["O_DSYNC", null, "dsync"], ["+ fdatasync", 1, "none"], ["+ fdatasync/64", 64, "none"]] as const;
+  const cell: Cell = { op: "write", block: 4096, threads: 1, depth: 1, engine: "psync", direct: false };
+  const of = (i: number, threads: number, [words, writes, through]: (typeof ways)[number]): StepView => {
+    const s = measured(i, { ...cell, threads }, random);
+    const syncs = writes === null || !s.write ? null : { ...s.write, ios: Math.round(s.ios / writes) };
+    return { ...s, durability: { sync: writes === null ? null : { kind: "fdatasync", writes }, write_through: through }, load_words: words, syncs };
+  };
+  return documentOf([measured(0, cell, random), ...ways.map((way, i) => of(i + 1, 1, way)), ...[4, 16].map((threads, i) => of(i + 4, threads, ways[1]))]);
+}
+
 /** Rounds that come to rest, with their determination table, after a fill; predicted beforehand. */
 export function settledRun(): Document {
   const random = generator(9);

@@ -6,7 +6,7 @@ import type { Quantile, StepView } from "../document";
 import { escapeHtml } from "../dom";
 import { count3, countTick, plusMinus, time, whole } from "../format";
 import { barLines, notNegative, within } from "../intervals";
-import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
+import { SYMBOLS, apartLabels, areNamedBeside, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
 import { shades, type Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -50,7 +50,7 @@ function interval(step: StepView): string {
 
 /** IOPS over queue depth: log2 below, from zero upwards; intervals as bars, the knee ringed, predictions dashed. */
 export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const direct = areNamedBeside(all, width);
   const looks = lineLooks(all, p);
   const series: object[] = [];
   const scale = zeroScale(Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => Math.max(s.iops, Math.min(s.iops_ci95?.[1] ?? 0, 1.3 * s.iops), s.predicted?.iops ?? 0)))));
@@ -142,7 +142,7 @@ function depthTip(raw: unknown, all: readonly Line[], looks: readonly { color: s
 
 /** Latency over queue depth, both logarithmic. */
 export function latencyOverDepth(all: readonly Line[], name: Quantile | "mean", p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const direct = areNamedBeside(all, width);
   const looks = lineLooks(all, p);
   const values = [...all.flatMap((l) => l.steps.map((s) => latency(s.lat_ns, name))), ...published.map((m) => m.value)];
   const marks = logMarks(values.filter((v) => v !== null));

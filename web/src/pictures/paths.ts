@@ -1,32 +1,22 @@
-/** Paths of I/O as a dot plot: rate, latency and CPU per I/O beside each other, and the front of those that none beats. */
+/** Paths of I/O: rate, latency and CPU per I/O beside each other, and the front of those that none beats. */
 
 import type { EChartsOption } from "echarts";
 import { pathWord, type EngineSet } from "../cells";
 import { latency, limitWord, zeroScale } from "../curves";
 import type { StepView } from "../document";
 import { count3, countTick, plusMinus, time, timeTick, whole } from "../format";
-import { exactTime, rim, row, textPx, tip, type Params } from "../options";
+import { exactTime, rim, row, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import { cpuPerIo } from "../paths";
 import { axisStyle, tooltipStyle } from "../stage";
 import { text, word } from "../text";
-import { intervalBar } from "./compare";
-
-const ROW_PX = 26;
-
-/** One figure of a path. */
-interface Measure {
-  name: string;
-  of: (s: StepView) => number | null;
-  ci95: (s: StepView) => [number, number] | null;
-  tick: (v: number) => string;
-}
+import { dotPanels, panelsPx, type Measure } from "./panels";
 
 function measures(): Measure[] {
   return [
-    { name: text.picture.iopsAxis, of: (s) => s.iops, ci95: (s) => s.iops_ci95 ?? null, tick: countTick },
-    { name: word("lat_mean"), of: (s) => latency(s.lat_ns, "mean"), ci95: (s) => s.lat_ns?.ci95["mean"] ?? null, tick: timeTick },
-    { name: word("cpu_per_io"), of: cpuPerIo, ci95: () => null, tick: timeTick },
+    { name: text.picture.iopsAxis, of: (s) => s.iops, ci95: (s) => s.iops_ci95 ?? null, text: count3, tick: countTick },
+    { name: word("lat_mean"), of: (s) => latency(s.lat_ns, "mean"), ci95: (s) => s.lat_ns?.ci95["mean"] ?? null, text: time, tick: timeTick },
+    { name: word("cpu_per_io"), of: cpuPerIo, ci95: () => null, text: time, tick: timeTick },
   ];
 }
 
@@ -36,55 +26,15 @@ export function pathTone(index: number, p: Palette): string {
   return tones[index % tones.length] ?? p.ink;
 }
 
-/** Whether the three panels have room beside each other. */
-const isWide = (width: number): boolean => width >= 620;
-
 export function pathsPx(set: EngineSet, width: number): number {
-  const panel = 34 + ROW_PX * set.steps.length + 24;
-  return isWide(width) ? panel : 3 * panel;
+  return panelsPx(set.steps.length, width);
 }
 
 /** A row for each path, a panel for each figure; a star marks those on the front. */
 export function paths(set: EngineSet, p: Palette, width: number): EChartsOption {
   const front = new Set(set.front);
-  const names = set.steps.map((s) => `${pathWord(s)}${front.has(s) ? " ★" : ""}`);
-  const left = Math.min(width * 0.42, 16 + Math.max(...names.map(textPx)));
-  const rows = ROW_PX * set.steps.length;
-  const wide = isWide(width);
-  const gap = 26;
-  const each = (width - left - 16 - 2 * gap) / 3;
-  const all = measures();
-  const grids = all.map((_, i) => (wide ? { left: left + i * (each + gap), width: each, top: 28, height: rows } : { left, right: 22, top: 28 + i * (rows + 58), height: rows }));
-  return {
-    grid: grids,
-    xAxis: all.map((m, i) => {
-      const values = set.steps.map(m.of).filter((v): v is number => v !== null);
-      const scale = zeroScale(1.06 * Math.max(0, ...values));
-      return { ...axisStyle(p), type: "value", gridIndex: i, min: 0, ...scale, interval: scale.max / 2, name: m.name, nameLocation: "start", nameGap: 0, nameTextStyle: { color: p.ink, fontSize: 12.5, align: "left", verticalAlign: "bottom", padding: [0, 0, rows + 8, 0] }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, alignMinLabel: "left", alignMaxLabel: "right", formatter: m.tick } };
-    }),
-    yAxis: all.map((_, i) => ({ ...axisStyle(p), type: "category", gridIndex: i, inverse: true, data: names, axisTick: { show: false }, axisLine: { show: false }, splitLine: { show: true, lineStyle: { color: p.hairline } }, axisLabel: { show: !wide || i === 0, color: p.ink, fontSize: wide ? 12.5 : 11.5, interval: 0, width: left - 12, overflow: "truncate" } })),
-    tooltip: {
-      ...tooltipStyle(p), trigger: "item",
-      formatter: (raw: unknown) => {
-        const i = (raw as Params).dataIndex;
-        const s = set.steps[i];
-        return s ? pathTip(s, i, p) : "";
-      },
-    },
-    series: all.flatMap((m, k) => [
-      intervalBar(p.muted, true, set.steps.flatMap((s, i) => { const ci = m.ci95(s); return ci ? [[i, ci[0], ci[1]]] : []; }), { xAxisIndex: k, yAxisIndex: k, encode: { x: [1, 2], y: 0 } }),
-      {
-        type: "scatter", name: m.name, xAxisIndex: k, yAxisIndex: k, symbolSize: 11, z: 4, emphasis: { disabled: true },
-        data: set.steps.map((s, i) => ({ value: [m.of(s) ?? "-", i], itemStyle: { color: pathTone(i, p), opacity: 1 } })),
-        label: { show: true, position: "right", distance: 6, color: p.ink, fontSize: 11.5, formatter: (q: Params) => { const s = set.steps[q.dataIndex]; const v = s ? m.of(s) : null; return v === null ? "" : k === 0 ? count3(v) : time(v); } },
-        labelLayout: (q: { labelRect: { x: number; width: number }; rect: { x: number; y: number; height: number } }) => {
-          const grid = grids[k] as { left: number; width?: number; right?: number };
-          const end = grid.left + (grid.width ?? width - grid.left - (grid.right ?? 0));
-          return q.labelRect.x + q.labelRect.width > end + 14 ? { x: q.rect.x - 6, y: q.rect.y + q.rect.height / 2, align: "right", verticalAlign: "middle" } : {};
-        },
-      },
-    ]),
-  } as unknown as EChartsOption;
+  const rows = set.steps.map((step, i) => ({ step, name: `${pathWord(step)}${front.has(step) ? " ★" : ""}`, color: pathTone(i, p) }));
+  return dotPanels(rows, measures(), (i) => { const r = rows[i]; return r ? pathTip(r.step, i, p) : ""; }, p, width);
 }
 
 function pathTip(s: StepView, index: number, p: Palette): string {

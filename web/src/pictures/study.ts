@@ -6,7 +6,7 @@ import { latency, limitWord, logMarks, logMarksOf, opKind, wholeIntervals, zeroS
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
 import { notNegative, within } from "../intervals";
-import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
+import { DIRECT_LABEL_MIN_PX, SYMBOLS, apartLabels, areNamedBeside, endLabel, exactTime, gridOf, labelRoom, latencyAxis, lineLooks, plotPx, publishedMarks, publishedRow, rim, row, tip, type Params } from "../options";
 import type { Palette } from "../palette";
 import type { Mark } from "../published";
 import { axisStyle, tooltipStyle } from "../stage";
@@ -30,7 +30,7 @@ const first = (raw: unknown): Params | undefined => (Array.isArray(raw) ? raw[0]
 
 /** Latency over IOPS, one curve per group; points are loads (threads x queue depth), in the order of what is asked. */
 export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width: number, published: readonly { mark: Mark; latency: number }[] = []): EChartsOption {
-  const direct = width >= DIRECT_LABEL_MIN_PX;
+  const direct = areNamedBeside(set.lines, width);
   // A group has one colour, under every workload.
   const looks = set.lines.map((_, i) => ({ color: pathTone(i, p), symbol: ["circle", "diamond", "rect", "triangle"][i % 4], dash: "solid" }));
   const most = Math.max(0, ...published.map((q) => q.mark.value), ...set.lines.flatMap((l) => l.steps.map((s) => s.iops)));
@@ -78,8 +78,8 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
 
 /** IOPS over drives or threads with intervals and what proportion would give, the knee ringed; below, the share of proportion. */
 export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
-  const direct = width >= DIRECT_LABEL_MIN_PX;
   const asLines = all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined }));
+  const direct = areNamedBeside(asLines, width);
   const looks = lineLooks(asLines, p);
   const axis = all[0]?.axis ?? "threads";
   const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => s[axis])), ...published.map((m) => m.point[axis] ?? 1)])].sort((a, b) => a - b);
@@ -93,7 +93,7 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: axisName, nameLocation: "middle", nameGap: 28 } : {}),
   });
-  const right = direct ? Math.min(250, 14 + labelRoom(asLines)) : 14;
+  const right = direct ? 14 + labelRoom(asLines) : 14;
   const kneeSpots: { x: number; y: number }[] = [];
   return {
     grid: [{ left: 58, right, top: 26, height: SCALING_TOP_PX }, { left: 58, right, top: 250, height: 84 }],

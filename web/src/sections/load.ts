@@ -5,12 +5,12 @@ import { QUANTILES, type Document, type Quantile, type StepView } from "../docum
 import { el, section, select } from "../dom";
 import { count3, duration } from "../format";
 import { POINTS_MIN } from "../goals";
-import { palette } from "../palette";
-import { lineLooks } from "../options";
+import { areNamedBeside } from "../options";
 import { IOPS_PX, LATENCY_PX, TAILS_PX, iopsOverDepth, latencyOverDepth, latencyOverIops, tails } from "../pictures/load";
 import { isRandom, kindOf, marks, type Mark } from "../published";
 import { picture } from "../stage";
 import { joined, text } from "../text";
+import { keys } from "./block";
 import { fitsLoad, publishedPick } from "./published";
 
 /** More lines than these are a tangle. */
@@ -24,23 +24,10 @@ function lineOptions(all: readonly Line[]): { value: string; label: string; grou
   return [...all].sort((a, b) => a.family.localeCompare(b.family)).map((l) => ({ value: l.key, label: joined(l.family, l.label), group: l.family }));
 }
 
-/** Names of the lines with their colours, for narrow windows where labels have no room. */
+/** Names of the lines that are shown, with their colours. */
 function legend(): { node: HTMLElement; show: (all: readonly Line[]) => void } {
-  const node = el("ul.legend");
-  return {
-    node,
-    show: (all) => {
-      const [day, night] = [lineLooks(all, palette(false)), lineLooks(all, palette(true))];
-      node.replaceChildren(
-        ...all.map((l, i) => {
-          const mark = el("i");
-          mark.style.setProperty("--day", day[i]?.color ?? "");
-          mark.style.setProperty("--night", night[i]?.color ?? "");
-          return el("li", {}, mark, l.label);
-        }),
-      );
-    },
-  };
+  const node = el("div");
+  return { node, show: (all) => node.replaceChildren(keys(all, !areNamedBeside(all))) };
 }
 
 /** Whether lines make a picture: one of three points. Single loads are not joined by being near each other. */
@@ -82,14 +69,14 @@ export function load(doc: Document): HTMLElement | null {
   const iops = picture(t.iopsOverQd, t.iopsOverQdNote, IOPS_PX, (p, w) => iopsOverDepth(shown(), p, w, beside("iops")));
   const depth = picture(t.latOverQd(name), null, LATENCY_PX, (p, w) => latencyOverDepth(shown(), name, p, w, beside(`lat_${name}_ns`)));
   const stick = picture(`${t.latOverIops}${text.comma}${ladder.label}`, null, LATENCY_PX, (p, w) => latencyOverIops(ladder, p, w));
-  const keys = legend();
+  const named = legend();
   const capped = el("p.note");
 
   const sets = el("span");
   const choose = (): void => {
     const of = inSet().length;
     capped.textContent = of > LINES_MAX ? t.capped(LINES_MAX, of) : "";
-    keys.show(shown());
+    named.show(shown());
     iops.update();
     depth.node.hidden = isUnknown(name);
     depth.update(t.latOverQd(name));
@@ -145,7 +132,7 @@ export function load(doc: Document): HTMLElement | null {
     text.sections.picture,
     every.reduce((n, l) => n + l.steps.length, 0) < doc.steps.filter(hasFigures).length ? el("p.note", {}, t.repeats) : null,
     familyPick || published.node || set !== "" ? el("div.picks", {}, familyPick, sets, published.node) : null,
-    keys.node,
+    named.node,
     iops.node,
     capped,
     published.note,

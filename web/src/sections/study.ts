@@ -7,10 +7,12 @@ import { el, section, smallTable } from "../dom";
 import { count3, time } from "../format";
 import { POINTS_MIN } from "../goals";
 import { errorText, predictedOverMeasured, RUN_PX, scaling, SCALING_PX, stretches, wholeRun } from "../pictures/study";
+import { areNamedBeside } from "../options";
 import { marks } from "../published";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { block, keys, legendOf } from "./block";
+import { commitBlock } from "./commits";
 import { comparison } from "./comparison";
 import { goalBlock, percentileBlock } from "./goals";
 import { groupBlock } from "./groups";
@@ -52,7 +54,7 @@ function scaleBlock(doc: Document): HTMLElement | null {
     const called = text.study.axes[axis === "devices" && of.every((l) => l.steps.every((step) => step.targets.every(isFile))) ? "files" : axis];
     const published = publishedPick(doc.references ?? [], of.flatMap((l) => l.steps), fits, () => chart.update());
     const chart = picture(t.scaling(called), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
-    return [el("div", {}, chart.node, keys(named), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
+    return [el("div", {}, chart.node, keys(named, !areNamedBeside(named)), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];
   });
   return block(t.scale, ...blocks);
 }
@@ -86,7 +88,7 @@ export function runBlock(doc: Document): HTMLElement | null {
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [goalBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [goalBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];

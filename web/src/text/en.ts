@@ -312,6 +312,8 @@ export const english = {
     timesOver: (times: string): string => `written ${times} times over`,
     clipped: (n: number, of: number, highest: string): string => `${plural(n, "interval", "intervals")} of ${of} lie above the axis, the highest at ${highest} IOPS.`,
     inFlight: (n: number): string => `${n} in flight`,
+    commits: "Durable writes", commitsTitle: "Each way to make a record durable", commitsNote: "Latency is that of the sync, or of the write where that is durable itself. Axes are logarithmic; bars are 95 % intervals.",
+    recordsAxis: "records per second", durableMean: "mean", durableP99: "p99", writeMean: "mean of the write",
     pathsNote: "Bars are 95 % intervals. A star marks a path that no other beats in both IOPS and CPU per I/O.",
     front: "IOPS over CPU time per I/O", frontNote: "Dashed: the front. A path below it is beaten by another in both.",
     groupAxis: "Shown", groupLoads: "Loads are threads x queue depth = I/Os in flight on each target; bars are 95 % intervals.",

@@ -295,6 +295,8 @@ export const chinese: Text = {
     timesOver: (times) => `共写满 ${times} 遍`,
     clipped: (n, of, highest) => `${of} 个时间段中有 ${n} 个超出坐标轴，最高 ${highest} IOPS。`,
     inFlight: (n) => `在途 ${n}`,
+    commits: "持久写入", commitsTitle: "让一条记录持久的各种方式", commitsNote: "延迟为同步调用的延迟；若写入本身即持久，则为写入的延迟。坐标轴为对数；横线为 95 % 置信区间。",
+    recordsAxis: "每秒记录数", durableMean: "均值", durableP99: "p99", writeMean: "写入均值",
     pathsNote: "横线为 95 % 置信区间。星号：没有其他路径在 IOPS 与每 I/O 的 CPU 时间上都胜过它。",
     front: "IOPS 与每 I/O 的 CPU 时间", frontNote: "虚线：前沿。其下的路径在两方面都被另一条胜过。",
     groupAxis: "显示", groupLoads: "负载为线程数 x 队列深度 = 每个目标在途的 I/O 数；横线为 95 % 置信区间。",
