@@ -83,8 +83,11 @@ export function dotPanels(rows: readonly PanelRow[], measures: readonly Measure[
     },
     series: measures.flatMap((m, k) => {
       const { min, max } = scales[k] as Scale;
+      const bars = rows.flatMap((r, i) => { const ci = m.ci95(r.step); return ci ? [[i, ...within(ci, min, max)]] : []; });
+      // Figures stand above the bars, not on them.
+      const lift = bars.length > 0 ? 7 : 0;
       return [
-        intervalBar(p.muted, true, rows.flatMap((r, i) => { const ci = m.ci95(r.step); return ci ? [[i, ...within(ci, min, max)]] : []; }), { xAxisIndex: k, yAxisIndex: k, encode: { x: [1, 2], y: 0 } }),
+        intervalBar(p.muted, true, bars, { xAxisIndex: k, yAxisIndex: k, encode: { x: [1, 2], y: 0 } }),
         {
           type: "scatter", name: m.name, xAxisIndex: k, yAxisIndex: k, symbolSize: 11, z: 4, emphasis: { disabled: true },
           data: rows.map((r, i) => ({ value: [m.of(r.step) ?? "-", i], itemStyle: { color: r.color, opacity: 1 } })),
@@ -92,7 +95,7 @@ export function dotPanels(rows: readonly PanelRow[], measures: readonly Measure[
           labelLayout: (q: { labelRect: { x: number; width: number }; rect: { x: number; y: number; height: number } }) => {
             const grid = grids[k] as { left: number; width?: number; right?: number };
             const end = grid.left + (grid.width ?? width - grid.left - (grid.right ?? 0));
-            return q.labelRect.x + q.labelRect.width > end + 14 ? { x: q.rect.x - 6, y: q.rect.y + q.rect.height / 2, align: "right", verticalAlign: "middle" } : {};
+            return q.labelRect.x + q.labelRect.width > end + 14 ? { x: q.rect.x - 6, y: q.rect.y + q.rect.height / 2 - lift, align: "right", verticalAlign: "middle" } : { dy: -lift };
           },
         },
       ];
