@@ -3,7 +3,7 @@
 
     scripts/study_pages.py [--binary target/release/fathom] [--work DIR] [NAME...]
 
-Names: quick, predict, baseline, pinning, qos, enterprise, scaling, engines, snia, tune, commit; all without a name, which takes
+Names: quick, predict, baseline, pinning, qos, enterprise, scaling, engines, snia, tune, commit, surface; all without a name, which takes
 about 16 minutes on a machine that does nothing else. The files are made in DIR, on the disk that the pages tell of; `tune`
 needs root for its loop device. Nothing is printed into a page of a run that failed.
 """
@@ -35,11 +35,12 @@ COMMANDS = {
     "scaling": "scaling --target a.bin --target b.bin --time-budget 1m",
     "engines": "engines --target data.bin --time-budget 45s",
     "snia": "snia-iops --target data.bin --set size=512m --time-budget 90s",
+    "surface": "surface --target data.bin --time-budget 3m",
     "commit": "commit --target . --size 512m --time-budget 3m",
     "tune": "tune --target {loop} --destroy {name}:data --versus scheduler=mq-deadline --time-budget 2m",
 }
 # Their pages mark what is left out of the table.
-SHORTENED = {"baseline", "pinning", "enterprise", "snia"}
+SHORTENED = {"baseline", "pinning", "enterprise", "snia", "surface"}
 # Some steps of these are refused on a small machine, as their pages say.
 SOME_REFUSED = {"scaling", "engines"}
 

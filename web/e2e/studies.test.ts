@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { articles } from "../tests/articles";
-import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun } from "../tests/studies";
+import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun, surfaceRun } from "../tests/studies";
 import type { Document, Reference } from "../src/document";
 import { assembled, given, launch, open, scrollThrough, written } from "./report";
 
@@ -36,6 +36,7 @@ beforeAll(async () => {
   urls.set("scaling", written(simulated(scaling()), "scaling"));
   urls.set("engines", written(hot(engines()), "engines"));
   urls.set("commit", written(commit(), "commit"));
+  urls.set("surface", written(surfaceRun(), "surface"));
   urls.set("settled", written(settledRun(), "settled"));
   urls.set("qos", written({ ...qos(), references: [REFERENCE] }, "qos"));
   urls.set("machine", written(onMachine("r740xd", scaling()), "machine"));
@@ -49,7 +50,7 @@ afterAll(async () => {
 });
 
 const at = (name: string): string => urls.get(name) ?? "";
-const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
+const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "surface", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
 
 describe.each(NAMES)("the page of %s", (name) => {
   it.each([[1400, "light"], [390, "dark"]] as const)("is drawn in full at %i pixels, %s, in both languages, without a complaint or a request", async (width, colorScheme) => {
@@ -73,6 +74,19 @@ describe.each(NAMES)("the page of %s", (name) => {
 });
 
 describe("what the studies show", () => {
+  it("reads beside writes are squares with their latency, and the choice of whose", async () => {
+    const { page } = await open(browser, at("surface"));
+    await scrollThrough(page);
+    const figure = page.locator("figure", { hasText: "over the rates of reads and writes" });
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator("svg text", { hasText: "×" }).waitFor();
+    const said = await figure.locator("svg text").allTextContents();
+    expect(said.filter((x) => /(us|ms)$/.test(x)).length).toBeGreaterThanOrEqual(6);
+    await page.locator("label", { hasText: /^Of/ }).locator("select").selectOption("write");
+    expect(await figure.locator("figcaption").textContent()).toContain("p99 of writes");
+    await page.context().close();
+  });
+
   it("each way to make a record durable is a row; long names stand above the picture, not cut beside it", async () => {
     const { page } = await open(browser, at("commit"));
     await scrollThrough(page);

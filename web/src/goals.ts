@@ -31,7 +31,7 @@ export const POINTS_MIN = 3;
 
 /** The workloads of a run that answers for latencies: `qos`, and any with a goal. */
 export function goalSets(doc: Ladders & { run: { study: string }; goals?: readonly GoalView[] }): GoalSet[] {
-  const usable = representatives(doc).filter((s) => hasFigures(s) && s.lat_ns !== null);
+  const usable = representatives(doc).filter((s) => hasFigures(s) && s.lat_ns !== null && !s.role?.rate_pair);
   if (doc.run.study !== "qos" && !usable.some((s) => s.role?.latency_goal)) return [];
   const sets = new Map<string, GoalSet>();
   const groups = new Set(usable.map((s) => s.group)).size;

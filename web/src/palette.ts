@@ -71,3 +71,9 @@ export function heatTone(share: number, p: Palette): string {
   const low = Math.min(Math.floor(at), p.heat.length - 2);
   return blend(p.heat[low] ?? p.paper, p.heat[low + 1] ?? p.ink, at - low);
 }
+
+/** Whether dark words are read better on this colour. */
+export function isPale(hex: string): boolean {
+  const [r, g, b] = channels(hex);
+  return 0.299 * r + 0.587 * g + 0.114 * b > 140;
+}

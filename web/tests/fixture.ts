@@ -228,6 +228,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
     stream_sets: [],
     groups: [],
     goals: [],
+    surfaces: [],
     paths: [],
     comparison: null,
     references: [],

@@ -18,8 +18,9 @@ import { tails } from "../src/pictures/load";
 import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { heat } from "../src/pictures/time";
+import { surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
-import { commit, engines, enterprise, pinning, qos, snia } from "./studies";
+import { commit, engines, enterprise, pinning, qos, snia, surfaceRun } from "./studies";
 
 // The charts watch where they stand on a page; here they are made as options only.
 vi.hoisted(() => {
@@ -28,6 +29,16 @@ vi.hoisted(() => {
 });
 
 const p = palette(false);
+
+describe("reads beside writes", () => {
+  it("keep the goal in a staircase below the edge", () => {
+    const [s] = surfacesOf(surfaceRun());
+    expect(s?.pairs.length).toBe(7);
+    expect(s?.region).toEqual([[0, 40e3], [0, 40e3], [0, 30e3], [10e3, 30e3], [10e3, 10e3], [20e3, 10e3], [20e3, 0]]);
+    expect(surfacesOf({ ...surfaceRun(), surfaces: [{ group: "A", goal: null, pairs: [], edge: [] }] })[0]?.region).toEqual([]);
+    expect(surfacesOf(quick())).toEqual([]);
+  });
+});
 
 describe("durable writes", () => {
   it("are the loads that promise something, each with the latency of what makes it durable", () => {

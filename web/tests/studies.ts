@@ -98,6 +98,19 @@ export function engines(): Document {
   return { ...doc, paths: [{ steps: [0, 1, 2, 3], front: [0, 3] }] };
 }
 
+/** `surface`: pairs of rates, their edge, and what each showed. */
+export function surfaceRun(): Document {
+  const random = generator(14);
+  const cells = [[0, 40e3, "kept"], [10e3, 30e3, "kept"], [20e3, 10e3, "kept"], [10e3, 10e3, "kept"], [20e3, 30e3, "missed"], [30e3, 10e3, "unknown"], [30e3, 40e3, "not_held"]] as const;
+  const steps = cells.map(([writes, reads], i): StepView => {
+    const s = measured(i, { op: "randrw", block: 4096, threads: 1, depth: 64 }, random);
+    const rates = { read_pct: Math.round(reads / 500), write_pct: Math.round(writes / 400) };
+    return { ...s, rate_iops: reads + writes, write: s.read, role: { rate_pair: rates, latency_goal: { p99_ns: 1e6 } } };
+  });
+  const pairs = cells.map(([writes_per_s, reads_per_s, outcome], step) => ({ step, reads_per_s, writes_per_s, outcome }));
+  return { ...documentOf(steps), surfaces: [{ group: "A", goal: { p99_ns: 1e6 }, pairs, edge: [0, 1, 2] }] };
+}
+
 /** `commit`: a log made durable in several ways, by one writer and by more. */
 export function commit(): Document {
   const random = generator(12);

@@ -807,6 +807,10 @@ groups: Array<GroupedLoad>,
  */
 goals: Array<GoalView>, 
 /**
+ * Rates of reads beside rates of writes, one surface for each group; empty for other studies.
+ */
+surfaces: Array<SurfaceView>, 
+/**
  * Loads that were issued through several paths, and which of these none beats; empty with one path.
  */
 paths: Array<PathsView>, 
@@ -1973,6 +1977,32 @@ think?: Think,
 flow?: Flow, };
 
 /**
+ * What a pair of rates does with the goal.
+ */
+export type PairOutcome = "kept" | "missed" | "not_held" | "unknown";
+
+/**
+ * One pair of rates.
+ */
+export type PairView = { 
+/**
+ * Index of its step.
+ */
+step: number, 
+/**
+ * Reads offered per second.
+ */
+reads_per_s: number, 
+/**
+ * Writes offered per second.
+ */
+writes_per_s: number, 
+/**
+ * What it does with the goal.
+ */
+outcome: PairOutcome, };
+
+/**
  * A fitted parameter.
  */
 export type Parameter = { 
@@ -2328,6 +2358,19 @@ iops: number,
 process: RateProcess, };
 
 /**
+ * Rates relative to the most that a closed loop of reads alone, and one of writes alone, gave before in the same run.
+ */
+export type RatePair = { 
+/**
+ * Reads, in percent of the most reads per second.
+ */
+read_pct: number, 
+/**
+ * Writes, in percent of the most writes per second.
+ */
+write_pct: number, };
+
+/**
  * Distribution of open-loop arrivals.
  */
 export type RateProcess = "fixed" | "poisson";
@@ -2534,6 +2577,10 @@ purge?: PurgeMeans,
  * Rate as a share of the IOPS of a closed loop before it; `Load::rate` holds the rate once that is measured.
  */
 rate_share?: RateShare, 
+/**
+ * Rates of reads and of writes; `Load::rate` holds their sum, and the mix their shares, once both are known.
+ */
+rate_pair?: RatePair, 
 /**
  * Latencies of which the verdict names the highest load that keeps them.
  */
@@ -3370,6 +3417,27 @@ without_prediction: number,
  * Figures that contradict themselves; not counted above.
  */
 contradicted: number, };
+
+/**
+ * The pairs of rates that a group was put under, and the edge of those that keep the goal.
+ */
+export type SurfaceView = { 
+/**
+ * Name of the group.
+ */
+group: string, 
+/**
+ * What the pairs were to keep; `None`: that the rates are kept up with.
+ */
+goal: LatencyGoal | null, 
+/**
+ * Pairs that were measured, in the order of the plan. What they decide for others was not run.
+ */
+pairs: Array<PairView>, 
+/**
+ * Steps of the kept pairs that no other kept one exceeds in both rates, from the fewest writes on.
+ */
+edge: Array<number>, };
 
 /**
  * A sync after every so many writes of a thread. It is issued when they have completed, and covers them.

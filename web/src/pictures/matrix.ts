@@ -5,18 +5,12 @@ import { zeroScale } from "../curves";
 import { bytesDecimal, count3, countTick, figure, figureParts, plusMinus, time, whole } from "../format";
 import type { Matrix, Saturation } from "../matrix";
 import { row, tip, type Params } from "../options";
-import { heatTone, type Palette } from "../palette";
+import { heatTone, isPale, type Palette } from "../palette";
 import { axisStyle, tooltipStyle } from "../stage";
 import { say, text } from "../text";
 
 export const matrixPx = (m: Matrix): number => 40 + 30 * m.blocks.length;
 export const SATURATION_PX = 300;
-
-/** Whether dark words are read better on this colour. */
-function isPale(hex: string): boolean {
-  const n = Number.parseInt(hex.slice(1), 16);
-  return 0.299 * ((n >> 16) & 255) + 0.587 * ((n >> 8) & 255) + 0.114 * (n & 255) > 140;
-}
 
 /** Values by block size and mix, shaded on a logarithmic scale: deeper is more. */
 export function matrix(m: Matrix, p: Palette, width: number): EChartsOption {

@@ -18,6 +18,7 @@ import { goalBlock, percentileBlock } from "./goals";
 import { groupBlock } from "./groups";
 import { pathBlock } from "./paths";
 import { fitsLoad, publishedPick } from "./published";
+import { surfaceBlock } from "./surface";
 import { matrixBlock, saturationBlock, settleBlock } from "./rounds";
 
 /** More curves than these cannot be told apart. */
@@ -88,7 +89,7 @@ export function runBlock(doc: Document): HTMLElement | null {
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [goalBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [goalBlock(doc), surfaceBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];

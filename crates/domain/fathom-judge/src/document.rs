@@ -15,6 +15,7 @@ mod rounds;
 mod steady;
 mod step;
 mod streams;
+mod surface;
 mod words;
 
 use fathom_message::{Message, Unit};
@@ -37,6 +38,7 @@ pub use rounds::{LoopCell, LoopView};
 pub use steady::{OwnSteadyView, PtsView, SteadyView};
 pub use step::{PredictedView, StepView, TargetView};
 pub use streams::{StreamSetView, StreamView};
+pub use surface::{PairOutcome, PairView, SurfaceView};
 pub use words::{
     Area, CheckCause, CheckName, ComparedFigure, ComparisonKind, Design, LadderAxis, Merit, Speed, SpreadSource,
     StepState, TrackedFigure, WhyUnsteady,
@@ -80,6 +82,9 @@ pub struct Document {
     /// How far each kind of load keeps each latency that was asked for; empty without a goal.
     #[serde(default)]
     pub goals: Vec<GoalView>,
+    /// Rates of reads beside rates of writes, one surface for each group; empty for other studies.
+    #[serde(default)]
+    pub surfaces: Vec<SurfaceView>,
     /// Loads that were issued through several paths, and which of these none beats; empty with one path.
     #[serde(default)]
     pub paths: Vec<PathsView>,

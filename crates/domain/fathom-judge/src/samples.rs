@@ -164,6 +164,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         stream_sets: Vec::new(),
         groups: crate::groups(&steps),
         goals: crate::goals(&steps),
+        surfaces: crate::surfaces(&steps),
         paths: crate::paths(&steps),
         steps,
         comparison: None,

@@ -84,6 +84,15 @@ impl Plan {
         let mut conditions = Vec::new();
         for (index, (knobs, targets)) in (0..).zip(loads) {
             let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
+            if let Some(pair) = step.role.rate_pair {
+                let key = if pair.read_pct > 0 { "read_rate" } else { "write_rate" };
+                return Err(KnobError {
+                    key: key.to_owned(),
+                    unknown_key: false,
+                    message: msg!("knob-pair-of-unknown"),
+                    help: Some(msg!("knob-pair-of-unknown-help")),
+                });
+            }
             if let Some(share) = step.missing_rate() {
                 return Err(KnobError {
                     key: "rate_iops".to_owned(),

@@ -256,6 +256,8 @@ fn load_message(step: &Step, workload: Message) -> Message {
 fn with_rate(label: Label, step: &Step) -> Label {
     let message = label.message.clone();
     match (step.role.rate_share, step.load.rate) {
+        // The shares stand with the operations.
+        _ if step.role.rate_pair.is_some() => label,
         // A name that stays when the rate is known, so that runs can be compared.
         (Some(share), _) => label.with(
             Topic::Rate,
@@ -323,6 +325,17 @@ fn pattern(step: &Step) -> Words {
 }
 
 fn operations(step: &Step) -> Words {
+    if let Some(pair) = step.role.rate_pair {
+        let share = |pct: u16| Quantity::pct(pct.into());
+        return match (pair.read_pct, pair.write_pct) {
+            (read, 0) => Words::new(format!("reads {read} %"), msg!("label-reads-at", reads = share(read))),
+            (0, write) => Words::new(format!("writes {write} %"), msg!("label-writes-at", writes = share(write))),
+            (read, write) => Words::new(
+                format!("reads {read} % + writes {write} %"),
+                msg!("label-reads-and-writes", reads = share(read), writes = share(write)),
+            ),
+        };
+    }
     let m = step.workload.mix;
     match (m.read_pct, m.write_pct, m.trim_pct) {
         (100, _, _) => Words::new("read", msg!("label-read")),
@@ -390,6 +403,7 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
             .rate
             .map(|r| r.process)
             .or(step.role.rate_share.map(|s| s.process))
+            .filter(|_| step.role.rate_pair.is_none())
             .map(|p| Words::name(p.as_str())),
         LabelPart::Settings => {
             let words = step.role.settings.iter().map(|s| format!("{}={}", s.name, s.value));

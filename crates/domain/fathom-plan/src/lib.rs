@@ -14,6 +14,7 @@ mod label;
 mod load;
 mod pacing;
 mod plan;
+mod rate_pair;
 mod read_write;
 mod role;
 mod share;
@@ -44,6 +45,7 @@ pub use label::{common_label, label_message, load_words, loop_message, set_label
 pub use load::{Load, Rate, RateProcess, Spread};
 pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
+pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use role::{
     ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare,

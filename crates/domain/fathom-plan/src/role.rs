@@ -4,6 +4,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use serde::{Deserialize, Serialize};
 
 use crate::goal::LatencyGoal;
+use crate::rate_pair::RatePair;
 use crate::step::RateProcess;
 use crate::stream::{Alone, Stream};
 
@@ -68,6 +69,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub rate_share: Option<RateShare>,
+    /// Rates of reads and of writes; `Load::rate` holds their sum, and the mix their shares, once both are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub rate_pair: Option<RatePair>,
     /// Latencies of which the verdict names the highest load that keeps them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

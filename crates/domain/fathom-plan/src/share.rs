@@ -5,6 +5,7 @@ use fathom_message::{Message, msg};
 use crate::condition::Planned;
 use crate::knobs::push_note;
 use crate::label::{label_message, set_label};
+use crate::rate_pair::{RatePair, of_mix};
 use crate::role::{RateShare, Role};
 use crate::step::{Phase, Rate, Step};
 
@@ -12,7 +13,13 @@ impl Step {
     /// Whether I/Os are due at a rate, also while the rate is not known yet.
     #[must_use]
     pub fn is_open_loop(&self) -> bool {
-        self.load.rate.is_some() || self.role.rate_share.is_some()
+        self.load.rate.is_some() || self.role.rate_share.is_some() || self.role.rate_pair.is_some()
+    }
+
+    /// Whether the rate is a share that still has to be made; such a step cannot be run.
+    #[must_use]
+    pub fn lacks_rate(&self) -> bool {
+        self.load.rate.is_none() && self.is_open_loop()
     }
 
     /// The share of which the rate still has to be made; such a step cannot be run.
@@ -29,6 +36,11 @@ impl Step {
         if let Some(share) = self.role.rate_share {
             step.load.rate = rate_base(self, earlier)
                 .map(|(_, iops)| Rate { iops: iops * f64::from(share.pct) / 100.0, process: share.process });
+        } else if let Some(pair) = self.role.rate_pair {
+            let earlier: Vec<(&Step, f64)> = earlier.into_iter().collect();
+            let found = pair.rates(self, &earlier);
+            step.load.rate = found.map(|(rate, _)| rate);
+            step.workload.mix = found.map_or(pair.mix(), |(_, mix)| mix);
         }
         step
     }
@@ -72,6 +84,16 @@ pub(crate) fn with_bases(planned: &[Planned], notes: &mut Vec<Message>) -> Vec<P
             let base = base_of(&planned[at..]);
             push_note(notes, msg!("plan-base-first", step = label_message(&base.step)));
             out.push(base);
+        }
+        for mix in one.step.role.rate_pair.into_iter().flat_map(RatePair::bases) {
+            let alone = of_mix(&one.step, mix);
+            if !out.iter().rev().any(|p| rank(&p.step, &alone).is_some()) {
+                let mut base = Planned { step: alone, ..one.clone() };
+                base.step.role = Role { rate_pair: None, latency_goal: None, ..base.step.role };
+                set_label(&mut base.step);
+                push_note(notes, msg!("plan-base-first", step = label_message(&base.step)));
+                out.push(base);
+            }
         }
         out.push(one.clone());
     }

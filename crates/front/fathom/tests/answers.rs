@@ -98,6 +98,38 @@ fn how_long_are_the_tails_and_which_load_keeps_a_latency() {
 }
 
 #[test]
+fn how_much_reading_beside_how_much_writing_keeps_a_latency() {
+    let place = Place::new();
+    insta::assert_snapshot!(first_look(&place, &format!("run surface {DRIVE} --time-budget 2m")));
+    // Each pair of the grid was measured, or is decided by one that was: by a kept or near one of more, or a missed one of less.
+    let doc = place.json("show 1", 0);
+    let list = |value: &serde_json::Value| value.as_array().expect("a list").clone();
+    let pair = |step: &serde_json::Value| {
+        let pair = step["role"]["rate_pair"].as_object()?;
+        Some((pair["read_pct"].as_u64()?, pair["write_pct"].as_u64()?))
+    };
+    let is_beyond = |step: &serde_json::Value| {
+        let pairs = list(&doc["surfaces"][0]["pairs"]);
+        let found = pairs.iter().find(|p| p["step"] == step["index"]).expect("a pair for each step");
+        match found["outcome"].as_str().expect("a word") {
+            "kept" => false,
+            "missed" | "not_held" => true,
+            _ => step["lat_ns"]["p99"].as_f64().expect("samples") > 2e6,
+        }
+    };
+    let measured: Vec<_> = list(&doc["steps"]).iter().filter_map(|s| Some((pair(s)?, is_beyond(s)))).collect();
+    let planned: Vec<_> = list(&doc["run"]["plan"]["steps"]).iter().filter_map(pair).collect();
+    assert!(planned.len() == 80 && measured.len() < 60, "{} of {}", measured.len(), planned.len());
+    for (reads, writes) in planned {
+        let decides = |((r, w), is_beyond): &((u64, u64), bool)| match is_beyond {
+            false => reads <= *r && writes <= *w,
+            true => *r <= reads && *w <= writes,
+        };
+        assert!(measured.iter().any(decides), "{reads} % and {writes} %: {measured:?}");
+    }
+}
+
+#[test]
 fn how_does_each_group_behave() {
     let groups = "--group a=sim:epyc-8004/ssd-0 --group b=sim:epyc-8004/ssd-1,sim:epyc-8004/ssd-2";
     insta::assert_snapshot!(first_look(&Place::new(), &format!("run enterprise {groups} --time-budget 60s")));

@@ -8,6 +8,7 @@ mod loops;
 mod predict;
 mod refusals;
 mod steps;
+mod surface;
 #[cfg(test)]
 mod tests;
 

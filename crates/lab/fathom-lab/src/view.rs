@@ -64,7 +64,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
             loops.see(&stored.step, record);
             place_in_run(&mut view, record, head.summary.started_unix_ns, inventory.as_ref());
         }
-        rates.extend(stored.step.load.rate.filter(|_| stored.step.role.rate_share.is_some()).map(|rate| (index, rate)));
+        let is_share = stored.step.role.rate_share.is_some() || stored.step.role.rate_pair.is_some();
+        let made = stored.step.load.rate.filter(|_| is_share);
+        rates.extend(made.map(|rate| (index, rate, stored.step.workload.mix)));
         steps.push(view);
         // What the host counted is of all streams of a set together: no single one is explained by it.
         let alone = record.filter(|_| stored.step.role.stream.is_none());
@@ -76,9 +78,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     withhold_intervals(&mut steps);
     loops.judge(&mut steps);
     // The plan of the document says at which rate a share was run.
-    for (index, rate) in rates {
+    for (index, rate, mix) in rates {
         if let Some(step) = head.plan.steps.iter_mut().find(|s| s.index == index) {
-            step.load.rate = Some(rate);
+            (step.load.rate, step.workload.mix) = (Some(rate), mix);
         }
     }
     set_limits(&mut steps, &seen);
@@ -95,6 +97,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         stream_sets: sets.finish(),
         groups: fathom_judge::groups(&steps),
         goals: fathom_judge::goals(&steps),
+        surfaces: fathom_judge::surfaces(&steps),
         paths: fathom_judge::paths(&steps),
         steps,
         comparison: None,

@@ -167,6 +167,7 @@ pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> Stri
 /// The rate asked for: the share where it is one, whatever that came to.
 fn rate_word(step: &StepView) -> String {
     match step.role.rate_share {
+        _ if step.role.rate_pair.is_some() => format!("{:?}", step.role.rate_pair),
         Some(share) => format!("{} %", share.pct),
         None => format!("{:?}", step.rate_iops),
     }

@@ -44,9 +44,16 @@ impl Figure {
 
 /// A latency of the goal.
 #[derive(Clone, Copy)]
-struct Term {
+pub(super) struct Term {
     figure: Figure,
     most_ns: u64,
+}
+
+impl Term {
+    /// The latency over what it may be; `None` where it is not known.
+    pub(super) fn over_goal(self, step: &StepView) -> Option<f64> {
+        known(self, step).map(|figure| figure.value / self.most_ns as f64)
+    }
 }
 
 /// How loads are made: at a rate, or by so many in flight.
@@ -76,7 +83,7 @@ impl Loop {
 
 /// What a load does with the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     /// The upper ends of the intervals lie within it.
     Meets,
     /// The lower end of an interval lies beyond it.
@@ -112,7 +119,9 @@ pub fn goals(steps: &[StepView]) -> Vec<GoalView> {
 /// The goals that steps carry, each once.
 fn asked(steps: &[StepView]) -> Vec<LatencyGoal> {
     let mut goals: Vec<LatencyGoal> = Vec::new();
-    for goal in steps.iter().filter_map(|s| s.role.latency_goal) {
+    // Pairs of rates have an answer of their own.
+    let of_one_load = steps.iter().filter(|s| s.role.rate_pair.is_none());
+    for goal in of_one_load.filter_map(|s| s.role.latency_goal) {
         if !goals.contains(&goal) {
             goals.push(goal);
         }
@@ -122,7 +131,8 @@ fn asked(steps: &[StepView]) -> Vec<LatencyGoal> {
 
 /// The kinds of load that carry the goal.
 fn kinds(goal: LatencyGoal, steps: &[StepView]) -> Vec<Loads<'_>> {
-    let with_goal = |s: &&StepView| s.role.latency_goal == Some(goal) && is_of_reference(s);
+    let with_goal =
+        |s: &&StepView| s.role.latency_goal == Some(goal) && s.role.rate_pair.is_none() && is_of_reference(s);
     by_kind(measured(steps).into_iter().filter(with_goal))
 }
 
@@ -132,15 +142,12 @@ fn verdict(goal: LatencyGoal, steps: &[StepView], run: i64) -> Option<Verdict> {
     if kinds.is_empty() {
         return None;
     }
-    let words = terms
-        .iter()
-        .map(|t| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64)));
     let best = |kind: &Loads<'_>| {
         let step = kept(&terms, kind)?;
         Some(figure(msg!("verdict-figure-goal", kind = kind.name()), iops(step), step))
     };
     Some(Verdict {
-        question: msg!("verdict-goal-question", terms = Arg::list(words, Join::And)),
+        question: msg!("verdict-goal-question", terms = words(&terms)),
         brief: first_look(&terms, &kinds, run),
         answer: sentences(kinds.iter().flat_map(|k| answer(&terms, k))),
         evidence: terms.iter().flat_map(|t| kinds.iter().map(|k| upper_ends(*t, k))).collect(),
@@ -153,11 +160,7 @@ fn verdict(goal: LatencyGoal, steps: &[StepView], run: i64) -> Option<Verdict> {
 
 /// The highest load of the first kind that keeps the goal, and a row for each kind.
 fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
-    let goal = || {
-        let one =
-            |t: &Term| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64));
-        Arg::list(terms.iter().map(one), Join::And)
-    };
+    let goal = || words(terms);
     let best = kinds.iter().find_map(|kind| Some((kind, kept(terms, kind)?)));
     let headline = match best {
         Some((kind, step)) if step.rate_iops.is_some() => {
@@ -170,6 +173,16 @@ fn first_look(terms: &[Term], kinds: &[Loads<'_>], run: i64) -> Brief {
     };
     let rows = kinds.iter().map(|kind| row(kind.name(), [kept_cell(terms, kind)]));
     brief(headline, rows, Some(report(run)))
+}
+
+fn words(terms: &[Term]) -> Arg {
+    let one = |t: &Term| msg!("verdict-goal-term", term = t.figure.message(), latency = Quantity::ns(t.most_ns as f64));
+    Arg::list(terms.iter().map(one), Join::And)
+}
+
+/// `p99 <= 1 ms`.
+pub(super) fn goal_words(goal: LatencyGoal) -> Arg {
+    words(&terms(goal))
 }
 
 /// What a kind of load gives within the goal, in a cell: `194k IOPS (QD 16), 149k IOPS offered`, `none kept it`.
@@ -197,7 +210,7 @@ fn kept<'a>(terms: &[Term], kind: &Loads<'a>) -> Option<&'a StepView> {
     highest(terms, &open).or_else(|| highest(terms, &closed))
 }
 
-fn terms(goal: LatencyGoal) -> Vec<Term> {
+pub(super) fn terms(goal: LatencyGoal) -> Vec<Term> {
     let term = |figure, most: Option<u64>| most.map(|most_ns| Term { figure, most_ns });
     [term(Figure::Mean, goal.mean_ns), term(Figure::P99, goal.p99_ns)].into_iter().flatten().collect()
 }
@@ -215,7 +228,7 @@ fn known(term: Term, step: &StepView) -> Option<Quantity> {
     term.figure.of(step.lat_ns.as_ref()?)
 }
 
-fn outcome(terms: &[Term], step: &StepView) -> Outcome {
+pub(super) fn outcome(terms: &[Term], step: &StepView) -> Outcome {
     if !is_held(step) {
         return Outcome::NotHeld;
     }

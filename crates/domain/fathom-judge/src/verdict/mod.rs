@@ -17,6 +17,7 @@ mod scaling;
 mod sides;
 mod snia;
 mod streams;
+mod surface;
 #[cfg(test)]
 mod tests;
 mod tune;
@@ -29,6 +30,7 @@ pub use engines::paths;
 pub use goal::goals;
 pub use groups::groups;
 pub use snia::loops;
+pub use surface::{keeps_by_far, surfaces};
 
 use crate::document::{Comparison, StepView, StreamSetView, Verdict};
 
@@ -78,6 +80,7 @@ fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Ve
     match study {
         "baseline" => baseline::verdicts(question, steps, run),
         "commit" => commit::verdicts(question, steps, run),
+        "surface" => surface::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
         "enterprise" => groups::verdicts(question, steps, run),
         "qos" => qos::verdicts(question, steps, run),

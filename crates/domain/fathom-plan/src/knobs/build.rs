@@ -7,7 +7,9 @@ use super::{BUFFER_BYTES_MAX, Distribution, IOPS_PRECISION, KnobError, Knobs, P9
 use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 use crate::io_order::IoOrder;
 use crate::label::set_label;
+use crate::pacing::Pacing;
 use crate::plan::RunLength;
+use crate::rate_pair::RatePair;
 use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
 use crate::step::{
@@ -45,7 +47,11 @@ impl Knobs {
             push_note(notes, note.clone());
         }
         let engine = self.engine_spec(notes)?;
-        let workload = self.workload(engine, notes)?;
+        let mut workload = self.workload(engine, notes)?;
+        let rate_pair = self.rate_pair(&workload)?;
+        if let Some(pair) = rate_pair {
+            workload.mix = pair.mix();
+        }
         let load = self.load(engine, &workload, notes)?;
         // Fewer targets than asked are kept as they are: the run refuses the step by name.
         let mut targets = targets;
@@ -67,6 +73,7 @@ impl Knobs {
                 devices: self.devices,
                 footprint_pct: self.footprint_pct,
                 rate_share: self.rate_share_pct.map(|pct| RateShare { pct, process: self.rate_process() }),
+                rate_pair,
                 latency_goal: self.latency_goal,
                 ..Role::default()
             },
@@ -270,6 +277,29 @@ impl Knobs {
             rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process() }),
             pacing: self.pacing()?,
         })
+    }
+
+    fn rate_pair(&self, workload: &Workload) -> Result<Option<RatePair>, KnobError> {
+        if self.read_rate_pct.is_none() && self.write_rate_pct.is_none() {
+            return Ok(None);
+        }
+        let pair = RatePair { read_pct: self.read_rate_pct.unwrap_or(0), write_pct: self.write_rate_pct.unwrap_or(0) };
+        let key = if self.read_rate_pct.is_some() { "read_rate" } else { "write_rate" };
+        if pair.read_pct == 0 && pair.write_pct == 0 {
+            return Err(conflict(key, msg!("knob-pair-of-nothing"), msg!("knob-pair-of-nothing-help")));
+        }
+        if self.rate_iops.is_some()
+            || self.rate_share_pct.is_some()
+            || self.rate_process.is_some()
+            || self.read_pct.is_some()
+        {
+            return Err(conflict(key, msg!("knob-pair-and-rate"), msg!("knob-pair-and-rate-help")));
+        }
+        let is_plain = workload.mix.trim_pct == 0 && workload.verify.is_none() && workload.durability.is_plain();
+        if !is_plain || !workload.order.is_plain() || self.pacing()? != Pacing::default() {
+            return Err(conflict(key, msg!("knob-pair-of-others"), msg!("knob-pair-of-others-help")));
+        }
+        Ok(Some(pair))
     }
 
     fn rate_process(&self) -> RateProcess {

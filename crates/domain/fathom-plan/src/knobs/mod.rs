@@ -167,6 +167,8 @@ pub struct Knobs {
     seed: Option<u64>,
     rate_iops: Option<f64>,
     rate_share_pct: Option<u16>,
+    read_rate_pct: Option<u16>,
+    write_rate_pct: Option<u16>,
     rate_process: Option<RateProcess>,
     placement: Option<Placement>,
     fixed_buffers: Option<bool>,

@@ -264,6 +264,15 @@ pub(crate) fn parse_rate_share(text: &str) -> Result<u16, Fault> {
     fits.ok_or_else(|| fault_help(msg!("knob-share-out-of-range", text = text(), max = RATE_SHARE_PCT_MAX), example()))
 }
 
+/// `40%` of the most reads or writes alone, from none on.
+pub(crate) fn parse_pair_share(text: &str) -> Result<u16, Fault> {
+    match text.trim().strip_suffix('%').map(str::trim) {
+        Some("0") => Ok(0),
+        Some(_) => parse_rate_share(text),
+        None => Err(fault_help(msg!("knob-pair-share", text = shorten(text)), msg!("knob-rate-share-help"))),
+    }
+}
+
 /// `p99<=1ms`, `lat<=200us,p99<=1ms`: goals as everywhere, of latencies alone.
 pub(crate) fn parse_latency_goal(text: &str) -> Result<LatencyGoal, Fault> {
     let goal = Goal::parse(text).map_err(|e| Fault { message: e.message, help: e.help })?;

@@ -22,6 +22,7 @@ pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
         ("tune", include_str!("../../../../../studies/tune.toml")),
         ("snia", include_str!("../../../../../studies/snia.toml")),
         ("commit", include_str!("../../../../../studies/commit.toml")),
+        ("surface", include_str!("../../../../../studies/surface.toml")),
     ]
 }
 
@@ -61,6 +62,7 @@ pub fn question_message(study: &str) -> Option<Message> {
         "tune" => msg!("study-tune-question"),
         "snia" => msg!("study-snia-question"),
         "commit" => msg!("study-commit-question"),
+        "surface" => msg!("study-surface-question"),
         _ => return None,
     })
 }

@@ -197,17 +197,22 @@ impl Job<'_> {
         let mut blocks: Vec<Vec<Cell>> = Vec::new();
         let mut block: Vec<Cell> = Vec::new();
         let mut repeated = 0usize;
+        // A grid of rates may be refined by ladders after it: what stands in the plan already is not done again.
+        let known: Vec<Step> =
+            unfolded.planned.iter().map(|p| p.step.clone()).filter(|s| s.role.rate_pair.is_some()).collect();
         for cell in 0..cells {
-            let made = self.build(ladder, cell, false, notes)?;
-            if blocks.iter().flatten().chain(&block).any(|c| is_same(&c.planned.step, &made.planned.step)) {
-                repeated += 1;
-            } else {
-                let other = ladder.versus.is_some().then(|| self.build(ladder, cell, true, notes)).transpose()?;
-                check_differs(ladder, &made, other.as_ref())?;
-                block.push(made);
-                block.extend(other);
+            let made = (!is_idle(ladder, cell)).then(|| self.build(ladder, cell, false, notes)).transpose()?;
+            if let Some(made) = made.filter(|made| !known.iter().any(|step| is_same(step, &made.planned.step))) {
+                if blocks.iter().flatten().chain(&block).any(|c| is_same(&c.planned.step, &made.planned.step)) {
+                    repeated += 1;
+                } else {
+                    let other = ladder.versus.is_some().then(|| self.build(ladder, cell, true, notes)).transpose()?;
+                    check_differs(ladder, &made, other.as_ref())?;
+                    block.push(made);
+                    block.extend(other);
+                }
             }
-            if (cell + 1) % inner == 0 {
+            if (cell + 1) % inner == 0 && !block.is_empty() {
                 blocks.push(std::mem::take(&mut block));
             }
         }
@@ -466,6 +471,17 @@ fn first_devices(targets: &[TargetId], devices: Option<u32>) -> Vec<TargetId> {
 }
 
 /// Whether two steps do the same.
+/// Whether a cell is the corner of a grid of rates at which nothing is asked for.
+fn is_idle(ladder: &Ladder, cell: usize) -> bool {
+    let chosen = chosen(ladder.axes.iter(), cell);
+    let is_none = |name: &str| {
+        let mut of =
+            ladder.axes.iter().zip(&chosen).filter(|(axis, _)| knob(&axis.key).is_some_and(|k| k.name == name));
+        of.any(|(axis, i)| axis.values[*i].text.trim().trim_end_matches('%').trim() == "0")
+    };
+    is_none("read_rate") && is_none("write_rate")
+}
+
 fn is_same(a: &Step, b: &Step) -> bool {
     a.label == b.label
         && a.workload == b.workload

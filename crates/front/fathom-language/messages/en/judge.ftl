@@ -257,6 +257,13 @@ verdict-load-quantiles = { $load } { $quantiles }
 verdict-quantile = { $name } { $latency }{ $latency-pm }
 verdict-growth = { $kind }: from { $first } to { $last } IOPS change by { $rate } and p99 by { $p99 }.
 verdict-quantile-missing = { $name } is not known for { $missing } of { $all } loads; the slowest needs { $time } more.
+verdict-figure-pair-reads = reads beside the writes
+verdict-figure-pair-writes = writes beside the reads
+verdict-pairs-counted = { $all ->
+    [1] One pair of rates was measured
+   *[other] { $all } pairs of rates were measured
+}: { $kept } keep the goal, { $missed } miss it, { $behind } were not kept up with, { $unknown } are inconclusive.
+verdict-pairs-speak = A pair that keeps the goal speaks for all that ask for less of both, one that misses it for all that ask for more; those were not run.
 verdict-figure-p99 = p99, { $kind }
 
 # scaling
@@ -379,6 +386,14 @@ brief-tail-grows = p99 of { $kind } is { $p99 }{ $p99-pm } at { $load } ({ $rate
 brief-goal-kept = { $rate }{ $rate-pm } of { $kind } keep { $goal }, at { $load }.
 brief-goal-kept-rate = { $rate } of { $kind }, offered as an open loop, keep { $goal }.
 brief-cell-offered = { $rate } offered
+brief-surface = Reads at { $reads } beside writes at { $writes } keep { $goal }.
+brief-surface-held = Reads at { $reads } beside writes at { $writes } are kept up with.
+brief-surface-alone = Reads and writes keep { $goal } alone, but no measured pair of both does.
+brief-surface-none = No measured pair of reads and writes was kept up with.
+brief-no-writes = no writes
+brief-writes-at = writes at { $rate }
+brief-no-reads = no reads
+brief-reads-at = reads at { $rate }
 brief-goal-missed = No measured load is known to keep { $goal }.
 brief-goal-none = none kept it
 brief-goal-unknown = not decided, too short

@@ -102,6 +102,7 @@ step-missing-drives = it wants { $wanted } drives and group { $group } has { $ha
 step-streams-simulated = a simulated machine runs one load at a time
 step-streams-simulated-help = run the streams on real files or drives, or one after the other
 step-missing-drives-help = name more drives with --target, or leave the step out: --set devices=[...]
+step-missing-rates = its rates are shares of the most reads and writes of a closed loop, and not both were measured
 step-missing-rate = its rate is { $pct } % of the highest IOPS of a closed loop of the same load, and none was measured
 step-missing-rate-help = see why those steps were refused or failed, or give rates in IOPS: --only LADDER --set rate_iops=[20000, 40000]
 step-mode-on = mode { $mode } on { $targets }

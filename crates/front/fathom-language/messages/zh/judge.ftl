@@ -242,6 +242,10 @@ verdict-load-quantiles = { $load } { $quantiles }
 verdict-quantile = { $name } { $latency }{ $latency-pm }
 verdict-growth = { $kind }：从 { $first } 到 { $last }，IOPS 变化 { $rate }，p99 变化 { $p99 }。
 verdict-quantile-missing = { $all } 个负载中 { $missing } 个的 { $name } 未知；最慢的还需 { $time }。
+verdict-figure-pair-reads = 与写入并行的读取
+verdict-figure-pair-writes = 与读取并行的写入
+verdict-pairs-counted = 测量了 { $all } 组速率：{ $kept } 组满足目标，{ $missed } 组不满足，{ $behind } 组跟不上，{ $unknown } 组无定论。
+verdict-pairs-speak = 满足目标的一组代表两项要求都更低的各组，不满足的一组代表要求更高的各组；那些组没有运行。
 verdict-figure-p99 = p99，{ $kind }
 
 # scaling
@@ -346,6 +350,14 @@ brief-tail-grows = { $kind }的 p99 在 { $load } 时为 { $p99 }{ $p99-pm }（{
 brief-goal-kept = { $kind }在 { $load } 时以 { $rate }{ $rate-pm } 满足 { $goal }。
 brief-goal-kept-rate = { $kind }以开环 { $rate } 的速率满足 { $goal }。
 brief-cell-offered = 可施加 { $rate }
+brief-surface = 读取 { $reads } 与写入 { $writes } 并行时满足 { $goal }。
+brief-surface-held = 读取 { $reads } 与写入 { $writes } 并行时跟得上。
+brief-surface-alone = 读取和写入单独时满足 { $goal }，但所测的读写组合都不满足。
+brief-surface-none = 所测的读写组合都跟不上。
+brief-no-writes = 无写入
+brief-writes-at = 写入 { $rate }
+brief-no-reads = 无读取
+brief-reads-at = 读取 { $rate }
 brief-goal-missed = 没有测得的负载确定满足 { $goal }。
 brief-goal-none = 没有负载达到
 brief-goal-unknown = 时间太短，未定

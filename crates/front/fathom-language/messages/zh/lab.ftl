@@ -102,6 +102,7 @@ step-missing-drives = 它需要 { $wanted } 块硬盘，而组 { $group } 有 { 
 step-streams-simulated = 模拟机器一次只运行一个负载
 step-streams-simulated-help = 请在真实文件或硬盘上运行这些流，或让它们依次运行
 step-missing-drives-help = 请用 --target 指定更多硬盘，或去掉该步骤：--set devices=[...]
+step-missing-rates = 其速率为闭环最多读取数与写入数的比例，但两者未都测得
 step-missing-rate = 其速率为同样负载闭环最高 IOPS 的 { $pct } %，但没有测得该闭环
 step-missing-rate-help = 请查看那些步骤被拒绝或失败的原因，或直接以 IOPS 给出速率：--only LADDER --set rate_iops=[20000, 40000]
 step-mode-on = 模式 { $mode }，目标 { $targets }

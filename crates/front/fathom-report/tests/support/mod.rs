@@ -191,6 +191,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         durability: Durability::default(),
         order: step.workload.order.clone(),
         pacing: step.load.pacing,
+        load_words: String::new(),
         drop_cache: step.workload.drop_cache,
         syncs: None,
         by_target: Vec::new(),
@@ -309,6 +310,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         stream_sets: Vec::new(),
         groups: Vec::new(),
         goals: Vec::new(),
+        surfaces: Vec::new(),
         paths: Vec::new(),
         references: Vec::new(),
     }

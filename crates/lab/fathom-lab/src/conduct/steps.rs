@@ -13,6 +13,7 @@ use fathom_store::{Lab, RunId};
 use super::budget::Budget;
 use super::floor::Floors;
 use super::loops::{Loops, is_cut};
+use super::surface::Pairs;
 use super::{ConductError, ConductOptions, Event, OnEvent};
 use crate::site::{Site, SiteControl};
 
@@ -23,6 +24,7 @@ pub(super) struct Past {
     pub(super) seen: Vec<Observation>,
     loops: Loops,
     floors: Floors,
+    pairs: Pairs,
     /// Steps that ended before this process took over.
     done: BTreeSet<u32>,
     /// Steps that were predicted.
@@ -82,6 +84,7 @@ impl<'a> Conductor<'a> {
             }
             self.past.loops.begin(&stored.step);
             self.past.loops.take(&stored.step, record);
+            self.past.pairs.see(&stored.step, &step_view(&stored.step, stored.outcome.as_ref()));
             let is_alone = stored.step.role.stream.is_none();
             if let Some(record) = record.filter(|_| stored.step.phase == Phase::Measure && is_alone) {
                 self.past.floors.see(&stored.step, record);
@@ -157,9 +160,9 @@ impl<'a> Conductor<'a> {
         Ok(bad)
     }
 
-    /// Whether the step ended before, or its loop is steady.
+    /// Whether the step ended before, its loop is steady, or other steps decide what it would show.
     fn is_over(&self, step: &Step) -> bool {
-        self.past.done.contains(&step.index) || self.past.loops.is_over(step)
+        self.past.done.contains(&step.index) || self.past.loops.is_over(step) || self.past.pairs.decide(step)
     }
 
     /// Without its files no step can run: each is kept with the reason, for a refused result is a result.
@@ -192,6 +195,7 @@ impl<'a> Conductor<'a> {
             self.past.seen.push(Observation::of(step, record));
             view.limit = limit_view(attribute(&self.past.seen, self.past.seen.len() - 1));
         }
+        self.past.pairs.see(step, &view);
         on_event(Event::StepEnded(&view));
         let measured_ns = record.map_or(0, |r| r.runtime_ns) + step.length.ramp_ns;
         self.budget.step_took(self.site.now().elapsed.saturating_sub(begun), measured_ns);
@@ -264,12 +268,12 @@ fn refuse_missing_drives(step: &Step) -> Result<(), StepFailure> {
 
 /// A share of what was not measured is no rate; without one the step would be a closed loop under the name of another.
 fn refuse_missing_rate(step: &Step) -> Result<(), StepFailure> {
-    let Some(share) = step.missing_rate() else { return Ok(()) };
-    Err(StepFailure::Refused {
-        what: Message::verbatim(step.label.clone()),
-        why: msg!("step-missing-rate", pct = share.pct),
-        help: msg!("step-missing-rate-help"),
-    })
+    let why = match step.missing_rate() {
+        _ if !step.lacks_rate() => return Ok(()),
+        Some(share) => msg!("step-missing-rate", pct = share.pct),
+        None => msg!("step-missing-rates"),
+    };
+    Err(StepFailure::Refused { what: Message::verbatim(step.label.clone()), why, help: msg!("step-missing-rate-help") })
 }
 
 #[cfg(test)]

@@ -144,6 +144,28 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.with_others().value(|s| s.load.rate.map(|rate| fio_rate(s, rate))))
     .flag(Flag::new("rate").aliases(&["rate_iops"])),
     knob(
+        "read_rate",
+        Kind::Rate,
+        "40%",
+        msg!("knob-read-rate"),
+        |k, v| {
+            k.read_rate_pct = Some(parse::parse_pair_share(v)?);
+            Ok(())
+        },
+        |s| s.role.rate_pair.map(|pair| format!("{}%", pair.read_pct)),
+    ),
+    knob(
+        "write_rate",
+        Kind::Rate,
+        "20%",
+        msg!("knob-write-rate"),
+        |k, v| {
+            k.write_rate_pct = Some(parse::parse_pair_share(v)?);
+            Ok(())
+        },
+        |s| s.role.rate_pair.map(|pair| format!("{}%", pair.write_pct)),
+    ),
+    knob(
         "rate_process",
         Kind::Word,
         "poisson",

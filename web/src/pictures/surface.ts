@@ -1,0 +1,61 @@
+/** Latency over the rates of reads and writes: a square for each measured pair, and the region that keeps the goal. */
+
+import type { EChartsOption } from "echarts";
+import { logMarksOf, zeroScale } from "../curves";
+import { countTick, plusMinus, time, whole } from "../format";
+import type { Shown } from "../goals";
+import { row, tip, type Params } from "../options";
+import { heatTone, isPale, type Palette } from "../palette";
+import { axisStyle, tooltipStyle } from "../stage";
+import { pairLatency, type Of, type Pair, type Surface } from "../surfaces";
+import { text } from "../text";
+
+export const SURFACE_PX = 420;
+/** Narrower than this, squares have no room for their figures. */
+const NAMED_MIN_PX = 560;
+
+/** Where a value lies between the marks of its scale. */
+function shareOf(marks: readonly number[]): (value: number) => number {
+  const [low, high] = [Math.log(marks[0] ?? 1), Math.log(marks[marks.length - 1] ?? 10)];
+  return (value) => 0.1 + (0.82 * (Math.log(value) - low)) / (high - low || 1);
+}
+
+export function surface(s: Surface, of: Of, name: Shown, p: Palette, width: number): EChartsOption {
+  const isNamed = width >= NAMED_MIN_PX;
+  const values = s.pairs.map((q) => pairLatency(q.step, of, name));
+  const share = shareOf(logMarksOf(values));
+  const x = zeroScale(1.06 * Math.max(1, ...s.pairs.map((q) => q.view.writes_per_s)));
+  const y = zeroScale(1.06 * Math.max(1, ...s.pairs.map((q) => q.view.reads_per_s)));
+  // Squares at zero stand beside the axis, not on its figures.
+  const axis = (label: string, scale: { max: number; interval: number }, room: number): object => {
+    const marks = Array.from({ length: Math.round(scale.max / scale.interval) + 1 }, (_, i) => i * scale.interval);
+    return { ...axisStyle(p), type: "value", min: -room * scale.max, max: scale.max, name: label, splitLine: { show: false }, axisLine: { onZero: false, lineStyle: { color: p.muted } }, axisTick: { customValues: marks, lineStyle: { color: p.muted } }, axisLabel: { color: p.muted, fontSize: 12, hideOverlap: true, customValues: marks, formatter: countTick } };
+  };
+  const square = (q: Pair, value: number | null): object => {
+    const isHeld = q.view.outcome !== "not_held";
+    const tone = value === null ? p.paper : heatTone(share(value), p);
+    return {
+      value: [q.view.writes_per_s, q.view.reads_per_s],
+      itemStyle: { color: isHeld ? tone : p.paper, opacity: 1, borderWidth: q.view.outcome === "kept" ? 0 : 1.5, borderColor: q.view.outcome === "unknown" ? p.muted : p.warn, borderType: q.view.outcome === "unknown" ? "dotted" : "solid" },
+      label: { show: isNamed, formatter: !isHeld || value === null ? (isHeld ? "–" : "×") : time(value), fontSize: 11, color: isHeld && value !== null ? (isPale(tone) ? "#1b1e22" : "#ffffff") : p.warn },
+    };
+  };
+  return {
+    grid: { left: 60, right: 30, top: 30, bottom: 46 },
+    xAxis: { ...axis(text.study.writesAxis, x, (isNamed ? 36 : 16) / Math.max(1, width - 90)), nameLocation: "middle", nameGap: 28 },
+    yAxis: axis(text.study.readsAxis, y, 0.05),
+    tooltip: {
+      ...tooltipStyle(p), trigger: "item",
+      formatter: (raw: unknown) => {
+        const q = s.pairs[(raw as Params).dataIndex];
+        if (!q) return "";
+        const latencies = (["all", "read", "write"] as const).flatMap((of) => { const ns = pairLatency(q.step, of, name); return ns === null ? [] : [row("transparent", `${name === "mean" ? text.picture.mean : name}${text.comma}${text.study.pairOf[of]}`, time(ns))]; });
+        return tip(text.study.pairRates(whole(q.view.reads_per_s), whole(q.view.writes_per_s)), [...latencies, row("transparent", text.picture.iopsAxis, `${whole(q.step.iops)} <em>${plusMinus(q.step.iops_ci95, q.step.iops)}</em>`)], text.study.pairOutcome[q.view.outcome]);
+      },
+    },
+    series: [
+      { type: "scatter", symbol: "rect", symbolSize: isNamed ? [58, 20] : [20, 14], z: 4, emphasis: { disabled: true }, data: s.pairs.map((q, i) => square(q, values[i] ?? null)) },
+      { type: "line", silent: true, symbol: "none", tooltip: { show: false }, lineStyle: { color: p.op.mixed, width: 1.5, type: "dashed" }, areaStyle: { color: p.op.mixed, opacity: 0.13 }, data: s.region },
+    ],
+  } as unknown as EChartsOption;
+}
