@@ -101,7 +101,7 @@ fn how_long_are_the_tails_and_which_load_keeps_a_latency() {
 fn how_much_reading_beside_how_much_writing_keeps_a_latency() {
     let place = Place::new();
     insta::assert_snapshot!(first_look(&place, &format!("run surface {DRIVE} --time-budget 2m")));
-    // Each pair of the grid was measured, or is decided by one that was: by a kept or near one of more, or a missed one of less.
+    // Each pair of the grid was measured, or is decided by one that was: by a kept or near one of more, or two missed ones of less.
     let doc = place.json("show 1", 0);
     let list = |value: &serde_json::Value| value.as_array().expect("a list").clone();
     let pair = |step: &serde_json::Value| {
@@ -121,11 +121,12 @@ fn how_much_reading_beside_how_much_writing_keeps_a_latency() {
     let planned: Vec<_> = list(&doc["run"]["plan"]["steps"]).iter().filter_map(pair).collect();
     assert!(planned.len() == 80 && measured.len() < 60, "{} of {}", measured.len(), planned.len());
     for (reads, writes) in planned {
-        let decides = |((r, w), is_beyond): &((u64, u64), bool)| match is_beyond {
-            false => reads <= *r && writes <= *w,
-            true => *r <= reads && *w <= writes,
-        };
-        assert!(measured.iter().any(decides), "{reads} % and {writes} %: {measured:?}");
+        let of =
+            |beyond: bool| measured.iter().filter(move |(_, is_beyond)| *is_beyond == beyond).map(|(pair, _)| *pair);
+        let is_kept = of(false).any(|(r, w)| reads <= r && writes <= w);
+        let is_measured = of(true).any(|pair| pair == (reads, writes));
+        let missed = of(true).filter(|(r, w)| *r <= reads && *w <= writes).count();
+        assert!(is_kept || is_measured || missed >= 2, "{reads} % and {writes} %: {measured:?}");
     }
 }
 

@@ -10,6 +10,8 @@ use crate::document::{BriefRow, PairOutcome, PairView, StepView, SurfaceView, Ve
 
 /// A latency so many times below or beyond the goal is far off it.
 const FAR: f64 = 2.0;
+/// So many kept pairs of more make a missed one of less a chance.
+const OVERRULED_BY: usize = 2;
 /// Rows of the edge.
 const ROWS_MAX: usize = 6;
 
@@ -72,15 +74,16 @@ pub fn surfaces(steps: &[StepView]) -> Vec<SurfaceView> {
 }
 
 /// The kept pairs that no other kept one exceeds in both rates, from the fewest writes on; their steps. A pair that was missed
-/// although it asks for less of both takes the ones above it out: the edge lies below it.
+/// although it asks for less of both takes the ones above it out: the edge lies below it. When two that ask for more were kept,
+/// it was the miss that was chance.
 fn edge(pairs: &[PairView]) -> Vec<u32> {
     let is_within = |a: &PairView, b: &PairView| a.reads_per_s <= b.reads_per_s && a.writes_per_s <= b.writes_per_s;
-    let is_beyond = |p: &PairView| matches!(p.outcome, PairOutcome::Missed | PairOutcome::NotHeld);
-    let kept: Vec<&PairView> = pairs
-        .iter()
-        .filter(|p| p.outcome == PairOutcome::Kept)
-        .filter(|p| !pairs.iter().any(|missed| is_beyond(missed) && is_within(missed, p)))
-        .collect();
+    let all_kept: Vec<&PairView> = pairs.iter().filter(|p| p.outcome == PairOutcome::Kept).collect();
+    let is_overruled = |missed: &PairView| all_kept.iter().filter(|p| is_within(missed, p)).count() >= OVERRULED_BY;
+    let missed = pairs.iter().filter(|p| matches!(p.outcome, PairOutcome::Missed | PairOutcome::NotHeld));
+    let missed: Vec<&PairView> = missed.filter(|p| !is_overruled(p)).collect();
+    let kept = all_kept.iter().copied().filter(|p| !missed.iter().any(|missed| is_within(missed, p)));
+    let kept: Vec<&PairView> = kept.collect();
     let mut edge: Vec<&PairView> = kept
         .iter()
         .copied()
@@ -192,6 +195,9 @@ mod tests {
         // Once more at less, and missed: what lies beyond it was luck.
         let mut noisy = pairs.to_vec();
         noisy.push(pair(8, 25.0, 5.0, Missed));
+        assert_eq!(edge(&noisy), [1, 3, 4]);
+        // A hiccup under a light load does not take away what was kept under heavier ones.
+        noisy.push(pair(9, 5.0, 5.0, Missed));
         assert_eq!(edge(&noisy), [1, 3, 4]);
         assert_eq!(edge(&[]), [] as [u32; 0]);
     }

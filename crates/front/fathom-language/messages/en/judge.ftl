@@ -262,8 +262,8 @@ verdict-figure-pair-writes = writes beside the reads
 verdict-pairs-counted = { $all ->
     [1] One pair of rates was measured
    *[other] { $all } pairs of rates were measured
-}: { $kept } keep the goal, { $missed } miss it, { $behind } were not kept up with, { $unknown } are inconclusive.
-verdict-pairs-speak = A pair that keeps the goal speaks for all that ask for less of both, one that misses it for all that ask for more; those were not run.
+}: { $kept } keep the goal, { $missed } miss it, { $behind } not kept up with, { $unknown } inconclusive.
+verdict-pairs-speak = A pair that keeps the goal speaks for all that ask for less of both, two that miss it for all that ask for more; those were not run.
 verdict-figure-p99 = p99, { $kind }
 
 # scaling

@@ -245,7 +245,7 @@ verdict-quantile-missing = { $all } 个负载中 { $missing } 个的 { $name } �
 verdict-figure-pair-reads = 与写入并行的读取
 verdict-figure-pair-writes = 与读取并行的写入
 verdict-pairs-counted = 测量了 { $all } 组速率：{ $kept } 组满足目标，{ $missed } 组不满足，{ $behind } 组跟不上，{ $unknown } 组无定论。
-verdict-pairs-speak = 满足目标的一组代表两项要求都更低的各组，不满足的一组代表要求更高的各组；那些组没有运行。
+verdict-pairs-speak = 满足目标的一组代表两项要求都更低的各组，不满足的两组代表要求更高的各组；那些组没有运行。
 verdict-figure-p99 = p99，{ $kind }
 
 # scaling
