@@ -98,7 +98,8 @@ def put(page: Path, heading: str, text: str) -> None:
     """Replaces what stands in the first block below `heading`."""
     whole = page.read_text(encoding="utf-8")
     start = whole.index("```\n", whole.index(heading)) + len("```\n")
-    end = whole.index("\n```", start)
+    # An empty block ends where it begins.
+    end = whole.index("\n```", start - 1)
     page.write_text(whole[:start] + text + whole[end:], encoding="utf-8")
 
 

@@ -54,7 +54,7 @@ pub(crate) struct PredictArgs {
     pub(crate) uplink: Option<String>,
     /// How I/O is made, as for `fathom io` (io_uring, libaio, psync...), or what it costs by a name of the catalogue, e.g.
     /// spdk [default: the study's or the job's own]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "ioengine", value_name = "NAME")]
     pub(crate) engine: Option<String>,
     /// Processor: its cores, and its clock where that of the engine's cost is known
     #[arg(long, value_name = "NAME")]

@@ -1,5 +1,6 @@
 //! `studies`, and what is said to one who typed no command: where to begin.
 
+use fathom_message::Say as _;
 use fathom_plan::{Overrides, Plan, builtin_studies, parse_study};
 
 use super::to_json;
@@ -7,19 +8,24 @@ use crate::exit::{Exit, Problem};
 use crate::preview;
 use crate::terminal::{fill, result, say};
 
+/// The time budget of the first look at tails.
+const FIRST_LOOK_NS: u64 = 300_000_000_000;
+
 /// Where to begin: the first commands with the time each takes.
 pub(crate) fn first_commands() -> Result<Exit, Problem> {
     let quick = builtin("quick")?;
-    let qos = builtin("qos")?;
+    // Hours of it are for whoever asks for every tail: minutes answer the question.
+    let mut qos = builtin("qos")?;
+    qos.scale_to_time_budget(FIRST_LOOK_NS).map_err(|e| Problem::usage(say(&e.message()), String::new()))?;
     let time = |plan: &Plan| format!("{} at most", preview::time_at_most(plan));
     let rows = [
-        ("fathom run quick", time(&quick), "How fast is this disk, and what limits it? Measures a file here."),
-        ("fathom inspect", "2 s".to_owned(), "Drives, links, queues and settings of this machine, with advice."),
-        ("fathom run qos", time(&qos), "Up to which load does latency stay low?"),
+        ("fathom run quick", time(&quick), "How fast is it, and what limits it?"),
+        ("fathom inspect", "2 s".to_owned(), "Drives, links, settings, with advice."),
+        ("fathom run qos --time-budget 5m", time(&qos), "How long are the tails, at which load?"),
     ];
     let mut text = "How fast is this storage, what limits it, and what would change that. Begin with:\n\n".to_owned();
     for (command, time, what) in rows {
-        text.push_str(&format!("  {command:<18} {time:<26} {what}\n"));
+        text.push_str(&format!("  {command:<32} {time:<19} {what}\n"));
     }
     text.push_str("\nThe answer: fathom show. The page: fathom report. Other studies: fathom studies. All commands: fathom help.\n");
     result(&text);

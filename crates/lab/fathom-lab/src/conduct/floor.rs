@@ -1,6 +1,6 @@
 //! The floor of a step follows the storms that earlier steps of the run saw.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{Phase, Step, TargetId};
@@ -9,9 +9,15 @@ use fathom_stats::{Recurrence, interval_iops};
 
 /// Storms seen so far, by what shares them: the same targets, all writing or none.
 #[derive(Debug, Default)]
-pub(super) struct Floors(BTreeMap<(Vec<TargetId>, bool), Recurrence>);
+pub(super) struct Floors {
+    seen: BTreeMap<Kind, Recurrence>,
+    /// Of these it was said why they take longer: once is enough.
+    told: BTreeSet<Kind>,
+}
 
-fn kind(step: &Step) -> (Vec<TargetId>, bool) {
+type Kind = (Vec<TargetId>, bool);
+
+fn kind(step: &Step) -> Kind {
     (step.targets.clone(), step.workload.mix.read_pct < 100)
 }
 
@@ -19,15 +25,15 @@ impl Floors {
     /// Takes note of a measured step.
     pub(super) fn see(&mut self, step: &Step, record: &StepRecord) {
         let rates = interval_iops(&record.intervals);
-        self.0.entry(kind(step)).or_default().see(&rates, record.runtime_ns);
+        self.seen.entry(kind(step)).or_default().see(&rates, record.runtime_ns);
     }
 
-    /// The step, kept from stopping before it has seen enough storms, and what to say of it. Its budget stays: where
+    /// The step, kept from stopping before it has seen enough storms, and what to say of the first of its kind. Its budget stays: where
     /// that is too short, the step uses all of it. Steps of a fixed length stay as they are.
-    pub(super) fn raised(&self, step: Step) -> (Step, Option<Message>) {
+    pub(super) fn raised(&mut self, step: Step) -> (Step, Option<Message>) {
         let length = step.length;
         let may_stop = step.phase == Phase::Measure && length.passes.is_none() && length.floor_ns < length.budget_ns;
-        let learnt = self.0.get(&kind(&step)).filter(|_| may_stop);
+        let learnt = self.seen.get(&kind(&step)).filter(|_| may_stop);
         let Some((floor_ns, period_ns)) = learnt.and_then(|l| l.floor_ns().zip(l.period_ns())) else {
             return (step, None);
         };
@@ -42,9 +48,10 @@ impl Floors {
             let budget = Quantity::duration_ns(length.budget_ns);
             msg!("run-floor-beyond-budget", step = label, floor = floor, period = period, budget = budget)
         };
+        let is_news = self.told.insert(kind(&step));
         let mut step = step;
         step.length.floor_ns = floor_ns.min(length.budget_ns);
-        (step, Some(note))
+        (step, is_news.then_some(note))
     }
 }
 
@@ -76,8 +83,10 @@ mod tests {
         assert_eq!((step.length.floor_ns, step.length.budget_ns), (400 * SECOND_NS, 600 * SECOND_NS));
         assert_eq!(note.expect("said").id(), "run-floor-learnt");
         let (step, note) = floors.raised(adaptive(20));
-        assert_eq!(step.length.floor_ns, 20 * SECOND_NS);
-        assert_eq!(note.expect("said").id(), "run-floor-beyond-budget");
+        assert_eq!((step.length.floor_ns, note), (20 * SECOND_NS, None), "once is enough");
+        let mut floors = Floors::default();
+        floors.see(&adaptive(600), &stormy());
+        assert_eq!(floors.raised(adaptive(20)).1.expect("said").id(), "run-floor-beyond-budget");
         let mut other = adaptive(600);
         other.targets = vec![TargetId::new("another")];
         assert_eq!(floors.raised(other).1, None);
