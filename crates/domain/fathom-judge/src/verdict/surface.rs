@@ -110,7 +110,9 @@ fn of_surface(question: &Message, surface: &SurfaceView, steps: &[StepView], run
     let rows = spread_out(&edge, ROWS_MAX).into_iter().filter_map(edge_row);
     let brief = brief(headline.clone(), rows, Some(report(run)));
     let mut figures = Vec::new();
-    if let Some((step, (reads, writes))) = balanced.and_then(|s| Some((s, rates(s)?))) {
+    // Of one beside none of the other the rows tell.
+    let both = balanced.and_then(|s| Some((s, rates(s).filter(|(reads, writes)| *reads > 0.0 && *writes > 0.0)?)));
+    if let Some((step, (reads, writes))) = both {
         figures.push(figure(msg!("verdict-figure-pair-reads"), per_s(reads), step));
         figures.push(figure(msg!("verdict-figure-pair-writes"), per_s(writes), step));
     }
