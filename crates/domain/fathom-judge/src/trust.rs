@@ -78,7 +78,7 @@ fn busy(steps: &[&StepView]) -> Option<Reason> {
     let cpus = known().map(|c| c.cpus_online).max()?;
     let cores = median(known().map(|c| c.baseline_busy_cores))?;
     let what = msg!("trust-busy", cores = Quantity::cores(cores), cpus = cpus);
-    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle", all = steps.len())))
+    graded(cores / f64::from(cpus), BUSY, what, Some(msg!("trust-mend-idle", all = turns(steps))))
 }
 
 fn stolen(steps: &[&StepView]) -> Option<Reason> {
@@ -101,23 +101,34 @@ fn width(steps: &[&StepView]) -> Option<Reason> {
         return None;
     }
     if missing * 2 > judged.len() {
-        let needs_s: f64 = judged.iter().filter_map(|s| Some((s.iops_ci95_needs_s? - s.runtime_s).max(0.0))).sum();
+        let needs_s: f64 =
+            judged.iter().filter_map(|s| Some((s.iops_ci95_needs_s? - s.runtime_s).max(0.0) / at_once(s))).sum();
         let none = graded(
             1.0,
             STEPS,
             msg!("trust-no-intervals", count = missing, all = judged.len()),
-            longer(needs_s, steps.len()),
+            longer(needs_s, turns(steps)),
         )?;
         return Some(Reason { weight: 0.0, ..none });
     }
     let half = median(judged.iter().filter_map(|s| half_width(s)))?;
     // An interval narrows with the square root of the time.
-    let total_s: f64 = judged.iter().map(|s| s.runtime_s).sum();
+    let total_s: f64 = judged.iter().map(|s| s.runtime_s / at_once(s)).sum();
     let needs_s = total_s * ((half / HALF_WIDTH[0]).powi(2) - 1.0);
     // A share of what it is wider than says nothing.
     let what = if half > 1.0 { msg!("trust-wider") } else { msg!("trust-wide", half = Quantity::share(half)) };
-    let wide = graded(half, HALF_WIDTH, what, longer(needs_s, steps.len()))?;
+    let wide = graded(half, HALF_WIDTH, what, longer(needs_s, turns(steps)))?;
     Some(Reason { weight: 0.0, ..wide })
+}
+
+/// How many steps share their time with this one, itself among them.
+fn at_once(step: &StepView) -> f64 {
+    step.role.stream.as_ref().map_or(1.0, |stream| f64::from(stream.of))
+}
+
+/// How many steps run one after the other: streams at once count once.
+fn turns(steps: &[&StepView]) -> usize {
+    steps.iter().map(|s| 1.0 / at_once(s)).sum::<f64>().round() as usize
 }
 
 /// `run 6 min longer`; `None` where that is no advice.
@@ -308,8 +319,15 @@ mod tests {
         assert!(mend.is_some_and(|m| m.contains("fathom run snia")));
         let (_, _, mend) = said(&trust(&[unsteady("/dev/nvme0n1", 100)], false));
         assert!(mend.is_some_and(|m| m.contains("--runtime")));
-        // A load by hand has no time budget.
+        // A load by hand has no time budget, nor have two at once.
         let (_, _, mend) = said(&trust(&[step(0.10)], false));
+        assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
+        let stream = |index| {
+            let mut view = step(0.10);
+            view.role.stream = Some(fathom_plan::Stream { set: 0, index, of: 2, name: "s".to_owned() });
+            view
+        };
+        let (_, _, mend) = said(&trust(&[stream(0), stream(1)], false));
         assert_eq!(mend.as_deref(), Some("measure 30 s longer (--runtime)"));
     }
 
