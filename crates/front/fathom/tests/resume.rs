@@ -136,6 +136,52 @@ fn a_stopped_run_measures_the_step_again_that_it_was_stopped_in() {
     assert!(place.listing().iter().all(|(name, _)| name == "four.toml"), "{:?}", place.listing());
 }
 
+/// A pair of rates that keeps its goal for sure, a step to be killed in, and pairs that ask for less.
+const PAIRS: &str = r#"
+[study]
+name = "pairs"
+question = "What is decided already?"
+[defaults]
+engine = "libaio"
+bs = "4k"
+size = "32m"
+iodepth = 4
+runtime = "500ms"
+precondition = "none"
+[[ladder]]
+latency_goal = "p99<=1h"
+read_rate = ["20%"]
+write_rate = ["20%"]
+[[ladder]]
+rw = "randread"
+iodepth = 2
+runtime = "2s"
+[[ladder]]
+latency_goal = "p99<=1h"
+read_rate = ["0%", "10%", "20%"]
+write_rate = ["0%", "10%", "20%"]
+"#;
+
+#[test]
+fn a_killed_run_remembers_what_its_pairs_of_rates_decide() {
+    let place = Place::new();
+    fs::write(place.file("pairs.toml"), PAIRS).expect("written");
+    let mut running = place.start("run pairs.toml --target .");
+    running
+        .until("the pair", |talk| talk.lines().any(|l| l.contains("reads 20 % + writes 20 %") && l.contains("rate")));
+    running.signal("KILL");
+    running.wait();
+    assert_eq!(committed(&place), 3, "the most of each, and the pair");
+    place.run("run --resume 1").expect(0, &[]);
+    let document = place.json("show 1", 0);
+    assert_eq!(
+        document["surfaces"][0]["pairs"].as_array().map(Vec::len),
+        Some(1),
+        "it speaks for all that ask for less"
+    );
+    assert_eq!((steps(&document).len(), planned(&document).len()), (4, 11));
+}
+
 #[test]
 fn a_conditioned_file_that_is_gone_is_refused() {
     let place = Place::new();
