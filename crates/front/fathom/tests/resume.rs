@@ -149,7 +149,7 @@ iodepth = 4
 runtime = "500ms"
 precondition = "none"
 [[ladder]]
-latency_goal = "p99<=1h"
+latency_goal = "lat<=1h"
 read_rate = ["20%"]
 write_rate = ["20%"]
 [[ladder]]
@@ -157,7 +157,7 @@ rw = "randread"
 iodepth = 2
 runtime = "2s"
 [[ladder]]
-latency_goal = "p99<=1h"
+latency_goal = "lat<=1h"
 read_rate = ["0%", "10%", "20%"]
 write_rate = ["0%", "10%", "20%"]
 "#;
