@@ -975,7 +975,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "fio";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -1182,6 +1182,41 @@ step: number,
  * Command line.
  */
 command: string, };
+
+/**
+ * A section of an fio job file, to be run by fio itself. It stands in the role of a step with the engine
+ * [`crate::EngineName::Fio`], whose workload and load say of the job what Fathom understands of it.
+ */
+export type FioJob = { 
+/**
+ * fio's word of its engine.
+ */
+ioengine: string, 
+/**
+ * The keys in force, each as a line of a job file; without those that name files, which `place` stands for.
+ */
+lines: Array<string>, 
+/**
+ * What it works on.
+ */
+place: FioPlace, };
+
+/**
+ * What a job of fio works on.
+ */
+export type FioPlace = { "kind": "all" } | { "kind": "own_files", 
+/**
+ * Files per job.
+ */
+files_per_job: number, } | { "kind": "folder", 
+/**
+ * Files and folders that all its jobs make together, at most.
+ */
+files: number, 
+/**
+ * What they hold together, at most.
+ */
+bytes: number, } | { "kind": "nothing" };
 
 /**
  * A thread starts an I/O only while its part of all I/Os of the group is not above its weight's part of all weights.
@@ -2529,6 +2564,10 @@ test?: string,
  * Section of the fio job file that made the step.
  */
 job?: string, 
+/**
+ * What fio is given, where it is fio that runs the step.
+ */
+by_fio?: FioJob, 
 /**
  * Round of a loop that is repeated until it is steady.
  */

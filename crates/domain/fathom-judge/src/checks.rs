@@ -71,7 +71,7 @@ fn cache_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
 fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     let host = record.host.as_ref()?;
     // Passthrough commands go past the block layer, which therefore counts none of them.
-    if host.disks.is_empty() || matches!(step.engine.name, EngineName::Null | EngineName::IoUringCmd) {
+    if host.disks.is_empty() || step.is_without_storage() || step.engine.name == EngineName::IoUringCmd {
         return None;
     }
     let ours = |op: Op| record.direction(op).map_or(0, |d| d.bytes);
@@ -134,8 +134,7 @@ pub fn derived_warnings(
         out.push(Warning::ReadsOfUnwrittenSpace { unwritten_pct });
     }
     out.extend(cache_warning(step, record));
-    if let Some(bytes) = footprint_bytes.filter(|b| *b < SMALL_FOOTPRINT_BYTES && step.engine.name != EngineName::Null)
-    {
+    if let Some(bytes) = footprint_bytes.filter(|b| *b < SMALL_FOOTPRINT_BYTES && !step.is_without_storage()) {
         out.push(Warning::SmallFootprint { footprint_bytes: bytes });
     }
     if record.errors() > 0 && !record.warnings.iter().any(|w| matches!(w, Warning::IoErrors { .. })) {

@@ -5,7 +5,7 @@ mod latency;
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
 use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, cpu_cost, level_turns, notices};
-use fathom_plan::{Op, Step, label_message, load_words, loop_message, workload_message};
+use fathom_plan::{EngineName, Op, Step, label_message, load_words_of, loop_message, workload_message};
 use fathom_record::{HostDelta, StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
@@ -112,7 +112,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         direct: step.workload.direct,
         durability: step.workload.durability,
         order: step.workload.order.clone(),
-        load_words: load_words(&step.workload.order, step.workload.durability, step.load.pacing),
+        load_words: load_words_of(step),
         pacing: step.load.pacing,
         drop_cache: step.workload.drop_cache,
         footprint_bytes: step.workload.region.size_bytes,
@@ -188,7 +188,11 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     cpus.sort_unstable();
     cpus.dedup();
     let mut view = StepView {
-        state: if record.intervals.is_empty() && record.clock.is_none() && record.purges.is_empty() {
+        state: if step.engine.name != EngineName::Fio
+            && record.intervals.is_empty()
+            && record.clock.is_none()
+            && record.purges.is_empty()
+        {
             StepState::Imported
         } else {
             StepState::Measured

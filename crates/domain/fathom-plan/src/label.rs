@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fathom_message::{Message, Quantity, msg};
 use fathom_units::format_block;
 
+use crate::by_fio::FioJob;
 use crate::durability::Durability;
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
@@ -273,7 +274,23 @@ fn with_rate(label: Label, step: &Step) -> Label {
     }
 }
 
+/// [`load_words`] of a step, behind fio's word for its engine where fio runs it.
+#[must_use]
+pub fn load_words_of(step: &Step) -> String {
+    let words = load_words(&step.workload.order, step.workload.durability, step.load.pacing);
+    let engine = step.role.by_fio.as_ref().map(|job| job.ioengine.clone());
+    engine.into_iter().chain(Some(words).filter(|w| !w.is_empty())).collect::<Vec<_>>().join(" ")
+}
+
+fn by_fio(job: &FioJob) -> Words {
+    Words::new(format!("{} by fio", job.ioengine), msg!("label-by-fio", engine = job.ioengine.clone()))
+}
+
 fn workload(step: &Step) -> Label {
+    if let Some(job) = step.role.by_fio.as_ref().filter(|job| !job.place.is_on_targets()) {
+        // Blocks and their order say nothing of what burns a processor or makes files.
+        return Label::new(Topic::Operations, by_fio(job));
+    }
     let sizes = blocks(step);
     let (order, operations) = (order(step), durable(operations(step), step));
     let message =
@@ -374,7 +391,12 @@ pub fn load_words(order: &IoOrder, durability: Durability, pacing: Pacing) -> St
 /// What a step is beside its load; `None`: nothing worth a word.
 fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
     match part {
-        LabelPart::Engine => Some(Words::name(step.engine.name.as_str())),
+        LabelPart::Engine => match &step.role.by_fio {
+            // Its name is what the label begins with.
+            Some(job) if !job.place.is_on_targets() => None,
+            Some(job) => Some(by_fio(job)),
+            None => Some(Words::name(step.engine.name.as_str())),
+        },
         LabelPart::Mode => (step.engine.mode != Mode::Interrupt).then(|| Words::name(step.engine.mode.as_str())),
         LabelPart::Registration => registration(step),
         LabelPart::Placement => placement(step),
@@ -490,7 +512,8 @@ fn texts(parts: &[LabelPart], step: &Step) -> Vec<Option<String>> {
 
 /// Adds parts that the step has a word for.
 fn add_parts(parts: &[LabelPart], step: &mut Step) {
-    let own = parts.iter().filter(|part| trait_words(**part, step).is_some());
+    let said = &step.role.label_parts;
+    let own = parts.iter().filter(|part| !said.contains(part) && trait_words(**part, step).is_some());
     let own: Vec<LabelPart> = own.copied().collect();
     step.role.label_parts.extend(own);
 }

@@ -3,6 +3,7 @@
 //! Pure: reads no file, clock or environment. Texts (study files, fio job files) and seeds are arguments.
 
 mod budget;
+mod by_fio;
 mod condition;
 mod durability;
 mod error;
@@ -26,12 +27,13 @@ mod target;
 mod words;
 
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
+pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
 pub use fio_job::{
-    FioCommandError, FioCommandLine, FioFormat, FioKnobs, fio_bytes, fio_command, fio_command_line, fio_file_name,
-    fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
+    FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
+    fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
     parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
@@ -41,7 +43,7 @@ pub use knobs::{
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
-pub use label::{common_label, label_message, load_words, loop_message, set_label, workload_message};
+pub use label::{common_label, label_message, load_words, load_words_of, loop_message, set_label, workload_message};
 pub use load::{Load, Rate, RateProcess, Spread};
 pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};

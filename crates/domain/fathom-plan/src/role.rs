@@ -3,6 +3,7 @@
 use fathom_message::{Arg, Join, Message, msg};
 use serde::{Deserialize, Serialize};
 
+use crate::by_fio::FioJob;
 use crate::goal::LatencyGoal;
 use crate::rate_pair::RatePair;
 use crate::step::RateProcess;
@@ -21,6 +22,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub job: Option<String>,
+    /// What fio is given, where it is fio that runs the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub by_fio: Option<FioJob>,
     /// Round of a loop that is repeated until it is steady.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

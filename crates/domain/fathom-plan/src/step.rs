@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::by_fio::FioPlace;
 use crate::durability::Durability;
 use crate::io_order::IoOrder;
 pub(crate) use crate::load::{Load, Rate, RateProcess, Spread};
@@ -185,6 +186,8 @@ pub enum EngineName {
     Mmap,
     /// No I/O: the cost of the loop itself.
     Null,
+    /// The installed fio, for a job that Fathom cannot run; [`Role::by_fio`] says what it is given.
+    Fio,
 }
 
 /// Variant of an engine.
@@ -304,6 +307,27 @@ impl OpMix {
 }
 
 impl Step {
+    /// Whether its targets are files or devices that are opened: not those of the `null` engine, nor those of a job of
+    /// fio's that burns a processor.
+    #[must_use]
+    pub fn opens_targets(&self) -> bool {
+        let by_fio = self.role.by_fio.as_ref();
+        by_fio.map_or(self.engine.name != EngineName::Null, |job| job.place.is_on_targets())
+    }
+
+    /// Whether it touches no storage of this machine at all.
+    #[must_use]
+    pub fn is_without_storage(&self) -> bool {
+        let by_fio = self.role.by_fio.as_ref();
+        by_fio.map_or(self.engine.name == EngineName::Null, |job| job.place == FioPlace::Nothing)
+    }
+
+    /// The word of its engine as people know it: fio's own word where fio runs the step.
+    #[must_use]
+    pub fn engine_word(&self) -> &str {
+        self.role.by_fio.as_ref().map_or(self.engine.name.as_str(), |job| &job.ioengine)
+    }
+
     /// Threads, over all targets.
     #[must_use]
     pub fn workers(&self) -> u32 {
@@ -362,7 +386,7 @@ impl Workload {
 }
 
 impl EngineName {
-    /// All engines in the order help texts list them.
+    /// All engines of Fathom's own, in the order help texts list them.
     pub const ALL: [EngineName; 6] = [
         EngineName::IoUring,
         EngineName::IoUringCmd,
@@ -382,6 +406,7 @@ impl EngineName {
             EngineName::IoUringCmd => "io_uring_cmd",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
+            EngineName::Fio => "fio",
         }
     }
 

@@ -76,6 +76,9 @@ impl SimRunner {
     }
 
     fn resolve(&self, step: &Step) -> Result<Vec<Resolved>, StepFailure> {
+        if step.engine.name == EngineName::Fio {
+            return Err(refused(msg!("sim-by-fio"), msg!("sim-by-fio-why"), msg!("sim-by-fio-help")));
+        }
         let mut out = Vec::new();
         for target in &step.targets {
             if step.engine.name == EngineName::Null {

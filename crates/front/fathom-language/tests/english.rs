@@ -26,6 +26,7 @@ const CONVERTED: &[&str] = &[
     "fathom-host",
     "fathom-inspect",
     "fathom-engine",
+    "fathom-fio",
     // lab
     "fathom-store",
     "fathom-lab",
@@ -58,7 +59,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fathom-judge/src/verdict/brief.rs", "fathom run --like {run} --time-budget 15m", "a command as typed"),
     ("fathom-judge/src/compare/first_look.rs", "fathom run --like {}", "a command as typed"),
     ("fathom-judge/src/compare/first_look.rs", "fathom compare {} -o compare.html", "a command as typed"),
-    ("fathom-report/src/import/text.rs", " at line {line} column {column}", "how serde ends its errors"),
+    ("fathom-fio/src/text.rs", " at line {line} column {column}", "how serde ends its errors"),
+    ("fathom-fio/src/job.rs", "fathom's own folder: inode {} on device {}\\n", "a mark in a file, read by Fathom"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
 ];
 

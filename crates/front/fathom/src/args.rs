@@ -230,6 +230,9 @@ pub(crate) struct SourceArgs {
     /// Run these parts of the study only, e.g. --only iops (a study names its parts)
     #[arg(long, value_name = "NAME", conflicts_with = "like")]
     pub(crate) only: Vec<String>,
+    /// Have the installed fio run those jobs of a fio job file that Fathom cannot run: guarded, sampled and judged alike
+    #[arg(long, conflicts_with_all = ["like", "resume"])]
+    pub(crate) with_fio: bool,
     /// Compare: each load also with this knob or setting, in turns, put back after (e.g. scheduler=none, engine=libaio)
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "like")]
     pub(crate) versus: Option<String>,
@@ -413,6 +416,9 @@ pub(crate) struct FioArgs {
     /// Allow overwriting existing files that hold data which Fathom did not write; before fio's own options
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Have the installed fio run the jobs that Fathom cannot run; before fio's own options
+    #[arg(long)]
+    pub(crate) with_fio: bool,
     /// Options and job files as fio takes them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "WORD")]
     pub(crate) words: Vec<String>,

@@ -2,6 +2,7 @@
 //! or clocks beside what a site tells.
 
 mod bind;
+mod by_fio;
 mod drives;
 mod error;
 mod lay_out;

@@ -127,6 +127,10 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     let (depth, parts) = (plan.limits.queue_depth, &plan.parts[..]);
     let opened = || parts.iter().map(|part| part.target.open()).collect::<Result<Vec<_>, _>>();
     match engine.name {
+        EngineName::Fio => {
+            Err(crate::backend::refused(msg!("engine-by-fio"), msg!("engine-by-fio-why"), msg!("engine-by-fio-help"))
+                .into())
+        }
         EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
         EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| opened().map(Psync::engine))?),
         EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(opened()?, depth))?),

@@ -5,6 +5,7 @@
 //! only with a [`WriteConsent`].
 
 mod binding;
+pub mod child;
 mod cpu;
 mod disk;
 mod erase;
@@ -45,7 +46,7 @@ pub use health::HealthLooks;
 pub use identity::{DriveIdentity, drive_identities};
 pub use interrupts::{InterruptRow, InterruptTable, is_nvme_controller};
 pub use memory::memory_bytes_per_s;
-pub use mount::{Mount, free_bytes, mount_of, mounts};
+pub use mount::{Mount, free_bytes, free_files, mount_of, mounts};
 pub use node::{Identity, Node, OpenError};
 pub use output_file::{OutputError, check_lab_file, check_output, create_new_file, prepare_lab_file, write_output};
 pub use own_file::{FileMark, MARK_BYTES, OwnFile, file_bytes, marked_files_in};

@@ -96,6 +96,15 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     sys::free_bytes(path)
 }
 
+/// Files an unprivileged user may still make in the file system of `path`; `None` where it sets no limit.
+///
+/// # Errors
+/// The path does not exist or cannot be looked at.
+pub fn free_files(path: &Path) -> io::Result<Option<u64>> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok((stat.f_files > 0).then_some(stat.f_favail))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -189,6 +189,12 @@ impl HostSampler {
         Ok(())
     }
 
+    /// Watches the threads of another process, and of all that it starts, as if they were this one's. Until the next
+    /// [`prepare`](Self::prepare).
+    pub fn follow(&mut self, pid: u32) {
+        self.tasks.follow(pid);
+    }
+
     /// Takes the first reading, at its end, and forgets the step before.
     ///
     /// # Errors

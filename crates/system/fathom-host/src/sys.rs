@@ -30,6 +30,37 @@ pub(crate) fn bindable_cpus(cpus: &[u32]) -> Vec<u32> {
     tried.unwrap_or_default()
 }
 
+/// Has the kernel send SIGINT to the program once the thread that starts it is gone (PR_SET_PDEATHSIG).
+pub(crate) fn interrupt_with_parent(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    let ask = || {
+        // SAFETY: prctl takes no pointer here, and may be called between fork and exec.
+        let done = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGINT, 0, 0, 0) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure makes one system call that is safe after fork, and allocates nothing.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// What [`signal`] sends.
+#[derive(Clone, Copy)]
+pub(crate) enum Signal {
+    Interrupt,
+    Stop,
+    Kill,
+}
+
+/// To a process that nobody has waited for yet, so that its number is still its own.
+pub(crate) fn signal(pid: u32, signal: Signal) {
+    let number = match signal {
+        Signal::Interrupt => libc::SIGINT,
+        Signal::Stop => libc::SIGSTOP,
+        Signal::Kill => libc::SIGKILL,
+    };
+    // SAFETY: kill takes no pointer.
+    unsafe { libc::kill(pid.cast_signed(), number) };
+}
+
 /// CPU time of the calling thread, nanoseconds (CLOCK_THREAD_CPUTIME_ID).
 pub(crate) fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

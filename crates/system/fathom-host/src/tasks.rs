@@ -65,6 +65,8 @@ pub(crate) struct TaskWatch {
     root: Root,
     tick_ns: u64,
     buffer: Vec<u8>,
+    /// Another process whose threads are watched, and those of all that it starts.
+    followed: Option<u32>,
     alive: BTreeMap<u32, Task>,
     /// Moved out of `alive`, because their numbers may be used again.
     ended: Vec<ThreadCpu>,
@@ -72,13 +74,18 @@ pub(crate) struct TaskWatch {
 
 impl TaskWatch {
     pub(crate) fn new(root: Root, tick_ns: u64) -> Self {
-        TaskWatch { root, tick_ns, buffer: vec![0; 1024], alive: BTreeMap::new(), ended: Vec::new() }
+        TaskWatch { root, tick_ns, buffer: vec![0; 1024], followed: None, alive: BTreeMap::new(), ended: Vec::new() }
     }
 
     /// Forgets all threads.
     pub(crate) fn restart(&mut self) {
         self.alive.clear();
         self.ended.clear();
+        self.followed = None;
+    }
+
+    pub(crate) fn follow(&mut self, pid: u32) {
+        self.followed = Some(pid);
     }
 
     /// Takes the figures of all threads there are now as the start of the window. One that begins later counts from 0.
@@ -93,11 +100,14 @@ impl TaskWatch {
 
     /// Starts watching new threads of this process and refreshes the figures of the known ones.
     pub(crate) fn sample(&mut self) {
-        for name in names_in(&self.root.join("proc/self/task")) {
-            if let Ok(tid) = name.parse::<u32>()
-                && !self.alive.contains_key(&tid)
-            {
-                self.watch(tid, &format!("proc/self/task/{tid}/stat"));
+        let processes = std::iter::once("self".to_owned()).chain(self.followed_tree());
+        for process in processes.collect::<Vec<_>>() {
+            for name in names_in(&self.root.join(format!("proc/{process}/task"))) {
+                if let Ok(tid) = name.parse::<u32>()
+                    && !self.alive.contains_key(&tid)
+                {
+                    self.watch(tid, &format!("proc/{process}/task/{tid}/stat"));
+                }
             }
         }
         let (buffer, ended, tick_ns) = (&mut self.buffer, &mut self.ended, self.tick_ns);
@@ -117,6 +127,17 @@ impl TaskWatch {
                 }
             }
         });
+    }
+
+    /// The process that is followed and all below it.
+    fn followed_tree(&self) -> Vec<String> {
+        let mut found: Vec<u32> = self.followed.into_iter().collect();
+        let mut next = 0;
+        while let Some(pid) = found.get(next).copied() {
+            next += 1;
+            found.extend(children_of(&self.root, pid));
+        }
+        found.iter().map(u32::to_string).collect()
     }
 
     /// Time of every thread seen since the start of the window.
@@ -143,6 +164,16 @@ impl TaskWatch {
     }
 }
 
+/// The processes that the threads of a process started, as the kernel lists them.
+pub(crate) fn children_of(root: &Root, pid: u32) -> Vec<u32> {
+    let threads = names_in(&root.join(format!("proc/{pid}/task")));
+    let of = |tid: &String| std::fs::read_to_string(root.join(format!("proc/{pid}/task/{tid}/children")));
+    let texts = threads.iter().filter_map(|tid| of(tid).ok());
+    texts
+        .flat_map(|text| text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect()
+}
+
 /// Whether a thread of our own process was made by io_uring: its poller or its workers.
 fn works_for_the_ring(name: &str) -> bool {
     name.starts_with("iou-sqp-") || name.starts_with("iou-wrk-")
@@ -156,5 +187,31 @@ mod tests {
     fn the_wait_for_a_cpu_is_the_second_word_of_schedstat() {
         assert_eq!(waited_ns("60531521 1234567 78\n"), Some(1_234_567));
         assert_eq!(waited_ns(""), None);
+    }
+
+    #[test]
+    fn threads_of_another_process_and_of_those_it_starts_are_followed_until_they_end() {
+        let mut shell = std::process::Command::new("sh")
+            .args(["-c", "sleep 100 & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut pid = String::new();
+        let out = shell.stdout.take().expect("its words");
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut pid).expect("the child's number");
+        let mut watch = TaskWatch::new(Root::live(), 10_000_000);
+        let names = |watch: &TaskWatch| -> Vec<String> { watch.times().into_iter().map(|t| t.name).collect() };
+        watch.sample();
+        assert!(!names(&watch).contains(&"sh".to_owned()), "nobody asked for it");
+        watch.follow(shell.id());
+        watch.sample();
+        let seen = names(&watch);
+        assert!(seen.contains(&"sh".to_owned()), "{seen:?}");
+        assert!(watch.alive.contains_key(&pid.trim().parse().expect("a number")), "{seen:?}");
+        let killed = std::process::Command::new("kill").arg(pid.trim()).status().expect("kill");
+        assert!(killed.success() && shell.wait().is_ok());
+        watch.sample();
+        assert!(names(&watch).contains(&"sh".to_owned()), "what it took until its end is kept");
+        assert!(watch.followed_tree().len() <= 1, "{:?}", watch.followed_tree());
     }
 }

@@ -34,7 +34,16 @@ pub(super) struct Kind {
     durability: Durability,
     order: IoOrder,
     pacing: Pacing,
+    by_fio: Option<ByFio>,
     group: Option<String>,
+}
+
+/// What fio ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct ByFio {
+    engine: String,
+    /// Whether it moved blocks of the targets.
+    is_on_targets: bool,
 }
 
 impl Kind {
@@ -54,6 +63,11 @@ impl Kind {
             durability: step.durability,
             order: step.order.clone(),
             pacing: step.pacing,
+            by_fio: step
+                .role
+                .by_fio
+                .as_ref()
+                .map(|job| ByFio { engine: job.ioengine.clone(), is_on_targets: job.place.is_on_targets() }),
             group: None,
         }
     }
@@ -68,6 +82,7 @@ impl Kind {
             durability: Durability::default(),
             order: IoOrder::default(),
             pacing: Pacing::default(),
+            by_fio: None,
             group: None,
         }
     }
@@ -118,9 +133,15 @@ impl Kind {
     }
 
     fn with(&self, what: Message) -> Message {
+        if let Some(job) = self.by_fio.as_ref().filter(|job| !job.is_on_targets) {
+            return self.of_group(msg!("verdict-kind-by-fio", engine = job.engine.clone()));
+        }
         let block = Quantity::block(self.block_bytes.into());
         let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
-        let words = load_words(&self.order, self.durability, self.pacing);
+        let mut words = load_words(&self.order, self.durability, self.pacing);
+        if let Some(job) = &self.by_fio {
+            words = format!("{} {words}", job.engine).trim_end().to_owned();
+        }
         self.of_group(match words.is_empty() {
             false => msg!("label-with", label = kind, what = words),
             true => kind,

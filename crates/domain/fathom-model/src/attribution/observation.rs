@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fathom_plan::{EngineName, Mode, Placement, Step};
+use fathom_plan::{Mode, Placement, Step};
 use fathom_record::{FeatureName, HostDelta, Interval, OpenLoop, StepRecord, ThreadRecord};
 
 use super::cap::Pace;
@@ -219,6 +219,6 @@ impl Observation {
     }
 
     pub(super) fn is_null(&self) -> bool {
-        self.step.engine.name == EngineName::Null
+        self.step.is_without_storage()
     }
 }

@@ -244,7 +244,9 @@ pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     let limit = judge(all, index);
     // A core that its counters alone confirm has still to show what another would bring.
     let is_shown = limit.name != LimitName::Core || !limit.probes.is_empty();
-    if (limit.confidence == Confidence::Confirmed && is_shown) || this.step.load.rate.is_some() {
+    // What fio is given stands in the job's own words: a change to the step would change nothing.
+    let is_fixed = this.step.load.rate.is_some() || this.step.engine.name == EngineName::Fio;
+    if (limit.confidence == Confidence::Confirmed && is_shown) || is_fixed {
         return Vec::new();
     }
     let mut out = Vec::new();

@@ -4,6 +4,7 @@
 //! for their files are one step, or one stream, over several targets.
 
 mod command_line;
+mod foreign;
 mod ini;
 mod job;
 mod keys;
@@ -20,7 +21,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use crate::error::SourceError;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
-use crate::step::Step;
+use crate::step::{Step, TargetId};
 use crate::stream::{at_once, name_streams};
 use crate::study::{STEPS_MAX, number};
 use ini::{Entry, Section, Source};
@@ -46,19 +47,30 @@ struct Job<'a> {
 /// Anything that cannot be run as fio would, with its line: unknown keys (with the nearest word), keys that
 /// Fathom refuses (with the reason and a remedy), unsupported engines.
 pub fn parse_fio_job(text: &str, file_name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Plan, SourceError> {
-    parse_fio_sections(text, file_name, &[], env)
+    parse_fio_sections(text, file_name, &FioReading::default(), env)
 }
 
-/// [`parse_fio_job`] of these sections alone, as with fio's `--section`; of all where none is named.
+/// How a job file is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FioReading<'a> {
+    /// Sections to run, as with fio's `--section`; empty: all.
+    pub only: &'a [String],
+    /// Jobs that Fathom cannot run are run by the installed fio, together with those that run at the same time.
+    pub with_fio: bool,
+}
+
+/// [`parse_fio_job`], read as `reading` says.
 ///
 /// # Errors
-/// As [`parse_fio_job`], and a name that no section has.
+/// As [`parse_fio_job`], and a name that no section has. With `with_fio`: jobs of which it cannot be known what fio would
+/// touch, or that must not be run unguarded.
 pub fn parse_fio_sections(
     text: &str,
     file_name: &str,
-    only: &[String],
+    reading: &FioReading<'_>,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, SourceError> {
+    let only = reading.only;
     let source = Source { file: file_name, text, env };
     let mut sections = source.sections()?;
     if let Some(name) = only.iter().find(|name| !sections.iter().any(|s| s.name == **name)) {
@@ -69,10 +81,12 @@ pub fn parse_fio_sections(
     }
     sections.retain(|s| only.is_empty() || s.name == "global" || only.contains(&s.name));
     let mut notes = Vec::new();
-    let entries = sections.iter().flat_map(|s| &s.entries);
-    let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
-    if let Some(first) = refused.next() {
-        return Err(SourceError { others: refused.collect(), ..first });
+    if !reading.with_fio {
+        let entries = sections.iter().flat_map(|s| &s.entries);
+        let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
+        if let Some(first) = refused.next() {
+            return Err(SourceError { others: refused.collect(), ..first });
+        }
     }
     let jobs = with_globals(&sections);
     if jobs.is_empty() {
@@ -81,17 +95,16 @@ pub fn parse_fio_sections(
     let mut steps: Vec<Step> = Vec::new();
     let mut job_files = Vec::new();
     for (set, part) in (0..).zip(order::parts(&source, &jobs, &mut notes)?) {
-        let mut streams = Vec::new();
-        let classes = alike(&part);
-        for alike in &classes {
-            let name = alike[0].section.name.clone();
-            streams.push((name, job::step(&source, alike, &mut notes, &mut job_files)?));
-        }
-        order::exits(&source, &classes, &mut streams)?;
-        let tied = at_once(set, streams);
-        steps.extend(
-            tied.map_err(|e| source.error(classes[e.stream][0].section.span.clone(), e.message, Some(e.help)))?,
-        );
+        let mut said = Said::default();
+        steps.extend(match own_steps(&source, set, &part, reading.with_fio, &mut said) {
+            Err(_) if reading.with_fio => {
+                said = Said::default();
+                steps_by_fio(&source, set, &part, &mut said)?
+            }
+            own => own?,
+        });
+        said.notes.into_iter().for_each(|note| knobs::push_note(&mut notes, note));
+        job_files.append(&mut said.job_files);
     }
     if steps.len() > STEPS_MAX {
         let message = msg!("fio-too-many-steps", max = STEPS_MAX);
@@ -100,6 +113,49 @@ pub fn parse_fio_sections(
     number(&mut steps);
     name_streams(steps.iter_mut());
     Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, job_files, machine: None })
+}
+
+/// What is told of jobs beside their steps.
+#[derive(Default)]
+struct Said {
+    notes: Vec<Message>,
+    /// Files named by fio's rule.
+    job_files: Vec<TargetId>,
+}
+
+/// The steps of jobs that run at once, by Fathom's own engines.
+fn own_steps(
+    source: &Source<'_>,
+    set: u32,
+    part: &[&Job<'_>],
+    checks_keys: bool,
+    said: &mut Said,
+) -> Result<Vec<Step>, SourceError> {
+    if checks_keys {
+        for entry in part.iter().flat_map(|job| job.keys.values()) {
+            check_key(source, entry, &mut said.notes)?;
+        }
+    }
+    let mut streams = Vec::new();
+    let classes = alike(part);
+    for alike in &classes {
+        let name = alike[0].section.name.clone();
+        streams.push((name, job::step(source, alike, &mut said.notes, &mut said.job_files)?));
+    }
+    order::exits(source, &classes, &mut streams)?;
+    let tied = at_once(set, streams);
+    tied.map_err(|e| source.error(classes[e.stream][0].section.span.clone(), e.message, Some(e.help)))
+}
+
+/// The steps of jobs that run at once, by fio: each section is one.
+fn steps_by_fio(source: &Source<'_>, set: u32, part: &[&Job<'_>], said: &mut Said) -> Result<Vec<Step>, SourceError> {
+    let mut streams = Vec::new();
+    for job in part {
+        let step = foreign::step(source, job, &mut said.notes, &mut said.job_files)?;
+        streams.push((job.section.name.clone(), step));
+    }
+    let tied = at_once(set, streams);
+    tied.map_err(|e| source.error(part[e.stream].section.span.clone(), e.message, Some(e.help)))
 }
 
 fn head(file_name: &str, jobs: &[Job<'_>]) -> StudyHead {

@@ -5,6 +5,7 @@ use fathom_units::format_block;
 
 use super::options::fio_options;
 use super::units::fio_file_name;
+use crate::by_fio::{FioJob, FioPlace};
 use crate::knobs::print_duration;
 use crate::step::{Pattern, Placement, Spread, Step};
 
@@ -13,21 +14,20 @@ use crate::step::{Pattern, Placement, Spread, Step};
 /// Several targets become several jobs under a global section. What fio has no word for, [`fio_remarks`] says.
 #[must_use]
 pub fn fio_command(step: &Step) -> String {
-    let mut options = fio_options(step);
-    share_region(step, &mut options);
-    let word = |(key, value): &(&str, String)| {
+    let word = |(key, value): &(String, String)| {
         if value.is_empty() { format!("--{key}") } else { format!("--{key}={}", quoted(value)) }
     };
-    let shared = options.iter().map(word).collect::<Vec<_>>().join(" ");
+    let shared = options_of(step).iter().map(word).collect::<Vec<_>>().join(" ");
+    let own = |section: &Section| -> String {
+        section.own.iter().map(|(key, value)| format!(" --{key}={}", quoted(value))).collect()
+    };
+    let files = |section: &Section| section.files.as_ref().map(|files| format!("--filename={} ", quoted(files)));
     match &sections_of(step)[..] {
-        [Section { files, own }] => {
-            let own: String = own.iter().map(|(key, value)| format!(" --{key}={value}")).collect();
-            format!("fio --name=fathom --filename={} {shared}{own}", quoted(files))
-        }
+        [section] => format!("fio --name=fathom {}{shared}{}", files(section).unwrap_or_default(), own(section)),
         sections => {
-            let job = |(i, Section { files, own }): (u32, &Section)| {
-                let own: String = own.iter().map(|(key, value)| format!(" --{key}={value}")).collect();
-                format!("--name=fathom-{i} --filename={}{own}", quoted(files))
+            let job = |(i, section): (u32, &Section)| {
+                let words = format!("--name=fathom-{i} {}", files(section).unwrap_or_default());
+                format!("{}{}", words.trim_end(), own(section))
             };
             let jobs: Vec<String> = (0..).zip(sections).map(job).collect();
             format!("fio --name=global {shared} {}", jobs.join(" "))
@@ -37,14 +37,17 @@ pub fn fio_command(step: &Step) -> String {
 
 /// A section of a job file.
 struct Section {
-    /// In fio's form.
-    files: String,
+    /// In fio's form; absent: fio names them by the section, or there are none.
+    files: Option<String>,
     /// Options with other values than those of the step.
     own: Vec<(&'static str, String)>,
 }
 
 /// The sections that drive the targets as the step does: jobs of fio go round the files of their section.
 fn sections_of(step: &Step) -> Vec<Section> {
+    if let Some(job) = &step.role.by_fio {
+        return vec![section_by_fio(step, job)];
+    }
     let section = |targets: &[u32], numjobs: Option<u32>| {
         let names: Vec<String> = targets.iter().map(|&at| fio_file_name(step.targets[at as usize].as_str())).collect();
         let mut own = Vec::new();
@@ -53,7 +56,7 @@ fn sections_of(step: &Step) -> Vec<Section> {
         if let Some(bytes) = step.workload.region.size_bytes.filter(|_| targets.len() > 1) {
             own.push(("size", format_block(bytes * targets.len() as u64)));
         }
-        Section { files: names.join(":"), own }
+        Section { files: Some(names.join(":")), own }
     };
     let all: Vec<u32> = (0..step.targets.len() as u32).collect();
     match step.load.spread {
@@ -65,6 +68,30 @@ fn sections_of(step: &Step) -> Vec<Section> {
         }
         Spread::Targets => (0..step.workers()).map(|worker| section(&step.targets_of(worker), Some(1))).collect(),
     }
+}
+
+/// The section that fio runs itself: its files are named as fio names them.
+fn section_by_fio(step: &Step, job: &FioJob) -> Section {
+    let names = || step.targets.iter().map(|target| fio_file_name(target.as_str()));
+    let folder = match &job.place {
+        FioPlace::All => return Section { files: Some(names().collect::<Vec<_>>().join(":")), own: Vec::new() },
+        FioPlace::Nothing => None,
+        FioPlace::Folder { .. } => names().next(),
+        FioPlace::OwnFiles { .. } => names()
+            .next()
+            .and_then(|name| Some(name.rsplit_once('/')?.0.to_owned()).filter(|folder| !folder.is_empty())),
+    };
+    Section { files: None, own: folder.map(|folder| ("directory", folder)).into_iter().collect() }
+}
+
+/// The options in force, but for files.
+fn options_of(step: &Step) -> Vec<(String, String)> {
+    if let Some(job) = &step.role.by_fio {
+        return job.options().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    }
+    let mut options = fio_options(step);
+    share_region(step, &mut options);
+    options.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// Sequential threads own a part of the region each; fio's jobs would all walk the whole of it.
@@ -104,10 +131,10 @@ pub fn fio_job_text(steps: &[Step], say: &dyn Fn(&Message) -> String) -> String 
             if i == 0 && step.role.stream.as_ref().is_none_or(|stream| stream.index == 0) {
                 text += "stonewall\n";
             }
-            text += &format!("filename={}\n", section.files);
-            let mut options = fio_options(step);
-            share_region(step, &mut options);
-            for (key, value) in options {
+            if let Some(files) = &section.files {
+                text += &format!("filename={files}\n");
+            }
+            for (key, value) in options_of(step) {
                 text += &if value.is_empty() { format!("{key}\n") } else { format!("{key}={value}\n") };
             }
             // The last word counts.

@@ -210,3 +210,7 @@ engine-nop-bench-range-help = choose others
 engine-no-bare-loop = only psync, libaio and io_uring have a bare loop
 engine-no-bare-loop-help = use one of these
 engine-cache-kept = the page cache of { $target } could not be emptied before the step ({ $error }): it may begin warm
+
+engine-by-fio = a job that fio runs
+engine-by-fio-why = none of Fathom's own engines does
+engine-by-fio-help = this is a fault of Fathom; please report it with the plan

@@ -242,3 +242,20 @@ run-floor-beyond-budget = { $step }: needs { $floor }, because steps before it w
 
 lab-thread-of-two-nodes = placement { $placement }: a thread drives targets of several NUMA nodes
 lab-thread-of-two-nodes-help = name the targets of one node, or give each target threads of its own (spread=each_target)
+
+# Calls of fio.
+fio-run-what = running { $steps }
+fio-run-missing = no fio is installed
+fio-run-missing-help = install it (`apt install fio`, `dnf install fio`), or leave out --with-fio
+fio-run-place-help = fio is given links in the folder for temporary files, and a folder in the target: both must be writable
+fio-run-replaced = fio put a file of its own at { $path } in place of the target
+fio-run-replaced-help = its `size` is larger than what is there: lower it, or name a larger file
+fio-run-failed = fio ended with { $status }: { $said }
+fio-run-failed-help = try the job with fio alone; what it was given stands in the plan (`fathom show RUN --json`)
+fio-run-by = measured by { $version }; its own time for each I/O is part of the figures
+fio-run-window = the host was watched for { $window }, of which fio measured { $measured }: what the host did in between counts too
+fio-run-late = fio did not end in its time and was ended
+fio-run-no-space = its files need { $need }, and { $have } are free
+fio-run-no-space-help = lower `nrfiles`, `filesize` or `size`, or name another `directory`
+fio-run-no-files = { $need } files are to be made, and the file system has room for { $have } more
+fio-run-no-files-help = lower `nrfiles`, or name another `directory`

@@ -533,3 +533,20 @@ fio-lacks-remote = threads on another NUMA node than the target's: name the CPUs
 fio-lacks-pair = reads and writes due at shares of what was measured before: name that with rate_iops
 fio-lacks-share = due at { $share } of the IOPS that the closed loop gave before: name that with rate_iops
 fio-lacks-adaptive = ended from { $floor } on once its intervals were narrow
+
+# Jobs that fio runs.
+label-by-fio = { $engine } by fio
+fio-by-fio = [{ $section }] is run by the installed fio ({ $engine }): guarded, sampled and judged alike; what limits it is not probed
+fio-by-fio-refused = fio's `{ $key }` is not given to fio: { $why }
+fio-by-fio-refused-help = remove it, or run the job with fio alone
+fio-by-fio-program = it runs a program that nothing here can guard
+fio-by-fio-setting = it changes the host in a way that would not be put back
+fio-by-fio-other-files = it makes fio touch files that nothing here can guard
+fio-by-fio-own-names = this engine makes files of its own, in a new folder that is removed at the end
+fio-by-fio-own-names-help = name their folder by `directory`
+fio-by-fio-engine = what ioengine={ $engine } touches is not known, so fio is not let loose on it
+fio-by-fio-engine-help = known are { $engines }
+fio-by-fio-remote = ioengine={ $engine } writes to storage elsewhere, where nothing can say what it destroys
+fio-by-fio-remote-help = read only, or run the job with fio alone
+fio-by-fio-files = a job has at most { $max } files here
+fio-by-fio-files-help = lower `nrfiles`, or give its files by an engine that makes them itself (filecreate)

@@ -88,3 +88,7 @@ sim-machine = machine { $name }
 sim-simulated = simulated
 sim-purged = simulated format: the mapping is empty
 sim-conditioned-analytically = the simulated drives were conditioned analytically; one second of it was run
+
+sim-by-fio = a job that fio runs
+sim-by-fio-why = fio runs on this machine, not in a simulated one
+sim-by-fio-help = leave out --with-fio

@@ -183,3 +183,7 @@ engine-nop-bench-range-help = 请选择其他值
 engine-no-bare-loop = 只有 psync、libaio 和 io_uring 具有裸循环
 engine-no-bare-loop-help = 请使用其中之一
 engine-cache-kept = 步骤开始前无法清空 { $target } 的页缓存（{ $error }）：可能从热缓存开始
+
+engine-by-fio = 由 fio 运行的作业
+engine-by-fio-why = Fathom 自己的引擎都不运行它
+engine-by-fio-help = 这是 Fathom 的错误；请连同计划一起报告

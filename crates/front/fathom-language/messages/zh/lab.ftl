@@ -218,3 +218,20 @@ run-floor-beyond-budget = { $step }：需要 { $floor }，因为之前的步骤�
 
 lab-thread-of-two-nodes = placement { $placement }：一个线程访问的目标位于多个 NUMA 节点
 lab-thread-of-two-nodes-help = 只指定同一节点的目标，或让每个目标有自己的线程（spread=each_target）
+
+# 调用 fio。
+fio-run-what = 运行 { $steps }
+fio-run-missing = 没有安装 fio
+fio-run-missing-help = 请安装（`apt install fio`、`dnf install fio`），或去掉 --with-fio
+fio-run-place-help = fio 使用临时文件夹中的链接以及目标中的一个文件夹：两者都必须可写
+fio-run-replaced = fio 在 { $path } 处放了自己的文件，取代了目标
+fio-run-replaced-help = 它的 `size` 大于现有文件：请减小，或指定更大的文件
+fio-run-failed = fio 以 { $status } 结束：{ $said }
+fio-run-failed-help = 请单独用 fio 试运行该作业；交给它的内容在计划中（`fathom show RUN --json`）
+fio-run-by = 由 { $version } 测得；它自身处理每个 I/O 的时间也计入数值
+fio-run-window = 对主机观察了 { $window }，其中 fio 测量了 { $measured }：其间主机所做的也计入
+fio-run-late = fio 未按时结束，已被终止
+fio-run-no-space = 其文件需要 { $need }，而可用空间为 { $have }
+fio-run-no-space-help = 请减小 `nrfiles`、`filesize` 或 `size`，或指定其他 `directory`
+fio-run-no-files = 要创建 { $need } 个文件，而文件系统只能再容纳 { $have } 个
+fio-run-no-files-help = 请减小 `nrfiles`，或指定其他 `directory`

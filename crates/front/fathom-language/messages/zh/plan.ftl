@@ -527,3 +527,20 @@ fio-lacks-remote = 线程在目标所在节点以外的 NUMA 节点上：请用 
 fio-lacks-pair = 读写速率为之前所测值的比例：请用 rate_iops 指定
 fio-lacks-share = 速率为之前闭环所得 IOPS 的 { $share }：请用 rate_iops 指定
 fio-lacks-adaptive = 从 { $floor } 起，区间足够窄即结束
+
+# 由 fio 运行的作业。
+label-by-fio = { $engine }（由 fio 运行）
+fio-by-fio = [{ $section }] 由已安装的 fio 运行（{ $engine }）：同样受保护、采样和评判；不探查其瓶颈
+fio-by-fio-refused = fio 的 `{ $key }` 不会交给 fio：{ $why }
+fio-by-fio-refused-help = 请去掉它，或单独用 fio 运行该作业
+fio-by-fio-program = 它会运行此处无法保护的程序
+fio-by-fio-setting = 它会更改主机设置且不会恢复
+fio-by-fio-other-files = 它会让 fio 触及此处无法保护的文件
+fio-by-fio-own-names = 该引擎在一个新建的文件夹中创建自己的文件，结束时删除
+fio-by-fio-own-names-help = 请用 `directory` 指定所在文件夹
+fio-by-fio-engine = 不清楚 ioengine={ $engine } 会触及什么，因此不让 fio 运行它
+fio-by-fio-engine-help = 已知的有 { $engines }
+fio-by-fio-remote = ioengine={ $engine } 写入远端存储，无从判断会毁坏什么
+fio-by-fio-remote-help = 请只读，或单独用 fio 运行该作业
+fio-by-fio-files = 此处每个作业最多 { $max } 个文件
+fio-by-fio-files-help = 请减小 `nrfiles`，或使用自行创建文件的引擎（filecreate）

@@ -79,3 +79,7 @@ sim-machine = 机器 { $name }
 sim-simulated = 仿真
 sim-purged = 仿真格式化：映射表为空
 sim-conditioned-analytically = 仿真盘以解析方式完成预处理；只运行了其中一秒
+
+sim-by-fio = 由 fio 运行的作业
+sim-by-fio-why = fio 在本机上运行，不在模拟机器中运行
+sim-by-fio-help = 请去掉 --with-fio

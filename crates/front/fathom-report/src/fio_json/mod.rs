@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use crate::json::pretty;
 
 pub use normal::fio_normal_text;
-pub(crate) use options::{size_word, thread_count};
+pub(crate) use options::thread_count;
 use shape::{Disk, FioDocument, Object};
 
 /// What stands before the version of Fathom in `fio version`. Readers split at `-` and want a number second.

@@ -1,5 +1,6 @@
 //! A step in the words of an fio job: the `job options` of fio's JSON.
 
+use fathom_fio::size_word;
 use fathom_plan::{EngineName, Mode, Pattern, RateProcess, Step};
 
 /// Options as fio would list them. `cpus`: CPUs the threads were bound to, empty when unpinned.
@@ -10,6 +11,12 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
     let mut put = |key: &str, value: String| options.push((key.to_owned(), value));
     let (workload, load) = (&step.workload, &step.load);
 
+    if let Some(job) = &step.role.by_fio {
+        // Its own words, with its name.
+        put("name", step.label.clone());
+        job.options().filter(|(key, _)| *key != "name").for_each(|(key, value)| put(key, value.to_owned()));
+        return options;
+    }
     put("name", step.label.clone());
     put("filename", step.targets.iter().map(|t| t.as_str().replace(':', "\\:")).collect::<Vec<_>>().join(":"));
     put("rw", workload.read_write().to_string());
@@ -94,14 +101,4 @@ fn push_engine(put: &mut impl FnMut(&str, String), step: &Step) {
     if engine.fixed_files {
         put("registerfiles", "1".to_owned());
     }
-}
-
-/// A size as people type it for fio: `4k`, `1m`, `2g`, else plain bytes.
-pub(crate) fn size_word(bytes: u64) -> String {
-    for (unit, word) in [(1_u64 << 30, 'g'), (1 << 20, 'm'), (1 << 10, 'k')] {
-        if bytes >= unit && bytes.is_multiple_of(unit) {
-            return format!("{}{word}", bytes / unit);
-        }
-    }
-    bytes.to_string()
 }

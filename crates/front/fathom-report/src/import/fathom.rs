@@ -7,9 +7,8 @@ use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Imported;
-use super::error::ImportError;
-use super::text::{Found, json_error};
+use super::{ImportError, Imported};
+use fathom_fio::{Found, json_error};
 
 const NS_PER_S: f64 = 1e9;
 

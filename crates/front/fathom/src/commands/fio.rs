@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use fathom_judge::document::Document;
-use fathom_plan::{FioCommandLine, FioFormat, Plan, fio_command_line, parse_fio_sections};
+use fathom_plan::{FioCommandLine, FioFormat, Plan, fio_command_line};
 use fathom_report::{fio_json_text, fio_normal_text};
 use fathom_store::RunId;
 
@@ -24,7 +24,7 @@ pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
         result(&format!("fio-3.33-fathom-{}\n", env!("CARGO_PKG_VERSION")));
         return Ok(Exit::Done);
     }
-    let plan = plan_of(&line)?;
+    let plan = plan_of(&line, fio.with_fio)?;
     if line.is_read_only && plan.is_destructive() {
         return Err(Problem::new(Exit::Refused, "--readonly, and a job writes", "leave one of them out"));
     }
@@ -67,7 +67,7 @@ pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
 }
 
 /// The jobs of the command line and of the files, in fio's order: those of the command line first.
-fn plan_of(line: &FioCommandLine) -> Result<Plan, Problem> {
+fn plan_of(line: &FioCommandLine, with_fio: bool) -> Result<Plan, Problem> {
     let mut text = line.jobs.clone();
     for file in &line.files {
         text.push_str(&source::text_of(Path::new(file))?);
@@ -77,8 +77,7 @@ fn plan_of(line: &FioCommandLine) -> Result<Plan, Problem> {
         [only] if line.jobs.is_empty() => only.clone(),
         _ => "fio".to_owned(),
     };
-    let env = |name: &str| std::env::var(name).ok();
-    Ok(parse_fio_sections(&text, &name, &line.sections, &env)?)
+    source::fio_plan(&text, &name, &line.sections, with_fio)
 }
 
 /// The result in every form that is asked for, one after the other.

@@ -6,7 +6,9 @@ use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
 use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_message::Say as _;
-use fathom_plan::{Overrides, Plan, TargetId, builtin_studies, parse_fio_job, parse_study, study_by_name};
+use fathom_plan::{
+    FioReading, Overrides, Plan, TargetId, builtin_studies, parse_fio_sections, parse_study, study_by_name,
+};
 use fathom_units::parse_duration_ns;
 
 use super::{existing_lab, run_number};
@@ -67,11 +69,7 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     Ok(match extension.as_deref() {
         Some("toml") => parse_study(&text_of(path)?, study, &overrides)?,
-        Some("fio" | "job" | "ini") => {
-            let env = |name: &str| std::env::var(name).ok();
-            let plan = parse_fio_job(&text_of(path)?, study, &env)?;
-            with_targets(plan, &overrides)?
-        }
+        Some("fio" | "job" | "ini") => with_targets(fio_plan(&text_of(path)?, study, &[], args.with_fio)?, &overrides)?,
         _ if path.is_file() => {
             return Err(Problem::usage(
                 format!("{study} is neither a plan (.toml) nor a fio job file (.fio, .job, .ini)"),
@@ -79,6 +77,19 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
             ));
         }
         _ => parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?,
+    })
+}
+
+/// The plan of fio's jobs. Where Fathom cannot run them and the installed fio can, the error says so.
+pub(crate) fn fio_plan(text: &str, name: &str, only: &[String], with_fio: bool) -> Result<Plan, Problem> {
+    let env = |name: &str| std::env::var(name).ok();
+    let read = |with_fio| parse_fio_sections(text, name, &FioReading { only, with_fio }, &env);
+    read(with_fio).map_err(|error| {
+        let problem = Problem::from(error);
+        if with_fio || read(true).is_err() {
+            return problem;
+        }
+        Problem { help: Some("or let the installed fio run it: --with-fio".to_owned()), ..problem }
     })
 }
 

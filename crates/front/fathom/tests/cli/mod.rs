@@ -21,6 +21,8 @@ const HANG: Duration = Duration::from_secs(120);
 pub(crate) struct Place {
     dir: TempDir,
     outputs: AtomicU32,
+    /// Where other programs are looked for; `None`: as here.
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// How the program ended.
@@ -45,7 +47,7 @@ impl Place {
     pub(crate) fn new() -> Place {
         let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
         fs::create_dir(dir.path().join("work")).expect("a working directory");
-        Place { dir, outputs: AtomicU32::new(0) }
+        Place { dir, outputs: AtomicU32::new(0), path: None }
     }
 
     /// The directory that commands run in; `.` of the targets.
@@ -76,6 +78,9 @@ impl Place {
         let number = self.outputs.fetch_add(1, Ordering::Relaxed);
         let (out, err) = (self.beside(&format!("out-{number}")), self.beside(&format!("err-{number}")));
         let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        if let Some(path) = &self.path {
+            command.env("PATH", path);
+        }
         command.args(words.split_ascii_whitespace()).current_dir(directory).env("NO_COLOR", "1");
         command.env("FATHOM_LAB", self.lab()).env("HOME", self.dir.path()).env_remove("XDG_DATA_HOME");
         command.env("FATHOM_JOURNAL", self.beside("journal"));

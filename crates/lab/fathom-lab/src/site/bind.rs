@@ -11,7 +11,7 @@ use fathom_host::{
     free_bytes, marked_files_in, whole_device_of,
 };
 use fathom_message::{Message, msg};
-use fathom_plan::{EngineName, Part, Phase, Plan, Step, TargetId};
+use fathom_plan::{Part, Phase, Plan, Step, TargetId};
 use fathom_store::MadeFile;
 
 use super::{Permission, TargetError};
@@ -45,12 +45,11 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
     let mut uses: BTreeMap<TargetId, Use> = BTreeMap::new();
     for step in &plan.steps {
         for target in &step.targets {
-            let is_null = step.engine.name == EngineName::Null;
-            if target.is_null() && !is_null {
-                return Err(TargetError::NullTarget { engine: step.engine.name.as_str() });
-            }
-            if is_null {
+            if !step.opens_targets() {
                 continue;
+            }
+            if target.is_null() {
+                return Err(TargetError::NullTarget { engine: step.engine.name.as_str() });
             }
             let entry = uses.entry(target.clone()).or_default();
             let region = step.workload.region;
@@ -210,7 +209,7 @@ type BytesOf<'a> = dyn Fn(&TargetId) -> Result<(u64, bool), TargetError> + 'a;
 pub(super) fn with_regions(plan: &Plan, bytes_of: &BytesOf<'_>) -> Result<Plan, TargetError> {
     let mut out = plan.clone();
     for step in &mut out.steps {
-        if step.engine.name != EngineName::Null {
+        if step.opens_targets() {
             resolve_region(step, bytes_of)?;
         }
         resolve_part(step);

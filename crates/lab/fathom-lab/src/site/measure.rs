@@ -10,7 +10,7 @@ use fathom_host::{
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
-use fathom_plan::{Mode, Placement, Step};
+use fathom_plan::{EngineName, Mode, Placement, Step};
 use fathom_record::{HostDelta, Interval, RunControl, Runner as _, StepFailure, StepRecord};
 use fathom_stats::AdaptiveStop;
 
@@ -60,6 +60,12 @@ impl RealSite {
         streams: &[Step],
         control: &mut SiteControl<'_>,
     ) -> Vec<Result<StepRecord, StepFailure>> {
+        if streams.iter().any(|s| s.engine.name == EngineName::Fio) {
+            return match self.measure_by_fio(streams, control) {
+                Ok(records) => records.into_iter().map(Ok).collect(),
+                Err(failure) => streams.iter().map(|_| Err(failure.clone())).collect(),
+            };
+        }
         self.try_measure_streams(streams, control)
             .unwrap_or_else(|failure| streams.iter().map(|_| Err(failure.clone())).collect())
     }
@@ -134,7 +140,12 @@ impl RealSite {
     }
 
     /// Adds what only the site knows: baseline, cache state, and the warnings that follow.
-    fn complete(&mut self, step: &Step, record: &mut StepRecord, is_stopped: bool) -> Result<(), ProbeError> {
+    pub(super) fn complete(
+        &mut self,
+        step: &Step,
+        record: &mut StepRecord,
+        is_stopped: bool,
+    ) -> Result<(), ProbeError> {
         if self.baseline.is_none() && !is_stopped {
             self.baseline = Some(take_baseline()?);
         }
@@ -243,7 +254,7 @@ impl HostProbe for Probe {
 }
 
 /// The failure of a step on a host whose counters cannot be read.
-fn probe_failure(error: &ProbeError) -> StepFailure {
+pub(super) fn probe_failure(error: &ProbeError) -> StepFailure {
     StepFailure::Failed { what: msg!("step-not-sampled"), why: error.message(), help: msg!("probe-help") }
 }
 

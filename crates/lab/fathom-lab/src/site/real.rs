@@ -48,7 +48,7 @@ impl RealSite {
     }
 
     /// Where a target is today.
-    fn path_of(&self, target: &TargetId) -> PathBuf {
+    pub(super) fn path_of(&self, target: &TargetId) -> PathBuf {
         self.today.path_of(target)
     }
 
@@ -110,7 +110,7 @@ impl RealSite {
 
     /// The whole devices below the step's targets as they are now, without repeats; the `null` engine has none.
     pub(super) fn devices_of(&self, step: &Step) -> Vec<fathom_host::BlockDevice> {
-        if step.engine.name == EngineName::Null {
+        if step.is_without_storage() {
             return Vec::new();
         }
         let mut names: Vec<&str> = self.bindings_of(step).filter_map(|b| Some(b.device()?.name.as_str())).collect();
@@ -316,6 +316,10 @@ impl RealSite {
             let mut control =
                 RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
             return purge::purge(step, &self.bound.bindings, &mut control, now);
+        }
+        if step.engine.name == EngineName::Fio {
+            let mut records = self.measure_by_fio(std::slice::from_ref(step), control)?;
+            return Ok(records.remove(0));
         }
         let Some(total_bytes) = super::lay_out::bytes_to_write(step) else { return self.measure(step, control) };
         let on_progress = &mut *control.on_progress;

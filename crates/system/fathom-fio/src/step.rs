@@ -6,32 +6,32 @@ use fathom_plan::{
     RateProcess, Region, RunLength, Step, SyncEvery, SyncKind, TargetId, Verify, Workload, WriteThrough, fio_bytes,
 };
 
-use super::fio_options::{Options, block_split, cpu_list, file_names};
-use crate::fio_json::size_word;
+use crate::options::size_word;
+use crate::options::{Options, block_split, cpu_list, file_names};
 
 /// What the file measured of the job, to check its options against.
-pub(super) struct Measured {
-    pub(super) runtime_ns: u64,
-    pub(super) ios: u64,
-    pub(super) bytes: u64,
+pub(crate) struct Measured {
+    pub(crate) runtime_ns: u64,
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A job before it is a step.
-pub(super) struct JobHead<'a> {
-    pub(super) index: u32,
-    pub(super) name: &'a str,
+pub(crate) struct JobHead<'a> {
+    pub(crate) index: u32,
+    pub(crate) name: &'a str,
     /// Host of client_stats.
-    pub(super) host: Option<&'a str>,
+    pub(crate) host: Option<&'a str>,
     /// Threads that the entry, or the merged entries, stand for.
-    pub(super) threads: u32,
-    pub(super) options: &'a Options,
+    pub(crate) threads: u32,
+    pub(crate) options: &'a Options,
     /// Exported by Fathom: the name is the label.
-    pub(super) own: bool,
+    pub(crate) own: bool,
 }
 
 /// The step; what could not be taken at its word is added to `notes`. `Err`: an option with no counterpart, as
 /// (option, why).
-pub(super) fn step(
+pub(crate) fn step(
     head: &JobHead<'_>,
     measured: &Measured,
     notes: &mut Vec<Message>,

@@ -3,28 +3,29 @@
 use fathom_message::{Message, msg};
 use serde_json::Value;
 
-use super::error::ImportError;
+use crate::error::ImportError;
 
 /// The document, and what stood around it.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) value: Value,
+pub struct Found {
+    /// The document.
+    pub value: Value,
     /// The text with everything else blanked out, so that lines and columns stay what they are in the file.
-    pub(super) clean: String,
+    pub clean: String,
     /// Lines that fio wrote into the file beside the JSON.
-    pub(super) noise: Vec<String>,
+    pub noise: Vec<String>,
 }
 
 impl Found {
     /// What stood beside the JSON, as notes of the import.
-    pub(super) fn notes(&self, file: &str) -> Vec<Message> {
+    pub fn notes(&self, file: &str) -> Vec<Message> {
         self.noise.iter().map(|line| msg!("import-beside", file = file.to_owned(), line = line.to_owned())).collect()
     }
 }
 
 /// Parses the first JSON object of `text`; lines before and after it, and lines of fio's own messages within it, are
 /// returned as noise.
-pub(super) fn find_document(text: &str, file: &str) -> Result<Found, ImportError> {
+pub fn find_document(text: &str, file: &str) -> Result<Found, ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut noise = Vec::new();
     let mut clean = blank_lines(text, &mut noise, {
@@ -86,7 +87,7 @@ fn first_value(text: &str) -> Result<(Value, usize), serde_json::Error> {
 }
 
 /// serde's error, which is English everywhere, with the file's name in front and its own position taken out.
-pub(super) fn json_error(error: &serde_json::Error, file: &str) -> ImportError {
+pub fn json_error(error: &serde_json::Error, file: &str) -> ImportError {
     let (line, column) = (error.line(), error.column());
     let sentence = error.to_string();
     let what = sentence.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&sentence);

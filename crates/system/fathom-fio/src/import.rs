@@ -5,12 +5,12 @@ use fathom_plan::{Op, Plan, Step, StudyHead};
 use fathom_record::{Direction, Latency, StepRecord, Warning};
 use serde_json::{Map, Value, json};
 
-use super::Imported;
-use super::error::ImportError;
-use super::fio_latency::{self, count, has_distribution};
-use super::fio_options::Options;
-use super::fio_step::{JobHead, Measured, step};
-use super::text::Found;
+use crate::Imported;
+use crate::error::ImportError;
+use crate::latency::{self, count, has_distribution};
+use crate::options::Options;
+use crate::step::{JobHead, Measured, step};
+use crate::text::Found;
 
 const NS_PER_MS: u64 = 1_000_000;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -41,7 +41,11 @@ impl Entry<'_> {
     }
 }
 
-pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError> {
+/// Takes in a document of fio's.
+///
+/// # Errors
+/// [`ImportError`] with the place in the file.
+pub fn import_fio(found: &Found, file: &str) -> Result<Imported, ImportError> {
     let root = &found.value;
     let version = root.get("fio version").and_then(Value::as_str);
     let entries = entries(root, file)?;
@@ -145,42 +149,89 @@ fn step_of(
 ) -> Result<(Step, StepRecord), ImportError> {
     let first = &entries[0];
     let mut notes = Vec::new();
+    let totals = totals(entries, version, file, &mut notes)?;
+    let (ios, bytes) = totals.directions.iter().fold((0, 0), |(i, b), d| (i + d.ios, b + d.bytes));
+    let (name, host, own) = (first.name, first.host, first.own());
+    let head = JobHead { index, name, host, threads, options: &first.options, own };
+    let measured = Measured { runtime_ns: totals.runtime_ns, ios, bytes };
+    let step = step(&head, &measured, &mut notes).map_err(|(option, what)| {
+        content(file, &format!("{}.job options.{option}", first.place), what, msg!("import-engines"))
+    })?;
+    cpu_note(entries, &mut notes);
+    Ok((step, record(entries, totals, ended_ns, notes)))
+}
+
+/// What fio measured of a job, or of several that are one.
+struct Totals {
+    directions: Vec<Direction>,
+    syncs: Option<Direction>,
+    runtime_ns: u64,
+}
+
+fn totals(
+    entries: &[Entry<'_>],
+    version: Option<&str>,
+    file: &str,
+    notes: &mut Vec<Message>,
+) -> Result<Totals, ImportError> {
     let mut directions: Vec<Direction> = Vec::new();
     let mut runtime_ns = 0;
     for entry in entries {
         for (op, key) in DIRECTIONS {
             let Some(object) = entry.object.get(key).and_then(Value::as_object) else { continue };
             let place = format!("{}.{key}", entry.place);
-            let Some((direction, ran_ns)) = direction(op, object, &place, version, file, &mut notes)? else { continue };
+            let Some((direction, ran_ns)) = direction(op, object, &place, version, file, notes)? else { continue };
             runtime_ns = runtime_ns.max(ran_ns);
             match directions.iter_mut().find(|d| d.op == op) {
                 None => directions.push(direction),
-                Some(into) => merge(into, direction, &mut notes),
+                Some(into) => merge(into, direction, notes),
             }
         }
     }
     let syncs = entries.iter().filter_map(|entry| syncs(entry.object)).reduce(|mut all, more| {
-        merge(&mut all, more, &mut notes);
+        merge(&mut all, more, notes);
         all
     });
-    let (ios, bytes) = directions.iter().fold((0, 0), |(i, b), d| (i + d.ios, b + d.bytes));
-    let (name, host, own) = (first.name, first.host, first.own());
-    let head = JobHead { index, name, host, threads, options: &first.options, own };
-    let step = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes).map_err(|(option, what)| {
-        content(file, &format!("{}.job options.{option}", first.place), what, msg!("import-engines"))
-    })?;
-    cpu_note(entries, &mut notes);
+    Ok(Totals { directions, syncs, runtime_ns })
+}
+
+/// The records of jobs that ran here, by their names, in the order of `names`. Jobs of one name are one: fio's clones.
+///
+/// # Errors
+/// [`ImportError`]; also when a job is missing.
+pub(crate) fn records_by_name(found: &Found, names: &[String], file: &str) -> Result<Vec<StepRecord>, ImportError> {
+    let root = &found.value;
+    let version = root.get("fio version").and_then(Value::as_str);
+    let entries = entries(root, file)?;
+    let ended_ns = ended_unix_ns(root);
+    let mut by_name: Vec<Vec<Entry<'_>>> = names.iter().map(|_| Vec::new()).collect();
+    for entry in entries {
+        if let Some(at) = names.iter().position(|name| name == entry.name) {
+            by_name[at].push(entry);
+        }
+    }
+    let record_of = |(name, entries): (&String, Vec<Entry<'_>>)| {
+        if entries.is_empty() {
+            let help = msg!("import-no-job-help");
+            return Err(content(file, name, msg!("import-no-job"), help));
+        }
+        let mut notes = Vec::new();
+        let totals = totals(&entries, version, file, &mut notes)?;
+        Ok(record(&entries, totals, ended_ns, notes))
+    };
+    names.iter().zip(by_name).map(record_of).collect()
+}
+
+fn record(entries: &[Entry<'_>], totals: Totals, ended_ns: u64, mut notes: Vec<Message>) -> StepRecord {
     notes.dedup();
     let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
     warnings.extend(entries.iter().filter_map(|e| errors(e.object)));
-    Ok((step, StepRecord { syncs, ..record(directions, runtime_ns, ended_ns, warnings) }))
-}
-
-fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: Vec<Warning>) -> StepRecord {
+    let Totals { directions, syncs, runtime_ns } = totals;
     StepRecord {
         started_unix_ns: ended_ns.saturating_sub(runtime_ns),
         runtime_ns,
         directions,
+        syncs,
         warnings,
         ..StepRecord::default()
     }
@@ -188,7 +239,7 @@ fn record(directions: Vec<Direction>, runtime_ns: u64, ended_ns: u64, warnings: 
 
 /// fio's syncs between the writes. Its own number of them is 0 in some versions; the samples count them.
 fn syncs(object: &Map<String, Value>) -> Option<Direction> {
-    let lat = object.get("sync")?.get("lat_ns")?.as_object().and_then(fio_latency::parse)?;
+    let lat = object.get("sync")?.get("lat_ns")?.as_object().and_then(latency::parse)?;
     let ios = count(&lat);
     (ios > 0).then_some(Direction {
         op: Op::Sync,
@@ -227,8 +278,8 @@ fn direction(
     }
     let (bytes, runtime_ms) = (number("io_bytes")?, number("runtime")?);
     let kind = |key: &str| object.get(key).and_then(Value::as_object).filter(|o| !o.contains_key("fathom_note"));
-    let (slat, clat) = (kind("slat_ns").and_then(fio_latency::parse), kind("clat_ns").and_then(fio_latency::parse));
-    let lat = response(kind("lat_ns").and_then(fio_latency::parse), clat.as_ref(), place, notes);
+    let (slat, clat) = (kind("slat_ns").and_then(latency::parse), kind("clat_ns").and_then(latency::parse));
+    let lat = response(kind("lat_ns").and_then(latency::parse), clat.as_ref(), place, notes);
     if let Latency::Samples(samples) = &lat
         && samples.count() != ios
     {
@@ -273,13 +324,13 @@ fn merge(into: &mut Direction, from: Direction, notes: &mut Vec<Message>) {
     into.bytes += from.bytes;
     into.short_ios += from.short_ios;
     let pair = |a: Option<Latency>, b: Option<Latency>| match (a, b) {
-        (Some(a), Some(b)) => Some(fio_latency::merge(a, &b)),
+        (Some(a), Some(b)) => Some(latency::merge(a, &b)),
         _ => None,
     };
     into.slat = pair(into.slat.take(), from.slat);
     into.clat = pair(into.clat.take(), from.clat);
     let lat = std::mem::replace(&mut into.lat, Latency::Quoted(fathom_record::QuotedLatency::default()));
-    into.lat = fio_latency::merge(lat, &from.lat);
+    into.lat = latency::merge(lat, &from.lat);
     if had && !has_distribution(&into.lat) {
         notes.push(msg!("import-fio-no-merge"));
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const LARGEST: u64 = i64::MAX as u64;
 
 /// `slat_ns`, `clat_ns` or `lat_ns` of a direction; `None` when fio did not record it.
-pub(super) fn parse(object: &Map<String, Value>) -> Option<Latency> {
+pub(crate) fn parse(object: &Map<String, Value>) -> Option<Latency> {
     let count = object.get("N").and_then(Value::as_u64).filter(|n| (1..=LARGEST).contains(n))?;
     let float = |key: &str| object.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let [min_ns, max_ns] = ["min", "max"].map(|key| (float(key) as u64).min(LARGEST));
@@ -22,7 +22,7 @@ pub(super) fn parse(object: &Map<String, Value>) -> Option<Latency> {
 }
 
 /// Whether more than the moments is known.
-pub(super) fn has_distribution(latency: &Latency) -> bool {
+pub(crate) fn has_distribution(latency: &Latency) -> bool {
     match latency {
         Latency::Samples(_) => true,
         Latency::Quoted(quoted) => !quoted.quantiles.is_empty(),
@@ -30,7 +30,7 @@ pub(super) fn has_distribution(latency: &Latency) -> bool {
 }
 
 /// Samples behind a latency.
-pub(super) fn count(latency: &Latency) -> u64 {
+pub(crate) fn count(latency: &Latency) -> u64 {
     match latency {
         Latency::Samples(histogram) => histogram.count(),
         Latency::Quoted(quoted) => quoted.count,
@@ -73,7 +73,7 @@ fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Option<Hist
 
 /// Two parts of the same load as one. Quantiles of quoted figures cannot be merged and are dropped; the result then
 /// says so by having none.
-pub(super) fn merge(a: Latency, b: &Latency) -> Latency {
+pub(crate) fn merge(a: Latency, b: &Latency) -> Latency {
     match (a, b) {
         (Latency::Samples(mut into), Latency::Samples(from)) => {
             into.merge(from);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// Options of one job, global ones included. Every reader leaves a note when it cannot take a value at its word.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Options(BTreeMap<String, String>);
+pub(crate) struct Options(BTreeMap<String, String>);
 
 /// Other names under which fio lists the same option.
 const ALIASES: [(&str, &str); 4] =
@@ -15,7 +15,7 @@ const ALIASES: [(&str, &str); 4] =
 
 impl Options {
     /// Global options with the job's own over them. fio writes an option without value as an empty text.
-    pub(super) fn of(global: &Map<String, Value>, job: &Map<String, Value>) -> Options {
+    pub(crate) fn of(global: &Map<String, Value>, job: &Map<String, Value>) -> Options {
         let mut all = BTreeMap::new();
         for (key, value) in global.iter().chain(job) {
             let key = ALIASES.iter().find(|(alias, _)| alias == key).map_or(key.as_str(), |(_, name)| name);
@@ -25,29 +25,29 @@ impl Options {
         Options(all)
     }
 
-    pub(super) fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    pub(super) fn number(&self, key: &str) -> Option<u32> {
+    pub(crate) fn number(&self, key: &str) -> Option<u32> {
         self.text(key)?.trim().parse().ok()
     }
 
     /// Present without a value means yes.
-    pub(super) fn is_set(&self, key: &str) -> bool {
+    pub(crate) fn is_set(&self, key: &str) -> bool {
         self.text(key).is_some_and(|value| value != "0")
     }
 
-    pub(super) fn size(&self, key: &str) -> Option<u64> {
+    pub(crate) fn size(&self, key: &str) -> Option<u64> {
         fio_bytes(self.text(key)?)
     }
 
-    pub(super) fn duration_ns(&self, key: &str) -> Option<u64> {
+    pub(crate) fn duration_ns(&self, key: &str) -> Option<u64> {
         duration_ns(self.text(key)?)
     }
 
     /// As sections of an fio job file.
-    pub(super) fn to_section(&self, name: &str) -> String {
+    pub(crate) fn to_section(&self, name: &str) -> String {
         let mut out = format!("[{name}]\n");
         for (key, value) in self.0.iter().filter(|(key, _)| *key != "name") {
             out.push_str(&if value.is_empty() { format!("{key}\n") } else { format!("{key}={value}\n") });
@@ -57,7 +57,7 @@ impl Options {
 }
 
 /// A time as fio reads it: seconds unless a unit follows.
-pub(super) fn duration_ns(text: &str) -> Option<u64> {
+pub(crate) fn duration_ns(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: u64 = text[..digits].parse().ok()?;
@@ -74,7 +74,7 @@ pub(super) fn duration_ns(text: &str) -> Option<u64> {
 }
 
 /// `4k/60:8k/40`; shares left empty get what is left, in equal parts. `None`: not of that form.
-pub(super) fn block_split(text: &str) -> Option<Vec<BlockSize>> {
+pub(crate) fn block_split(text: &str) -> Option<Vec<BlockSize>> {
     let first_direction = text.split(',').next()?;
     let mut entries = Vec::new();
     for entry in first_direction.split(':') {
@@ -90,7 +90,7 @@ pub(super) fn block_split(text: &str) -> Option<Vec<BlockSize>> {
 }
 
 /// `0-3,8` as a list.
-pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
+pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for part in text.split(',') {
         let (low, high) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
@@ -104,7 +104,7 @@ pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
 }
 
 /// `a:b\:c` as `a` and `b:c`.
-pub(super) fn file_names(text: &str) -> Vec<String> {
+pub(crate) fn file_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -116,6 +116,17 @@ pub(super) fn file_names(text: &str) -> Vec<String> {
     }
     names.retain(|name| !name.is_empty());
     names
+}
+
+/// A size as people type it for fio: `4k`, `1m`, `2g`, else plain bytes.
+#[must_use]
+pub fn size_word(bytes: u64) -> String {
+    for (unit, word) in [(1_u64 << 30, 'g'), (1 << 20, 'm'), (1 << 10, 'k')] {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{}{word}", bytes / unit);
+        }
+    }
+    bytes.to_string()
 }
 
 #[cfg(test)]

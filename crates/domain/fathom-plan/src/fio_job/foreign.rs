@@ -1,0 +1,254 @@
+//! Jobs that fio itself runs (`--with-fio`): what they touch must be known, what they do is fio's affair.
+
+use fathom_message::{Arg, Join, Message, msg};
+
+use super::ini::{Entry, Source};
+use super::keys::canonical;
+use super::units::fio_bytes;
+use super::{Job, Keys, job};
+use crate::by_fio::{FioJob, FioPlace};
+use crate::error::SourceError;
+use crate::label::set_label;
+use crate::role::LabelPart;
+use crate::step::{EngineName, OpMix, Step, TargetId};
+
+/// Engines that read and write the files of the job.
+const ON_FILES: [&str; 13] = [
+    "sync",
+    "psync",
+    "vsync",
+    "pvsync",
+    "pvsync2",
+    "mmap",
+    "libaio",
+    "posixaio",
+    "io_uring",
+    "io_uring_cmd",
+    "splice",
+    "libpmem",
+    "libblkio",
+];
+/// Engines that work on names and lengths of files, in a folder.
+const IN_FOLDERS: [&str; 9] = [
+    "filecreate",
+    "filestat",
+    "filedelete",
+    "fileoperations",
+    "dircreate",
+    "dirstat",
+    "dirdelete",
+    "ftruncate",
+    "falloc",
+];
+/// Engines that touch no storage at all.
+const WITHOUT_STORAGE: [&str; 7] = ["cpuio", "null", "cpp_null", "net", "netsplice", "rdma", "page_fault"];
+/// Engines of storage that is reached over a network: nothing here can judge what a write would destroy.
+const REMOTE: [&str; 7] = ["rbd", "rados", "http", "nbd", "libiscsi", "nfs", "gfapi"];
+
+/// Files of a job, each of which is bound and judged on its own.
+const FILES_MAX: usize = 4_096;
+
+/// Keys that make fio run programs, change settings of the host, or open files that no other key names. Each with the
+/// message that says which.
+fn danger(key: &str, value: Option<&str>) -> Option<Message> {
+    match key {
+        "exec_prerun" | "exec_postrun" => Some(msg!("fio-by-fio-program")),
+        "ioscheduler" | "cgroup" | "cgroup_weight" | "allow_mounted_write" => Some(msg!("fio-by-fio-setting")),
+        "opendir" | "filename_format" | "read_iolog" | "merge_blktrace_file" | "unlink_each_loop" | "donorname" => {
+            Some(msg!("fio-by-fio-other-files"))
+        }
+        "fill_device" if !matches!(value, Some("0")) => Some(msg!("fio-by-fio-other-files")),
+        "mem" | "iomem" if value.is_some_and(|v| v.contains([':', '/'])) => Some(msg!("fio-by-fio-other-files")),
+        _ => None,
+    }
+}
+
+/// Keys that name the job's files or order the jobs: said by what the step is and where it stands.
+const SAID_ELSEWHERE: [&str; 12] = [
+    "filename",
+    "directory",
+    "name",
+    "stonewall",
+    "wait_for",
+    "group_reporting",
+    "new_group",
+    "exitall",
+    "exit_what",
+    "description",
+    "startdelay",
+    "allow_file_create",
+];
+
+/// Keys that say enough of a job to name it, and to find and make its files.
+const OF_THE_LOAD: [&str; 24] = [
+    "rw",
+    "bs",
+    "iodepth",
+    "numjobs",
+    "size",
+    "filesize",
+    "offset",
+    "runtime",
+    "time_based",
+    "ramp_time",
+    "startdelay",
+    "direct",
+    "buffered",
+    "directory",
+    "filename",
+    "name",
+    "loops",
+    "rwmixread",
+    "rwmixwrite",
+    "allow_file_create",
+    "io_size",
+    "number_ios",
+    "fsync",
+    "fdatasync",
+];
+/// Those without which its files cannot be named or made.
+const OF_THE_FILES: [&str; 11] = [
+    "rw",
+    "numjobs",
+    "size",
+    "filesize",
+    "runtime",
+    "time_based",
+    "directory",
+    "filename",
+    "name",
+    "startdelay",
+    "allow_file_create",
+];
+
+/// Those of engines that have no files to be named.
+const OF_THE_TIME: [&str; 8] = ["rw", "iodepth", "numjobs", "runtime", "time_based", "ramp_time", "startdelay", "name"];
+
+/// The step of a section that fio runs.
+///
+/// # Errors
+/// What fio would touch cannot be known, or must not be done unguarded; by its line.
+pub(super) fn step(
+    source: &Source<'_>,
+    of: &Job<'_>,
+    notes: &mut Vec<Message>,
+    job_files: &mut Vec<TargetId>,
+) -> Result<Step, SourceError> {
+    for (key, entry) in &of.keys {
+        if let Some(why) = danger(key, entry.value.as_deref()) {
+            let message = msg!("fio-by-fio-refused", key = (*key).to_owned(), why = why);
+            return Err(source.error(entry.key_span.clone(), message, Some(msg!("fio-by-fio-refused-help"))));
+        }
+    }
+    let ioengine = of.keys.get("ioengine").and_then(|e| e.value.as_deref()).unwrap_or("psync");
+    let known = [&ON_FILES[..], &IN_FOLDERS, &WITHOUT_STORAGE, &REMOTE].concat();
+    if !known.contains(&ioengine) {
+        let span = of.keys.get("ioengine").map_or(of.section.span.clone(), |e| e.value_span.clone());
+        let message = msg!("fio-by-fio-engine", engine = ioengine.to_owned());
+        let help = msg!("fio-by-fio-engine-help", engines = Arg::names(known, Join::Comma));
+        return Err(source.error(span, message, Some(help)));
+    }
+    let load = |words: &[&str]| -> Keys<'_> {
+        of.keys.iter().filter(|(key, _)| words.contains(key)).map(|(key, entry)| (*key, *entry)).collect()
+    };
+    // A deeper queue than one is that of an asynchronous engine; which of them is all the same here.
+    let engine =
+        Entry { key: "ioengine".to_owned(), value: Some("libaio".to_owned()), key_span: 0..0, value_span: 0..0 };
+    let read = |words: &[&str], notes: &mut Vec<Message>, job_files: &mut Vec<TargetId>| {
+        let mut keys = load(words);
+        keys.insert("ioengine", &engine);
+        job::step(source, &[&Job { section: of.section, keys }], notes, job_files)
+    };
+    // What of the load Fathom does not understand is left to fio; only the files must be known.
+    let mut kept = (Vec::new(), Vec::new());
+    let mut step = match ON_FILES.contains(&ioengine) {
+        true => match read(&OF_THE_LOAD, &mut kept.0, &mut kept.1) {
+            Ok(step) => step,
+            Err(_) => {
+                kept = (Vec::new(), Vec::new());
+                read(&OF_THE_FILES, &mut kept.0, &mut kept.1)?
+            }
+        },
+        false => read(&OF_THE_TIME, &mut kept.0, &mut kept.1)?,
+    };
+    if ON_FILES.contains(&ioengine) {
+        job_files.append(&mut kept.1);
+    }
+    let place = place(source, of, ioengine, &mut step)?;
+    if !place.is_on_targets() {
+        step.workload.region.size_bytes = None;
+        step.role.must_exist = false;
+    }
+    step.engine.name = EngineName::Fio;
+    let said = |key: &str| SAID_ELSEWHERE.contains(&canonical(key));
+    // In the user's words: fio tells some keys apart that are one knob here.
+    let lines = of.keys.iter().filter(|(key, _)| !said(key)).map(|(_, entry)| match &entry.value {
+        Some(value) => format!("{}={value}", entry.key),
+        None => entry.key.clone(),
+    });
+    step.role.by_fio = Some(FioJob { ioengine: ioengine.to_owned(), lines: lines.collect(), place });
+    notes.push(msg!("fio-by-fio", section = of.section.name.clone(), engine = ioengine.to_owned()));
+    if step.opens_targets() {
+        step.role.label_parts.push(LabelPart::Engine);
+    }
+    set_label(&mut step);
+    Ok(step)
+}
+
+/// What the job works on; the step's targets are set to that.
+fn place(source: &Source<'_>, of: &Job<'_>, ioengine: &str, step: &mut Step) -> Result<FioPlace, SourceError> {
+    let text = |key: &str| of.keys.get(key).and_then(|e| e.value.as_deref());
+    let number = |key: &str| text(key).and_then(fio_bytes).unwrap_or(1).max(1);
+    if !ON_FILES.contains(&ioengine) {
+        step.load.threads = u32::try_from(number("numjobs")).unwrap_or(u32::MAX);
+    }
+    if WITHOUT_STORAGE.contains(&ioengine) {
+        step.targets = vec![TargetId::new(ioengine)];
+        step.workload.mix = OpMix::READ;
+        return Ok(FioPlace::Nothing);
+    }
+    if REMOTE.contains(&ioengine) {
+        if step.workload.mix.is_destructive() {
+            let span = of.keys.get("rw").map_or(of.section.span.clone(), |e| e.value_span.clone());
+            let message = msg!("fio-by-fio-remote", engine = ioengine.to_owned());
+            return Err(source.error(span, message, Some(msg!("fio-by-fio-remote-help"))));
+        }
+        step.targets = vec![TargetId::new(ioengine)];
+        return Ok(FioPlace::Nothing);
+    }
+    let files = number("nrfiles");
+    if IN_FOLDERS.contains(&ioengine) {
+        if let Some(entry) = of.keys.get("filename") {
+            let message = msg!("fio-by-fio-refused", key = "filename", why = msg!("fio-by-fio-own-names"));
+            return Err(source.error(entry.key_span.clone(), message, Some(msg!("fio-by-fio-own-names-help"))));
+        }
+        step.targets = vec![TargetId::new(text("directory").unwrap_or("."))];
+        let jobs = number("numjobs");
+        let each = text("filesize").and_then(fio_bytes).or_else(|| Some(text("size").and_then(fio_bytes)? / files));
+        let all = files.saturating_mul(jobs);
+        // What they do to files is no share of reads and writes.
+        step.workload.mix = OpMix::WRITE;
+        return Ok(FioPlace::Folder { files: all, bytes: each.unwrap_or(0).saturating_mul(all) });
+    }
+    if text("filename").is_some() {
+        return Ok(FioPlace::All);
+    }
+    if files > 1 {
+        // fio numbers a job's files from 0 behind the number of the job, and parts the job's size among them.
+        let names = step.targets.iter().flat_map(|first| {
+            let stem = first.as_str().strip_suffix('0').unwrap_or(first.as_str()).to_owned();
+            (0..files).map(move |file| TargetId::new(format!("{stem}{file}")))
+        });
+        let names: Vec<TargetId> = names.take(FILES_MAX + 1).collect();
+        if names.len() > FILES_MAX {
+            let span = of.keys.get("nrfiles").map_or(of.section.span.clone(), |e| e.value_span.clone());
+            let message = msg!("fio-by-fio-files", max = FILES_MAX);
+            return Err(source.error(span, message, Some(msg!("fio-by-fio-files-help"))));
+        }
+        step.targets = names;
+        if text("filesize").is_none() {
+            step.workload.region.size_bytes = step.workload.region.size_bytes.map(|bytes| bytes / files);
+        }
+    }
+    Ok(FioPlace::OwnFiles { files_per_job: u32::try_from(files).unwrap_or(u32::MAX) })
+}

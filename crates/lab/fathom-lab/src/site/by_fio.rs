@@ -1,0 +1,85 @@
+//! Steps that fio runs: on the targets that are bound for them, under the same sampler as Fathom's own.
+
+use std::io;
+use std::path::PathBuf;
+
+use fathom_fio::{FioRun, run_by_fio};
+use fathom_host::{Access, HostSampler, OpenFlags, Root, check_new_file, free_bytes, free_files, whole_device_of};
+use fathom_message::{Message, Quantity, msg};
+use fathom_plan::{FioPlace, Step, TargetId};
+use fathom_record::{RunControl, StepFailure, StepRecord};
+
+use super::SiteControl;
+use super::bind::SPARE_BYTES;
+use super::measure::probe_failure;
+use super::real::RealSite;
+
+/// What a file takes beside its data, at most: its own block and that of its name.
+const BYTES_BESIDE_A_FILE: u64 = 8 << 10;
+
+impl RealSite {
+    /// Runs steps at once by one call of fio; a record for each, in their order.
+    ///
+    /// # Errors
+    /// [`StepFailure`], which is that of all.
+    pub(super) fn measure_by_fio(
+        &mut self,
+        steps: &[Step],
+        control: &mut SiteControl<'_>,
+    ) -> Result<Vec<StepRecord>, StepFailure> {
+        let root = Root::live();
+        let mut names = Vec::new();
+        for step in steps {
+            names.extend(self.devices_of(step).into_iter().map(|d| d.name));
+            let job = step.role.by_fio.as_ref();
+            if let Some(FioPlace::Folder { files, bytes }) = job.map(|job| &job.place) {
+                let folder = self.folder_of(step);
+                has_room(step, &folder, *files, *bytes)?;
+                names.extend(whole_device_of(&root, &folder).ok().map(|device| device.name));
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        let sampler = HostSampler::new(&root, names).map_err(|e| probe_failure(&e))?;
+        let open = |target: &TargetId, writes: bool| {
+            let not_bound = || io::Error::from(io::ErrorKind::NotFound);
+            let binding = self.bound.bindings.get(target).ok_or_else(not_bound)?;
+            binding.open(Access { writes, flags: OpenFlags::NONBLOCK }).map_err(io::Error::other)
+        };
+        let folder_of = |target: &TargetId| self.path_of(target);
+        let run = FioRun { steps, open: &open, folder_of: &folder_of, sampler };
+        let mut fio_control =
+            RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
+        let mut records = run_by_fio(run, &mut fio_control)?;
+        let is_stopped = fio_control.stopped();
+        for (step, record) in steps.iter().zip(&mut records) {
+            self.complete(step, record, is_stopped).map_err(|e| probe_failure(&e))?;
+        }
+        Ok(records)
+    }
+
+    fn folder_of(&self, step: &Step) -> PathBuf {
+        step.targets.first().map_or_else(|| PathBuf::from("."), |target| self.path_of(target))
+    }
+}
+
+/// Refuses files that the file system has no room for.
+fn has_room(step: &Step, folder: &std::path::Path, files: u64, bytes: u64) -> Result<(), StepFailure> {
+    let what = || Message::verbatim(step.label.clone());
+    let refused = |why, help| Err(StepFailure::Refused { what: what(), why, help });
+    check_new_file(&Root::live(), &folder.join("fathom-fio")).map_err(|e| StepFailure::refused(what(), &e))?;
+    let failed = |error: &io::Error| StepFailure::failed(what(), error, msg!("fio-run-place-help"));
+    let need_bytes = bytes.saturating_add(files.saturating_mul(BYTES_BESIDE_A_FILE)).saturating_add(SPARE_BYTES);
+    let have_bytes = free_bytes(folder).map_err(|e| failed(&e))?;
+    if have_bytes < need_bytes {
+        let (need, have) = (Quantity::bytes(need_bytes), Quantity::bytes(have_bytes));
+        return refused(msg!("fio-run-no-space", need = need, have = have), msg!("fio-run-no-space-help"));
+    }
+    match free_files(folder).map_err(|e| failed(&e))? {
+        Some(have) if have < files => {
+            let why = msg!("fio-run-no-files", need = files.to_string(), have = have.to_string());
+            refused(why, msg!("fio-run-no-files-help"))
+        }
+        _ => Ok(()),
+    }
+}
