@@ -1,0 +1,28 @@
+//! Order entry, derived from TPC-C (revision 5.11): the workload without a database.
+//!
+//! What the tables hold at first, which transactions come in which order and with which inputs, and whether what came meets
+//! the bounds of clause 9.2. All of it follows from a seed, so that every database gets the same work and the server is not
+//! charged for random numbers. Clauses named in the docs are those of the specification.
+//!
+//! As results do not comply with the specification (no terminals, no pricing, mostly no think time), they are not comparable
+//! to published TPC-C results.
+//!
+//! Amounts of money are whole cents, rates (tax, discount) whole hundredths of a percent: sums are exact.
+
+mod audit;
+mod deck;
+mod draw;
+mod input;
+mod nurand;
+mod rows;
+mod scale;
+
+pub use audit::{Audit, Bound, Judgement, Rule};
+pub use deck::{Deck, Kind};
+pub use draw::last_name;
+pub use input::{By, Delivery, Home, Input, Inputs, Line, NewOrder, OrderStatus, Payment, StockLevel};
+pub use nurand::{Constants, nurand};
+pub use rows::{Address, Customer, District, Item, Order, OrderLine, Seed, Stock, Warehouse};
+pub use scale::{
+    CUSTOMERS_PER_DISTRICT, DISTRICTS, FIRST_UNDELIVERED, ITEMS, ORDERS_PER_DISTRICT, Scale, Table, UNUSED_ITEM,
+};
