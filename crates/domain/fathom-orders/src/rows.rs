@@ -40,7 +40,7 @@ pub struct Address {
     pub zip: String,
 }
 
-/// A row of WAREHOUSE; W_YTD is 300,000.00.
+/// A row of WAREHOUSE; W_YTD is [`crate::WAREHOUSE_YTD_CENTS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warehouse {
     /// W_NAME
@@ -51,7 +51,7 @@ pub struct Warehouse {
     pub tax_bp: i64,
 }
 
-/// A row of DISTRICT; D_YTD is 30,000.00 and D_NEXT_O_ID 3001.
+/// A row of DISTRICT; D_YTD is [`crate::DISTRICT_YTD_CENTS`] and D_NEXT_O_ID 3001.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct District {
     /// D_NAME
@@ -75,8 +75,8 @@ pub struct Stock {
     pub data: String,
 }
 
-/// A row of CUSTOMER with that of HISTORY. C_BALANCE is -10.00, C_YTD_PAYMENT 10.00, C_PAYMENT_CNT 1, C_DELIVERY_CNT 0,
-/// H_AMOUNT 10.00.
+/// A row of CUSTOMER with that of HISTORY. H_AMOUNT and C_YTD_PAYMENT are [`crate::PAID_CENTS`],
+/// C_BALANCE the same below 0, C_PAYMENT_CNT is 1, C_DELIVERY_CNT 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Customer {
     /// C_ID

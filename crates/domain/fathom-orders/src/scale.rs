@@ -14,6 +14,12 @@ pub const CUSTOMERS_PER_DISTRICT: u32 = 3_000;
 pub const ORDERS_PER_DISTRICT: u32 = 3_000;
 /// The first order of a district that is not delivered after the load; it and those behind it are in NEW-ORDER.
 pub const FIRST_UNDELIVERED: u32 = 2_101;
+/// What each customer has paid before the load: H_AMOUNT and C_YTD_PAYMENT, and C_BALANCE with the other sign; cents.
+pub const PAID_CENTS: i64 = 1_000;
+/// D_YTD after the load, cents: what its customers have paid.
+pub const DISTRICT_YTD_CENTS: i64 = 3_000_000;
+/// W_YTD after the load, cents: what its districts have.
+pub const WAREHOUSE_YTD_CENTS: i64 = 30_000_000;
 /// Order lines of an order, on average: 5 to 15, each as probable.
 const LINES_PER_ORDER: u64 = 10;
 
@@ -101,6 +107,12 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_paid_before_the_load_adds_up() {
+        assert_eq!(PAID_CENTS * i64::from(CUSTOMERS_PER_DISTRICT), DISTRICT_YTD_CENTS);
+        assert_eq!(DISTRICT_YTD_CENTS * i64::from(DISTRICTS), WAREHOUSE_YTD_CENTS);
+    }
 
     #[test]
     fn two_warehouses_have_the_rows_of_clause_4_3_3_1() {
