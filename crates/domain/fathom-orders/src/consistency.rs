@@ -1,4 +1,5 @@
-//! The twelve conditions of consistency (clause 3.3.2) as queries in the SQL that SQLite, PostgreSQL and MariaDB share.
+//! The twelve conditions of consistency (clause 3.3.2) as queries: joins, groups and coalesce, nothing that one database
+//! alone has.
 
 /// A condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
