@@ -1503,7 +1503,11 @@ pass_ios?: number,
  * Each thread has a region as large as the step's, that of thread i so many bytes later i times; `None`: threads of a
  * sequential pattern divide the region.
  */
-thread_offset_bytes?: number, };
+thread_offset_bytes?: number, 
+/**
+ * I/Os come from a trace: nothing else of the order counts then.
+ */
+replay?: Replay, };
 
 /**
  * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -2408,7 +2412,7 @@ write_pct: number, };
 /**
  * Distribution of open-loop arrivals.
  */
-export type RateProcess = "fixed" | "poisson";
+export type RateProcess = "fixed" | "poisson" | "recorded";
 
 /**
  * A rate relative to the highest IOPS that a closed loop with the same work gave before it in the same run.
@@ -2518,6 +2522,39 @@ offset_bytes: number,
  * Length; `None`: to the end of a device, or the default file size.
  */
 size_bytes: number | null, };
+
+/**
+ * A trace whose I/Os a step does, in their order.
+ */
+export type Replay = { 
+/**
+ * Where the trace lies.
+ */
+path: string, 
+/**
+ * Whether each I/O begins when it did as it was recorded; else as soon as a slot is free.
+ */
+is_timed: boolean, 
+/**
+ * Speed against the recorded one, in percent.
+ */
+speed_pct: number, 
+/**
+ * Whether all of it goes to one target, whichever files it names; else each file has its own target.
+ */
+is_redirected: boolean, 
+/**
+ * Reads, writes and trims in it; 0 until it was read.
+ */
+ios: number, 
+/**
+ * Syncs in it.
+ */
+syncs: number, 
+/**
+ * From the first entry to the last as recorded.
+ */
+duration_ns: number, };
 
 /**
  * The table and what it adds up to.
@@ -3851,7 +3888,15 @@ intended_iops: number,
 /**
  * Got.
  */
-achieved_iops: number, } | { "kind": "io_errors", 
+achieved_iops: number, } | { "kind": "replay_late", 
+/**
+ * Mean delay from the recorded begin to the actual one.
+ */
+late_ns: number, 
+/**
+ * Mean time between two I/Os of the trace.
+ */
+gap_ns: number, } | { "kind": "io_errors", 
 /**
  * Number of I/Os that failed.
  */

@@ -35,6 +35,11 @@ pub(crate) fn warning_text(warning: &Warning) -> Message {
             intended = Quantity::iops(*intended_iops),
             achieved = Quantity::iops(*achieved_iops)
         ),
+        Warning::ReplayLate { late_ns, gap_ns } => msg!(
+            "warning-replay-late",
+            late = Quantity::new(*late_ns, Unit::Ns),
+            gap = Quantity::new(*gap_ns, Unit::Ns)
+        ),
         Warning::IoErrors { count, errno } => msg!("warning-io-errors", count = *count, cause = cause_of(*errno)),
         Warning::NoisyHost { steal_pct, baseline_busy_cores } => msg!(
             "warning-noisy-host",
@@ -108,6 +113,7 @@ mod tests {
             Warning::WideInterval { half_width_pct: 6.3 },
             Warning::NotSteady { drift_pct_per_minute: -12.0 },
             Warning::RateUnsustainable { intended_iops: 20e3, achieved_iops: 15e3 },
+            Warning::ReplayLate { late_ns: 3e6, gap_ns: 1e6 },
             Warning::IoErrors { count: 1, errno: 5 },
             Warning::NoisyHost { steal_pct: 2.5, baseline_busy_cores: 0.31 },
             throttled(ThrottleSign::Level, Some(81.6)),

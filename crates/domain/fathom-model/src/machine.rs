@@ -288,7 +288,7 @@ impl Shape {
             siblings_first: step.placement == Placement::Smt,
             buffered: !step.workload.direct,
             rate_iops: step.load.rate.map(|r| match r.process {
-                RateProcess::Fixed | RateProcess::Poisson => r.iops,
+                RateProcess::Fixed | RateProcess::Poisson | RateProcess::Recorded => r.iops,
             }),
         }
     }

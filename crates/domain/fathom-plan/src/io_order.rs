@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::replay::Replay;
 use crate::step::BlockSize;
 
 // As serde asks.
@@ -70,6 +71,10 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub thread_offset_bytes: Option<u64>,
+    /// I/Os come from a trace: nothing else of the order counts then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub replay: Option<Replay>,
 }
 
 /// I/Os that follow each new place of a random pattern.
@@ -164,6 +169,9 @@ impl IoOrder {
     /// In fio's words, as it stands behind the pattern in a label; `None` where nothing is worth a word.
     #[must_use]
     pub fn words(&self) -> Option<String> {
+        if let Some(replay) = &self.replay {
+            return Some(replay.words());
+        }
         let mut words = Vec::new();
         if self.stride_bytes != 0 {
             words.push(signed_size(self.stride_bytes));

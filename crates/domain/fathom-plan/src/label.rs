@@ -13,7 +13,7 @@ use crate::durability::Durability;
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
-use crate::step::{EngineName, Mode, Pattern, Phase, Placement, Spread, Step};
+use crate::step::{EngineName, Mode, Pattern, Phase, Placement, RateProcess, Spread, Step};
 
 /// What a word of a label speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,6 +265,8 @@ fn with_rate(label: Label, step: &Step) -> Label {
             format!(" at {} % of max", share.pct),
             msg!("label-at-share", load = message, share = Quantity::pct(share.pct.into())),
         ),
+        // A trace says by its name how fast it is.
+        (None, Some(rate)) if rate.process == RateProcess::Recorded => label,
         (None, Some(rate)) => label.with(
             Topic::Rate,
             format!(" at {}/s", rate.iops),
@@ -312,12 +314,20 @@ fn blocks(step: &Step) -> String {
         }
     };
     let order = &step.workload.order;
+    if order.replay.is_some() {
+        // The longest of its I/Os.
+        return format!("<={}", of(&step.workload.block_sizes));
+    }
     let others = [&order.write_sizes, &order.trim_sizes].into_iter().flatten().map(|sizes| of(sizes));
     std::iter::once(of(&step.workload.block_sizes)).chain(others).collect::<Vec<_>>().join(",")
 }
 
 fn order(step: &Step) -> Words {
     let words = pattern(step);
+    // A trace has no pattern.
+    if let Some(replay) = &step.workload.order.replay {
+        return Words::new(replay.words(), Message::verbatim(replay.words()));
+    }
     match step.workload.order.words() {
         None => words,
         // fio's own words, the same in every language.

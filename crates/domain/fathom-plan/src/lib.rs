@@ -17,6 +17,7 @@ mod pacing;
 mod plan;
 mod rate_pair;
 mod read_write;
+mod replay;
 mod role;
 mod share;
 mod step;
@@ -49,6 +50,7 @@ pub use pacing::{Flow, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
+pub use replay::{Replay, ReplayError};
 pub use role::{
     ArmPart, Block, Conditioning, Ends, HostSetting, LabelPart, Metric, Part, Precondition, PurgeMeans, RateShare,
     Role, Round, Turn,

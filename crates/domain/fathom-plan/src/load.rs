@@ -13,6 +13,8 @@ pub enum RateProcess {
     Fixed,
     /// Exponential gaps.
     Poisson,
+    /// Those of a trace; the rate is its mean.
+    Recorded,
 }
 
 /// An arrival rate: makes the load open loop.
@@ -147,6 +149,7 @@ impl RateProcess {
         match self {
             RateProcess::Fixed => "fixed",
             RateProcess::Poisson => "poisson",
+            RateProcess::Recorded => "recorded",
         }
     }
 }

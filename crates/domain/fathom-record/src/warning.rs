@@ -74,6 +74,13 @@ pub enum Warning {
         /// Got.
         achieved_iops: f64,
     },
+    /// I/Os of a trace began later than they were recorded.
+    ReplayLate {
+        /// Mean delay from the recorded begin to the actual one.
+        late_ns: f64,
+        /// Mean time between two I/Os of the trace.
+        gap_ns: f64,
+    },
     /// I/Os failed.
     IoErrors {
         /// Number of I/Os that failed.

@@ -96,7 +96,8 @@ impl Arrivals {
     fn take(&mut self) -> u64 {
         let due = self.next_due_ps;
         self.next_due_ps += match self.process {
-            RateProcess::Fixed => self.gap_ps,
+            // A step that replays a trace is not simulated.
+            RateProcess::Fixed | RateProcess::Recorded => self.gap_ps,
             RateProcess::Poisson => exponential(&mut self.rng, self.gap_ps),
         };
         due

@@ -34,6 +34,6 @@ macro_rules! catalogues {
 }
 
 catalogues![
-    "shared", "units", "plan", "record", "stats", "model", "sim", "judge", "compare", "nvme", "host", "guard",
+    "shared", "units", "trace", "plan", "record", "stats", "model", "sim", "judge", "compare", "nvme", "host", "guard",
     "settings", "inspect", "engine", "store", "lab", "report", "import", "cli",
 ];

@@ -14,6 +14,7 @@ const CONVERTED: &[&str] = &[
     "fathom-hist",
     "fathom-pcie",
     "fathom-random",
+    "fathom-trace",
     // domain
     "fathom-plan",
     "fathom-record",

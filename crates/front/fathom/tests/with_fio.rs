@@ -153,6 +153,20 @@ fn what_fio_says_of_an_error_is_what_is_said() {
 }
 
 #[test]
+fn where_nobody_watches_a_failed_job_is_told_on_stderr() {
+    if !has_fio() {
+        return skipped("fio is absent");
+    }
+    let place = Place::new();
+    // An engine that fio knows and whose library is not there.
+    fs::write(place.file("job.fio"), "[a]\nioengine=rbd\nrw=read\nsize=1m\npool=p\nrbdname=r\n").expect("written");
+    let run = place.run("fio --with-fio --output-format=json job.fio");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.err.contains("a by fio") || run.err.contains("rbd"), "{}", run.err);
+    assert!(run.out.contains("\"jobs\""), "{}", run.out);
+}
+
+#[test]
 fn fio_ends_with_fathom_whatever_ends_that() {
     if !has_fio() {
         return skipped("fio is absent");

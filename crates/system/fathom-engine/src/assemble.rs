@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
-use fathom_plan::{Op, Step};
+use fathom_plan::{Op, RateProcess, Step};
 use fathom_record::{
     Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord, ThreadRecord,
     VerifyReport, Warning,
@@ -70,7 +70,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
     }
     record.failures.iter_mut().for_each(decode_status);
     record.open_loop = open_loop(step, &pieces, record.ios());
-    record.warnings = warnings(&pieces, &record);
+    record.warnings = warnings(&pieces, step, &record);
     record
 }
 
@@ -224,7 +224,7 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
     })
 }
 
-fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
+fn warnings(pieces: &Pieces, step: &Step, record: &StepRecord) -> Vec<Warning> {
     let note = |text: Message| Warning::Note { text };
     let mut warnings: Vec<Warning> = pieces.notes.iter().cloned().map(note).collect();
     if pieces.finished.stopped {
@@ -256,6 +256,7 @@ fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
         let achieved_iops = record.ios() as f64 / (record.runtime_ns as f64 / 1e9);
         warnings.push(Warning::RateUnsustainable { intended_iops: open.intended_iops, achieved_iops });
     }
+    warnings.extend(late_replay(step, record));
     if let Some(report) = &record.verify {
         let blocks = report.torn + report.misplaced + report.stale + report.corrupt + report.foreign;
         if blocks > 0 {
@@ -266,6 +267,16 @@ fn warnings(pieces: &Pieces, record: &StepRecord) -> Vec<Warning> {
         warnings.push(migrated);
     }
     warnings
+}
+
+/// A trace that was not kept up with by more than this share of the mean time between two of its I/Os.
+const LATE_SHARE: f64 = 0.1;
+
+fn late_replay(step: &Step, record: &StepRecord) -> Option<Warning> {
+    let rate = step.load.rate.filter(|rate| rate.process == RateProcess::Recorded)?;
+    let gap_ns = 1e9 / rate.iops;
+    let late_ns = record.open_loop.as_ref()?.submit_delay_ns_mean_halves.into_iter().fold(0.0, f64::max);
+    (late_ns > LATE_SHARE * gap_ns).then_some(Warning::ReplayLate { late_ns, gap_ns })
 }
 
 fn migrated(record: &StepRecord) -> Option<Warning> {

@@ -9,7 +9,7 @@ mod variant;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use fathom_plan::{Op, SyncEvery};
+use fathom_plan::{Op, SyncEvery, SyncKind};
 use fathom_random::Rng;
 
 use crate::backend::{Backend, Io, SubmitStamp};
@@ -344,7 +344,13 @@ impl Hot {
             };
             self.state.free.pop();
             if V::OPEN {
-                self.arrivals.as_mut().expect("an open loop has arrivals").take(&mut self.rng, now);
+                let arrivals = self.arrivals.as_mut().expect("an open loop has arrivals");
+                arrivals.take(&mut self.rng, now);
+                if V::PARANOID
+                    && let Some(after_first_ns) = self.sequences.next_due_ns()
+                {
+                    arrivals.due(after_first_ns);
+                }
             }
             let (op, len, offset) = match of_sequence {
                 Some(next) if V::PARANOID => (next.op, next.len, next.offset),
@@ -365,6 +371,11 @@ impl Hot {
                 self.state.batch.push(slot);
             }
             staged += 1;
+            if V::PARANOID && op == Op::Sync {
+                let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
+                backend.push_sync(slot, part, sync);
+                continue;
+            }
             self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
         }
         let state = &mut self.state;

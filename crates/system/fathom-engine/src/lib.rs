@@ -35,6 +35,7 @@ mod pages;
 mod permutation;
 mod probe;
 mod raw_call;
+mod replay;
 mod rig;
 mod runner;
 mod sequence;

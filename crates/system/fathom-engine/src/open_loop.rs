@@ -15,6 +15,7 @@ const NAP_NS_MAX: u64 = 50_000_000;
 pub(crate) struct Arrivals {
     gap_ns: f64,
     process: RateProcess,
+    first_due_ns: u64,
     /// Fractions of a nanosecond matter: a rounded gap would change the rate.
     next_due_ns: f64,
     counting: bool,
@@ -30,6 +31,7 @@ impl Arrivals {
         Arrivals {
             gap_ns: 1e9 / iops,
             process,
+            first_due_ns,
             next_due_ns: first_due_ns as f64,
             counting: false,
             interval: 0,
@@ -55,7 +57,14 @@ impl Arrivals {
         self.next_due_ns += match self.process {
             RateProcess::Fixed => self.gap_ns,
             RateProcess::Poisson => self.gap_ns * exponential(rng),
+            // The trace says it: see `due`.
+            RateProcess::Recorded => 0.0,
         };
+    }
+
+    /// The next I/O is due so long after the first.
+    pub(crate) fn due(&mut self, after_first_ns: u64) {
+        self.next_due_ns = (self.first_due_ns + after_first_ns) as f64;
     }
 
     /// Completions to wait for, and how long, while slots are free.

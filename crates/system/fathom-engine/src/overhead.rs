@@ -18,7 +18,6 @@ use crate::offsets::{Offsets, Span};
 use crate::rig::Rig;
 use crate::sequence::Sequences;
 use crate::shared::{FromWorker, Shared, Window};
-use crate::tally::ops_of;
 
 /// Blocks that calibration and NOP bench pretend to work on: 4 GiB of 4 KiB.
 const BLOCKS: u64 = 1 << 20;
@@ -73,7 +72,7 @@ pub(crate) fn bare_hot(
     let span = Span { first_offset_bytes: 0, count: BLOCKS, unit_bytes: u64::from(BLOCK_BYTES) };
     let mix = if writes { OpMix::WRITE } else { OpMix::READ };
     let mut rng = Rng::new(1, 0);
-    let used_ops = ops_of(mix, None);
+    let used_ops = [!writes, writes, false, false];
     let (_spare_to, spare_tallies) = channel();
     let offsets = Offsets::new(Pattern::Random, span, 1, None).expect("no parameter to be wrong");
     let hot = Hot {

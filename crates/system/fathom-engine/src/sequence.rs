@@ -4,13 +4,15 @@
 //! It is slower than the plain draws, so it is used in the loop with stamps alone.
 
 use fathom_message::Message;
-use fathom_plan::{IoOrder, Op, Pattern, Step, Workload, ZoneSpace};
+use fathom_plan::{IoOrder, Op, Pattern, Step, SyncKind, Workload, ZoneSpace};
 use fathom_random::Rng;
+use fathom_record::StepFailure;
 
 use crate::block_map::BlockMap;
 use crate::draw::{Draw, Lengths};
 use crate::offsets::Repeating;
 use crate::permutation::Permutation;
+use crate::replay::Replayed;
 use crate::tally::op_index;
 
 /// Operations that have places.
@@ -35,6 +37,8 @@ pub(crate) struct Next {
     pub(crate) len: u32,
     /// Blocks of the largest size before it in the region.
     pub(crate) unit: u64,
+    /// Of a sync: which one.
+    pub(crate) sync: SyncKind,
 }
 
 /// How a random place is found.
@@ -294,6 +298,7 @@ impl IoSequence {
             offset,
             len,
             unit: (offset - self.extent.begin_bytes) / self.unit_bytes,
+            sync: SyncKind::Fsync,
         })
     }
 
@@ -413,21 +418,46 @@ impl IoSequence {
 pub(crate) struct Sequences {
     parts: Vec<IoSequence>,
     turn: usize,
+    /// The I/Os of all parts, of a step that replays a trace.
+    replayed: Option<Box<Replayed>>,
 }
 
 impl Sequences {
     /// Of each part; none where the pattern says it all.
     pub(crate) fn new(parts: Vec<IoSequence>) -> Sequences {
-        Sequences { parts, turn: 0 }
+        Sequences { parts, turn: 0, replayed: None }
+    }
+
+    /// Those of a trace.
+    pub(crate) fn replayed(replayed: Replayed) -> Sequences {
+        Sequences { parts: Vec::new(), turn: 0, replayed: Some(Box::new(replayed)) }
+    }
+
+    /// When the next is due, nanoseconds after the first, where a trace says so.
+    pub(crate) fn next_due_ns(&self) -> Option<u64> {
+        self.replayed.as_ref()?.next_due_ns()
+    }
+
+    /// Whether they are those of a trace, all of which was handed out.
+    pub(crate) fn is_replayed_to_its_end(&self) -> bool {
+        self.replayed.as_ref().is_some_and(|replayed| replayed.is_done())
+    }
+
+    /// What ended them before their end.
+    pub(crate) fn failure(&self) -> Option<StepFailure> {
+        self.replayed.as_ref()?.failure()
     }
 
     /// Whether patterns say it all.
     pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.parts.is_empty() && self.replayed.is_none()
     }
 
     /// The next I/O and its part; `None` once all parts are done.
     pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
+        if let Some(replayed) = &mut self.replayed {
+            return replayed.next();
+        }
         for _ in 0..self.parts.len() {
             let part = self.turn;
             self.turn = (part + 1) % self.parts.len();
@@ -440,7 +470,10 @@ impl Sequences {
 
     /// Full passes so far over all parts; `None` without any.
     pub(crate) fn passes(&self) -> Option<u64> {
-        self.parts.iter().map(IoSequence::passes).min()
+        match &self.replayed {
+            Some(replayed) => Some(replayed.is_done().into()),
+            None => self.parts.iter().map(IoSequence::passes).min(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a worker counts: per interval, and over the whole window.
 
 use fathom_hist::Histogram;
-use fathom_plan::{Op, OpMix, SyncEvery};
+use fathom_plan::{Op, Workload};
 use fathom_record::IoFailure;
 
 /// Number of operations, for arrays indexed by [`op_index`].
@@ -24,8 +24,10 @@ pub(crate) fn op_index(op: Op) -> usize {
 }
 
 /// Which operations the load can issue.
-pub(crate) fn ops_of(mix: OpMix, sync: Option<SyncEvery>) -> [bool; OPS] {
-    [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0, sync.is_some()]
+pub(crate) fn ops_of(workload: &Workload) -> [bool; OPS] {
+    let mix = workload.mix;
+    let syncs = workload.durability.sync.is_some() || workload.order.replay.as_ref().is_some_and(|r| r.syncs > 0);
+    [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0, syncs]
 }
 
 /// One operation within one interval of one worker.

@@ -92,8 +92,7 @@ impl Watch {
     /// Watches the workers of `step`, which may be a stream beside others.
     pub(crate) fn new(crew: Crew, step: &Step, clock: Clock, place: Option<Place>) -> Self {
         let workers = crew.plans.len();
-        let intervals =
-            Intervals::new(crew.interval_ns, ops_of(step.workload.mix, step.workload.durability.sync), workers);
+        let intervals = Intervals::new(crew.interval_ns, ops_of(&step.workload), workers);
         let summaries = (0..workers).map(|_| None).collect();
         let members = step.targets.iter().map(|_| Member::default()).collect();
         Watch {

@@ -25,9 +25,10 @@ use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, P
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
 use crate::pacing::{FlowMember, Pacer};
+use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
-use crate::shared::{FromWorker, Shared, Stage, Window, WorkerSummary};
+use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
 use crate::verify::{Ledger, merge};
@@ -197,7 +198,16 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let seeds: Vec<u64> = plan.parts.iter().map(|_| rng.next_u64()).collect();
     let no_pattern = |why| refused(msg!("engine-pattern"), why, msg!("engine-pattern-help"));
     let sequence = |(part, seed): (&Part, &u64)| IoSequence::new(step, part.extent, *seed).map_err(no_pattern);
-    let sequences = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
+    let sequences = match &workload.order.replay {
+        Some(replay) => {
+            let extents = plan.parts.iter().map(|part| part.extent).collect();
+            Sequences::replayed(Replayed::begin(replay, extents, workload.block_bytes_max())?)
+        }
+        None => {
+            let own = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
+            Sequences::new(own.into_iter().flatten().collect())
+        }
+    };
     let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
     let pacer = Pacer::new(step.load.pacing.think, flow);
     let offsets = |(part, seed): (&Part, &u64)| {
@@ -209,7 +219,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
     let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng);
-    let used_ops = ops_of(workload.mix, workload.durability.sync);
+    let used_ops = ops_of(workload);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
     }
@@ -221,7 +231,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
         parts: Parts::new(first, others, depth, step.load.rate.is_some()),
-        sequences: Sequences::new(sequences.into_iter().flatten().collect()),
+        sequences,
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
         content,
@@ -254,7 +264,8 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     });
     let Some(window) = window else { return Err(Unready::Stopped) };
     let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
-        .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))));
+        .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))))
+        .and_then(|()| hot.sequences.failure().map_or(Ok(()), Err));
     if let Err(failure) = ran {
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
@@ -335,7 +346,11 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
         errors: outcome.errors,
         stamp_error_ns: outcome.stamp_error_ns,
         submitted: (outcome.submitted_ios, outcome.submit_calls),
-        open: hot.arrivals.as_ref().map(|arrivals| arrivals.summary(end_ns)),
+        open: hot.arrivals.as_ref().map(|arrivals| {
+            let open = arrivals.summary(end_ns);
+            // Nothing is due once a trace is at its end.
+            if hot.sequences.is_replayed_to_its_end() { OpenSummary { backlog_ios: 0, ..open } } else { open }
+        }),
         features,
     }
 }

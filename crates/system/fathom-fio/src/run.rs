@@ -67,7 +67,9 @@ pub fn run_by_fio(run: FioRun<'_>, control: &mut RunControl<'_>) -> Result<Vec<S
     let writes = steps.iter().any(|s| s.workload.mix.is_destructive());
     let mut call = Command::new(&program);
     call.arg("--output-format=json+").arg(format!("--status-interval={STATUS_INTERVAL}"));
-    if !writes {
+    // fio takes what is sent over a network for writing too.
+    let sends = steps.iter().any(|s| s.role.by_fio.as_ref().is_some_and(|job| job.place == FioPlace::Nothing));
+    if !writes && !sends {
         call.arg("--readonly");
     }
     call.arg(place.job_file()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

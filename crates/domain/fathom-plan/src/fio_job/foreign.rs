@@ -13,7 +13,7 @@ use crate::role::LabelPart;
 use crate::step::{EngineName, OpMix, Step, TargetId};
 
 /// Engines that read and write the files of the job.
-const ON_FILES: [&str; 13] = [
+const ON_FILES: [&str; 15] = [
     "sync",
     "psync",
     "vsync",
@@ -27,19 +27,14 @@ const ON_FILES: [&str; 13] = [
     "splice",
     "libpmem",
     "libblkio",
-];
-/// Engines that work on names and lengths of files, in a folder.
-const IN_FOLDERS: [&str; 9] = [
-    "filecreate",
-    "filestat",
-    "filedelete",
-    "fileoperations",
-    "dircreate",
-    "dirstat",
-    "dirdelete",
-    "ftruncate",
     "falloc",
+    "ftruncate",
 ];
+/// Those of them that change a file whatever their direction is called.
+const CHANGE_FILES: [&str; 2] = ["falloc", "ftruncate"];
+/// Engines that work on names and lengths of files, in a folder.
+const IN_FOLDERS: [&str; 7] =
+    ["filecreate", "filestat", "filedelete", "fileoperations", "dircreate", "dirstat", "dirdelete"];
 /// Engines that touch no storage at all.
 const WITHOUT_STORAGE: [&str; 7] = ["cpuio", "null", "cpp_null", "net", "netsplice", "rdma", "page_fault"];
 /// Engines of storage that is reached over a network: nothing here can judge what a write would destroy.
@@ -178,6 +173,9 @@ pub(super) fn step(
     if !place.is_on_targets() {
         step.workload.region.size_bytes = None;
         step.role.must_exist = false;
+    }
+    if CHANGE_FILES.contains(&ioengine) && !step.workload.mix.is_destructive() {
+        step.workload.mix = OpMix::WRITE;
     }
     step.engine.name = EngineName::Fio;
     let said = |key: &str| SAID_ELSEWHERE.contains(&canonical(key));

@@ -49,7 +49,9 @@ pub(super) fn step(
         push_note(reader.notes, msg!("fio-sections-at-once", sections = names));
     }
     let targets: Vec<TargetId> = files.iter().flatten().map(|path| TargetId::new(path.clone())).collect();
-    let named_by_fio = group.iter().zip(&files).filter(|(job, _)| !job.keys.contains_key("filename"));
+    // A trace names files itself.
+    let is_named_by_fio = |job: &Job<'_>| !job.keys.contains_key("filename") && !job.keys.contains_key("read_iolog");
+    let named_by_fio = group.iter().zip(&files).filter(|(job, _)| is_named_by_fio(job));
     job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
     let knobs = reader.knobs(files[0].len(), group.len())?;
     // fio's null engine has files by name alone.
@@ -60,6 +62,7 @@ pub(super) fn step(
     step.role.job = Some(first.section.name.clone());
     step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;
     reader.remark_on(&step)?;
+    reader.replay(group.len(), &mut step)?;
     Ok(step)
 }
 
@@ -100,11 +103,16 @@ impl Reader<'_, '_> {
     }
 
     fn bounded(&self, key: &str, max: u32) -> Result<usize, SourceError> {
+        self.number_or(key, 1, max).map(|n| n as usize)
+    }
+
+    /// A number from 1 to `max`, or what stands for it where the key is absent.
+    pub(super) fn number_or(&self, key: &str, absent: u32, max: u32) -> Result<u32, SourceError> {
         let Some(text) = self.value(key) else {
-            return Ok(1);
+            return Ok(absent);
         };
         match text.parse::<u32>() {
-            Ok(n) if (1..=max).contains(&n) => Ok(n as usize),
+            Ok(n) if (1..=max).contains(&n) => Ok(n),
             _ => {
                 let why = msg!("knob-out-of-range", text = text.to_owned(), min = 1_u32, max = max);
                 let message = msg!("what-and-why", what = key.to_owned(), why = why);
@@ -266,6 +274,9 @@ impl Reader<'_, '_> {
             }
         }
         self.set(knobs, "loops", &passes.to_string())?;
+        if self.keys.contains_key("read_iolog") && runtime.is_none() {
+            return Ok(());
+        }
         let note = if runtime.is_some() { msg!("fio-ends-after-size-or-runtime") } else { msg!("fio-ends-after-size") };
         push_note(self.notes, note);
         Ok(())

@@ -2,6 +2,7 @@
 
 use fathom_message::{Message, msg};
 
+use super::units::fio_file_name;
 use crate::knobs::{self, Fio, Kind, KnobSpec};
 use crate::step::{EngineName, Placement, Step};
 
@@ -67,6 +68,18 @@ fn time_based(step: &Step) -> Option<String> {
     step.length.passes.is_none().then(String::new)
 }
 
+fn trace(step: &Step) -> Option<String> {
+    step.workload.order.replay.as_ref().map(|replay| fio_file_name(&replay.path))
+}
+
+fn no_stall(step: &Step) -> Option<String> {
+    step.workload.order.replay.as_ref().filter(|replay| !replay.is_timed).map(|_| String::new())
+}
+
+fn time_scale(step: &Step) -> Option<String> {
+    step.workload.order.replay.as_ref().map(|replay| replay.speed_pct.to_string()).filter(|speed| speed != "100")
+}
+
 fn nvme(step: &Step) -> Option<String> {
     (step.engine.name == EngineName::IoUringCmd).then(|| "nvme".to_owned())
 }
@@ -99,6 +112,11 @@ static KEYS: &[FioKey] = &[
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
     key("filesize", Own),
+    key("read_iolog", Own).written(trace),
+    key("replay_no_stall", Own).flag().written(no_stall),
+    key("replay_time_scale", Own).written(time_scale),
+    key("replay_redirect", Own),
+    key("read_iolog_chunked", Noted(msg!("fio-trace-streamed"))).flag(),
     // Without meaning here.
     key("verify_backlog", Noted(msg!("fio-verify-backlog"))),
     key("verify_backlog_batch", Noted(msg!("fio-verify-backlog"))),
@@ -176,7 +194,6 @@ static KEYS: &[FioKey] = &[
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
-    key("read_iolog", TRACES),
     key("write_iolog", TRACES),
     key("latency_target", LATENCY_TARGET),
     key("latency_window", LATENCY_TARGET),
@@ -242,13 +259,9 @@ const NO_EQUIVALENT: &[&str] = &[
     "profile",
     "rate_ignore_thinktime",
     "read_beyond_wp",
-    "read_iolog_chunked",
     "replay_align",
-    "replay_no_stall",
-    "replay_redirect",
     "replay_scale",
     "replay_skip",
-    "replay_time_scale",
     "sync_file_range",
     "trim_backlog",
     "trim_backlog_batch",

@@ -11,6 +11,7 @@ mod keys;
 mod options;
 mod order;
 mod remarks;
+mod replay;
 mod units;
 mod write;
 

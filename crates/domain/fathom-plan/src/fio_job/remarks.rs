@@ -16,6 +16,8 @@ impl Reader<'_, '_> {
         let silent: Vec<String> = defaults
             .iter()
             .filter(|(key, _)| !self.keys.contains_key(key))
+            // A trace says these itself.
+            .filter(|(key, _)| !self.keys.contains_key("read_iolog") || !["rw", "bs"].contains(key))
             .filter(|(key, _)| *key != "bs" || !self.keys.contains_key("bssplit"))
             .filter(|(key, _)| *key != "direct" || !self.keys.contains_key("buffered"))
             .map(|(key, value)| format!("{key}={value}"))

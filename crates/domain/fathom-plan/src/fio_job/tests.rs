@@ -8,6 +8,7 @@ use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Spre
 use crate::words::{lines, source_words};
 
 mod foreign;
+mod replay;
 mod written;
 
 fn env(name: &str) -> Option<String> {

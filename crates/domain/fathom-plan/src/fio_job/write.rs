@@ -58,6 +58,9 @@ fn sections_of(step: &Step) -> Vec<Section> {
         }
         Section { files: Some(names.join(":")), own }
     };
+    if step.workload.order.replay.as_ref().is_some_and(|replay| replay.is_redirected) {
+        return vec![Section { files: None, own: Vec::new() }];
+    }
     let all: Vec<u32> = (0..step.targets.len() as u32).collect();
     match step.load.spread {
         Spread::EachTarget => all.iter().map(|at| section(&[*at], None)).collect(),
@@ -69,6 +72,10 @@ fn sections_of(step: &Step) -> Vec<Section> {
         Spread::Targets => (0..step.workers()).map(|worker| section(&step.targets_of(worker), Some(1))).collect(),
     }
 }
+
+/// Keys that a trace makes needless.
+const SAID_BY_THE_TRACE: [&str; 10] =
+    ["rw", "bs", "size", "rate_iops", "rate_process", "norandommap", "rwmixread", "rwmixwrite", "numjobs", "loops"];
 
 /// The section that fio runs itself: its files are named as fio names them.
 fn section_by_fio(step: &Step, job: &FioJob) -> Section {
@@ -91,6 +98,11 @@ fn options_of(step: &Step) -> Vec<(String, String)> {
     }
     let mut options = fio_options(step);
     share_region(step, &mut options);
+    if let Some(replay) = &step.workload.order.replay {
+        options.retain(|(key, _)| !SAID_BY_THE_TRACE.contains(key));
+        let redirected = step.targets.first().filter(|_| replay.is_redirected);
+        options.extend(redirected.map(|target| ("replay_redirect", target.to_string())));
+    }
     options.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 

@@ -59,6 +59,8 @@ impl Knobs {
         };
         let runs = self.modifier.filter(|ios| is_random && *ios > 1);
         Ok(IoOrder {
+            // Set by a job of fio alone, once its trace is read.
+            replay: None,
             stride_bytes: self.modifier.filter(|_| !is_random).unwrap_or(0),
             runs: runs.map(|ios| Runs { ios: ios as u32, in_place: self.runs_in_place == Some(true) }),
             random_pct: self.random_pct.filter(|pct| is_random && *pct < 100),

@@ -214,3 +214,6 @@ engine-cache-kept = the page cache of { $target } could not be emptied before th
 engine-by-fio = a job that fio runs
 engine-by-fio-why = none of Fathom's own engines does
 engine-by-fio-help = this is a fault of Fathom; please report it with the plan
+engine-replay = replaying { $path }
+engine-replay-changed = the trace is not the one that was planned
+engine-replay-help = plan the job again with the trace as it is now

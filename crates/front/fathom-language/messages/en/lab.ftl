@@ -122,6 +122,7 @@ warning-small-footprint = The footprint of { $footprint } may fit a drive's cach
 warning-wide-interval = The 95 % interval is still ±{ $half } when the time was up; a longer run narrows it.
 warning-not-steady = Not steady: IOPS drifted by { $drift-figure } % a minute over the window.
 warning-rate-unsustainable = The rate of { $intended } is not sustainable: { $achieved-figure } were done and the backlog grew, so latencies mean nothing and are not shown.
+warning-replay-late = I/Os of the trace began { $late } late on average, while { $gap } lie between two of them: a higher iodepth, a faster engine or replay_time_scale below 100 keeps its times.
 warning-io-errors = { $count ->
         [one] 1 I/O
        *[other] { $count } I/Os

@@ -427,8 +427,23 @@ fio-latency-target = the queue depth is not searched for a latency
 fio-latency-target-help = use a study file with a list of iodepth
 fio-commands = no commands are run from a job file
 fio-commands-help = run them yourself before and after
-fio-traces = traces are not replayed
-fio-traces-help = describe the load by rw, bs and iodepth
+fio-traces = no trace is recorded
+fio-traces-help = record one with blktrace, or with fio itself
+fio-trace-streamed = traces are always read as a stream
+fio-trace-missing = there is no trace to replay
+fio-trace-missing-help = name one with read_iolog, or remove the line
+fio-trace-says = the trace of read_iolog says it itself: `{ $key }` would contradict it
+fio-trace-one = a job replays one trace from a file
+fio-trace-one-help = write a section for each trace, with numjobs=1
+replay-empty = the trace holds no read, write or trim
+replay-no-target = the trace names devices by their numbers there ({ $devices }), which may be any drive here
+replay-targets = { $named } targets are named for the { $files } files of the trace
+replay-targets-help = name one target for all of it (replay_redirect=/dev/...), or one for each of its files in their order (filename=a:b)
+replay-unaligned = places and lengths of the trace are multiples of { $bytes } bytes, which direct I/O does not take
+replay-unaligned-help = remove direct=1
+replay-verify = a trace has no content that could be verified
+replay-verify-help = remove verify
+replay-found = trace: { $ios } I/Os ({ $reads } reads, { $writes } writes, { $trims } trims) and { $syncs } syncs within { $time }
 fio-nodes = a plan does not know the machine's nodes
 fio-nodes-help = name the CPUs with cpus_allowed
 fio-memory = memory is always local to its thread

@@ -187,3 +187,6 @@ engine-cache-kept = 步骤开始前无法清空 { $target } 的页缓存（{ $er
 engine-by-fio = 由 fio 运行的作业
 engine-by-fio-why = Fathom 自己的引擎都不运行它
 engine-by-fio-help = 这是 Fathom 的错误；请连同计划一起报告
+engine-replay = 回放 { $path }
+engine-replay-changed = 轨迹与计划时的不同
+engine-replay-help = 请用现在的轨迹重新制定计划

@@ -122,6 +122,7 @@ warning-small-footprint = { $footprint } 的访问范围可能落入硬盘缓存
 warning-wide-interval = 时间用尽时 95 % 区间仍为 ±{ $half }；延长运行可使其变窄。
 warning-not-steady = 未达稳态：窗口内 IOPS 每分钟漂移 { $drift-figure } %。
 warning-rate-unsustainable = { $intended } 的速率无法维持：只完成 { $achieved-figure }，积压不断增长，延时没有意义，故不显示。
+warning-replay-late = 轨迹的 I/O 平均晚开始 { $late }，而两次 I/O 之间相隔 { $gap }：提高 iodepth、换更快的引擎或把 replay_time_scale 设为低于 100 可保持其时间。
 warning-io-errors = { $count } 个 I/O 失败；首个：{ $cause }。
 cause-short-transfer = 传输少于请求，例如到达目标末尾；被拔出的硬盘没有剩余字节
 warning-noisy-host = 主机有干扰：{ $stolen } 的 CPU 时间被虚拟机监控程序占用，运行前已有 { $cores-figure } 个核繁忙。

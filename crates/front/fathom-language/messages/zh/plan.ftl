@@ -421,8 +421,23 @@ fio-latency-target = 不会为延时目标搜索队列深度
 fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
 fio-commands = 不从作业文件运行命令
 fio-commands-help = 请在前后自行运行
-fio-traces = 不回放轨迹
-fio-traces-help = 请用 rw、bs 和 iodepth 描述负载
+fio-traces = 不记录轨迹
+fio-traces-help = 请用 blktrace 或 fio 自身记录
+fio-trace-streamed = 轨迹总是以流的方式读取
+fio-trace-missing = 没有可回放的轨迹
+fio-trace-missing-help = 请用 read_iolog 指定轨迹，或删除这一行
+fio-trace-says = 这由 read_iolog 的轨迹决定：`{ $key }` 会与之矛盾
+fio-trace-one = 一个作业从一个文件回放一条轨迹
+fio-trace-one-help = 请为每条轨迹写一个小节，并设 numjobs=1
+replay-empty = 轨迹中没有读、写或 trim
+replay-no-target = 轨迹以当时的设备号命名设备（{ $devices }），在这里可能是任意驱动器
+replay-targets = 轨迹有 { $files } 个文件，却指定了 { $named } 个目标
+replay-targets-help = 请为整条轨迹指定一个目标（replay_redirect=/dev/...），或按顺序为每个文件各指定一个（filename=a:b）
+replay-unaligned = 轨迹的位置和长度是 { $bytes } 字节的倍数，直接 I/O 不接受
+replay-unaligned-help = 请去掉 direct=1
+replay-verify = 轨迹没有可校验的内容
+replay-verify-help = 请去掉 verify
+replay-found = 轨迹：{ $time } 内 { $ios } 个 I/O（{ $reads } 读，{ $writes } 写，{ $trims } trim）和 { $syncs } 次同步
 fio-nodes = 计划不知道机器有哪些节点
 fio-nodes-help = 请用 cpus_allowed 指定 CPU
 fio-memory = 内存总是位于线程本地

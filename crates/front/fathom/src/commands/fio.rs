@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use fathom_judge::document::Document;
+use fathom_judge::document::{Document, StepView};
 use fathom_plan::{FioCommandLine, FioFormat, Plan, fio_command_line};
 use fathom_report::{fio_json_text, fio_normal_text};
 use fathom_store::RunId;
@@ -15,7 +15,7 @@ use super::{existing_lab, source};
 use crate::answer::answer;
 use crate::args::{Args, FioArgs, RunCommon, ShownArgs};
 use crate::exit::{Exit, Problem};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk};
 
 /// Runs what the words behind `fio` say.
 pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
@@ -49,6 +49,8 @@ pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
     let exit = conduct_and_show(args, &What::New(&plan), None, &common, &conduct_options, &|document| {
         if is_watched {
             talk(answer(document, false).trim_end());
+        } else {
+            failures(document).iter().for_each(|line| talk(line));
         }
         let text = forms(args, &line, document);
         match (output, text) {
@@ -78,6 +80,12 @@ fn plan_of(line: &FioCommandLine, with_fio: bool) -> Result<Plan, Problem> {
         _ => "fio".to_owned(),
     };
     source::fio_plan(&text, &name, &line.sections, with_fio)
+}
+
+/// Why jobs were not measured: without a terminal nothing else says it, as the forms of fio hold what was measured.
+fn failures(document: &Document) -> Vec<String> {
+    let of = |step: &StepView| step.reason.as_ref().map(|reason| format!("{}: {}", step.label, say(reason)));
+    document.steps.iter().filter_map(of).collect()
 }
 
 /// The result in every form that is asked for, one after the other.

@@ -1,14 +1,17 @@
 //! From a study's name, a plan file or a fio job file to a plan.
 
+use std::fs;
+use std::io::BufReader;
 use std::path::Path;
 
 use fathom_host::Root;
 use fathom_host::settings::SETTING_WORDS;
 use fathom_lab::{expand_target, plan_again, simulated_machine};
-use fathom_message::Say as _;
+use fathom_message::Say;
 use fathom_plan::{
     FioReading, Overrides, Plan, TargetId, builtin_studies, parse_fio_sections, parse_study, study_by_name,
 };
+use fathom_trace::{Trace, TraceError, TraceFormat, TraceSummary};
 use fathom_units::parse_duration_ns;
 
 use super::{existing_lab, run_number};
@@ -84,13 +87,46 @@ fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
 pub(crate) fn fio_plan(text: &str, name: &str, only: &[String], with_fio: bool) -> Result<Plan, Problem> {
     let env = |name: &str| std::env::var(name).ok();
     let read = |with_fio| parse_fio_sections(text, name, &FioReading { only, with_fio }, &env);
-    read(with_fio).map_err(|error| {
+    let plan = read(with_fio).map_err(|error| {
         let problem = Problem::from(error);
         if with_fio || read(true).is_err() {
             return problem;
         }
         Problem { help: Some("or let the installed fio run it: --with-fio".to_owned()), ..problem }
-    })
+    })?;
+    with_traces(plan)
+}
+
+/// A trace so large is read for a while.
+const LONG_TRACE_BYTES: u64 = 256 << 20;
+
+/// Looks through the traces that the steps replay: what they touch has to be known before anything is judged.
+fn with_traces(mut plan: Plan) -> Result<Plan, Problem> {
+    for step in &mut plan.steps {
+        let Some(replay) = &mut step.workload.order.replay else { continue };
+        let failed = |path: &str, error: &dyn Say| {
+            let message = format!("{path}: {}", say(&error.message()));
+            Problem::usage(message, error.help().as_ref().map(say).unwrap_or_default())
+        };
+        let cannot = |path: &str, error: std::io::Error| failed(path, &TraceError::Io(error));
+        // It is found again from any folder.
+        let path = fs::canonicalize(&replay.path).map_err(|e| cannot(&replay.path, e))?;
+        replay.path = path.display().to_string();
+        let path = replay.path.clone();
+        let meta = fs::metadata(&path).map_err(|e| cannot(&path, e))?;
+        if !meta.is_file() {
+            return Err(cannot(&path, std::io::ErrorKind::InvalidInput.into()));
+        }
+        if meta.len() > LONG_TRACE_BYTES {
+            talk(&format!("reading {path} ({})", fathom_units::format_bytes(meta.len())));
+        }
+        let file = fs::File::open(&path).map_err(|e| cannot(&path, e))?;
+        let trace = Trace::begin(BufReader::with_capacity(1 << 20, file)).map_err(|e| failed(&path, &e))?;
+        let names_devices = trace.format() == TraceFormat::Blktrace;
+        let found = TraceSummary::of(trace).map_err(|e| failed(&path, &e))?;
+        plan.notes.push(step.set_replay(&found, names_devices).map_err(|e| failed(&path, &e))?);
+    }
+    Ok(plan)
 }
 
 /// A fio job says everything itself; only its targets can be replaced.

@@ -79,6 +79,9 @@ fn engines_of_folders_and_of_no_storage_are_told_from_those_of_files() {
     assert_eq!(job.place, FioPlace::Folder { files: 300, bytes: 300 * 4096 });
     assert_eq!((paths(&plan.steps[0]), plan.steps[0].opens_targets()), (vec!["/data"], false));
     assert_eq!(plan.steps[0].label, "filecreate by fio T3 QD1");
+    // What allocates and cuts off changes a file, whatever the direction is called.
+    let plan = by_fio("[a]\nioengine=falloc\nrw=read\nsize=1m\nfilename=f\n");
+    assert!(plan.steps[0].opens_targets() && plan.steps[0].workload.mix.is_destructive(), "{:?}", plan.steps[0]);
     let plan = by_fio("[a]\nioengine=cpuio\ncpuload=50\nruntime=2\ntime_based\n");
     let step = &plan.steps[0];
     assert!(step.is_without_storage() && !step.workload.mix.is_destructive(), "{step:?}");

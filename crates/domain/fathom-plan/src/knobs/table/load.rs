@@ -181,7 +181,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
     )
     .fio(Fio::SAME.with_others().value(|s| {
         s.load.rate.map(|rate| match rate.process {
-            RateProcess::Fixed => "linear".to_owned(),
+            RateProcess::Fixed | RateProcess::Recorded => "linear".to_owned(),
             RateProcess::Poisson => "poisson".to_owned(),
         })
     }))
