@@ -5,13 +5,15 @@
 
 FOLDER holds fio's `examples/*.fio`. Without --run each job is only planned: a row says "planned", or the key and line at
 which it is refused. With --run each job is also run by fio and by Fathom on small files of a temporary folder, with sizes,
-runtimes and delays cut down, and the I/Os, bytes and syncs of both are compared where the job is finite.
+runtimes and delays cut down, and the I/Os, bytes and syncs of both are compared where the job is finite. What Fathom's own
+engines do not run is run a second time with --with-fio.
 """
 
 import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -65,8 +67,10 @@ def small_job(text):
             value = "1"
         elif key == "startdelay":
             value = f"{int(value) * 5}ms"
-        elif key == "numjobs":
+        elif key == "numjobs" and value.isdigit():
             value = str(min(int(value), 3))
+        elif key == "nrfiles":
+            value = str(min(int(value), 500))
         elif key == "loops":
             value = str(min(int(value), 20))
         elif key == "rate" and int(value.split(",")[0]) < 10_000:
@@ -86,8 +90,21 @@ def is_finite(text):
 
 def run(command, folder, seconds=30):
     env = {**os.environ, **VARIABLES}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=seconds)
-    return done.returncode, done.stdout, done.stderr
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, cwd=folder, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    try:
+        out, err = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # With all that it started: fio's jobs have sessions of their own.
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(folder):
+                    os.kill(int(pid), signal.SIGKILL)
+            except OSError:
+                pass
+        child.communicate()
+        raise
+    return child.returncode, out, err
 
 
 def refusal(stderr):
@@ -118,23 +135,27 @@ def result_of(command, folder):
         return None, refusal(err) if "error" in err else (err or out).strip().splitlines()[0] if err or out else f"exit {code}"
     result = json.loads(out[out.index("{") : out.rindex("}") + 1])
     failed = [job["jobname"] for job in result["jobs"] if job.get("error")]
-    return result, f"jobs with errors: {', '.join(failed)}" if failed else ""
+    if failed:
+        return result, f"jobs with errors: {', '.join(failed)}"
+    if code and not any(job.get(d, {}).get("total_ios") for job in result["jobs"] for d in ("read", "write", "trim")):
+        return None, (err.strip().splitlines() or [f"exit {code}"])[0]
+    return result, ""
 
 
-def both(fathom, text):
-    """What fio and Fathom count, and a word on it."""
+def both(fathom, text, own_words=()):
+    """What fio and Fathom count, and a word on it. `own_words`: options of Fathom."""
     job = small_job(text)
-    with tempfile.TemporaryDirectory(prefix="fio-examples-") as top:
+    with tempfile.TemporaryDirectory(prefix="fio-examples-", ignore_cleanup_errors=True) as top:
         folders = [os.path.join(top, name) for name in ("fio", "fathom")]
         for folder in folders:
             os.mkdir(folder)
             with open(os.path.join(folder, "job.fio"), "w") as file:
                 file.write(job)
         theirs, said = result_of(["fio", "--output-format=json", "job.fio"], folders[0])
-        command = [fathom, "--lab", os.path.join(top, "lab.db"), "fio", "--overwrite", "--output-format=json", "job.fio"]
+        command = [fathom, "--lab", os.path.join(top, "lab.db"), "fio", "--overwrite", *own_words, "--output-format=json", "job.fio"]
         ours, why = result_of(command, folders[1])
     if ours is None:
-        return "-", "-", f"Fathom: {why}"
+        return "-", "-", f"Fathom: {why}" + (f"; fio: {said}" if said else "")
     # fio counts what it reads to verify among the reads; Fathom keeps it apart.
     directions = ("write", "trim") if re.search(r"^verify=", job, re.M) else ("read", "write", "trim")
     own = counts(ours, directions)
@@ -163,35 +184,53 @@ def main():
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     fathom = os.path.abspath(args.fathom) if os.path.sep in args.fathom else args.fathom
-    rows, other_engines = [], 0
+    rows = {True: [], False: []}
     for name in sorted(os.listdir(args.folder)):
         path = os.path.join(os.path.abspath(args.folder), name)
         if not name.endswith(".fio") or args.only not in name:
             continue
         with open(path) as file:
             text = file.read()
-        if not engines_of(text) <= ENGINES:
-            other_engines += 1
-            continue
+        has_engine = engines_of(text) <= ENGINES
         by_fio = run(["fio", "--parse-only", path], ".")
         code, _, err = run([fathom, "fio", "--parse-only", path], ".")
         row = [name.removesuffix(".fio"), "yes" if by_fio[0] == 0 else "no", "planned" if code == 0 else refusal(err)]
         if args.run:
             row += both(fathom, text) if code == 0 else ("", "", "")
-            print(name, *row[1:], file=sys.stderr, flush=True)
-        rows.append(row)
+            if not has_run(row):
+                seen = both(fathom, text, ["--with-fio"])
+                row[3:5] = seen[:2]
+                row.append(seen[2])
+            else:
+                row.append("")
+            print(*row, sep=" | ", file=sys.stderr, flush=True)
+        rows[has_engine].append(row)
     head = ["example", "fio here takes it", "Fathom"]
     if args.run:
-        head += ["fio: I/Os / bytes / syncs", "Fathom: I/Os / bytes / syncs", "run"]
-    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
-    planned = [row for row in rows if row[2] == "planned"]
-    known = [row for row in rows if row[1] == "yes"]
-    both_take = [row for row in planned if row[1] == "yes"]
-    share = lambda part, whole: f"{len(part)} of {len(whole)} ({100 * len(part) // max(len(whole), 1)} %)"
-    print(f"\nWith an engine that Fathom has, or none: {share(planned, rows)} are planned; of those that the fio here takes, "
-          f"{share(both_take, known)}. {other_engines} more need other engines.")
+        head += ["fio: I/Os / bytes / syncs", "Fathom: I/Os / bytes / syncs", "run", "with `--with-fio`"]
+    for has_engine, title in ((True, "With an engine that Fathom has, or none"), (False, "With other engines")):
+        some = rows[has_engine]
+        print(f"{title}:\n\n| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
+        for row in some:
+            print("| " + " | ".join(row) + " |")
+        known = [row for row in some if row[1] == "yes"]
+        said = [f"{share([r for r in some if r[2] == 'planned'], some)} are planned"]
+        if args.run:
+            own, by_fio = [r for r in some if has_run(r)], [r for r in some if has_run(r, by_fio=True)]
+            said += [f"{share(own, some)} run", f"{share(own + by_fio, some)} with the installed fio's help"]
+            taken = [r for r in own + by_fio if r[1] == "yes"]
+            said.append(f"of those that the fio here takes, {share(taken, known)}")
+        print(f"\n{'; '.join(said)}.\n")
+
+
+def has_run(row, by_fio=False):
+    """Whether Fathom ran a row's job to its end; `by_fio`: with the help of fio."""
+    at = 6 if by_fio else 5
+    return len(row) > at and row[at].startswith(("same", "runs", "DIFFERS"))
+
+
+def share(part, whole):
+    return f"{len(part)} of {len(whole)} ({100 * len(part) // max(len(whole), 1)} %)"
 
 
 if __name__ == "__main__":
