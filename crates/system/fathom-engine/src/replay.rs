@@ -15,6 +15,7 @@ use fathom_trace::{Trace, TraceEntry, TraceError, TraceOp};
 
 use crate::backend::refused;
 use crate::sequence::{Extent, Next};
+use crate::worker::unpin;
 
 /// Entries that are handed over at once, and how many such batches lie ready: 8192 entries, 256 KiB.
 const BATCH: usize = 1024;
@@ -44,7 +45,11 @@ impl Replayed {
         let trace = Trace::begin(BufReader::with_capacity(1 << 20, file)).map_err(|e| failed(e.message()))?;
         let (sender, batches) = sync_channel(BATCHES);
         let reader = std::thread::Builder::new().name("fathom-trace".to_owned());
-        let begun = reader.spawn(move || read_ahead(trace, &sender));
+        let begun = reader.spawn(move || {
+            // Not on the CPU of the loop that it reads for.
+            unpin();
+            read_ahead(trace, &sender);
+        });
         begun.map_err(|e| failed(msg!("trace-unread", error = e.to_string())))?;
         let mut replayed = Replayed {
             replay: replay.clone(),

@@ -181,6 +181,16 @@ fn pin(cpus: &[u32]) -> Result<(), StepFailure> {
     ))
 }
 
+/// Lets the calling thread run on all CPUs again: one that a bound thread starts is bound as well. May fail without harm.
+pub(crate) fn unpin() {
+    // SAFETY: as in `pin`; the kernel leaves out CPUs that are not there or not allowed.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        (0..libc::CPU_SETSIZE as usize).for_each(|cpu| libc::CPU_SET(cpu, &mut set));
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+    }
+}
+
 pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), StepFailure> {
     let step = &plan.step;
     let workload = &step.workload;
