@@ -55,6 +55,81 @@ key: string, } | { "kind": "as_found",
 key: string, };
 
 /**
+ * One member of an array.
+ */
+export type ArrayMember = { 
+/**
+ * Its name; `None` for one that is missing.
+ */
+target: TargetId | null, 
+/**
+ * I/Os.
+ */
+reads: number, 
+/**
+ * I/Os.
+ */
+writes: number, 
+/**
+ * Bytes.
+ */
+read_bytes: number, 
+/**
+ * Bytes.
+ */
+written_bytes: number, 
+/**
+ * errno of the failure by which the array lost it during the run; what it holds is out of date.
+ */
+failed_errno?: number | null, };
+
+/**
+ * What one array in user space did during a step, from its first I/O to its last: with what came before the measured
+ * window and after it, so that the I/Os of the load and those on members are of the same time.
+ */
+export type ArrayRecord = { 
+/**
+ * The array, as the step names it.
+ */
+target: TargetId, 
+/**
+ * Reads of the load.
+ */
+reads: number, 
+/**
+ * Writes of the load.
+ */
+writes: number, 
+/**
+ * Parts of reads that a lost member would have served.
+ */
+degraded_reads: number, 
+/**
+ * Member reads that writes of the load cost.
+ */
+member_reads_for_writes: number, 
+/**
+ * Parts of writes, one in each row of chunks, whose parity came from new data alone.
+ */
+full_stripe_writes: number, 
+/**
+ * Those that read the data of the row that they left as it was.
+ */
+reconstruct_writes: number, 
+/**
+ * Those that read the old data and the old parity.
+ */
+modify_writes: number, 
+/**
+ * Those that read all that was left of the row.
+ */
+recover_writes: number, 
+/**
+ * The members in their order.
+ */
+members: Array<ArrayMember>, };
+
+/**
  * A publication and the machines that stand for its platforms.
  */
 export type Article = { 
@@ -3304,6 +3379,10 @@ checks: Array<CheckView>,
  */
 features: Array<FeatureUse>, 
 /**
+ * What arrays in user space did on their members.
+ */
+arrays?: Array<ArrayRecord>, 
+/**
  * How each target was purged, by a step that purges.
  */
 purges?: Array<PurgeReport>, 
@@ -3860,7 +3939,19 @@ ours: number,
 /**
  * Kernel's I/Os.
  */
-kernel: number, } | { "kind": "reads_of_unwritten_space", 
+kernel: number, } | { "kind": "member_lost", 
+/**
+ * The array.
+ */
+array: TargetId, 
+/**
+ * The member.
+ */
+member: TargetId, 
+/**
+ * Why.
+ */
+errno: number, } | { "kind": "reads_of_unwritten_space", 
 /**
  * Share of the region that has no blocks, percent.
  */

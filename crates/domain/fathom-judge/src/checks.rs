@@ -70,6 +70,10 @@ fn cache_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
 
 fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
     let host = record.host.as_ref()?;
+    // What an array does on its members is more than what was asked of it, by a factor that differs from I/O to I/O.
+    if !record.arrays.is_empty() {
+        return None;
+    }
     // Passthrough commands go past the block layer, which therefore counts none of them.
     if host.disks.is_empty() || step.is_without_storage() || step.engine.name == EngineName::IoUringCmd {
         return None;

@@ -90,6 +90,7 @@ pub fn record(ios_per_second: &[u64]) -> StepRecord {
         verify: None,
         open_loop: None,
         targets: vec![],
+        arrays: Vec::new(),
         purges: vec![],
         warnings: vec![],
     }

@@ -47,6 +47,12 @@ pub(crate) fn warning_text(warning: &Warning) -> Message {
             cores = Quantity::cores(*baseline_busy_cores)
         ),
         Warning::Throttled { device, sign, celsius_max } => throttled_message(device, *sign, *celsius_max),
+        Warning::MemberLost { array, member, errno } => msg!(
+            "warning-member-lost",
+            array = array.as_str().to_owned(),
+            member = member.as_str().to_owned(),
+            error = std::io::Error::from_raw_os_error(*errno)
+        ),
         Warning::Migrated { thread } => msg!("warning-migrated", thread = *thread),
         Warning::ClockDrift { ppm } => msg!("warning-clock-drift", drift = Quantity::new(*ppm, Unit::Ppm)),
         Warning::VerifyFailed { blocks } => msg!("warning-verify-failed", blocks = *blocks),
@@ -120,6 +126,7 @@ mod tests {
             throttled(ThrottleSign::Transition, None),
             throttled(ThrottleSign::CriticalWarning, Some(70.0)),
             throttled(ThrottleSign::WarningTemperature, None),
+            Warning::MemberLost { array: "raid5:64k:/a,/b,/c".into(), member: "/b".into(), errno: 5 },
             Warning::Migrated { thread: 3 },
             Warning::ClockDrift { ppm: 120.0 },
             Warning::VerifyFailed { blocks: 1 },

@@ -2,6 +2,7 @@
 //!
 //! Pure: reads no file, clock or environment. Texts (study files, fio job files) and seeds are arguments.
 
+mod array;
 mod budget;
 mod by_fio;
 mod condition;
@@ -27,6 +28,7 @@ mod target;
 #[cfg(test)]
 mod words;
 
+pub use array::{ArrayNameError, ArrayTarget};
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};

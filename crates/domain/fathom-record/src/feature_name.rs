@@ -36,6 +36,8 @@ pub enum FeatureName {
     Msync,
     /// Every completion is checked against what was submitted.
     Paranoid,
+    /// Parities of an array in user space are computed by these instructions.
+    Parity,
     /// No drive: a simulated machine.
     Simulated,
     /// A target was brought to the state of a new one.
@@ -47,7 +49,7 @@ pub enum FeatureName {
 }
 
 /// Names of one word.
-const WORDS: [(FeatureName, &str); 14] = [
+const WORDS: [(FeatureName, &str); 15] = [
     (FeatureName::SingleIssuer, "single_issuer"),
     (FeatureName::DeferTaskrun, "defer_taskrun"),
     (FeatureName::CoopTaskrun, "coop_taskrun"),
@@ -61,6 +63,7 @@ const WORDS: [(FeatureName, &str); 14] = [
     (FeatureName::UserReap, "user_reap"),
     (FeatureName::Msync, "msync"),
     (FeatureName::Paranoid, "paranoid"),
+    (FeatureName::Parity, "parity"),
     (FeatureName::Simulated, "simulated"),
 ];
 const PURGE: &str = "purge of ";

@@ -2,6 +2,7 @@
 //!
 //! Real and simulated steps go through the same [`Runner`] with the same `Step` in and the same [`StepRecord`] out.
 
+mod array;
 mod critical_warning;
 mod feature;
 mod feature_name;
@@ -13,6 +14,7 @@ mod run_state;
 mod runner;
 mod warning;
 
+pub use array::{ArrayMember, ArrayRecord};
 pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;

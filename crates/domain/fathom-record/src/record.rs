@@ -5,6 +5,7 @@ use fathom_message::Message;
 use fathom_plan::{Op, TargetId};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::array::ArrayRecord;
 use crate::feature::FeatureUse;
 use crate::host::HostDelta;
 use crate::warning::Warning;
@@ -297,6 +298,8 @@ pub struct StepRecord {
     pub open_loop: Option<OpenLoop>,
     /// Each target's share of the totals, in the order of the step; empty for imported runs and single targets.
     pub targets: Vec<TargetRecord>,
+    /// What arrays in user space did on their members, in the order of the step; empty without any.
+    pub arrays: Vec<ArrayRecord>,
     /// What a purge did, one entry per target.
     pub purges: Vec<PurgeReport>,
     /// What a reader must know.

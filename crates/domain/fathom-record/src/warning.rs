@@ -42,6 +42,15 @@ pub enum Warning {
         /// Kernel's I/Os.
         kernel: u64,
     },
+    /// A member of an array in user space failed, and the array went on without it.
+    MemberLost {
+        /// The array.
+        array: TargetId,
+        /// The member.
+        member: TargetId,
+        /// Why.
+        errno: i32,
+    },
     /// Reads of space that was never written.
     ReadsOfUnwrittenSpace {
         /// Share of the region that has no blocks, percent.

@@ -80,6 +80,7 @@ pub(crate) fn assemble(
         verify: None,
         open_loop,
         targets: target_records(targets, &ended.world),
+        arrays: Vec::new(),
         purges: Vec::new(),
         warnings,
     };

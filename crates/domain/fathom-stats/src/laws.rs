@@ -73,6 +73,7 @@ mod tests {
             verify: None,
             open_loop: None,
             targets: Vec::new(),
+            arrays: Vec::new(),
             purges: Vec::new(),
             warnings: vec![],
         }

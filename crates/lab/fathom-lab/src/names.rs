@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use fathom_host::Root;
 use fathom_inspect::Inventory;
 use fathom_message::{Arg, Join, Message, msg};
+use fathom_plan::ArrayTarget;
 
 use crate::site::{TargetError, expand_simulated};
 
 /// The targets that one name stands for: `/dev/nvme[0-3]n1` and `disk*` those that are there, in the order of their
 /// numbers; `serial:S64GNE0R` the drive with that serial number; `sim:MACHINE` and `sim:MACHINE/PART` the simulated
-/// drives or the array that it means; anything else itself.
+/// drives or the array that it means; of an array in user space the members may be any of these; anything else itself.
 ///
 /// # Errors
 /// [`TargetError::NoMatch`] when nothing matches, or a serial number means several drives; [`TargetError::Machine`] for a
@@ -22,6 +23,9 @@ pub fn expand_target(root: &Root, name: &str) -> Result<Vec<String>, TargetError
     if let Some(simulated) = expand_simulated(name)? {
         return Ok(simulated);
     }
+    if let Some(array) = expand_array(root, name)? {
+        return Ok(vec![array]);
+    }
     if !is_pattern(name) {
         return Ok(vec![name.to_owned()]);
     }
@@ -31,6 +35,30 @@ pub fn expand_target(root: &Root, name: &str) -> Result<Vec<String>, TargetError
         return Err(TargetError::NoMatch { name: name.to_owned(), help: msg!("target-pattern-help") });
     }
     Ok(found)
+}
+
+/// An array in user space with its members' patterns and serial numbers expanded; `None` for a name of anything else.
+fn expand_array(root: &Root, name: &str) -> Result<Option<String>, TargetError> {
+    if ArrayTarget::parse(name).is_none() {
+        return Ok(None);
+    }
+    let mut parts = name.splitn(3, ':');
+    let (Some(level), Some(chunk), Some(members)) = (parts.next(), parts.next(), parts.next()) else {
+        // Whoever reads the name says what it lacks.
+        return Ok(Some(name.to_owned()));
+    };
+    let mut expanded = Vec::new();
+    for member in members.split(',') {
+        match member.starts_with("sim:") {
+            true => expanded.push(member.to_owned()),
+            false => expanded.extend(expand_target(root, member)?),
+        }
+    }
+    let whole = format!("{level}:{chunk}:{}", expanded.join(","));
+    match ArrayTarget::parse(&whole) {
+        Some(Err(error)) => Err(TargetError::Array(error)),
+        _ => Ok(Some(whole)),
+    }
 }
 
 /// Whether a name is a pattern over paths rather than a path.

@@ -4,7 +4,7 @@ use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_plan::Op;
 use fathom_record::{
-    ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, StepRecord, TargetRecord,
+    ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, StepRecord, TargetRecord,
     ThreadRecord, VerifyReport, Warning,
 };
 use serde::de::DeserializeOwned;
@@ -29,6 +29,8 @@ pub(crate) struct RecordRest {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<TargetRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) arrays: Vec<ArrayRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) purges: Vec<PurgeReport>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -48,6 +50,7 @@ impl RecordRest {
             verify: record.verify.clone(),
             open_loop: record.open_loop.clone(),
             targets: record.targets.clone(),
+            arrays: record.arrays.clone(),
             purges: record.purges.clone(),
             warnings: record.warnings.clone(),
         }

@@ -174,6 +174,7 @@ impl Lab {
             verify: rest.verify,
             open_loop: rest.open_loop,
             targets: rest.targets,
+            arrays: rest.arrays,
             purges: rest.purges,
             warnings: rest.warnings,
         })

@@ -104,6 +104,7 @@ prop_compose! {
                 unsustainable: true,
             }),
             targets: Vec::new(),
+            arrays: Vec::new(),
             purges: Vec::new(),
             warnings: vec![Warning::Note { text: Message::verbatim(text) }],
             ..base

@@ -7,8 +7,8 @@ use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
 use fathom_plan::{Op, RateProcess, Step};
 use fathom_record::{
-    Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord, ThreadRecord,
-    VerifyReport, Warning,
+    ArrayMember, ArrayRecord, Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord,
+    ThreadRecord, VerifyReport, Warning,
 };
 use fathom_units::format_cpu_list;
 
@@ -59,6 +59,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
         verify: verify.or_else(|| step.workload.verify.filter(|v| v.checks()).map(|_| VerifyReport::default())),
         open_loop: None,
         targets: std::mem::take(&mut pieces.finished.targets),
+        arrays: arrays(&pieces),
         purges: Vec::new(),
         warnings: Vec::new(),
         intervals: Vec::new(),
@@ -72,6 +73,18 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
     record.open_loop = open_loop(step, &pieces, record.ios());
     record.warnings = warnings(&pieces, step, &record);
     record
+}
+
+/// What the arrays did, over all threads.
+fn arrays(pieces: &Pieces) -> Vec<ArrayRecord> {
+    let mut rows: Vec<ArrayRecord> = Vec::new();
+    for array in pieces.summaries().flat_map(|summary| &summary.arrays) {
+        match rows.iter_mut().find(|row| row.target == array.target) {
+            Some(row) => row.add(array),
+            None => rows.push(array.clone()),
+        }
+    }
+    rows
 }
 
 /// The features of all workers: one row where they agree, and where they do not one for each outcome, with the threads it
@@ -263,6 +276,9 @@ fn warnings(pieces: &Pieces, step: &Step, record: &StepRecord) -> Vec<Warning> {
             warnings.push(Warning::VerifyFailed { blocks });
         }
     }
+    for array in &record.arrays {
+        warnings.extend(array.members.iter().filter_map(|member| lost(array, member)));
+    }
     if let Some(migrated) = migrated(record) {
         warnings.push(migrated);
     }
@@ -277,6 +293,12 @@ fn late_replay(step: &Step, record: &StepRecord) -> Option<Warning> {
     let gap_ns = 1e9 / rate.iops;
     let late_ns = record.open_loop.as_ref()?.submit_delay_ns_mean_halves.into_iter().fold(0.0, f64::max);
     (late_ns > LATE_SHARE * gap_ns).then_some(Warning::ReplayLate { late_ns, gap_ns })
+}
+
+/// The member that an array lost.
+fn lost(array: &ArrayRecord, member: &ArrayMember) -> Option<Warning> {
+    let (name, errno) = member.target.as_ref().zip(member.failed_errno)?;
+    Some(Warning::MemberLost { array: array.target.clone(), member: name.clone(), errno })
 }
 
 fn migrated(record: &StepRecord) -> Option<Warning> {

@@ -18,7 +18,6 @@ use crate::backend::uring::Uring;
 use crate::backend::{Backend, Io, SubmitStamp, Unready, no_detail, refused};
 use crate::buffer::Area;
 use crate::clock::{Clock, thread_cpu_ns};
-use crate::crew::bound;
 use crate::hot::Plain;
 use crate::offsets::Span;
 use crate::overhead::bare_hot;
@@ -87,7 +86,7 @@ pub fn bench_nop(
 /// [`StepFailure`] as for the step itself; engines that only this loop would need are refused.
 pub fn bench_bare_reads(step: &Step, bindings: &Bindings, duration: Duration) -> Result<LoopRate, StepFailure> {
     let id = &step.targets[0];
-    let target = Arc::new(Target::examine(&bound(bindings, id)?, step)?);
+    let target = Arc::new(Target::examine(bindings, id, step)?);
     let part = Part { member: 0, span: target.span, extent: target.extent, target: target.clone() };
     let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
     let batch = step.load.batch_submit.unwrap_or(crate::check::BATCH_DEFAULT).min(depth);

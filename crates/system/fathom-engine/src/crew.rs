@@ -9,6 +9,7 @@ use fathom_message::{Message, msg};
 use fathom_plan::{Step, TargetId};
 use fathom_record::StepFailure;
 
+use crate::array;
 use crate::backend::refused;
 use crate::check;
 use crate::hot::Limits;
@@ -87,6 +88,7 @@ pub(crate) fn interval_ns(budget_ns: u64) -> u64 {
 pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, StepFailure> {
     match bindings.get(target) {
         Some(binding) => Ok(binding.clone()),
+        None if target.array().is_some() => Ok(Binding::array(target.clone())),
         None if target.is_null() => Ok(Binding::null(target.clone())),
         None => Err(refused(target_message(target), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),
     }
@@ -117,14 +119,16 @@ pub(crate) fn plan_workers(
     cpus: &[u32],
     bindings: &Bindings,
     flow_group: Option<&Arc<FlowGroup>>,
+    is_stream: bool,
 ) -> Result<Vec<WorkerPlan>, StepFailure> {
     let shared_step = Arc::new(step.clone());
     let limits = limits_of(step);
     // A load alone shares with its own threads.
     let flow = step.load.pacing.flow.map(|flow| FlowGroup::of(flow_group.cloned().unwrap_or_default(), flow));
     let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns)) as usize + 1;
-    let examined = |target| Ok(Arc::new(Target::examine(&bound(bindings, target)?, step)?));
+    let examined = |target| Ok(Arc::new(Target::examine(bindings, target, step)?));
     let targets: Vec<Arc<Target>> = step.targets.iter().map(examined).collect::<Result<_, StepFailure>>()?;
+    array::check_together(step, &targets, is_stream)?;
     let threads_on = step.workers_by_target();
     let part = |worker: u32, member: u32| {
         let (member, threads) = (member as usize, &threads_on[member as usize]);
@@ -168,6 +172,16 @@ fn part_of(step: &Step, target: &Target, thread: u64, threads: u64) -> (Span, Ex
         let first_offset_bytes = span.first_offset_bytes.saturating_add(later);
         let span = Span { first_offset_bytes, count: len_bytes / unit_bytes, unit_bytes };
         return (span, Extent { begin_bytes, len_bytes, ..extent });
+    }
+    let writes = step.workload.mix.is_destructive();
+    if let Some(array) = target.array().filter(|array| writes && array.layout().level().is_redundant()) {
+        let region = (span.first_offset_bytes, span.first_offset_bytes + span.count * unit_bytes);
+        let [begin, end] = [thread, thread + 1].map(|at| match at == threads {
+            true => region.1,
+            false => array.parts_at(region, unit_bytes, at, threads),
+        });
+        let part = Span { first_offset_bytes: begin, count: (end - begin) / unit_bytes, unit_bytes };
+        return (part, Extent { begin_bytes: begin, len_bytes: part.count * unit_bytes, ..extent });
     }
     if !check::needs_own_part(step) {
         return (span, extent);

@@ -9,6 +9,7 @@
 //! and reported (`Overhead::batch_stamp_error_ns_mean`).
 #![allow(unsafe_code)]
 
+mod array;
 mod assemble;
 mod backend;
 #[cfg(feature = "bench")]
@@ -32,6 +33,7 @@ mod open_loop;
 mod overhead;
 mod pacing;
 mod pages;
+mod parity;
 mod permutation;
 mod probe;
 mod raw_call;

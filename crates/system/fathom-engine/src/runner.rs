@@ -14,6 +14,7 @@ use crate::overhead;
 use crate::probe::HostProbe;
 use crate::streams::{Place, StreamPlan, run_streams};
 use crate::watch::Watch;
+use crate::worker::WorkerPlan;
 
 /// What a [`HostRunner`] is made with.
 #[derive(Default)]
@@ -122,7 +123,8 @@ impl Started {
         let begun_pair = clock.pair();
         let mut notes = check::check(step)?;
         let flow_group = place.as_ref().zip(step.load.pacing.flow).map(|(place, flow)| place.flow_group(flow.id));
-        let plans = plan_workers(step, cpus, bindings, flow_group.as_ref())?;
+        let plans = plan_workers(step, cpus, bindings, flow_group.as_ref(), place.is_some())?;
+        notes.extend(array_notes(step, &plans));
         if step.workload.drop_cache {
             notes.extend(drop_caches(&plans));
         }
@@ -164,6 +166,19 @@ impl Started {
         let Started { clock, begun_ns, begun_pair, notes, .. } = self;
         Ok(assemble(step, &clock, Pieces { begun_ns, begun_pair, loop_ns_per_io, notes, finished }))
     }
+}
+
+/// What is to be said of the arrays that the step is on.
+fn array_notes(step: &Step, plans: &[WorkerPlan]) -> Vec<Message> {
+    let mut seen = Vec::new();
+    let mut notes = Vec::new();
+    for part in plans.iter().flat_map(|plan| &plan.parts) {
+        if let Some(array) = part.target.array().filter(|_| !seen.contains(&part.member)) {
+            seen.push(part.member);
+            notes.extend(array.notes(step.workload.mix.is_destructive()));
+        }
+    }
+    notes
 }
 
 /// The word of the plan.

@@ -142,6 +142,8 @@ pub(crate) struct WorkerSummary {
     /// I/Os submitted and calls that submitted them.
     pub(crate) submitted: (u64, u64),
     pub(crate) open: Option<OpenSummary>,
+    /// What its arrays did on their members.
+    pub(crate) arrays: Vec<fathom_record::ArrayRecord>,
     /// What the engine used.
     pub(crate) features: Vec<FeatureUse>,
 }

@@ -3,14 +3,17 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::sync::Arc;
 
-use fathom_host::{Access, Binding, OpenError, OpenFlags, TargetKind};
+use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind};
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
 use fathom_plan::{EngineName, Step, TargetId, WriteThrough};
 use fathom_record::StepFailure;
 
-use crate::backend::{errno, refused};
+use crate::array::{self, ArrayOf};
+use crate::backend::{array::Array, call::Synchronous, errno, psync::Psync, refused};
+use crate::crew::bound;
 use crate::offsets::Span;
 use crate::sequence::Extent;
 
@@ -49,6 +52,8 @@ pub(crate) struct Target {
     pub(crate) extent: Extent,
     /// For character devices of NVMe.
     pub(crate) namespace: Option<Namespace>,
+    /// Of an array in user space.
+    array: Option<Arc<ArrayOf>>,
     binding: Binding,
     writes: bool,
     direct: bool,
@@ -56,11 +61,44 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Opens and checks what `binding` stands for, for `step`.
+    /// Opens and checks what `id` is today, for `step`.
     ///
     /// # Errors
     /// A refusal that names the reason and the way out.
-    pub(crate) fn examine(binding: &Binding, step: &Step) -> Result<Self, StepFailure> {
+    pub(crate) fn examine(bindings: &Bindings, id: &TargetId, step: &Step) -> Result<Self, StepFailure> {
+        let binding = bound(bindings, id)?;
+        let (mut target, size_bytes, logical_bytes) = if binding.kind() == TargetKind::Array {
+            let (array, logical_bytes) = ArrayOf::examine(id, bindings, step)?;
+            let size_bytes = array.capacity_bytes();
+            (Target { array: Some(Arc::new(array)), ..Target::bare(&binding, step) }, size_bytes, logical_bytes)
+        } else {
+            Target::opened(&binding, step)?
+        };
+        (target.span, target.extent) = span_of(id, step, size_bytes, logical_bytes)?;
+        Ok(target)
+    }
+
+    fn bare(binding: &Binding, step: &Step) -> Target {
+        let workload = &step.workload;
+        Target {
+            id: binding.target().clone(),
+            kind: binding.kind(),
+            span: Span { first_offset_bytes: 0, count: 0, unit_bytes: u64::from(workload.block_bytes_max()) },
+            extent: Extent { begin_bytes: 0, len_bytes: 0, end_of_target_bytes: 0 },
+            namespace: None,
+            array: None,
+            binding: binding.clone(),
+            writes: workload.mix.is_destructive(),
+            direct: workload.direct,
+            write_through: workload.durability.write_through,
+        }
+    }
+
+    /// What `binding` stands for, looked at but without its region; with its size and logical block in bytes.
+    ///
+    /// # Errors
+    /// As [`Target::examine`].
+    pub(crate) fn opened(binding: &Binding, step: &Step) -> Result<(Target, u64, u64), StepFailure> {
         let (id, kind) = (binding.target(), binding.kind());
         let is_null_engine = step.engine.name == EngineName::Null;
         if is_null_engine != (kind == TargetKind::Null) {
@@ -71,17 +109,7 @@ impl Target {
             ));
         }
         let workload = &step.workload;
-        let mut target = Target {
-            id: id.clone(),
-            kind,
-            span: Span { first_offset_bytes: 0, count: 0, unit_bytes: u64::from(workload.block_bytes_max()) },
-            extent: Extent { begin_bytes: 0, len_bytes: 0, end_of_target_bytes: 0 },
-            namespace: None,
-            binding: binding.clone(),
-            writes: workload.mix.is_destructive(),
-            direct: workload.direct,
-            write_through: workload.durability.write_through,
-        };
+        let mut target = Target::bare(binding, step);
         let (mut size_bytes, mut logical_bytes) = (NULL_BYTES.max(workload.region.size_bytes.unwrap_or(0)), 1);
         if !is_null_engine {
             fits_engine(id, kind, step.engine.name)?;
@@ -96,8 +124,12 @@ impl Target {
                 (size_bytes, logical_bytes) = target.measure(&file)?;
             }
         }
-        (target.span, target.extent) = span_of(id, step, size_bytes, logical_bytes)?;
-        Ok(target)
+        Ok((target, size_bytes, logical_bytes))
+    }
+
+    /// The array in user space that it is.
+    pub(crate) fn array(&self) -> Option<&ArrayOf> {
+        self.array.as_deref()
     }
 
     /// A descriptor of its own: shared ones cost an atomic operation on a shared cache line per I/O. What was bound is
@@ -114,6 +146,9 @@ impl Target {
     /// # Errors
     /// As the operating system says; devices want CAP_SYS_ADMIN.
     pub(crate) fn drop_cache(&self) -> io::Result<()> {
+        if let Some(array) = &self.array {
+            return array.targets().try_for_each(Target::drop_cache);
+        }
         let file = self.open_file().map_err(|failure| io::Error::other(failure.to_string()))?;
         match self.kind {
             TargetKind::File => {
@@ -129,13 +164,13 @@ impl Target {
                 let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
                 if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
             }
-            TargetKind::Generic | TargetKind::Null => Ok(()),
+            TargetKind::Generic | TargetKind::Null | TargetKind::Array => Ok(()),
         }
     }
 
     /// Whether its I/O goes around the page cache by O_DIRECT.
     pub(crate) fn is_direct(&self) -> bool {
-        self.direct && matches!(self.kind, TargetKind::File | TargetKind::Block)
+        self.direct && matches!(self.kind, TargetKind::File | TargetKind::Block | TargetKind::Array)
     }
 
     fn open_file(&self) -> Result<File, StepFailure> {
@@ -343,6 +378,10 @@ impl Trimmer {
     pub(crate) fn new(target: &Target) -> Result<Self, StepFailure> {
         Ok(match target.kind {
             TargetKind::Null => Trimmer::Null,
+            TargetKind::Array => {
+                let help = msg!("engine-array-trim-help");
+                return Err(refused(target_message(&target.id), msg!("engine-array-trim"), help));
+            }
             TargetKind::File => Trimmer::File(target.open()?),
             TargetKind::Block => Trimmer::Device(target.open()?),
             TargetKind::Generic => match target.namespace {
@@ -388,9 +427,11 @@ impl Trimmer {
 }
 
 /// Reads a target back outside the measurement, in one I/O at a time.
-pub(crate) struct ReadBack {
-    fd: OwnedFd,
-    namespace: Option<Namespace>,
+pub(crate) struct ReadBack(Source);
+
+enum Source {
+    One { fd: OwnedFd, namespace: Option<Namespace> },
+    Array { array: Box<Array<Synchronous<Psync>>>, members: Vec<OwnedFd> },
 }
 
 impl ReadBack {
@@ -402,28 +443,48 @@ impl ReadBack {
     /// # Errors
     /// When the target cannot be opened.
     pub(crate) fn new(target: &Target) -> Result<Self, StepFailure> {
-        Ok(ReadBack { fd: target.open()?, namespace: target.namespace })
+        Ok(ReadBack(match target.array() {
+            None => Source::One { fd: target.open()?, namespace: target.namespace },
+            Some(array) => Source::Array {
+                array: Box::new(array::read_back(target, array)?),
+                members: array.targets().map(Target::open).collect::<Result<_, _>>()?,
+            },
+        }))
     }
 
-    /// The descriptor.
-    pub(crate) fn fd(&self) -> &OwnedFd {
-        &self.fd
+    /// Lets go of what the page cache holds, so that what follows is read from the medium, as far as the kernel follows
+    /// the advice.
+    pub(crate) fn leave_page_cache(&self) {
+        let fds = match &self.0 {
+            Source::One { fd, .. } => std::slice::from_ref(fd),
+            Source::Array { members, .. } => members,
+        };
+        for fd in fds {
+            // SAFETY: both calls take integers only.
+            unsafe {
+                libc::fdatasync(fd.as_raw_fd());
+                libc::posix_fadvise(fd.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
+            }
+        }
     }
 
     /// Bytes read into the front of `buffer`; 0 at the end.
     ///
     /// # Errors
     /// As `pread`.
-    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let Some(namespace) = self.namespace else {
+    pub(crate) fn read_at(&mut self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let (fd, namespace) = match &mut self.0 {
+            Source::Array { array, .. } => return array::read_alone(array, buffer, offset),
+            Source::One { fd, namespace } => (fd, *namespace),
+        };
+        let Some(namespace) = namespace else {
             // SAFETY: `buffer` is writable for its length.
-            let moved =
-                unsafe { libc::pread(self.fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset as i64) };
+            let moved = unsafe { libc::pread(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset as i64) };
             return usize::try_from(moved).map_err(|_| io::Error::last_os_error());
         };
         let block_bytes = u64::from(namespace.block_bytes);
         let len = buffer.len().min(Self::COMMAND_BYTES_MAX);
         let command = IoCommand::Read { first_block: offset / block_bytes, blocks: (len as u64 / block_bytes) as u32 };
-        io_command(self.fd.as_fd(), namespace.id, command, &mut buffer[..len]).map(|()| len)
+        io_command(fd.as_fd(), namespace.id, command, &mut buffer[..len]).map(|()| len)
     }
 }

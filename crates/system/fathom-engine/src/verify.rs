@@ -4,7 +4,6 @@
 //! per block: how often it was written, which size of the split was written last, and whether it is now uncertain.
 
 use std::io;
-use std::os::fd::AsRawFd as _;
 
 use fathom_message::msg;
 use fathom_plan::{Op, Step};
@@ -218,7 +217,7 @@ impl Ledger {
             )
         })?;
         if !plan.step.workload.direct && self.writes {
-            self.leave_page_cache();
+            self.source.leave_page_cache();
         }
         let mut at = 0;
         while let Some((first, end)) = self.next_run(at, call_units) {
@@ -229,15 +228,6 @@ impl Ledger {
             at = end;
         }
         Ok(self.report)
-    }
-
-    /// Buffered writes are read back from the medium, as far as the kernel follows the advice.
-    fn leave_page_cache(&self) {
-        // SAFETY: both calls take integers only.
-        unsafe {
-            libc::fdatasync(self.source.fd().as_raw_fd());
-            libc::posix_fadvise(self.source.fd().as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
-        }
     }
 
     /// Next units, from `at` on, to read with one call: first and end.
@@ -261,7 +251,7 @@ impl Ledger {
         let Span { first_offset_bytes, unit_bytes, .. } = self.span;
         let offset_of = |unit: u64| first_offset_bytes + unit * unit_bytes;
         let (from, len) = (offset_of(first), ((end - first) * unit_bytes) as usize);
-        let read = read_fully(&self.source, buffer, len, from);
+        let read = read_fully(&mut self.source, buffer, len, from);
         for unit in first..end {
             let entry = self.entries[unit as usize];
             if !entry.is_settled() {
@@ -299,7 +289,7 @@ fn has_units(plan: &WorkerPlan, step: &Step) -> bool {
 }
 
 /// Bytes read of `len` at `offset`; fewer at an error or at the end of the file.
-fn read_fully(source: &ReadBack, buffer: &mut Area, len: usize, offset: u64) -> usize {
+fn read_fully(source: &mut ReadBack, buffer: &mut Area, len: usize, offset: u64) -> usize {
     let mut done = 0;
     while done < len {
         match source.read_at(&mut buffer.bytes_mut(0, len)[done..], offset + done as u64) {

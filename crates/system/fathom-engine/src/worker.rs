@@ -124,6 +124,9 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     let shared = lines.shared.clone();
     let stopped = || shared.is_stopped() || shared.is_abandoned();
     let (hot, area) = set_up(plan, lines)?;
+    if plan.parts[0].target.array().is_some() {
+        return crate::array::run(plan, hot, area);
+    }
     let engine = plan.step.engine;
     let (depth, parts) = (plan.limits.queue_depth, &plan.parts[..]);
     let opened = || parts.iter().map(|part| part.target.open()).collect::<Result<Vec<_>, _>>();
@@ -281,6 +284,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         return Ok(());
     }
     let mut summary = summarise(&mut hot, features_of(plan, &*rig.backend));
+    summary.arrays = rig.backend.arrays();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
@@ -361,6 +365,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
             // Nothing is due once a trace is at its end.
             if hot.sequences.is_replayed_to_its_end() { OpenSummary { backlog_ios: 0, ..open } } else { open }
         }),
+        arrays: Vec::new(),
         features,
     }
 }

@@ -1,10 +1,10 @@
 //! What the targets of a run are today: where each is, how it is opened, and the consent to write to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_plan::TargetId;
 use rustix::fs::OFlags;
@@ -25,6 +25,8 @@ pub enum TargetKind {
     Block,
     /// The character device of an NVMe namespace.
     Generic,
+    /// An array that Fathom itself spreads over its members, each of which is bound by itself.
+    Array,
 }
 
 /// How a target is opened.
@@ -55,6 +57,19 @@ impl Binding {
     #[must_use]
     pub fn null(target: TargetId) -> Binding {
         Binding { target, kind: TargetKind::Null, node: None, consent: None, device: None, made_bytes: None }
+    }
+
+    /// An array in user space: nothing is opened for it but its members, each by its own binding.
+    #[must_use]
+    pub fn array(target: TargetId) -> Binding {
+        Binding { kind: TargetKind::Array, ..Binding::null(target) }
+    }
+
+    /// Whether both lead to the same file or drive, by whatever names; whole drives and their partitions are not the same.
+    #[must_use]
+    pub fn is_same(&self, other: &Binding) -> bool {
+        let identity = |binding: &Binding| binding.as_block_device().node.map(|node| node.identity().clone());
+        identity(self).is_some() && identity(self) == identity(other)
     }
 
     /// What `path`, which is there, is today: judged by the guard where it is to be written, only looked at otherwise.
@@ -185,28 +200,56 @@ impl Binding {
 
 /// What all targets of a run are today. One for each run, and for each time that it goes on.
 #[derive(Clone, Debug, Default)]
-pub struct Bindings(BTreeMap<TargetId, Binding>);
+pub struct Bindings {
+    bound: BTreeMap<TargetId, Binding>,
+    failed: FailedMembers,
+}
 
 impl Bindings {
     /// Adds what a target is.
     pub fn add(&mut self, binding: Binding) {
-        self.0.insert(binding.target.clone(), binding);
+        self.bound.insert(binding.target.clone(), binding);
     }
 
     /// What a target is.
     #[must_use]
     pub fn get(&self, target: &TargetId) -> Option<&Binding> {
-        self.0.get(target)
+        self.bound.get(target)
     }
 
     /// All of them, by the names of the targets.
     pub fn iter(&self) -> impl Iterator<Item = &Binding> {
-        self.0.values()
+        self.bound.values()
+    }
+
+    /// The members of arrays that failed during the run.
+    #[must_use]
+    pub fn failed_members(&self) -> &FailedMembers {
+        &self.failed
     }
 }
 
 impl FromIterator<Binding> for Bindings {
     fn from_iter<I: IntoIterator<Item = Binding>>(bindings: I) -> Bindings {
-        Bindings(bindings.into_iter().map(|b| (b.target.clone(), b)).collect())
+        let bound = bindings.into_iter().map(|b| (b.target.clone(), b)).collect();
+        Bindings { bound, failed: FailedMembers::default() }
+    }
+}
+
+/// Members of arrays in user space that failed during a run. What such a member holds is out of date from then on, so that
+/// no later step may read it either; all copies of this are one.
+#[derive(Clone, Debug, Default)]
+pub struct FailedMembers(Arc<Mutex<BTreeSet<TargetId>>>);
+
+impl FailedMembers {
+    /// Notes that a member failed.
+    pub fn note(&self, member: &TargetId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(member.clone());
+    }
+
+    /// Whether a member failed.
+    #[must_use]
+    pub fn has(&self, member: &TargetId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(member)
     }
 }

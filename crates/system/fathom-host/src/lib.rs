@@ -35,7 +35,7 @@ pub mod testing;
 mod vectors;
 mod writing;
 
-pub use binding::{Access, Binding, Bindings, TargetKind};
+pub use binding::{Access, Binding, Bindings, FailedMembers, TargetKind};
 pub use cpu::{Cpu, Topology};
 pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_of};
 pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};

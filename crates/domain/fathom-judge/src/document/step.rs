@@ -3,7 +3,8 @@
 use fathom_message::Message;
 use fathom_plan::{Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread};
 use fathom_record::{
-    ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord, VerifyReport, Warning,
+    ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord,
+    VerifyReport, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -177,6 +178,10 @@ pub struct StepView {
     pub checks: Vec<CheckView>,
     /// Engine features.
     pub features: Vec<FeatureUse>,
+    /// What arrays in user space did on their members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub arrays: Vec<ArrayRecord>,
     /// How each target was purged, by a step that purges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

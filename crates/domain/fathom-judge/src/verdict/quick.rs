@@ -15,6 +15,8 @@ use super::parts::{
 };
 use super::plateau::Most;
 use crate::document::{BriefRow, Figure, LatencyView, StepView, Verdict};
+use crate::sentences::counted;
+use fathom_record::ArrayRecord;
 
 /// Answers `question` from the steps; an empty run is answered as such.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
@@ -58,7 +60,8 @@ fn beside(step: &StepView) -> Vec<BriefRow> {
             row(msg!("brief-row-throughput"), [msg!("brief-cell-amount", rate = throughput(step), time = time)])
         }
     };
-    [row(msg!("brief-row-latency"), latency), row(msg!("brief-row-cpu"), cpu.into_iter().flatten()), last]
+    let array = row(msg!("brief-row-array"), step.arrays.iter().flat_map(of_array));
+    [row(msg!("brief-row-latency"), latency), row(msg!("brief-row-cpu"), cpu.into_iter().flatten()), last, array]
         .into_iter()
         .filter(|row| !row.cells.is_empty())
         .collect()
@@ -67,6 +70,16 @@ fn beside(step: &StepView) -> Vec<BriefRow> {
 /// What the headline does not say of the rate: bytes of small blocks, I/Os of large ones.
 fn throughput(step: &StepView) -> Quantity {
     if is_bandwidth(step) { Quantity::iops(step.iops) } else { Quantity::bytes_per_s(step.bytes_per_s) }
+}
+
+/// What writes cost an array on its members, and what was read without them.
+fn of_array(array: &ArrayRecord) -> Vec<Message> {
+    let cost = array
+        .write_cost()
+        .map(|(reads, writes)| msg!("brief-cell-member-ios", reads = counted(reads), writes = counted(writes)));
+    let degraded =
+        (array.degraded_reads > 0).then(|| msg!("brief-cell-degraded", count = counted(array.degraded_reads as f64)));
+    cost.into_iter().chain(degraded).collect()
 }
 
 /// The mean, and the quantiles that the samples allow.

@@ -217,3 +217,30 @@ engine-by-fio-help = this is a fault of Fathom; please report it with the plan
 engine-replay = replaying { $path }
 engine-replay-changed = the trace is not the one that was planned
 engine-replay-help = plan the job again with the trace as it is now
+
+# Arrays in user space
+
+engine-array-same = its members { $a } and { $b } are the same file or drive
+engine-array-member-kind = its member { $member } is neither a file nor a block device
+engine-array-member-kind-help = name files and block devices; of an NVMe drive /dev/nvme0n1, not /dev/ng0n1
+engine-array-lost = too many of its members are missing or failed before in this run: { $count }
+engine-array-lost-help = start again with members that work
+engine-array-unequal = members of { $array } have different sizes: { $used } of each are used, though the largest has { $largest }
+engine-array-trusted = the parities or copies on the members of { $array } were taken as right, as by mdadm --assume-clean: what this run did not write does not survive the loss of a member unless `fathom rebuild` made it so
+engine-array-degraded = { $array } ran without { $count } of its members: its figures are those of a degraded array
+engine-array-engine = arrays in user space work over psync, libaio and io_uring
+engine-array-engine-help = give one of them with `--engine`
+engine-array-iopoll = arrays in user space do not poll for completions
+engine-array-iopoll-help = leave out `mode=iopoll`
+engine-array-trim = arrays in user space pass no trims to their members
+engine-array-trim-help = leave trims out of the mix, or trim the members
+engine-array-mixed = it stands beside an array in user space, and targets of one step are all arrays or none
+engine-array-mixed-help = give each a step of its own
+engine-array-shared = its member { $member } belongs to another array of the step as well
+engine-array-shared-help = give each array members of its own
+engine-array-stream = streams that run at once would change the same stripes from several threads
+engine-array-stream-help = write to the array by one load with `--threads`: its threads get stripes of their own
+engine-array-offset = threads at an offset from each other would change the same stripes
+engine-array-offset-help = leave out `offset_increment`: the threads then get stripes of their own
+engine-array-no-memory = making room for the parities
+engine-array-parity = by { $instructions }

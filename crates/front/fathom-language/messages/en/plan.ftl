@@ -565,3 +565,22 @@ fio-by-fio-remote = ioengine={ $engine } writes to storage elsewhere, where noth
 fio-by-fio-remote-help = read only, or run the job with fio alone
 fio-by-fio-files = a job has at most { $max } files here
 fio-by-fio-files-help = lower `nrfiles`, or give its files by an engine that makes them itself (filecreate)
+
+# Arrays in user space by their names
+
+array-level = there is no array of level { $word } in user space
+array-level-help = raid0, raid10 (for two members: a mirror), raid5 and raid6 are there
+array-form = { $name } is not the whole name of an array
+array-form-help = write LEVEL:CHUNK:MEMBER,MEMBER..., for example raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
+array-chunk = { $text } is no chunk that an array can have
+array-chunk-help = give a power of two from 4k to 64m, for example 64k
+array-too-few = { $level } needs { $min } members, and { $count } are named
+array-too-few-help = name more members, or a level that needs fewer
+array-too-many = { $count } members are more than the { $max } that an array can have
+array-too-many-help = make several arrays and name each as a target
+array-twice = { $member } is a member of the array twice
+array-twice-help = name each member once
+array-kind = a member is named "{ $member }"
+array-kind-help = members are files, block devices, or the word missing
+array-too-many-missing = { $level } cannot do without the members that are missing: { $count }
+array-too-many-missing-help = name the members that are there; raid5 does without one, raid6 without two, raid10 without one of each pair

@@ -190,3 +190,30 @@ engine-by-fio-help = 这是 Fathom 的错误；请连同计划一起报告
 engine-replay = 回放 { $path }
 engine-replay-changed = 轨迹与计划时的不同
 engine-replay-help = 请用现在的轨迹重新制定计划
+
+# 用户态阵列
+
+engine-array-same = 其成员 { $a } 和 { $b } 是同一个文件或硬盘
+engine-array-member-kind = 其成员 { $member } 既不是文件也不是块设备
+engine-array-member-kind-help = 请使用文件和块设备；NVMe 硬盘用 /dev/nvme0n1，不用 /dev/ng0n1
+engine-array-lost = 缺失的或在本次运行中已失败的成员过多：{ $count } 个
+engine-array-lost-help = 请换用正常的成员重新开始
+engine-array-unequal = { $array } 的成员大小不同：每个使用 { $used }，最大的有 { $largest }
+engine-array-trusted = { $array } 成员上的校验或副本被视为正确，如同 mdadm --assume-clean：本次运行没有写过的数据在失去成员后不能保全，除非先用 `fathom rebuild` 处理过
+engine-array-degraded = { $array } 缺少 { $count } 个成员运行：其数值属于降级阵列
+engine-array-engine = 用户态阵列可用的引擎是 psync、libaio 和 io_uring
+engine-array-engine-help = 请用 `--engine` 指定其中之一
+engine-array-iopoll = 用户态阵列不轮询完成
+engine-array-iopoll-help = 请去掉 `mode=iopoll`
+engine-array-trim = 用户态阵列不向成员传递 trim
+engine-array-trim-help = 请从混合中去掉 trim，或直接对成员做 trim
+engine-array-mixed = 它与用户态阵列同列，而一个步骤的目标要么全是阵列，要么都不是
+engine-array-mixed-help = 请各用一个步骤
+engine-array-shared = 其成员 { $member } 也属于该步骤的另一个阵列
+engine-array-shared-help = 请让每个阵列有自己的成员
+engine-array-stream = 同时运行的流会从多个线程修改同一条带
+engine-array-stream-help = 请用一个负载配合 `--threads` 写阵列：各线程会分得自己的条带
+engine-array-offset = 彼此错开的线程会修改同一条带
+engine-array-offset-help = 请去掉 `offset_increment`：各线程会分得自己的条带
+engine-array-no-memory = 为校验分配空间
+engine-array-parity = 使用 { $instructions }

@@ -559,3 +559,22 @@ fio-by-fio-remote = ioengine={ $engine } 写入远端存储，无从判断会毁
 fio-by-fio-remote-help = 请只读，或单独用 fio 运行该作业
 fio-by-fio-files = 此处每个作业最多 { $max } 个文件
 fio-by-fio-files-help = 请减小 `nrfiles`，或使用自行创建文件的引擎（filecreate）
+
+# 用户态阵列的名称
+
+array-level = 用户态没有 { $word } 级别的阵列
+array-level-help = 可用的级别：raid0、raid10（两个成员即镜像）、raid5 和 raid6
+array-form = { $name } 不是完整的阵列名称
+array-form-help = 请写成 级别:条带块:成员,成员...，例如 raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
+array-chunk = { $text } 不能作为阵列的条带块大小
+array-chunk-help = 请给出 4k 到 64m 之间的 2 的幂，例如 64k
+array-too-few = { $level } 需要 { $min } 个成员，只给出了 { $count } 个
+array-too-few-help = 请给出更多成员，或选用需要成员更少的级别
+array-too-many = { $count } 个成员超过了一个阵列的上限 { $max }
+array-too-many-help = 请分成几个阵列，分别作为目标
+array-twice = { $member } 在阵列中出现了两次
+array-twice-help = 每个成员只写一次
+array-kind = 有一个成员名为“{ $member }”
+array-kind-help = 成员可以是文件、块设备，或表示缺失的单词 missing
+array-too-many-missing = { $level } 缺少这些成员就无法工作：{ $count } 个
+array-too-many-missing-help = 请写出在位的成员；raid5 可缺一个，raid6 可缺两个，raid10 每对可缺一个

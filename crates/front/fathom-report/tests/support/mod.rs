@@ -125,6 +125,7 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
         verify: None,
         open_loop: None,
         targets: Vec::new(),
+        arrays: Vec::new(),
         purges: Vec::new(),
         warnings: Vec::new(),
     }
@@ -262,6 +263,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         series: SeriesView::default(),
         checks: Vec::new(),
         features: Vec::new(),
+        arrays: Vec::new(),
         purges: Vec::new(),
         workers: Vec::new(),
         host_delta: record.host.clone(),

@@ -31,16 +31,20 @@ pub(super) struct Use {
     end_bytes: u64,
     writes: bool,
     sized: bool,
+    /// What a file is made of when no step gives a size; for a member of an array its share.
+    make_bytes: Option<u64>,
+    /// It is a member of an array.
+    pub(super) in_array: bool,
     /// It is not to be made.
     must_exist: bool,
     /// Filled by a step of the plan, not by us beforehand.
     pub(super) filled_by_step: bool,
 }
 
-/// What the plan does with each target.
+/// What the plan does with each target; with the members of an array in its place.
 ///
 /// # Errors
-/// [`TargetError::NullTarget`].
+/// [`TargetError::NullTarget`], [`TargetError::Array`], [`TargetError::ArrayByFio`].
 pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> {
     let mut uses: BTreeMap<TargetId, Use> = BTreeMap::new();
     for step in &plan.steps {
@@ -51,17 +55,28 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
             if target.is_null() {
                 return Err(TargetError::NullTarget { engine: step.engine.name.as_str() });
             }
-            let entry = uses.entry(target.clone()).or_default();
             let region = step.workload.region;
             let others = u64::from(step.load.threads.saturating_sub(1));
             let later_bytes = step.workload.order.thread_offset_bytes.unwrap_or(0).saturating_mul(others);
             let end_bytes =
                 region.offset_bytes.saturating_add(region.size_bytes.unwrap_or(0)).saturating_add(later_bytes);
-            entry.end_bytes = entry.end_bytes.max(end_bytes);
-            entry.must_exist |= step.role.must_exist;
-            entry.sized |= region.size_bytes.is_some();
-            entry.writes |= step.workload.mix.is_destructive();
-            entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
+            let array = target.array().transpose().map_err(TargetError::Array)?;
+            if array.is_some() && step.role.by_fio.is_some() {
+                return Err(TargetError::ArrayByFio { target: target.clone() });
+            }
+            for opened in target.opened() {
+                let entry = uses.entry(opened).or_default();
+                let share = |bytes: u64| array.as_ref().map_or(bytes, |array| array.layout().member_bytes(bytes));
+                entry.end_bytes = entry.end_bytes.max(share(end_bytes));
+                entry.must_exist |= step.role.must_exist;
+                entry.sized |= region.size_bytes.is_some();
+                if array.is_some() {
+                    entry.make_bytes = entry.make_bytes.max(Some(share(end_bytes + FILE_BYTES_DEFAULT)));
+                    entry.in_array = true;
+                }
+                entry.writes |= step.workload.mix.is_destructive();
+                entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
+            }
         }
     }
     Ok(uses)
@@ -128,7 +143,8 @@ fn kind_of(meta: &fs::Metadata) -> Message {
 }
 
 fn to_make(path: PathBuf, used: Use) -> Result<Seen, TargetError> {
-    let bytes = if used.sized { used.end_bytes } else { used.end_bytes + FILE_BYTES_DEFAULT };
+    let made = used.make_bytes.unwrap_or(used.end_bytes + FILE_BYTES_DEFAULT);
+    let bytes = if used.sized { used.end_bytes } else { made };
     let free = free_bytes(folder_of(&path)).map_err(|source| TargetError::Io { path: path.clone(), source })?;
     let need_bytes = file_bytes(bytes).saturating_add(SPARE_BYTES);
     if free < need_bytes {
@@ -167,6 +183,26 @@ pub(super) fn capacity_bytes(binding: &Binding) -> Result<u64, TargetError> {
             file.seek(SeekFrom::End(0)).map_err(io)
         }
     }
+}
+
+/// Bytes that a target holds, given those of what is opened for it; and whether all of that is made for the run.
+///
+/// # Errors
+/// As `held`; [`TargetError::PartlyMade`].
+pub(super) fn bytes_of_target(target: &TargetId, held: &BytesOf<'_>) -> Result<(u64, bool), TargetError> {
+    let Some(Ok(array)) = target.array() else { return held(target) };
+    let members: Vec<(u64, bool)> = target.opened().iter().map(held).collect::<Result<_, _>>()?;
+    let made = members.iter().filter(|(_, is_made)| *is_made).count();
+    // New members beside old ones: their parity or copies would not fit the data that is there.
+    if made > 0 && made < members.len() {
+        return Err(TargetError::PartlyMade { target: target.clone() });
+    }
+    let smallest = members.iter().map(|(bytes, _)| *bytes).min().unwrap_or(0);
+    let (have_bytes, need_bytes) = (array.layout().capacity_bytes(smallest), array.layout().stripe_bytes());
+    if have_bytes < need_bytes {
+        return Err(TargetError::TooSmall { target: target.clone(), have_bytes, need_bytes });
+    }
+    Ok((have_bytes, made > 0))
 }
 
 /// Removes what killed runs of this lab left in a directory: files with a mark that the lab says nobody needs, and that
@@ -221,7 +257,8 @@ fn resolve_region(step: &mut Step, bytes_of: &BytesOf<'_>) -> Result<(), TargetE
     if step.workload.region.size_bytes.is_some() {
         return Ok(());
     }
-    let held: Vec<(u64, bool)> = step.targets.iter().map(bytes_of).collect::<Result<_, _>>()?;
+    let held: Vec<(u64, bool)> =
+        step.targets.iter().map(|target| bytes_of_target(target, bytes_of)).collect::<Result<_, _>>()?;
     let offset_bytes = step.workload.region.offset_bytes;
     let made = held.iter().filter(|(_, is_made)| *is_made).map(|(bytes, _)| *bytes).min();
     let conditions = matches!(step.phase, Phase::Purge | Phase::Fill | Phase::Precondition);

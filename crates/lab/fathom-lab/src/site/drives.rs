@@ -99,7 +99,10 @@ impl DrivesToday {
     pub(crate) fn renamed(&self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         for target in plan.steps.iter_mut().flat_map(|s| &mut s.targets) {
-            *target = TargetId::new(self.path_of(target).to_string_lossy());
+            *target = match target.array() {
+                Some(Ok(array)) => array.renamed(|member| self.path_of(member).to_string_lossy().into_owned()),
+                _ => TargetId::new(self.path_of(target).to_string_lossy()),
+            };
         }
         plan
     }
@@ -145,7 +148,7 @@ impl DrivesToday {
     }
 
     fn moved_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Moved> {
-        self.moved.iter().filter(|m| step.targets.contains(&m.target))
+        self.moved.iter().filter(|m| step.targets.iter().any(|t| t.opened().contains(&m.target)))
     }
 }
 

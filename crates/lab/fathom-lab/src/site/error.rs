@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fathom_host::Refusal;
 use fathom_host::settings::SettingError;
 use fathom_message::{Message, Quantity, Say, msg, say_error};
-use fathom_plan::{SourceError, TargetId};
+use fathom_plan::{ArrayNameError, SourceError, TargetId};
 
 use super::bind::SPARE_BYTES;
 
@@ -67,6 +67,18 @@ pub enum TargetError {
         /// What the system answered.
         source: io::Error,
     },
+    /// A name that begins as that of an array and is none.
+    Array(ArrayNameError),
+    /// An array in user space that a job names which fio runs.
+    ArrayByFio {
+        /// The array.
+        target: TargetId,
+    },
+    /// An array of which some members are there and others would be made.
+    PartlyMade {
+        /// The array.
+        target: TargetId,
+    },
     /// The guard said no.
     Guard(Refusal),
     /// A setting of the host that a step wants cannot be had.
@@ -109,6 +121,9 @@ impl Say for TargetError {
             }
             TargetError::NotOurs { path } => msg!("target-not-ours", path = path),
             TargetError::Io { path, source } => msg!("target-io", path = path, error = source),
+            TargetError::Array(error) => error.message(),
+            TargetError::ArrayByFio { target } => msg!("target-array-by-fio", target = name(target)),
+            TargetError::PartlyMade { target } => msg!("target-partly-made", target = name(target)),
             TargetError::Guard(refusal) => refusal.message(),
             TargetError::Setting(error) => error.message(),
             TargetError::Machine(error) => error.message(),
@@ -141,6 +156,9 @@ impl Say for TargetError {
                 msg!("target-read-only-help")
             }
             TargetError::Io { .. } => msg!("target-io-help"),
+            TargetError::Array(error) => return error.help(),
+            TargetError::ArrayByFio { .. } => msg!("target-array-by-fio-help"),
+            TargetError::PartlyMade { .. } => msg!("target-partly-made-help"),
             TargetError::Guard(refusal) => refusal.help.clone(),
             TargetError::Setting(error) => return error.help(),
             TargetError::Machine(error) => return error.help(),

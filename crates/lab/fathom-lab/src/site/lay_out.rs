@@ -26,7 +26,12 @@ pub(crate) struct LayOutError {
 ///
 /// # Errors
 /// [`LayOutError`]; a stop is none.
-pub(super) fn lay_out(binding: &Binding, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), LayOutError> {
+pub(super) fn lay_out(
+    binding: &Binding,
+    bound: &Bindings,
+    plan: &Plan,
+    control: &mut SiteControl<'_>,
+) -> Result<(), LayOutError> {
     let must_be_direct = plan.steps.iter().any(|s| s.workload.direct);
     let path = binding.path().display().to_string();
     let size_bytes = binding.made_bytes().unwrap_or(0);
@@ -40,7 +45,7 @@ pub(super) fn lay_out(binding: &Binding, plan: &Plan, control: &mut SiteControl<
     };
     let stop = control.stop;
     let mut run = |direct: bool| {
-        let bindings: Bindings = std::iter::once(binding.clone()).collect();
+        let bindings = bound.clone();
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
         let mut control = RunControl { stop, on_progress: &mut shown, precise_enough: &|_, _| false };
         runner.run(&fill_step(binding, size_bytes, direct, plan), &mut control)
@@ -64,7 +69,11 @@ pub(super) fn lay_out(binding: &Binding, plan: &Plan, control: &mut SiteControl<
 fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> Step {
     const FILL_BLOCK_BYTES: u32 = 1 << 20;
     // A size that is no multiple of 1 MiB is filled in the largest block that divides it.
-    let block = FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20));
+    let block = match binding.target().array() {
+        // Whole stripes, of which an array has a whole number, cost it least.
+        Some(Ok(array)) if array.layout().level().parities() > 0 => array.layout().stripe_bytes() as u32,
+        _ => FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20)),
+    };
     let first = plan.steps.first();
     // An hour bounds a file system that hangs; a pass over the file ends it normally.
     let length = RunLength { passes: Some(1), ..RunLength::fixed(0, 3_600_000_000_000) };

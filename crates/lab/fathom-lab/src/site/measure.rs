@@ -10,7 +10,7 @@ use fathom_host::{
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
-use fathom_plan::{EngineName, Mode, Placement, Step};
+use fathom_plan::{EngineName, Mode, Placement, Step, TargetId};
 use fathom_record::{HostDelta, Interval, RunControl, Runner as _, StepFailure, StepRecord};
 use fathom_stats::AdaptiveStop;
 
@@ -120,7 +120,11 @@ impl RealSite {
         if !matches!(step.placement, Placement::Local | Placement::Remote) {
             return resolve_placement(topology, &step.placement, workers, None).map_err(|e| refused(&e));
         }
-        let node = |target| self.bound.bindings.get(target)?.device()?.numa_node;
+        let node = |target: &TargetId| {
+            let mut nodes = target.opened().into_iter().map(|t| self.bound.bindings.get(&t)?.device()?.numa_node);
+            let first = nodes.next().flatten();
+            first.filter(|_| nodes.all(|node| node == first))
+        };
         let of_targets: Vec<Option<u32>> = step.targets.iter().map(node).collect();
         let node_of = |worker: u32| {
             let mut nodes = step.targets_of(worker).into_iter().map(|target| of_targets[target as usize]);

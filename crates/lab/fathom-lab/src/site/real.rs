@@ -1,6 +1,6 @@
 //! This machine as a site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -12,7 +12,9 @@ use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
 use fathom_store::MadeFile;
 
-use super::bind::{Bound, Seen, Use, capacity_bytes, look_at, make_or_adopt, remove_abandoned, uses, with_regions};
+use super::bind::{
+    Bound, Seen, Use, bytes_of_target, capacity_bytes, look_at, make_or_adopt, remove_abandoned, uses, with_regions,
+};
 use super::drives::DrivesToday;
 use super::lay_out::lay_out;
 use super::measure::take_baseline;
@@ -105,7 +107,7 @@ impl RealSite {
 
     /// The step's targets as they are bound.
     pub(super) fn bindings_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Binding> {
-        step.targets.iter().filter_map(|target| self.bound.bindings.get(target))
+        step.targets.iter().flat_map(TargetId::opened).filter_map(|target| self.bound.bindings.get(&target))
     }
 
     /// The whole devices below the step's targets as they are now, without repeats; the `null` engine has none.
@@ -123,7 +125,8 @@ impl RealSite {
 
 impl Site for RealSite {
     fn tidy(&mut self, plan: &Plan) -> Vec<(FileMark, Message)> {
-        let folders = plan.steps.iter().flat_map(|s| &s.targets).map(|t| self.path_of(t)).filter(|p| p.is_dir());
+        let opened = plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened);
+        let folders = opened.map(|t| self.path_of(&t)).filter(|p| p.is_dir());
         let mut folders: Vec<PathBuf> = folders.collect();
         folders.sort();
         folders.dedup();
@@ -138,6 +141,9 @@ impl Site for RealSite {
             Some(Seen::There(binding)) => capacity_bytes(binding).map(|bytes| (bytes, false)),
             None => Ok((u64::MAX, false)),
         };
+        for array in arrays_of(plan) {
+            bytes_of_target(&array, &bytes_of)?;
+        }
         let looked = with_regions(plan, &bytes_of)?;
         Ok(Looked { plan: looked, files: self.files_to_make(&seen)? })
     }
@@ -151,13 +157,14 @@ impl Site for RealSite {
     }
 
     fn host_json(&mut self, plan: &Plan) -> Result<String, ProbeError> {
-        let mut targets: Vec<&TargetId> = plan.steps.iter().flat_map(|s| &s.targets).collect();
+        let mut targets: Vec<TargetId> =
+            plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened).collect();
         targets.sort();
         targets.dedup();
         let paths: Vec<(TargetId, PathBuf)> = targets
             .into_iter()
             .filter(|target| !target.is_null())
-            .map(|target| (target.clone(), self.path_of(target)))
+            .map(|target| (target.clone(), self.path_of(&target)))
             .collect();
         let facts = HostFacts::collect(&Root::live(), &paths)?;
         Ok(host_json(&Root::live(), &facts))
@@ -173,6 +180,7 @@ impl Site for RealSite {
         let mut notes = self.today.notes();
         // Into its place at once: files that were made before an error are known, and given back.
         self.bound = Bound::default();
+        let mut unfilled = Vec::new();
         for (target, used) in uses(plan)? {
             let Some(file) = files.iter().find(|f| f.target == target) else {
                 match self.look_at(plan, &target, used, begun)? {
@@ -196,9 +204,20 @@ impl Site for RealSite {
             let io = |source| TargetError::Io { path: file.path.clone(), source };
             let binding = Binding::to_write(&root, target.clone(), consent.map_err(io)?).map_err(io)?;
             self.bound.bindings.add(binding.with_made_bytes(file.bytes));
-            if !is_filled {
-                self.bound.to_fill.push(target);
+            if !is_filled && !used.in_array {
+                self.bound.to_fill.push(target.clone());
             }
+            unfilled.extend((!is_filled).then_some(target));
+        }
+        // Through the array: so its parities and copies are right from the start.
+        for array in arrays_of(plan).filter(|array| array.opened().iter().any(|member| unfilled.contains(member))) {
+            let held = |member: &TargetId| match self.bound.bindings.get(member) {
+                Some(binding) => Ok((capacity_bytes(binding)?, binding.made_bytes().is_some())),
+                None => Ok((u64::MAX, false)),
+            };
+            let (bytes, _) = bytes_of_target(&array, &held)?;
+            self.bound.bindings.add(Binding::array(array.clone()).with_made_bytes(bytes));
+            self.bound.to_fill.push(array);
         }
         Ok(notes)
     }
@@ -206,7 +225,7 @@ impl Site for RealSite {
     fn prepare(&mut self, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), SiteError> {
         for target in std::mem::take(&mut self.bound.to_fill) {
             let Some(binding) = self.bound.bindings.get(&target) else { continue };
-            lay_out(binding, plan, control).map_err(SiteError::LayOut)?;
+            lay_out(binding, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
         }
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
         if plan.steps.len() > 1 && !control.is_stopped() {
@@ -333,6 +352,12 @@ impl RealSite {
     }
 }
 
+/// The arrays in user space of a plan, each once.
+fn arrays_of(plan: &Plan) -> impl Iterator<Item = TargetId> + use<> {
+    let named = plan.steps.iter().flat_map(|s| &s.targets).filter(|target| target.array().is_some());
+    named.cloned().collect::<BTreeSet<TargetId>>().into_iter()
+}
+
 /// Whether every setting that steps want can be had, before the first of them runs.
 fn check_settings(plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), TargetError> {
     let root = Root::live();
@@ -341,7 +366,8 @@ fn check_settings(plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), Ta
             Seen::There(binding) => binding.device().map(|d| d.name.clone()),
             Seen::ToMake { path, .. } => fathom_host::whole_device_of(&root, path).ok().map(|d| d.name),
         };
-        let mut devices: Vec<String> = step.targets.iter().filter_map(device).collect();
+        let opened: Vec<TargetId> = step.targets.iter().flat_map(TargetId::opened).collect();
+        let mut devices: Vec<String> = opened.iter().filter_map(device).collect();
         devices.sort();
         devices.dedup();
         for setting in &step.role.settings {

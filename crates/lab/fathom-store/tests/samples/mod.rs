@@ -144,6 +144,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
         verify: None,
         open_loop: None,
         targets: Vec::new(),
+        arrays: Vec::new(),
         purges: Vec::new(),
         warnings: vec![Warning::Interrupted, Warning::ClockDrift { ppm: 0.3 }],
     }

@@ -1,6 +1,7 @@
 //! Engines behind one contract. The hot loop is compiled once per engine: no virtual call per I/O.
 
-mod call;
+pub(crate) mod array;
+pub(crate) mod call;
 mod first_read;
 pub(crate) mod libaio;
 pub(crate) mod mmap;
@@ -16,7 +17,7 @@ use std::io;
 
 use fathom_message::Message;
 use fathom_plan::{Op, SyncKind};
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{ArrayRecord, FeatureUse, StepFailure};
 
 /// Marks a failure out of [`Backend::reap`] that is no errno: the low 15 bits are then the status the drive gave.
 pub(crate) const NVME_STATUS: i32 = 1 << 16;
@@ -92,6 +93,11 @@ pub(crate) trait Backend {
 
     /// What was asked for and what came of it.
     fn features(&self) -> Vec<FeatureUse>;
+
+    /// What arrays did on their members.
+    fn arrays(&self) -> Vec<ArrayRecord> {
+        Vec::new()
+    }
 }
 
 /// A refusal: what, why, and the way out.

@@ -1,0 +1,247 @@
+//! Arrays in user space by their names: `raid5:64k:/dev/sdb,/dev/sdc,missing,/dev/sde`.
+
+use fathom_message::{Message, Say, msg, say_error};
+use fathom_raid::{Layout, LayoutError, Level, MEMBERS_MAX, MemberSet};
+use fathom_units::parse_size;
+
+use crate::target::TargetId;
+
+/// The member that is lost.
+const MISSING: &str = "missing";
+
+/// An array that Fathom itself spreads over its members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayTarget {
+    layout: Layout,
+    /// The chunk as it stands in the name.
+    chunk: String,
+    members: Vec<Option<TargetId>>,
+}
+
+/// Why a name that begins as that of an array is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArrayNameError {
+    /// A level that there is not.
+    Level {
+        /// The word.
+        word: String,
+    },
+    /// The name has no chunk or no members.
+    Form {
+        /// The name.
+        name: String,
+    },
+    /// The chunk is no size, or none that an array can have.
+    Chunk {
+        /// As it stands in the name.
+        text: String,
+    },
+    /// Fewer members than the level needs.
+    TooFewMembers {
+        /// The level.
+        level: Level,
+        /// How many it needs.
+        min: u32,
+        /// How many are named.
+        count: usize,
+    },
+    /// More members than there can be.
+    TooManyMembers {
+        /// How many are named.
+        count: usize,
+    },
+    /// A member is named twice.
+    Twice {
+        /// Its name.
+        member: String,
+    },
+    /// A member that is no file or drive of this machine.
+    Kind {
+        /// Its name.
+        member: String,
+    },
+    /// More members are missing than the level makes up for.
+    TooManyMissing {
+        /// The level.
+        level: Level,
+        /// How many are missing.
+        count: u32,
+    },
+}
+
+impl ArrayTarget {
+    /// The array of that name; `None` for a name of anything else. A file whose name begins so is written `./raid5:...`.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`].
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Result<ArrayTarget, ArrayNameError>> {
+        let (word, rest) = name.split_once(':')?;
+        let digits = word.strip_prefix("raid")?;
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let Some(level) = Level::from_word(word) else {
+            return Some(Err(ArrayNameError::Level { word: word.to_owned() }));
+        };
+        Some(match rest.split_once(':') {
+            Some((chunk, members)) if !members.is_empty() => ArrayTarget::of(level, chunk, members),
+            _ => Err(ArrayNameError::Form { name: name.to_owned() }),
+        })
+    }
+
+    fn of(level: Level, chunk: &str, members: &str) -> Result<ArrayTarget, ArrayNameError> {
+        let bad_chunk = || ArrayNameError::Chunk { text: chunk.to_owned() };
+        let chunk_bytes = parse_size(chunk).map_err(|_| bad_chunk())?;
+        let names: Vec<&str> = members.split(',').map(str::trim).collect();
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let layout = Layout::new(level, count, chunk_bytes).map_err(|error| match error {
+            LayoutError::Chunk => bad_chunk(),
+            LayoutError::TooFewMembers { min } => ArrayNameError::TooFewMembers { level, min, count: names.len() },
+            LayoutError::TooManyMembers => ArrayNameError::TooManyMembers { count: names.len() },
+        })?;
+        let is_kind = |name: &&&str| !name.is_empty() && **name != TargetId::NULL && !name.starts_with("sim:");
+        if let Some(bad) = names.iter().find(|name| !is_kind(name) || ArrayTarget::parse(name).is_some()) {
+            return Err(ArrayNameError::Kind { member: (*bad).to_owned() });
+        }
+        let is_twice = |at: usize| names[at] != MISSING && names[..at].contains(&names[at]);
+        if let Some(at) = (0..names.len()).find(|at| is_twice(*at)) {
+            return Err(ArrayNameError::Twice { member: names[at].to_owned() });
+        }
+        let members: Vec<_> = names.iter().map(|n| (*n != MISSING).then(|| TargetId::new(*n))).collect();
+        let array = ArrayTarget { layout, chunk: chunk.to_owned(), members };
+        if !layout.survives(array.missing()) {
+            return Err(ArrayNameError::TooManyMissing { level, count: array.missing().count() });
+        }
+        Ok(array)
+    }
+
+    /// How its data lies on the members.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The members in their order; `None` for one that is missing.
+    #[must_use]
+    pub fn members(&self) -> &[Option<TargetId>] {
+        &self.members
+    }
+
+    /// The members that are missing.
+    #[must_use]
+    pub fn missing(&self) -> MemberSet {
+        (0..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(at, _)| at).collect()
+    }
+
+    /// Its name with other names of its members, in the order of those that are there.
+    #[must_use]
+    pub fn renamed(&self, mut name_of: impl FnMut(&TargetId) -> String) -> TargetId {
+        let names: Vec<String> =
+            self.members.iter().map(|m| m.as_ref().map_or_else(|| MISSING.to_owned(), &mut name_of)).collect();
+        TargetId::new(format!("{}:{}:{}", self.layout.level(), self.chunk, names.join(",")))
+    }
+}
+
+impl TargetId {
+    /// The array that it names, if it does.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`].
+    #[must_use]
+    pub fn array(&self) -> Option<Result<ArrayTarget, ArrayNameError>> {
+        ArrayTarget::parse(self.as_str())
+    }
+
+    /// What is opened for it: the members of an array that are there, else itself.
+    #[must_use]
+    pub fn opened(&self) -> Vec<TargetId> {
+        match self.array() {
+            Some(Ok(array)) => array.members.into_iter().flatten().collect(),
+            _ => vec![self.clone()],
+        }
+    }
+}
+
+impl Say for ArrayNameError {
+    fn message(&self) -> Message {
+        match self {
+            ArrayNameError::Level { word } => msg!("array-level", word = word),
+            ArrayNameError::Form { name } => msg!("array-form", name = name),
+            ArrayNameError::Chunk { text } => msg!("array-chunk", text = text),
+            ArrayNameError::TooFewMembers { level, min, count } => {
+                msg!("array-too-few", level = level.as_str(), min = *min, count = *count)
+            }
+            ArrayNameError::TooManyMembers { count } => msg!("array-too-many", count = *count, max = MEMBERS_MAX),
+            ArrayNameError::Twice { member } => msg!("array-twice", member = member),
+            ArrayNameError::Kind { member } => msg!("array-kind", member = member),
+            ArrayNameError::TooManyMissing { level, count } => {
+                msg!("array-too-many-missing", level = level.as_str(), count = *count)
+            }
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        Some(match self {
+            ArrayNameError::Level { .. } => msg!("array-level-help"),
+            ArrayNameError::Form { .. } => msg!("array-form-help"),
+            ArrayNameError::Chunk { .. } => msg!("array-chunk-help"),
+            ArrayNameError::TooFewMembers { .. } => msg!("array-too-few-help"),
+            ArrayNameError::TooManyMembers { .. } => msg!("array-too-many-help"),
+            ArrayNameError::Twice { .. } => msg!("array-twice-help"),
+            ArrayNameError::Kind { .. } => msg!("array-kind-help"),
+            ArrayNameError::TooManyMissing { .. } => msg!("array-too-many-missing-help"),
+        })
+    }
+}
+say_error!(ArrayNameError);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(name: &str) -> Result<ArrayTarget, ArrayNameError> {
+        ArrayTarget::parse(name).expect("an array")
+    }
+
+    #[test]
+    fn a_name_gives_level_chunk_and_members_in_their_order() {
+        let array = parsed("raid5:64k:/a,missing,/c").expect("an array");
+        assert_eq!((array.layout().level(), array.layout().chunk_bytes()), (Level::Raid5, 64 << 10));
+        assert_eq!(array.members(), [Some("/a".into()), None, Some("/c".into())]);
+        assert!(array.missing().has(1) && array.missing().count() == 1);
+        assert_eq!(TargetId::new("raid5:64k:/a,missing,/c").opened(), ["/a".into(), "/c".into()]);
+        let moved = array.renamed(|member| format!("/today{member}"));
+        assert_eq!(moved.as_str(), "raid5:64k:/today/a,missing,/today/c");
+    }
+
+    #[test]
+    fn other_names_are_no_arrays() {
+        for name in ["/dev/md0", "raid.img", "raid5", "./raid5:64k:a,b,c", "sim:speed", "raidx:1"] {
+            assert!(ArrayTarget::parse(name).is_none(), "{name}");
+            assert_eq!(TargetId::new(name).opened(), [TargetId::new(name)]);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_name_is_said_and_what_to_do() {
+        for (name, part) in [
+            ("raid1:64k:/a,/b", "raid1"),
+            ("raid5:64k", "raid5:64k"),
+            ("raid5:48k:/a,/b,/c", "48k"),
+            ("raid5:big:/a,/b,/c", "big"),
+            ("raid6:64k:/a,/b,/c", "4"),
+            ("raid5:64k:/a,/b,/a", "/a"),
+            ("raid0:64k:/a,sim:speed", "sim:speed"),
+            ("raid0:64k:/a,null", "null"),
+            ("raid0:64k:/a,", "named"),
+            ("raid0:64k:/a,missing", "raid0"),
+            ("raid5:64k:/a,missing,missing", "2"),
+        ] {
+            let error = parsed(name).expect_err(name);
+            let said = fathom_language::english(&error.message());
+            assert!(said.contains(part), "{name}: {said}");
+            assert!(error.help().is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Arrays in user space as targets of a step: their members are opened and judged each by itself, and composed here.
+//!
+//! What keeps threads apart: with redundancy, two threads that write to one stripe would each change the parity, or the two
+//! copies, from what they alone know. Each thread that shares such an array therefore has whole stripes of its own
+//! ([`ArrayOf::parts_at`]), and loads that cannot be cut so are refused.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use fathom_host::{Binding, Bindings, FailedMembers, TargetKind};
+use fathom_message::{Message, Quantity, msg};
+use fathom_plan::{ArrayTarget, EngineName, EngineSpec, Mode, Step, TargetId};
+use fathom_raid::{Layout, MemberSet, Method};
+use fathom_record::{ArrayMember, ArrayRecord, StepFailure};
+
+use crate::backend::array::{Array, MemberIo, Work, member_depth};
+use crate::backend::call::Synchronous;
+use crate::backend::libaio::Libaio;
+use crate::backend::psync::Psync;
+use crate::backend::uring::Uring;
+use crate::backend::{Backend, Unready, refused};
+use crate::buffer::Area;
+use crate::crew::bound;
+use crate::hot::Hot;
+use crate::rig::Rig;
+use crate::target::{Target, engine_on_target, target_message};
+use crate::worker::{Part, WorkerPlan, run_on};
+
+/// An array of which all members that are there were opened and looked at.
+#[derive(Debug)]
+pub(crate) struct ArrayOf {
+    id: TargetId,
+    layout: Layout,
+    members: Vec<Option<Target>>,
+    bindings: Vec<Option<Binding>>,
+    failed: FailedMembers,
+    /// What each member gives: as much as the smallest has.
+    member_bytes: u64,
+    largest_bytes: u64,
+}
+
+impl ArrayOf {
+    /// Opens and checks the members of `id` for `step`; also the largest logical block of any.
+    ///
+    /// # Errors
+    /// A refusal that names the reason and the way out.
+    pub(crate) fn examine(id: &TargetId, bindings: &Bindings, step: &Step) -> Result<(ArrayOf, u64), StepFailure> {
+        let array = named(id)?;
+        fits(id, step)?;
+        let mut members = Vec::new();
+        let (mut sizes, mut logical_bytes) = (Vec::new(), 1);
+        for member in array.members() {
+            // What a member that failed holds is out of date: it is as good as missing.
+            let Some(member) = member.as_ref().filter(|member| !bindings.failed_members().has(member)) else {
+                members.push((None, None));
+                continue;
+            };
+            let binding = bound(bindings, member)?;
+            if let Some(twin) =
+                members.iter().filter_map(|(_, b): &(_, Option<Binding>)| b.as_ref()).find(|b| b.is_same(&binding))
+            {
+                let (a, b) = (twin.target().as_str().to_owned(), member.as_str().to_owned());
+                return Err(refused(
+                    target_message(id),
+                    msg!("engine-array-same", a = a, b = b),
+                    msg!("array-twice-help"),
+                ));
+            }
+            if !matches!(binding.kind(), TargetKind::File | TargetKind::Block) {
+                let why = msg!("engine-array-member-kind", member = member.as_str().to_owned());
+                return Err(refused(target_message(id), why, msg!("engine-array-member-kind-help")));
+            }
+            let (target, size, logical) = Target::opened(&binding, step)?;
+            sizes.push(size);
+            logical_bytes = logical_bytes.max(logical);
+            members.push((Some(target), Some(binding)));
+        }
+        let (members, bindings_of) = members.into_iter().unzip();
+        let (smallest, largest) = (sizes.iter().min().copied(), sizes.iter().max().copied());
+        let of = ArrayOf {
+            id: id.clone(),
+            layout: array.layout(),
+            members,
+            bindings: bindings_of,
+            failed: bindings.failed_members().clone(),
+            member_bytes: smallest.unwrap_or(0),
+            largest_bytes: largest.unwrap_or(0),
+        };
+        if !of.layout.survives(of.lost()) {
+            let why = msg!("engine-array-lost", count = of.lost().count());
+            return Err(refused(target_message(id), why, msg!("engine-array-lost-help")));
+        }
+        Ok((of, logical_bytes))
+    }
+
+    /// Bytes of the array.
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        self.layout.capacity_bytes(self.member_bytes)
+    }
+
+    /// The layout.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// What is to be said of it beside the figures.
+    pub(crate) fn notes(&self, writes: bool) -> Vec<Message> {
+        let array = || self.id.as_str().to_owned();
+        let mut notes = Vec::new();
+        if self.member_bytes != self.largest_bytes {
+            let (used, largest) = (Quantity::bytes(self.member_bytes), Quantity::bytes(self.largest_bytes));
+            notes.push(msg!("engine-array-unequal", array = array(), used = used, largest = largest));
+        }
+        let is_made = self.bindings.iter().flatten().all(|binding| binding.made_bytes().is_some());
+        if writes && self.layout.level().is_redundant() && !is_made {
+            notes.push(msg!("engine-array-trusted", array = array()));
+        }
+        if !self.lost().is_empty() {
+            notes.push(msg!("engine-array-degraded", array = array(), count = self.lost().count()));
+        }
+        notes
+    }
+
+    /// The targets of the members that are there.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.members.iter().flatten()
+    }
+
+    /// Whether a member is what `binding` stands for.
+    fn holds(&self, binding: &Binding) -> bool {
+        self.bindings.iter().flatten().any(|member| member.is_same(binding))
+    }
+
+    /// Members that are missing, or failed before in the run.
+    fn lost(&self) -> MemberSet {
+        (0..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(at, _)| at).collect()
+    }
+
+    /// Where the region from `begin` to `end` can be cut for threads that write: `thread` of `threads` begins here. Blocks
+    /// of `unit_bytes` stay whole, and so do stripes, since two threads must not share one.
+    pub(crate) fn parts_at(&self, (begin, end): (u64, u64), unit_bytes: u64, thread: u64, threads: u64) -> u64 {
+        if thread == 0 {
+            return begin;
+        }
+        let step = lowest_common_multiple(self.layout.stripe_bytes(), unit_bytes);
+        let wanted = begin + ((u128::from(end - begin) * u128::from(thread)) / u128::from(threads)) as u64;
+        wanted.next_multiple_of(step).min(end)
+    }
+
+    /// Descriptors of the members that are there, and the array over them; the first is part `first` of the backend below.
+    fn open(&self, first: usize) -> Result<(Vec<OwnedFd>, Set), StepFailure> {
+        let fds: Vec<OwnedFd> = self.targets().map(Target::open).collect::<Result<_, _>>()?;
+        let mut next = (first..).map(|part| part as u16);
+        let parts: Vec<Option<u16>> = self.members.iter().map(|m| m.as_ref().and_then(|_| next.next())).collect();
+        let names: Vec<Option<TargetId>> = self.members.iter().map(|m| m.as_ref().map(|t| t.id.clone())).collect();
+        Ok((fds, Set::new(&self.id, self.layout, parts, names, self.lost(), self.failed.clone())))
+    }
+}
+
+fn lowest_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).saturating_mul(b)
+}
+
+/// The array of that name.
+fn named(id: &TargetId) -> Result<ArrayTarget, StepFailure> {
+    match id.array() {
+        Some(Ok(array)) => Ok(array),
+        Some(Err(error)) => Err(StepFailure::refused(target_message(id), &error)),
+        None => Err(refused(target_message(id), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),
+    }
+}
+
+/// Refuses what arrays cannot do.
+fn fits(id: &TargetId, step: &Step) -> Result<(), StepFailure> {
+    let spec = step.engine;
+    if !matches!(spec.name, EngineName::Psync | EngineName::Libaio | EngineName::IoUring) {
+        let help = msg!("engine-array-engine-help");
+        return Err(refused(engine_on_target(spec.name, id), msg!("engine-array-engine"), help));
+    }
+    if spec.mode == Mode::Iopoll {
+        let what = engine_on_target(spec.name, id);
+        return Err(refused(what, msg!("engine-array-iopoll"), msg!("engine-array-iopoll-help")));
+    }
+    if step.workload.mix.trim_pct > 0 {
+        return Err(refused(target_message(id), msg!("engine-array-trim"), msg!("engine-array-trim-help")));
+    }
+    Ok(())
+}
+
+/// Refuses sets of targets and threads that would change one stripe from two sides. `is_stream`: other loads run beside.
+///
+/// # Errors
+/// A refusal that names the reason and the way out.
+pub(crate) fn check_together(step: &Step, targets: &[Arc<Target>], is_stream: bool) -> Result<(), StepFailure> {
+    let arrays = || targets.iter().filter_map(|target| Some((target, target.array()?)));
+    let writes = step.workload.mix.is_destructive();
+    for (at, target) in targets.iter().enumerate() {
+        let others = targets.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+        let Some(array) = target.array() else { continue };
+        for other in others {
+            let Some(other_array) = other.array() else {
+                return Err(refused(
+                    target_message(&other.id),
+                    msg!("engine-array-mixed"),
+                    msg!("engine-array-mixed-help"),
+                ));
+            };
+            if let Some(shared) = other_array.bindings.iter().flatten().find(|binding| array.holds(binding)) {
+                let why = msg!("engine-array-shared", member = shared.target().as_str().to_owned());
+                return Err(refused(target_message(&target.id), why, msg!("engine-array-shared-help")));
+            }
+        }
+    }
+    let redundant = arrays().filter(|(_, array)| writes && array.layout.level().is_redundant());
+    for (target, _) in redundant {
+        let what = || target_message(&target.id);
+        if is_stream {
+            return Err(refused(what(), msg!("engine-array-stream"), msg!("engine-array-stream-help")));
+        }
+        if step.load.threads > 1 && step.workload.order.thread_offset_bytes.is_some() {
+            return Err(refused(what(), msg!("engine-array-offset"), msg!("engine-array-offset-help")));
+        }
+    }
+    Ok(())
+}
+
+/// Sets a worker on arrays up and runs it.
+pub(crate) fn run(plan: &WorkerPlan, hot: Hot, area: Area) -> Result<(), Unready> {
+    let spec = plan.step.engine;
+    let depth = plan.limits.queue_depth;
+    match spec.name {
+        EngineName::Psync => {
+            run_on(plan, hot, Rig::new(area, |area| over(plan, area, 1, |fds, _| Ok(Psync::engine(fds))))?)
+        }
+        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |area| over(plan, area, depth, Libaio::new))?),
+        _ => {
+            let plain = without_fixed_buffers(spec);
+            let ring = |area: &Area| over(plan, area, depth, |fds, depth| Uring::new(fds, depth, plain, area));
+            run_on(plan, hot, Rig::new(area, ring)?)
+        }
+    }
+}
+
+/// Members' I/Os are parts of the load's buffers and rooms for parity: no one registered buffer each.
+fn without_fixed_buffers(spec: EngineSpec) -> EngineSpec {
+    EngineSpec { fixed_buffers: false, ..spec }
+}
+
+/// The arrays of a worker over the backend that `make` makes of the members' descriptors.
+fn over<B: Backend>(
+    plan: &WorkerPlan,
+    area: &Area,
+    depth: u32,
+    make: impl FnOnce(Vec<OwnedFd>, u32) -> Result<B, StepFailure>,
+) -> Result<Array<B>, StepFailure> {
+    let (mut fds, mut sets) = (Vec::new(), Vec::new());
+    for Part { target, .. } in &plan.parts {
+        let array = target.array().unwrap_or_else(|| unreachable!("targets of one step are all arrays or none"));
+        let (more, set) = array.open(fds.len())?;
+        fds.extend(more);
+        sets.push(set);
+    }
+    // A synchronous engine has one I/O in flight, also on members.
+    let depth = if depth == 1 && plan.step.engine.name == EngineName::Psync {
+        1
+    } else {
+        member_depth(depth, fds.len() as u32)
+    };
+    let inner = make(fds, depth)?;
+    Array::new(inner, depth, sets, plan.limits.queue_depth, area.slot_bytes())
+        .map_err(|source| plan.failed(msg!("engine-array-no-memory"), &source, msg!("engine-no-buffers-help")))
+}
+
+/// Reads an array back, one I/O at a time.
+///
+/// # Errors
+/// When a member cannot be opened, or there is no memory.
+pub(crate) fn read_back(target: &Target, array: &ArrayOf) -> Result<Array<Synchronous<Psync>>, StepFailure> {
+    const LEN_MAX: usize = 1 << 20;
+    let (fds, set) = array.open(0)?;
+    let made = Array::new(Psync::engine(fds), 1, vec![set], 1, LEN_MAX.max(target.span.unit_bytes as usize));
+    made.map_err(|source| StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help")))
+}
+
+/// An array as one thread has it: which members are left, and what was done to them.
+#[derive(Debug)]
+pub(crate) struct Set {
+    layout: Layout,
+    /// `[member]`: its part of the backend below.
+    parts: Vec<Option<u16>>,
+    names: Vec<Option<TargetId>>,
+    lost: MemberSet,
+    failed: FailedMembers,
+    /// `[member]`: reads under way, where copies are chosen by them.
+    pub(crate) pending: Vec<u32>,
+    pub(crate) counts: Counts,
+}
+
+impl Set {
+    pub(crate) fn new(
+        id: &TargetId,
+        layout: Layout,
+        parts: Vec<Option<u16>>,
+        names: Vec<Option<TargetId>>,
+        lost: MemberSet,
+        failed: FailedMembers,
+    ) -> Set {
+        let members = names.iter().map(|name| ArrayMember { target: name.clone(), ..ArrayMember::default() }).collect();
+        let counts = Counts(ArrayRecord {
+            target: id.clone(),
+            reads: 0,
+            writes: 0,
+            degraded_reads: 0,
+            member_reads_for_writes: 0,
+            full_stripe_writes: 0,
+            reconstruct_writes: 0,
+            modify_writes: 0,
+            recover_writes: 0,
+            members,
+        });
+        Set { layout, pending: vec![0; parts.len()], parts, names, lost, failed, counts }
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    pub(crate) fn lost(&self) -> MemberSet {
+        self.lost
+    }
+
+    /// The part of the backend below that a member is.
+    #[inline]
+    pub(crate) fn part_of(&self, member: u32) -> u16 {
+        self.parts[member as usize].unwrap_or_else(|| unreachable!("nothing is sent to a member that is missing"))
+    }
+
+    pub(crate) fn members_left(&self) -> Vec<u32> {
+        (0..self.layout.members()).filter(|member| !self.lost.has(*member)).collect()
+    }
+
+    /// A member failed: goes on without it, if the level can. False: it cannot, and the failure is the load's.
+    #[cold]
+    pub(crate) fn lose(&mut self, member: u32, errno: i32) -> bool {
+        if self.lost.has(member) {
+            return true;
+        }
+        let lost = self.lost.with(member);
+        if !self.layout.survives(lost) {
+            return false;
+        }
+        self.lost = lost;
+        self.counts.0.members[member as usize].failed_errno = Some(errno);
+        if let Some(name) = &self.names[member as usize] {
+            self.failed.note(name);
+        }
+        true
+    }
+
+    /// Takes over what other threads lost.
+    pub(crate) fn refresh(&mut self) {
+        let is_failed = |at: u32| self.names[at as usize].as_ref().is_some_and(|name| self.failed.has(name));
+        let lost = (0..self.layout.members()).filter(|at| is_failed(*at)).fold(self.lost, MemberSet::with);
+        if self.layout.survives(lost) {
+            self.lost = lost;
+        }
+    }
+
+    pub(crate) fn record(&self) -> ArrayRecord {
+        self.counts.0.clone()
+    }
+}
+
+/// What is counted of an array.
+#[derive(Debug)]
+pub(crate) struct Counts(ArrayRecord);
+
+impl std::ops::Deref for Counts {
+    type Target = ArrayRecord;
+
+    fn deref(&self) -> &ArrayRecord {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Counts {
+    fn deref_mut(&mut self) -> &mut ArrayRecord {
+        &mut self.0
+    }
+}
+
+impl Counts {
+    /// Counts a member I/O.
+    #[inline]
+    pub(crate) fn add(&mut self, io: &MemberIo) {
+        let member = &mut self.0.members[io.member as usize];
+        match io.work {
+            Work::Read => {
+                member.reads += 1;
+                member.read_bytes += u64::from(io.len);
+                self.0.member_reads_for_writes += u64::from(io.for_write);
+            }
+            Work::Write => {
+                member.writes += 1;
+                member.written_bytes += u64::from(io.len);
+            }
+            Work::Sync(_) => {}
+        }
+    }
+
+    /// Counts how a part of a write is done.
+    #[inline]
+    pub(crate) fn count_method(&mut self, method: Method) {
+        *match method {
+            Method::FullStripe => &mut self.0.full_stripe_writes,
+            Method::Reconstruct => &mut self.0.reconstruct_writes,
+            Method::Modify => &mut self.0.modify_writes,
+            Method::Recover => &mut self.0.recover_writes,
+        } += 1;
+    }
+}
+
+/// Bytes read, or a negative errno, by an array of its own.
+pub(crate) fn read_alone<B: Backend>(array: &mut Array<B>, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    array.refresh();
+    let len = buffer.len() as u32;
+    let op = fathom_plan::Op::Read;
+    array.push(&crate::backend::Io { slot: 0, part: 0, op, len, offset, buffer: buffer.as_mut_ptr() });
+    array.submit_and_wait(1, None)?;
+    let mut result = -libc::EIO;
+    array.reap(|_, moved| result = moved);
+    usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+}
