@@ -59,6 +59,8 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
+    /// Write a missing member of an array in user space (raid5:64k:FILE,missing,FILE...) onto a new one
+    Rebuild(RebuildArgs),
     /// Restore settings that Fathom changed, and remove test files of killed runs
     Restore {
         /// Only show what would be restored
@@ -400,6 +402,24 @@ pub(crate) enum ExportFormat {
     FioLog,
     /// HdrHistogram interval log
     Hlog,
+}
+
+/// `fathom rebuild`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RebuildArgs {
+    /// The array, with the word `missing` for the member that is to be made; with no member missing, its parities or
+    /// second copies are written anew from its data
+    #[arg(value_name = "LEVEL:CHUNK:MEMBER,MEMBER...")]
+    pub(crate) array: String,
+    /// File or block device, at least as large as the other members, that takes the place of the first missing one
+    #[arg(long, value_name = "MEMBER")]
+    pub(crate) onto: Option<String>,
+    /// Allow destroying what is on the block device with this serial number, as for fathom io
+    #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
+    pub(crate) destroy: Vec<String>,
+    /// Allow overwriting existing files that hold data which Fathom did not write
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 /// `fathom fio`.

@@ -173,18 +173,26 @@ pub(crate) fn time_at_most(plan: &Plan) -> String {
     format!("{}{}", format_duration_ns(timed_ns(plan)), if has_passes(plan) { " + fill" } else { "" })
 }
 
-/// Whether a step of the plan writes to, trims or purges the target.
+/// What is opened for the targets of a plan, each once: of an array in user space its members.
+fn opened(plan: &Plan) -> Vec<String> {
+    let named = groups(plan).into_iter().flat_map(|(_, targets)| targets);
+    let mut all: Vec<String> =
+        named.flat_map(|name| TargetId::new(name).opened()).map(|target| target.as_str().to_owned()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Whether a step of the plan writes to, trims or purges the target, also as a member of an array.
 fn is_written(plan: &Plan, target: &str) -> bool {
-    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && s.targets.iter().any(|t| t.as_str() == target))
+    let is_on = |s: &Step| s.targets.iter().flat_map(TargetId::opened).any(|t| t.as_str() == target);
+    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && is_on(s))
 }
 
 /// The block devices whose content the run destroys, a line for each.
 pub(crate) fn destroyed(plan: &Plan) -> Vec<String> {
-    let all = groups(plan).into_iter().flat_map(|(_, targets)| targets);
-    let mut devices: Vec<&str> = all.filter(|t| is_device(t) && is_written(plan, t)).collect();
-    devices.sort_unstable();
-    devices.dedup();
-    devices.into_iter().map(|target| format!("{target}: its content is destroyed{}", identity(target))).collect()
+    let devices = opened(plan).into_iter().filter(|t| is_device(t) && is_written(plan, t));
+    devices.map(|target| format!("{target}: its content is destroyed{}", identity(&target))).collect()
 }
 
 fn is_device(target: &str) -> bool {
@@ -203,14 +211,11 @@ fn identity(target: &str) -> String {
 /// What happens to each target as named, a line for each. `files`: those that would be made, by the plan as executed;
 /// `refused`: the targets that the guard would refuse to write.
 pub(crate) fn effects(plan: &Plan, files: &[FileToMake], refused: &BTreeMap<TargetId, Refusal>) -> String {
-    let mut targets: Vec<&str> = groups(plan).into_iter().flat_map(|(_, targets)| targets).collect();
-    targets.sort_unstable();
-    targets.dedup();
-    let effect = |target: &&str| match refused.get(&TargetId::new(*target)) {
+    let effect = |target: &String| match refused.get(&TargetId::new(target.clone())) {
         Some(why) => format!(" {target}: would be refused: {} ({})\n", say(&why.message), say(&why.help)),
         None => format!(" {target}: {}\n", effect(plan, files, target)),
     };
-    targets.iter().map(effect).collect()
+    opened(plan).iter().map(effect).collect()
 }
 
 /// What happens to a target that is not refused.

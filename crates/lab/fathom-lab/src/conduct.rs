@@ -445,7 +445,7 @@ fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Re
     })
 }
 
-fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<Permission, StoreError> {
+pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<Permission, StoreError> {
     let beside = |suffix: &str| {
         let mut name = options.lab_path.as_os_str().to_owned();
         name.push(suffix);

@@ -8,6 +8,7 @@ mod machine;
 mod memory;
 mod names;
 mod past;
+mod rebuild;
 pub mod reproduce;
 #[cfg(test)]
 mod samples;
@@ -21,5 +22,6 @@ pub use conduct::{
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
 pub use past::{past_runs, run_before};
+pub use rebuild::{RebuildError, rebuild_array};
 pub use site::{FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, TargetError, look_at_host, simulated_machine};
 pub use view::{document_of, headline_of};

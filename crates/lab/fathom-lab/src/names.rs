@@ -202,6 +202,25 @@ mod tests {
     }
 
     #[test]
+    fn members_of_an_array_are_named_as_targets_are() {
+        let dir = tempfile::tempdir().expect("a directory");
+        for name in ["d10", "d2", "d1"] {
+            std::fs::write(dir.path().join(name), "").expect("a file");
+        }
+        let dir = dir.path().display();
+        let all = expand_target(&Root::live(), &format!("raid6:64k:{dir}/d*,missing")).expect("an array");
+        assert_eq!(all, [format!("raid6:64k:{dir}/d1,{dir}/d2,{dir}/d10,missing")]);
+        for (name, said) in
+            [("raid5:64k:a,b", "needs 3 members"), ("raid5", ""), ("raid0:64k:a,sim:speed", "sim:speed")]
+        {
+            match expand_target(&Root::live(), name) {
+                Err(error) => assert!(words(&Some(error.message()))[0].contains(said), "{name}: {error}"),
+                Ok(itself) => assert_eq!((itself, said), (vec![name.to_owned()], "")),
+            }
+        }
+    }
+
+    #[test]
     fn an_unknown_serial_number_says_what_there_is() {
         let error = expand_target(&Root::live(), "serial:NO-SUCH-DRIVE").expect_err("unknown");
         assert!(error.to_string().contains("serial:NO-SUCH-DRIVE"));

@@ -2,7 +2,8 @@
 //!
 //! - `bench-nop [--iodepth 128] [--batch 32] [--seconds 1]`: io_uring NOPs by the bare loop and by the hot loop;
 //! - `bench-bare --target PATH --engine NAME [--iodepth 1] [--seconds 1]`: random 4k reads by a bare loop;
-//! - `bench-sampler [--root DIR] [--seconds 5]`: samples a machine once a second.
+//! - `bench-sampler [--root DIR] [--seconds 5]`: samples a machine once a second;
+//! - `bench-parity [--seconds 1]`: P and Q of RAID 6 over eight columns of 64 KiB, beside a copy of memory.
 //!
 //! Each prints JSON.
 #![allow(clippy::print_stdout)]
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use fathom_engine::{bench_bare_reads, bench_nop};
+use fathom_engine::{bench_bare_reads, bench_nop, bench_parity};
 use fathom_host::{Binding, Bindings, HostSampler, Permit, Root};
 use fathom_inspect::Inventory;
 use fathom_language::english;
@@ -27,13 +28,16 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [command, flags @ ..] = &args[..] else { return Err("bench-nop, bench-bare or bench-sampler?".into()) };
+    let [command, flags @ ..] = &args[..] else {
+        return Err("bench-nop, bench-bare, bench-sampler or bench-parity?".into());
+    };
     let flags = Flags::parse(flags)?;
     let result = match &command[..] {
         "bench-nop" => nop(&flags)?,
         "bench-bare" => bare(&flags)?,
         "bench-sampler" => sampler(&flags)?,
-        other => return Err(format!("{other}: bench-nop, bench-bare or bench-sampler?").into()),
+        "bench-parity" => parity(&flags)?,
+        other => return Err(format!("{other}: bench-nop, bench-bare, bench-sampler or bench-parity?").into()),
     };
     println!("{}", serde_json::to_string_pretty(&result)?);
     Ok(())
@@ -108,6 +112,24 @@ fn bare(flags: &Flags) -> Outcome<Value> {
     let bindings: Bindings = [binding.map_err(|e| english(&e.message))?].into_iter().collect();
     let rate = bench_bare_reads(&step, &bindings, flags.duration()?).map_err(|e| said(&e))?;
     Ok(json!({ "iops": rate.iops() }))
+}
+
+/// GB/s of data whose P and Q one thread computes, for each set of instructions.
+fn parity(flags: &Flags) -> Outcome<Value> {
+    let (rates, copy) = bench_parity(flags.duration()?);
+    let row = |rate: &fathom_engine::ParityRate| {
+        json!({
+            "instructions": rate.instructions,
+            "cached_gb_per_s": rate.cached_bytes_per_s / 1e9,
+            "from_memory_gb_per_s": rate.memory_bytes_per_s / 1e9,
+            "modify_gb_per_s": rate.modify_bytes_per_s / 1e9,
+        })
+    };
+    let all = fathom_host::memory_bytes_per_s(&Root::live()).map(|rate| rate as f64 / 1e9);
+    Ok(json!({
+        "p_and_q": rates.iter().map(row).collect::<Vec<_>>(),
+        "copy_by_one_thread_gb_per_s": copy / 1e9, "copy_by_all_cpus_gb_per_s": all,
+    }))
 }
 
 /// The CPU time that sampling all drives of the machine below `--root` once a second takes.

@@ -4,6 +4,8 @@
 //! copies, from what they alone know. Each thread that shares such an array therefore has whole stripes of its own
 //! ([`ArrayOf::parts_at`]), and loads that cannot be cut so are refused.
 
+mod rebuild;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -26,6 +28,8 @@ use crate::hot::Hot;
 use crate::rig::Rig;
 use crate::target::{Target, engine_on_target, target_message};
 use crate::worker::{Part, WorkerPlan, run_on};
+
+pub use rebuild::{Rebuilt, rebuild};
 
 /// An array of which all members that are there were opened and looked at.
 #[derive(Debug)]
@@ -276,14 +280,17 @@ fn over<B: Backend>(
         .map_err(|source| plan.failed(msg!("engine-array-no-memory"), &source, msg!("engine-no-buffers-help")))
 }
 
-/// Reads an array back, one I/O at a time.
+/// Reads an array back, one I/O of at most `len_max` bytes at a time.
 ///
 /// # Errors
 /// When a member cannot be opened, or there is no memory.
-pub(crate) fn read_back(target: &Target, array: &ArrayOf) -> Result<Array<Synchronous<Psync>>, StepFailure> {
-    const LEN_MAX: usize = 1 << 20;
+pub(crate) fn read_back(
+    target: &Target,
+    array: &ArrayOf,
+    len_max: usize,
+) -> Result<Array<Synchronous<Psync>>, StepFailure> {
     let (fds, set) = array.open(0)?;
-    let made = Array::new(Psync::engine(fds), 1, vec![set], 1, LEN_MAX.max(target.span.unit_bytes as usize));
+    let made = Array::new(Psync::engine(fds), 1, vec![set], 1, len_max);
     made.map_err(|source| StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help")))
 }
 

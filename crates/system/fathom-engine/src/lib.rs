@@ -50,9 +50,12 @@ mod verify;
 mod watch;
 mod worker;
 
+pub use array::{Rebuilt, rebuild};
 #[cfg(feature = "bench")]
 pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
+#[cfg(feature = "bench")]
+pub use parity::{ParityRate, bench_parity};
 pub use probe::HostProbe;
 pub use runner::{HostRunner, HostRunnerOptions};
 pub use streams::{PreciseEnough, StreamPlan};

@@ -1,8 +1,12 @@
 //! P and Q of RAID: made, changed and solved for, by the widest vectors that the CPU has. How the field works and what
 //! recovery multiplies by is in [`fathom_raid::field`], which also is the reference that the tests hold this against.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod vectors;
 
+#[cfg(feature = "bench")]
+pub use bench::{ParityRate, bench_parity};
 use fathom_raid::field;
 use vectors::{Vector, Word};
 
@@ -91,7 +95,7 @@ impl Parity {
     }
 
     /// With `instructions`, if this CPU has them.
-    #[cfg(any(test, feature = "bench"))]
+    #[cfg(test)]
     pub(crate) fn with(instructions: Instructions) -> Option<Parity> {
         Instructions::all().contains(&instructions).then_some(Parity(instructions))
     }

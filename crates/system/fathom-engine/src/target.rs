@@ -435,6 +435,8 @@ enum Source {
 }
 
 impl ReadBack {
+    /// Most bytes that are read of an array at once, unless a block is longer.
+    const ARRAY_BYTES_MAX: usize = 1 << 20;
     /// Most bytes per NVMe command: every known drive takes so many.
     const COMMAND_BYTES_MAX: usize = 64 << 10;
 
@@ -446,7 +448,11 @@ impl ReadBack {
         Ok(ReadBack(match target.array() {
             None => Source::One { fd: target.open()?, namespace: target.namespace },
             Some(array) => Source::Array {
-                array: Box::new(array::read_back(target, array)?),
+                array: Box::new(array::read_back(
+                    target,
+                    array,
+                    Self::ARRAY_BYTES_MAX.max(target.span.unit_bytes as usize),
+                )?),
                 members: array.targets().map(Target::open).collect::<Result<_, _>>()?,
             },
         }))

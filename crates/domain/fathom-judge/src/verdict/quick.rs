@@ -61,7 +61,8 @@ fn beside(step: &StepView) -> Vec<BriefRow> {
         }
     };
     let array = row(msg!("brief-row-array"), step.arrays.iter().flat_map(of_array));
-    [row(msg!("brief-row-latency"), latency), row(msg!("brief-row-cpu"), cpu.into_iter().flatten()), last, array]
+    // Of an array its cost on the members comes before what fits an answer no more.
+    [row(msg!("brief-row-latency"), latency), array, row(msg!("brief-row-cpu"), cpu.into_iter().flatten()), last]
         .into_iter()
         .filter(|row| !row.cells.is_empty())
         .collect()

@@ -244,3 +244,18 @@ engine-array-offset = threads at an offset from each other would change the same
 engine-array-offset-help = leave out `offset_increment`: the threads then get stripes of their own
 engine-array-no-memory = making room for the parities
 engine-array-parity = by { $instructions }
+
+# fathom rebuild
+
+rebuild-no-array = it is no array in user space
+rebuild-no-redundancy = a raid0 has nothing to rebuild from
+rebuild-no-redundancy-help = raid10, raid5 and raid6 can be rebuilt
+rebuild-onto-what = a member is missing, and no new one is named
+rebuild-onto-what-help = name the new one with `--onto`
+rebuild-nothing-missing = none of its members is missing
+rebuild-nothing-missing-help = put the word missing in the place of the member that is to be made, or leave out `--onto` to write the parities or second copies anew
+rebuild-onto-member = it is a member of the array already
+rebuild-onto-member-help = name another file or drive with `--onto`
+rebuild-too-small = it has { $have } bytes, and each member of { $array } gives { $need }
+rebuild-too-small-help = make the file longer (truncate -s), or take a larger drive
+rebuild-failed-help = what was to be written is not whole: mend or replace the member that failed, and rebuild again

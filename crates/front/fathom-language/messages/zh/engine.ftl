@@ -217,3 +217,18 @@ engine-array-offset = 彼此错开的线程会修改同一条带
 engine-array-offset-help = 请去掉 `offset_increment`：各线程会分得自己的条带
 engine-array-no-memory = 为校验分配空间
 engine-array-parity = 使用 { $instructions }
+
+# fathom rebuild
+
+rebuild-no-array = 它不是用户态阵列
+rebuild-no-redundancy = raid0 没有可用于重建的冗余
+rebuild-no-redundancy-help = 可以重建 raid10、raid5 和 raid6
+rebuild-onto-what = 有成员缺失，但没有指定新的成员
+rebuild-onto-what-help = 请用 `--onto` 指定新的成员
+rebuild-nothing-missing = 没有成员缺失
+rebuild-nothing-missing-help = 请在要重建的成员处写 missing；或去掉 `--onto`，重新写出校验或第二副本
+rebuild-onto-member = 它已经是该阵列的成员
+rebuild-onto-member-help = 请用 `--onto` 指定另一个文件或硬盘
+rebuild-too-small = 它有 { $have } 字节，而 { $array } 的每个成员提供 { $need }
+rebuild-too-small-help = 请加长文件（truncate -s），或换用更大的硬盘
+rebuild-failed-help = 要写的内容不完整：请修复或更换出错的成员，然后重新重建

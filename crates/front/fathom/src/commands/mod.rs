@@ -14,6 +14,7 @@ mod output;
 mod plan;
 mod predict;
 mod predicted;
+mod rebuild;
 mod reproduce;
 mod restore;
 mod run;
@@ -47,6 +48,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { name, toml, json } => studies::studies(name.as_deref(), *toml, *json),
         Command::Inspect(options) => inspect::inspect(options),
+        Command::Rebuild(options) => rebuild::rebuild(args, options),
         Command::Restore { list, json, interrupted } => restore::restore(args, *list, *json, *interrupted),
         Command::List { json } => lab::list(args, *json),
         Command::Show { run, details, json } => lab::show(args, run, *details, *json),

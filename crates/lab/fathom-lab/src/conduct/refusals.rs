@@ -22,16 +22,22 @@ pub fn refused_writes(
 ) -> Result<BTreeMap<TargetId, Refusal>, ConductError> {
     let permission = permission(options, lab)?;
     let mut refused = BTreeMap::new();
-    for target in plan.steps.iter().filter(|s| s.workload.mix.is_destructive()).flat_map(|s| &s.targets) {
+    for target in plan
+        .steps
+        .iter()
+        .filter(|s| s.workload.mix.is_destructive())
+        .flat_map(|s| &s.targets)
+        .flat_map(TargetId::opened)
+    {
         let path = Path::new(target.as_str());
         // In a directory a file is made; what is not there is made, or simulated.
-        if refused.contains_key(target) || path.is_dir() || !path.exists() {
+        if refused.contains_key(&target) || path.is_dir() || !path.exists() {
             continue;
         }
         let answer =
-            permission.with_permit(plan, target, begun, |permit| check_write_target(&Root::live(), path, permit));
+            permission.with_permit(plan, &target, begun, |permit| check_write_target(&Root::live(), path, permit));
         if let Err(refusal) = answer {
-            refused.insert(target.clone(), refusal);
+            refused.insert(target, refusal);
         }
     }
     Ok(refused)

@@ -1,0 +1,101 @@
+//! Arrays in user space from the command line: members are made and removed, judged one by one, refused by name, rebuilt.
+
+mod cli;
+
+use std::fs;
+
+use cli::{Place, warns};
+
+const MIB: u64 = 1 << 20;
+
+/// Members in the folder of the place.
+fn array(place: &Place, level: &str, names: &[&str]) -> String {
+    let name = |name: &&str| match *name {
+        "missing" => "missing".to_owned(),
+        other => place.file(other).display().to_string(),
+    };
+    format!("{level}:64k:{}", names.iter().map(name).collect::<Vec<_>>().join(","))
+}
+
+fn zeros(place: &Place, names: &[&str]) {
+    for name in names {
+        fs::write(place.file(name), vec![0; MIB as usize]).expect("room");
+    }
+}
+
+#[test]
+fn members_that_are_not_there_are_made_and_removed_again() {
+    let place = Place::new();
+    let target = array(&place, "raid5", &["a", "b", "c", "d"]);
+    let load = "--rw randwrite --bs 4k --iodepth 4 --engine psync --size 3m --set loops=1 --verify crc32c";
+    let step = place.json(&format!("io --target {target} {load}"), 0)["steps"][0].clone();
+    let array = &step["arrays"][0];
+    assert_eq!((array["writes"].as_u64(), step["ios"].as_u64()), (Some(768), Some(768)), "{array}");
+    assert_eq!(array["member_reads_for_writes"].as_u64(), Some(2 * 768));
+    let written: u64 = array["members"].as_array().expect("members").iter().filter_map(|m| m["writes"].as_u64()).sum();
+    assert_eq!(written, 2 * 768);
+    assert!(!warns(&step, "verify_failed") && !warns(&step, "diskstats_disagree"), "{}", step["warnings"]);
+    assert_eq!(place.listing().into_iter().map(|(name, _)| name).filter(|name| name.len() == 1).count(), 0);
+}
+
+#[test]
+fn what_is_wrong_with_an_array_is_said_and_nothing_is_made() {
+    let place = Place::new();
+    zeros(&place, &["a", "b", "c"]);
+    let before = place.listing();
+    let load = "--rw randwrite --bs 4k --size 1m --runtime 1";
+    for (target, said) in [
+        (array(&place, "raid5", &["a", "b"]), "needs 3 members"),
+        (array(&place, "raid7", &["a", "b", "c"]), "no array of level raid7"),
+        (array(&place, "raid5", &["a", "b", "a"]), "twice"),
+        (array(&place, "raid5", &["a", "b", "new"]), "some are there and others are not"),
+        (array(&place, "raid5", &["a", "missing", "missing"]), "cannot do without"),
+        (array(&place, "raid5", &["a", "b", "c"]).replace("64k", "48k"), "48k is no chunk"),
+    ] {
+        let ended = place.run(&format!("io --target {target} {load} --overwrite"));
+        assert_ne!(ended.code, Some(0), "{target}");
+        assert!(ended.err.contains(said) && ended.err.contains("help:"), "{target}: {}", ended.err);
+    }
+    assert_eq!(place.listing(), before);
+}
+
+#[test]
+fn each_member_is_judged_before_it_is_written() {
+    let place = Place::new();
+    zeros(&place, &["a", "b"]);
+    fs::write(place.file("c"), vec![7; MIB as usize]).expect("room");
+    let target = array(&place, "raid5", &["a", "b", "c"]);
+    let ended = place.run(&format!("io --target {target} --rw randwrite --bs 4k --size 1m --runtime 1"));
+    assert_ne!(ended.code, Some(0));
+    let shown = place.run(&format!("plan quick --target {target}"));
+    let of = |name: &str| {
+        let path = place.file(name).display().to_string();
+        shown.out.lines().find(|line| line.trim_start().starts_with(&path)).map(str::to_owned).unwrap_or_default()
+    };
+    assert!(of("c").contains("would be refused"), "{}", shown.out);
+    assert_eq!(fs::read(place.file("a")).expect("reads"), vec![0; MIB as usize], "no member was written");
+    assert_eq!(fs::read(place.file("c")).expect("reads"), vec![7; MIB as usize]);
+}
+
+#[test]
+fn a_missing_member_is_rebuilt_and_the_array_reads_the_same() {
+    let place = Place::new();
+    zeros(&place, &["a", "b", "c", "d"]);
+    let whole = array(&place, "raid6", &["a", "b", "c", "d"]);
+    let load = "--bs 4k --iodepth 8 --engine libaio --size 2m --set loops=1 --verify crc32c";
+    place.json(&format!("io --target {whole} --rw randwrite {load} --overwrite"), 0);
+    let old = fs::read(place.file("b")).expect("reads");
+    fs::remove_file(place.file("b")).expect("goes");
+    let degraded = array(&place, "raid6", &["a", "missing", "c", "d"]);
+    let step = place.json(&format!("io --target {degraded} --rw randread {load}"), 0)["steps"][0].clone();
+    assert!(step["arrays"][0]["degraded_reads"].as_u64().is_some_and(|reads| reads > 0), "{}", step["arrays"]);
+    assert!(!warns(&step, "verify_failed"));
+    zeros(&place, &["new"]);
+    let onto = place.file("new").display().to_string();
+    let ended = place.run(&format!("rebuild {degraded} --onto {onto} --overwrite"));
+    ended.expect(0, &[]);
+    assert!(ended.out.contains("Rebuilt the missing member"), "{}", ended.out);
+    assert!(fs::read(place.file("new")).expect("reads") == old);
+    let ended = place.run(&format!("rebuild {degraded}"));
+    assert!(ended.code != Some(0) && ended.err.contains("--onto"), "{}", ended.err);
+}
