@@ -99,3 +99,18 @@ fn a_missing_member_is_rebuilt_and_the_array_reads_the_same() {
     let ended = place.run(&format!("rebuild {degraded}"));
     assert!(ended.code != Some(0) && ended.err.contains("--onto"), "{}", ended.err);
 }
+
+#[test]
+fn a_job_that_fio_runs_has_no_arrays() {
+    let place = Place::new();
+    if std::process::Command::new("fio").arg("--version").output().is_err() {
+        return cli::skipped("fio is not installed");
+    }
+    zeros(&place, &["a", "b", "c"]);
+    let escaped = array(&place, "raid5", &["a", "b", "c"]).replace(':', "\\:");
+    let job = format!("[x]\nioengine=posixaio\nrw=randread\nbs=4k\nsize=1m\nfilename={escaped}\n");
+    fs::write(place.file("x.fio"), job).expect("a file");
+    let ended = place.run("run x.fio --with-fio");
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.err.contains("is an array in user space, and fio runs this job"), "{}", ended.err);
+}
