@@ -30,15 +30,19 @@ pub(crate) fn bindable_cpus(cpus: &[u32]) -> Vec<u32> {
     tried.unwrap_or_default()
 }
 
-/// Has the kernel send SIGINT to the program once the thread that starts it is gone (PR_SET_PDEATHSIG).
+/// Has the kernel send SIGINT to the program once the thread that starts it is gone (PR_SET_PDEATHSIG). Its writes to a pipe
+/// that nobody reads any more then fail: by SIGPIPE it would end before it has ended what it started itself.
 pub(crate) fn interrupt_with_parent(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     let ask = || {
-        // SAFETY: prctl takes no pointer here, and may be called between fork and exec.
-        let done = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGINT, 0, 0, 0) };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        // SAFETY: both take no pointer here, and may be called between fork and exec.
+        let is_done = unsafe {
+            libc::signal(libc::SIGPIPE, libc::SIG_IGN) != libc::SIG_ERR
+                && libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGINT, 0, 0, 0) == 0
+        };
+        if is_done { Ok(()) } else { Err(io::Error::last_os_error()) }
     };
-    // SAFETY: the closure makes one system call that is safe after fork, and allocates nothing.
+    // SAFETY: the closure makes two system calls that are safe after fork, and allocates nothing.
     unsafe { command.pre_exec(ask) };
 }
 
