@@ -89,6 +89,8 @@ fn recorded_times_are_kept_scaled_or_left_out() {
     };
     // Lower bounds hold on any host; how late a busy one is stands in its warning.
     assert!(runtime_s("") >= 0.199);
+    let shown = place.run("run r.fio").out;
+    assert!(shown.contains("IOPS of a replay of log (reads)"), "{shown}");
     assert!(runtime_s("replay_time_scale=50\n") >= 0.398);
     let at_once = runtime_s("replay_no_stall=1\n");
     assert!(at_once < 0.199, "{at_once} s without waits");

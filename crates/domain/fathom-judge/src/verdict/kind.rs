@@ -136,6 +136,9 @@ impl Kind {
         if let Some(job) = self.by_fio.as_ref().filter(|job| !job.is_on_targets) {
             return self.of_group(msg!("verdict-kind-by-fio", engine = job.engine.clone()));
         }
+        if let Some(trace) = self.order.replay.as_ref().and_then(|_| self.order.words()) {
+            return self.of_group(msg!("verdict-kind-replay", trace = trace, what = what));
+        }
         let block = Quantity::block(self.block_bytes.into());
         let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);
         let mut words = load_words(&self.order, self.durability, self.pacing);

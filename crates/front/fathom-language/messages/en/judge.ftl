@@ -9,6 +9,7 @@ verdict-nothing-measured = Nothing was measured: no step completed an I/O.
 # Kinds of load: 4k random reads.
 verdict-kind = { $block } { $order } { $what }
 verdict-kind-by-fio = { $engine } operations
+verdict-kind-replay = a { $trace } ({ $what })
 verdict-kind-of-group = { $kind } of { $group }
 verdict-reads = reads
 verdict-writes = writes

@@ -9,6 +9,7 @@ verdict-nothing-measured = 没有测到任何数据：没有步骤完成 I/O。
 # 负载的种类：4k 随机读。
 verdict-kind = { $block } { $order }{ $what }
 verdict-kind-by-fio = { $engine } 操作
+verdict-kind-replay = { $trace }（{ $what }）
 verdict-kind-of-group = { $group } 的 { $kind }
 verdict-reads = 读
 verdict-writes = 写
