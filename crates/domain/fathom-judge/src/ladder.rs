@@ -86,6 +86,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.pacing == b.pacing
         && a.drop_cache == b.drop_cache
         && a.spread == b.spread
+        && a.array_words() == b.array_words()
         && a.group == b.group
         && a.role.stream == b.role.stream
         && a.role.settings == b.role.settings
@@ -235,6 +236,20 @@ mod tests {
             assert!(found.iter().all(|ladder| ladder.points.len() == 1), "no ladder holds both: {found:?}");
         }
         assert!(!is_same_workload(&durable(fsync(1), WriteThrough::None), &durable(fsync(8), WriteThrough::None)));
+    }
+
+    #[test]
+    fn arrays_of_different_levels_and_a_file_alone_are_different_loads() {
+        let on = |index: u32, target: &str| {
+            let mut step = step(index, 1, 1 << index);
+            step.targets = vec![TargetId::new(target)];
+            samples::view(&step, 1e3, 100.0)
+        };
+        let names = ["/a", "raid5:64k:/a,/b,/c,/d", "raid6:64k:/a,/b,/c,/d", "raid5:64k:/a,/b,missing,/d"];
+        let views: Vec<StepView> = (0..).zip(names).map(|(index, name)| on(index, name)).collect();
+        let found = ladders(&views);
+        assert!(found.iter().all(|ladder| ladder.points.len() == 1), "no ladder holds two of them: {found:?}");
+        assert!(is_same_workload(&on(0, names[1]), &on(1, names[1])));
     }
 
     #[test]

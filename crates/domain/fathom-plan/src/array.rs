@@ -153,6 +153,18 @@ impl TargetId {
         ArrayTarget::parse(self.as_str())
     }
 
+    /// How an array stands in labels: `on raid5:64k x4`, `on raid6:64k x6 without 2`; `None` for other targets.
+    #[must_use]
+    pub fn array_words(&self) -> Option<String> {
+        let array = self.array()?.ok()?;
+        let (level, members) = (array.layout.level(), array.members.len());
+        let without = match array.missing().count() {
+            0 => String::new(),
+            missing => format!(" without {missing}"),
+        };
+        Some(format!("on {level}:{} x{members}{without}", array.chunk))
+    }
+
     /// What is opened for it: the members of an array that are there, else itself.
     #[must_use]
     pub fn opened(&self) -> Vec<TargetId> {
@@ -211,6 +223,9 @@ mod tests {
         assert_eq!(array.members(), [Some("/a".into()), None, Some("/c".into())]);
         assert!(array.missing().has(1) && array.missing().count() == 1);
         assert_eq!(TargetId::new("raid5:64k:/a,missing,/c").opened(), ["/a".into(), "/c".into()]);
+        let words = |name: &str| TargetId::new(name).array_words();
+        assert_eq!(words("raid5:64k:/a,missing,/c").as_deref(), Some("on raid5:64k x3 without 1"));
+        assert_eq!((words("raid10:1m:/a,/b").as_deref(), words("/a")), (Some("on raid10:1m x2"), None));
         let moved = array.renamed(|member| format!("/today{member}"));
         assert_eq!(moved.as_str(), "raid5:64k:/today/a,missing,/today/c");
     }

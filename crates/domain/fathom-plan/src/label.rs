@@ -13,7 +13,7 @@ use crate::durability::Durability;
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
-use crate::step::{EngineName, Mode, Pattern, Phase, Placement, RateProcess, Spread, Step};
+use crate::step::{EngineName, Mode, Pattern, Phase, Placement, RateProcess, Spread, Step, TargetId};
 
 /// What a word of a label speaks of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,7 +281,8 @@ fn with_rate(label: Label, step: &Step) -> Label {
 pub fn load_words_of(step: &Step) -> String {
     let words = load_words(&step.workload.order, step.workload.durability, step.load.pacing);
     let engine = step.role.by_fio.as_ref().map(|job| job.ioengine.clone());
-    engine.into_iter().chain(Some(words).filter(|w| !w.is_empty())).collect::<Vec<_>>().join(" ")
+    let on_array = step.targets.first().and_then(TargetId::array_words);
+    engine.into_iter().chain(Some(words).filter(|w| !w.is_empty())).chain(on_array).collect::<Vec<_>>().join(" ")
 }
 
 fn by_fio(job: &FioJob) -> Words {
@@ -381,11 +382,13 @@ fn operations(step: &Step) -> Words {
 
 /// The operations with what makes them durable and what holds them back: `write + fdatasync`, `read thinktime 2ms`.
 fn durable(operations: Words, step: &Step) -> Words {
-    match load_words(&IoOrder::default(), step.workload.durability, step.load.pacing) {
-        words if words.is_empty() => operations,
+    let words = load_words(&IoOrder::default(), step.workload.durability, step.load.pacing);
+    let on_array = step.targets.first().and_then(TargetId::array_words);
+    match [words, on_array.unwrap_or_default()].join(" ").trim() {
+        "" => operations,
         words => {
             let text = format!("{} {words}", operations.text);
-            Words::new(text, msg!("label-with", label = operations.message, what = Message::verbatim(words)))
+            Words::new(text, msg!("label-with", label = operations.message, what = Message::verbatim(words.to_owned())))
         }
     }
 }

@@ -114,3 +114,35 @@ fn a_job_that_fio_runs_has_no_arrays() {
     assert_ne!(ended.code, Some(0));
     assert!(ended.err.contains("is an array in user space, and fio runs this job"), "{}", ended.err);
 }
+
+#[test]
+fn levels_of_one_run_are_told_apart_and_not_taken_for_one_ladder() {
+    let place = Place::new();
+    let names = ["a", "b", "c", "d"];
+    let of = |level: &str| array(&place, level, &names).replace(':', "\\:");
+    let section = |name: &str, file: &str| format!("[{name}]\nstonewall\nfilename={file}\n");
+    let job = format!(
+        "[global]\nioengine=libaio\niodepth=4\nbs=4k\nrw=randwrite\nsize=1m\n{}{}{}",
+        section("five", &of("raid5")),
+        section("six", &of("raid6")),
+        section("ten", &of("raid10")),
+    );
+    fs::write(place.file("levels.fio"), job).expect("written");
+    let document = place.json("run levels.fio", 0);
+    let labels: Vec<&str> =
+        document["steps"].as_array().expect("steps").iter().filter_map(|s| s["label"].as_str()).collect();
+    assert_eq!(labels, ["raid5", "raid6", "raid10"].map(|level| format!("4k random write on {level}:64k x4 T1 QD4")));
+    let cost = |at: usize| {
+        let array = &document["steps"][at]["arrays"][0];
+        let members = array["members"].as_array().expect("members").iter();
+        let writes: u64 = members.filter_map(|m| m["writes"].as_u64()).sum();
+        (array["member_reads_for_writes"].as_u64().expect("a count") / 256, writes / 256)
+    };
+    // RAID 6 of four has one other column: to read that is cheaper than the old data and both old parities.
+    assert_eq!([cost(0), cost(1), cost(2)], [(2, 2), (1, 3), (0, 2)]);
+    let ladders = document["ladders"].as_array().expect("ladders");
+    assert!(
+        ladders.iter().all(|ladder| ladder["points"].as_array().is_none_or(|points| points.len() == 1)),
+        "{ladders:?}"
+    );
+}

@@ -1,7 +1,9 @@
 //! One step with its judged figures.
 
 use fathom_message::Message;
-use fathom_plan::{Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread};
+use fathom_plan::{
+    Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread, TargetId,
+};
 use fathom_record::{
     ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord,
     VerifyReport, Warning,
@@ -219,6 +221,13 @@ impl StepView {
     #[must_use]
     pub fn is_unsteady(&self) -> bool {
         self.steady.as_ref().is_some_and(|s| !s.reached && s.why != Some(WhyUnsteady::Inconclusive))
+    }
+
+    /// The array in user space that it was on, in the words of its label; `None` for other targets. What loads do there is
+    /// of its own kind, whatever it is.
+    #[must_use]
+    pub fn array_words(&self) -> Option<String> {
+        TargetId::new(self.targets.first()?.as_str()).array_words()
     }
 
     /// Whether it ran in virtual time: nothing was measured.

@@ -35,6 +35,8 @@ pub(super) struct Kind {
     order: IoOrder,
     pacing: Pacing,
     by_fio: Option<ByFio>,
+    /// As it stands in labels.
+    array: Option<String>,
     group: Option<String>,
 }
 
@@ -68,6 +70,7 @@ impl Kind {
                 .by_fio
                 .as_ref()
                 .map(|job| ByFio { engine: job.ioengine.clone(), is_on_targets: job.place.is_on_targets() }),
+            array: step.array_words(),
             group: None,
         }
     }
@@ -83,6 +86,7 @@ impl Kind {
             order: IoOrder::default(),
             pacing: Pacing::default(),
             by_fio: None,
+            array: None,
             group: None,
         }
     }
@@ -144,6 +148,9 @@ impl Kind {
         let mut words = load_words(&self.order, self.durability, self.pacing);
         if let Some(job) = &self.by_fio {
             words = format!("{} {words}", job.engine).trim_end().to_owned();
+        }
+        if let Some(array) = &self.array {
+            words = format!("{words} {array}").trim_start().to_owned();
         }
         self.of_group(match words.is_empty() {
             false => msg!("label-with", label = kind, what = words),

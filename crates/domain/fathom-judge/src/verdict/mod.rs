@@ -1,5 +1,6 @@
 //! The answer first: from the judged steps to one or two sentences with their evidence, one file per study.
 
+mod arrays;
 mod baseline;
 mod brief;
 mod caveats;

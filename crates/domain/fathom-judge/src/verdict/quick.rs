@@ -6,12 +6,13 @@
 use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_model::LimitName;
 
-use super::brief::{brief, gives, next, row, rows_of};
+use super::arrays::MemberCeiling;
+use super::brief::{brief, gives, next, rate_cell, row, rows_of};
 use super::caveats::limit;
 use super::kind::{Kind, Loads, sorted};
 use super::parts::{
-    cost, figure, is_bandwidth, is_held, load, mean, measured, nothing_measured, p50, p99, per_core, per_core_figure,
-    rate, rate_of, sentences, verdict,
+    cost, depth_or_rate, figure, is_bandwidth, is_held, load, mean, measured, nothing_measured, p50, p99, per_core,
+    per_core_figure, rate, rate_of, sentences, verdict,
 };
 use super::plateau::Most;
 use crate::document::{BriefRow, Figure, LatencyView, StepView, Verdict};
@@ -27,16 +28,39 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let mut evidence: Vec<Message> = kinds.iter().map(best_of).collect();
     evidence.extend(kinds.iter().filter(|k| !is_of_bandwidth(k)).filter_map(one_at_a_time));
     evidence.extend(cpu_cost(main.best()));
+    let measured_steps = measured(steps);
+    let ceilings: Vec<MemberCeiling<'_>> =
+        measured_steps.iter().filter_map(|step| MemberCeiling::of(step, &measured_steps)).collect();
+    evidence.extend(ceilings.iter().map(MemberCeiling::sentence));
     // A load alone has its figures in the headline: the table has those that stand beside them.
-    let rows = match &measured(steps)[..] {
+    let rows = match &measured_steps[..] {
         [only] => beside(only),
-        _ => rows_of(&kinds),
+        _ if ceilings.is_empty() => rows_of(&kinds),
+        _ => kinds.iter().flat_map(|kind| of_kind(kind, &ceilings)).collect(),
     };
+    let mut figures = figures(&kinds);
+    figures.extend(ceilings.iter().map(MemberCeiling::figure));
     let brief = brief(gives(main), rows, next(main.best(), steps, run));
     vec![Verdict {
         would_help: kinds.iter().filter_map(would_help).collect(),
-        ..verdict(question, brief, answer(main, &kinds), evidence, figures(&kinds), steps)
+        ..verdict(question, brief, answer(main, &kinds), evidence, figures, steps)
     }]
+}
+
+/// The row of a kind of load: of an array what it gives of what its members allow, which says more than a limit.
+fn of_kind(kind: &Loads<'_>, ceilings: &[MemberCeiling<'_>]) -> Vec<BriefRow> {
+    let best = kind.best();
+    match ceilings.iter().find(|ceiling| ceiling.is_of(best)) {
+        None => rows_of(std::slice::from_ref(kind)),
+        Some(ceiling) => {
+            let share = ceiling.share().with_ci95(None);
+            let share = match ceiling.is_exceeded() {
+                true => msg!("brief-cell-above-members", share = share),
+                false => msg!("brief-cell-of-members", share = share),
+            };
+            vec![row(kind.name(), [rate_cell(rate(best)), depth_or_rate(best), share])]
+        }
+    }
 }
 
 /// What one step is told by besides its rate: latency, CPU, and syncs or throughput.

@@ -558,3 +558,11 @@ commit-etcd-undecided = Whether etcd's rule (p99 of fdatasync below 10 ms) is ke
 commit-figure-one = commits by one writer
 commit-figure-p99 = p99 of fdatasync
 commit-figure-most = most commits
+
+# Arrays against their members
+verdict-array-ceiling = { $kind }: { $rate-figure }{ $rate-pm }, { $share } of the { $ceiling }{ $ceiling-pm } that the members allow by their own rates: { $reads } member reads and { $writes } member writes for each I/O.
+verdict-array-bare = { $said } By the number of member I/Os alone it would be { $bare }.
+verdict-figure-array-share = { $kind }: share of what the members allow
+brief-cell-of-members = { $share } of its members
+brief-cell-above-members = { $share } of its members alone
+verdict-array-exceeded = { $said } That is more than they gave alone, where they were not at their limit: give them more threads or a deeper queue.

@@ -519,3 +519,11 @@ commit-etcd-undecided = 是否符合 etcd 的要求（fdatasync 的 p99 低于 1
 commit-figure-one = 单个写入者的提交
 commit-figure-p99 = fdatasync 的 p99
 commit-figure-most = 最多提交
+
+# 阵列与其成员相比
+verdict-array-ceiling = { $kind }：{ $rate-figure }{ $rate-pm }，为成员自身速率所允许的 { $ceiling }{ $ceiling-pm } 的 { $share }：每个 I/O 需 { $reads } 次成员读和 { $writes } 次成员写。
+verdict-array-bare = { $said }仅按成员 I/O 次数计则为 { $bare }。
+verdict-figure-array-share = { $kind }：占成员所允许的份额
+brief-cell-of-members = 成员的 { $share }
+brief-cell-above-members = 成员单独时的 { $share }
+verdict-array-exceeded = { $said }这超过成员单独时的速率，当时它们未达极限：请给它们更多线程或更深的队列。

@@ -1,0 +1,235 @@
+//! What an array gives against what its members, measured beside it in the same run, allow.
+//!
+//! An I/O of the load costs the members r reads and w writes, which the array counted. Members that give X reads or Y writes
+//! a second, all of them at once, are busy for r / X + w / Y seconds with it (operational laws: service demands add up), so
+//! that the array cannot give more than the inverse.
+
+use fathom_message::{Message, Quantity, msg};
+use fathom_plan::TargetId;
+use fathom_record::ArrayRecord;
+
+use super::kind::Kind;
+use super::parts::{figure, iops, is_held};
+use crate::document::{Figure, StepView};
+use crate::sentences::counted;
+
+/// The members' I/Os are those that were measured alone when their mean size is off by no more than this share.
+const SIZE_MARGIN: f64 = 0.01;
+
+/// The most that the members of an array's step allow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct MemberCeiling<'a> {
+    step: &'a StepView,
+    /// Member I/Os for one I/O of the load.
+    reads: f64,
+    writes: f64,
+    iops: f64,
+    /// Relative half width of its 95 % interval; `None` where a figure that it takes has none.
+    half: Option<f64>,
+    /// The same by the number of member I/Os alone, as if a read took as long as a write.
+    bare_iops: Option<f64>,
+}
+
+impl<'a> MemberCeiling<'a> {
+    /// Of an array's step; `None` for other steps, degraded arrays, and where the members were not measured all at once
+    /// with such I/Os.
+    pub(super) fn of(step: &'a StepView, measured: &[&StepView]) -> Option<MemberCeiling<'a>> {
+        let [array] = &step.arrays[..] else { return None };
+        if array.is_degraded() || !is_held(step) {
+            return None;
+        }
+        let total = (array.reads + array.writes) as f64;
+        let (member_reads, member_writes) = (array.members.iter().map(|m| m.reads).sum::<u64>(), array.member_writes());
+        if total == 0.0 || !are_of_size(array, step.block_size_bytes) {
+            return None;
+        }
+        let (reads, writes) = (member_reads as f64 / total, member_writes as f64 / total);
+        let members = |read_pct: u8| {
+            let alone = measured.iter().filter(|other| are_members(other, step, array) && other.read_pct == read_pct);
+            alone.copied().max_by(|a, b| a.iops.total_cmp(&b.iops))
+        };
+        let (of_reads, of_writes) = (members(100), members(0));
+        // Seconds that one I/O of the load takes of all members together.
+        let part = |count: f64, alone: Option<&StepView>| match (count > 0.0, alone) {
+            (false, _) => Some((0.0, Some(0.0))),
+            (true, Some(alone)) => {
+                let s = count / alone.iops;
+                let half = alone.iops_ci95.map(|[low, high]| (high - low) / 2.0 / alone.iops * s);
+                Some((s, half))
+            }
+            (true, None) => None,
+        };
+        let ((reads_s, reads_half), (writes_s, writes_half)) = (part(reads, of_reads)?, part(writes, of_writes)?);
+        let s = reads_s + writes_s;
+        Some(MemberCeiling {
+            step,
+            reads,
+            writes,
+            iops: 1.0 / s,
+            half: reads_half.zip(writes_half).map(|(a, b)| a.hypot(b) / s),
+            bare_iops: of_writes.filter(|_| writes > 0.0).map(|alone| alone.iops / (reads + writes)),
+        })
+    }
+
+    /// Whether it is the ceiling of that step.
+    pub(super) fn is_of(&self, step: &StepView) -> bool {
+        self.step.index == step.index
+    }
+
+    /// Achieved over ceiling, in percent.
+    pub(super) fn share(&self) -> Quantity {
+        let share = self.step.iops / self.iops;
+        let half = |[low, high]: [f64; 2]| (high - low) / 2.0 / self.step.iops;
+        let ci95 = self.step.iops_ci95.map(half).zip(self.half).map(|(a, b)| a.hypot(b) * share);
+        Quantity::pct(100.0 * share).with_ci95(ci95.map(|half| [100.0 * (share - half), 100.0 * (share + half)]))
+    }
+
+    /// Whether the array gave more by more than both intervals: the members were not at their limit when they were alone.
+    pub(super) fn is_exceeded(&self) -> bool {
+        let share = self.share();
+        share.ci95.map_or(share.value, |[low, _]| low) > 100.0
+    }
+
+    /// The ceiling, I/Os of the load per second.
+    pub(super) fn iops(&self) -> Quantity {
+        let half = self.half.map(|half| half * self.iops);
+        Quantity::iops(self.iops).with_ci95(half.map(|half| [self.iops - half, self.iops + half]))
+    }
+
+    /// In a sentence.
+    pub(super) fn sentence(&self) -> Message {
+        let kind = Kind::of(self.step).message();
+        let (rate, ceiling, share) = (iops(self.step), self.iops(), self.share());
+        let (reads, writes) = (counted(self.reads), counted(self.writes));
+        let said = msg!(
+            "verdict-array-ceiling",
+            kind = kind,
+            rate = rate,
+            share = share,
+            ceiling = ceiling,
+            reads = reads,
+            writes = writes
+        );
+        match self.bare_iops {
+            _ if self.is_exceeded() => msg!("verdict-array-exceeded", said = said),
+            None => said,
+            Some(bare) => msg!("verdict-array-bare", said = said, bare = Quantity::iops(bare)),
+        }
+    }
+
+    /// The share as a headline figure.
+    pub(super) fn figure(&self) -> Figure {
+        let kind = Kind::of(self.step).message();
+        figure(msg!("verdict-figure-array-share", kind = kind), self.share(), self.step)
+    }
+}
+
+/// Whether a step is the members of an array, all at once, doing such I/Os without it.
+fn are_members(other: &StepView, step: &StepView, array: &ArrayRecord) -> bool {
+    let names = || array.members.iter().filter_map(|m| m.target.as_ref()).map(TargetId::as_str);
+    other.arrays.is_empty()
+        && other.targets.len() == array.members.len()
+        && names().all(|name| other.targets.iter().any(|target| target == name))
+        && (other.block_size_bytes, other.direct, other.engine) == (step.block_size_bytes, step.direct, step.engine)
+        && (other.pattern, &other.order, other.durability) == (step.pattern, &step.order, step.durability)
+        && other.trim.is_none()
+        && other.rate_iops.is_none()
+        && other.iops > 0.0
+}
+
+/// Whether the members' I/Os are as long as those of the load: a large block is cut at chunks.
+fn are_of_size(array: &ArrayRecord, block_bytes: u32) -> bool {
+    let block = f64::from(block_bytes);
+    let is_of = |bytes: u64, ios: u64| ios == 0 || (bytes as f64 / ios as f64 / block - 1.0).abs() <= SIZE_MARGIN;
+    let sum = |of: fn(&fathom_record::ArrayMember) -> u64| array.members.iter().map(of).sum::<u64>();
+    is_of(sum(|m| m.read_bytes), sum(|m| m.reads)) && is_of(sum(|m| m.written_bytes), sum(|m| m.writes))
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_plan::{OpMix, Step};
+    use fathom_record::ArrayMember;
+
+    use super::*;
+    use crate::samples;
+
+    const MEMBERS: [&str; 4] = ["/a", "/b", "/c", "/d"];
+
+    fn step(index: u32, targets: &[&str], mix: OpMix, iops: f64) -> StepView {
+        let mut step: Step = samples::step();
+        step.index = index;
+        step.targets = targets.iter().map(|name| TargetId::new(*name)).collect();
+        step.workload.mix = mix;
+        samples::view(&step, iops, 100.0)
+    }
+
+    /// 1000 writes of 4k on RAID 5 with two member reads and two member writes each.
+    fn raid5(iops: f64) -> StepView {
+        let mut view = step(9, &["raid5:64k:/a,/b,/c,/d"], OpMix::WRITE, iops);
+        let member = |name: &str| ArrayMember {
+            target: Some(name.into()),
+            reads: 500,
+            writes: 500,
+            read_bytes: 500 * 4096,
+            written_bytes: 500 * 4096,
+            failed_errno: None,
+        };
+        view.arrays = vec![ArrayRecord {
+            target: "raid5:64k:/a,/b,/c,/d".into(),
+            reads: 0,
+            writes: 1000,
+            degraded_reads: 0,
+            member_reads_for_writes: 2000,
+            full_stripe_writes: 0,
+            reconstruct_writes: 0,
+            modify_writes: 1000,
+            recover_writes: 0,
+            members: MEMBERS.iter().map(|name| member(name)).collect(),
+        }];
+        view
+    }
+
+    #[test]
+    fn the_ceiling_of_small_writes_is_what_the_device_time_of_the_members_leaves() {
+        let (reads, writes) = (step(0, &MEMBERS, OpMix::READ, 400e3), step(1, &MEMBERS, OpMix::WRITE, 100e3));
+        let array = raid5(30e3);
+        let measured = [&reads, &writes, &array];
+        let found = MemberCeiling::of(&array, &measured).expect("a ceiling");
+        // 2 / 400k + 2 / 100k = 25 us of all members for each write.
+        assert!((found.iops - 40e3).abs() < 1e-6, "{found:?}");
+        assert_eq!(found.bare_iops, Some(25e3));
+        assert!((found.share().value - 75.0).abs() < 1e-9);
+        assert!(found.share().ci95.is_some_and(|[low, high]| low < 75.0 && high > 75.0));
+        assert!(MemberCeiling::of(&reads, &measured).is_none(), "no array");
+        let said = samples::words([&found.sentence()]).remove(0);
+        assert!(said.contains("75") && said.contains("40.0k") && said.contains("25.0k"), "{said}");
+    }
+
+    #[test]
+    fn a_ceiling_that_is_exceeded_is_said_to_be_none() {
+        let (reads, writes) = (step(0, &MEMBERS, OpMix::READ, 400e3), step(1, &MEMBERS, OpMix::WRITE, 100e3));
+        let array = raid5(60e3);
+        let found = MemberCeiling::of(&array, &[&reads, &writes, &array]).expect("a figure");
+        assert!(found.is_exceeded());
+        let said = samples::words([&found.sentence()]).remove(0);
+        assert!(said.contains("not at their limit"), "{said}");
+    }
+
+    #[test]
+    fn without_the_same_members_and_the_same_ios_there_is_no_ceiling() {
+        let (reads, writes) = (step(0, &MEMBERS, OpMix::READ, 400e3), step(1, &MEMBERS, OpMix::WRITE, 100e3));
+        let array = raid5(30e3);
+        let one = step(2, &["/a"], OpMix::READ, 100e3);
+        assert!(MemberCeiling::of(&array, &[&writes, &array]).is_none(), "its reads were not measured");
+        assert!(MemberCeiling::of(&array, &[&one, &writes, &array]).is_none(), "one member is not all");
+        let mut larger = reads.clone();
+        larger.block_size_bytes = 65536;
+        assert!(MemberCeiling::of(&array, &[&larger, &writes, &array]).is_none(), "other blocks");
+        let mut degraded = array.clone();
+        degraded.arrays[0].members[2].target = None;
+        assert!(MemberCeiling::of(&degraded, &[&reads, &writes, &degraded]).is_none(), "degraded");
+        let mut cut = array;
+        cut.arrays[0].members.iter_mut().for_each(|m| m.written_bytes *= 2);
+        assert!(MemberCeiling::of(&cut, &[&reads, &writes, &cut]).is_none(), "member I/Os of another size");
+    }
+}
