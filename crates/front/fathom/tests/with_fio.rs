@@ -140,12 +140,12 @@ fn what_fio_says_of_an_error_is_what_is_said() {
         return skipped("fio is absent");
     }
     let mut place = Place::new();
-    let job = "[a]\nioengine=posixaio\nrw=read\nsize=1m\nno_such_word=1\n";
+    let job = "[a]\nioengine=posixaio\nrw=read\nsize=1m\ncpuload=150\n";
     fs::write(place.file("job.fio"), job).expect("written");
     let run = place.run("run job.fio --with-fio");
     assert_ne!(run.code, Some(0));
     let all = format!("{}{}", run.out, run.err);
-    assert!(all.contains("no_such_word"), "{all}");
+    assert!(all.contains("cpuload"), "{all}");
     place.path = Some(place.work());
     let gone = place.run("run job.fio --with-fio");
     let all = format!("{}{}", gone.out, gone.err);

@@ -56,7 +56,8 @@ impl Workplace {
             sections: Vec::new(),
         };
         // Percentiles from the slot's begin, as Fathom's own: fio has them only where they are asked for.
-        let mut text = "[global]\nlat_percentiles=1\n".to_owned();
+        // Of a verify that is stopped it would leave a file where it was called.
+        let mut text = "[global]\nlat_percentiles=1\nverify_state_save=0\n".to_owned();
         for (number, step) in steps.iter().enumerate() {
             let Some(job) = &step.role.by_fio else { continue };
             let section = format!("s{number}");
@@ -213,6 +214,7 @@ mod tests {
         let folder = job.lines().find_map(|line| line.strip_prefix("directory=")).expect("a folder");
         assert_eq!(fs::read_to_string(Path::new(folder).join("t0")).expect("the link"), "as opened");
         assert!(job.contains("filename=t0") && job.contains("ioengine=posixaio"), "{job}");
+        assert!(job.contains("verify_state_save=0"), "a verify that is stopped would leave a file: {job}");
         assert_eq!(place.replaced(), None);
         fs::remove_file(Path::new(folder).join("t0")).expect("removed");
         fs::write(Path::new(folder).join("t0"), "fio's own").expect("replaced");

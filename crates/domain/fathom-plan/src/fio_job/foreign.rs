@@ -3,17 +3,18 @@
 use fathom_message::{Arg, Join, Message, msg};
 
 use super::ini::{Entry, Source};
-use super::keys::canonical;
+use super::keys::{self, canonical};
 use super::units::fio_bytes;
 use super::{Job, Keys, job};
 use crate::by_fio::{FioJob, FioPlace};
 use crate::error::SourceError;
+use crate::knobs::{push_note, unknown_key};
 use crate::label::set_label;
 use crate::role::LabelPart;
 use crate::step::{EngineName, OpMix, Step, TargetId};
 
 /// Engines that read and write the files of the job.
-const ON_FILES: [&str; 15] = [
+const ON_FILES: [&str; 14] = [
     "sync",
     "psync",
     "vsync",
@@ -26,7 +27,6 @@ const ON_FILES: [&str; 15] = [
     "io_uring_cmd",
     "splice",
     "libpmem",
-    "libblkio",
     "falloc",
     "ftruncate",
 ];
@@ -46,17 +46,99 @@ const FILES_MAX: usize = 4_096;
 /// Keys that make fio run programs, change settings of the host, or open files that no other key names. Each with the
 /// message that says which.
 fn danger(key: &str, value: Option<&str>) -> Option<Message> {
+    let is_on = !matches!(value, Some("0"));
     match key {
         "exec_prerun" | "exec_postrun" => Some(msg!("fio-by-fio-program")),
         "ioscheduler" | "cgroup" | "cgroup_weight" | "allow_mounted_write" => Some(msg!("fio-by-fio-setting")),
-        "opendir" | "filename_format" | "read_iolog" | "merge_blktrace_file" | "unlink_each_loop" | "donorname" => {
+        "opendir"
+        | "filename_format"
+        | "read_iolog"
+        | "write_iolog"
+        | "merge_blktrace_file"
+        | "donorname"
+        | "profile" => Some(msg!("fio-by-fio-other-files")),
+        "fill_device" | "unlink_each_loop" | "verify_dump" | "error_dump" | "verify_state_save"
+        | "verify_state_load"
+            if is_on =>
+        {
             Some(msg!("fio-by-fio-other-files"))
         }
-        "fill_device" if !matches!(value, Some("0")) => Some(msg!("fio-by-fio-other-files")),
+        // It removes whatever has the name of its socket.
+        "protocol" | "proto" if value == Some("unix") => Some(msg!("fio-by-fio-other-files")),
         "mem" | "iomem" if value.is_some_and(|v| v.contains([':', '/'])) => Some(msg!("fio-by-fio-other-files")),
         _ => None,
     }
 }
+
+/// Keys of single engines and of newer fios, beside those that [`keys`] knows: none of them names a file. What stands in
+/// neither list is not given to fio, since nothing is known of what it would touch.
+const OF_ENGINES: [&str; 57] = [
+    // cpuio
+    "cpuload",
+    "cpuchunks",
+    "cpumode",
+    "exit_on_io_done",
+    // net, netsplice, rdma
+    "hostname",
+    "port",
+    "protocol",
+    "proto",
+    "interface",
+    "ttl",
+    "nodelay",
+    "listen",
+    "pingpong",
+    "window_size",
+    "mss",
+    "bindname",
+    "verb",
+    // rbd, rados, gfapi, nbd, libiscsi, nfs, http
+    "clustername",
+    "rbdname",
+    "clientname",
+    "pool",
+    "busy_poll",
+    "touch_objects",
+    "volume",
+    "brick",
+    "uri",
+    "nfs_url",
+    "http_verbose",
+    "https",
+    "http_host",
+    "http_user",
+    "http_pass",
+    "http_mode",
+    "http_s3_key",
+    "http_s3_keyid",
+    "http_s3_region",
+    "http_s3_security_token",
+    "http_s3_storage_class",
+    "http_swift_auth_token",
+    // libaio, io_uring, io_uring_cmd
+    "cmdprio",
+    "cmdprio_class",
+    "cmdprio_hint",
+    "cmdprio_percentage",
+    "fdp",
+    "fdp_pli",
+    "fdp_pli_select",
+    "pi_act",
+    "pi_chk",
+    "apptag",
+    "apptag_mask",
+    "write_mode",
+    "verify_mode",
+    "num_range",
+    "sprandom",
+    "spr_num_regions",
+    "spr_op",
+    // filestat
+    "stat_type",
+];
+
+/// Keys by which fio writes files of its own beside those of the load; the record holds what they would.
+const LOGS: [&str; 4] = ["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"];
 
 /// Keys that name the job's files or order the jobs: said by what the step is and where it stands.
 const SAID_ELSEWHERE: [&str; 12] = [
@@ -130,6 +212,13 @@ pub(super) fn step(
     job_files: &mut Vec<TargetId>,
 ) -> Result<Step, SourceError> {
     for (key, entry) in &of.keys {
+        if keys::treatment(key).is_none() && !OF_ENGINES.contains(key) {
+            let words = keys::all_words().chain(OF_ENGINES);
+            return Err(source.knob_error(&unknown_key(&entry.key, words), entry.key_span.clone()));
+        }
+        if LOGS.contains(key) {
+            push_note(notes, msg!("what-and-why", what = &entry.key, why = msg!("fio-logs")));
+        }
         if let Some(why) = danger(key, entry.value.as_deref()) {
             let message = msg!("fio-by-fio-refused", key = (*key).to_owned(), why = why);
             return Err(source.error(entry.key_span.clone(), message, Some(msg!("fio-by-fio-refused-help"))));
@@ -178,7 +267,7 @@ pub(super) fn step(
         step.workload.mix = OpMix::WRITE;
     }
     step.engine.name = EngineName::Fio;
-    let said = |key: &str| SAID_ELSEWHERE.contains(&canonical(key));
+    let said = |key: &str| SAID_ELSEWHERE.contains(&canonical(key)) || LOGS.contains(&canonical(key));
     // In the user's words: fio tells some keys apart that are one knob here.
     let lines = of.keys.iter().filter(|(key, _)| !said(key)).map(|(_, entry)| match &entry.value {
         Some(value) => format!("{}={value}", entry.key),

@@ -51,6 +51,14 @@ fn fio_is_given_the_keys_but_for_those_that_name_files_or_order_jobs() {
 }
 
 #[test]
+fn fio_writes_no_logs_beside_the_record() {
+    let plan = by_fio("[a]\nioengine=posixaio\nrw=read\nsize=1m\nfilename=f\nwrite_lat_log=/etc/x\nlog_avg_msec=500\n");
+    let job = plan.steps[0].role.by_fio.as_ref().expect("a job of fio's");
+    assert_eq!(job.lines, ["ioengine=posixaio", "log_avg_msec=500", "rw=read", "size=1m"]);
+    assert!(lines(&plan.notes).contains("write_lat_log"), "{}", lines(&plan.notes));
+}
+
+#[test]
 fn what_fio_would_touch_beyond_the_named_files_is_refused_by_its_line() {
     for (line, said) in [
         ("exec_prerun=rm -rf /", "it runs a program"),
@@ -59,6 +67,14 @@ fn what_fio_would_touch_beyond_the_named_files_is_refused_by_its_line() {
         ("read_iolog=trace", "files that nothing here can guard"),
         ("iomem=mmap:/dev/sda", "files that nothing here can guard"),
         ("ioengine=exec", "is not known"),
+        ("ioengine=libblkio", "is not known"),
+        ("libblkio_path=/dev/sda", "unknown key"),
+        ("no_such_word=1", "unknown key"),
+        ("write_iolog=/etc/passwd", "files that nothing here can guard"),
+        ("verify_dump=1", "files that nothing here can guard"),
+        ("verify_state_save=1", "files that nothing here can guard"),
+        ("profile=tiobench", "files that nothing here can guard"),
+        ("protocol=unix", "files that nothing here can guard"),
         ("ioengine=external:/tmp/e.so", "is not known"),
         ("unlink_each_loop=1", "files that nothing here can guard"),
     ] {
