@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ const AFTER_RAMP: Duration = Duration::from_millis(500);
 /// After its time, and after it was asked to end, fio has this long.
 const GRACE: Duration = Duration::from_secs(60);
 const STOP_GRACE: Duration = Duration::from_secs(10);
+/// What fio printed before its end is read this long after it at most.
+const REST: Duration = Duration::from_secs(1);
 /// Engines that use the processor or its memory, and do no I/O.
 const BURNERS: [&str; 2] = ["cpuio", "page_fault"];
 /// Lines of fio's own messages that an error repeats.
@@ -149,7 +151,8 @@ impl Watched<'_> {
         if self.warm_up.is_zero() {
             self.begin_sampling()?;
         }
-        let mut child = call.spawn().map_err(CallError::Io)?;
+        let mut running = Running(call.spawn().map_err(CallError::Io)?);
+        let child = &mut running.0;
         self.sampler.follow(child.id());
         let stdout = read_all(child.stdout.take());
         let stderr = read_all(child.stderr.take());
@@ -178,10 +181,10 @@ impl Watched<'_> {
             is_stopped |= control.stopped();
             match stop_asked {
                 None if is_stopped || is_late => {
-                    interrupt(&child);
+                    interrupt(child);
                     stop_asked = Some(Instant::now());
                 }
-                Some(asked) if asked.elapsed() > STOP_GRACE => kill_with_children(&mut child),
+                Some(asked) if asked.elapsed() > STOP_GRACE => kill_with_children(child),
                 _ => {}
             }
         };
@@ -189,10 +192,10 @@ impl Watched<'_> {
             true => Some(self.sampler.finish(1).map_err(CallError::Probe)?),
             false => None,
         };
-        for text in &stdout {
+        for text in rest_of(&stdout) {
             self.take(&text, begun.elapsed(), control);
         }
-        let stderr: String = stderr.iter().collect();
+        let stderr: String = rest_of(&stderr).collect();
         Ok((self, Ended { status, is_stopped, is_late, stderr, host }))
     }
 
@@ -304,6 +307,23 @@ fn quantity_s(ns: u64) -> fathom_message::Quantity {
     fathom_message::Quantity::new(ns as f64, fathom_message::Unit::Ns)
 }
 
+/// fio while it runs: whatever ends the watch ends it, with the jobs that it started.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            kill_with_children(&mut self.0);
+            let _ended = self.0.wait();
+        }
+    }
+}
+
+/// What is left in a pipe whose program has ended: a child that it lost may hold the pipe open for as long as it likes.
+fn rest_of(texts: &Receiver<String>) -> impl Iterator<Item = String> + '_ {
+    std::iter::from_fn(|| texts.recv_timeout(REST).ok())
+}
+
 /// What a pipe gives, as it comes, from a thread of its own: a full pipe would hold fio up.
 fn read_all(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (to_here, texts) = channel();
@@ -331,4 +351,32 @@ fn read_all(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
         });
     }
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watch_that_ends_with_an_error_leaves_no_program_behind() {
+        let mut call = Command::new("sh");
+        call.args(["-c", "sleep 100 & wait"]).stdout(Stdio::piped());
+        let mut running = Running(call.spawn().expect("sh starts"));
+        let texts = read_all(running.0.stdout.take());
+        drop(running);
+        // The pipe ends when the last of them is gone.
+        assert_eq!(texts.recv_timeout(Duration::from_secs(30)), Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn a_lost_child_that_holds_the_pipe_does_not_hold_up_the_result() {
+        let mut call = Command::new("sh");
+        call.args(["-c", "echo said; sleep 30 &"]).stdout(Stdio::piped());
+        let mut child = call.spawn().expect("sh starts");
+        let texts = read_all(child.stdout.take());
+        assert!(child.wait().expect("ended").success());
+        let begun = Instant::now();
+        assert_eq!(rest_of(&texts).collect::<String>(), "said\n");
+        assert!(begun.elapsed() < Duration::from_secs(20), "it waited for the child");
+    }
 }
