@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 
+use fathom_raid::Level;
+
 use crate::drive::{DOWN, UP, wire_of};
 use crate::load::{READ, TRIM, WRITE};
-use crate::machine::{Array, ArrayController, Level};
+use crate::machine::{Array, ArrayController};
 use crate::pipe::{PartWork, Pipe, transfer_ps};
 use crate::world::{Io, NONE, Stage, World};
 
@@ -103,7 +105,7 @@ impl ArrayState {
             Level::Raid0 => ((chunk % n) as usize, chunk / n * size + within),
             Level::Raid10 => ((chunk % (n / 2) * 2) as usize, chunk / (n / 2) * size + within),
             Level::Raid5 | Level::Raid6 => {
-                let data = n - self.spec.level.redundant(n as usize) as u64;
+                let data = self.spec.data_members() as u64;
                 let stripe = chunk / data;
                 (((self.first_parity(stripe) + (n - data) + chunk % data) % n) as usize, stripe * size + within)
             }
@@ -152,7 +154,7 @@ impl ArrayState {
     /// Writes under parity: whole stripes as they are, parts of one by the cheaper of two ways.
     fn parity_plan(&mut self, offset_bytes: u64, bytes: u32, data: Vec<Part>) -> RaidPlan {
         let n = self.spec.members.len();
-        let parities = self.spec.level.redundant(n);
+        let parities = self.spec.level.parities() as usize;
         let chunk = self.spec.chunk_bytes;
         let stripe_data = chunk * (n - parities) as u64;
         let parity_parts = |state: &Self, stripe: u64, bytes: u32, op: u8| -> Vec<Part> {

@@ -40,11 +40,12 @@ mod validation;
 mod world;
 
 pub use amplification::write_amplification;
+pub use fathom_raid::Level;
 pub use file::{builtin_devices, builtin_machine, builtin_machines, parse_devices, parse_machine, self_contained};
 pub use laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
 pub use machine::{
-    Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Ftl, Host, InterruptPolicy, Level,
-    Link, Machine, Md, Media, Memory, Nand, Service, SharedLink, Xpoint,
+    Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Ftl, Host, InterruptPolicy, Link,
+    Machine, Md, Media, Memory, Nand, Service, SharedLink, Xpoint,
 };
 pub use runner::{SimRunner, Truth};
 pub use target::{TargetName, target_name};

@@ -2,6 +2,8 @@
 //!
 //! Times are whole picoseconds, rates bytes per second.
 
+use fathom_raid::Level;
+
 /// A host with its links, drives, arrays and faults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
@@ -273,19 +275,6 @@ pub struct Memory {
     pub random_write_bytes_per_s: u64,
 }
 
-/// RAID level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Striping.
-    Raid0,
-    /// Striping over mirrors of two.
-    Raid10,
-    /// One parity.
-    Raid5,
-    /// Two parities.
-    Raid6,
-}
-
 /// Several drives as one target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
@@ -299,6 +288,18 @@ pub struct Array {
     pub chunk_bytes: u64,
     /// Who does the work.
     pub controller: ArrayController,
+}
+
+impl Array {
+    /// Members whose space holds user data.
+    #[must_use]
+    pub fn data_members(&self) -> usize {
+        let members = self.members.len();
+        match self.level {
+            Level::Raid10 => members - members / 2,
+            level => members - level.parities() as usize,
+        }
+    }
 }
 
 /// Who does an array's work.
@@ -465,29 +466,5 @@ impl Service {
     #[must_use]
     pub fn exponential(mean_ps: u64) -> Self {
         Service { mean_ps, spread_pct: 0, exponential: true }
-    }
-}
-
-impl Level {
-    /// The word of machine files.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Level::Raid0 => "raid0",
-            Level::Raid10 => "raid10",
-            Level::Raid5 => "raid5",
-            Level::Raid6 => "raid6",
-        }
-    }
-
-    /// Members whose space holds no user data of a stripe, of `members`.
-    #[must_use]
-    pub fn redundant(self, members: usize) -> usize {
-        match self {
-            Level::Raid0 => 0,
-            Level::Raid10 => members / 2,
-            Level::Raid5 => 1,
-            Level::Raid6 => 2,
-        }
     }
 }

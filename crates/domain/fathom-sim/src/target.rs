@@ -86,8 +86,7 @@ impl Machine {
                 let array = &self.arrays[a as usize];
                 let smallest = array.members.iter().map(|m| self.drives[*m].device.capacity_bytes).min();
                 let chunks = smallest.unwrap_or(0) / array.chunk_bytes;
-                let n = array.members.len();
-                chunks * array.chunk_bytes * (n - array.level.redundant(n)) as u64
+                chunks * array.chunk_bytes * array.data_members() as u64
             }
             Place::Nowhere => 1 << 40,
         }

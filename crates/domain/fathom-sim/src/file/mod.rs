@@ -11,12 +11,13 @@ use std::ops::Range;
 use fathom_message::{Message, msg};
 use fathom_pcie::lane_bytes_per_s;
 use fathom_plan::SourceError;
+use fathom_raid::Level;
 use fathom_units::advice;
 use toml::de::DeTable;
 
 use crate::machine::{
-    Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Host, InterruptPolicy, Level, Link,
-    Machine, Md, SharedLink,
+    Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Host, InterruptPolicy, Link, Machine,
+    Md, SharedLink,
 };
 use device::{read_coalesce, read_device};
 use table::{Source, Table, Value};
@@ -289,18 +290,14 @@ fn read_arrays(
     host: &Host,
 ) -> Result<Vec<Array>, SourceError> {
     let link_names: Vec<String> = links.iter().map(|l| l.name.clone()).collect();
-    let levels = [Level::Raid0, Level::Raid10, Level::Raid5, Level::Raid6].map(|l| (l.as_str(), l));
+    let levels = Level::ALL.map(|l| (l.as_str(), l));
     let mut arrays = Vec::new();
     for table in root.tables("array")? {
         let level_value = table.need("level")?;
         let level = level_value.word(&levels)?;
         let members = read_members(&table.need("members")?, drives)?;
-        let least = match level {
-            Level::Raid0 => 1,
-            Level::Raid10 => 2,
-            Level::Raid5 => 3,
-            Level::Raid6 => 4,
-        };
+        // A card shows a drive alone as an array of one.
+        let least = if level == Level::Raid0 { 1 } else { level.members_min() as usize };
         if members.len() < least || (level == Level::Raid10 && members.len() % 2 == 1) {
             return Err(level_value.error(msg!("sim-members", members = members.len())));
         }
