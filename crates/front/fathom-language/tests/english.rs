@@ -15,8 +15,10 @@ const CONVERTED: &[&str] = &[
     "fathom-pcie",
     "fathom-random",
     "fathom-trace",
+    "fathom-raid",
     // domain
     "fathom-plan",
+    "fathom-orders",
     "fathom-record",
     "fathom-stats",
     "fathom-model",

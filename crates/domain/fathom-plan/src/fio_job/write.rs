@@ -73,8 +73,8 @@ fn sections_of(step: &Step) -> Vec<Section> {
     }
 }
 
-/// Keys that a trace makes needless.
-const SAID_BY_THE_TRACE: [&str; 10] =
+/// Options of a step that its trace says itself.
+const OPTIONS_OF_THE_TRACE: [&str; 10] =
     ["rw", "bs", "size", "rate_iops", "rate_process", "norandommap", "rwmixread", "rwmixwrite", "numjobs", "loops"];
 
 /// The section that fio runs itself: its files are named as fio names them.
@@ -99,7 +99,7 @@ fn options_of(step: &Step) -> Vec<(String, String)> {
     let mut options = fio_options(step);
     share_region(step, &mut options);
     if let Some(replay) = &step.workload.order.replay {
-        options.retain(|(key, _)| !SAID_BY_THE_TRACE.contains(key));
+        options.retain(|(key, _)| !OPTIONS_OF_THE_TRACE.contains(key));
         let redirected = step.targets.first().filter(|_| replay.is_redirected);
         options.extend(redirected.map(|target| ("replay_redirect", target.to_string())));
     }
