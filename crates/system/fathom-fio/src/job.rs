@@ -2,18 +2,16 @@
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use fathom_host::create_new_file;
+use fathom_host::{OwnFolder, create_new_file};
 use fathom_plan::{FioJob, FioPlace, Step, TargetId};
-use tempfile::TempDir;
 
-/// What the folders are called in which fio makes files of its own. The lock in them says whether a run still needs them.
+/// What the folders are called in which fio makes files of its own.
 const FOLDER_PREFIX: &str = "fathom-fio-";
-const LOCK_NAME: &str = ".in-use";
 
 /// How targets are reached.
 pub(crate) struct Targets<'a> {
@@ -26,12 +24,9 @@ pub(crate) struct Targets<'a> {
 /// Everything that stands ready for a call of fio.
 pub(crate) struct Workplace {
     /// Holds the job file, and the links to opened targets.
-    links: TempDir,
-    _lock: File,
-    /// Who makes the folders.
-    user: u32,
-    /// Folders in which fio makes its own files, each with the lock that says so.
-    folders: Vec<(TempDir, File)>,
+    links: OwnFolder,
+    /// Folders in which fio makes its own files.
+    folders: Vec<OwnFolder>,
     /// Targets as they were opened; the links lead here.
     _opened: Vec<File>,
     paths: Vec<PathBuf>,
@@ -43,18 +38,10 @@ impl Workplace {
     /// Makes links and folders, and writes the job file.
     pub(crate) fn new(steps: &[Step], targets: &Targets<'_>) -> io::Result<Workplace> {
         let temporary = std::env::temp_dir();
-        let (links, lock) = own_folder(&temporary)?;
-        let user = fs::symlink_metadata(links.path())?.uid();
-        remove_abandoned(&temporary, user);
-        let mut place = Workplace {
-            links,
-            _lock: lock,
-            user,
-            folders: Vec::new(),
-            _opened: Vec::new(),
-            paths: Vec::new(),
-            sections: Vec::new(),
-        };
+        let links = OwnFolder::create(&temporary, FOLDER_PREFIX)?;
+        OwnFolder::remove_abandoned(&temporary, FOLDER_PREFIX);
+        let mut place =
+            Workplace { links, folders: Vec::new(), _opened: Vec::new(), paths: Vec::new(), sections: Vec::new() };
         // Percentiles from the slot's begin, as Fathom's own: fio has them only where they are asked for.
         // Of a verify that is stopped it would leave a file where it was called.
         let mut text = "[global]\nlat_percentiles=1\nverify_state_save=0\n".to_owned();
@@ -95,9 +82,9 @@ impl Workplace {
             FioPlace::Nothing => {}
             FioPlace::Folder { .. } => {
                 let folder = step.targets.first().map_or_else(|| PathBuf::from("."), |t| (targets.folder_of)(t));
-                remove_abandoned(&folder, self.user);
-                let made = own_folder(&folder)?;
-                let _infallible = writeln!(text, "directory={}", escaped(&fs::canonicalize(made.0.path())?));
+                OwnFolder::remove_abandoned(&folder, FOLDER_PREFIX);
+                let made = OwnFolder::create(&folder, FOLDER_PREFIX)?;
+                let _infallible = writeln!(text, "directory={}", escaped(made.path()));
                 self.folders.push(made);
             }
             FioPlace::All => {
@@ -142,43 +129,6 @@ impl Workplace {
 /// fio takes `:` for the end of a name.
 fn escaped(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(':', "\\:")
-}
-
-/// A folder of this call's own, with the mark and the lock by which a later call knows whether it is still in use.
-fn own_folder(within: &Path) -> io::Result<(TempDir, File)> {
-    let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(within)?;
-    let mut lock = create_new_file(&folder.path().join(LOCK_NAME))?;
-    lock.lock()?;
-    lock.write_all(mark_of(&fs::symlink_metadata(folder.path())?).as_bytes())?;
-    Ok((folder, lock))
-}
-
-/// What the lock file of a folder says: a folder that is copied or only named alike has another.
-fn mark_of(folder: &fs::Metadata) -> String {
-    format!("fathom's own folder: inode {} on device {}\n", folder.ino(), folder.dev())
-}
-
-/// Removes folders of calls that were killed: nobody holds their lock any more. Others stay, as do those of other users.
-fn remove_abandoned(within: &Path, user: u32) {
-    let entries = fs::read_dir(within).into_iter().flatten().flatten();
-    for entry in entries.filter(|e| e.file_name().to_string_lossy().starts_with(FOLDER_PREFIX)) {
-        let path = entry.path();
-        let Some(meta) = fs::symlink_metadata(&path).ok().filter(|meta| meta.is_dir() && meta.uid() == user) else {
-            continue;
-        };
-        let lock_path = path.join(LOCK_NAME);
-        // Opening anything else might wait for ever.
-        if !fs::symlink_metadata(&lock_path).is_ok_and(|meta| meta.is_file()) {
-            continue;
-        }
-        let Ok(mut lock) = File::open(lock_path) else { continue };
-        let mut mark = String::new();
-        let is_marked = lock.read_to_string(&mut mark).is_ok() && mark == mark_of(&meta);
-        if is_marked && lock.try_lock().is_ok() {
-            // What cannot be removed now is tried again at the next call.
-            let _kept = fs::remove_dir_all(path);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -233,24 +183,5 @@ mod tests {
             place.paths.iter().map(|p| p.file_name().expect("a name").to_string_lossy().into_owned()).collect();
         names.sort();
         assert_eq!(names, ["s0.0.0", "s0.0.1", "s0.1.0", "s0.1.1"]);
-    }
-
-    #[test]
-    fn a_folder_of_a_killed_call_is_removed_by_the_next_one_and_no_other_is() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (dead, lock) = own_folder(dir.path()).expect("a folder");
-        let (used, _held) = own_folder(dir.path()).expect("a folder");
-        let user = fs::symlink_metadata(used.path()).expect("a folder").uid();
-        let dead = dead.keep();
-        drop(lock);
-        let copied = dir.path().join("fathom-fio-copied");
-        fs::create_dir(&copied).expect("a folder");
-        fs::copy(dead.join(LOCK_NAME), copied.join(LOCK_NAME)).expect("a lock");
-        fs::create_dir(dir.path().join("fathom-fio-foreign")).expect("a folder");
-        remove_abandoned(dir.path(), user + 1);
-        assert!(dead.exists(), "another user's folder was removed");
-        remove_abandoned(dir.path(), user);
-        let left = [&dead, used.path(), &copied, &dir.path().join("fathom-fio-foreign")].map(Path::exists);
-        assert_eq!(left, [false, true, true, true]);
     }
 }

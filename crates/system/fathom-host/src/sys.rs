@@ -82,6 +82,12 @@ pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / hz as u64
 }
 
+/// The user as whom files are made.
+pub(crate) fn user_id() -> u32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Bytes a page has.
 pub(crate) fn page_bytes() -> u64 {
     // SAFETY: sysconf takes no pointer.

@@ -1,0 +1,176 @@
+//! Folders that Fathom makes for files of another's making: what fio lays out, what a database keeps. Each carries a mark
+//! and a lock, so that what a killed call leaves is found and removed, and nothing else ever is.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::output_file::create_new_file;
+use crate::sys;
+
+const LOCK_NAME: &str = ".in-use";
+
+/// A folder of this call's own, for its user alone; removed with all that is in it when the value is dropped.
+#[derive(Debug)]
+pub struct OwnFolder {
+    path: PathBuf,
+    /// Held as long as the folder is in use.
+    lock: Option<File>,
+    is_kept: bool,
+}
+
+impl OwnFolder {
+    /// Makes one in `within`; its name begins with `prefix`.
+    ///
+    /// # Errors
+    /// What the system says: no folder, no right, no space.
+    pub fn create(within: &Path, prefix: &str) -> io::Result<OwnFolder> {
+        let path = new_folder(within, prefix)?;
+        // From here on a failure removes what was made.
+        let mut folder = OwnFolder { path, lock: None, is_kept: false };
+        let mut lock = create_new_file(&folder.path.join(LOCK_NAME))?;
+        lock.lock()?;
+        lock.write_all(mark_of(&fs::symlink_metadata(&folder.path)?).as_bytes())?;
+        folder.lock = Some(lock);
+        Ok(folder)
+    }
+
+    /// Takes over a folder that a call left, on purpose or killed. It is kept at the end.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the folder bears no mark of Fathom, or one of another folder; `WouldBlock` while a call uses it.
+    pub fn take_over(path: &Path) -> io::Result<OwnFolder> {
+        let path = fs::canonicalize(path)?;
+        let lock = marked_lock(&path)?.ok_or(io::ErrorKind::InvalidInput)?;
+        lock.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
+        Ok(OwnFolder { path, lock: Some(lock), is_kept: true })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it where it is.
+    pub fn keep(&mut self) {
+        self.is_kept = true;
+    }
+
+    /// Removes folders of killed calls of the same user in `within`: nobody holds their lock any more. What cannot be removed
+    /// now is tried again at the next call.
+    pub fn remove_abandoned(within: &Path, prefix: &str) {
+        let user = sys::user_id();
+        for (path, lock) in marked_in(within, prefix, user) {
+            if lock.try_lock().is_ok() {
+                let _kept = fs::remove_dir_all(path);
+            }
+        }
+    }
+
+    /// Folders in `within` that no call uses: of killed calls, or kept.
+    #[must_use]
+    pub fn unused_in(within: &Path, prefix: &str) -> Vec<PathBuf> {
+        let user = sys::user_id();
+        let folders = marked_in(within, prefix, user);
+        folders.into_iter().filter(|(_, lock)| lock.try_lock().is_ok()).map(|(path, _)| path).collect()
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // The next call removes what could not be removed now.
+            let _kept = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let within = fs::canonicalize(within)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    for attempt in 0..100_u32 {
+        let path = within.join(format!("{prefix}{:x}-{:x}", std::process::id(), now.subsec_nanos() ^ attempt));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// What the lock file of a folder says: a folder that is copied or only named alike has another.
+fn mark_of(folder: &fs::Metadata) -> String {
+    format!("fathom's own folder: inode {} on device {}\n", folder.ino(), folder.dev())
+}
+
+/// The lock of a folder that bears its own mark.
+fn marked_lock(path: &Path) -> io::Result<Option<File>> {
+    let meta = fs::symlink_metadata(path)?;
+    let lock_path = path.join(LOCK_NAME);
+    // Opening anything else might wait for ever.
+    if !meta.is_dir() || !fs::symlink_metadata(&lock_path).is_ok_and(|meta| meta.is_file()) {
+        return Ok(None);
+    }
+    let mut lock = File::open(lock_path)?;
+    let mut mark = String::new();
+    let is_marked = lock.read_to_string(&mut mark).is_ok() && mark == mark_of(&meta);
+    Ok(is_marked.then_some(lock))
+}
+
+fn marked_in(within: &Path, prefix: &str, user: u32) -> Vec<(PathBuf, File)> {
+    let entries = fs::read_dir(within).into_iter().flatten().flatten();
+    let named = entries.filter(|e| e.file_name().to_string_lossy().starts_with(prefix)).map(|e| e.path());
+    let own = named.filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == user));
+    own.filter_map(|path| Some((marked_lock(&path).ok()??, path))).map(|(lock, path)| (path, lock)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREFIX: &str = "fathom-test-";
+
+    /// As a killed call leaves it.
+    fn abandoned(within: &Path) -> PathBuf {
+        let mut folder = OwnFolder::create(within, PREFIX).expect("a folder");
+        folder.keep();
+        folder.path().to_owned()
+    }
+
+    #[test]
+    fn a_folder_of_a_killed_call_is_removed_by_the_next_one_and_no_other_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dead = abandoned(dir.path());
+        let used = OwnFolder::create(dir.path(), PREFIX).expect("a folder");
+        let copied = dir.path().join("fathom-test-copied");
+        fs::create_dir(&copied).expect("a folder");
+        fs::copy(dead.join(LOCK_NAME), copied.join(LOCK_NAME)).expect("a lock");
+        fs::create_dir(dir.path().join("fathom-test-foreign")).expect("a folder");
+        let user = fs::symlink_metadata(used.path()).expect("a folder").uid();
+        assert_eq!(marked_in(dir.path(), PREFIX, user + 1).len(), 0, "another user's folders were looked at");
+        assert_eq!(OwnFolder::unused_in(dir.path(), PREFIX), [fs::canonicalize(&dead).expect("a folder")]);
+        OwnFolder::remove_abandoned(dir.path(), PREFIX);
+        let left = [&dead, used.path(), &copied, &dir.path().join("fathom-test-foreign")].map(Path::exists);
+        assert_eq!(left, [false, true, true, true]);
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_owner_and_is_taken_over_by_one_call_alone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = OwnFolder::create(dir.path(), PREFIX).expect("a folder");
+        let path = folder.path().to_owned();
+        let kind = |path: &Path| OwnFolder::take_over(path).err().map(|error| error.kind());
+        assert_eq!(kind(&path), Some(io::ErrorKind::WouldBlock));
+        assert_eq!(kind(dir.path()), Some(io::ErrorKind::InvalidInput));
+        drop(folder);
+        assert!(!path.exists());
+        let left = abandoned(dir.path());
+        let taken = OwnFolder::take_over(&left).expect("a folder");
+        assert_eq!(kind(&left), Some(io::ErrorKind::WouldBlock));
+        drop(taken);
+        assert!(left.exists(), "what was taken over is not this call's to remove");
+    }
+}
