@@ -11,6 +11,7 @@ mod cpu_time;
 pub mod document;
 mod health;
 mod ladder;
+pub mod oltp;
 mod precision;
 mod predicted;
 mod proof;

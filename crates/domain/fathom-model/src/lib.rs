@@ -14,6 +14,7 @@ mod fit;
 mod fit_device;
 mod kernel_work;
 mod machine;
+mod oltp;
 mod pcie;
 mod predict;
 mod screen;
@@ -35,6 +36,7 @@ pub use fit_device::{DeviceFile, FittedDevice, fit_device};
 pub use machine::{
     CostModel, CostOrigin, MachineModel, RaidLevel, RaidLevelError, RaidModel, Shape, UplinkModel, UplinkPlace,
 };
+pub use oltp::{OltpEvidence, OltpEvidenceName, OltpLimit, OltpLoad, OltpVerdict, judge_oltp};
 pub use pcie::{PcieLink, PcieLinkError, PcieLinkProblem};
 pub use predict::{Answer, Forbidden, Prediction, meet, predict};
 pub use screen::{Predicted, predict_steps, same_ladder, screen_steps};

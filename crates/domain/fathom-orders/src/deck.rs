@@ -22,6 +22,18 @@ impl Kind {
     /// All, by their number in the mix.
     pub const ALL: [Kind; 5] = [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery, Kind::StockLevel];
 
+    /// Its name in results and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::NewOrder => "new-order",
+            Kind::Payment => "payment",
+            Kind::OrderStatus => "order-status",
+            Kind::Delivery => "delivery",
+            Kind::StockLevel => "stock-level",
+        }
+    }
+
     /// Cards of it in the deck of 23: 43.5 % each of the first two, 4.35 % of the others, above the least of 5.2.3.
     #[must_use]
     pub fn cards(self) -> usize {

@@ -16,6 +16,7 @@ mod consistency;
 mod deck;
 mod draw;
 mod input;
+mod load;
 mod nurand;
 mod rows;
 mod scale;
@@ -26,6 +27,7 @@ pub use consistency::{CONDITIONS, Condition};
 pub use deck::{Deck, Kind};
 pub use draw::last_name;
 pub use input::{By, Delivery, Home, Input, Inputs, Line, NewOrder, OrderStatus, Payment, StockLevel};
+pub use load::Value;
 pub use nurand::{Constants, nurand};
 pub use rows::{Address, Customer, District, Item, Order, OrderLine, Seed, Stock, Warehouse};
 pub use scale::{

@@ -8,6 +8,7 @@ mod feature;
 mod feature_name;
 mod health;
 mod host;
+mod oltp;
 mod prediction;
 mod record;
 mod run_state;
@@ -23,6 +24,7 @@ pub use host::{
     CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta,
     WriteCache,
 };
+pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,

@@ -59,6 +59,8 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
+    /// Order entry (derived from TPC-C) on a database of its own: what the drives are used for, and what limits it
+    Oltp(Box<OltpArgs>),
     /// Write a missing member of an array in user space (raid5:64k:FILE,missing,FILE...) onto a new one
     Rebuild(RebuildArgs),
     /// Restore settings that Fathom changed, and remove test files of killed runs
@@ -420,6 +422,55 @@ pub(crate) struct RebuildArgs {
     /// Allow overwriting existing files that hold data which Fathom did not write
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+/// `fathom oltp`.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Derived from TPC-C and not comparable to published TPC-C results: no keying and thinking, no terminals.\n\
+    The database is made in a folder of its own below --target, which is removed at the end."
+)]
+pub(crate) struct OltpArgs {
+    /// Folder on the drive in question, in which the database is made
+    #[arg(long, value_name = "DIR", required_unless_present = "check", conflicts_with = "check")]
+    pub(crate) target: Option<PathBuf>,
+    /// Size of the database: about 75 MB each
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) warehouses: u32,
+    /// Sessions at once; those of SQLite write in turn
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4_096))]
+    pub(crate) sessions: u32,
+    /// Length of the measured window
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) runtime: String,
+    /// Time before it
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub(crate) ramp: String,
+    /// Page cache that the database may use; for SQLite of each session
+    #[arg(long, value_name = "SIZE", default_value = "16m")]
+    pub(crate) cache: String,
+    /// Each transaction in any warehouse, instead of one home for each session: reaches all data with few sessions
+    #[arg(long)]
+    pub(crate) uniform: bool,
+    /// Seed of rows and inputs: the same gives the same work
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Do not run again, in turns, with commits that do not wait for the device: without it the flush of the log is seldom
+    /// told from other limits
+    #[arg(long)]
+    pub(crate) no_probes: bool,
+    /// Record each acknowledged order in this new file, to be held against the database after a crash
+    #[arg(long, value_name = "FILE")]
+    pub(crate) acknowledged: Option<PathBuf>,
+    /// Leave the database where it is at the end
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Check the database in a folder that a run left, killed or with --keep: consistency, and with --acknowledged each order
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) check: Option<PathBuf>,
+    /// Print JSON alone
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `fathom fio`.

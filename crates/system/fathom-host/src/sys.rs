@@ -66,7 +66,8 @@ pub(crate) fn signal(pid: u32, signal: Signal) {
 }
 
 /// CPU time of the calling thread, nanoseconds (CLOCK_THREAD_CPUTIME_ID).
-pub(crate) fn thread_cpu_ns() -> u64 {
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec to write to; the clock id exists on every Linux since 2.6.
     let done = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };

@@ -1,0 +1,512 @@
+//! What a run of order entry means: the figures with their intervals, where time and I/O went, and what limits it.
+
+use fathom_hist::Histogram;
+use fathom_model::{OltpEvidence, OltpEvidenceName, OltpLoad, judge_oltp};
+use fathom_orders::{Home, Judgement, Kind, Rule};
+use fathom_record::{BrokenCondition, LoadRecord, OltpRecord};
+use fathom_stats::mean_ci;
+use serde::Serialize;
+
+/// What has to stand beside every result (the rules of fair use of the TPC).
+pub const DERIVED: &str = "derived from TPC-C, not comparable to published TPC-C results";
+/// Version of the shape of [`OltpDocument`].
+const SCHEMA: u32 = 1;
+/// A run of fewer device I/Os than this per transaction tests CPUs and the log.
+const CACHED_BELOW_READS: f64 = 1.0;
+/// Seconds of a best and a worst minute.
+const MINUTE: usize = 60;
+const NS_PER_S: f64 = 1e9;
+
+/// One run as JSON, and what the terminal prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct OltpDocument {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Always "oltp".
+    pub kind: &'static str,
+    /// [`DERIVED`].
+    pub notice: &'static str,
+    /// The database.
+    pub database: DatabaseView,
+    /// How the load went; `None` where the database was there before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadView>,
+    /// How it was driven.
+    pub drive: DriveView,
+    /// New orders committed a minute.
+    pub nopm: RateView,
+    /// Transactions of all kinds a minute.
+    pub tpm: RateView,
+    /// Transactions of all kinds a second.
+    pub tps: f64,
+    /// By kind of transaction.
+    pub transactions: Vec<KindView>,
+    /// Where the sessions' time went.
+    pub session_time: TimeView,
+    /// What the device did for a transaction; `None` where no device is behind the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceView>,
+    /// CPUs, second by second.
+    pub cpus: CpuView,
+    /// Seconds of the window: new orders and transactions.
+    pub seconds: Vec<[u64; 2]>,
+    /// Bounds of clause 9.2 with what was drawn.
+    pub audit: Vec<BoundView>,
+    /// Conditions of consistency that do not hold.
+    pub consistency: ConsistencyView,
+    /// What limits it.
+    pub verdict: VerdictView,
+}
+
+/// The database.
+#[derive(Clone, Debug, Serialize)]
+pub struct DatabaseView {
+    /// `sqlite` or `postgresql`.
+    pub engine: String,
+    /// Its version.
+    pub version: String,
+    /// One session at a time writes.
+    pub has_one_writer: bool,
+    /// Settings that matter, durability first: [name, value].
+    pub settings: Vec<(String, String)>,
+    /// Bytes of its files at the end.
+    pub bytes: u64,
+    /// Warehouses.
+    pub warehouses: u32,
+}
+
+/// How the load went.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadView {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of the files after it.
+    pub bytes: u64,
+    /// Seconds.
+    pub seconds: f64,
+    /// Bytes of the files a second.
+    pub bytes_per_s: f64,
+}
+
+/// How it was driven.
+#[derive(Clone, Debug, Serialize)]
+pub struct DriveView {
+    /// Sessions at once.
+    pub sessions: u32,
+    /// Home warehouses: `fixed` or `uniform`.
+    pub home: &'static str,
+    /// Keying and thinking are off: each session has its next transaction at once.
+    pub has_think_time: bool,
+    /// Deliveries are done by the session at once, not queued.
+    pub has_deferred_delivery: bool,
+    /// Seed of rows and inputs.
+    pub seed: u64,
+    /// Seconds before the window.
+    pub ramp_s: f64,
+    /// Seconds of the window.
+    pub measured_s: f64,
+    /// Ended before its time.
+    pub is_stopped: bool,
+}
+
+/// A rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct RateView {
+    /// Mean over the window.
+    pub mean: f64,
+    /// 95 % interval; `None` where none would hold.
+    pub ci95: Option<[f64; 2]>,
+    /// The best full minute; `None` below two minutes.
+    pub best_minute: Option<f64>,
+    /// The worst full minute.
+    pub worst_minute: Option<f64>,
+}
+
+/// One kind of transaction.
+#[derive(Clone, Debug, Serialize)]
+pub struct KindView {
+    /// `new-order` and so on.
+    pub name: &'static str,
+    /// Done, rolled back ones among them.
+    pub done: u64,
+    /// Rolled back because the input wants it.
+    pub rolled_back: u64,
+    /// Ended by the database and tried again.
+    pub retries: u64,
+    /// Districts without an order to deliver.
+    pub skipped_districts: u64,
+    /// From asking to the answer.
+    pub latency: LatencyView,
+    /// The commit alone; `None` where it is not told.
+    pub commit: Option<LatencyView>,
+}
+
+/// Latencies, ns. A percentile without samples enough is `None`.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyView {
+    /// Mean.
+    pub mean_ns: Option<f64>,
+    /// 50 %
+    pub p50_ns: Option<u64>,
+    /// 90 %
+    pub p90_ns: Option<u64>,
+    /// 99 %
+    pub p99_ns: Option<u64>,
+    /// 99.9 %
+    pub p999_ns: Option<u64>,
+    /// 99.99 %
+    pub p9999_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+}
+
+/// Shares of the sessions' time.
+#[derive(Clone, Debug, Serialize)]
+pub struct TimeView {
+    /// On a CPU, outside of commits.
+    pub on_cpu: f64,
+    /// Ready, without a CPU.
+    pub for_cpu: f64,
+    /// For the turn to write, or a lock.
+    pub for_turn: f64,
+    /// In commits, until the log is on the device: waiting and working for it.
+    pub for_log: f64,
+    /// For data.
+    pub for_data: f64,
+    /// In statements and commits, neither on a CPU nor ready for one.
+    pub off_cpu: f64,
+}
+
+/// What the device did, by the kernel's count for the whole device: also what others had it do.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceView {
+    /// Its name.
+    pub name: String,
+    /// Reads a second.
+    pub read_iops: f64,
+    /// Writes a second.
+    pub write_iops: f64,
+    /// Reads of a transaction.
+    pub reads_per_transaction: f64,
+    /// Writes of a transaction.
+    pub writes_per_transaction: f64,
+    /// Bytes written for a transaction.
+    pub written_bytes_per_transaction: f64,
+    /// Flushes of a transaction; `None` where the kernel does not count them.
+    pub flushes_per_transaction: Option<f64>,
+    /// Share of the time with something in flight.
+    pub busy: f64,
+    /// Bytes written for a million new orders.
+    pub written_bytes_per_million_orders: f64,
+}
+
+/// CPUs over the window.
+#[derive(Clone, Debug, Serialize)]
+pub struct CpuView {
+    /// Share of all CPUs that was busy.
+    pub busy: f64,
+    /// Numbers of the columns of `heat_pct`.
+    pub cpus: Vec<u32>,
+    /// Busy percent, `[second][cpu]`.
+    pub heat_pct: Vec<Vec<u8>>,
+}
+
+/// A bound of clause 9.2.
+#[derive(Clone, Debug, Serialize)]
+pub struct BoundView {
+    /// What is bounded.
+    pub rule: &'static str,
+    /// Least share.
+    pub least: f64,
+    /// Most.
+    pub most: f64,
+    /// Found.
+    pub found: f64,
+    /// Of how many.
+    pub of: u64,
+    /// `within`, `chance` (so few transactions allow it) or `outside`.
+    pub judgement: &'static str,
+}
+
+/// Conditions of consistency that do not hold, with the places that break them: empty is good. `None`: not asked.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConsistencyView {
+    /// After the load: all twelve.
+    pub broken_after_load: Option<Vec<(u8, u64)>>,
+    /// After the run: all but the eleventh, which deliveries end.
+    pub broken_after_run: Vec<(u8, u64)>,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictView {
+    /// `cpu`, `storage`, `log_flush`, `locks`; `None`: not determined.
+    pub limit: Option<&'static str>,
+    /// The data come from memory: a test of CPU and log, whatever the drives could do. `None` where nothing tells.
+    pub is_cached: Option<bool>,
+    /// The evidence.
+    pub evidence: Vec<EvidenceView>,
+    /// Sessions in flight by Little: rate times mean latency.
+    pub sessions_in_flight: f64,
+}
+
+/// A piece of evidence.
+#[derive(Clone, Debug, Serialize)]
+pub struct EvidenceView {
+    /// What it is about.
+    pub name: &'static str,
+    /// Its number.
+    pub number: f64,
+    /// Limits it speaks for.
+    pub speaks_for: Vec<&'static str>,
+    /// Limits it speaks against.
+    pub speaks_against: Vec<&'static str>,
+}
+
+/// All that a run of order entry left.
+#[derive(Debug)]
+pub struct OltpRun<'a> {
+    /// Name of the engine.
+    pub engine: &'a str,
+    /// Version of the engine.
+    pub version: &'a str,
+    /// One session at a time writes.
+    pub has_one_writer: bool,
+    /// Settings, durability first.
+    pub settings: Vec<(String, String)>,
+    /// The load, if it was loaded now.
+    pub load: Option<LoadRecord>,
+    /// The measured run.
+    pub record: &'a OltpRecord,
+    /// Short runs after it, in turns: transactions a second, and whether commits waited for the device.
+    pub probes: &'a [(bool, f64)],
+    /// Broken after the load; `None`: not asked.
+    pub broken_after_load: Option<Vec<BrokenCondition>>,
+    /// Broken after the run.
+    pub broken_after_run: Vec<BrokenCondition>,
+}
+
+/// Works out what a run means.
+#[must_use]
+pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
+    let record = run.record;
+    let seconds = record.measured_ns as f64 / NS_PER_S;
+    let transactions = record.transactions();
+    let tps = transactions as f64 / seconds;
+    let new_orders = record.kind(Kind::NewOrder).done - record.kind(Kind::NewOrder).rolled_back;
+    let device = device_view(record, new_orders);
+    let time = time_view(record);
+    let reads = device.as_ref().map(|device| device.reads_per_transaction);
+    let load = OltpLoad { device_busy: device.as_ref().map(|device| device.busy), ..load_of(run, &time) };
+    let verdict = judge_oltp(&OltpLoad { reads_per_transaction: reads, ..load });
+    let mean_latency_s: f64 = record.kinds.iter().map(|kind| kind.latency.sum_ns() as f64).sum::<f64>()
+        / transactions.max(1) as f64
+        / NS_PER_S;
+    OltpDocument {
+        schema: SCHEMA,
+        kind: "oltp",
+        notice: DERIVED,
+        database: DatabaseView {
+            engine: run.engine.to_owned(),
+            version: run.version.to_owned(),
+            has_one_writer: run.has_one_writer,
+            settings: run.settings.clone(),
+            bytes: record.database_bytes,
+            warehouses: record.warehouses,
+        },
+        load: run.load.map(load_view),
+        drive: DriveView {
+            sessions: record.sessions,
+            home: if record.home == Home::Fixed { "fixed" } else { "uniform" },
+            has_think_time: false,
+            has_deferred_delivery: false,
+            seed: record.seed,
+            ramp_s: record.ramp_ns as f64 / NS_PER_S,
+            measured_s: seconds,
+            is_stopped: record.is_stopped,
+        },
+        nopm: rate_view(record.seconds.iter().map(|s| s.new_orders), new_orders as f64 / seconds),
+        tpm: rate_view(record.seconds.iter().map(|s| s.transactions), tps),
+        tps,
+        transactions: Kind::ALL.map(|kind| kind_view(record, kind)).into(),
+        session_time: time,
+        device,
+        cpus: cpu_view(record),
+        seconds: record.seconds.iter().map(|s| [s.new_orders, s.transactions]).collect(),
+        audit: record.audit.bounds(record.warehouses).iter().map(bound_view).collect(),
+        consistency: ConsistencyView {
+            broken_after_load: run.broken_after_load.as_deref().map(broken),
+            broken_after_run: broken(&run.broken_after_run),
+        },
+        verdict: VerdictView {
+            limit: verdict.limit.map(fathom_model::OltpLimit::name),
+            is_cached: reads.map(|reads| reads < CACHED_BELOW_READS),
+            evidence: verdict.evidence.iter().map(evidence_view).collect(),
+            sessions_in_flight: tps * mean_latency_s,
+        },
+    }
+}
+
+/// What the verdict is made from, without what the device tells.
+fn load_of(run: &OltpRun<'_>, time: &TimeView) -> OltpLoad {
+    // Of a single writer: what it does while the others wait for it. They do not limit each other, it does.
+    let lock_time = if run.has_one_writer { 0.0 } else { time.for_turn };
+    let serving = (time.on_cpu + time.for_cpu + time.for_log + time.for_data + lock_time).max(f64::MIN_POSITIVE);
+    let cpu_share = (time.on_cpu + time.for_cpu) / serving;
+    let busy = if run.has_one_writer {
+        // CPUs that the sessions used, or waited for: at most one of them writes.
+        (time.on_cpu + time.for_cpu) * f64::from(run.record.sessions)
+    } else {
+        cpus_busy(run.record)
+    };
+    let rate = |durable: bool| -> Option<f64> {
+        let rates: Vec<f64> =
+            run.probes.iter().filter(|(is_durable, _)| *is_durable == durable).map(|(_, r)| *r).collect();
+        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
+    };
+    OltpLoad {
+        has_one_writer: run.has_one_writer,
+        cpu_share,
+        data_share: time.for_data / serving,
+        log_share: time.for_log / serving,
+        lock_share: lock_time / serving,
+        off_cpu_share: time.off_cpu / serving,
+        cpus_busy: busy.min(1.0),
+        device_busy: None,
+        reads_per_transaction: None,
+        relaxed_gain: rate(false).zip(rate(true)).filter(|(_, base)| *base > 0.0).map(|(relaxed, base)| relaxed / base),
+    }
+}
+
+fn rate_view(per_second: impl Iterator<Item = u64>, mean_per_s: f64) -> RateView {
+    let series: Vec<f64> = per_second.map(|count| count as f64 * 60.0).collect();
+    let estimate = mean_ci(&series);
+    let minutes: Vec<f64> =
+        series.chunks_exact(MINUTE).map(|minute| minute.iter().sum::<f64>() / MINUTE as f64).collect();
+    let of_minutes = |pick: fn(f64, f64) -> f64| minutes.iter().copied().reduce(pick).filter(|_| minutes.len() >= 2);
+    RateView {
+        mean: mean_per_s * 60.0,
+        ci95: estimate.ci95.map(|(low, high)| [low, high]),
+        best_minute: of_minutes(f64::max),
+        worst_minute: of_minutes(f64::min),
+    }
+}
+
+fn kind_view(record: &OltpRecord, kind: Kind) -> KindView {
+    let own = record.kind(kind);
+    KindView {
+        name: kind.name(),
+        done: own.done,
+        rolled_back: own.rolled_back,
+        retries: own.retries,
+        skipped_districts: own.skipped_districts,
+        latency: latency_view(&own.latency),
+        commit: (!own.commit.is_empty()).then(|| latency_view(&own.commit)),
+    }
+}
+
+fn latency_view(hist: &Histogram) -> LatencyView {
+    LatencyView {
+        mean_ns: hist.mean_ns(),
+        p50_ns: hist.quantile(0.5),
+        p90_ns: hist.quantile(0.9),
+        p99_ns: hist.quantile(0.99),
+        p999_ns: hist.quantile(0.999),
+        p9999_ns: hist.quantile(0.9999),
+        max_ns: hist.max_ns(),
+    }
+}
+
+fn time_view(record: &OltpRecord) -> TimeView {
+    let share = |ns: u64| ns as f64 / record.time.all_ns.max(1) as f64;
+    TimeView {
+        on_cpu: share(record.time.on_cpu_ns),
+        for_cpu: share(record.time.for_cpu_ns),
+        for_turn: share(record.time.for_turn_ns),
+        for_log: share(record.time.for_log_ns),
+        for_data: share(record.time.for_data_ns),
+        off_cpu: share(record.time.off_cpu_ns),
+    }
+}
+
+fn device_view(record: &OltpRecord, new_orders: u64) -> Option<DeviceView> {
+    let disk = record.host.disks.first()?;
+    let window_s = record.host.window_ns as f64 / NS_PER_S;
+    let transactions =
+        (record.transactions() as f64 / record.measured_ns as f64 * record.host.window_ns as f64).max(1.0);
+    let orders = new_orders as f64 / record.measured_ns as f64 * record.host.window_ns as f64;
+    Some(DeviceView {
+        name: disk.device.clone(),
+        read_iops: disk.read_ios as f64 / window_s,
+        write_iops: disk.write_ios as f64 / window_s,
+        reads_per_transaction: disk.read_ios as f64 / transactions,
+        writes_per_transaction: disk.write_ios as f64 / transactions,
+        written_bytes_per_transaction: disk.write_bytes as f64 / transactions,
+        flushes_per_transaction: disk.flushes.map(|flushes| flushes.ios as f64 / transactions),
+        busy: (disk.busy_ns as f64 / record.host.window_ns.max(1) as f64).min(1.0),
+        written_bytes_per_million_orders: disk.write_bytes as f64 / orders.max(1.0) * 1e6,
+    })
+}
+
+/// Share of all CPUs that was busy.
+fn cpus_busy(record: &OltpRecord) -> f64 {
+    let rows = &record.host.cpu_busy_by_interval;
+    let shares: Vec<f64> = rows.iter().flatten().map(|&share| f64::from(share)).collect();
+    if shares.is_empty() { 0.0 } else { shares.iter().sum::<f64>() / shares.len() as f64 }
+}
+
+fn cpu_view(record: &OltpRecord) -> CpuView {
+    let percent = |share: &f32| (share * 100.0).round().clamp(0.0, 100.0) as u8;
+    CpuView {
+        busy: cpus_busy(record),
+        cpus: record.host.cpus.iter().map(|(number, _)| *number).collect(),
+        heat_pct: record.host.cpu_busy_by_interval.iter().map(|row| row.iter().map(percent).collect()).collect(),
+    }
+}
+
+fn load_view(load: LoadRecord) -> LoadView {
+    let seconds = load.elapsed_ns as f64 / NS_PER_S;
+    LoadView { rows: load.rows, bytes: load.database_bytes, seconds, bytes_per_s: load.database_bytes as f64 / seconds }
+}
+
+fn bound_view(bound: &fathom_orders::Bound) -> BoundView {
+    let rule = match bound.rule {
+        Rule::Payments => "payments",
+        Rule::OrderStatuses => "order_statuses",
+        Rule::Deliveries => "deliveries",
+        Rule::StockLevels => "stock_levels",
+        Rule::Rollbacks => "rollbacks",
+        Rule::LinesPerOrder => "lines_per_order",
+        Rule::RemoteLines => "remote_lines",
+        Rule::RemotePayments => "remote_payments",
+        Rule::PaymentsByName => "payments_by_name",
+        Rule::OrderStatusesByName => "order_statuses_by_name",
+    };
+    let judgement = match bound.judgement {
+        Judgement::Within => "within",
+        Judgement::Chance => "chance",
+        Judgement::Outside => "outside",
+    };
+    BoundView { rule, least: bound.least, most: bound.most, found: bound.found, of: bound.of, judgement }
+}
+
+fn broken(conditions: &[BrokenCondition]) -> Vec<(u8, u64)> {
+    conditions.iter().map(|condition| (condition.number, condition.places)).collect()
+}
+
+fn evidence_view(evidence: &OltpEvidence) -> EvidenceView {
+    let names = |limits: &[fathom_model::OltpLimit]| limits.iter().map(|limit| limit.name()).collect();
+    EvidenceView {
+        name: match evidence.name {
+            OltpEvidenceName::ServingTime(_) => "serving_time",
+            OltpEvidenceName::CpusBusy => "cpus_busy",
+            OltpEvidenceName::OffCpu => "off_cpu",
+            OltpEvidenceName::DeviceBusy => "device_busy",
+            OltpEvidenceName::DeviceReads => "device_reads_per_transaction",
+            OltpEvidenceName::RelaxedCommits => "gain_of_relaxed_commits",
+        },
+        number: evidence.number,
+        speaks_for: names(&evidence.speaks_for),
+        speaks_against: names(&evidence.speaks_against),
+    }
+}

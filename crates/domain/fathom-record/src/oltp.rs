@@ -1,0 +1,116 @@
+//! What a run of order entry yields.
+
+use fathom_hist::Histogram;
+use fathom_orders::{Audit, Home, Kind};
+
+use crate::host::HostDelta;
+
+/// A run of order entry on one database.
+#[derive(Clone, Debug)]
+pub struct OltpRecord {
+    /// Sessions at once.
+    pub sessions: u32,
+    /// Warehouses of the database.
+    pub warehouses: u32,
+    /// Seed of rows and inputs.
+    pub seed: u64,
+    /// Where the sessions work.
+    pub home: Home,
+    /// Time before the measured window, ns.
+    pub ramp_ns: u64,
+    /// Length of the measured window, ns.
+    pub measured_ns: u64,
+    /// Transactions that ended in the window, in the order of [`Kind::ALL`].
+    pub kinds: [OltpKind; 5],
+    /// The window second by second; what is left of a second at its end is left out.
+    pub seconds: Vec<OltpSecond>,
+    /// Where the sessions' time went, all of them together.
+    pub time: SessionTime,
+    /// Inputs that were drawn, ramp included.
+    pub audit: Audit,
+    /// Counters of the host over the window.
+    pub host: HostDelta,
+    /// Bytes of the database's files at the end.
+    pub database_bytes: u64,
+    /// It was asked to end before its time.
+    pub is_stopped: bool,
+}
+
+impl OltpRecord {
+    /// What transactions of `kind` did.
+    #[must_use]
+    pub fn kind(&self, kind: Kind) -> &OltpKind {
+        &self.kinds[kind as usize]
+    }
+
+    /// Transactions of all kinds in the window, those rolled back as they had to be among them.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.done).sum()
+    }
+}
+
+/// Transactions of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct OltpKind {
+    /// Done, rolled back ones among them.
+    pub done: u64,
+    /// Rolled back because their input wants it.
+    pub rolled_back: u64,
+    /// Ended by the database for its own reasons and tried again.
+    pub retries: u64,
+    /// Districts in which a delivery found no order.
+    pub skipped_districts: u64,
+    /// From the intended start to the answer.
+    pub latency: Histogram,
+    /// The commit alone; empty where the database does not let it be told.
+    pub commit: Histogram,
+}
+
+/// One second of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OltpSecond {
+    /// New orders that were committed.
+    pub new_orders: u64,
+    /// Transactions of all kinds.
+    pub transactions: u64,
+}
+
+/// Where the time of sessions went, ns. What is in none of the parts is the drawing of inputs and the like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionTime {
+    /// Sessions times their time.
+    pub all_ns: u64,
+    /// On a CPU, outside of commits.
+    pub on_cpu_ns: u64,
+    /// Ready to run while something else had the CPU, outside of commits.
+    pub for_cpu_ns: u64,
+    /// For a turn to write, or for a lock.
+    pub for_turn_ns: u64,
+    /// In commits, whatever they do until the log is on the device: what it costs to be durable.
+    pub for_log_ns: u64,
+    /// In statements, off the CPU: for data.
+    pub for_data_ns: u64,
+    /// In statements and commits, neither on a CPU nor ready for one.
+    pub off_cpu_ns: u64,
+}
+
+/// How the load went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadRecord {
+    /// Rows put in.
+    pub rows: u64,
+    /// Bytes of the database's files after it.
+    pub database_bytes: u64,
+    /// Time it took, indexes included, ns.
+    pub elapsed_ns: u64,
+}
+
+/// A condition of consistency that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrokenCondition {
+    /// Its number in clause 3.3.2.
+    pub number: u8,
+    /// Places that break it.
+    pub places: u64,
+}

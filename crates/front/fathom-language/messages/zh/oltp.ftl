@@ -1,0 +1,11 @@
+# 真实数据库上的订单录入。
+
+oltp-open = 无法打开数据库：{ $answer }
+oltp-load = 装载失败：{ $answer }
+oltp-transaction = 事务失败：{ $answer }
+oltp-check = 无法查询数据库：{ $answer }
+oltp-system = { $path }：{ $source }
+oltp-space = { $path } 剩余 { $free }，数据库最多需要 { $needed }
+oltp-space-help = 减少仓库数（--warehouses）或换一个目录
+oltp-not-ours = { $place } 中没有由 Fathom 完整装载的数据库
+oltp-not-ours-help = 请指定 fathom oltp 留下的目录：--keep 会保留它，被终止的运行也会留下

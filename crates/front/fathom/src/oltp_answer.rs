@@ -1,0 +1,169 @@
+//! The answer of `fathom oltp`: six lines, and what there is to warn of.
+
+use std::fmt::Write as _;
+
+use fathom_judge::oltp::{EvidenceView, KindView, OltpDocument, RateView};
+use fathom_units::{format_bytes, format_ns, format_significant};
+
+use crate::terminal::{fill, warning_word};
+
+/// What the terminal prints.
+pub(crate) fn answer(document: &OltpDocument) -> String {
+    let mut out = String::new();
+    let mut line = |label: &str, text: &str| {
+        let filled = fill(text, "           ");
+        let _infallible = writeln!(out, "{label:<11}{}", filled.trim());
+    };
+    line("Orders", &rates(document));
+    line("Response", &responses(&document.transactions));
+    line("Limit", &limit(document));
+    line("Time", &time(document));
+    line("Drive", &drive(document));
+    line("Database", &database(document));
+    line("Notice", &format!("order entry, {}: it does not comply with the specification", document.notice));
+    for warning in warnings(document) {
+        let _infallible = writeln!(out, "{}: {warning}", warning_word());
+    }
+    out
+}
+
+fn rates(document: &OltpDocument) -> String {
+    let minutes = match (document.nopm.best_minute, document.nopm.worst_minute) {
+        (Some(best), Some(worst)) => {
+            format!(", minutes from {} to {}", format_significant(worst), format_significant(best))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{} NOPM{minutes}; {} TPM, {} TPS of all kinds, {} sessions",
+        rate(&document.nopm),
+        rate(&document.tpm),
+        format_significant(document.tps),
+        document.drive.sessions
+    )
+}
+
+/// `12.3k ±2 %`.
+fn rate(rate: &RateView) -> String {
+    let mean = format_significant(rate.mean);
+    match rate.ci95 {
+        Some([low, high]) if rate.mean > 0.0 => format!("{mean} ±{:.1} %", (high - low) / 2.0 / rate.mean * 100.0),
+        _ => format!("{mean} (no interval: too short or too uneven)"),
+    }
+}
+
+fn responses(kinds: &[KindView]) -> String {
+    let Some(orders) = kinds.first() else { return String::new() };
+    let told = |name: &str, ns: Option<u64>| ns.map(|ns| format!("{name} {}", format_ns(ns as f64)));
+    let figures = [
+        orders.latency.mean_ns.map(|ns| format!("mean {}", format_ns(ns))),
+        told("p50", orders.latency.p50_ns),
+        told("p99", orders.latency.p99_ns),
+        told("p99.9", orders.latency.p999_ns),
+    ];
+    let commit = orders.commit.as_ref().and_then(|commit| commit.mean_ns);
+    let commit = commit.map(|ns| format!("; its commit {}", format_ns(ns))).unwrap_or_default();
+    format!("a new order takes {}{commit}", figures.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn limit(document: &OltpDocument) -> String {
+    let verdict = &document.verdict;
+    let one_writer = if document.database.has_one_writer { ", of the one session that writes at a time" } else { "" };
+    let named = match verdict.limit {
+        Some("cpu") => format!("the CPU{one_writer}"),
+        Some("storage") => "the drive: statements wait for data from it".to_owned(),
+        Some("log_flush") => format!("the flush of the log at each commit{one_writer}"),
+        Some(_) => "sessions that wait for each other's locks".to_owned(),
+        None => "not determined: the evidence does not agree".to_owned(),
+    };
+    let evidence: Vec<String> = verdict.evidence.iter().map(|piece| piece_of(piece, verdict.limit)).collect();
+    format!("{named} ({})", evidence.join("; "))
+}
+
+/// A piece of evidence with its number; what speaks for the limit has a plus before it, what speaks against any a minus.
+fn piece_of(piece: &EvidenceView, limit: Option<&str>) -> String {
+    let percent = format!("{:.0} %", piece.number * 100.0);
+    let text = match piece.name {
+        "serving_time" => format!("{percent} of the time that sessions serve goes there"),
+        "cpus_busy" => format!("CPU {percent} busy with statements"),
+        "off_cpu" => format!("{percent} of that time off the CPU"),
+        "device_busy" => format!("drive {percent} busy"),
+        "device_reads_per_transaction" => format!("{:.2} device reads a transaction", piece.number),
+        _ => format!("commits that do not wait: {:.2}x", piece.number),
+    };
+    match limit {
+        Some(limit) if piece.speaks_for.contains(&limit) => format!("+ {text}"),
+        _ => text,
+    }
+}
+
+fn time(document: &OltpDocument) -> String {
+    let time = &document.session_time;
+    let share = |share: f64| format!("{:.0} %", share * 100.0);
+    format!(
+        "of the sessions: on a CPU {}, ready without one {}, for their turn {}, in commits {}, for data {}; all CPUs {} busy",
+        share(time.on_cpu),
+        share(time.for_cpu),
+        share(time.for_turn),
+        share(time.for_log),
+        share(time.for_data),
+        share(document.cpus.busy)
+    )
+}
+
+fn drive(document: &OltpDocument) -> String {
+    let Some(device) = &document.device else {
+        return "no block device is behind the folder: nothing can be said of it".to_owned();
+    };
+    let flushes = device.flushes_per_transaction.map(|f| format!(", {f:.2} flushes")).unwrap_or_default();
+    let cached = match document.verdict.is_cached {
+        Some(true) => ". Cached: this tests CPU and log, whatever the drive could read",
+        _ => "",
+    };
+    format!(
+        "{}: a transaction makes {:.2} reads, {:.2} writes{flushes}, {} written; a million orders {}{cached}",
+        device.name,
+        device.reads_per_transaction,
+        device.writes_per_transaction,
+        format_bytes(device.written_bytes_per_transaction as u64),
+        format_bytes(device.written_bytes_per_million_orders as u64)
+    )
+}
+
+fn database(document: &OltpDocument) -> String {
+    let database = &document.database;
+    let settings: Vec<String> =
+        database.settings.iter().take(3).map(|(name, value)| format!("{name}={value}")).collect();
+    let consistency = match &document.consistency.broken_after_run[..] {
+        [] => "consistent after the run".to_owned(),
+        some => format!("{} CONDITIONS OF CONSISTENCY ARE BROKEN", some.len()),
+    };
+    format!(
+        "{} {}, {}, {} warehouses, {}; {consistency}",
+        database.engine,
+        database.version,
+        settings.join(" "),
+        database.warehouses,
+        format_bytes(database.bytes)
+    )
+}
+
+fn warnings(document: &OltpDocument) -> Vec<String> {
+    let mut out = Vec::new();
+    let consistency = &document.consistency;
+    for (when, broken) in [
+        ("load", consistency.broken_after_load.as_deref().unwrap_or_default()),
+        ("run", &consistency.broken_after_run[..]),
+    ] {
+        for (number, places) in broken {
+            out.push(format!("after the {when}, condition {number} of clause 3.3.2 is broken in {places} places"));
+        }
+    }
+    for bound in document.audit.iter().filter(|bound| bound.judgement == "outside") {
+        out.push(format!("the inputs are not as specified: {} is {:.4}", bound.rule, bound.found));
+    }
+    if document.drive.is_stopped {
+        out.push(format!("ended early, after {:.0} s", document.drive.measured_s));
+    }
+    out
+}
