@@ -205,6 +205,10 @@ pub struct DeviceView {
 pub struct CpuView {
     /// Share of all CPUs that was busy.
     pub busy: f64,
+    /// CPUs that the sessions' own threads used: the client's, and with an embedded database also its work.
+    pub client_cores: f64,
+    /// CPUs that the server's processes used; `None` where it is not ours to watch, or there is none.
+    pub server_cores: Option<f64>,
     /// Numbers of the columns of `heat_pct`.
     pub cpus: Vec<u32>,
     /// Busy percent, `[second][cpu]`.
@@ -457,8 +461,16 @@ fn cpus_busy(record: &OltpRecord) -> f64 {
 
 fn cpu_view(record: &OltpRecord) -> CpuView {
     let percent = |share: &f32| (share * 100.0).round().clamp(0.0, 100.0) as u8;
+    let cores = |of_server: bool| {
+        let threads = record.host.threads.iter().filter(|thread| thread.name.starts_with("postgres") == of_server);
+        threads.map(|thread| (thread.user_ns + thread.system_ns) as f64).sum::<f64>()
+            / record.host.window_ns.max(1) as f64
+    };
+    let server_cores = cores(true);
     CpuView {
         busy: cpus_busy(record),
+        client_cores: cores(false),
+        server_cores: (server_cores > 0.0).then_some(server_cores),
         cpus: record.host.cpus.iter().map(|(number, _)| *number).collect(),
         heat_pct: record.host.cpu_busy_by_interval.iter().map(|row| row.iter().map(percent).collect()).collect(),
     }

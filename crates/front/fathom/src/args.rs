@@ -432,23 +432,29 @@ pub(crate) struct RebuildArgs {
 )]
 pub(crate) struct OltpArgs {
     /// Folder on the drive in question, in which the database is made
-    #[arg(long, value_name = "DIR", required_unless_present = "check", conflicts_with = "check")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["check", "postgres"], conflicts_with = "check")]
     pub(crate) target: Option<PathBuf>,
+    /// On a PostgreSQL server that is started in --target for this run and removed at the end, instead of SQLite
+    #[arg(long, conflicts_with_all = ["postgres", "check"])]
+    pub(crate) managed_postgres: bool,
+    /// On a PostgreSQL server that runs, in an empty database; --target then only says which drive is watched
+    #[arg(long, value_name = "URL", conflicts_with = "check")]
+    pub(crate) postgres: Option<String>,
     /// Size of the database: about 75 MB each
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) warehouses: u32,
-    /// Sessions at once; those of SQLite write in turn
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4_096))]
-    pub(crate) sessions: u32,
+    /// Sessions at once; those of SQLite write in turn [default: 1 with SQLite, else two for each CPU]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
+    pub(crate) sessions: Option<u32>,
     /// Length of the measured window
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) runtime: String,
     /// Time before it
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(crate) ramp: String,
-    /// Page cache that the database may use; for SQLite of each session
-    #[arg(long, value_name = "SIZE", default_value = "16m")]
-    pub(crate) cache: String,
+    /// Page cache of the database: of each session with SQLite, else shared_buffers [default: 16m, 128m]
+    #[arg(long, value_name = "SIZE", conflicts_with = "postgres")]
+    pub(crate) cache: Option<String>,
     /// Each transaction in any warehouse, instead of one home for each session: reaches all data with few sessions
     #[arg(long)]
     pub(crate) uniform: bool,

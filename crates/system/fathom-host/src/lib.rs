@@ -58,4 +58,4 @@ pub use root::{ProbeError, Root};
 pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
-pub use sys::thread_cpu_ns;
+pub use sys::{thread_cpu_ns, user_id};

@@ -84,7 +84,8 @@ pub(crate) fn tick_ns() -> u64 {
 }
 
 /// The user as whom files are made.
-pub(crate) fn user_id() -> u32 {
+#[must_use]
+pub fn user_id() -> u32 {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }

@@ -39,6 +39,14 @@ pub trait Database: Sync {
     /// [`OltpError`]: the server refuses.
     fn session(&self, is_durable: bool) -> Result<Box<dyn Session>, OltpError>;
 
+    /// Who asks the server what its sessions wait for; `None` where sessions tell it themselves.
+    ///
+    /// # Errors
+    /// [`OltpError`]: the server refuses.
+    fn watch(&self) -> Result<Option<Box<dyn Watch>>, OltpError> {
+        Ok(None)
+    }
+
     /// How many places break `condition`.
     ///
     /// # Errors
@@ -83,6 +91,30 @@ pub trait Session: Send {
     /// # Errors
     /// [`OltpError`]: the server is lost or refuses for good.
     fn transact(&mut self, input: &Input, now_ms: i64) -> Result<Done, OltpError>;
+}
+
+/// Asks a server what its sessions do.
+pub trait Watch: Send {
+    /// Looks once and counts the sessions by what they do.
+    ///
+    /// # Errors
+    /// [`OltpError`]: the server refuses.
+    fn look(&mut self, seen: &mut Seen) -> Result<(), OltpError>;
+}
+
+/// Sessions as looks found them: counts over all looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Looks.
+    pub looks: u64,
+    /// On a CPU, or ready for one.
+    pub on_cpu: u64,
+    /// Waiting for a lock.
+    pub locks: u64,
+    /// Waiting for the log.
+    pub log: u64,
+    /// Waiting for data.
+    pub data: u64,
 }
 
 /// An order by its key.
@@ -179,6 +211,15 @@ pub enum OltpError {
         /// Bytes free.
         free_bytes: u64,
     },
+    /// A table that would be made is there, whoever made it.
+    TableExists {
+        /// Where.
+        place: String,
+        /// Its name.
+        table: String,
+    },
+    /// No binaries of a server are installed.
+    NoServer,
     /// There are tables, and no load of ours that ended.
     NotOurs {
         /// Where.
@@ -213,6 +254,8 @@ impl Say for OltpError {
                 needed = fathom_message::Quantity::bytes(*needed_bytes),
                 free = fathom_message::Quantity::bytes(*free_bytes)
             ),
+            OltpError::TableExists { place, table } => msg!("oltp-table-exists", place = place, table = table),
+            OltpError::NoServer => msg!("oltp-no-server"),
             OltpError::NotOurs { place } => msg!("oltp-not-ours", place = place),
         }
     }
@@ -221,6 +264,8 @@ impl Say for OltpError {
         match self {
             OltpError::Database { .. } | OltpError::System { .. } => None,
             OltpError::Space { .. } => Some(msg!("oltp-space-help")),
+            OltpError::TableExists { .. } => Some(msg!("oltp-table-exists-help")),
+            OltpError::NoServer => Some(msg!("oltp-no-server-help")),
             OltpError::NotOurs { .. } => Some(msg!("oltp-not-ours-help")),
         }
     }

@@ -13,7 +13,7 @@ use fathom_record::{OltpKind, OltpRecord, OltpSecond, SessionTime};
 
 use crate::acknowledged::Acknowledged;
 use crate::clock::ThreadClock;
-use crate::database::{Database, Done, LoadNote, OltpError, Outcome, Parts, Session};
+use crate::database::{Database, Done, LoadNote, OltpError, Outcome, Parts, Seen, Session, Watch};
 
 /// How the sessions work.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct Drive<'a> {
     pub seed: u64,
     /// Commits wait for the device. Without, the run only tells what the wait costs.
     pub is_durable: bool,
+    /// Process of the server, if it is this machine's: what it and its children use is counted as the run's.
+    pub server_pid: Option<u32>,
     /// Where acknowledged orders are recorded, if asked for.
     pub acknowledged: Option<&'a Acknowledged>,
 }
@@ -84,6 +86,8 @@ impl From<ProbeError> for DriveError {
 
 /// How long the conductor sleeps between two looks.
 const LOOK: Duration = Duration::from_millis(20);
+/// How often the server is asked what its sessions do.
+const WATCH: Duration = Duration::from_millis(100);
 /// One point of the series.
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -129,8 +133,13 @@ pub fn drive(
     // Before any of them begins: what takes long here is not part of the ramp.
     let sessions: Vec<Box<dyn Session>> =
         (0..drive.sessions).map(|_| database.session(drive.is_durable)).collect::<Result<_, _>>()?;
+    let mut watch = database.watch()?;
+    let mut seen = Seen::default();
     let constants = Constants::of_run(Seed(note.seed).constants(), &mut Rng::new(drive.seed, u64::MAX));
     sampler.prepare();
+    if let Some(pid) = drive.server_pid {
+        sampler.follow(pid);
+    }
     let shared = Shared {
         drive,
         phase: AtomicU8::new(RAMP),
@@ -158,7 +167,7 @@ pub fn drive(
             })
             .collect();
         let conducted = if workers.iter().all(Result::is_ok) {
-            conduct(&shared, sampler, stop, &failed, on_progress)
+            conduct(&shared, sampler, (watch.as_deref_mut(), &mut seen), stop, &failed, on_progress)
         } else {
             let source = std::io::Error::from(std::io::ErrorKind::WouldBlock);
             Err(OltpError::System { path: "clone(2)".to_owned(), source }.into())
@@ -179,6 +188,9 @@ pub fn drive(
     let host = sampler.finish(measured_ns)?;
     let mut whole = Tally::default();
     tallies.iter().for_each(|tally| whole.merge(tally));
+    if seen.looks > 0 {
+        whole.time = seen_time(&seen, whole.time.all_ns, drive.sessions);
+    }
     // The last second is rarely whole.
     whole.seconds.resize((measured_ns / ns(SECOND)) as usize, OltpSecond::default());
     Ok(OltpRecord {
@@ -198,16 +210,37 @@ pub fn drive(
     })
 }
 
+/// The sessions' time as the server was seen to spend it.
+fn seen_time(seen: &Seen, all_ns: u64, sessions: u32) -> SessionTime {
+    let share = |count: u64| (count as f64 / (seen.looks * u64::from(sessions)).max(1) as f64 * all_ns as f64) as u64;
+    SessionTime {
+        all_ns,
+        on_cpu_ns: share(seen.on_cpu),
+        // The server does not tell a session that is ready from one that runs.
+        for_cpu_ns: 0,
+        for_turn_ns: share(seen.locks),
+        for_log_ns: share(seen.log),
+        for_data_ns: share(seen.data),
+        off_cpu_ns: share(seen.locks + seen.log + seen.data),
+    }
+}
+
 /// Lets the ramp and the window pass. Returns the length of the window and whether it was ended early.
 fn conduct(
     shared: &Shared<'_>,
     sampler: &mut HostSampler,
+    (mut watch, seen): (Option<&mut (dyn Watch + 'static)>, &mut Seen),
     stop: &AtomicBool,
     failed: &mpsc::Receiver<OltpError>,
     on_progress: &mut dyn FnMut(DriveProgress),
 ) -> Result<(Duration, bool), DriveError> {
-    let mut wait_until = |end: Instant| -> Result<bool, DriveError> {
+    let mut looked = shared.start;
+    let mut wait_until = |end: Instant, is_measured: bool| -> Result<bool, DriveError> {
         while Instant::now() < end {
+            if let Some(watch) = watch.as_deref_mut().filter(|_| is_measured && looked.elapsed() >= WATCH) {
+                looked = Instant::now();
+                watch.look(seen)?;
+            }
             if stop.load(Ordering::Relaxed) {
                 return Ok(true);
             }
@@ -220,7 +253,7 @@ fn conduct(
         }
         Ok(false)
     };
-    let mut is_stopped = wait_until(shared.start + shared.drive.ramp)?;
+    let mut is_stopped = wait_until(shared.start + shared.drive.ramp, false)?;
     sampler.begin_prepared()?;
     let begin = Instant::now();
     shared.window_ns.store(ns(begin.duration_since(shared.start)), Ordering::Relaxed);
@@ -229,7 +262,7 @@ fn conduct(
     let mut mark = begin;
     while !is_stopped && mark < end {
         mark = (mark + SECOND).min(end);
-        is_stopped = wait_until(mark)?;
+        is_stopped = wait_until(mark, true)?;
         sampler.interval()?;
     }
     shared.phase.store(END, Ordering::Release);

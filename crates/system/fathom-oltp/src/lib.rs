@@ -9,10 +9,12 @@ mod clock;
 mod database;
 mod drive;
 mod load;
+mod postgres;
 mod sqlite;
 
 pub use acknowledged::Acknowledged;
-pub use database::{Database, Doing, Done, LoadNote, OltpError, OrderKey, Outcome, Part, Parts, Session};
+pub use database::{Database, Doing, Done, LoadNote, OltpError, OrderKey, Outcome, Part, Parts, Seen, Session, Watch};
 pub use drive::{Drive, DriveError, DriveProgress, drive, now_ms};
 pub use load::{LoadProgress, broken_conditions, load};
+pub use postgres::{Postgres, PostgresServer, is_postgres_folder, postgres_bytes};
 pub use sqlite::{Sqlite, sqlite_bytes, sqlite_version};

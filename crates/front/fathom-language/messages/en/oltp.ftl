@@ -9,3 +9,7 @@ oltp-space = { $path } has { $free } free, and the database needs up to { $neede
 oltp-space-help = take fewer warehouses (--warehouses) or another folder
 oltp-not-ours = { $place } holds no database that Fathom loaded whole
 oltp-not-ours-help = name a folder that fathom oltp left: --keep leaves it, as does a run that is killed
+oltp-table-exists = { $place } has a table { $table } already
+oltp-table-exists-help = name an empty database or schema: nothing that is there is touched
+oltp-no-server = no PostgreSQL server is installed
+oltp-no-server-help = install it (Debian: apt install postgresql), or name one that runs: --postgres URL

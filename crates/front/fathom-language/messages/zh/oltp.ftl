@@ -9,3 +9,7 @@ oltp-space = { $path } 剩余 { $free }，数据库最多需要 { $needed }
 oltp-space-help = 减少仓库数（--warehouses）或换一个目录
 oltp-not-ours = { $place } 中没有由 Fathom 完整装载的数据库
 oltp-not-ours-help = 请指定 fathom oltp 留下的目录：--keep 会保留它，被终止的运行也会留下
+oltp-table-exists = { $place } 中已有表 { $table }
+oltp-table-exists-help = 请指定空的数据库或模式：不会改动已有内容
+oltp-no-server = 未安装 PostgreSQL 服务器
+oltp-no-server-help = 请安装（Debian：apt install postgresql），或指定正在运行的服务器：--postgres URL

@@ -9,11 +9,11 @@ use fathom_host::{HostSampler, OwnFolder, Root, free_bytes, whole_device_of};
 use fathom_judge::oltp::{OltpRun, oltp_document};
 use fathom_message::Say;
 use fathom_oltp::{
-    Acknowledged, Database, Drive, DriveProgress, LoadNote, OltpError, Sqlite, broken_conditions, drive, load, now_ms,
-    sqlite_bytes, sqlite_version,
+    Acknowledged, Database, Drive, DriveProgress, LoadNote, OltpError, Postgres, PostgresServer, Sqlite,
+    broken_conditions, drive, is_postgres_folder, load, now_ms, postgres_bytes, sqlite_bytes, sqlite_version,
 };
 use fathom_orders::{Home, Scale};
-use fathom_record::{BrokenCondition, LoadRecord, OltpRecord};
+use fathom_record::{LoadRecord, OltpRecord};
 use fathom_units::{format_bytes, parse_duration_ns, parse_size};
 
 use super::run::stop_on_signals;
@@ -25,18 +25,60 @@ use crate::terminal::{result, talk};
 /// What folders of runs are called; after it comes what makes them unique.
 const FOLDER_PREFIX: &str = "fathom-oltp-";
 const FILE: &str = "orders.db";
+/// Page cache where none is asked for.
+const SQLITE_CACHE: &str = "16m";
+const POSTGRES_CACHE: &str = "128m";
 /// Time between two lines of progress.
 const SHOWN_EVERY: Duration = Duration::from_secs(5);
 /// With and without waiting commits, so that what drifts does so for both.
 const PROBES: [bool; 4] = [true, false, false, true];
 
 /// What was asked for, read.
-struct Asked {
+struct Asked<'a> {
+    options: &'a OltpArgs,
     scale: Scale,
     note: LoadNote,
     ramp: Duration,
     runtime: Duration,
     cache_bytes: u64,
+    sessions: u32,
+}
+
+/// The database of a run, with what has to live as long as it does.
+enum Held {
+    Sqlite(Sqlite),
+    Managed { database: Postgres, server: PostgresServer },
+    Given(Postgres),
+}
+
+impl Held {
+    fn database(&self) -> &dyn Database {
+        match self {
+            Held::Sqlite(database) => database,
+            Held::Managed { database, .. } | Held::Given(database) => database,
+        }
+    }
+
+    fn engine(&self) -> &'static str {
+        match self {
+            Held::Sqlite(_) => "sqlite",
+            Held::Managed { .. } | Held::Given(_) => "postgresql",
+        }
+    }
+
+    fn version(&self) -> Result<String, Problem> {
+        match self {
+            Held::Sqlite(_) => Ok(sqlite_version().to_owned()),
+            Held::Managed { database, .. } | Held::Given(database) => database.version().map_err(|e| problem(&e)),
+        }
+    }
+
+    fn server_pid(&self) -> Option<u32> {
+        match self {
+            Held::Managed { server, .. } => Some(server.pid()),
+            Held::Sqlite(_) | Held::Given(_) => None,
+        }
+    }
 }
 
 /// Loads, runs, checks, and says what was found.
@@ -44,71 +86,88 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     if let Some(folder) = &options.check {
         return check(folder, options);
     }
-    let Some(target) = &options.target else {
-        return Err(Problem::usage("no folder is named", "fathom oltp --target DIR"));
-    };
     let asked = asked(options)?;
-    space(target, options.warehouses)?;
-    tell_of_others(target);
-    let system = |source| OltpError::System { path: target.display().to_string(), source };
     // Before the load: a name that is taken is said now and not in ten minutes.
     let acknowledged = options.acknowledged.as_ref().map(|path| {
         let made = Acknowledged::create(path);
         made.map_err(|source| problem(&OltpError::System { path: path.display().to_string(), source }))
     });
     let acknowledged = acknowledged.transpose()?;
-    let mut folder = OwnFolder::create(target, FOLDER_PREFIX).map_err(|error| problem(&system(error)))?;
-    if options.keep {
-        folder.keep();
-    }
-    let stop = stop_on_signals()?;
-    let database = Sqlite::create(&folder.path().join(FILE), asked.cache_bytes).map_err(|e| problem(&e))?;
-    let Some(loaded) = filled(&database, &asked, &stop)? else {
-        talk("stopped during the load: there is nothing to keep");
-        return Ok(Exit::Interrupted);
+    let mut folder = match (&options.target, &options.postgres) {
+        (Some(target), None) => Some(own_folder(target, &asked)?),
+        _ => None,
     };
-    let after_load = broken_conditions(&database, true).map_err(|e| problem(&e))?;
-    let record = measured(&database, &asked, options, acknowledged.as_ref(), &stop)?;
-    let probes = if options.no_probes { Vec::new() } else { probed(&database, &asked, options, &stop)? };
-    let after_run = broken_conditions(&database, false).map_err(|e| problem(&e))?;
-    print(&database, &record, &probes, loaded, after_load, after_run, options)?;
-    if options.keep {
+    let stop = stop_on_signals()?;
+    let held = open(&asked, folder.as_ref())?;
+    let exit = run(&held, &asked, acknowledged.as_ref(), &stop)?;
+    if let (Held::Given(database), false) = (&held, options.keep) {
+        database.drop_tables().map_err(|e| problem(&e))?;
+    }
+    if let (Some(folder), true) = (&mut folder, options.keep) {
+        folder.keep();
         talk(&format!("the database stays in {}", folder.path().display()));
     }
-    Ok(if record.is_stopped { Exit::Interrupted } else { Exit::Done })
+    Ok(exit)
 }
 
-fn print(
-    database: &dyn Database,
-    record: &OltpRecord,
-    probes: &[(bool, f64)],
-    loaded: LoadRecord,
-    after_load: Vec<BrokenCondition>,
-    after_run: Vec<BrokenCondition>,
-    options: &OltpArgs,
-) -> Result<(), Problem> {
+fn own_folder(target: &Path, asked: &Asked<'_>) -> Result<OwnFolder, Problem> {
+    space(target, needed_bytes(asked))?;
+    tell_of_others(target);
+    let made = OwnFolder::create(target, FOLDER_PREFIX);
+    made.map_err(|source| problem(&OltpError::System { path: target.display().to_string(), source }))
+}
+
+fn open(asked: &Asked<'_>, folder: Option<&OwnFolder>) -> Result<Held, Problem> {
+    let opened = match (&asked.options.postgres, folder) {
+        (Some(url), _) => Postgres::connect(url).map(Held::Given),
+        (None, Some(folder)) if asked.options.managed_postgres => {
+            talk("starting a PostgreSQL server of this run's own");
+            PostgresServer::start(folder.path(), asked.cache_bytes, asked.sessions)
+                .and_then(|server| Ok(Held::Managed { database: server.database()?, server }))
+        }
+        (None, Some(folder)) => Sqlite::create(&folder.path().join(FILE), asked.cache_bytes).map(Held::Sqlite),
+        (None, None) => return Err(Problem::usage("no folder is named", "fathom oltp --target DIR")),
+    };
+    opened.map_err(|e| problem(&e))
+}
+
+fn run(
+    held: &Held,
+    asked: &Asked<'_>,
+    acknowledged: Option<&Acknowledged>,
+    stop: &AtomicBool,
+) -> Result<Exit, Problem> {
+    let database = held.database();
+    let Some(loaded) = filled(database, asked, stop)? else {
+        talk("stopped during the load: there is nothing to tell");
+        return Ok(Exit::Interrupted);
+    };
+    let broken_after_load = broken_conditions(database, true).map_err(|e| problem(&e))?;
+    let record = measured(held, asked, acknowledged, stop)?;
+    let probes = if asked.options.no_probes { Vec::new() } else { probed(held, asked, stop)? };
+    let broken_after_run = broken_conditions(database, false).map_err(|e| problem(&e))?;
     let document = oltp_document(&OltpRun {
-        engine: "sqlite",
-        version: sqlite_version(),
-        has_one_writer: true,
+        engine: held.engine(),
+        version: &held.version()?,
+        has_one_writer: matches!(held, Held::Sqlite(_)),
         settings: database.settings().map_err(|e| problem(&e))?,
         load: Some(loaded),
-        record,
-        probes,
-        broken_after_load: Some(after_load),
-        broken_after_run: after_run,
+        record: &record,
+        probes: &probes,
+        broken_after_load: Some(broken_after_load),
+        broken_after_run,
     });
-    if options.json {
+    if asked.options.json {
         let text = serde_json::to_string_pretty(&document)
             .map_err(|e| Problem::new(Exit::Failed, format!("cannot write JSON: {e}"), ""))?;
         result(&(text + "\n"));
     } else {
         result(&answer(&document));
     }
-    Ok(())
+    Ok(if record.is_stopped { Exit::Interrupted } else { Exit::Done })
 }
 
-fn asked(options: &OltpArgs) -> Result<Asked, Problem> {
+fn asked(options: &OltpArgs) -> Result<Asked<'_>, Problem> {
     let time = |flag: &str, text: &str| -> Result<Duration, Problem> {
         Ok(Duration::from_nanos(parse_duration_ns(text).map_err(|e| Problem::of_flag(flag, &e))?))
     };
@@ -118,20 +177,33 @@ fn asked(options: &OltpArgs) -> Result<Asked, Problem> {
     }
     let warehouses =
         NonZeroU32::new(options.warehouses).ok_or_else(|| Problem::usage("0 warehouses", "--warehouses 5"))?;
+    let uses_postgres = options.managed_postgres || options.postgres.is_some();
+    let cpus = std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
     Ok(Asked {
+        options,
+        sessions: options.sessions.unwrap_or(if uses_postgres { 2 * cpus } else { 1 }),
         scale: Scale { warehouses },
         note: LoadNote { seed: options.seed, warehouses: options.warehouses, at_ms: now_ms() },
         ramp: time("--ramp", &options.ramp)?,
         runtime,
-        cache_bytes: parse_size(&options.cache).map_err(|e| Problem::of_flag("--cache", &e))?,
+        cache_bytes: cache_bytes(options, uses_postgres)?,
     })
 }
 
+fn cache_bytes(options: &OltpArgs, uses_postgres: bool) -> Result<u64, Problem> {
+    let default = if uses_postgres { POSTGRES_CACHE } else { SQLITE_CACHE };
+    parse_size(options.cache.as_deref().unwrap_or(default)).map_err(|e| Problem::of_flag("--cache", &e))
+}
+
+fn needed_bytes(asked: &Asked<'_>) -> u64 {
+    let bytes_of = if asked.options.managed_postgres { postgres_bytes } else { sqlite_bytes };
+    bytes_of(asked.note.warehouses)
+}
+
 /// Whether there is room, before anything is made.
-fn space(target: &Path, warehouses: u32) -> Result<(), Problem> {
+fn space(target: &Path, needed_bytes: u64) -> Result<(), Problem> {
     let path = target.display().to_string();
     let free_bytes = free_bytes(target).map_err(|source| problem(&OltpError::System { path: path.clone(), source }))?;
-    let needed_bytes = sqlite_bytes(warehouses);
     if needed_bytes > free_bytes {
         return Err(problem(&OltpError::Space { path, needed_bytes, free_bytes }));
     }
@@ -145,8 +217,8 @@ fn tell_of_others(target: &Path) {
     }
 }
 
-fn filled(database: &dyn Database, asked: &Asked, stop: &AtomicBool) -> Result<Option<LoadRecord>, Problem> {
-    let needed = format_bytes(sqlite_bytes(asked.note.warehouses));
+fn filled(database: &dyn Database, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Option<LoadRecord>, Problem> {
+    let needed = format_bytes(needed_bytes(asked));
     talk(&format!("loading {} warehouses, at most {needed}", asked.note.warehouses));
     let start = Instant::now();
     let mut shown = start;
@@ -162,21 +234,12 @@ fn filled(database: &dyn Database, asked: &Asked, stop: &AtomicBool) -> Result<O
 }
 
 fn measured(
-    database: &dyn Database,
-    asked: &Asked,
-    options: &OltpArgs,
+    held: &Held,
+    asked: &Asked<'_>,
     acknowledged: Option<&Acknowledged>,
     stop: &AtomicBool,
 ) -> Result<OltpRecord, Problem> {
-    let plan = Drive {
-        sessions: options.sessions,
-        ramp: asked.ramp,
-        runtime: asked.runtime,
-        home: if options.uniform { Home::Uniform } else { Home::Fixed },
-        seed: options.seed,
-        is_durable: true,
-        acknowledged,
-    };
+    let plan = Drive { acknowledged, ..plan_of(held, asked) };
     let whole_s = (asked.ramp + asked.runtime).as_secs_f64();
     let mut shown = (Instant::now(), 0);
     let mut on_progress = |progress: DriveProgress| {
@@ -189,19 +252,28 @@ fn measured(
             shown = (Instant::now(), progress.transactions);
         }
     };
-    one_run(database, asked, options, plan, stop, &mut on_progress)
+    one_run(held, asked, plan, stop, &mut on_progress)
+}
+
+fn plan_of(held: &Held, asked: &Asked<'_>) -> Drive<'static> {
+    Drive {
+        sessions: asked.sessions,
+        ramp: asked.ramp,
+        runtime: asked.runtime,
+        home: if asked.options.uniform { Home::Uniform } else { Home::Fixed },
+        seed: asked.options.seed,
+        is_durable: true,
+        server_pid: held.server_pid(),
+        acknowledged: None,
+    }
 }
 
 /// Transactions a second with commits that wait for the device and with commits that do not.
-fn probed(
-    database: &dyn Database,
-    asked: &Asked,
-    options: &OltpArgs,
-    stop: &AtomicBool,
-) -> Result<Vec<(bool, f64)>, Problem> {
-    let runtime = (asked.runtime / 10).clamp(Duration::from_secs(2), Duration::from_secs(15));
+fn probed(held: &Held, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<(bool, f64)>, Problem> {
+    let (ramp, runtime) =
+        (Duration::from_secs(1), (asked.runtime / 10).clamp(Duration::from_secs(2), Duration::from_secs(15)));
     if !stop.load(Ordering::Relaxed) {
-        let whole_s = (runtime.as_secs_f64() + 1.0) * PROBES.len() as f64;
+        let whole_s = (ramp + runtime).as_secs_f64() * PROBES.len() as f64;
         talk(&format!("in turns, with commits that wait and commits that do not: {whole_s:.0} s"));
     }
     let mut out = Vec::new();
@@ -210,35 +282,27 @@ fn probed(
             // Pairs that are not whole would compare different times.
             return Ok(Vec::new());
         }
-        let plan = Drive {
-            sessions: options.sessions,
-            ramp: Duration::from_secs(1),
-            runtime,
-            home: if options.uniform { Home::Uniform } else { Home::Fixed },
-            seed: options.seed.wrapping_add(turn),
-            is_durable,
-            acknowledged: None,
-        };
-        let record = one_run(database, asked, options, plan, stop, &mut |_| {})?;
+        let seed = asked.options.seed.wrapping_add(turn);
+        let plan = Drive { ramp, runtime, seed, is_durable, ..plan_of(held, asked) };
+        let record = one_run(held, asked, plan, stop, &mut |_| {})?;
         out.push((is_durable, record.transactions() as f64 / (record.measured_ns as f64 / 1e9)));
     }
     Ok(out)
 }
 
 fn one_run(
-    database: &dyn Database,
-    asked: &Asked,
-    options: &OltpArgs,
+    held: &Held,
+    asked: &Asked<'_>,
     plan: Drive<'_>,
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(DriveProgress),
 ) -> Result<OltpRecord, Problem> {
     let root = Root::live();
-    let target = options.target.as_deref().unwrap_or(Path::new("."));
-    // None behind tmpfs and the like: then nothing is said of a device.
-    let disks = whole_device_of(&root, target).ok().map(|device| device.name).into_iter().collect();
+    // None behind tmpfs and the like, and of a server that is somewhere: then nothing is said of a device.
+    let device = asked.options.target.as_deref().and_then(|target| whole_device_of(&root, target).ok());
+    let disks = device.map(|device| device.name).into_iter().collect();
     let mut sampler = HostSampler::new(&root, disks).map_err(|e| Problem::of(Exit::Failed, &e))?;
-    let run = drive(database, &asked.note, asked.scale, plan, &mut sampler, stop, on_progress);
+    let run = drive(held.database(), &asked.note, asked.scale, plan, &mut sampler, stop, on_progress);
     run.map_err(|e| Problem::of(Exit::Failed, &e))
 }
 
@@ -252,9 +316,19 @@ fn check(folder: &Path, options: &OltpArgs) -> Result<Exit, Problem> {
         }
         _ => system(error),
     })?;
-    let cache_bytes = parse_size(&options.cache).map_err(|e| Problem::of_flag("--cache", &e))?;
-    let database = Sqlite::open(&taken.path().join(FILE), cache_bytes).map_err(|e| problem(&e))?;
-    let broken = broken_conditions(&database, false).map_err(|e| problem(&e))?;
+    let is_postgres = is_postgres_folder(taken.path());
+    let cache_bytes = cache_bytes(options, is_postgres)?;
+    let held = if is_postgres {
+        talk("starting the PostgreSQL server that was left: it recovers first");
+        PostgresServer::start(taken.path(), cache_bytes, 1)
+            .and_then(|server| Ok(Held::Managed { database: server.database()?, server }))
+    } else {
+        Sqlite::open(&taken.path().join(FILE), cache_bytes).map(Held::Sqlite)
+    };
+    let held = held.map_err(|e| problem(&e))?;
+    let database = held.database();
+    database.load_note().map_err(|e| problem(&e))?;
+    let broken = broken_conditions(database, false).map_err(|e| problem(&e))?;
     let orders = options.acknowledged.as_ref().map(|path| Acknowledged::read(path)).transpose().map_err(system)?;
     let missing = orders.as_ref().map(|orders| database.missing(orders)).transpose().map_err(|e| problem(&e))?;
     let mut text = match &broken[..] {
@@ -273,8 +347,8 @@ fn check(folder: &Path, options: &OltpArgs) -> Result<Exit, Problem> {
 
 fn problem(error: &OltpError) -> Problem {
     let exit = match error {
-        OltpError::Space { .. } | OltpError::NotOurs { .. } => Exit::Refused,
-        OltpError::Database { .. } | OltpError::System { .. } => Exit::Failed,
+        OltpError::Space { .. } | OltpError::NotOurs { .. } | OltpError::TableExists { .. } => Exit::Refused,
+        OltpError::Database { .. } | OltpError::System { .. } | OltpError::NoServer => Exit::Failed,
     };
     let problem = Problem::of(exit, error);
     if error.help().is_some() { problem } else { Problem { help: Some(HELP.to_owned()), ..problem } }
