@@ -25,6 +25,9 @@ if [ "$purpose" = test ]; then
     need debootstrap debootstrap
     need mandoc mandoc
     python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+    ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing+=(postgresql)
+    need psql postgresql-client
+    need pgrep procps
     need mkfs.xfs xfsprogs
     need mkfs.btrfs btrfs-progs
     need mkfs.ext4 e2fsprogs

@@ -100,14 +100,21 @@ fn piece_of(piece: &EvidenceView, limit: Option<&str>) -> String {
 fn time(document: &OltpDocument) -> String {
     let time = &document.session_time;
     let share = |share: f64| format!("{:.0} %", share * 100.0);
+    let (cpu, turn, data) = (share(time.on_cpu), share(time.for_turn), share(time.for_data));
+    let parts = if document.database.has_one_writer {
+        let ready = share(time.for_cpu);
+        format!(
+            "on a CPU {cpu}, ready without one {ready}, for their turn {turn}, in commits {}, for data {data}",
+            share(time.for_log)
+        )
+    } else {
+        format!("on a CPU or ready {cpu}, for locks {turn}, for the log {}, for data {data}", share(time.for_log))
+    };
+    let server = document.cpus.server_cores.map(|cores| format!(", the server on {cores:.2}")).unwrap_or_default();
     format!(
-        "of the sessions: on a CPU {}, ready without one {}, for their turn {}, in commits {}, for data {}; all CPUs {} busy",
-        share(time.on_cpu),
-        share(time.for_cpu),
-        share(time.for_turn),
-        share(time.for_log),
-        share(time.for_data),
-        share(document.cpus.busy)
+        "of the sessions: {parts}; all CPUs {} busy, the client on {:.2} of them{server}",
+        share(document.cpus.busy),
+        document.cpus.client_cores
     )
 }
 

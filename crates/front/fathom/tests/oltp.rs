@@ -124,3 +124,156 @@ fn bad_input_is_refused_before_anything_is_made() {
     }
     assert_eq!(place.listing(), before);
 }
+
+/// A server that the test starts and stops by itself, as an operator has one.
+struct Server {
+    child: std::process::Child,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = "set -e; bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -1); d=$1; mkdir $d/data; \
+            run() { if [ $(id -u) = 0 ]; then chmod 755 $d; chown -R nobody $d/data; setpriv --reuid nobody \
+            --clear-groups \"$@\"; else \"$@\"; fi; }; cd /; \
+            run $bin/initdb -N -U fathom --auth=trust --encoding=UTF8 --locale=C -D $d/data >&2; \
+            if [ $(id -u) = 0 ]; then exec setpriv --reuid nobody --clear-groups $bin/postgres -D $d/data \
+            -c listen_addresses= -c unix_socket_directories=$d/data; \
+            else exec $bin/postgres -D $d/data -c listen_addresses= -c unix_socket_directories=$d/data; fi";
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", script, "server"]).arg(folder.path());
+        let child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn();
+        let socket = folder.path().join("data").display().to_string().replace('/', "%2F");
+        let url = format!("postgresql://fathom:secret@{socket}/postgres");
+        Server { child: child.expect("bash"), url, _folder: folder }
+    }
+
+    fn psql(&self, sql: &str) -> Option<String> {
+        let asked = std::process::Command::new("psql").args([&self.url, "-Atc", sql]).output().expect("psql");
+        asked.status.success().then(|| String::from_utf8_lossy(&asked.stdout).trim().to_owned())
+    }
+
+    fn wait(self) -> Server {
+        for _ in 0..600 {
+            if self.psql("SELECT 1").is_some() {
+                return self;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the server does not answer");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let stop = format!("kill -INT {}", self.child.id());
+        let _stopped = std::process::Command::new("sh").args(["-c", &stop]).status();
+        let _gone = self.child.wait();
+    }
+}
+
+/// Processes of a server in the folder.
+fn servers_in(folder: &std::path::Path) -> usize {
+    let found = std::process::Command::new("pgrep").args(["-f", &format!("postgres -D {}", folder.display())]).output();
+    String::from_utf8_lossy(&found.expect("pgrep").stdout).lines().count()
+}
+
+#[test]
+fn a_managed_server_is_made_for_the_run_and_gone_after_it() {
+    let place = Place::new();
+    passable(&place);
+    let run = place.json("oltp --target . --managed-postgres --warehouses 1 --ramp 300ms --runtime 3s --sessions 4", 0);
+    assert_eq!(run["database"]["engine"], "postgresql");
+    assert_eq!(run["database"]["settings"][0], serde_json::json!(["synchronous_commit", "on"]));
+    assert_eq!(run["consistency"]["broken_after_load"], serde_json::json!([]));
+    assert_eq!(run["consistency"]["broken_after_run"], serde_json::json!([]));
+    assert!(run["audit"].as_array().expect("bounds").iter().all(|bound| bound["judgement"] != "outside"));
+    let orders = &run["transactions"][0];
+    assert!(orders["done"].as_u64().expect("orders") > 100, "{orders}");
+    let time = &run["session_time"];
+    let told: f64 = ["on_cpu", "for_turn", "for_log", "for_data"].iter().filter_map(|name| time[name].as_f64()).sum();
+    assert!(told > 0.3 && told <= 1.0, "what the server's sessions were seen to do: {time}");
+    let cores = |name: &str| run["cpus"][name].as_f64().expect("cores");
+    assert!(
+        cores("server_cores") > cores("client_cores"),
+        "the server works, not the client: {}",
+        run["cpus"]["client_cores"]
+    );
+    assert_eq!(folders(&place), Vec::<PathBuf>::new());
+    assert_eq!(servers_in(&place.work()), 0);
+}
+
+/// Root's server runs as another user, who has to get to its folder.
+fn passable(place: &Place) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for folder in [place.work(), place.beside("")] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("a folder of ours");
+    }
+}
+
+#[test]
+fn a_server_that_was_killed_with_its_client_has_every_acknowledged_order_after_recovery() {
+    let place = Place::new();
+    passable(&place);
+    let list = place.file("acknowledged");
+    let words = "oltp --target . --managed-postgres --warehouses 1 --sessions 3 --ramp 0s --runtime 10m \
+                 --acknowledged acknowledged";
+    let mut running = place.start(words);
+    running.until("500 orders", |_| orders(&list) >= 500);
+    let [folder] = &folders(&place)[..] else { panic!("one folder") };
+    // First the server, at once and without a word; the client sees its loss and says so.
+    let pid = fs::read_to_string(folder.join("data/postmaster.pid")).expect("a server");
+    let kill = format!("pkill -KILL -P {0}; kill -KILL {0}", pid.lines().next().expect("its number"));
+    std::process::Command::new("sh").args(["-c", &kill]).status().expect("sh");
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None);
+    let known = orders(&list);
+    let checked = place.run(&format!("oltp --check {} --acknowledged acknowledged", folder.display()));
+    checked.expect(0, &["it recovers first"]);
+    assert!(checked.out.starts_with("Consistent:"), "{}", checked.out);
+    assert!(checked.out.contains(&format!("Of {known} acknowledged orders 0 are missing")), "{}", checked.out);
+    assert_eq!(servers_in(&place.work()), 0);
+}
+
+#[test]
+fn a_server_that_is_lost_ends_the_run_with_an_error_and_one_given_keeps_what_it_had() {
+    let place = Place::new();
+    let server = Server::start().wait();
+    server.psql("CREATE TABLE mine AS SELECT 7 AS a").expect("a table");
+    let run =
+        place.json(&format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 1s --no-probes", server.url), 0);
+    assert_eq!(run["consistency"]["broken_after_run"], serde_json::json!([]));
+    assert!(!run.to_string().contains("secret"));
+    let left = "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(server.psql(left).as_deref(), Some("mine"));
+    assert_eq!(server.psql("SELECT count(*) FROM pg_proc WHERE proname LIKE 'fathom%'").as_deref(), Some("0"));
+
+    // A table of somebody else has one of our names: nothing is made, nothing is touched.
+    server.psql("CREATE TABLE stock AS SELECT 8 AS a").expect("a table");
+    let refused = place.run(&format!("oltp --postgres {} --warehouses 1 --runtime 1s", server.url));
+    refused.expect(3, &["has a table stock already", "help:"]);
+    assert!(!refused.err.contains("secret"), "{}", refused.err);
+    assert_eq!(server.psql("SELECT a FROM stock").as_deref(), Some("8"));
+    server.psql("DROP TABLE stock").expect("dropped");
+
+    let words = format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 10m", server.url);
+    let mut running = place.start(&words);
+    running.until("progress", |talk| talk.contains("measuring:"));
+    drop(server);
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    // Whoever asks first after its end: a session, or who watches them.
+    let said = ["a transaction failed:", "the database cannot be asked:"];
+    assert!(said.iter().any(|said| ended.err.contains(said)), "{}", ended.err);
+
+    for (words, said) in [
+        ("oltp --postgres postgresql://nobody@127.0.0.1:1/x --runtime 1s", "the database cannot be opened"),
+        ("oltp --postgres nonsense --runtime 1s", "the database cannot be opened"),
+    ] {
+        let ended = place.run(words);
+        assert_eq!(ended.code, Some(1), "{}", ended.err);
+        assert!(ended.err.contains(said), "{}", ended.err);
+    }
+}

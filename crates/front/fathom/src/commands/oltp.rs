@@ -196,7 +196,8 @@ fn cache_bytes(options: &OltpArgs, uses_postgres: bool) -> Result<u64, Problem> 
 }
 
 fn needed_bytes(asked: &Asked<'_>) -> u64 {
-    let bytes_of = if asked.options.managed_postgres { postgres_bytes } else { sqlite_bytes };
+    let uses_postgres = asked.options.managed_postgres || asked.options.postgres.is_some();
+    let bytes_of = if uses_postgres { postgres_bytes } else { sqlite_bytes };
     bytes_of(asked.note.warehouses)
 }
 

@@ -63,8 +63,7 @@ impl PostgresServer {
                 return Err(refused(String::from_utf8_lossy(&made.stderr).trim().to_owned()));
             }
         }
-        // What a killed server left: nobody else uses this folder, its lock is ours.
-        let _none = fs::remove_file(socket.join(".s.PGSQL.5432"));
+        end_of_the_last(&data, &socket)?;
         let mut command = Command::new(binaries.join("postgres"));
         command.arg("-D").arg(&data);
         for setting in [
@@ -137,6 +136,29 @@ impl Drop for PostgresServer {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Waits until no process of an earlier server is left in the folder, and removes what says that there is one: a killed one
+/// leaves that, and its number may be another's by now, or that of a child nobody waits for. The folder's lock is ours, so
+/// nobody starts one meanwhile.
+fn end_of_the_last(data: &Path, socket: &Path) -> Result<(), OltpError> {
+    let data = fs::canonicalize(data).unwrap_or_else(|_| data.to_owned());
+    let is_used = || {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        processes.filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok()).any(|folder| folder == data)
+    };
+    let start = Instant::now();
+    while is_used() {
+        if start.elapsed() > STOP_MAX {
+            return Err(refused(format!("{}: an earlier server does not end", data.display())));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let left = [data.join("postmaster.pid"), socket.join(".s.PGSQL.5432"), socket.join(".s.PGSQL.5432.lock")];
+    left.iter().try_for_each(|path| match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(system(path)(error)),
+        _ => Ok(()),
+    })
 }
 
 /// The folder with the binaries of the newest version.
