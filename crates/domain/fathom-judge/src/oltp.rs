@@ -203,8 +203,10 @@ pub struct DeviceView {
 /// CPUs over the window.
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuView {
-    /// Share of all CPUs that was busy.
+    /// Busy share of the CPUs that the run may use.
     pub busy: f64,
+    /// How many those are.
+    pub allowed: usize,
     /// CPUs that the sessions' own threads used: the client's, and with an embedded database also its work.
     pub client_cores: f64,
     /// CPUs that the server's processes used; `None` where it is not ours to watch, or there is none.
@@ -452,10 +454,13 @@ fn device_view(record: &OltpRecord, new_orders: u64) -> Option<DeviceView> {
     })
 }
 
-/// Share of all CPUs that was busy.
+/// Busy share of the CPUs that the run may use.
 fn cpus_busy(record: &OltpRecord) -> f64 {
-    let rows = &record.host.cpu_busy_by_interval;
-    let shares: Vec<f64> = rows.iter().flatten().map(|&share| f64::from(share)).collect();
+    let is_allowed = |number: u32| record.allowed_cpus.is_empty() || record.allowed_cpus.contains(&number);
+    let numbers: Vec<u32> = record.host.cpus.iter().map(|(number, _)| *number).collect();
+    let cells = record.host.cpu_busy_by_interval.iter().flat_map(|row| row.iter().zip(&numbers));
+    let shares: Vec<f64> =
+        cells.filter(|(_, number)| is_allowed(**number)).map(|(share, _)| f64::from(*share)).collect();
     if shares.is_empty() { 0.0 } else { shares.iter().sum::<f64>() / shares.len() as f64 }
 }
 
@@ -469,6 +474,7 @@ fn cpu_view(record: &OltpRecord) -> CpuView {
     let server_cores = cores(true);
     CpuView {
         busy: cpus_busy(record),
+        allowed: if record.allowed_cpus.is_empty() { record.host.cpus.len() } else { record.allowed_cpus.len() },
         client_cores: cores(false),
         server_cores: (server_cores > 0.0).then_some(server_cores),
         cpus: record.host.cpus.iter().map(|(number, _)| *number).collect(),

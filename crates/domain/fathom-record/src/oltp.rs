@@ -28,6 +28,8 @@ pub struct OltpRecord {
     pub time: SessionTime,
     /// Inputs that were drawn, ramp included.
     pub audit: Audit,
+    /// CPUs that sessions and a server of the run's own may use.
+    pub allowed_cpus: Vec<u32>,
     /// Counters of the host over the window.
     pub host: HostDelta,
     /// Bytes of the database's files at the end.

@@ -74,6 +74,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "fathom's own folder: inode {} on device {}\\n",
         "a mark in a file, read by Fathom",
     ),
+    ("fathom-oltp/src/postgres.rs", "COPY {} FROM STDIN (FORMAT binary)", "SQL"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
 ];
 

@@ -112,7 +112,8 @@ fn time(document: &OltpDocument) -> String {
     };
     let server = document.cpus.server_cores.map(|cores| format!(", the server on {cores:.2}")).unwrap_or_default();
     format!(
-        "of the sessions: {parts}; all CPUs {} busy, the client on {:.2} of them{server}",
+        "of the sessions: {parts}; {} CPUs {} busy, the client on {:.2} of them{server}",
+        document.cpus.allowed,
         share(document.cpus.busy),
         document.cpus.client_cores
     )

@@ -220,6 +220,18 @@ pub enum OltpError {
     },
     /// No binaries of a server are installed.
     NoServer,
+    /// Root's server has to run as another user, and there is none.
+    NoUser,
+    /// A path too long for a socket.
+    SocketPath {
+        /// It.
+        path: String,
+    },
+    /// The server of an earlier run does not end.
+    StillRuns {
+        /// Its data.
+        path: String,
+    },
     /// There are tables, and no load of ours that ended.
     NotOurs {
         /// Where.
@@ -256,13 +268,18 @@ impl Say for OltpError {
             ),
             OltpError::TableExists { place, table } => msg!("oltp-table-exists", place = place, table = table),
             OltpError::NoServer => msg!("oltp-no-server"),
+            OltpError::NoUser => msg!("oltp-no-user"),
+            OltpError::SocketPath { path } => msg!("oltp-socket-path", path = path),
+            OltpError::StillRuns { path } => msg!("oltp-still-runs", path = path),
             OltpError::NotOurs { place } => msg!("oltp-not-ours", place = place),
         }
     }
 
     fn help(&self) -> Option<Message> {
         match self {
-            OltpError::Database { .. } | OltpError::System { .. } => None,
+            OltpError::Database { .. } | OltpError::System { .. } | OltpError::StillRuns { .. } => None,
+            OltpError::NoUser => Some(msg!("oltp-no-user-help")),
+            OltpError::SocketPath { .. } => Some(msg!("oltp-socket-path-help")),
             OltpError::Space { .. } => Some(msg!("oltp-space-help")),
             OltpError::TableExists { .. } => Some(msg!("oltp-table-exists-help")),
             OltpError::NoServer => Some(msg!("oltp-no-server-help")),

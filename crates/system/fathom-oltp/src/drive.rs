@@ -10,6 +10,7 @@ use fathom_message::{Message, Say, say_error};
 use fathom_orders::{Audit, Constants, Home, Input, Inputs, Scale, Seed};
 use fathom_random::Rng;
 use fathom_record::{OltpKind, OltpRecord, OltpSecond, SessionTime};
+use fathom_units::parse_cpu_list;
 
 use crate::acknowledged::Acknowledged;
 use crate::clock::ThreadClock;
@@ -204,6 +205,7 @@ pub fn drive(
         seconds: whole.seconds,
         time: whole.time,
         audit: whole.audit,
+        allowed_cpus: allowed_cpus(),
         host,
         database_bytes: database.bytes()?,
         is_stopped,
@@ -364,6 +366,13 @@ impl Tally {
         sum.for_data_ns += one.for_data_ns;
         sum.off_cpu_ns += one.off_cpu_ns;
     }
+}
+
+/// CPUs that this process may use; empty where the kernel does not tell.
+fn allowed_cpus() -> Vec<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.and_then(|list| parse_cpu_list(list.trim()).ok()).unwrap_or_default()
 }
 
 /// Milliseconds since 1970, for what rows say.

@@ -349,7 +349,7 @@ fn check(folder: &Path, options: &OltpArgs) -> Result<Exit, Problem> {
 fn problem(error: &OltpError) -> Problem {
     let exit = match error {
         OltpError::Space { .. } | OltpError::NotOurs { .. } | OltpError::TableExists { .. } => Exit::Refused,
-        OltpError::Database { .. } | OltpError::System { .. } | OltpError::NoServer => Exit::Failed,
+        _ => Exit::Failed,
     };
     let problem = Problem::of(exit, error);
     if error.help().is_some() { problem } else { Problem { help: Some(HELP.to_owned()), ..problem } }

@@ -52,7 +52,7 @@ impl PostgresServer {
         let data = folder.join("data");
         let socket = folder.join("s");
         if socket.as_os_str().len() > SOCKET_PATH_MAX {
-            return Err(refused(format!("{}: a path too long for a socket", socket.display())));
+            return Err(OltpError::SocketPath { path: socket.display().to_string() });
         }
         if !is_postgres_folder(folder) {
             make_folders(folder, &[&data, &socket], owner)?;
@@ -104,10 +104,7 @@ impl PostgresServer {
     fn wait_until_it_answers(&mut self) -> Result<(), OltpError> {
         let start = Instant::now();
         loop {
-            let answer = match self.database() {
-                Ok(_) => return Ok(()),
-                Err(error) => error,
-            };
+            let Err(answer) = self.database() else { return Ok(()) };
             if let Ok(Some(status)) = self.child.try_wait() {
                 let mut said = String::new();
                 if let Some(mut stderr) = self.child.stderr.take() {
@@ -150,7 +147,7 @@ fn end_of_the_last(data: &Path, socket: &Path) -> Result<(), OltpError> {
     let start = Instant::now();
     while is_used() {
         if start.elapsed() > STOP_MAX {
-            return Err(refused(format!("{}: an earlier server does not end", data.display())));
+            return Err(OltpError::StillRuns { path: data.display().to_string() });
         }
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -187,7 +184,7 @@ fn owner() -> Result<Option<(u32, u32)>, OltpError> {
         Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
     };
     let found = UNPRIVILEGED.into_iter().find_map(find);
-    found.map(Some).ok_or_else(|| refused("root cannot run it, and there is neither postgres nor nobody".to_owned()))
+    found.map(Some).ok_or(OltpError::NoUser)
 }
 
 fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) -> &mut Command {
