@@ -277,3 +277,93 @@ fn a_server_that_is_lost_ends_the_run_with_an_error_and_one_given_keeps_what_it_
         assert!(ended.err.contains(said), "{}", ended.err);
     }
 }
+
+/// What a run of a set-up whose limit is known names, and all its evidence.
+fn named(run: &Value) -> (Option<&str>, &Value) {
+    (run["verdict"]["limit"].as_str(), &run["verdict"])
+}
+
+#[test]
+fn in_memory_nothing_but_cpus_and_locks_is_ever_named() {
+    let folder = tempfile::TempDir::new_in("/dev/shm").expect("a folder in memory");
+    let place = Place::new();
+    let target = folder.path().display();
+    let run = place.json(&format!("oltp --target {target} --warehouses 1 --ramp 500ms --runtime 4s"), 0);
+    assert!(matches!(named(&run), (None | Some("cpu"), _)), "{}", named(&run).1);
+    assert!(run["device"].is_null());
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    let words =
+        format!("oltp --target {target} --managed-postgres --warehouses 1 --sessions 16 --ramp 500ms --runtime 4s");
+    let run = place.json(&words, 0);
+    assert!(matches!(named(&run), (None | Some("locks"), _)), "{}", named(&run).1);
+}
+
+/// Control groups (version 1) that cap the disk below `folder`; what is started by the prefix is in them.
+struct Capped {
+    groups: Vec<PathBuf>,
+}
+
+impl Capped {
+    /// `None` where this machine has none to give.
+    fn new(folder: &std::path::Path, caps: &[(&str, &str, String)]) -> Option<Capped> {
+        use std::os::unix::fs::MetadataExt as _;
+        let device = fs::metadata(folder).expect("a folder").dev();
+        let number = format!("{}:{}", device >> 8 & 0xfff, device & 0xff);
+        let mut capped = Capped { groups: Vec::new() };
+        for (controller, file, value) in caps {
+            let group = PathBuf::from(format!("/sys/fs/cgroup/{controller}/fathom-oltp-{}", std::process::id()));
+            fs::create_dir(&group).ok()?;
+            capped.groups.push(group.clone());
+            fs::write(group.join(file), value.replace("DISK", &number)).ok()?;
+        }
+        Some(capped)
+    }
+
+    fn run(&self, place: &Place, words: &str) -> Value {
+        let enter: String =
+            self.groups.iter().map(|group| format!("echo $$ > {}/cgroup.procs; ", group.display())).collect();
+        let script = format!("{enter} exec {} {words} --json", env!("CARGO_BIN_EXE_fathom"));
+        let ended =
+            std::process::Command::new("sh").args(["-c", &script]).current_dir(place.work()).output().expect("sh");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        serde_json::from_slice(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {said}"))
+    }
+}
+
+impl Drop for Capped {
+    fn drop(&mut self) {
+        for group in &self.groups {
+            let _left = fs::remove_dir(group);
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes on a disk that is slowed down: make truth-oltp"]
+fn the_limit_that_was_built_is_named() {
+    let place = Place::new();
+    passable(&place);
+    let log = [("blkio", "blkio.throttle.write_iops_device", "DISK 200".to_owned())];
+    let Some(capped) = Capped::new(&place.work(), &log) else {
+        return cli::skipped("no control groups of version 1 for block I/O");
+    };
+    for engine in ["", "--managed-postgres --sessions 2"] {
+        let run = capped.run(&place, &format!("oltp --target . --warehouses 1 --ramp 2s --runtime 10s {engine}"));
+        assert_eq!(named(&run).0, Some("log_flush"), "{engine}: {}", named(&run).1);
+    }
+    drop(capped);
+    let data = [
+        ("memory", "memory.limit_in_bytes", "120M".to_owned()),
+        ("blkio", "blkio.throttle.read_iops_device", "DISK 1500".to_owned()),
+    ];
+    let Some(capped) = Capped::new(&place.work(), &data) else {
+        return cli::skipped("no control groups of version 1 for memory");
+    };
+    for engine in ["", "--managed-postgres --sessions 2"] {
+        let words = format!("oltp --target . --warehouses 5 --cache 8m --uniform --ramp 5s --runtime 15s {engine}");
+        let run = capped.run(&place, &words);
+        assert_eq!(named(&run).0, Some("storage"), "{engine}: {}", named(&run).1);
+        assert_eq!(run["verdict"]["is_cached"], false);
+    }
+}
