@@ -95,7 +95,7 @@ fn write_page(title: &str, page: &str, content: &Content, out: &mut dyn io::Writ
 }
 
 /// Text as HTML shows it, in elements and in quoted attributes.
-struct Escaped<'a>(&'a str);
+pub(crate) struct Escaped<'a>(pub(crate) &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,7 @@ mod hlog;
 pub mod html;
 pub mod import;
 mod json;
+mod oltp_page;
 mod words;
 
 pub use csv::csv;
@@ -16,4 +17,5 @@ pub use fio_json::{fio_json, fio_json_files, fio_json_text, fio_normal_text};
 pub use fio_log::fio_logs;
 pub use hlog::{HlogError, hlog};
 pub use json::json;
+pub use oltp_page::oltp_page;
 pub use words::in_words;

@@ -471,6 +471,12 @@ pub(crate) struct OltpArgs {
     /// Leave the database where it is at the end
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Also write the result as one HTML file
+    #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a file that Fathom did not write
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
     /// Check the database in a folder that a run left, killed or with --keep: consistency, and with --acknowledged each order
     #[arg(long, value_name = "FOLDER")]
     pub(crate) check: Option<PathBuf>,

@@ -10,21 +10,27 @@ use crate::terminal::{fill, warning_word};
 /// What the terminal prints.
 pub(crate) fn answer(document: &OltpDocument) -> String {
     let mut out = String::new();
-    let mut line = |label: &str, text: &str| {
-        let filled = fill(text, "           ");
+    for (label, text) in lines(document) {
+        let filled = fill(&text, "           ");
         let _infallible = writeln!(out, "{label:<11}{}", filled.trim());
-    };
-    line("Orders", &rates(document));
-    line("Response", &responses(&document.transactions));
-    line("Limit", &limit(document));
-    line("Time", &time(document));
-    line("Drive", &drive(document));
-    line("Database", &database(document));
-    line("Notice", &format!("order entry, {}: it does not comply with the specification", document.notice));
+    }
     for warning in warnings(document) {
         let _infallible = writeln!(out, "{}: {warning}", warning_word());
     }
     out
+}
+
+/// The answer line by line, each with its label.
+pub(crate) fn lines(document: &OltpDocument) -> Vec<(&'static str, String)> {
+    vec![
+        ("Orders", rates(document)),
+        ("Response", responses(&document.transactions)),
+        ("Limit", limit(document)),
+        ("Time", time(document)),
+        ("Drive", drive(document)),
+        ("Database", database(document)),
+        ("Notice", format!("order entry, {}: it does not comply with the specification", document.notice)),
+    ]
 }
 
 fn rates(document: &OltpDocument) -> String {

@@ -21,7 +21,14 @@ fn orders(list: &std::path::Path) -> usize {
 #[test]
 fn a_run_yields_rates_checks_and_evidence_and_leaves_nothing() {
     let place = Place::new();
-    let run = place.json("oltp --target . --warehouses 1 --ramp 300ms --runtime 4s", 0);
+    let run = place.json("oltp --target . --warehouses 1 --ramp 300ms --runtime 4s -o page.html", 0);
+    let page = fs::read_to_string(place.file("page.html")).expect("a page");
+    // A row of the heat map for each CPU, a cell for each second; and the whole result for whoever reads on.
+    let cpus = run["cpus"]["cpus"].as_array().expect("CPUs").len();
+    assert_eq!(page.matches("fill-opacity").count(), cpus * 4);
+    let (_, json) = page.split_once("id=\"fathom-oltp\">").expect("the result");
+    let inside: Value = serde_json::from_str(json.split_once("</script>").expect("its end").0).expect("JSON");
+    assert_eq!(inside, run);
     assert_eq!(run["database"]["engine"], "sqlite");
     assert_eq!(run["database"]["settings"][0], serde_json::json!(["synchronous", "full"]));
     assert!(run["notice"].as_str().expect("a notice").contains("not comparable to published TPC-C results"));
@@ -115,6 +122,7 @@ fn bad_input_is_refused_before_anything_is_made() {
         ("oltp --target . --warehouses 100000", 3, "free, and the database needs up to"),
         ("oltp --target nowhere", 1, "nowhere"),
         ("oltp --target . --acknowledged taken", 1, "taken"),
+        ("oltp --target . --output taken", 3, "taken"),
         ("oltp --check .", 3, "holds no database that Fathom loaded whole"),
         ("oltp --check nowhere", 1, "nowhere"),
     ] {

@@ -16,10 +16,13 @@ use fathom_orders::{Home, Scale};
 use fathom_record::{LoadRecord, OltpRecord};
 use fathom_units::{format_bytes, parse_duration_ns, parse_size};
 
+use fathom_report::oltp_page;
+
+use super::output::Output;
 use super::run::stop_on_signals;
 use crate::args::OltpArgs;
 use crate::exit::{Exit, Problem};
-use crate::oltp_answer::answer;
+use crate::oltp_answer::{answer, lines};
 use crate::terminal::{result, talk};
 
 /// What folders of runs are called; after it comes what makes them unique.
@@ -87,6 +90,8 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
         return check(folder, options);
     }
     let asked = asked(options)?;
+    let output = options.output.as_deref().map(|path| Output { path, force: options.force });
+    output.as_ref().map_or(Ok(()), |output| output.check())?;
     // Before the load: a name that is taken is said now and not in ten minutes.
     let acknowledged = options.acknowledged.as_ref().map(|path| {
         let made = Acknowledged::create(path);
@@ -99,7 +104,7 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     };
     let stop = stop_on_signals()?;
     let held = open(&asked, folder.as_ref())?;
-    let exit = run(&held, &asked, acknowledged.as_ref(), &stop)?;
+    let exit = run(&held, &asked, acknowledged.as_ref(), output, &stop)?;
     if let (Held::Given(database), false) = (&held, options.keep) {
         database.drop_tables().map_err(|e| problem(&e))?;
     }
@@ -135,6 +140,7 @@ fn run(
     held: &Held,
     asked: &Asked<'_>,
     acknowledged: Option<&Acknowledged>,
+    output: Option<Output<'_>>,
     stop: &AtomicBool,
 ) -> Result<Exit, Problem> {
     let database = held.database();
@@ -163,6 +169,10 @@ fn run(
         result(&(text + "\n"));
     } else {
         result(&answer(&document));
+    }
+    if let Some(output) = output {
+        let page = oltp_page(&document, &lines(&document));
+        output.write(|out| out.write_all(page.as_bytes()))?;
     }
     Ok(if record.is_stopped { Exit::Interrupted } else { Exit::Done })
 }
