@@ -1124,7 +1124,7 @@ in_flight: number, } | { "name": "gain_per_target",
 /**
  * Targets there.
  */
-targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "transactions" } | { "name": "cpus_busy" } | { "name": "busiest_cpu_busy" } | { "name": "drives_used" });
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" });
 
 /**
  * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
@@ -1765,7 +1765,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "rate" | "database" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "rate" | "unknown";
 
 /**
  * What limited a step.

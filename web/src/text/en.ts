@@ -50,7 +50,7 @@ export const english = {
   /** Words of the document: limits, operations, placements, patterns, phases. A word that is missing stands as it is. */
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
-    link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", database: "database", zipf: "zipf", hotspot: "hot spot",
+    link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
     read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list",
     measure: "measure", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",

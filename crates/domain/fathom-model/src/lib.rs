@@ -20,10 +20,9 @@ mod predict;
 mod screen;
 
 pub use attribution::{
-    Cause, Caveat, Confidence, DatabaseCause, DatabaseLimit, DatabaseLoad, DriveFacts, Evidence, EvidenceName, Limit,
-    LimitName, NextStep, Notice, Observation, Probe, ProbeChange, ProbeResult, RateLimit, RateSource, RateWait,
-    StateChange, StepFacts, UnknownReason, attribute, attribute_all, attribute_database, level_turns, missing_probes,
-    next_step, notices, step_to_repeat,
+    Cause, Caveat, Confidence, DriveFacts, Evidence, EvidenceName, Limit, LimitName, NextStep, Notice, Observation,
+    Probe, ProbeChange, ProbeResult, RateLimit, RateSource, RateWait, StateChange, StepFacts, UnknownReason, attribute,
+    attribute_all, level_turns, missing_probes, next_step, notices, step_to_repeat,
 };
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};

@@ -59,7 +59,6 @@ fn part_cell(step: &StepView) -> Option<Message> {
         LimitName::Flush => msg!("brief-part-flush"),
         LimitName::PageCache => msg!("brief-part-page-cache"),
         LimitName::Rate => msg!("brief-part-rate"),
-        LimitName::Database => msg!("brief-part-database"),
         LimitName::Unknown => return None,
     })
 }

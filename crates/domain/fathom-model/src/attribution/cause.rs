@@ -178,8 +178,6 @@ pub enum Cause {
         /// What the deeper one gave over the shallower one.
         gain: f64,
     },
-    /// A database as the load.
-    Database(DatabaseCause),
     /// The evidence does not say.
     Unknown(UnknownReason),
 }
@@ -191,34 +189,6 @@ pub struct RateWait {
     pub reached_share: f64,
     /// Latency over the time that the device itself took.
     pub lat_over_device: f64,
-}
-
-/// What a database run showed. Shares are in [0, 1].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DatabaseCause {
-    /// Which part of the system limits it.
-    pub limit: DatabaseLimit,
-    /// Mean busy share of all CPUs.
-    pub cpu_busy_share: f64,
-    /// Busy share of the busiest CPU.
-    pub busiest_cpu_share: f64,
-    /// I/Os per second of the drives.
-    pub iops: f64,
-    /// What the drives gave in a calibration.
-    pub calibrated_iops: f64,
-}
-
-/// What limits a database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DatabaseLimit {
-    /// All CPUs.
-    AllCores,
-    /// The drives.
-    Drives,
-    /// One core.
-    Core,
-    /// The database itself.
-    Database,
 }
 
 /// Why no part can be named.
@@ -260,12 +230,6 @@ impl Cause {
             Cause::SharedPart => LimitName::Uplink,
             Cause::QueueDepth { .. } => LimitName::QueueDepth,
             Cause::SharedDevice { .. } | Cause::Device { .. } => LimitName::Device,
-            Cause::Database(database) => match database.limit {
-                DatabaseLimit::AllCores => LimitName::AllCores,
-                DatabaseLimit::Drives => LimitName::Device,
-                DatabaseLimit::Core => LimitName::Core,
-                DatabaseLimit::Database => LimitName::Database,
-            },
             Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
         }
     }
@@ -387,27 +351,7 @@ impl Cause {
                     }
                 }
             }
-            Cause::Database(database) => database.message(limit),
             Cause::Unknown(reason) => reason.message(),
-        }
-    }
-}
-
-impl DatabaseCause {
-    fn message(&self, limit: Message) -> Message {
-        let (busiest, busy) = (Quantity::share(self.busiest_cpu_share), Quantity::share(self.cpu_busy_share));
-        let (iops, of) = (Quantity::iops(self.iops), Quantity::iops(self.calibrated_iops));
-        match self.limit {
-            DatabaseLimit::AllCores => {
-                msg!("limit-database-all-cores", limit = limit, busy = busy, iops = iops, calibrated = of)
-            }
-            DatabaseLimit::Drives => msg!("limit-database-drives", limit = limit, iops = iops, calibrated = of),
-            DatabaseLimit::Core => {
-                msg!("limit-database-core", limit = limit, busiest = busiest, busy = busy, iops = iops, calibrated = of)
-            }
-            DatabaseLimit::Database => {
-                msg!("limit-database", limit = limit, busy = busy, iops = iops, calibrated = of)
-            }
         }
     }
 }

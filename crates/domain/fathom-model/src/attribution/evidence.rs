@@ -93,14 +93,6 @@ pub enum EvidenceName {
     MemberIosPerWrite,
     /// Reads of the members while the host only wrote.
     MemberReads,
-    /// Transactions per second of a database.
-    Transactions,
-    /// Mean busy share of all CPUs.
-    CpusBusy,
-    /// Busy share of the busiest CPU.
-    BusiestCpuBusy,
-    /// Share of the drives' calibrated rate that is used.
-    DrivesUsed,
 }
 
 impl EvidenceName {
@@ -139,10 +131,6 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => "array_ceiling",
             EvidenceName::MemberIosPerWrite => "member_ios_per_write",
             EvidenceName::MemberReads => "member_reads",
-            EvidenceName::Transactions => "transactions",
-            EvidenceName::CpusBusy => "cpus_busy",
-            EvidenceName::BusiestCpuBusy => "busiest_cpu_busy",
-            EvidenceName::DrivesUsed => "drives_used",
         }
     }
 
@@ -181,10 +169,6 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => msg!("evidence-array-ceiling"),
             EvidenceName::MemberIosPerWrite => msg!("evidence-member-ios-per-write"),
             EvidenceName::MemberReads => msg!("evidence-member-reads"),
-            EvidenceName::Transactions => msg!("evidence-transactions"),
-            EvidenceName::CpusBusy => msg!("evidence-cpus-busy"),
-            EvidenceName::BusiestCpuBusy => msg!("evidence-busiest-cpu-busy"),
-            EvidenceName::DrivesUsed => msg!("evidence-drives-used"),
         }
     }
 }
@@ -272,10 +256,6 @@ mod tests {
             EvidenceName::ArrayCeiling,
             EvidenceName::MemberIosPerWrite,
             EvidenceName::MemberReads,
-            EvidenceName::Transactions,
-            EvidenceName::CpusBusy,
-            EvidenceName::BusiestCpuBusy,
-            EvidenceName::DrivesUsed,
         ];
         for name in all {
             assert_eq!(serde_json::to_value(name).expect("serializes")["name"], name.as_str());

@@ -36,7 +36,7 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Flush => vec![msg!("help-group-commit"), msg!("help-protected-cache")],
         LimitName::Rate => vec![msg!("help-higher-rate")],
         // What relieves a kernel thread depends on what it does.
-        LimitName::KernelThread | LimitName::Database | LimitName::Unknown => Vec::new(),
+        LimitName::KernelThread | LimitName::Unknown => Vec::new(),
     }
 }
 

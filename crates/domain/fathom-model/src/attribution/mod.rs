@@ -6,7 +6,6 @@
 mod cap;
 mod cause;
 mod cpu;
-mod database;
 mod depth;
 mod evidence;
 mod facts;
@@ -30,8 +29,7 @@ mod settle;
 mod state;
 mod turns;
 
-pub use cause::{Cause, DatabaseCause, DatabaseLimit, RateWait, UnknownReason};
-pub use database::{DatabaseLoad, attribute_database};
+pub use cause::{Cause, RateWait, UnknownReason};
 pub use evidence::{Evidence, EvidenceName};
 pub use facts::{DriveFacts, RateLimit, RateSource, StepFacts};
 pub use limit::{Caveat, Limit};

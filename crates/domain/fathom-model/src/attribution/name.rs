@@ -36,15 +36,13 @@ pub enum LimitName {
     Flush,
     /// A rate: the arrivals that were asked for, or what the host or the hypervisor allows.
     Rate,
-    /// The database that makes the load.
-    Database,
     /// The evidence does not say.
     Unknown,
 }
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 16] = [
+    pub const ALL: [LimitName; 15] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
@@ -59,7 +57,6 @@ impl LimitName {
         LimitName::PageCache,
         LimitName::Flush,
         LimitName::Rate,
-        LimitName::Database,
         LimitName::Unknown,
     ];
 
@@ -81,7 +78,6 @@ impl LimitName {
             LimitName::PageCache => "page_cache",
             LimitName::Flush => "flush",
             LimitName::Rate => "rate",
-            LimitName::Database => "database",
             LimitName::Unknown => "unknown",
         }
     }
@@ -104,7 +100,6 @@ impl LimitName {
             LimitName::PageCache => msg!("limit-name-page-cache"),
             LimitName::Flush => msg!("limit-name-flush"),
             LimitName::Rate => msg!("limit-name-rate"),
-            LimitName::Database => msg!("limit-name-database"),
             LimitName::Unknown => msg!("limit-name-unknown"),
         }
     }

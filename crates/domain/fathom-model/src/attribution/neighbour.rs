@@ -45,8 +45,6 @@ pub enum ProbeChange {
     },
     /// Another drive of the same model on a faster link.
     FasterLink,
-    /// More sessions of a database; the gain is in transactions.
-    MoreSessions,
 }
 
 /// A neighbouring step and what it gave.
@@ -82,7 +80,6 @@ impl ProbeResult {
             }
             ProbeChange::Repeated { in_flight } => msg!("limit-probe-repeated", in_flight = in_flight, gain = gain),
             ProbeChange::FasterLink => msg!("limit-probe-faster-link", gain = gain),
-            ProbeChange::MoreSessions => msg!("limit-probe-more-sessions", gain = gain),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Cases of each limit: a machine whose wanted term is the lowest by a clear margin, a ladder on it, its attribution.
 
 use fathom_model::{
-    DatabaseLoad, DeviceModel, Limit, LimitName, Observation, OpModel, PcieLink, RaidLevel, RaidModel, RateLimit,
-    RateSource, UplinkModel, UplinkPlace, attribute, attribute_database,
+    DeviceModel, Limit, LimitName, Observation, OpModel, PcieLink, RaidLevel, RaidModel, RateLimit, RateSource,
+    UplinkModel, UplinkPlace, attribute,
 };
 
 use crate::world::{Dice, Load, World};
@@ -13,9 +13,6 @@ const MARGIN: f64 = 1.25;
 /// What attribution says of case `seed` of a limit.
 pub(crate) fn answer(truth: LimitName, seed: u64) -> Limit {
     let mut dice = Dice(seed ^ ((truth as u64 + 1) << 32));
-    if truth == LimitName::Database {
-        return attribute_database(&database(&mut dice));
-    }
     if truth == LimitName::Unknown {
         // A single step of some depth on an idle host: nothing tells depth from device.
         let (world, load) = clear_case(LimitName::Device, &mut dice);
@@ -193,16 +190,4 @@ fn rate(world: &mut World, load: &mut Load, dice: &mut Dice) {
         read_bytes_per_s: None,
         write_bytes_per_s: None,
     }];
-}
-
-fn database(dice: &mut Dice) -> DatabaseLoad {
-    let calibrated = dice.between(300e3, 3e6);
-    DatabaseLoad {
-        transactions_per_s: dice.between(1e3, 5e4),
-        iops: calibrated * dice.between(0.05, 0.7),
-        calibrated_iops: calibrated,
-        cpu_busy_share: dice.between(0.2, 0.72),
-        busiest_cpu_share: dice.between(0.5, 0.92),
-        gain_of_more_load: dice.chance(0.5).then(|| dice.between(0.97, 1.05)),
-    }
 }

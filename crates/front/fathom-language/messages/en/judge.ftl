@@ -360,7 +360,6 @@ brief-part-memory = memory
 brief-part-flush = flush
 brief-part-page-cache = page cache
 brief-part-rate = rate
-brief-part-database = database
 brief-cell-limit-unknown = limit not known
 brief-cell-rate = { $rate-brief }{ $rate-brief-pm }
 brief-cell-sync-p99 = sync p99 { $p99 }

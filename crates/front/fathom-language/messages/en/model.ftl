@@ -18,7 +18,6 @@ limit-name-memory = memory bandwidth
 limit-name-flush = the flush between the writes
 limit-name-page-cache = the page cache
 limit-name-rate = the rate
-limit-name-database = the database
 limit-name-unknown = an unknown part
 
 limit-pauses = The load itself is the limit: its threads paused for { $share } of the time.
@@ -80,10 +79,6 @@ limit-less-at-depth = Limit unknown: this step gave { $gain } the IOPS of { $in_
 limit-state-may-have-changed = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, beyond both intervals; the device changed, or it gives less at this depth.
 limit-state-changed-slower = Limit unknown: the device became slower during the ladder. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave only { $again } when measured again.
 limit-state-changed-faster = Limit unknown: the device changed during the ladder and became faster again. This step gave { $gain } the IOPS of { $in_flight } in flight, which gave { $again } when measured again.
-limit-database-all-cores = All CPUs are the { $limit }: { $busy } busy; the drives give { $iops-figure } of { $calibrated }.
-limit-database-drives = The drives are the { $limit }: they give { $iops-figure } of { $calibrated }.
-limit-database-core = One core is the { $limit }: it is { $busiest } busy, all CPUs together { $busy }; the drives give { $iops-figure } of { $calibrated }.
-limit-database = The database is the { $limit }: CPUs are { $busy } busy and the drives give { $iops-figure } of { $calibrated }; it waits for itself (locks, log) or for more sessions.
 limit-unknown-no-io = Limit unknown: no I/O completed.
 limit-unknown-no-signature = Limit unknown: no counter is at its limit, and no neighbouring step decides.
 limit-unknown-less-gave-more = Limit unknown: a later step with no more in flight gave more, so the state of the device changed between the steps.
@@ -102,7 +97,6 @@ limit-probe-fewer-targets = { $targets ->
 limit-probe-other-block = Blocks of { $block } moved { $gain } the bytes{ $gain-ci }.
 limit-probe-repeated = { $in_flight } in flight, measured again, gave { $gain } the IOPS{ $gain-ci }.
 limit-probe-faster-link = The same model on a faster link gave { $gain } the IOPS{ $gain-ci }.
-limit-probe-more-sessions = More sessions gave { $gain } the transactions{ $gain-ci }.
 limit-caveat-noise = The intervals leave room for another answer.
 limit-caveat-workers-waited = Other programs kept the workers waiting for { $share } of the time.
 
@@ -140,10 +134,6 @@ evidence-rated-over-link = rating of the drives over what their links carry
 evidence-array-ceiling = ceiling of the array
 evidence-member-ios-per-write = member I/Os per write
 evidence-member-reads = member reads under pure writes
-evidence-transactions = transactions
-evidence-cpus-busy = mean busy share of all CPUs
-evidence-busiest-cpu-busy = busy share of the busiest CPU
-evidence-drives-used = used share of the drives
 
 help-up-to = { $help }: up to { $iops } ({ $gain }), where { $next } is next
 help-more-in-flight = more I/Os in flight: a deeper queue or more threads

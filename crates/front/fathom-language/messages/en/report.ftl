@@ -49,7 +49,6 @@ report-limit-memory = memory
 report-limit-flush = flush
 report-limit-page-cache = page cache
 report-limit-rate = rate
-report-limit-database = database
 report-limit-unknown = unknown
 report-simulated = Every predicted figure was simulated in virtual time; none was measured here.
 report-within = { $within } of { $figures } published figures come out within 10 %.

@@ -324,7 +324,6 @@ brief-part-memory = 内存带宽
 brief-part-flush = 刷写
 brief-part-page-cache = 页缓存
 brief-part-rate = 速率
-brief-part-database = 数据库
 brief-cell-limit-unknown = 瓶颈未知
 brief-cell-rate = { $rate-brief }{ $rate-brief-pm }
 brief-cell-sync-p99 = 同步 p99 { $p99 }

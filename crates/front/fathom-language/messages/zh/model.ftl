@@ -18,7 +18,6 @@ limit-name-memory = 内存带宽
 limit-name-flush = 写入之间的刷写
 limit-name-page-cache = 页缓存
 limit-name-rate = 速率
-limit-name-database = 数据库
 limit-name-unknown = 未知部分
 
 limit-pauses = 瓶颈是负载本身：其线程有 { $share } 的时间在停顿。
@@ -80,10 +79,6 @@ limit-less-at-depth = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 
 limit-state-may-have-changed = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，超出两者的区间；或者设备变了，或者它在此深度给出得更少。
 limit-state-changed-slower = 瓶颈未知：设备在这组步骤期间变慢了。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次只有 { $again }。
 limit-state-changed-faster = 瓶颈未知：设备在这组步骤期间变了，后来又变快。此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者再测一次为 { $again }。
-limit-database-all-cores = { $limit }是全部 CPU：繁忙 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
-limit-database-drives = { $limit }是硬盘：给出 { $calibrated } 中的 { $iops-figure }。
-limit-database-core = { $limit }是单个核心：繁忙 { $busiest }，全部 CPU 平均 { $busy }；硬盘给出 { $calibrated } 中的 { $iops-figure }。
-limit-database = { $limit }是数据库：CPU 繁忙 { $busy }，硬盘给出 { $calibrated } 中的 { $iops-figure }；它在等待自身（锁、日志）或更多会话。
 limit-unknown-no-io = 瓶颈未知：没有完成任何 I/O。
 limit-unknown-no-signature = 瓶颈未知：没有计数器到达极限，相邻步骤也不能判定。
 limit-unknown-less-gave-more = 瓶颈未知：后面在途不多于此的步骤反而更快，说明设备的状态在步骤之间变了。
@@ -99,7 +94,6 @@ limit-probe-fewer-targets = 只用 { $targets } 个目标时，每个目标的 I
 limit-probe-other-block = { $block } 的块传输的字节为此步骤的 { $gain }{ $gain-ci }。
 limit-probe-repeated = 在途 { $in_flight } 个再测一次，IOPS 为首次的 { $gain }{ $gain-ci }。
 limit-probe-faster-link = 同型号硬盘在更快的链路上时 IOPS 为此步骤的 { $gain }{ $gain-ci }。
-limit-probe-more-sessions = 增加会话后事务数为此前的 { $gain }{ $gain-ci }。
 limit-caveat-noise = 区间尚不能排除其他答案。
 limit-caveat-workers-waited = 其他程序使工作线程有 { $share } 的时间在等待。
 
@@ -134,10 +128,6 @@ evidence-rated-over-link = 硬盘标称值与链路承载能力之比
 evidence-array-ceiling = 阵列的上限
 evidence-member-ios-per-write = 每次写的成员盘 I/O
 evidence-member-reads = 纯写时成员盘的读
-evidence-transactions = 事务数
-evidence-cpus-busy = 全部 CPU 的平均繁忙程度
-evidence-busiest-cpu-busy = 最忙 CPU 的繁忙程度
-evidence-drives-used = 硬盘的利用率
 
 help-up-to = { $help }：最多到 { $iops }（{ $gain }），其后的瓶颈是{ $next }
 help-more-in-flight = 增加在途 I/O：加深队列或增加线程

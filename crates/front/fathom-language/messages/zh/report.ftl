@@ -46,7 +46,6 @@ report-limit-memory = 内存
 report-limit-flush = 刷写
 report-limit-page-cache = 页缓存
 report-limit-rate = 设定速率
-report-limit-database = 数据库
 report-limit-unknown = 未知
 report-simulated = 所有预测数据均为虚拟时间中的仿真结果，没有任何数字在此处测得。
 report-within = { $figures } 个已发表数据中，{ $within } 个的预测误差在 10 % 以内。

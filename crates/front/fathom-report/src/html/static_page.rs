@@ -310,7 +310,6 @@ fn limit_message(name: LimitName) -> Message {
         LimitName::PageCache => msg!("report-limit-page-cache"),
         LimitName::Flush => msg!("report-limit-flush"),
         LimitName::Rate => msg!("report-limit-rate"),
-        LimitName::Database => msg!("report-limit-database"),
         LimitName::Unknown => msg!("report-limit-unknown"),
     }
 }
