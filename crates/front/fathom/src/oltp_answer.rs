@@ -82,24 +82,30 @@ fn limit(document: &OltpDocument) -> String {
         Some(_) => "sessions that wait for each other's locks".to_owned(),
         None => "not determined: the evidence does not agree".to_owned(),
     };
-    let evidence: Vec<String> = verdict.evidence.iter().map(|piece| piece_of(piece, verdict.limit)).collect();
+    // What speaks for the limit; where none is named, everything, as the reader has to weigh it.
+    let speaks = |piece: &&EvidenceView| verdict.limit.is_none_or(|limit| piece.speaks_for.contains(&limit));
+    let has_one_writer = document.database.has_one_writer;
+    let evidence: Vec<String> = verdict
+        .evidence
+        .iter()
+        .filter(speaks)
+        .map(|piece| piece_of(piece, has_one_writer, verdict.limit.is_some()))
+        .collect();
     format!("{named} ({})", evidence.join("; "))
 }
 
-/// A piece of evidence with its number; what speaks for the limit has a plus before it, what speaks against any a minus.
-fn piece_of(piece: &EvidenceView, limit: Option<&str>) -> String {
+/// A piece of evidence with its number.
+fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> String {
     let percent = format!("{:.0} %", piece.number * 100.0);
-    let text = match piece.name {
-        "serving_time" => format!("{percent} of the time that sessions serve goes there"),
-        "cpus_busy" => format!("CPU {percent} busy with statements"),
+    match piece.name {
+        "serving_time" if is_named => format!("{percent} of the serving time goes there"),
+        "serving_time" => format!("{percent} of the serving time goes into its largest part"),
+        "cpus_busy" if has_one_writer => format!("a CPU {percent} busy with statements"),
+        "cpus_busy" => format!("CPUs {percent} busy"),
         "off_cpu" => format!("{percent} of that time off the CPU"),
         "device_busy" => format!("drive {percent} busy"),
         "device_reads_per_transaction" => format!("{:.2} device reads a transaction", piece.number),
         _ => format!("commits that do not wait: {:.2}x", piece.number),
-    };
-    match limit {
-        Some(limit) if piece.speaks_for.contains(&limit) => format!("+ {text}"),
-        _ => text,
     }
 }
 
