@@ -1,6 +1,6 @@
 //! Order entry, derived from TPC-C, on real databases.
 //!
-//! A [`Database`] holds the nine tables; [`load`] fills it, [`drive`] lets sessions work on it, [`broken_conditions`] asks
+//! A [`Database`] holds the nine tables; [`load()`] fills it, [`drive()`] lets sessions work on it, [`broken_conditions`] asks
 //! whether what it holds is consistent. What a database writes are files of its own making, in an
 //! [`OwnFolder`](fathom_host::OwnFolder) that this program makes, marks and removes: nothing that was there before is opened.
 
