@@ -3,7 +3,7 @@
 use fathom_hist::Histogram;
 use fathom_model::{OltpEvidence, OltpEvidenceName, OltpLoad, judge_oltp};
 use fathom_orders::{Home, Judgement, Kind, Rule};
-use fathom_record::{BrokenCondition, LoadRecord, OltpRecord};
+use fathom_record::{BrokenCondition, LoadRecord, OltpRecord, ServerCounters};
 use fathom_stats::{mean_ci, quantile_estimate};
 use serde::Serialize;
 
@@ -46,6 +46,15 @@ pub struct OltpDocument {
     /// What the device did for a transaction; `None` where no device is behind the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceView>,
+    /// What the server counted; `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerView>,
+    /// Numbers of sessions that were tried for the most transactions, in the order of trying; empty where one was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub search: Vec<SearchView>,
+    /// Runs at shares of the rate above, responses counted from when each transaction was due.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_loop: Vec<OpenLoopView>,
     /// CPUs, second by second.
     pub cpus: CpuView,
     /// Seconds of the window: new orders and transactions.
@@ -200,6 +209,45 @@ pub struct DeviceView {
     pub written_bytes_per_million_orders: f64,
 }
 
+/// What a server counted over the window.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerView {
+    /// Bytes of the log for a transaction.
+    pub log_bytes_per_transaction: f64,
+    /// Syncs of the log for a transaction: below the share of writers where one serves several commits.
+    pub log_syncs_per_transaction: f64,
+    /// Checkpoints within the window.
+    pub checkpoints: u64,
+    /// Share of pages that the database's own cache had; `None` where none was asked for.
+    pub cache_hit: Option<f64>,
+    /// Deadlocks.
+    pub deadlocks: u64,
+}
+
+/// A number of sessions that was tried.
+#[derive(Clone, Debug, Serialize)]
+pub struct SearchView {
+    /// Sessions.
+    pub sessions: u32,
+    /// Transactions a second.
+    pub tps: f64,
+}
+
+/// A run at a rate that was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct OpenLoopView {
+    /// Of the closed loop's rate.
+    pub share: f64,
+    /// Transactions a second asked for.
+    pub asked_tps: f64,
+    /// Transactions a second done.
+    pub tps: f64,
+    /// As many were done as were asked for, within what chance takes.
+    pub is_sustained: bool,
+    /// Responses of new orders, from when each was due.
+    pub new_order: LatencyView,
+}
+
 /// CPUs over the window.
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuView {
@@ -286,6 +334,10 @@ pub struct OltpRun<'a> {
     pub record: &'a OltpRecord,
     /// Short runs after it, in turns: transactions a second, and whether commits waited for the device.
     pub probes: &'a [(bool, f64)],
+    /// Sessions and transactions a second of the search for the most.
+    pub search: &'a [(u32, f64)],
+    /// Runs at shares of the rate: share, transactions a second asked for, what it yielded.
+    pub open_loop: &'a [(f64, f64, OltpRecord)],
     /// Broken after the load; `None`: not asked.
     pub broken_after_load: Option<Vec<BrokenCondition>>,
     /// Broken after the run.
@@ -337,6 +389,9 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
         transactions: Kind::ALL.map(|kind| kind_view(record, kind)).into(),
         session_time: time,
         device,
+        server: record.server.map(|counters| server_view(&counters, transactions)),
+        search: run.search.iter().map(|&(sessions, tps)| SearchView { sessions, tps }).collect(),
+        open_loop: run.open_loop.iter().map(open_loop_view).collect(),
         cpus: cpu_view(record),
         seconds: record.seconds.iter().map(|s| [s.new_orders, s.transactions]).collect(),
         audit: record.audit.bounds(record.warehouses).iter().map(bound_view).collect(),
@@ -454,6 +509,32 @@ fn device_view(record: &OltpRecord, new_orders: u64) -> Option<DeviceView> {
         busy: (disk.busy_ns as f64 / record.host.window_ns.max(1) as f64).min(1.0),
         written_bytes_per_million_orders: disk.write_bytes as f64 / orders.max(1.0) * 1e6,
     })
+}
+
+fn server_view(counters: &ServerCounters, transactions: u64) -> ServerView {
+    let each = |count: u64| count as f64 / transactions.max(1) as f64;
+    let pages = counters.pages_hit + counters.pages_read;
+    ServerView {
+        log_bytes_per_transaction: each(counters.log_bytes),
+        log_syncs_per_transaction: each(counters.log_syncs),
+        checkpoints: counters.checkpoints,
+        cache_hit: (pages > 0).then(|| counters.pages_hit as f64 / pages as f64),
+        deadlocks: counters.deadlocks,
+    }
+}
+
+fn open_loop_view((share, asked_tps, record): &(f64, f64, OltpRecord)) -> OpenLoopView {
+    let seconds = record.measured_ns as f64 / NS_PER_S;
+    let done = record.transactions() as f64;
+    let asked = asked_tps * seconds;
+    OpenLoopView {
+        share: *share,
+        asked_tps: *asked_tps,
+        tps: done / seconds,
+        // Arrivals are a Poisson process: so many standard deviations below what was asked for are no chance.
+        is_sustained: done >= asked - 3.0 * asked.sqrt(),
+        new_order: latency_view(&record.kind(Kind::NewOrder).latency),
+    }
 }
 
 /// Busy share of the CPUs that the run may use.
@@ -575,6 +656,7 @@ mod tests {
                 disks: vec![disk],
                 ..HostDelta::default()
             },
+            server: None,
             database_bytes: 1,
             is_stopped: false,
         }
@@ -589,6 +671,8 @@ mod tests {
             load: None,
             record,
             probes,
+            search: &[],
+            open_loop: &[],
             broken_after_load: None,
             broken_after_run: Vec::new(),
         }
@@ -615,6 +699,14 @@ mod tests {
         // 1500 samples: 15 beyond p99.
         assert!(latency.p90_ns.is_some() && latency.p99_ns.is_none() && latency.p9999_ns.is_none());
         assert!(document.transactions[0].commit.is_none(), "a server does not tell them apart");
+    }
+
+    #[test]
+    fn a_rate_that_is_not_done_is_not_sustained_and_chance_is_no_failure() {
+        let record = record();
+        // 230 a second were done for 150 s: 34 500, whose chance is 186 either way.
+        let of = |asked: f64| open_loop_view(&(0.8, asked, record.clone())).is_sustained;
+        assert!(of(230.0) && of(233.0) && !of(240.0));
     }
 
     #[test]

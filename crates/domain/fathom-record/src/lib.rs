@@ -24,7 +24,7 @@ pub use host::{
     CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta,
     WriteCache,
 };
-pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, SessionTime};
+pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,

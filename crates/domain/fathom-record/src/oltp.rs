@@ -26,6 +26,8 @@ pub struct OltpRecord {
     pub seconds: Vec<OltpSecond>,
     /// Where the sessions' time went, all of them together.
     pub time: SessionTime,
+    /// What the server counted over the window; `None` where there is none.
+    pub server: Option<ServerCounters>,
     /// Inputs that were drawn, ramp included.
     pub audit: Audit,
     /// CPUs that sessions and a server of the run's own may use.
@@ -95,6 +97,38 @@ pub struct SessionTime {
     pub for_data_ns: u64,
     /// In statements and commits, neither on a CPU nor ready for one.
     pub off_cpu_ns: u64,
+}
+
+/// What a server counts, from its start or over a window. It may tell the last second's counts late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerCounters {
+    /// Bytes of the log.
+    pub log_bytes: u64,
+    /// Times that the log was brought to the device: one may serve several commits.
+    pub log_syncs: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// Pages found in the database's own cache.
+    pub pages_hit: u64,
+    /// Pages asked of the kernel, which may have them in its own.
+    pub pages_read: u64,
+    /// Deadlocks.
+    pub deadlocks: u64,
+}
+
+impl ServerCounters {
+    /// From `first` to this.
+    #[must_use]
+    pub fn since(&self, first: &ServerCounters) -> ServerCounters {
+        ServerCounters {
+            log_bytes: self.log_bytes.saturating_sub(first.log_bytes),
+            log_syncs: self.log_syncs.saturating_sub(first.log_syncs),
+            checkpoints: self.checkpoints.saturating_sub(first.checkpoints),
+            pages_hit: self.pages_hit.saturating_sub(first.pages_hit),
+            pages_read: self.pages_read.saturating_sub(first.pages_read),
+            deadlocks: self.deadlocks.saturating_sub(first.deadlocks),
+        }
+    }
 }
 
 /// How the load went.

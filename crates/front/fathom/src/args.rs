@@ -443,9 +443,14 @@ pub(crate) struct OltpArgs {
     /// Size of the database: 70 MB each with SQLite, 115 MB with PostgreSQL
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) warehouses: u32,
-    /// Sessions at once; those of SQLite write in turn [default: 1 with SQLite, else two for each CPU]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4_096))]
-    pub(crate) sessions: Option<u32>,
+    /// Sessions at once, or `auto`: 1, 2, 4 and so on for 5 s each, until more gain less than 3 % twice. Those of SQLite write
+    /// in turn [default: 1 with SQLite, else two for each CPU]
+    #[arg(long, value_name = "N|auto")]
+    pub(crate) sessions: Option<String>,
+    /// After the run, run again at 50, 80 and 95 % of its rate, a quarter as long each: transactions become due at random
+    /// times, and a response counts from then
+    #[arg(long)]
+    pub(crate) open_loop: bool,
     /// Length of the measured window
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) runtime: String,

@@ -22,15 +22,47 @@ pub(crate) fn answer(document: &OltpDocument) -> String {
 
 /// The answer line by line, each with its label.
 pub(crate) fn lines(document: &OltpDocument) -> Vec<(&'static str, String)> {
-    vec![
+    let all = [
         ("Orders", rates(document)),
         ("Response", responses(&document.transactions)),
         ("Limit", limit(document)),
         ("Time", time(document)),
+        ("Log", log(document)),
+        ("Open loop", open_loop(document)),
         ("Drive", drive(document)),
         ("Database", database(document)),
         ("Notice", format!("order entry, {}: it does not comply with the specification", document.notice)),
-    ]
+    ];
+    all.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// What a server tells of its log; nothing where there is none.
+fn log(document: &OltpDocument) -> String {
+    let Some(server) = &document.server else { return String::new() };
+    let hit =
+        server.cache_hit.map(|share| format!("; {:.1} % of pages in its own cache", share * 100.0)).unwrap_or_default();
+    let bytes = format_bytes(server.log_bytes_per_transaction as u64);
+    let checkpoints = match server.checkpoints {
+        0 => "no checkpoint in the run: a longer one has them, and may be slower".to_owned(),
+        1 => "1 checkpoint in the run".to_owned(),
+        more => format!("{more} checkpoints in the run"),
+    };
+    format!("{bytes} and {:.2} syncs a transaction; {checkpoints}{hit}", server.log_syncs_per_transaction)
+}
+
+/// Responses at shares of the rate; nothing where that was not asked for.
+fn open_loop(document: &OltpDocument) -> String {
+    let runs = document.open_loop.iter().map(|run| {
+        let told = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| format_ns(ns as f64));
+        let kept = if run.is_sustained { "" } else { " (not sustained)" };
+        format!(
+            "{:.0} %{kept}: p50 {}, p99 {}",
+            run.share * 100.0,
+            told(run.new_order.p50_ns),
+            told(run.new_order.p99_ns)
+        )
+    });
+    runs.collect::<Vec<_>>().join("; ")
 }
 
 fn rates(document: &OltpDocument) -> String {

@@ -116,7 +116,8 @@ fn bad_input_is_refused_before_anything_is_made() {
     for (words, code, said) in [
         ("oltp", 2, "--target"),
         ("oltp --target . --warehouses 0", 2, "warehouses"),
-        ("oltp --target . --sessions 0", 2, "sessions"),
+        ("oltp --target . --sessions 0", 2, "no number of sessions"),
+        ("oltp --target . --sessions many", 2, "no number of sessions"),
         ("oltp --target . --runtime 10ms", 2, "less than a second"),
         ("oltp --target . --runtime soon", 2, "--runtime"),
         ("oltp --target . --warehouses 100000", 3, "free, and the database needs up to"),
@@ -200,6 +201,9 @@ fn a_managed_server_is_made_for_the_run_and_gone_after_it() {
     assert!(run["audit"].as_array().expect("bounds").iter().all(|bound| bound["judgement"] != "outside"));
     let orders = &run["transactions"][0];
     assert!(orders["done"].as_u64().expect("orders") > 100, "{orders}");
+    let server = &run["server"];
+    assert!(server["log_bytes_per_transaction"].as_f64().is_some_and(|bytes| bytes > 500.0), "{server}");
+    assert!(server["cache_hit"].as_f64().is_some_and(|share| share > 0.5), "{server}");
     let time = &run["session_time"];
     let told: f64 = ["on_cpu", "for_turn", "for_log", "for_data"].iter().filter_map(|name| time[name].as_f64()).sum();
     assert!(told > 0.3 && told <= 1.0, "what the server's sessions were seen to do: {time}");
@@ -211,6 +215,38 @@ fn a_managed_server_is_made_for_the_run_and_gone_after_it() {
     );
     assert_eq!(folders(&place), Vec::<PathBuf>::new());
     assert_eq!(servers_in(&place.work()), 0);
+}
+
+#[test]
+fn sessions_are_searched_for_and_an_open_loop_counts_from_when_each_was_due() {
+    let place = Place::new();
+    let words = "oltp --target . --warehouses 1 --ramp 300ms --runtime 4s --sessions auto --open-loop --no-probes";
+    let run = place.json(words, 0);
+    let search: Vec<(u64, f64)> = run["search"]
+        .as_array()
+        .expect("a search")
+        .iter()
+        .map(|tried| (tried["sessions"].as_u64().expect("sessions"), tried["tps"].as_f64().expect("a rate")))
+        .collect();
+    assert!(
+        search.len() >= 3 && search.iter().map(|tried| tried.0).eq((0..search.len()).map(|n| 1 << n)),
+        "{search:?}"
+    );
+    let best = search.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("one").0;
+    assert_eq!(run["drive"]["sessions"], best);
+    let open = run["open_loop"].as_array().expect("runs");
+    let shares: Vec<f64> = open.iter().filter_map(|run| run["share"].as_f64()).collect();
+    assert_eq!(shares, [0.5, 0.8, 0.95]);
+    for one in open {
+        let number = |name: &str| one[name].as_f64().expect("a rate");
+        assert!((number("asked_tps") / run["tps"].as_f64().expect("a rate") / number("share") - 1.0).abs() < 1e-9);
+        // It gives no more than was asked for, except by chance; whether it gives all of it is this machine's affair.
+        assert!(number("tps") < number("asked_tps") * 1.2, "{one}");
+        let is_whole = number("tps") > number("asked_tps") * 0.9;
+        assert!(one["is_sustained"] == true || !is_whole || number("share") > 0.5, "{one}");
+        assert!(one["new_order"]["p50_ns"].as_u64().is_some_and(|ns| ns > 0), "{one}");
+    }
+    assert_eq!(run["consistency"]["broken_after_run"], serde_json::json!([]));
 }
 
 /// Root's server runs as another user, who has to get to its folder.

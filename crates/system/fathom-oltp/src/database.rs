@@ -2,6 +2,7 @@
 
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_orders::{Condition, Input, Table, Value};
+use fathom_record::ServerCounters;
 
 /// One database that holds, or is to hold, the nine tables.
 pub trait Database: Sync {
@@ -100,6 +101,12 @@ pub trait Watch: Send {
     /// # Errors
     /// [`OltpError`]: the server refuses.
     fn look(&mut self, seen: &mut Seen) -> Result<(), OltpError>;
+
+    /// What the server has counted since its start.
+    ///
+    /// # Errors
+    /// [`OltpError`]: the server refuses.
+    fn counters(&mut self) -> Result<ServerCounters, OltpError>;
 }
 
 /// Sessions as looks found them: counts over all looks.

@@ -9,7 +9,7 @@ use fathom_host::{HostSampler, ProbeError};
 use fathom_message::{Message, Say, say_error};
 use fathom_orders::{Audit, Constants, Home, Input, Inputs, Scale, Seed};
 use fathom_random::Rng;
-use fathom_record::{OltpKind, OltpRecord, OltpSecond, SessionTime};
+use fathom_record::{OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 use fathom_units::parse_cpu_list;
 
 use crate::acknowledged::Acknowledged;
@@ -29,6 +29,9 @@ pub struct Drive<'a> {
     pub home: Home,
     /// Seed of the inputs.
     pub seed: u64,
+    /// Transactions a second that are asked for, all sessions together, at random times (Poisson); `None`: each session has
+    /// its next one at once. A response counts from when it was due.
+    pub rate_per_s: Option<f64>,
     /// Commits wait for the device. Without, the run only tells what the wait costs.
     pub is_durable: bool,
     /// Process of the server, if it is this machine's: what it and its children use is counted as the run's.
@@ -135,7 +138,7 @@ pub fn drive(
     let sessions: Vec<Box<dyn Session>> =
         (0..drive.sessions).map(|_| database.session(drive.is_durable)).collect::<Result<_, _>>()?;
     let mut watch = database.watch()?;
-    let mut seen = Seen::default();
+    let mut seen = Watched::default();
     let constants = Constants::of_run(Seed(note.seed).constants(), &mut Rng::new(drive.seed, u64::MAX));
     sampler.prepare();
     if let Some(pid) = drive.server_pid {
@@ -158,7 +161,7 @@ pub fn drive(
                 let (shared, failures) = (&shared, failures.clone());
                 let named = thread::Builder::new().name(format!("fathom-oltp{number}"));
                 named.spawn_scoped(scope, move || {
-                    let (tally, end) = work(shared, session, inputs);
+                    let (tally, end) = work(shared, number, session, inputs);
                     if let Err(error) = end {
                         // The conductor has its answer from the first; nobody misses the others.
                         let _gone = failures.send(error);
@@ -189,8 +192,8 @@ pub fn drive(
     let host = sampler.finish(measured_ns)?;
     let mut whole = Tally::default();
     tallies.iter().for_each(|tally| whole.merge(tally));
-    if seen.looks > 0 {
-        whole.time = seen_time(&seen, whole.time.all_ns, drive.sessions);
+    if seen.seen.looks > 0 {
+        whole.time = seen_time(&seen.seen, whole.time.all_ns, drive.sessions);
     }
     // The last second is rarely whole.
     whole.seconds.resize((measured_ns / ns(SECOND)) as usize, OltpSecond::default());
@@ -204,12 +207,20 @@ pub fn drive(
         kinds: whole.kinds,
         seconds: whole.seconds,
         time: whole.time,
+        server: seen.counters,
         audit: whole.audit,
         allowed_cpus: allowed_cpus(),
         host,
         database_bytes: database.bytes()?,
         is_stopped,
     })
+}
+
+/// What the server told over the window.
+#[derive(Default)]
+struct Watched {
+    seen: Seen,
+    counters: Option<ServerCounters>,
 }
 
 /// The sessions' time as the server was seen to spend it.
@@ -231,17 +242,17 @@ fn seen_time(seen: &Seen, all_ns: u64, sessions: u32) -> SessionTime {
 fn conduct(
     shared: &Shared<'_>,
     sampler: &mut HostSampler,
-    (mut watch, seen): (Option<&mut (dyn Watch + 'static)>, &mut Seen),
+    (mut watch, watched): (Option<&mut (dyn Watch + 'static)>, &mut Watched),
     stop: &AtomicBool,
     failed: &mpsc::Receiver<OltpError>,
     on_progress: &mut dyn FnMut(DriveProgress),
 ) -> Result<(Duration, bool), DriveError> {
     let mut looked = shared.start;
-    let mut wait_until = |end: Instant, is_measured: bool| -> Result<bool, DriveError> {
+    let mut wait_until = |end: Instant, mut watch: Option<&mut (dyn Watch + 'static)>| -> Result<bool, DriveError> {
         while Instant::now() < end {
-            if let Some(watch) = watch.as_deref_mut().filter(|_| is_measured && looked.elapsed() >= WATCH) {
+            if let Some(watch) = watch.as_deref_mut().filter(|_| looked.elapsed() >= WATCH) {
                 looked = Instant::now();
-                watch.look(seen)?;
+                watch.look(&mut watched.seen)?;
             }
             if stop.load(Ordering::Relaxed) {
                 return Ok(true);
@@ -255,7 +266,8 @@ fn conduct(
         }
         Ok(false)
     };
-    let mut is_stopped = wait_until(shared.start + shared.drive.ramp, false)?;
+    let mut is_stopped = wait_until(shared.start + shared.drive.ramp, None)?;
+    let first = watch.as_deref_mut().map(Watch::counters).transpose()?;
     sampler.begin_prepared()?;
     let begin = Instant::now();
     shared.window_ns.store(ns(begin.duration_since(shared.start)), Ordering::Relaxed);
@@ -264,17 +276,26 @@ fn conduct(
     let mut mark = begin;
     while !is_stopped && mark < end {
         mark = (mark + SECOND).min(end);
-        is_stopped = wait_until(mark, true)?;
+        is_stopped = wait_until(mark, watch.as_deref_mut())?;
         sampler.interval()?;
     }
     shared.phase.store(END, Ordering::Release);
-    Ok((begin.elapsed(), is_stopped))
+    let measured = begin.elapsed();
+    let last = watch.map(Watch::counters).transpose()?;
+    watched.counters = last.zip(first).map(|(last, first)| last.since(&first));
+    Ok((measured, is_stopped))
 }
 
 /// One session until the end.
-fn work(shared: &Shared<'_>, mut session: Box<dyn Session>, mut inputs: Inputs) -> (Tally, Result<(), OltpError>) {
+fn work(
+    shared: &Shared<'_>,
+    number: u32,
+    mut session: Box<dyn Session>,
+    mut inputs: Inputs,
+) -> (Tally, Result<(), OltpError>) {
     let mut tally = Tally::default();
     let mut window: Option<ThreadClock> = None;
+    let mut arrivals = shared.drive.rate_per_s.map(|rate| Arrivals::new(shared, rate, number));
     let end = loop {
         let phase = shared.phase.load(Ordering::Acquire);
         if phase == END {
@@ -284,8 +305,15 @@ fn work(shared: &Shared<'_>, mut session: Box<dyn Session>, mut inputs: Inputs) 
             window = Some(ThreadClock::start());
         }
         let input = inputs.draw();
+        let start = match &mut arrivals {
+            None => Instant::now(),
+            Some(arrivals) => match arrivals.wait(shared) {
+                Some(due) => due,
+                // It ended before the next one was due.
+                None => break Ok(()),
+            },
+        };
         tally.audit.add(&input);
-        let start = Instant::now();
         let done = match session.transact(&input, now_ms()) {
             Ok(done) => done,
             Err(error) => break Err(error),
@@ -309,6 +337,40 @@ fn work(shared: &Shared<'_>, mut session: Box<dyn Session>, mut inputs: Inputs) 
         tally.time.on_cpu_ns = whole.cpu_ns.saturating_sub(tally.commit_cpu_ns);
     }
     (tally, end)
+}
+
+/// When the next transaction of a session is due.
+struct Arrivals {
+    rng: Rng,
+    mean_gap_s: f64,
+    due: Instant,
+}
+
+impl Arrivals {
+    /// Of one session of those that make `rate_per_s` together.
+    fn new(shared: &Shared<'_>, rate_per_s: f64, number: u32) -> Arrivals {
+        let mean_gap_s = f64::from(shared.drive.sessions) / rate_per_s;
+        // A stream of its own, apart from those of the inputs.
+        let rng = Rng::new(shared.drive.seed, u64::from(number) | 1 << 32);
+        Arrivals { rng, mean_gap_s, due: shared.start }
+    }
+
+    /// Waits until it is due, and returns when that was; `None` at the end. Who is late does not wait, and is not forgiven.
+    fn wait(&mut self, shared: &Shared<'_>) -> Option<Instant> {
+        // Uniform in (0, 1]; the logarithm of it makes gaps of a Poisson process.
+        let uniform = (self.rng.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
+        self.due += Duration::from_secs_f64(-uniform.ln() * self.mean_gap_s);
+        loop {
+            let left = self.due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Some(self.due);
+            }
+            if shared.phase.load(Ordering::Acquire) == END {
+                return None;
+            }
+            thread::sleep(left.min(LOOK));
+        }
+    }
 }
 
 impl Tally {

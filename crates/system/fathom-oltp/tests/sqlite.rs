@@ -49,6 +49,7 @@ fn sessions_leave_the_database_consistent_and_every_acknowledged_order_in_it() {
         home: Home::Fixed,
         seed: 1,
         is_durable: true,
+        rate_per_s: None,
         server_pid: None,
         acknowledged: Some(&acknowledged),
     };

@@ -33,6 +33,14 @@ const SQLITE_CACHE: &str = "16m";
 const POSTGRES_CACHE: &str = "128m";
 /// Time between two lines of progress.
 const SHOWN_EVERY: Duration = Duration::from_secs(5);
+/// Sessions that may be asked for, and that a search tries.
+const SESSIONS_MAX: u32 = 4_096;
+const SESSIONS_TRIED_MAX: u32 = 256;
+/// How long each number of sessions is tried, and the gain that makes one better.
+const SEARCH: Duration = Duration::from_secs(5);
+const SEARCH_GAIN: f64 = 1.03;
+/// Shares of the closed loop's rate that an open loop asks for.
+const SHARES: [f64; 3] = [0.5, 0.8, 0.95];
 /// With and without waiting commits, so that what drifts does so for both.
 const PROBES: [bool; 4] = [true, false, false, true];
 
@@ -44,7 +52,9 @@ struct Asked<'a> {
     ramp: Duration,
     runtime: Duration,
     cache_bytes: u64,
+    /// At once; where they are searched for, the most that are tried.
     sessions: u32,
+    searches: bool,
 }
 
 /// The database of a run, with what has to live as long as it does.
@@ -127,7 +137,8 @@ fn open(asked: &Asked<'_>, folder: Option<&OwnFolder>) -> Result<Held, Problem> 
         (Some(url), _) => Postgres::connect(url).map(Held::Given),
         (None, Some(folder)) if asked.options.managed_postgres => {
             talk("starting a PostgreSQL server of this run's own");
-            PostgresServer::start(folder.path(), asked.cache_bytes, asked.sessions)
+            // Twice: an open loop has sessions to spare.
+            PostgresServer::start(folder.path(), asked.cache_bytes, asked.sessions.saturating_mul(2))
                 .and_then(|server| Ok(Held::Managed { database: server.database()?, server }))
         }
         (None, Some(folder)) => Sqlite::create(&folder.path().join(FILE), asked.cache_bytes).map(Held::Sqlite),
@@ -149,8 +160,12 @@ fn run(
         return Ok(Exit::Interrupted);
     };
     let broken_after_load = broken_conditions(database, true).map_err(|e| problem(&e))?;
+    let search = if asked.searches { searched(held, asked, stop)? } else { Vec::new() };
+    let most = search.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(sessions, _)| *sessions);
+    let asked = &Asked { sessions: most.unwrap_or(asked.sessions), ..*asked };
     let record = measured(held, asked, acknowledged, stop)?;
     let probes = if asked.options.no_probes { Vec::new() } else { probed(held, asked, stop)? };
+    let open_loop = if asked.options.open_loop { at_shares(held, asked, &record, stop)? } else { Vec::new() };
     let broken_after_run = broken_conditions(database, false).map_err(|e| problem(&e))?;
     let document = oltp_document(&OltpRun {
         engine: held.engine(),
@@ -160,6 +175,8 @@ fn run(
         load: Some(loaded),
         record: &record,
         probes: &probes,
+        search: &search,
+        open_loop: &open_loop,
         broken_after_load: Some(broken_after_load),
         broken_after_run,
     });
@@ -189,9 +206,22 @@ fn asked(options: &OltpArgs) -> Result<Asked<'_>, Problem> {
         NonZeroU32::new(options.warehouses).ok_or_else(|| Problem::usage("0 warehouses", "--warehouses 5"))?;
     let uses_postgres = options.managed_postgres || options.postgres.is_some();
     let cpus = std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
+    let (sessions, searches) = match options.sessions.as_deref() {
+        None => (if uses_postgres { 2 * cpus } else { 1 }, false),
+        Some("auto") => (SESSIONS_TRIED_MAX, true),
+        Some(text) => {
+            let number = text.parse().ok().filter(|number| (1..=SESSIONS_MAX).contains(number));
+            let help = format!("give 1 to {SESSIONS_MAX}, or auto");
+            (
+                number.ok_or_else(|| Problem::usage(format!("--sessions: `{text}` is no number of sessions"), help))?,
+                false,
+            )
+        }
+    };
     Ok(Asked {
         options,
-        sessions: options.sessions.unwrap_or(if uses_postgres { 2 * cpus } else { 1 }),
+        sessions,
+        searches,
         scale: Scale { warehouses },
         note: LoadNote { seed: options.seed, warehouses: options.warehouses, at_ms: now_ms() },
         ramp: time("--ramp", &options.ramp)?,
@@ -273,10 +303,58 @@ fn plan_of(held: &Held, asked: &Asked<'_>) -> Drive<'static> {
         runtime: asked.runtime,
         home: if asked.options.uniform { Home::Uniform } else { Home::Fixed },
         seed: asked.options.seed,
+        rate_per_s: None,
         is_durable: true,
         server_pid: held.server_pid(),
         acknowledged: None,
     }
+}
+
+/// Numbers of sessions and the transactions a second that each gave, until more gain hardly anything twice.
+fn searched(held: &Held, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<(u32, f64)>, Problem> {
+    talk("looking for the number of sessions that gives the most");
+    let mut out: Vec<(u32, f64)> = Vec::new();
+    let (mut sessions, mut flat) = (1, 0);
+    while sessions <= asked.sessions && flat < 2 && !stop.load(Ordering::Relaxed) {
+        let (ramp, runtime) = (Duration::from_secs(1), SEARCH);
+        let plan = Drive { sessions, ramp, runtime, ..plan_of(held, asked) };
+        let tps = rate_of(&one_run(held, asked, plan, stop, &mut |_| {})?);
+        let best = out.iter().map(|(_, tps)| *tps).fold(0.0, f64::max);
+        flat = if tps < best * SEARCH_GAIN { flat + 1 } else { 0 };
+        talk(&format!("{sessions} sessions: {tps:.0} transactions/s"));
+        out.push((sessions, tps));
+        sessions *= 2;
+    }
+    Ok(out)
+}
+
+/// Runs at shares of the rate that the closed loop gave: share, rate asked for, what it yielded.
+fn at_shares(
+    held: &Held,
+    asked: &Asked<'_>,
+    closed: &OltpRecord,
+    stop: &AtomicBool,
+) -> Result<Vec<(f64, f64, OltpRecord)>, Problem> {
+    let mut out = Vec::new();
+    let runtime = (asked.runtime / 4).max(Duration::from_secs(2));
+    for (turn, share) in (100..).zip(SHARES) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let rate = rate_of(closed) * share;
+        talk(&format!("at {:.0} % of the rate: {} s", share * 100.0, runtime.as_secs()));
+        let seed = asked.options.seed.wrapping_add(turn);
+        // Sessions to spare: who is due does not wait for a session, as far as the database allows.
+        let sessions = asked.sessions.saturating_mul(2).max(4);
+        let ramp = Duration::from_secs(1);
+        let plan = Drive { ramp, runtime, seed, sessions, rate_per_s: Some(rate), ..plan_of(held, asked) };
+        out.push((share, rate, one_run(held, asked, plan, stop, &mut |_| {})?));
+    }
+    Ok(out)
+}
+
+fn rate_of(record: &OltpRecord) -> f64 {
+    record.transactions() as f64 / (record.measured_ns as f64 / 1e9)
 }
 
 /// Transactions a second with commits that wait for the device and with commits that do not.
@@ -296,7 +374,7 @@ fn probed(held: &Held, asked: &Asked<'_>, stop: &AtomicBool) -> Result<Vec<(bool
         let seed = asked.options.seed.wrapping_add(turn);
         let plan = Drive { ramp, runtime, seed, is_durable, ..plan_of(held, asked) };
         let record = one_run(held, asked, plan, stop, &mut |_| {})?;
-        out.push((is_durable, record.transactions() as f64 / (record.measured_ns as f64 / 1e9)));
+        out.push((is_durable, rate_of(&record)));
     }
     Ok(out)
 }
