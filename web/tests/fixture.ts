@@ -111,7 +111,7 @@ export function measured(index: number, cell: Cell, random: () => number, second
     limit: {
       name, probability: name === "queue_depth" ? 0.93 : 0.78, confidence: name === "queue_depth" ? "confirmed" : "likely",
       sentence: name === "queue_depth" ? `With ${outstanding} in flight the drive waits for work.` : name === "core" ? "The one core that submits is busy all the time." : "More in flight brings no more I/O per second.",
-      evidence: [{ name: "busiest_cpu_busy", label: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "pct" }, { name: "mean_in_flight", label: "in flight", value: outstanding, unit: "count" }], would_help: [],
+      evidence: [{ name: "workers_busy", label: "busiest CPU", value: Math.min(100, (100 * busy) / cell.threads), unit: "pct" }, { name: "mean_in_flight", label: "in flight", value: outstanding, unit: "count" }], would_help: [],
     },
     steady: { reached: !wide, why: wide ? "drifts" : null, pts: null, own: null, series: [], rounds: intervals, warmup_intervals: 1, drift_pct_per_minute: wide ? -9.1 : 0.2, drift_ci95: wide ? [-11.2, -7.4] : [-0.6, 0.9] },
     predicted: null, percentile_curve: curve(mean, ios), series,

@@ -43,6 +43,9 @@ pub struct OltpDocument {
     pub transactions: Vec<KindView>,
     /// Where the sessions' time went.
     pub session_time: TimeView,
+    /// What plain reads of the database's files got before the run; `None`: not calibrated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<CalibrationView>,
     /// What the device did for a transaction; `None` where no device is behind the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceView>,
@@ -209,6 +212,34 @@ pub struct DeviceView {
     pub written_bytes_per_million_orders: f64,
 }
 
+/// Random reads of the database's own files, by Fathom, around the page cache.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibrationView {
+    /// Bytes of a read: the database's page.
+    pub block_bytes: u64,
+    /// Depth by depth.
+    pub points: Vec<CalibrationPointView>,
+}
+
+/// Reads at one depth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CalibrationPointView {
+    /// In flight.
+    pub in_flight: u32,
+    /// Reads a second.
+    pub iops: f64,
+    /// Mean latency, ns.
+    pub mean_ns: f64,
+}
+
+impl CalibrationView {
+    /// The most reads a second of any depth.
+    #[must_use]
+    pub fn most_iops(&self) -> Option<f64> {
+        self.points.iter().map(|point| point.iops).reduce(f64::max).filter(|iops| *iops > 0.0)
+    }
+}
+
 /// What a server counted over the window.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerView {
@@ -302,6 +333,8 @@ pub struct VerdictView {
     pub evidence: Vec<EvidenceView>,
     /// Sessions in flight by Little: rate times mean latency.
     pub sessions_in_flight: f64,
+    /// Random reads that each transaction could make before the drive is the limit: calibrated reads over transactions.
+    pub reads_a_transaction_could_make: Option<f64>,
 }
 
 /// A piece of evidence.
@@ -334,6 +367,8 @@ pub struct OltpRun<'a> {
     pub record: &'a OltpRecord,
     /// Short runs after it, in turns: transactions a second, and whether commits waited for the device.
     pub probes: &'a [(bool, f64)],
+    /// The calibration; `None`: none was made.
+    pub calibration: Option<CalibrationView>,
     /// Sessions and transactions a second of the search for the most.
     pub search: &'a [(u32, f64)],
     /// Runs at shares of the rate: share, transactions a second asked for, what it yielded.
@@ -356,7 +391,9 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
     let time = time_view(record);
     let reads = device.as_ref().map(|device| device.reads_per_transaction);
     let load = OltpLoad { device_busy: device.as_ref().map(|device| device.busy), ..load_of(run, &time) };
-    let verdict = judge_oltp(&OltpLoad { reads_per_transaction: reads, ..load });
+    let most = run.calibration.as_ref().and_then(CalibrationView::most_iops);
+    let reads_used = device.as_ref().zip(most).map(|(device, most)| device.read_iops / most);
+    let verdict = judge_oltp(&OltpLoad { reads_per_transaction: reads, reads_used, ..load });
     let mean_latency_s: f64 = record.kinds.iter().map(|kind| kind.latency.sum_ns() as f64).sum::<f64>()
         / transactions.max(1) as f64
         / NS_PER_S;
@@ -389,6 +426,7 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
         transactions: Kind::ALL.map(|kind| kind_view(record, kind)).into(),
         session_time: time,
         device,
+        calibration: run.calibration.clone(),
         server: record.server.map(|counters| server_view(&counters, transactions)),
         search: run.search.iter().map(|&(sessions, tps)| SearchView { sessions, tps }).collect(),
         open_loop: run.open_loop.iter().map(open_loop_view).collect(),
@@ -404,6 +442,7 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
             is_cached: reads.map(|reads| reads < CACHED_BELOW_READS),
             evidence: verdict.evidence.iter().map(evidence_view).collect(),
             sessions_in_flight: tps * mean_latency_s,
+            reads_a_transaction_could_make: most.filter(|_| tps > 0.0).map(|most| most / tps),
         },
     }
 }
@@ -435,6 +474,7 @@ fn load_of(run: &OltpRun<'_>, time: &TimeView) -> OltpLoad {
         cpus_busy: busy.min(1.0),
         device_busy: None,
         reads_per_transaction: None,
+        reads_used: None,
         relaxed_gain: rate(false).zip(rate(true)).filter(|(_, base)| *base > 0.0).map(|(relaxed, base)| relaxed / base),
     }
 }
@@ -604,6 +644,7 @@ fn evidence_view(evidence: &OltpEvidence) -> EvidenceView {
             OltpEvidenceName::OffCpu => "off_cpu",
             OltpEvidenceName::DeviceBusy => "device_busy",
             OltpEvidenceName::DeviceReads => "device_reads_per_transaction",
+            OltpEvidenceName::ReadsUsed => "share_of_calibrated_reads",
             OltpEvidenceName::RelaxedCommits => "gain_of_relaxed_commits",
         },
         number: evidence.number,
@@ -671,6 +712,10 @@ mod tests {
             load: None,
             record,
             probes,
+            calibration: Some(CalibrationView {
+                block_bytes: 8192,
+                points: vec![CalibrationPointView { in_flight: 8, iops: 4_600.0, mean_ns: 1e6 }],
+            }),
             search: &[],
             open_loop: &[],
             broken_after_load: None,
@@ -689,6 +734,10 @@ mod tests {
         let device = document.device.expect("a device");
         assert!((device.reads_per_transaction - 2.0).abs() < 1e-9);
         assert_eq!(document.verdict.is_cached, Some(false));
+        assert_eq!(document.verdict.reads_a_transaction_could_make, Some(20.0));
+        let used =
+            document.verdict.evidence.iter().find(|e| e.name == "share_of_calibrated_reads").expect("calibrated");
+        assert!((used.number - 0.1).abs() < 1e-9 && used.speaks_for.is_empty(), "460 of 4600 reads a second");
         assert!((document.cpus.busy - 0.9).abs() < 1e-6, "CPUs that the run may not use do not count");
     }
 

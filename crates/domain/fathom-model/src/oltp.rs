@@ -27,6 +27,9 @@ const HARDLY_READS: f64 = 0.1;
 const RELAXED_GAIN: f64 = 1.3;
 const RELAXED_NO_GAIN: f64 = 1.15;
 
+/// A device that gives this share of its calibrated reads has no more to give.
+const READS_USED: f64 = 0.85;
+
 /// What limits order entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OltpLimit {
@@ -77,6 +80,8 @@ pub struct OltpLoad {
     pub device_busy: Option<f64>,
     /// Device reads of a transaction; `None` where nothing tells.
     pub reads_per_transaction: Option<f64>,
+    /// Reads of the device over the most that plain reads of the same files got; `None`: not calibrated.
+    pub reads_used: Option<f64>,
     /// Rate with commits that do not wait over that with commits that do; `None`: not tried.
     pub relaxed_gain: Option<f64>,
 }
@@ -94,6 +99,8 @@ pub enum OltpEvidenceName {
     DeviceBusy,
     /// Device reads of a transaction.
     DeviceReads,
+    /// Reads of the device over what a calibration got.
+    ReadsUsed,
     /// What commits gain that do not wait.
     RelaxedCommits,
 }
@@ -162,6 +169,11 @@ pub fn judge_oltp(load: &OltpLoad) -> OltpVerdict {
         let con: &[OltpLimit] = if reads < HARDLY_READS { &[Storage] } else { &[] };
         evidence.push(piece(OltpEvidenceName::DeviceReads, reads, pro, con));
     }
+    if let Some(used) = load.reads_used {
+        // Below it storage may still be what few sessions wait for, one read after the other.
+        let pro: &[OltpLimit] = if used >= READS_USED { &[Storage] } else { &[] };
+        evidence.push(piece(OltpEvidenceName::ReadsUsed, used, pro, &[]));
+    }
     if let Some(gain) = load.relaxed_gain {
         let relaxed = |pro: &[OltpLimit], con: &[OltpLimit]| piece(OltpEvidenceName::RelaxedCommits, gain, pro, con);
         evidence.push(if gain >= RELAXED_GAIN {
@@ -200,6 +212,7 @@ mod tests {
         cpus_busy: 0.92,
         device_busy: Some(0.1),
         reads_per_transaction: Some(0.0),
+        reads_used: None,
         relaxed_gain: Some(1.05),
     };
     const OF_LOG: OltpLoad = OltpLoad {

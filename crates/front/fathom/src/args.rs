@@ -470,6 +470,9 @@ pub(crate) struct OltpArgs {
     /// told from other limits
     #[arg(long)]
     pub(crate) no_probes: bool,
+    /// Do not read the database's files at random before the run, to learn what the drive could give
+    #[arg(long)]
+    pub(crate) no_calibration: bool,
     /// Record each acknowledged order in this new file, to be held against the database after a crash
     #[arg(long, value_name = "FILE")]
     pub(crate) acknowledged: Option<PathBuf>,

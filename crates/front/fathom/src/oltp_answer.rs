@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fathom_judge::oltp::{EvidenceView, KindView, OltpDocument, RateView};
-use fathom_units::{format_bytes, format_ns, format_significant};
+use fathom_units::{format_bytes, format_iops, format_ns, format_significant};
 
 use crate::terminal::{fill, warning_word};
 
@@ -136,6 +136,7 @@ fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> Strin
         "cpus_busy" => format!("CPUs {percent} busy"),
         "off_cpu" => format!("{percent} of that time off the CPU"),
         "device_busy" => format!("drive {percent} busy"),
+        "share_of_calibrated_reads" => format!("the drive gives {percent} of its calibrated reads"),
         "device_reads_per_transaction" => format!("{:.2} device reads a transaction", piece.number),
         _ => format!("commits that do not wait: {:.2}x", piece.number),
     }
@@ -168,12 +169,18 @@ fn drive(document: &OltpDocument) -> String {
         return "no block device is behind the folder: nothing can be said of it".to_owned();
     };
     let flushes = device.flushes_per_transaction.map(|f| format!(", {f:.2} flushes")).unwrap_or_default();
+    let calibrated = document.calibration.as_ref().and_then(|made| Some((made, made.most_iops()?)));
+    let calibrated = calibrated.map_or(String::new(), |(made, most)| {
+        let could = document.verdict.reads_a_transaction_could_make;
+        let could = could.map(|reads| format!(", {reads:.1} for each transaction")).unwrap_or_default();
+        format!("; it can {} random reads/s of {}{could}", format_iops(most), format_bytes(made.block_bytes))
+    });
     let cached = match document.verdict.is_cached {
         Some(true) => ". Cached: this tests CPU and log, whatever the drive could read",
         _ => "",
     };
     format!(
-        "{}: a transaction makes {:.2} reads, {:.2} writes{flushes}, {} written; a million orders {}{cached}",
+        "{}: a transaction makes {:.2} reads, {:.2} writes{flushes}, {} written; a million orders {}{calibrated}{cached}",
         device.name,
         device.reads_per_transaction,
         device.writes_per_transaction,

@@ -52,6 +52,15 @@ fn a_run_yields_rates_checks_and_evidence_and_leaves_nothing() {
         run["verdict"]["evidence"].as_array().expect("evidence").iter().filter_map(|e| e["name"].as_str()).collect();
     assert!(names.contains(&"serving_time") && names.contains(&"gain_of_relaxed_commits"), "{names:?}");
     assert_eq!(run["cpus"]["heat_pct"].as_array().expect("seconds").len(), 4);
+    let calibration = &run["calibration"];
+    assert_eq!(calibration["block_bytes"], 4096);
+    let points = calibration["points"].as_array().expect("depths");
+    let rates: Vec<f64> = points.iter().filter_map(|point| point["iops"].as_f64()).collect();
+    assert!(rates.len() == 4 && rates.iter().all(|rate| *rate > 0.0), "{calibration}");
+    let most = rates.into_iter().fold(0.0, f64::max);
+    let could = run["verdict"]["reads_a_transaction_could_make"].as_f64().expect("a number");
+    assert!((could * run["tps"].as_f64().expect("a rate") / most - 1.0).abs() < 1e-9);
+    assert!(names.contains(&"share_of_calibrated_reads"), "{names:?}");
     assert_eq!(folders(&place), Vec::<PathBuf>::new());
 }
 
@@ -59,7 +68,7 @@ fn a_run_yields_rates_checks_and_evidence_and_leaves_nothing() {
 fn what_was_acknowledged_before_a_kill_is_in_the_database_after_it() {
     let place = Place::new();
     let list = place.file("acknowledged");
-    let words = "oltp --target . --warehouses 1 --sessions 3 --ramp 0s --runtime 10m --acknowledged acknowledged";
+    let words = "oltp --target . --warehouses 1 --sessions 3 --ramp 0s --runtime 10m --no-calibration --acknowledged acknowledged";
     let mut running = place.start(words);
     running.until("500 orders", |_| orders(&list) >= 500);
     let [folder] = &folders(&place)[..] else { panic!("one folder") };
@@ -88,7 +97,7 @@ fn what_was_acknowledged_before_a_kill_is_in_the_database_after_it() {
     assert_eq!(broken.code, Some(1));
     assert!(broken.out.contains("Condition 4 does not hold in 1 places."), "{}", broken.out);
     // A new run tells of it and leaves it alone.
-    let next = place.run("oltp --target . --warehouses 1 --ramp 0s --runtime 1s --no-probes");
+    let next = place.run("oltp --target . --warehouses 1 --ramp 0s --runtime 1s --no-probes --no-calibration");
     next.expect(0, &["left by an earlier run"]);
     assert_eq!(folders(&place), std::slice::from_ref(folder));
 }
@@ -96,7 +105,7 @@ fn what_was_acknowledged_before_a_kill_is_in_the_database_after_it() {
 #[test]
 fn an_interrupted_run_says_what_it_measured_and_removes_its_database() {
     let place = Place::new();
-    let mut running = place.start("oltp --target . --warehouses 1 --ramp 0s --runtime 10m --json");
+    let mut running = place.start("oltp --target . --warehouses 1 --ramp 0s --runtime 10m --no-calibration --json");
     running.until("progress", |talk| talk.contains("measuring:"));
     running.signal("INT");
     let ended = running.wait();
@@ -220,7 +229,7 @@ fn a_managed_server_is_made_for_the_run_and_gone_after_it() {
 #[test]
 fn sessions_are_searched_for_and_an_open_loop_counts_from_when_each_was_due() {
     let place = Place::new();
-    let words = "oltp --target . --warehouses 1 --ramp 300ms --runtime 4s --sessions auto --open-loop --no-probes";
+    let words = "oltp --target . --warehouses 1 --ramp 300ms --runtime 4s --sessions auto --open-loop --no-probes --no-calibration";
     let run = place.json(words, 0);
     let search: Vec<(u64, f64)> = run["search"]
         .as_array()
@@ -240,11 +249,12 @@ fn sessions_are_searched_for_and_an_open_loop_counts_from_when_each_was_due() {
     for one in open {
         let number = |name: &str| one[name].as_f64().expect("a rate");
         assert!((number("asked_tps") / run["tps"].as_f64().expect("a rate") / number("share") - 1.0).abs() < 1e-9);
-        // It gives no more than was asked for, except by chance; whether it gives all of it is this machine's affair.
-        assert!(number("tps") < number("asked_tps") * 1.2, "{one}");
-        let is_whole = number("tps") > number("asked_tps") * 0.9;
-        assert!(one["is_sustained"] == true || !is_whole || number("share") > 0.5, "{one}");
-        assert!(one["new_order"]["p50_ns"].as_u64().is_some_and(|ns| ns > 0), "{one}");
+        // It gives no more than was asked for, except by chance and what the second before left over; whether it gives all
+        // of it is this machine's affair.
+        let (asked, done) = (number("asked_tps"), number("tps"));
+        assert!(done <= asked * 1.6 + 20.0, "{one}");
+        assert!(one["is_sustained"] == true || done < asked, "{one}");
+        assert!(one["new_order"]["mean_ns"].as_f64().is_none_or(|ns| ns > 0.0), "{one}");
     }
     assert_eq!(run["consistency"]["broken_after_run"], serde_json::json!([]));
 }
@@ -262,7 +272,7 @@ fn a_server_that_was_killed_with_its_client_has_every_acknowledged_order_after_r
     let place = Place::new();
     passable(&place);
     let list = place.file("acknowledged");
-    let words = "oltp --target . --managed-postgres --warehouses 1 --sessions 3 --ramp 0s --runtime 10m \
+    let words = "oltp --target . --managed-postgres --warehouses 1 --sessions 3 --ramp 0s --runtime 10m --no-calibration \
                  --acknowledged acknowledged";
     let mut running = place.start(words);
     running.until("500 orders", |_| orders(&list) >= 500);
@@ -286,8 +296,10 @@ fn a_server_that_is_lost_ends_the_run_with_an_error_and_one_given_keeps_what_it_
     let place = Place::new();
     let server = Server::start().wait();
     server.psql("CREATE TABLE mine AS SELECT 7 AS a").expect("a table");
-    let run =
-        place.json(&format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 1s --no-probes", server.url), 0);
+    let run = place.json(
+        &format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 1s --no-probes --no-calibration", server.url),
+        0,
+    );
     assert_eq!(run["consistency"]["broken_after_run"], serde_json::json!([]));
     assert!(!run.to_string().contains("secret"));
     let left = "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'public'";
@@ -302,7 +314,7 @@ fn a_server_that_is_lost_ends_the_run_with_an_error_and_one_given_keeps_what_it_
     assert_eq!(server.psql("SELECT a FROM stock").as_deref(), Some("8"));
     server.psql("DROP TABLE stock").expect("dropped");
 
-    let words = format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 10m", server.url);
+    let words = format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 10m --no-calibration", server.url);
     let mut running = place.start(&words);
     running.until("progress", |talk| talk.contains("measuring:"));
     drop(server);

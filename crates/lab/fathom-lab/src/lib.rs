@@ -1,6 +1,7 @@
 //! Conducts a run: targets -> steps -> store -> explanation; emits events. Reads a run back for its
 //! [`Document`](fathom_judge::document::Document).
 
+mod calibrate;
 mod conduct;
 mod facts;
 mod links;
@@ -15,6 +16,7 @@ mod samples;
 mod site;
 mod view;
 
+pub use calibrate::{CalibrateError, CalibrationPoint, calibrate};
 pub use conduct::{
     ConductError, ConductOptions, Event, FileToMake, RunOutcome, check_targets, conduct, delete_run, end_own_runs,
     executed_plan, plan_again, refused_writes, remove_left_files, resume, resumed_plan,

@@ -1,12 +1,13 @@
 //! `fathom oltp`: order entry on a database of its own.
 
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_host::{HostSampler, OwnFolder, Root, free_bytes, whole_device_of};
-use fathom_judge::oltp::{OltpRun, oltp_document};
+use fathom_judge::oltp::{CalibrationPointView, CalibrationView, OltpRun, oltp_document};
+use fathom_lab::{CalibrateError, CalibrationPoint, calibrate};
 use fathom_message::Say;
 use fathom_oltp::{
     Acknowledged, Database, Drive, DriveProgress, LoadNote, OltpError, Postgres, PostgresServer, Sqlite,
@@ -23,7 +24,7 @@ use super::run::stop_on_signals;
 use crate::args::OltpArgs;
 use crate::exit::{Exit, Problem};
 use crate::oltp_answer::{answer, lines};
-use crate::terminal::{result, talk};
+use crate::terminal::{result, say, talk, warning_word};
 
 /// What folders of runs are called; after it comes what makes them unique.
 const FOLDER_PREFIX: &str = "fathom-oltp-";
@@ -41,6 +42,10 @@ const SEARCH: Duration = Duration::from_secs(5);
 const SEARCH_GAIN: f64 = 1.03;
 /// Shares of the closed loop's rate that an open loop asks for.
 const SHARES: [f64; 3] = [0.5, 0.8, 0.95];
+/// Depths of the calibration, seconds at each, and how many files of a server are read.
+const CALIBRATION_DEPTHS: [u32; 4] = [1, 4, 16, 64];
+const CALIBRATION_S: u32 = 2;
+const CALIBRATION_FILES: usize = 16;
 /// With and without waiting commits, so that what drifts does so for both.
 const PROBES: [bool; 4] = [true, false, false, true];
 
@@ -83,6 +88,23 @@ impl Held {
         match self {
             Held::Sqlite(_) => Ok(sqlite_version().to_owned()),
             Held::Managed { database, .. } | Held::Given(database) => database.version().map_err(|e| problem(&e)),
+        }
+    }
+
+    /// Files with the data, as far as they are on this machine and ours; the largest where there are many.
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Held::Sqlite(database) => vec![database.path().to_owned()],
+            Held::Managed { server, .. } => server.largest_files(CALIBRATION_FILES),
+            Held::Given(_) => Vec::new(),
+        }
+    }
+
+    /// What the database reads at once.
+    fn page_bytes(&self) -> u64 {
+        match self {
+            Held::Sqlite(_) => 4_096,
+            Held::Managed { .. } | Held::Given(_) => 8_192,
         }
     }
 
@@ -160,6 +182,7 @@ fn run(
         return Ok(Exit::Interrupted);
     };
     let broken_after_load = broken_conditions(database, true).map_err(|e| problem(&e))?;
+    let calibration = if asked.options.no_calibration { None } else { calibrated(held, stop) };
     let search = if asked.searches { searched(held, asked, stop)? } else { Vec::new() };
     let most = search.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(sessions, _)| *sessions);
     let asked = &Asked { sessions: most.unwrap_or(asked.sessions), ..*asked };
@@ -175,6 +198,7 @@ fn run(
         load: Some(loaded),
         record: &record,
         probes: &probes,
+        calibration,
         search: &search,
         open_loop: &open_loop,
         broken_after_load: Some(broken_after_load),
@@ -307,6 +331,35 @@ fn plan_of(held: &Held, asked: &Asked<'_>) -> Drive<'static> {
         is_durable: true,
         server_pid: held.server_pid(),
         acknowledged: None,
+    }
+}
+
+/// What the drive gives to plain reads of the database's files. Where it cannot be had the run goes on without.
+fn calibrated(held: &Held, stop: &AtomicBool) -> Option<CalibrationView> {
+    let files = held.files();
+    if files.is_empty() {
+        return None;
+    }
+    talk(&format!("reading the database's files at random: {} s", CALIBRATION_S * CALIBRATION_DEPTHS.len() as u32));
+    let block_bytes = held.page_bytes();
+    match calibrate(&files, block_bytes, &CALIBRATION_DEPTHS, CALIBRATION_S, stop) {
+        Ok(points) => {
+            let view = |point: CalibrationPoint| CalibrationPointView {
+                in_flight: point.in_flight,
+                iops: point.iops,
+                mean_ns: point.mean_ns,
+            };
+            Some(CalibrationView { block_bytes, points: points.into_iter().map(view).collect() })
+        }
+        Err(error) => {
+            let why = match error {
+                CalibrateError::Refused(error) => say(&error.message()),
+                CalibrateError::Knob(error) => say(&error.message()),
+                CalibrateError::Step(failure) => say(&failure.parts().1),
+            };
+            talk(&format!("{}: no calibration: {why}", warning_word()));
+            None
+        }
     }
 }
 

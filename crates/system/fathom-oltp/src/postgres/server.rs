@@ -24,6 +24,7 @@ const STOP_MAX: Duration = Duration::from_secs(60);
 const DEBIAN: &str = "/usr/lib/postgresql";
 /// Users that a server of root's is run as, as it refuses to be root itself.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
+const PAGE_BYTES: u64 = 8_192;
 /// A socket's path has to fit 107 bytes, name included.
 const SOCKET_PATH_MAX: usize = 85;
 
@@ -89,6 +90,19 @@ impl PostgresServer {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The largest files with data, `most` of them, each with a page at least.
+    #[must_use]
+    pub fn largest_files(&self, most: usize) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.folder.join("data/base")).into_iter().flatten().flatten();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+        let mut sized: Vec<(u64, PathBuf)> = files
+            .filter_map(|file| Some((file.metadata().ok().filter(std::fs::Metadata::is_file)?.len(), file.path())))
+            .filter(|(bytes, _)| *bytes >= PAGE_BYTES)
+            .collect();
+        sized.sort_by(|a, b| b.cmp(a));
+        sized.into_iter().take(most).map(|(_, path)| path).collect()
     }
 
     /// The database on it.
