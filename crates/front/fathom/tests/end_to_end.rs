@@ -267,7 +267,9 @@ fn plans_and_fio_jobs_run_all_their_sections() {
     written_plans(&place);
     let document = place.json("run mine.toml --target .", 0);
     contract::holds(&document);
-    let steps = document["steps"].as_array().expect("steps");
+    // Where this host's noise makes a drive look changed, a run measures a step once more: as a probe.
+    let steps = document["steps"].as_array().expect("steps").iter().filter(|step| step["phase"] != "probe");
+    let steps: Vec<&Value> = steps.collect();
     assert_eq!(steps.len(), 8);
     for step in steps {
         let block = step["block_size_bytes"].as_u64().expect("a size");
