@@ -102,7 +102,7 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
         server: record.server.map(|counters| server_view(&counters, transactions)),
         search: run.search.iter().map(|&(sessions, tps)| SearchView { sessions, tps }).collect(),
         open_loop: run.open_loop.iter().map(open_loop_view).collect(),
-        cpus: cpu_view(record),
+        cpus: cpu_view(run),
         seconds: record.seconds.iter().map(|s| [s.new_orders, s.transactions]).collect(),
         audit: record.audit.bounds(record.warehouses).iter().map(bound_view).collect(),
         consistency: ConsistencyView {
@@ -259,19 +259,24 @@ fn cpus_busy(record: &OltpRecord) -> f64 {
     if shares.is_empty() { 0.0 } else { shares.iter().sum::<f64>() / shares.len() as f64 }
 }
 
-fn cpu_view(record: &OltpRecord) -> CpuView {
+fn cpu_view(run: &OltpRun<'_>) -> CpuView {
+    let record = run.record;
     let percent = |share: &f32| (share * 100.0).round().clamp(0.0, 100.0) as u8;
     let cores = |of_server: bool| {
         let threads = record.host.threads.iter().filter(|thread| thread.name.starts_with("postgres") == of_server);
         threads.map(|thread| (thread.user_ns + thread.system_ns) as f64).sum::<f64>()
             / record.host.window_ns.max(1) as f64
     };
-    let server_cores = cores(true);
+    let (client_cores, server_cores) = (cores(false), cores(true));
+    let allowed = if record.allowed_cpus.is_empty() { record.host.cpus.len() } else { record.allowed_cpus.len() };
+    let is_all_ours = run.has_one_writer || server_cores > 0.0;
+    let busy = cpus_busy(record);
     CpuView {
-        busy: cpus_busy(record),
-        allowed: if record.allowed_cpus.is_empty() { record.host.cpus.len() } else { record.allowed_cpus.len() },
-        client_cores: cores(false),
+        busy,
+        allowed,
+        client_cores,
         server_cores: (server_cores > 0.0).then_some(server_cores),
+        others_cores: is_all_ours.then(|| (busy * allowed as f64 - client_cores - server_cores).max(0.0)),
         cpus: record.host.cpus.iter().map(|(number, _)| *number).collect(),
         heat_pct: record.host.cpu_busy_by_interval.iter().map(|row| row.iter().map(percent).collect()).collect(),
     }

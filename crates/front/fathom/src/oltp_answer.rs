@@ -7,6 +7,9 @@ use fathom_units::{format_bytes, format_iops, format_ns, format_significant};
 
 use crate::terminal::{fill, warning_word};
 
+/// Others that take more than this share of the CPUs are said.
+const MANY_OTHERS: f64 = 0.35;
+
 /// What the terminal prints.
 pub(crate) fn answer(document: &OltpDocument) -> String {
     let mut out = String::new();
@@ -220,6 +223,13 @@ fn warnings(document: &OltpDocument) -> Vec<String> {
     }
     for bound in document.audit.iter().filter(|bound| bound.judgement == "outside") {
         out.push(format!("the inputs are not as specified: {} is {:.4}", bound.rule, bound.found));
+    }
+    let others = document.cpus.others_cores.filter(|cores| *cores > document.cpus.allowed as f64 * MANY_OTHERS);
+    if let Some(cores) = others {
+        let allowed = document.cpus.allowed;
+        out.push(format!(
+            "others, the kernel among them, took {cores:.1} of {allowed} CPUs: the figures are those of a busy host"
+        ));
     }
     if document.drive.is_stopped {
         out.push(format!("ended early, after {:.0} s", document.drive.measured_s));

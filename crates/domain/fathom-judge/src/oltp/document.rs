@@ -275,6 +275,9 @@ pub struct CpuView {
     pub client_cores: f64,
     /// CPUs that the server's processes used; `None` where it is not ours to watch, or there is none.
     pub server_cores: Option<f64>,
+    /// CPUs that neither the sessions nor a server of the run's own used, of those that the run may use: other programs, and
+    /// the kernel on anybody's behalf. `None` where the server is not ours to watch.
+    pub others_cores: Option<f64>,
     /// Numbers of the columns of `heat_pct`.
     pub cpus: Vec<u32>,
     /// Busy percent, `[second][cpu]`.

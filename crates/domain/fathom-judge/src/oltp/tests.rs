@@ -82,6 +82,9 @@ fn rates_are_of_committed_orders_and_minutes_are_whole() {
     assert_eq!(document.verdict.reads_a_transaction_could_make, Some(20.0));
     let used = document.verdict.evidence.iter().find(|e| e.name == "share_of_calibrated_reads").expect("calibrated");
     assert!((used.number - 0.1).abs() < 1e-9 && used.speaks_for.is_empty(), "460 of 4600 reads a second");
+    assert_eq!(document.cpus.others_cores, None, "a server that nobody watched may be what uses them");
+    let embedded = oltp_document(&OltpRun { has_one_writer: true, ..run(&record, &[]) });
+    assert!(embedded.cpus.others_cores.is_some_and(|cores| (cores - 0.9).abs() < 1e-6));
     assert!((document.cpus.busy - 0.9).abs() < 1e-6, "CPUs that the run may not use do not count");
 }
 
