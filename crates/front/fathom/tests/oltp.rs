@@ -326,6 +326,13 @@ fn a_server_that_is_lost_ends_the_run_with_an_error_and_one_given_keeps_what_it_
     assert!(!refused.err.contains("secret"), "{}", refused.err);
     assert_eq!(server.psql("SELECT a FROM stock").as_deref(), Some("8"));
     server.psql("DROP TABLE stock").expect("dropped");
+    // Nor is what another run left, whatever its tables say of themselves.
+    server.psql("CREATE TABLE fathom_load AS SELECT 1 AS a; CREATE TABLE item AS SELECT 9 AS a").expect("tables");
+    place
+        .run(&format!("oltp --postgres {} --warehouses 1 --runtime 1s", server.url))
+        .expect(3, &["has a table item already"]);
+    assert_eq!(server.psql("SELECT a FROM item").as_deref(), Some("9"));
+    server.psql("DROP TABLE item; DROP TABLE fathom_load").expect("dropped");
 
     let words = format!("oltp --postgres {} --warehouses 1 --ramp 0s --runtime 10m --no-calibration", server.url);
     let mut running = place.start(&words);

@@ -4,6 +4,8 @@ mod server;
 mod session;
 mod watch;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use fathom_orders::{Condition, Holds, Table, Value};
 use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
@@ -39,6 +41,8 @@ pub struct Postgres {
     /// Where it is, for people.
     place: String,
     loads_at_once: usize,
+    /// The tables were made through this value: no other removes them.
+    is_made: AtomicBool,
 }
 
 impl Postgres {
@@ -56,7 +60,7 @@ impl Postgres {
     fn new(mut config: Config, place: String) -> Result<Postgres, OltpError> {
         config.application_name(APPLICATION);
         let loads_at_once = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let database = Postgres { config, place, loads_at_once };
+        let database = Postgres { config, place, loads_at_once, is_made: AtomicBool::new(false) };
         database.client()?;
         Ok(database)
     }
@@ -71,15 +75,16 @@ impl Postgres {
         row.try_get(0).map_err(failed(Doing::Check))
     }
 
-    /// Removes the tables and functions of [`Database::create_tables`], where its note says that they are ours.
+    /// Removes the tables and functions that [`Database::create_tables`] of this value made; where it made none, nothing: what
+    /// is there then is somebody's, also when it is of another run.
     ///
     /// # Errors
-    /// [`OltpError`]: the server refuses, or they are not ours.
+    /// [`OltpError`]: the server refuses.
     pub fn drop_tables(&self) -> Result<(), OltpError> {
-        let mut client = self.client()?;
-        if !has_table(&mut client, NOTE_TABLE)? {
-            return Err(OltpError::NotOurs { place: self.place.clone() });
+        if !self.is_made.load(Ordering::Relaxed) {
+            return Ok(());
         }
+        let mut client = self.client()?;
         let mut text: String = Table::ALL.map(|table| format!("DROP TABLE IF EXISTS {};", table.name())).concat();
         text += "DROP TABLE fathom_load;";
         for function in FUNCTIONS.split("CREATE FUNCTION ").skip(1) {
@@ -114,8 +119,10 @@ impl Database for Postgres {
             text += &format!("CREATE TABLE {} ({});", table.name(), columns.join(", "));
         }
         text += "CREATE TABLE fathom_load (seed text, warehouses int, at_ms bigint, is_whole boolean);";
+        // Sent at once it is one transaction: all of it is made, or nothing.
+        text += FUNCTIONS;
         client.batch_execute(&text).map_err(failed(Doing::Load))?;
-        client.batch_execute(FUNCTIONS).map_err(failed(Doing::Load))?;
+        self.is_made.store(true, Ordering::Relaxed);
         let note: [&(dyn ToSql + Sync); 3] =
             [&load.seed.to_string(), &i32::try_from(load.warehouses).unwrap_or(i32::MAX), &load.at_ms];
         let insert = "INSERT INTO fathom_load VALUES ($1, $2, $3, false)";

@@ -136,10 +136,14 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     };
     let stop = stop_on_signals()?;
     let held = open(&asked, folder.as_ref())?;
-    let exit = run(&held, &asked, acknowledged.as_ref(), output, &stop)?;
-    if let (Held::Given(database), false) = (&held, options.keep) {
-        database.drop_tables().map_err(|e| problem(&e))?;
-    }
+    let ended = run(&held, &asked, acknowledged.as_ref(), output, &stop);
+    let dropped = match &held {
+        Held::Given(database) if !options.keep => database.drop_tables().map_err(|e| problem(&e)),
+        _ => Ok(()),
+    };
+    // Why the run failed says more than why its tables could not be dropped after it.
+    let exit = ended?;
+    dropped?;
     if let (Some(folder), true) = (&mut folder, options.keep) {
         folder.keep();
         talk(&format!("the database stays in {}", folder.path().display()));
