@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_orders::{Condition, Holds, Table, Value};
 use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::config::Host;
 use postgres::types::{ToSql, Type};
 use postgres::{Client, Config, NoTls};
 
@@ -51,9 +52,13 @@ impl Postgres {
     /// # Errors
     /// [`OltpError`] where the URL is none or nobody answers.
     pub fn connect(url: &str) -> Result<Postgres, OltpError> {
-        let config = url.parse().map_err(failed(Doing::Open))?;
-        // The password stays out of what people see.
-        let place = url.rsplit('@').next().unwrap_or(url).to_owned();
+        let config: Config = url.parse().map_err(failed(Doing::Open))?;
+        // Named by what it leads to: a password stands in either form of a URL, and is nobody's to read.
+        let hosts = config.get_hosts().iter().map(|host| match host {
+            Host::Tcp(name) => name.clone(),
+            Host::Unix(folder) => folder.display().to_string(),
+        });
+        let place = format!("{} {}", hosts.collect::<Vec<_>>().join(","), config.get_dbname().unwrap_or_default());
         Postgres::new(config, place)
     }
 

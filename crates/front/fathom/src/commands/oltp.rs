@@ -134,6 +134,11 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
         (Some(target), None) => Some(own_folder(target, &asked)?),
         _ => None,
     };
+    if let (Some(folder), true) = (&mut folder, options.keep) {
+        // From here on, so that it stays after a failure too.
+        folder.keep();
+        talk(&format!("the database stays in {}", folder.path().display()));
+    }
     let stop = stop_on_signals()?;
     let held = open(&asked, folder.as_ref())?;
     let ended = run(&held, &asked, acknowledged.as_ref(), output, &stop);
@@ -144,10 +149,6 @@ pub(super) fn oltp(options: &OltpArgs) -> Result<Exit, Problem> {
     // Why the run failed says more than why its tables could not be dropped after it.
     let exit = ended?;
     dropped?;
-    if let (Some(folder), true) = (&mut folder, options.keep) {
-        folder.keep();
-        talk(&format!("the database stays in {}", folder.path().display()));
-    }
     Ok(exit)
 }
 

@@ -8,7 +8,8 @@ use crate::database::{Doing, OltpError, Seen, Watch};
 
 /// Where a session is that runs a statement: by the event that it waits for, else on a CPU or ready for one.
 const QUERY: &str = "SELECT coalesce(wait_event_type, ''), coalesce(wait_event, '') FROM pg_stat_activity \
-                     WHERE application_name = $1 AND state = 'active' AND pid <> pg_backend_pid()";
+                     WHERE application_name = $1 AND datname = current_database() AND state = 'active' \
+                     AND pid <> pg_backend_pid()";
 
 /// Up to version 16 checkpoints are counted by the background writer, from 17 on by the checkpointer.
 const CHECKPOINTS: [(i32, &str); 2] = [
