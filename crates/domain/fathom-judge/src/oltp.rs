@@ -7,7 +7,7 @@ mod tests;
 pub use document::*;
 
 use fathom_hist::Histogram;
-use fathom_model::{OltpEvidence, OltpEvidenceName, OltpLoad, judge_oltp};
+use fathom_model::{OltpEvidence, OltpLoad, judge_oltp};
 use fathom_orders::{Home, Judgement, Kind, Rule};
 use fathom_record::{BrokenCondition, LoadRecord, OltpRecord, ServerCounters};
 use fathom_stats::{mean_ci, quantile_estimate};
@@ -110,7 +110,7 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
             broken_after_run: broken(&run.broken_after_run),
         },
         verdict: VerdictView {
-            limit: verdict.limit.map(fathom_model::OltpLimit::name),
+            limit: verdict.limit,
             is_cached: reads.map(|reads| reads < CACHED_BELOW_READS),
             evidence: verdict.evidence.iter().map(evidence_view).collect(),
             sessions_in_flight: tps * mean_latency_s,
@@ -131,11 +131,6 @@ fn load_of(run: &OltpRun<'_>, time: &TimeView) -> OltpLoad {
     } else {
         cpus_busy(run.record)
     };
-    let rate = |durable: bool| -> Option<f64> {
-        let rates: Vec<f64> =
-            run.probes.iter().filter(|(is_durable, _)| *is_durable == durable).map(|(_, r)| *r).collect();
-        (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
-    };
     OltpLoad {
         has_one_writer: run.has_one_writer,
         cpu_share,
@@ -147,8 +142,18 @@ fn load_of(run: &OltpRun<'_>, time: &TimeView) -> OltpLoad {
         device_busy: None,
         reads_per_transaction: None,
         reads_used: None,
-        relaxed_gain: rate(false).zip(rate(true)).filter(|(_, base)| *base > 0.0).map(|(relaxed, base)| relaxed / base),
+        relaxed_gain: relaxed_gain(run.probes),
     }
+}
+
+/// The least and the greatest gain of neighbouring runs, one whose commits wait and one whose do not.
+fn relaxed_gain(probes: &[(bool, f64)]) -> Option<(f64, f64)> {
+    let gains = probes.chunks_exact(2).filter_map(|pair| match *pair {
+        [(true, waits), (false, relaxed)] | [(false, relaxed), (true, waits)] if waits > 0.0 => Some(relaxed / waits),
+        _ => None,
+    });
+    let gains: Vec<f64> = gains.collect();
+    Some((gains.iter().copied().reduce(f64::min)?, gains.iter().copied().reduce(f64::max)?))
 }
 
 fn rate_view(per_second: impl Iterator<Item = u64>, mean_per_s: f64) -> RateView {
@@ -301,9 +306,9 @@ fn bound_view(bound: &fathom_orders::Bound) -> BoundView {
         Rule::OrderStatusesByName => "order_statuses_by_name",
     };
     let judgement = match bound.judgement {
-        Judgement::Within => "within",
-        Judgement::Chance => "chance",
-        Judgement::Outside => "outside",
+        Judgement::Within => BoundJudgement::Within,
+        Judgement::Chance => BoundJudgement::Chance,
+        Judgement::Outside => BoundJudgement::Outside,
     };
     BoundView { rule, least: bound.least, most: bound.most, found: bound.found, of: bound.of, judgement }
 }
@@ -313,19 +318,10 @@ fn broken(conditions: &[BrokenCondition]) -> Vec<(u8, u64)> {
 }
 
 fn evidence_view(evidence: &OltpEvidence) -> EvidenceView {
-    let names = |limits: &[fathom_model::OltpLimit]| limits.iter().map(|limit| limit.name()).collect();
     EvidenceView {
-        name: match evidence.name {
-            OltpEvidenceName::ServingTime(_) => "serving_time",
-            OltpEvidenceName::CpusBusy => "cpus_busy",
-            OltpEvidenceName::OffCpu => "off_cpu",
-            OltpEvidenceName::DeviceBusy => "device_busy",
-            OltpEvidenceName::DeviceReads => "device_reads_per_transaction",
-            OltpEvidenceName::ReadsUsed => "share_of_calibrated_reads",
-            OltpEvidenceName::RelaxedCommits => "gain_of_relaxed_commits",
-        },
+        name: evidence.name,
         number: evidence.number,
-        speaks_for: names(&evidence.speaks_for),
-        speaks_against: names(&evidence.speaks_against),
+        speaks_for: evidence.speaks_for.clone(),
+        speaks_against: evidence.speaks_against.clone(),
     }
 }

@@ -3,6 +3,8 @@
 //! Each piece of evidence speaks for some limits and against others. A limit is named when three speak for it, none
 //! against it, and no other limit has as many; else it is not determined.
 
+use serde::Serialize;
+
 /// So many pieces of evidence have to agree.
 const AGREEING_MIN: usize = 3;
 /// A part that takes this share of the serving time dominates it.
@@ -31,7 +33,8 @@ const RELAXED_NO_GAIN: f64 = 1.15;
 const READS_USED: f64 = 0.85;
 
 /// What limits order entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OltpLimit {
     /// The CPUs, or the one that a single writer has.
     Cpu,
@@ -46,17 +49,6 @@ pub enum OltpLimit {
 impl OltpLimit {
     /// All.
     pub const ALL: [OltpLimit; 4] = [OltpLimit::Cpu, OltpLimit::Storage, OltpLimit::LogFlush, OltpLimit::Locks];
-
-    /// Its name in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            OltpLimit::Cpu => "cpu",
-            OltpLimit::Storage => "storage",
-            OltpLimit::LogFlush => "log_flush",
-            OltpLimit::Locks => "locks",
-        }
-    }
 }
 
 /// What a run showed. Shares are in [0, 1].
@@ -82,15 +74,17 @@ pub struct OltpLoad {
     pub reads_per_transaction: Option<f64>,
     /// Reads of the device over the most that plain reads of the same files got; `None`: not calibrated.
     pub reads_used: Option<f64>,
-    /// Rate with commits that do not wait over that with commits that do; `None`: not tried.
-    pub relaxed_gain: Option<f64>,
+    /// Rate with commits that do not wait over that with commits that do, of the pair that gained least and of the one that
+    /// gained most; `None`: not tried.
+    pub relaxed_gain: Option<(f64, f64)>,
 }
 
 /// What a piece of evidence is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OltpEvidenceName {
     /// Where the serving time goes; the number is the share of the largest part.
-    ServingTime(OltpLimit),
+    ServingTime,
     /// How busy the CPUs are.
     CpusBusy,
     /// How much of the serving time is spent off the CPUs.
@@ -98,10 +92,13 @@ pub enum OltpEvidenceName {
     /// How busy the device is.
     DeviceBusy,
     /// Device reads of a transaction.
+    #[serde(rename = "device_reads_per_transaction")]
     DeviceReads,
     /// Reads of the device over what a calibration got.
+    #[serde(rename = "share_of_calibrated_reads")]
     ReadsUsed,
     /// What commits gain that do not wait.
+    #[serde(rename = "gain_of_relaxed_commits")]
     RelaxedCommits,
 }
 
@@ -142,7 +139,7 @@ pub fn judge_oltp(load: &OltpLoad) -> OltpVerdict {
         speaks_against: speaks_against.to_vec(),
     };
     let mut evidence = vec![OltpEvidence {
-        name: OltpEvidenceName::ServingTime(largest.0),
+        name: OltpEvidenceName::ServingTime,
         number: largest.1,
         speaks_for: if largest.1 >= DOMINANT { vec![largest.0] } else { Vec::new() },
         speaks_against: minor,
@@ -174,11 +171,14 @@ pub fn judge_oltp(load: &OltpLoad) -> OltpVerdict {
         let pro: &[OltpLimit] = if used >= READS_USED { &[Storage] } else { &[] };
         evidence.push(piece(OltpEvidenceName::ReadsUsed, used, pro, &[]));
     }
-    if let Some(gain) = load.relaxed_gain {
-        let relaxed = |pro: &[OltpLimit], con: &[OltpLimit]| piece(OltpEvidenceName::RelaxedCommits, gain, pro, con);
-        evidence.push(if gain >= RELAXED_GAIN {
+    if let Some((least, most)) = load.relaxed_gain {
+        let relaxed = |pro: &[OltpLimit], con: &[OltpLimit]| {
+            piece(OltpEvidenceName::RelaxedCommits, (least * most).sqrt(), pro, con)
+        };
+        // Pairs that disagree say nothing: what lies between them is this host's noise.
+        evidence.push(if least >= RELAXED_GAIN {
             relaxed(&[LogFlush], &[Cpu, Storage])
-        } else if gain < RELAXED_NO_GAIN {
+        } else if most < RELAXED_NO_GAIN {
             relaxed(&[Cpu, Storage, Locks], &[LogFlush])
         } else {
             relaxed(&[], &[])
@@ -213,7 +213,7 @@ mod tests {
         device_busy: Some(0.1),
         reads_per_transaction: Some(0.0),
         reads_used: None,
-        relaxed_gain: Some(1.05),
+        relaxed_gain: Some((1.0, 1.1)),
     };
     const OF_LOG: OltpLoad = OltpLoad {
         cpu_share: 0.2,
@@ -221,7 +221,7 @@ mod tests {
         off_cpu_share: 0.45,
         cpus_busy: 0.2,
         device_busy: Some(0.85),
-        relaxed_gain: Some(3.9),
+        relaxed_gain: Some((3.7, 4.1)),
         ..OF_CPU
     };
     const OF_STORAGE: OltpLoad = OltpLoad {
@@ -260,7 +260,9 @@ mod tests {
     #[test]
     fn evidence_that_contradicts_or_is_too_little_names_nothing() {
         // The sessions' time says the log, and commits that do not wait gain nothing.
-        assert_eq!(judge_oltp(&OltpLoad { relaxed_gain: Some(1.0), ..OF_LOG }).limit, None);
+        assert_eq!(judge_oltp(&OltpLoad { relaxed_gain: Some((0.98, 1.02)), ..OF_LOG }).limit, None);
+        // One pair says the log and the other does not: then it is not told.
+        assert_eq!(judge_oltp(&OltpLoad { relaxed_gain: Some((1.0, 2.2)), device_busy: None, ..OF_LOG }).limit, None);
         // Nothing was tried and nothing told: two pieces at most.
         let bare = OltpLoad { device_busy: None, reads_per_transaction: None, relaxed_gain: None, ..OF_LOG };
         assert_eq!(judge_oltp(&bare).limit, None);
@@ -271,7 +273,7 @@ mod tests {
             off_cpu_share: 0.3,
             cpus_busy: 0.7,
             device_busy: Some(0.5),
-            relaxed_gain: Some(1.2),
+            relaxed_gain: Some((1.2, 1.2)),
             ..OF_CPU
         };
         assert_eq!(judge_oltp(&both).limit, None);

@@ -123,11 +123,21 @@ fn write_evidence(page: &mut String, document: &OltpDocument) -> fmt::Result {
         "<h2>Evidence</h2><div class=\"scroll\"><table><tr><th>what</th><th>number</th><th>speaks for</th><th>against</th></tr>"
     )?;
     for piece in &document.verdict.evidence {
-        let (pro, con) = (piece.speaks_for.join(", "), piece.speaks_against.join(", "));
-        let name = piece.name.replace('_', " ");
+        let (pro, con) = (words(&piece.speaks_for), words(&piece.speaks_against));
+        let name = word(&piece.name);
         write!(page, "<tr><td>{}</td><td>{:.2}</td><td>{pro}</td><td>{con}</td></tr>", Escaped(&name), piece.number)?;
     }
     write!(page, "</table></div>")
+}
+
+/// A name as JSON has it, with blanks.
+fn word(name: &impl serde::Serialize) -> String {
+    let json = serde_json::to_value(name).ok();
+    json.and_then(|json| json.as_str().map(|text| text.replace('_', " "))).unwrap_or_default()
+}
+
+fn words(names: &[impl serde::Serialize]) -> String {
+    names.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 fn write_latencies(page: &mut String, document: &OltpDocument) -> fmt::Result {
@@ -172,7 +182,7 @@ fn write_rules(page: &mut String, document: &OltpDocument) -> fmt::Result {
     for bound in &document.audit {
         let name = bound.rule.replace('_', " ");
         write!(page, "<tr><td>{name}</td><td>{:.4}</td><td>{:.4}</td>", bound.found, bound.least)?;
-        write!(page, "<td>{:.4}</td><td>{}</td><td>{}</td></tr>", bound.most, bound.of, bound.judgement)?;
+        write!(page, "<td>{:.4}</td><td>{}</td><td>{}</td></tr>", bound.most, bound.of, word(&bound.judgement))?;
     }
     write!(page, "</table></div><h2>Settings</h2><div class=\"scroll\"><table>")?;
     for (name, value) in &document.database.settings {

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use fathom_judge::oltp::{EvidenceView, KindView, OltpDocument, RateView};
+use fathom_judge::oltp::{BoundJudgement, EvidenceView, KindView, OltpDocument, RateView};
+use fathom_model::{OltpEvidenceName, OltpLimit};
 use fathom_units::{format_bytes, format_iops, format_ns, format_significant};
 
 use crate::terminal::{fill, warning_word};
@@ -111,10 +112,10 @@ fn limit(document: &OltpDocument) -> String {
     let verdict = &document.verdict;
     let one_writer = if document.database.has_one_writer { ", of the one session that writes at a time" } else { "" };
     let named = match verdict.limit {
-        Some("cpu") => format!("the CPU{one_writer}"),
-        Some("storage") => "the drive: statements wait for data from it".to_owned(),
-        Some("log_flush") => format!("the flush of the log at each commit{one_writer}"),
-        Some(_) => "sessions that wait for each other's locks".to_owned(),
+        Some(OltpLimit::Cpu) => format!("the CPU{one_writer}"),
+        Some(OltpLimit::Storage) => "the drive: statements wait for data from it".to_owned(),
+        Some(OltpLimit::LogFlush) => format!("the flush of the log at each commit{one_writer}"),
+        Some(OltpLimit::Locks) => "sessions that wait for each other's locks".to_owned(),
         None => "not determined: the evidence does not agree".to_owned(),
     };
     // What speaks for the limit; where none is named, everything, as the reader has to weigh it.
@@ -133,15 +134,15 @@ fn limit(document: &OltpDocument) -> String {
 fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> String {
     let percent = format!("{:.0} %", piece.number * 100.0);
     match piece.name {
-        "serving_time" if is_named => format!("{percent} of the serving time goes there"),
-        "serving_time" => format!("{percent} of the serving time goes into its largest part"),
-        "cpus_busy" if has_one_writer => format!("a CPU {percent} busy with statements"),
-        "cpus_busy" => format!("CPUs {percent} busy"),
-        "off_cpu" => format!("{percent} of that time off the CPU"),
-        "device_busy" => format!("drive {percent} busy"),
-        "share_of_calibrated_reads" => format!("the drive gives {percent} of its calibrated reads"),
-        "device_reads_per_transaction" => format!("{:.2} device reads a transaction", piece.number),
-        _ => format!("commits that do not wait: {:.2}x", piece.number),
+        OltpEvidenceName::ServingTime if is_named => format!("{percent} of the serving time goes there"),
+        OltpEvidenceName::ServingTime => format!("{percent} of the serving time goes into its largest part"),
+        OltpEvidenceName::CpusBusy if has_one_writer => format!("a CPU {percent} busy with statements"),
+        OltpEvidenceName::CpusBusy => format!("CPUs {percent} busy"),
+        OltpEvidenceName::OffCpu => format!("{percent} of that time off the CPU"),
+        OltpEvidenceName::DeviceBusy => format!("drive {percent} busy"),
+        OltpEvidenceName::ReadsUsed => format!("the drive gives {percent} of its calibrated reads"),
+        OltpEvidenceName::DeviceReads => format!("{:.2} device reads a transaction", piece.number),
+        OltpEvidenceName::RelaxedCommits => format!("commits that do not wait: {:.2}x", piece.number),
     }
 }
 
@@ -221,7 +222,7 @@ fn warnings(document: &OltpDocument) -> Vec<String> {
             out.push(format!("after the {when}, condition {number} of clause 3.3.2 is broken in {places} places"));
         }
     }
-    for bound in document.audit.iter().filter(|bound| bound.judgement == "outside") {
+    for bound in document.audit.iter().filter(|bound| bound.judgement == BoundJudgement::Outside) {
         out.push(format!("the inputs are not as specified: {} is {:.4}", bound.rule, bound.found));
     }
     let others = document.cpus.others_cores.filter(|cores| *cores > document.cpus.allowed as f64 * MANY_OTHERS);

@@ -325,10 +325,14 @@ fn work(
             break Err(OltpError::System { path: "--acknowledged".to_owned(), source });
         }
         shared.transactions.fetch_add(1, Ordering::Relaxed);
-        if phase == MEASURE && shared.phase.load(Ordering::Acquire) == MEASURE {
+        // One that began before the window and ends within it counts; its time does not, as the window's is what is shared out.
+        if shared.phase.load(Ordering::Acquire) == MEASURE {
             let window_ns = shared.window_ns.load(Ordering::Relaxed);
             let at_ns = ns(ended.duration_since(shared.start)).saturating_sub(window_ns);
             tally.add(&input, &done, ns(ended.duration_since(start)), (at_ns / ns(SECOND)) as usize);
+            if phase == MEASURE {
+                tally.add_time(done.parts);
+            }
         }
     };
     if let Some(mut clock) = window {
@@ -392,7 +396,9 @@ impl Tally {
             Outcome::Delivered { skipped } => kind.skipped_districts += u64::from(skipped),
             Outcome::Committed => {}
         }
-        let Parts { turn, body, commit } = done.parts;
+    }
+
+    fn add_time(&mut self, Parts { turn, body, commit }: Parts) {
         // Who waits for a turn is woken to have it: until it runs, nobody writes, so that this too is the turn's.
         self.time.for_turn_ns += turn.waited_ns() + turn.queued_ns;
         self.time.for_data_ns += body.waited_ns();

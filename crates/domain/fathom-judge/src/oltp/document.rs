@@ -1,5 +1,6 @@
 //! The result of a run of order entry as JSON: types alone.
 
+use fathom_model::{OltpEvidenceName, OltpLimit};
 use serde::Serialize;
 
 /// One run as JSON, and what the terminal prints.
@@ -297,8 +298,20 @@ pub struct BoundView {
     pub found: f64,
     /// Of how many.
     pub of: u64,
-    /// `within`, `chance` (so few transactions allow it) or `outside`.
-    pub judgement: &'static str,
+    /// How it stands to them.
+    pub judgement: BoundJudgement,
+}
+
+/// How a share stands to its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundJudgement {
+    /// Within.
+    Within,
+    /// Outside, by no more than so few transactions allow.
+    Chance,
+    /// Outside: the generator is wrong.
+    Outside,
 }
 
 /// Conditions of consistency that do not hold, with the places that break them: empty is good. `None`: not asked.
@@ -313,8 +326,8 @@ pub struct ConsistencyView {
 /// The verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerdictView {
-    /// `cpu`, `storage`, `log_flush`, `locks`; `None`: not determined.
-    pub limit: Option<&'static str>,
+    /// `None`: not determined.
+    pub limit: Option<OltpLimit>,
     /// The data come from memory: a test of CPU and log, whatever the drives could do. `None` where nothing tells.
     pub is_cached: Option<bool>,
     /// The evidence.
@@ -329,11 +342,11 @@ pub struct VerdictView {
 #[derive(Clone, Debug, Serialize)]
 pub struct EvidenceView {
     /// What it is about.
-    pub name: &'static str,
+    pub name: OltpEvidenceName,
     /// Its number.
     pub number: f64,
     /// Limits it speaks for.
-    pub speaks_for: Vec<&'static str>,
+    pub speaks_for: Vec<OltpLimit>,
     /// Limits it speaks against.
-    pub speaks_against: Vec<&'static str>,
+    pub speaks_against: Vec<OltpLimit>,
 }
