@@ -33,6 +33,8 @@ pub struct OltpRun<'a> {
     pub has_one_writer: bool,
     /// Settings, durability first.
     pub settings: Vec<(String, String)>,
+    /// Bytes that the database reads at once.
+    pub page_bytes: u64,
     /// The load, if it was loaded now.
     pub load: Option<LoadRecord>,
     /// The measured run.
@@ -61,7 +63,9 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
     let new_orders = record.kind(Kind::NewOrder).done - record.kind(Kind::NewOrder).rolled_back;
     let device = device_view(record, new_orders);
     let time = time_view(record);
-    let reads = device.as_ref().map(|device| device.reads_per_transaction);
+    // Its own reads where the kernel tells them: the device also serves others.
+    let own = record.fetched_bytes.map(|bytes| bytes as f64 / run.page_bytes as f64 / transactions.max(1) as f64);
+    let reads = own.or_else(|| device.as_ref().map(|device| device.reads_per_transaction));
     let load = OltpLoad { device_busy: device.as_ref().map(|device| device.busy), ..load_of(run, &time) };
     let most = run.calibration.as_ref().and_then(CalibrationView::most_iops);
     let reads_used = device.as_ref().zip(most).map(|(device, most)| device.read_iops / most);
@@ -97,6 +101,7 @@ pub fn oltp_document(run: &OltpRun<'_>) -> OltpDocument {
         tps,
         transactions: Kind::ALL.map(|kind| kind_view(record, kind)).into(),
         session_time: time,
+        own_page_reads_per_transaction: own,
         device,
         calibration: run.calibration.clone(),
         server: record.server.map(|counters| server_view(&counters, transactions)),

@@ -26,6 +26,9 @@ pub struct OltpRecord {
     pub seconds: Vec<OltpSecond>,
     /// Where the sessions' time went, all of them together.
     pub time: SessionTime,
+    /// Bytes that the database fetched from devices over the window: its own reads, whatever others did meanwhile; `None` where
+    /// nothing tells.
+    pub fetched_bytes: Option<u64>,
     /// What the server counted over the window; `None` where there is none.
     pub server: Option<ServerCounters>,
     /// Inputs that were drawn, ramp included.

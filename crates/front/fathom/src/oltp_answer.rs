@@ -141,7 +141,7 @@ fn piece_of(piece: &EvidenceView, has_one_writer: bool, is_named: bool) -> Strin
         OltpEvidenceName::OffCpu => format!("{percent} of that time off the CPU"),
         OltpEvidenceName::DeviceBusy => format!("drive {percent} busy"),
         OltpEvidenceName::ReadsUsed => format!("the drive gives {percent} of its calibrated reads"),
-        OltpEvidenceName::DeviceReads => format!("{:.2} device reads a transaction", piece.number),
+        OltpEvidenceName::DeviceReads => format!("{:.2} pages read from the device a transaction", piece.number),
         OltpEvidenceName::RelaxedCommits => format!("commits that do not wait: {:.2}x", piece.number),
     }
 }
@@ -183,8 +183,10 @@ fn drive(document: &OltpDocument) -> String {
         Some(true) => ". Cached: this tests CPU and log, whatever the drive could read",
         _ => "",
     };
+    let own = document.own_page_reads_per_transaction;
+    let own = own.map(|pages| format!(" ({pages:.2} pages of the database's own)")).unwrap_or_default();
     format!(
-        "{}: a transaction makes {:.2} reads, {:.2} writes{flushes}, {} written; a million orders {}{calibrated}{cached}",
+        "{}: a transaction makes {:.2} reads{own}, {:.2} writes{flushes}, {} written; a million orders {}{calibrated}{cached}",
         device.name,
         device.reads_per_transaction,
         device.writes_per_transaction,

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fathom_host::{HostSampler, ProbeError};
+use fathom_host::{HostSampler, ProbeError, Root, fetched_bytes};
 use fathom_message::{Message, Say, say_error};
 use fathom_orders::{Audit, Constants, Home, Input, Inputs, Scale, Seed};
 use fathom_random::Rng;
@@ -34,8 +34,9 @@ pub struct Drive<'a> {
     pub rate_per_s: Option<f64>,
     /// Commits wait for the device. Without, the run only tells what the wait costs.
     pub is_durable: bool,
-    /// Process of the server, if it is this machine's: what it and its children use is counted as the run's.
-    pub server_pid: Option<u32>,
+    /// Process that reads the data, with its children: of a server on this machine, or this one with a database in it. `None`:
+    /// somewhere else.
+    pub reader_pid: Option<u32>,
     /// Where acknowledged orders are recorded, if asked for.
     pub acknowledged: Option<&'a Acknowledged>,
 }
@@ -141,7 +142,7 @@ pub fn drive(
     let mut seen = Watched::default();
     let constants = Constants::of_run(Seed(note.seed).constants(), &mut Rng::new(drive.seed, u64::MAX));
     sampler.prepare();
-    if let Some(pid) = drive.server_pid {
+    if let Some(pid) = drive.reader_pid.filter(|pid| *pid != std::process::id()) {
         sampler.follow(pid);
     }
     let shared = Shared {
@@ -207,6 +208,7 @@ pub fn drive(
         kinds: whole.kinds,
         seconds: whole.seconds,
         time: whole.time,
+        fetched_bytes: seen.fetched_bytes,
         server: seen.counters,
         audit: whole.audit,
         allowed_cpus: allowed_cpus(),
@@ -216,10 +218,11 @@ pub fn drive(
     })
 }
 
-/// What the server told over the window.
+/// What server and kernel told of the database over the window.
 #[derive(Default)]
 struct Watched {
     seen: Seen,
+    fetched_bytes: Option<u64>,
     counters: Option<ServerCounters>,
 }
 
@@ -268,6 +271,8 @@ fn conduct(
     };
     let mut is_stopped = wait_until(shared.start + shared.drive.ramp, None)?;
     let first = watch.as_deref_mut().map(Watch::counters).transpose()?;
+    let fetched = || fetched_bytes(&Root::live(), shared.drive.reader_pid?);
+    let fetched_first = fetched();
     sampler.begin_prepared()?;
     let begin = Instant::now();
     shared.window_ns.store(ns(begin.duration_since(shared.start)), Ordering::Relaxed);
@@ -279,8 +284,11 @@ fn conduct(
         is_stopped = wait_until(mark, watch.as_deref_mut())?;
         sampler.interval()?;
     }
+    // Before sessions end: a server's process goes with its session, and its account with it.
+    let fetched_last = fetched();
     shared.phase.store(END, Ordering::Release);
     let measured = begin.elapsed();
+    watched.fetched_bytes = fetched_last.zip(fetched_first).map(|(last, first)| last.saturating_sub(first));
     let last = watch.map(Watch::counters).transpose()?;
     watched.counters = last.zip(first).map(|(last, first)| last.since(&first));
     Ok((measured, is_stopped))

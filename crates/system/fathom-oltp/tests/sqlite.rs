@@ -50,7 +50,7 @@ fn sessions_leave_the_database_consistent_and_every_acknowledged_order_in_it() {
         seed: 1,
         is_durable: true,
         rate_per_s: None,
-        server_pid: None,
+        reader_pid: Some(std::process::id()),
         acknowledged: Some(&acknowledged),
     };
     let mut sampler = HostSampler::new(&Root::live(), Vec::new()).expect("a sampler");
@@ -66,6 +66,7 @@ fn sessions_leave_the_database_consistent_and_every_acknowledged_order_in_it() {
     assert_eq!(orders.latency.count(), orders.done);
     assert_eq!(orders.commit.count(), orders.done - orders.rolled_back, "what is rolled back commits nothing");
     assert!(record.kind(Kind::OrderStatus).commit.is_empty(), "a reader commits nothing");
+    assert!(record.fetched_bytes.is_some(), "a database in this process");
     let time = record.time;
     let parts = time.on_cpu_ns + time.for_cpu_ns + time.for_turn_ns + time.for_log_ns + time.for_data_ns;
     assert!(parts <= time.all_ns + time.all_ns / 20, "{time:?}");

@@ -29,6 +29,9 @@ pub struct OltpDocument {
     pub transactions: Vec<KindView>,
     /// Where the sessions' time went.
     pub session_time: TimeView,
+    /// Pages that the database itself fetched from devices for a transaction, whatever others did meanwhile; `None` where nothing
+    /// tells.
+    pub own_page_reads_per_transaction: Option<f64>,
     /// What plain reads of the database's files got before the run; `None`: not calibrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<CalibrationView>,

@@ -43,6 +43,7 @@ fn record() -> OltpRecord {
             disks: vec![disk],
             ..HostDelta::default()
         },
+        fetched_bytes: None,
         server: None,
         database_bytes: 1,
         is_stopped: false,
@@ -55,6 +56,7 @@ fn run<'a>(record: &'a OltpRecord, probes: &'a [(bool, f64)]) -> OltpRun<'a> {
         version: "15",
         has_one_writer: false,
         settings: Vec::new(),
+        page_bytes: 8_192,
         load: None,
         record,
         probes,
@@ -87,6 +89,18 @@ fn rates_are_of_committed_orders_and_minutes_are_whole() {
     let embedded = oltp_document(&OltpRun { has_one_writer: true, ..run(&record, &[]) });
     assert!(embedded.cpus.others_cores.is_some_and(|cores| (cores - 0.9).abs() < 1e-6));
     assert!((document.cpus.busy - 0.9).abs() < 1e-6, "CPUs that the run may not use do not count");
+}
+
+#[test]
+fn reads_of_others_do_not_make_a_cached_database_one_of_storage() {
+    let record = OltpRecord { fetched_bytes: Some(0), ..record() };
+    let document = oltp_document(&run(&record, &[]));
+    assert_eq!((document.own_page_reads_per_transaction, document.verdict.is_cached), (Some(0.0), Some(true)));
+    let reads = document.verdict.evidence.iter().find(|e| e.name == OltpEvidenceName::DeviceReads).expect("told");
+    assert_eq!((reads.number, &reads.speaks_for[..]), (0.0, &[][..]));
+    let record = OltpRecord { fetched_bytes: Some(230 * SECONDS * 3 * 8_192), ..record };
+    let own = oltp_document(&run(&record, &[])).own_page_reads_per_transaction;
+    assert!(own.is_some_and(|own| (own - 3.0).abs() < 0.01), "{own:?}");
 }
 
 #[test]

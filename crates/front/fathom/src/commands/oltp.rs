@@ -108,10 +108,12 @@ impl Held {
         }
     }
 
-    fn server_pid(&self) -> Option<u32> {
+    /// Whose reads are the database's.
+    fn reader_pid(&self) -> Option<u32> {
         match self {
+            Held::Sqlite(_) => Some(std::process::id()),
             Held::Managed { server, .. } => Some(server.pid()),
-            Held::Sqlite(_) | Held::Given(_) => None,
+            Held::Given(_) => None,
         }
     }
 }
@@ -200,6 +202,7 @@ fn run(
         version: &held.version()?,
         has_one_writer: matches!(held, Held::Sqlite(_)),
         settings: database.settings().map_err(|e| problem(&e))?,
+        page_bytes: held.page_bytes(),
         load: Some(loaded),
         record: &record,
         probes: &probes,
@@ -334,7 +337,7 @@ fn plan_of(held: &Held, asked: &Asked<'_>) -> Drive<'static> {
         seed: asked.options.seed,
         rate_per_s: None,
         is_durable: true,
-        server_pid: held.server_pid(),
+        reader_pid: held.reader_pid(),
         acknowledged: None,
     }
 }
