@@ -17,6 +17,8 @@ pub struct LoadProgress {
     pub rows: u64,
     /// Rows to put in, nearly.
     pub rows_in_all: u64,
+    /// All rows are in, and indexes are built.
+    pub is_indexing: bool,
 }
 
 /// Loads a database: makes the tables and fills them by warehouse and table, several at once where the database gains by it.
@@ -47,7 +49,7 @@ pub fn load(
                 rows.fetch_add(1, Ordering::Relaxed);
             });
             database.load(table, &mut counted)?;
-            locked(&on_progress)(LoadProgress { rows: rows.load(Ordering::Relaxed), rows_in_all });
+            locked(&on_progress)(LoadProgress { rows: rows.load(Ordering::Relaxed), rows_in_all, is_indexing: false });
         }
     };
     thread::scope(|scope| {
@@ -60,9 +62,11 @@ pub fn load(
     if stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
+    let rows = rows.into_inner();
+    locked(&on_progress)(LoadProgress { rows, rows_in_all, is_indexing: true });
     database.finish_load()?;
     let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    Ok(Some(LoadRecord { rows: rows.into_inner(), database_bytes: database.bytes()?, elapsed_ns }))
+    Ok(Some(LoadRecord { rows, database_bytes: database.bytes()?, elapsed_ns }))
 }
 
 /// The conditions that do not hold, of all twelve after a load, else of those that deliveries leave.

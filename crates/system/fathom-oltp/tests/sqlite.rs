@@ -23,7 +23,8 @@ fn loaded(folder: &Path) -> (Sqlite, PathBuf) {
     let done = load(&database, &NOTE, SCALE, &AtomicBool::new(false), &mut |progress| shown.push(progress));
     let done = done.expect("a load").expect("whole");
     assert!(done.rows > 590_000 && done.rows < 610_000, "{done:?}");
-    assert_eq!(shown.len(), Table::ALL.len());
+    assert_eq!(shown.len(), Table::ALL.len() + 1);
+    assert!(shown.last().is_some_and(|last| last.is_indexing && last.rows == done.rows));
     assert!(done.database_bytes < sqlite_bytes(1), "{done:?} is more than was said to be needed");
     assert!(done.database_bytes * 2 > sqlite_bytes(1), "{done:?}: far too much was asked for");
     (database, path)

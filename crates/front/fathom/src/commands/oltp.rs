@@ -188,6 +188,7 @@ fn run(
         talk("stopped during the load: there is nothing to tell");
         return Ok(Exit::Interrupted);
     };
+    talk("checking the conditions of consistency");
     let broken_after_load = broken_conditions(database, true).map_err(|e| problem(&e))?;
     let calibration = if asked.options.no_calibration { None } else { calibrated(held, stop) };
     let search = if asked.searches { searched(held, asked, stop)? } else { Vec::new() };
@@ -196,6 +197,7 @@ fn run(
     let record = measured(held, asked, acknowledged, stop)?;
     let probes = if asked.options.no_probes { Vec::new() } else { probed(held, asked, stop)? };
     let open_loop = if asked.options.open_loop { at_shares(held, asked, &record, stop)? } else { Vec::new() };
+    talk("checking the conditions of consistency");
     let broken_after_run = broken_conditions(database, false).map_err(|e| problem(&e))?;
     let document = oltp_document(&OltpRun {
         engine: held.engine(),
@@ -296,7 +298,9 @@ fn filled(database: &dyn Database, asked: &Asked<'_>, stop: &AtomicBool) -> Resu
     let start = Instant::now();
     let mut shown = start;
     let mut on_progress = |progress: fathom_oltp::LoadProgress| {
-        if shown.elapsed() >= SHOWN_EVERY {
+        if progress.is_indexing {
+            talk(&format!("loaded {} rows; building indexes", progress.rows));
+        } else if shown.elapsed() >= SHOWN_EVERY {
             shown = Instant::now();
             let left = (progress.rows_in_all as f64 / progress.rows.max(1) as f64 - 1.0).max(0.0);
             let left_s = start.elapsed().as_secs_f64() * left;
