@@ -34,6 +34,8 @@ pub fn kill_with_children(child: &mut Child) {
 mod tests {
     use std::io::{BufRead as _, BufReader};
     use std::process::Stdio;
+    use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -51,7 +53,15 @@ mod tests {
         assert!(!shell.wait().expect("ended").success());
         // The pipe ends when the last of them is gone.
         assert_eq!(out.read_line(&mut String::new()).expect("read"), 0);
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+        // A process closes its files a moment before it is one that has ended.
+        let begun = Instant::now();
+        loop {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            if stat.is_empty() || stat.contains(") Z ") || stat.contains(") X ") {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "{stat}");
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
