@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { quick } from "../tests/fixture";
-import { commit, engines, enterprise, pinning, qos, scaling, settledRun, snia, surfaceRun } from "../tests/studies";
+import { commit, engines, enterprise, pinning, qos, scaling, raid, settledRun, snia, surfaceRun } from "../tests/studies";
 import { given, launch, open, scrollThrough, written } from "./report";
 
 let browser: Browser;
 const urls = new Map<string, string>();
-const FIXTURES = { quick, pinning, enterprise, scaling, engines, commit, settledRun, qos, snia, surfaceRun };
+const FIXTURES = { quick, pinning, enterprise, scaling, engines, commit, settledRun, qos, raid, snia, surfaceRun };
 /** Pages that the program wrote, by the names of their files: `qos-sim`. */
 const PAGES = new Map(given().map((url) => [url.replace(/^.*\/|\.html$/g, ""), url]));
 const NAMES = [...Object.keys(FIXTURES), ...PAGES.keys()];

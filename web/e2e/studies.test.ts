@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { articles } from "../tests/articles";
-import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, scaling, settledRun, surfaceRun } from "../tests/studies";
+import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, raid, scaling, settledRun, surfaceRun } from "../tests/studies";
 import type { Document, Reference } from "../src/document";
 import { assembled, given, launch, open, scrollThrough, written } from "./report";
 
@@ -37,6 +37,7 @@ beforeAll(async () => {
   urls.set("engines", written(hot(engines()), "engines"));
   urls.set("commit", written(commit(), "commit"));
   urls.set("surface", written(surfaceRun(), "surface"));
+  urls.set("raid", written(raid(), "raid"));
   urls.set("settled", written(settledRun(), "settled"));
   urls.set("qos", written({ ...qos(), references: [REFERENCE] }, "qos"));
   urls.set("machine", written(onMachine("r740xd", scaling()), "machine"));
@@ -50,7 +51,7 @@ afterAll(async () => {
 });
 
 const at = (name: string): string => urls.get(name) ?? "";
-const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "surface", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
+const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "surface", "raid", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
 
 describe.each(NAMES)("the page of %s", (name) => {
   it.each([[1400, "light"], [390, "dark"]] as const)("is drawn in full at %i pixels, %s, in both languages, without a complaint or a request", async (width, colorScheme) => {
@@ -84,6 +85,20 @@ describe("what the studies show", () => {
     expect(said.filter((x) => /(us|ms)$/.test(x)).length).toBeGreaterThanOrEqual(6);
     await page.locator("label", { hasText: /^Of/ }).locator("select").selectOption("write");
     expect(await figure.locator("figcaption").textContent()).toContain("p99 of writes");
+    await page.context().close();
+  });
+
+  it("levels are bars with their share of what the members allow, and a row of the table says with which load", async () => {
+    const { page } = await open(browser, at("raid"));
+    await scrollThrough(page);
+    const figure = page.locator("figure", { hasText: "4k random writes" }).first();
+    await figure.scrollIntoViewIfNeeded();
+    await figure.locator("svg text", { hasText: "%" }).first().waitFor();
+    const said = await figure.locator("svg text").allTextContents();
+    expect(said.filter((x) => / · \d+ %$/.test(x)).length).toBe(2);
+    await page.locator("summary", { hasText: "steps on arrays" }).click();
+    const rows = await page.locator("tr", { hasText: "raid5 without 1" }).allTextContents();
+    expect(rows[0]).toContain("T8 QD32");
     await page.context().close();
   });
 

@@ -229,6 +229,7 @@ export function documentOf(steps: StepView[], id = 7): Document {
     groups: [],
     goals: [],
     surfaces: [],
+    arrays: [],
     paths: [],
     comparison: null,
     references: [],

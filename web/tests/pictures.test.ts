@@ -18,9 +18,11 @@ import { tails } from "../src/pictures/load";
 import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
 import { heat } from "../src/pictures/time";
+import { arrayLoads, arrayShare, type ArrayLoad } from "../src/arrays";
+import { arrayBars } from "../src/pictures/arrays";
 import { surfacesOf } from "../src/surfaces";
 import { documentOf, generator, measured, quick } from "./fixture";
-import { commit, engines, enterprise, pinning, qos, snia, surfaceRun } from "./studies";
+import { commit, engines, enterprise, pinning, qos, raid, snia, surfaceRun } from "./studies";
 
 // The charts watch where they stand on a page; here they are made as options only.
 vi.hoisted(() => {
@@ -37,6 +39,21 @@ describe("reads beside writes", () => {
     expect(s?.region).toEqual([[0, 40e3], [0, 40e3], [0, 30e3], [10e3, 30e3], [10e3, 10e3], [20e3, 10e3], [20e3, 0]]);
     expect(surfacesOf({ ...surfaceRun(), surfaces: [{ group: "A", goal: null, pairs: [], edge: [] }] })[0]?.region).toEqual([]);
     expect(surfacesOf(quick())).toEqual([]);
+  });
+});
+
+describe("levels of an array", () => {
+  it("stand beside each other under each load, by the step that gave the most, with what their members allow", () => {
+    const loads = arrayLoads(raid());
+    expect(loads.map((l) => l.title)).toEqual(["4k random writes", "64k sequential writes", "sequential writes of whole stripes"]);
+    const [small, , stripes] = loads;
+    expect(small?.cells.map((c) => [c.name, c.step.threads])).toEqual([["raid10", 8], ["raid5", 8]]);
+    expect(stripes?.cells.map((c) => c.step.block_size_bytes)).toEqual([131072, 196608]);
+    const cell = small?.cells[0];
+    expect(cell && arrayShare(cell)).toBeCloseTo((cell?.step.iops ?? 0) / 400e3, 9);
+    const option = arrayBars(loads[0] as ArrayLoad, p, 700) as unknown as { series: { name?: string; data: unknown[] }[] };
+    expect(option.series.find((s) => s.name === "what the members allow")?.data).toEqual([[400e3, 0], [400e3, 1]]);
+    expect(arrayLoads(quick())).toEqual([]);
   });
 });
 

@@ -111,6 +111,28 @@ export function surfaceRun(): Document {
   return { ...documentOf(steps), surfaces: [{ group: "A", goal: { p99_ns: 1e6 }, pairs, edge: [0, 1, 2] }] };
 }
 
+/** `raid`: two levels under small and sequential writes, one of them also without a member. */
+export function raid(): Document {
+  const random = generator(15);
+  const steps: StepView[] = [];
+  const arrays: Document["arrays"] = [];
+  const add = (level: string, op: Cell["op"], block: number, missing: number, per: [number, number], ceiling: number | null, threads = 8): void => {
+    const s = measured(steps.length, { op, block, threads, depth: threads > 1 ? 32 : 1 }, random);
+    const load = block === 4096 ? "4k random writes" : block === 65536 ? "64k sequential writes" : "sequential writes of whole stripes";
+    arrays.push({ step: s.index, load, level, chunk_bytes: 65536, members: 4, missing, member_reads: per[0], member_writes: per[1], ceiling_iops: ceiling, ceiling_ci95: ceiling === null ? null : [0.98 * ceiling, 1.02 * ceiling], bare_iops: ceiling === null || per[1] === 0 ? null : 1.2 * ceiling });
+    steps.push({ ...s, targets: [`raid5:64k:a,b,c,d`], group: "A" });
+  };
+  for (const [level, writes] of [["raid10", [0, 2]], ["raid5", [2, 2]]] as const) {
+    add(level, "randwrite", 4096, 0, [writes[0], writes[1]], 400e3);
+    add(level, "randwrite", 4096, 0, [writes[0], writes[1]], 400e3, 1);
+    add(level, "write", 65536, 0, [writes[0], writes[1]], 60e3);
+  }
+  add("raid10", "write", 131072, 0, [0, 4], 30e3);
+  add("raid5", "write", 196608, 0, [0, 4], 20e3);
+  add("raid5", "randwrite", 4096, 1, [2, 1.5], null);
+  return { ...documentOf(steps), arrays };
+}
+
 /** `commit`: a log made durable in several ways, by one writer and by more. */
 export function commit(): Document {
   const random = generator(12);

@@ -130,6 +130,56 @@ recover_writes: number,
 members: Array<ArrayMember>, };
 
 /**
+ * A step on an array in user space, beside what its members gave without it.
+ */
+export type ArrayView = { 
+/**
+ * Index of the step.
+ */
+step: number, 
+/**
+ * What was done, wherever: `4k random writes`, `sequential writes of whole stripes`. The same on every level.
+ */
+load: Message, 
+/**
+ * `raid5`.
+ */
+level: string, 
+/**
+ * Bytes of a chunk.
+ */
+chunk_bytes: number, 
+/**
+ * Members, with those that are missing.
+ */
+members: number, 
+/**
+ * Members that were missing.
+ */
+missing: number, 
+/**
+ * Member reads for one I/O of the load, as the array counted them.
+ */
+member_reads: number, 
+/**
+ * Member writes for one I/O of the load.
+ */
+member_writes: number, 
+/**
+ * The most that the members allow, I/Os of the load per second; `None` where such I/Os were not measured on all of them at
+ * once, or a member was missing.
+ */
+ceiling_iops: number | null, 
+/**
+ * Its 95 % interval.
+ */
+ceiling_ci95: [number, number] | null, 
+/**
+ * The same by the number of member I/Os alone, as if a read took as long as a write; `None` for reads.
+ */
+bare_iops: number | null, };
+
+/**
  * A publication and the machines that stand for its platforms.
  */
 export type Article = { 
@@ -885,6 +935,10 @@ goals: Array<GoalView>,
  * Rates of reads beside rates of writes, one surface for each group; empty for other studies.
  */
 surfaces: Array<SurfaceView>, 
+/**
+ * Steps on arrays in user space beside what their members allow; empty for other runs.
+ */
+arrays: Array<ArrayView>, 
 /**
  * Loads that were issued through several paths, and which of these none beats; empty with one path.
  */

@@ -12,6 +12,7 @@ import { marks } from "../published";
 import { picture } from "../stage";
 import { say, text, word } from "../text";
 import { block, keys, legendOf } from "./block";
+import { arrayBlock } from "./arrays";
 import { commitBlock } from "./commits";
 import { comparison } from "./comparison";
 import { goalBlock, percentileBlock } from "./goals";
@@ -89,7 +90,7 @@ export function runBlock(doc: Document): HTMLElement | null {
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [goalBlock(doc), surfaceBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [goalBlock(doc), surfaceBlock(doc), arrayBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];

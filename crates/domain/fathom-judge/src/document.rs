@@ -4,6 +4,7 @@
 //! names; more may be added. Times are nanoseconds, rates per second, sizes bytes, unless the name says otherwise.
 
 mod answer;
+mod array;
 mod choices;
 mod comparison;
 mod figures;
@@ -25,6 +26,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Brief, BriefRow, NextCommand, Trust, TrustLevel};
+pub use array::ArrayView;
 pub use choices::{GoalView, PathsView};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,
@@ -85,6 +87,9 @@ pub struct Document {
     /// Rates of reads beside rates of writes, one surface for each group; empty for other studies.
     #[serde(default)]
     pub surfaces: Vec<SurfaceView>,
+    /// Steps on arrays in user space beside what their members allow; empty for other runs.
+    #[serde(default)]
+    pub arrays: Vec<ArrayView>,
     /// Loads that were issued through several paths, and which of these none beats; empty with one path.
     #[serde(default)]
     pub paths: Vec<PathsView>,

@@ -37,5 +37,5 @@ pub use rfc3339::rfc3339;
 pub use steadiness::{Loops, value_of};
 pub use streams::StreamSets;
 pub use trust::trust;
-pub use verdict::{goals, groups, keeps_by_far, loops, paths, surfaces, verdicts};
+pub use verdict::{arrays, goals, groups, keeps_by_far, loops, paths, surfaces, verdicts};
 pub use view::{limit_view, set_limits, step_view};

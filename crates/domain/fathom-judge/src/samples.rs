@@ -166,6 +166,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
         groups: crate::groups(&steps),
         goals: crate::goals(&steps),
         surfaces: crate::surfaces(&steps),
+        arrays: crate::arrays(&steps),
         paths: crate::paths(&steps),
         steps,
         comparison: None,

@@ -6,9 +6,6 @@ use fathom_units::parse_size;
 
 use crate::target::TargetId;
 
-/// The member that is lost.
-const MISSING: &str = "missing";
-
 /// An array that Fathom itself spreads over its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayTarget {
@@ -104,11 +101,11 @@ impl ArrayTarget {
         if let Some(bad) = names.iter().find(|name| !is_kind(name) || ArrayTarget::parse(name).is_some()) {
             return Err(ArrayNameError::Kind { member: (*bad).to_owned() });
         }
-        let is_twice = |at: usize| names[at] != MISSING && names[..at].contains(&names[at]);
+        let is_twice = |at: usize| names[at] != TargetId::MISSING && names[..at].contains(&names[at]);
         if let Some(at) = (0..names.len()).find(|at| is_twice(*at)) {
             return Err(ArrayNameError::Twice { member: names[at].to_owned() });
         }
-        let members: Vec<_> = names.iter().map(|n| (*n != MISSING).then(|| TargetId::new(*n))).collect();
+        let members: Vec<_> = names.iter().map(|n| (*n != TargetId::MISSING).then(|| TargetId::new(*n))).collect();
         let array = ArrayTarget { layout, chunk: chunk.to_owned(), members };
         if !layout.survives(array.missing()) {
             return Err(ArrayNameError::TooManyMissing { level, count: array.missing().count() });
@@ -137,13 +134,19 @@ impl ArrayTarget {
     /// Its name with other names of its members, in the order of those that are there.
     #[must_use]
     pub fn renamed(&self, mut name_of: impl FnMut(&TargetId) -> String) -> TargetId {
-        let names: Vec<String> =
-            self.members.iter().map(|m| m.as_ref().map_or_else(|| MISSING.to_owned(), &mut name_of)).collect();
+        let names: Vec<String> = self
+            .members
+            .iter()
+            .map(|m| m.as_ref().map_or_else(|| TargetId::MISSING.to_owned(), &mut name_of))
+            .collect();
         TargetId::new(format!("{}:{}:{}", self.layout.level(), self.chunk, names.join(",")))
     }
 }
 
 impl TargetId {
+    /// The member of an array that is lost.
+    pub(crate) const MISSING: &str = "missing";
+
     /// The array that it names, if it does.
     ///
     /// # Errors

@@ -81,9 +81,9 @@ impl Plan {
     pub fn from_io_streams(loads: Vec<(Knobs, Vec<TargetId>)>, command_line: &str) -> Result<Plan, KnobError> {
         let mut notes = Vec::new();
         let mut streams = Vec::new();
-        let mut conditions = Vec::new();
+        let mut made_by = Vec::new();
         for (index, (knobs, targets)) in (0..).zip(loads) {
-            let step = knobs.build(0, "A", targets.clone(), &mut notes)?;
+            let step = knobs.build(0, "A", &targets, &mut notes)?;
             if let Some(pair) = step.role.rate_pair {
                 let key = if pair.read_pct > 0 { "read_rate" } else { "write_rate" };
                 return Err(KnobError {
@@ -102,7 +102,7 @@ impl Plan {
                 });
             }
             streams.push((letters(index), step));
-            conditions.push((knobs.conditions, targets));
+            made_by.push((knobs, targets));
         }
         let tied = at_once(0, streams).map_err(|e| KnobError {
             key: "verify".to_owned(),
@@ -110,11 +110,7 @@ impl Plan {
             message: e.message,
             help: Some(e.help),
         })?;
-        let planned = tied.into_iter().zip(conditions).map(|(step, (conditions, group_targets))| Planned {
-            step,
-            conditions,
-            group_targets,
-        });
+        let planned = tied.into_iter().zip(made_by).map(|(step, (knobs, targets))| Planned::new(step, &knobs, targets));
         let mut steps = gathered(with_conditioning(planned.collect()));
         for (index, step) in (0u32..).zip(steps.iter_mut()) {
             step.index = index;

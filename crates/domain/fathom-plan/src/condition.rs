@@ -1,7 +1,8 @@
 //! Conditioning: the purge, fill, precondition and settle steps that a plan needs before its steps may measure.
 
+use crate::arrange::Arrangement;
 use crate::durability::Durability;
-use crate::knobs::RUNTIME_MAX_NS;
+use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::label::set_label;
 use crate::plan::RunLength;
 use crate::role::{Conditioning, LabelPart, Metric, Part, Precondition, PurgeMeans, Role, Round};
@@ -49,8 +50,34 @@ impl Default for Conditions {
 pub(crate) struct Planned {
     pub(crate) step: Step,
     pub(crate) conditions: Conditions,
+    /// What is made of the targets.
+    pub(crate) arrangement: Arrangement,
     /// All targets of the group, of which the step may use some.
     pub(crate) group_targets: Vec<TargetId>,
+}
+
+impl Planned {
+    /// A step that `knobs` made for `targets`.
+    pub(crate) fn new(step: Step, knobs: &Knobs, targets: Vec<TargetId>) -> Planned {
+        let arrangement = knobs.arrangement();
+        let group_targets = if arrangement.level.is_some() { step.targets.clone() } else { targets };
+        Planned { step, conditions: knobs.conditions, arrangement, group_targets }
+    }
+
+    /// Puts it on the targets of another group.
+    ///
+    /// # Errors
+    /// They make no such array.
+    pub(crate) fn put_on(&mut self, group: &str, targets: &[TargetId]) -> Result<(), KnobError> {
+        self.step.group = group.to_owned();
+        self.arrangement.put_on(&mut self.step, targets)?;
+        let is_array = self.arrangement.level.is_some();
+        self.group_targets = if is_array { self.step.targets.clone() } else { targets.to_vec() };
+        if is_array {
+            set_label(&mut self.step);
+        }
+        Ok(())
+    }
 }
 
 /// What the targets were conditioned for.
@@ -88,11 +115,11 @@ struct Conditioner {
 
 impl Conditioner {
     fn add(&mut self, planned: Planned) {
-        let Planned { mut step, conditions, group_targets } = planned;
+        let Planned { mut step, conditions, group_targets, arrangement: _ } = planned;
         if conditions.method == Precondition::None && conditions.purge.is_none() || step.engine.name == EngineName::Null
         {
             if step.workload.mix.is_destructive() {
-                self.forget(&step.targets);
+                self.forget(|target| step.targets.iter().any(|written| touches(written, target)));
             }
             self.steps.push(step);
             return;
@@ -122,8 +149,8 @@ impl Conditioner {
         found
     }
 
-    fn forget(&mut self, targets: &[TargetId]) {
-        for known in self.known.iter_mut().filter(|k| targets.contains(&k.target)) {
+    fn forget(&mut self, is_written: impl Fn(&TargetId) -> bool) {
+        for known in self.known.iter_mut().filter(|k| is_written(&k.target)) {
             known.state = None;
         }
     }
@@ -131,6 +158,8 @@ impl Conditioner {
     /// Appends the steps that bring `targets` to `state`.
     fn condition(&mut self, step: &Step, conditions: &Conditions, targets: &[TargetId], state: &State) -> Conditioning {
         let method = conditions.method;
+        // What is conditioned in another way, as an array or as its members, is so no more.
+        self.forget(|target| targets.iter().any(|written| written != target && touches(written, target)));
         let whole =
             Step { targets: targets.to_vec(), role: Role { devices: None, ..step.role.clone() }, ..step.clone() };
         let by_method = (method == Precondition::Snia).then_some(PurgeMeans::Best);
@@ -206,6 +235,11 @@ impl Conditioner {
             known.state = None;
         }
     }
+}
+
+/// Whether what is written to one target changes the other: itself, an array and its member, two arrays with a common one.
+fn touches(written: &TargetId, target: &TargetId) -> bool {
+    written == target || written.opened().iter().any(|member| target.opened().contains(member))
 }
 
 fn is_same(a: &State, b: &State) -> bool {

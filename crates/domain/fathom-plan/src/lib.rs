@@ -2,6 +2,7 @@
 //!
 //! Pure: reads no file, clock or environment. Texts (study files, fio job files) and seeds are arguments.
 
+mod arrange;
 mod array;
 mod budget;
 mod by_fio;

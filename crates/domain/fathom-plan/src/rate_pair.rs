@@ -72,7 +72,7 @@ mod tests {
     fn step(words: &[(&str, &str)]) -> Step {
         let mut knobs = Knobs::new();
         words.iter().for_each(|(key, value)| knobs.set(key, value).expect("a knob"));
-        knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).expect("a step")
+        knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new()).expect("a step")
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         ] {
             let mut knobs = Knobs::new();
             words.iter().for_each(|(key, value)| knobs.set(key, value).expect("a knob"));
-            assert!(knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).is_err(), "{words:?}");
+            assert!(knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new()).is_err(), "{words:?}");
         }
     }
 }

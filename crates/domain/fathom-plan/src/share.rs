@@ -124,7 +124,7 @@ mod tests {
         for (key, value) in share.map(|s| ("rate_iops", s)).into_iter().chain([("iodepth", "8")]) {
             knobs.set(key, value).expect("a knob");
         }
-        knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).expect("a step")
+        knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new()).expect("a step")
     }
 
     fn rate(step: &Step, earlier: &[(Step, f64)]) -> Option<f64> {

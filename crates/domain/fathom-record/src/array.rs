@@ -50,6 +50,12 @@ pub struct ArrayMember {
 }
 
 impl ArrayRecord {
+    /// Member reads.
+    #[must_use]
+    pub fn member_reads(&self) -> u64 {
+        self.members.iter().map(|m| m.reads).sum()
+    }
+
     /// Member writes.
     #[must_use]
     pub fn member_writes(&self) -> u64 {

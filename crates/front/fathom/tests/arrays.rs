@@ -145,3 +145,62 @@ fn levels_of_one_run_are_told_apart_and_not_taken_for_one_ladder() {
     let ladders: Vec<_> = document["ladders"].as_array().expect("ladders").iter().map(points).collect();
     assert_eq!(ladders, [Some(1); 3]);
 }
+
+#[test]
+fn the_study_holds_each_level_against_its_members_and_counts_what_its_writes_cost_them() {
+    let place = Place::new();
+    // Three members: enough for all levels but RAID 6, which is left out by name.
+    let members = ["a", "b", "c"].map(|name| format!("--target {}", place.file(name).display())).join(" ");
+    let short = "--set size=16m --set numjobs=2 --set runtime=300ms --set ramp_time=0";
+    let document = place.json(&format!("run raid {members} {short}"), 0);
+    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let notes = document["run"]["plan"]["notes"].to_string();
+    assert!(notes.contains("raid6"), "{notes}");
+    let arrays = list(&document["arrays"]);
+    let of = |level: &str, block: u64, write: bool, missing: u64| {
+        let step = |array: &serde_json::Value| &document["steps"][array["step"].as_u64().expect("an index") as usize];
+        let found = arrays.iter().find(|array| {
+            let step = step(array);
+            array["level"] == level
+                && array["missing"].as_u64() == Some(missing)
+                && step["block_size_bytes"].as_u64() == Some(block)
+                && step["read_pct"].as_u64() == Some(if write { 0 } else { 100 })
+                && step["threads"].as_u64() == Some(2)
+        });
+        found.unwrap_or_else(|| panic!("{level} {block} {write} {missing}: {arrays:?}")).clone()
+    };
+    let cost = |array: &serde_json::Value| {
+        (array["member_reads"].as_f64().expect("a count"), array["member_writes"].as_f64().expect("a count"))
+    };
+    assert_eq!(cost(&of("raid0", 4096, true, 0)), (0.0, 1.0));
+    assert_eq!(cost(&of("raid10", 4096, true, 0)), (0.0, 2.0));
+    // Of three members the other column is read, instead of the old data and the old parity.
+    assert_eq!(cost(&of("raid5", 4096, true, 0)), (1.0, 2.0));
+    assert_eq!(cost(&of("raid5", 131_072, true, 0)), (0.0, 3.0), "a stripe of two chunks and their parity");
+    for array in [of("raid0", 4096, false, 0), of("raid5", 4096, true, 0), of("raid5", 131_072, true, 0)] {
+        assert!(array["ceiling_iops"].as_f64().is_some_and(|iops| iops > 0.0), "{array}");
+    }
+    let degraded = of("raid5", 4096, false, 1);
+    assert!(degraded["ceiling_iops"].is_null() && cost(&degraded).0 > 1.0, "{degraded}");
+    assert!(!arrays.iter().any(|array| array["level"] == "raid6"));
+    let brief = document["verdict"][0]["brief"].to_string();
+    assert!(brief.contains("Of what the members allow of 4k random writes"), "{brief}");
+    assert_eq!(place.listing().into_iter().map(|(name, _)| name).filter(|name| name.len() == 1).count(), 0);
+}
+
+#[test]
+fn a_study_of_arrays_without_members_says_what_to_name() {
+    let place = Place::new();
+    for (arguments, said) in [
+        (format!("run raid --target {}", place.file("a").display()), "too few for any"),
+        (format!("run raid --target {} --set array=raid5", place.file("a").display()), "needs 3 members"),
+        (format!("io --target {} --set array=raid7", place.file("a").display()), "no array of level raid7"),
+    ] {
+        let ended = place.run(&arguments);
+        assert_ne!(ended.code, Some(0), "{arguments}");
+        assert!(ended.err.contains(said) && ended.err.contains("help:"), "{arguments}: {}", ended.err);
+    }
+    let described = place.run("studies raid");
+    described.expect(0, &[]);
+    assert!(described.out.contains("raid6:64k x4"), "{}", described.out);
+}

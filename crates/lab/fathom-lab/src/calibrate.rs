@@ -65,7 +65,7 @@ pub fn calibrate(
         ] {
             knobs.set(key, &value).map_err(CalibrateError::Knob)?;
         }
-        let step = knobs.build(0, "calibrate", targets.clone(), &mut Vec::new()).map_err(CalibrateError::Knob)?;
+        let step = knobs.build(0, "calibrate", &targets, &mut Vec::new()).map_err(CalibrateError::Knob)?;
         let options = HostRunnerOptions { bindings: bindings.clone(), cpus: Vec::new(), probe: None };
         let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
         let record = HostRunner::new(options).run(&step, &mut control).map_err(CalibrateError::Step)?;

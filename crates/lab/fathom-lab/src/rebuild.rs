@@ -74,7 +74,7 @@ pub fn rebuild_array(
 /// The step whose target the array is; only how it is opened matters.
 fn step_on(array: &TargetId, direct: bool) -> Step {
     let knobs = Knobs::default();
-    let step = knobs.build(0, "rebuild", vec![array.clone()], &mut Vec::new());
+    let step = knobs.build(0, "rebuild", std::slice::from_ref(array), &mut Vec::new());
     let mut step = step.unwrap_or_else(|_| unreachable!("the defaults of the knobs are a step"));
     step.engine.name = EngineName::Psync;
     step.workload.direct = direct;

@@ -98,6 +98,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         groups: fathom_judge::groups(&steps),
         goals: fathom_judge::goals(&steps),
         surfaces: fathom_judge::surfaces(&steps),
+        arrays: fathom_judge::arrays(&steps),
         paths: fathom_judge::paths(&steps),
         steps,
         comparison: None,

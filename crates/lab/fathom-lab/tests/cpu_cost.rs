@@ -66,7 +66,7 @@ fn step(target: &Path, engine: &str, mode: &str) -> Step {
         knobs.set(key, value).unwrap_or_else(|e| panic!("{key}={value}: {e:?}"));
     }
     let target = TargetId::new(target.to_str().expect("UTF-8").to_owned());
-    knobs.build(0, engine, vec![target], &mut Vec::new()).expect("a step")
+    knobs.build(0, engine, &[target], &mut Vec::new()).expect("a step")
 }
 
 /// The record, and the busy time of the same window by our own reading.

@@ -107,7 +107,7 @@ fn bare(flags: &Flags) -> Outcome<Value> {
         knobs.set(key, value).map_err(|e| english(&e.message))?;
     }
     let id = TargetId::new(target.to_owned());
-    let step = knobs.build(0, "bare", vec![id.clone()], &mut Vec::new()).map_err(|e| english(&e.message))?;
+    let step = knobs.build(0, "bare", std::slice::from_ref(&id), &mut Vec::new()).map_err(|e| english(&e.message))?;
     let binding = Binding::existing(&Root::live(), id, Path::new(target), false, &Permit::NOTHING);
     let bindings: Bindings = [binding.map_err(|e| english(&e.message))?].into_iter().collect();
     let rate = bench_bare_reads(&step, &bindings, flags.duration()?).map_err(|e| said(&e))?;

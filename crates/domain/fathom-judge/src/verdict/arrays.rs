@@ -5,12 +5,13 @@
 //! that the array cannot give more than the inverse.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::TargetId;
-use fathom_record::ArrayRecord;
+use fathom_plan::{ArrayTarget, TargetId};
+use fathom_raid::Layout;
+use fathom_record::{ArrayMember, ArrayRecord};
 
-use super::kind::Kind;
-use super::parts::{figure, iops, is_held};
-use crate::document::{Figure, StepView};
+use super::kind::{Kind, is_sequential};
+use super::parts::{figure, iops, is_held, measured};
+use crate::document::{ArrayView, Figure, StepView};
 use crate::sentences::counted;
 
 /// The members' I/Os are those that were measured alone when their mean size is off by no more than this share.
@@ -39,16 +40,22 @@ impl<'a> MemberCeiling<'a> {
             return None;
         }
         let total = (array.reads + array.writes) as f64;
-        let (member_reads, member_writes) = (array.members.iter().map(|m| m.reads).sum::<u64>(), array.member_writes());
-        if total == 0.0 || !are_of_size(array, step.block_size_bytes) {
+        let (member_reads, member_writes) = (array.member_reads(), array.member_writes());
+        if total == 0.0 {
             return None;
         }
         let (reads, writes) = (member_reads as f64 / total, member_writes as f64 / total);
-        let members = |read_pct: u8| {
+        // A large block is cut at chunks: what counts is how long the I/Os of the members are.
+        let members = |read_pct: u8, bytes: u64, ios: u64| {
+            let mean_bytes = bytes as f64 / ios.max(1) as f64;
+            let is_as_long =
+                |other: &StepView| (mean_bytes / f64::from(other.block_size_bytes) - 1.0).abs() <= SIZE_MARGIN;
             let alone = measured.iter().filter(|other| are_members(other, step, array) && other.read_pct == read_pct);
-            alone.copied().max_by(|a, b| a.iops.total_cmp(&b.iops))
+            alone.copied().filter(|other| is_as_long(other)).max_by(|a, b| a.iops.total_cmp(&b.iops))
         };
-        let (of_reads, of_writes) = (members(100), members(0));
+        let sum = |of: fn(&ArrayMember) -> u64| array.members.iter().map(of).sum::<u64>();
+        let of_reads = members(100, sum(|m| m.read_bytes), member_reads);
+        let of_writes = members(0, sum(|m| m.written_bytes), member_writes);
         // Seconds that one I/O of the load takes of all members together.
         let part = |count: f64, alone: Option<&StepView>| match (count > 0.0, alone) {
             (false, _) => Some((0.0, Some(0.0))),
@@ -68,6 +75,28 @@ impl<'a> MemberCeiling<'a> {
             iops: 1.0 / s,
             half: reads_half.zip(writes_half).map(|(a, b)| a.hypot(b) / s),
             bare_iops: of_writes.filter(|_| writes > 0.0).map(|alone| alone.iops / (reads + writes)),
+        })
+    }
+
+    /// What the array gives and what its members allow, for the document; `None` for steps on anything else.
+    fn view(step: &StepView, measured: &[&StepView]) -> Option<ArrayView> {
+        let target = array_of(step)?;
+        let [array] = &step.arrays[..] else { return None };
+        let per_io = |count: u64| count as f64 / ((array.reads + array.writes).max(1) as f64);
+        let ceiling = MemberCeiling::of(step, measured);
+        let layout = target.layout();
+        Some(ArrayView {
+            step: step.index,
+            load: load(step, layout),
+            level: layout.level().to_string(),
+            chunk_bytes: layout.chunk_bytes(),
+            members: layout.members(),
+            missing: target.missing().count(),
+            member_reads: per_io(array.member_reads()),
+            member_writes: per_io(array.member_writes()),
+            ceiling_iops: ceiling.map(|c| c.iops),
+            ceiling_ci95: ceiling.and_then(|c| c.iops().ci95),
+            bare_iops: ceiling.and_then(|c| c.bare_iops),
         })
     }
 
@@ -124,34 +153,48 @@ impl<'a> MemberCeiling<'a> {
     }
 }
 
+/// The array that a step was on.
+pub(super) fn array_of(step: &StepView) -> Option<ArrayTarget> {
+    let [target] = &step.targets[..] else { return None };
+    TargetId::new(target.as_str()).array()?.ok()
+}
+
+/// What a step does, so that levels can stand beside each other: whole stripes have another length on each.
+fn load(step: &StepView, layout: Layout) -> Message {
+    let kind = Kind::of(step).without_array();
+    let is_stripe =
+        u64::from(step.block_size_bytes) == layout.stripe_bytes() && layout.stripe_bytes() > layout.chunk_bytes();
+    match is_stripe && is_sequential(step.pattern) {
+        true => msg!("raid-of-stripes", what = kind.operations_message()),
+        false => kind.message(),
+    }
+}
+
+/// The steps on arrays, each with what its members allow.
+#[must_use]
+pub fn arrays(steps: &[StepView]) -> Vec<ArrayView> {
+    let measured = measured(steps);
+    measured.iter().filter_map(|step| MemberCeiling::view(step, &measured)).collect()
+}
+
 /// Whether a step is the members of an array, all at once, doing such I/Os without it.
 fn are_members(other: &StepView, step: &StepView, array: &ArrayRecord) -> bool {
     let names = || array.members.iter().filter_map(|m| m.target.as_ref()).map(TargetId::as_str);
     other.arrays.is_empty()
         && other.targets.len() == array.members.len()
         && names().all(|name| other.targets.iter().any(|target| target == name))
-        && (other.block_size_bytes, other.direct, other.engine) == (step.block_size_bytes, step.direct, step.engine)
+        && (other.direct, other.engine) == (step.direct, step.engine)
         && (other.pattern, &other.order, other.durability) == (step.pattern, &step.order, step.durability)
         && other.trim.is_none()
         && other.rate_iops.is_none()
         && other.iops > 0.0
 }
 
-/// Whether the members' I/Os are as long as those of the load: a large block is cut at chunks.
-fn are_of_size(array: &ArrayRecord, block_bytes: u32) -> bool {
-    let block = f64::from(block_bytes);
-    let is_of = |bytes: u64, ios: u64| ios == 0 || (bytes as f64 / ios as f64 / block - 1.0).abs() <= SIZE_MARGIN;
-    let sum = |of: fn(&fathom_record::ArrayMember) -> u64| array.members.iter().map(of).sum::<u64>();
-    is_of(sum(|m| m.read_bytes), sum(|m| m.reads)) && is_of(sum(|m| m.written_bytes), sum(|m| m.writes))
-}
-
 #[cfg(test)]
 mod tests {
-    use fathom_plan::{OpMix, Step};
-    use fathom_record::ArrayMember;
-
     use super::*;
     use crate::samples;
+    use fathom_plan::{OpMix, Step};
 
     const MEMBERS: [&str; 4] = ["/a", "/b", "/c", "/d"];
 

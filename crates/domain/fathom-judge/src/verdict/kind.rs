@@ -91,6 +91,11 @@ impl Kind {
         }
     }
 
+    /// The same wherever it is done.
+    pub(super) fn without_array(self) -> Kind {
+        Kind { array: None, ..self }
+    }
+
     /// The same in one group of several.
     pub(super) fn in_group(self, group: &str) -> Kind {
         Kind { group: Some(group.to_owned()), ..self }

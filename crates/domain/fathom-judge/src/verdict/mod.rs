@@ -14,6 +14,7 @@ mod pinning;
 mod plateau;
 mod qos;
 mod quick;
+mod raid;
 mod scaling;
 mod sides;
 mod snia;
@@ -26,6 +27,7 @@ mod tune;
 use fathom_message::{Message, msg};
 use fathom_plan::Phase;
 
+pub use arrays::arrays;
 pub(crate) use brief::{change_cell, longer, report};
 pub use engines::paths;
 pub use goal::goals;
@@ -84,6 +86,7 @@ fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Ve
         "surface" => surface::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
         "enterprise" => groups::verdicts(question, steps, run),
+        "raid" => raid::verdicts(question, steps, run),
         "qos" => qos::verdicts(question, steps, run),
         "scaling" => scaling::verdicts(question, steps, run),
         "snia" => snia::verdicts(question, steps, run),

@@ -26,7 +26,7 @@ pub(super) fn observed(threads: u32, depth: u32, ios: u64, busy: f64) -> (Step, 
         knobs.set(key, &value.to_string()).expect("a valid knob");
     }
     let target = TargetId::new("/dev/some");
-    let step = knobs.build(0, "A", vec![target], &mut Vec::new()).expect("a valid step");
+    let step = knobs.build(0, "A", &[target], &mut Vec::new()).expect("a valid step");
     let mut lat = Histogram::new();
     lat.record_n(u64::from(threads * depth) * SECOND_NS / ios, ios);
     let in_flight = u64::from(threads * depth);

@@ -268,6 +268,6 @@ fn step(load: Load) -> Step {
     for (key, value) in set {
         knobs.set(key, &value).expect("a valid knob");
     }
-    let targets = (0..load.drives).map(|i| TargetId::new(format!("/dev/some{i}"))).collect();
-    knobs.build(0, "A", targets, &mut Vec::new()).expect("a valid step")
+    let targets: Vec<TargetId> = (0..load.drives).map(|i| TargetId::new(format!("/dev/some{i}"))).collect();
+    knobs.build(0, "A", &targets, &mut Vec::new()).expect("a valid step")
 }

@@ -57,7 +57,7 @@ pub(super) fn step(
     // fio's null engine has files by name alone.
     let is_null = reader.value("ioengine") == Some(EngineName::Null.as_str());
     let targets = if is_null { targets.iter().map(|_| TargetId::new("null")).collect() } else { targets };
-    let mut step = knobs.build(0, "A", targets, reader.notes).map_err(|e| reader.blame(&e))?;
+    let mut step = knobs.build(0, "A", &targets, reader.notes).map_err(|e| reader.blame(&e))?;
     step.length.delay_ns = reader.delay_ns()?;
     step.role.job = Some(first.section.name.clone());
     step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;

@@ -4,6 +4,7 @@ use fathom_message::{Message, Quantity, msg};
 
 use super::parse::RUNTIME_AUTO;
 use super::{BUFFER_BYTES_MAX, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use crate::arrange::Arrangement;
 use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 use crate::io_order::IoOrder;
 use crate::label::set_label;
@@ -37,7 +38,7 @@ impl Knobs {
         &self,
         index: u32,
         group: &str,
-        targets: Vec<TargetId>,
+        targets: &[TargetId],
         notes: &mut Vec<Message>,
     ) -> Result<Step, KnobError> {
         if targets.is_empty() {
@@ -47,21 +48,23 @@ impl Knobs {
             push_note(notes, note.clone());
         }
         let engine = self.engine_spec(notes)?;
-        let mut workload = self.workload(engine, notes)?;
+        let arrangement = self.arrangement();
+        let sized = arrangement.block_bytes(targets)?.map(|bytes| {
+            let block_sizes = Some(vec![BlockSize { bytes, share_pct: 100 }]);
+            Knobs { block_sizes, ..self.clone() }
+        });
+        let mut workload = sized.as_ref().unwrap_or(self).workload(engine, notes)?;
         let rate_pair = self.rate_pair(&workload)?;
         if let Some(pair) = rate_pair {
             workload.mix = pair.mix();
         }
         let load = self.load(engine, &workload, notes)?;
-        // Fewer targets than asked are kept as they are: the run refuses the step by name.
-        let mut targets = targets;
-        targets.truncate(self.devices.map_or(usize::MAX, |n| n as usize));
         let mut step = Step {
             index,
             label: String::new(),
             phase: Phase::Measure,
             group: group.to_owned(),
-            targets,
+            targets: Vec::new(),
             workload,
             load,
             engine,
@@ -78,8 +81,15 @@ impl Knobs {
                 ..Role::default()
             },
         };
+        // Fewer targets than asked are kept as they are: the run refuses the step by name.
+        arrangement.put_on(&mut step, targets)?;
         set_label(&mut step);
         Ok(step)
+    }
+
+    /// What is made of the targets.
+    pub(crate) fn arrangement(&self) -> Arrangement {
+        Arrangement { devices: self.devices, ..self.arrangement }
     }
 
     fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {

@@ -10,6 +10,7 @@ mod value;
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_units::{advice, did_you_mean};
 
+use crate::arrange::Arrangement;
 use crate::condition::Conditions;
 use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
@@ -184,6 +185,7 @@ pub struct Knobs {
     footprint_pct: Option<u8>,
     latency_goal: Option<LatencyGoal>,
     pub(crate) conditions: Conditions,
+    pub(crate) arrangement: Arrangement,
     iops_precision: Option<f64>,
     p99_precision: Option<f64>,
     notes: Vec<Message>,

@@ -1,8 +1,10 @@
 //! Knobs whose value has a grammar of its own.
 
 use fathom_message::{Arg, Join, Message, Quantity, msg};
+use fathom_raid::{Layout, Level};
 use fathom_units::{advice, did_you_mean};
 
+use crate::arrange::BlockOf;
 use crate::goal::{Goal, LatencyGoal};
 use crate::io_order::{AccessZone, ZoneSpace};
 use crate::knobs::value::{
@@ -87,6 +89,38 @@ pub(crate) fn parse_bs(text: &str) -> Result<(SizesByOp, Option<Message>), Fault
         let (bytes, note) = parse_block(part)?;
         Ok((vec![BlockSize { bytes, share_pct: 100 }], note))
     })
+}
+
+/// `chunk`, `stripe`: as long as a part of the array; `None`: a size.
+pub(crate) fn parse_block_of(text: &str) -> Option<BlockOf> {
+    match text.trim() {
+        "chunk" => Some(BlockOf::Chunk),
+        "stripe" => Some(BlockOf::Stripe),
+        _ => None,
+    }
+}
+
+/// Level of an array; `none`: the targets stay as they are.
+pub(crate) fn parse_level(text: &str) -> Result<Option<Level>, Fault> {
+    const NONE: &str = "none";
+    let text = text.trim();
+    match Level::from_word(text) {
+        Some(level) => Ok(Some(level)),
+        None if text == NONE => Ok(None),
+        None => {
+            let words: Vec<&str> = Level::ALL.iter().map(|level| level.as_str()).chain([NONE]).collect();
+            Err(fault_help(msg!("array-level", word = shorten(text)), advice(text, &words)))
+        }
+    }
+}
+
+/// Bytes of an array's chunk.
+pub(crate) fn parse_chunk(text: &str) -> Result<u64, Fault> {
+    let (bytes, _) = size_bytes(text, REGION_BYTES_MAX)?;
+    match Layout::new(Level::Raid0, Level::Raid0.members_min(), bytes) {
+        Ok(layout) => Ok(layout.chunk_bytes()),
+        Err(_) => Err(fault_help(msg!("array-chunk", text = shorten(text)), msg!("array-chunk-help"))),
+    }
 }
 
 /// `4k/60:64k/40`; entries without a share divide what is left, as in fio.

@@ -312,7 +312,7 @@ proptest::proptest! {
     ) {
         let pairs: Vec<(&str, &str)> = chosen.into_iter().map(|(i, at)| (VALUES[i].0, *at.get(VALUES[i].1))).collect();
         let targets = || vec![TargetId::new("a"), TargetId::new("b")];
-        let build = |knobs: &Knobs| knobs.build(0, "A", targets(), &mut Vec::new());
+        let build = |knobs: &Knobs| knobs.build(0, "A", &targets(), &mut Vec::new());
         // Knobs that contradict each other make no step.
         if let Ok(step) = knobs_of(&pairs).and_then(|k| build(&k)) {
             let mut again = Knobs::new();

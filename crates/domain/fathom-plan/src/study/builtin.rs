@@ -23,6 +23,7 @@ pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
         ("snia", include_str!("../../../../../studies/snia.toml")),
         ("commit", include_str!("../../../../../studies/commit.toml")),
         ("surface", include_str!("../../../../../studies/surface.toml")),
+        ("raid", include_str!("../../../../../studies/raid.toml")),
     ]
 }
 
@@ -63,6 +64,7 @@ pub fn question_message(study: &str) -> Option<Message> {
         "snia" => msg!("study-snia-question"),
         "commit" => msg!("study-commit-question"),
         "surface" => msg!("study-surface-question"),
+        "raid" => msg!("study-raid-question"),
         _ => return None,
     })
 }

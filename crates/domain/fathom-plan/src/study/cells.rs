@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use fathom_message::{Message, msg};
+use fathom_raid::Level;
 
 use super::text::Source;
 use super::{Group, STEPS_MAX, Setting};
@@ -155,11 +156,15 @@ pub(super) struct Unfolded {
     next_loop: u32,
     /// Next number of a set of streams.
     next_set: u32,
+    /// Whether an array was left out for want of members.
+    pub(super) has_left_out: bool,
 }
 
 /// One cell of a ladder.
 struct Cell {
     planned: Planned,
+    /// Its place in the product of the knobs.
+    number: usize,
     /// What the interleaved knobs are here.
     arm: Vec<ArmPart>,
     tracked: bool,
@@ -201,7 +206,13 @@ impl Job<'_> {
         let known: Vec<Step> =
             unfolded.planned.iter().map(|p| p.step.clone()).filter(|s| s.role.rate_pair.is_some()).collect();
         for cell in 0..cells {
-            let made = (!is_idle(ladder, cell)).then(|| self.build(ladder, cell, false, notes)).transpose()?;
+            let left_out = self.too_few_members(ladder, cell);
+            if let Some(why) = left_out.clone() {
+                push_note(notes, why);
+                unfolded.has_left_out = true;
+            }
+            let is_run = !is_idle(ladder, cell) && left_out.is_none();
+            let made = is_run.then(|| self.build(ladder, cell, false, notes)).transpose()?;
             if let Some(made) = made.filter(|made| !known.iter().any(|step| is_same(step, &made.planned.step))) {
                 if blocks.iter().flatten().chain(&block).any(|c| is_same(&c.planned.step, &made.planned.step)) {
                     repeated += 1;
@@ -243,7 +254,7 @@ impl Job<'_> {
             let chosen = chosen(axes.iter().map(|(_, axis)| *axis), cell);
             for (group, targets) in self.groups {
                 let mut streams = Vec::new();
-                let mut conditions = Vec::new();
+                let mut made_by = Vec::new();
                 for (at, spec) in ladder.streams.iter().enumerate() {
                     let mut knobs = Knobs::new();
                     let values = |of: Option<usize>| {
@@ -264,7 +275,7 @@ impl Job<'_> {
                         || targets.clone(),
                         |own| own.iter().map(|path| TargetId::new(path.clone())).collect(),
                     );
-                    let mut step = knobs.build(0, group, targets.clone(), notes).map_err(|e| blame(&e))?;
+                    let mut step = knobs.build(0, group, &targets, notes).map_err(|e| blame(&e))?;
                     if step.role.rate_share.is_some() {
                         let message = msg!("study-stream-share", name = &spec.name);
                         return Err(self.source.error(
@@ -273,21 +284,15 @@ impl Job<'_> {
                             Some(msg!("study-stream-share-help")),
                         ));
                     }
-                    step.targets = first_devices(&targets, step.role.devices);
                     step.role.test.clone_from(&ladder.name);
                     streams.push((spec.name.clone(), step));
-                    conditions.push((knobs.conditions, targets));
+                    made_by.push((knobs, targets));
                 }
                 let tied = at_once(unfolded.next_set, streams)
                     .map_err(|e| self.source.error(ladder.streams[e.stream].span.clone(), e.message, Some(e.help)))?;
                 unfolded.next_set += 1;
-                unfolded.planned.extend(
-                    tied.into_iter().zip(conditions).map(|(step, (conditions, group_targets))| Planned {
-                        step,
-                        conditions,
-                        group_targets,
-                    }),
-                );
+                let made = tied.into_iter().zip(made_by);
+                unfolded.planned.extend(made.map(|(step, (knobs, targets))| Planned::new(step, &knobs, targets)));
             }
         }
         self.check_count(ladder, unfolded)
@@ -297,7 +302,7 @@ impl Job<'_> {
     fn lay_out(&self, ladder: &Ladder, blocks: &[Vec<Cell>], unfolded: &mut Unfolded) -> Result<(), SourceError> {
         let Some(max) = ladder.rounds else {
             for block in blocks {
-                self.flush(ladder, block, None, unfolded);
+                self.flush(ladder, block, None, unfolded)?;
                 self.check_count(ladder, unfolded)?;
             }
             return Ok(());
@@ -309,12 +314,23 @@ impl Job<'_> {
             for index in 0..max {
                 for block in blocks {
                     let round = Round { loop_id, index, max, metric: None };
-                    self.flush(ladder, block, Some((group, round)), unfolded);
+                    self.flush(ladder, block, Some((group, round)), unfolded)?;
                 }
                 self.check_count(ladder, unfolded)?;
             }
         }
         Ok(())
+    }
+
+    /// Why a cell of a ladder over several levels is left out; a level that the user named alone is refused instead.
+    fn too_few_members(&self, ladder: &Ladder, cell: usize) -> Option<Message> {
+        let mut axes = ladder.axes.iter().zip(chosen(ladder.axes.iter(), cell));
+        let (axis, at) =
+            axes.find(|(axis, _)| axis.values.len() > 1 && knob(&axis.key).is_some_and(|k| k.name == "array"))?;
+        let level = Level::from_word(axis.values[at].text.trim())?;
+        let count = self.groups.iter().map(|(_, targets)| targets.len()).min()?;
+        (count < level.members_min() as usize)
+            .then(|| msg!("study-level-left-out", level = level.as_str(), min = level.members_min(), count = count))
     }
 
     fn check_count(&self, ladder: &Ladder, unfolded: &Unfolded) -> Result<(), SourceError> {
@@ -326,7 +342,13 @@ impl Job<'_> {
     }
 
     /// Moves a block of cells into the plan, forwards and (interleaved) backwards, each for all groups or for one.
-    fn flush(&self, ladder: &Ladder, block: &[Cell], only: Option<(usize, Round)>, unfolded: &mut Unfolded) {
+    fn flush(
+        &self,
+        ladder: &Ladder,
+        block: &[Cell],
+        only: Option<(usize, Round)>,
+        unfolded: &mut Unfolded,
+    ) -> Result<(), SourceError> {
         let passes = ladder.passes(block.len(), ladder.interleaved > 0 || ladder.versus.is_some());
         let first_cell = unfolded.next_cell;
         for pass in 0..passes {
@@ -338,9 +360,9 @@ impl Job<'_> {
                         continue;
                     }
                     let mut planned = block[at].planned.clone();
-                    planned.step.group.clone_from(name);
-                    planned.step.targets = first_devices(targets, planned.step.role.devices);
-                    planned.group_targets.clone_from(targets);
+                    planned
+                        .put_on(name, targets)
+                        .map_err(|e| self.blame(ladder, &chosen(ladder.axes.iter(), block[at].number), &e))?;
                     if passes > 1 {
                         let cell = first_cell + group as u32;
                         planned.step.role.block = Some(Block::new(cell, pass, at as u32, block[at].arm.clone()));
@@ -358,6 +380,7 @@ impl Job<'_> {
         if passes > 1 {
             unfolded.next_cell += self.groups.len() as u32;
         }
+        Ok(())
     }
 
     /// The cell of that number, the last axis counting fastest; with what `--versus` says, or without.
@@ -385,15 +408,14 @@ impl Job<'_> {
             knobs.set(&versus.key, &versus.value).map_err(|e| blame(&e))?;
         }
         let (group, targets) = &self.groups[0];
-        let conditions = knobs.conditions;
-        let mut step = knobs.build(0, group, targets.clone(), notes).map_err(|e| blame(&e))?;
+        let mut step = knobs.build(0, group, targets, notes).map_err(|e| blame(&e))?;
         step.role.test.clone_from(&ladder.name);
         if let Some(versus) = versus.filter(|v| knob(&v.key).is_none()) {
             step.role.settings.push(HostSetting { name: versus.key.clone(), value: versus.value.clone() });
         }
         let arm = arm(ladder, &chosen, with_versus);
         let tracked = ladder.track.as_ref().is_some_and(|t| is_tracked(t, ladder, &chosen));
-        Ok(Cell { planned: Planned { step, conditions, group_targets: targets.clone() }, arm, tracked })
+        Ok(Cell { planned: Planned::new(step, &knobs, targets.clone()), number: cell, arm, tracked })
     }
 
     /// The place of the knob at fault: as set last, or the ladder when nobody set it.
@@ -465,12 +487,6 @@ fn check_differs(ladder: &Ladder, base: &Cell, other: Option<&Cell>) -> Result<(
     Err(SourceError::without_place(&origin, msg!("study-same-sides"), Some(msg!("study-same-sides-help"))))
 }
 
-/// The targets that a step over so many devices uses.
-fn first_devices(targets: &[TargetId], devices: Option<u32>) -> Vec<TargetId> {
-    targets.iter().take(devices.map_or(usize::MAX, |n| n as usize)).cloned().collect()
-}
-
-/// Whether two steps do the same.
 /// Whether a cell is the corner of a grid of rates at which nothing is asked for.
 fn is_idle(ladder: &Ladder, cell: usize) -> bool {
     let chosen = chosen(ladder.axes.iter(), cell);
@@ -482,6 +498,7 @@ fn is_idle(ladder: &Ladder, cell: usize) -> bool {
     is_none("read_rate") && is_none("write_rate")
 }
 
+/// Whether two steps do the same.
 fn is_same(a: &Step, b: &Step) -> bool {
     a.label == b.label
         && a.workload == b.workload

@@ -46,6 +46,8 @@ use text::{Source, scalar_text, sorted_entries, string_list};
 
 /// Most blocks of an interleaved ladder.
 const BLOCKS_MAX: u32 = 1_000;
+/// What a study of arrays is described with where no target is named.
+const DESCRIBED_MEMBERS: [&str; 4] = ["a", "b", "c", "d"];
 /// Most steps that one plan may hold.
 pub const STEPS_MAX: usize = 10_000;
 
@@ -101,7 +103,16 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
             return Err(source.unknown_key(key, ["study", "defaults", "ladder"]));
         }
     }
-    let (study, outermost) = read_head(&source, root, overrides)?;
+    let Head { study, outermost, needs_members } = read_head(&source, root, overrides)?;
+    let described;
+    let overrides = match overrides.describe && needs_members {
+        true => {
+            let targets = DESCRIBED_MEMBERS.map(str::to_owned).to_vec();
+            described = Overrides { targets, groups: Vec::new(), ..overrides.clone() };
+            &described
+        }
+        false => overrides,
+    };
     let mut notes = Vec::new();
     let (defaults, default_targets) = read_defaults(&source, root)?;
     let (scalars, lists) = read_overrides(overrides, &mut notes)?;
@@ -129,6 +140,10 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
         let job =
             cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups, replaces_targets };
         job.unfold(&ladder, &mut unfolded, &mut notes)?;
+    }
+    if unfolded.has_left_out && unfolded.planned.iter().all(|p| p.arrangement.level.is_none()) {
+        let (message, help) = (msg!("study-needs-members"), msg!("study-needs-members-help"));
+        return Err(SourceError::without_place("", message, Some(help)));
     }
     let mut planned = with_bases(&unfolded.planned, &mut notes);
     if planned.iter().any(|p| p.conditions.method == Precondition::Quick) {
@@ -196,23 +211,27 @@ fn setting_names(overrides: &Overrides) -> Arg {
     Arg::names(overrides.host_settings.iter().map(String::as_str), Join::Comma)
 }
 
-fn read_head(
-    source: &Source<'_>,
-    root: &DeTable<'_>,
-    overrides: &Overrides,
-) -> Result<(StudyHead, Option<Outermost>), SourceError> {
+/// What stands under `[study]`.
+struct Head {
+    study: StudyHead,
+    outermost: Option<Outermost>,
+    /// Whether arrays are made of the targets, so that one is not enough.
+    needs_members: bool,
+}
+
+fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> Result<Head, SourceError> {
     let stem = source.file.rsplit('/').next().unwrap_or(source.file);
     let mut head = StudyHead::new(stem.strip_suffix(".toml").unwrap_or(stem), "");
-    let mut outermost = None;
+    let (mut outermost, mut needs_members) = (None, false);
     let Some(table) = source.table(root, "study")? else {
-        return Ok((head, outermost));
+        return Ok(Head { study: head, outermost, needs_members });
     };
     for (key, value) in sorted_entries(table) {
         let field = match key.get_ref().as_ref() {
             "name" => &mut head.name,
             "question" => &mut head.question,
             "needs" => {
-                check_need(source, value, overrides)?;
+                needs_members = check_need(source, value, overrides)?;
                 continue;
             }
             "settle" => {
@@ -231,16 +250,19 @@ fn read_head(
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), msg!("study-text-expected"), None))?.to_owned();
     }
-    Ok((head, outermost))
+    Ok(Head { study: head, outermost, needs_members })
 }
 
-/// `needs = "versus"`: the study compares what the user names.
-fn check_need(source: &Source<'_>, value: &Spanned<DeValue<'_>>, overrides: &Overrides) -> Result<(), SourceError> {
-    if value.get_ref().as_str() != Some("versus") {
-        return Err(source.error(value.span(), msg!("study-unknown-need"), None));
+/// `needs = "versus"`: the study compares what the user names; `needs = "members"`: it makes arrays of the targets, which is
+/// what is answered.
+fn check_need(source: &Source<'_>, value: &Spanned<DeValue<'_>>, overrides: &Overrides) -> Result<bool, SourceError> {
+    match value.get_ref().as_str() {
+        Some("members") => return Ok(true),
+        Some("versus") => {}
+        _ => return Err(source.error(value.span(), msg!("study-unknown-need"), None)),
     }
     if overrides.versus.is_some() || overrides.describe {
-        return Ok(());
+        return Ok(false);
     }
     let help = match overrides.host_settings.is_empty() {
         true => msg!("study-needs-versus-help"),

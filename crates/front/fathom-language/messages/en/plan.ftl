@@ -7,6 +7,7 @@ knob-group-load = Load and placement
 knob-group-engine = Engine
 knob-group-length = Length and seed
 knob-group-conditions = Conditioning
+knob-group-array = Arrays in user space
 knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite
 knob-read-pct = share of reads in percent; the rest are writes
 knob-rwmixread = share of reads of a mixed rw, in percent
@@ -68,6 +69,12 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
+knob-array = make one array of the targets: raid0, raid10, raid5, raid6; none leaves them as they are
+knob-chunk = what lies on one member of an array before the next comes; a block may be as long: bs=chunk, bs=stripe
+knob-missing = so many of the last members of the array are lost
+knob-stripe-without-array = a stripe is a part of an array, and there is none
+knob-stripe-without-array-help = add array=raid5 or another level, or give bs a size
+knob-stripe-too-long = a stripe of { $block } is longer than a block may be: { $max }
 knob-precondition = before measuring: same (own workload until steady), snia (purge, 128k twice over, own workload), quick, none
 knob-purge = purge the targets first (snia always does): 1 (the best way there is), format, sanitize, discard, 0
 knob-settle-load = threads x queue depth of the rounds that settle
@@ -269,6 +276,7 @@ study-engines-question = Which I/O path is fastest here, and what does each cost
 study-tune-question = Does this setting help?
 study-surface-question = How much reading beside how much writing keeps the latency?
 study-commit-question = How many durable commits a second, how long is one, and what sets it?
+study-raid-question = What does each RAID level give of what its members allow, and where is the rest lost?
 study-snia-question = What are the figures after SNIA PTS, at steady state?
 
 study-unknown = no study is called `{ $name }`
@@ -280,6 +288,9 @@ study-too-many-steps-conditioned-help = shorten its lists, or lower settle_round
 study-ladder-too-long = this ladder has more than { $max } steps
 study-shorten-lists = shorten its lists
 study-equal-cells = cells of a ladder that equal another cell of it are run once: { $count } left out
+study-level-left-out = { $level } is left out: it needs { $min } members, and { $count } are given
+study-needs-members = this study makes arrays of its targets, and they are too few for any
+study-needs-members-help = name each member: --target /dev/nvme0n1 --target /dev/nvme1n1 ..., four for all levels
 study-no-such-part = this study has no part called `{ $part }`
 study-parts-without-names = its ladders have no names; leave --only out
 study-target-is-no-knob = targets are not a knob
@@ -295,7 +306,7 @@ study-needs-versus = this study compares a setting, and none is named
 study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio
 study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
 study-settle-expected = settle is true or false
-study-unknown-need = the only thing that a study may need is "versus"
+study-unknown-need = a study may need "versus" or "members"
 study-not-streams = a ladder's streams are two tables or more
 study-not-streams-help = write [[ladder.stream]] before each, with a name; one load alone needs none
 study-stream-name = each stream has a name of its own

@@ -7,6 +7,7 @@ knob-group-load = 负载强度与线程位置
 knob-group-engine = 引擎
 knob-group-length = 时长与随机种子
 knob-group-conditions = 预处理
+knob-group-array = 用户态阵列
 knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite
 knob-read-pct = 读所占百分比；其余为写
 knob-rwmixread = 混合 rw 中读所占百分比
@@ -68,6 +69,12 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
+knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6；none 表示保持原样
+knob-chunk = 阵列条带块大小，即换到下一个成员之前放在一个成员上的数据；块大小可以与之相同：bs=chunk、bs=stripe
+knob-missing = 阵列最后若干个成员缺失
+knob-stripe-without-array = 条带是阵列的一部分，而这里没有阵列
+knob-stripe-without-array-help = 请加上 array=raid5 或其他级别，或为 bs 给出大小
+knob-stripe-too-long = 一个条带为 { $block }，超过了块大小的上限 { $max }
 knob-precondition = 测量之前：same（自身负载直到稳态）、snia（清除、128k 写两遍、自身负载）、quick、none
 knob-purge = 先清除目标（snia 总会清除）：1（可用的最佳方式）、format、sanitize、discard、0
 knob-settle-load = 达到稳态各轮的线程数 x 队列深度
@@ -266,6 +273,7 @@ study-engines-question = 这里哪条 I/O 路径最快，各自的 CPU 开销是
 study-tune-question = 这个设置有帮助吗？
 study-surface-question = 多少读取与多少写入并行时仍能保持延迟？
 study-commit-question = 每秒能有多少次持久提交，一次需要多久，由什么决定？
+study-raid-question = 每个 RAID 级别发挥了成员能力的多少，其余损失在哪里？
 study-snia-question = 按 SNIA PTS，在稳态下的数值是多少？
 
 study-unknown = 没有名为 `{ $name }` 的 study
@@ -277,6 +285,9 @@ study-too-many-steps-conditioned-help = 请缩短列表，或减小 settle_round
 study-ladder-too-long = 该 ladder 的步骤超过 { $max } 个
 study-shorten-lists = 请缩短其列表
 study-equal-cells = ladder 中与另一格相同的格只运行一次：略去 { $count } 个
+study-level-left-out = 略去 { $level }：需要 { $min } 个成员，只给出了 { $count } 个
+study-needs-members = 此研究用目标组成阵列，而目标数量不足以组成任何一个
+study-needs-members-help = 请逐个写出成员：--target /dev/nvme0n1 --target /dev/nvme1n1 ……四个即可测量所有级别
 study-no-such-part = 该 study 没有名为 `{ $part }` 的部分
 study-parts-without-names = 它的 ladder 没有名称；请去掉 --only
 study-target-is-no-knob = 目标不是参数
@@ -292,7 +303,7 @@ study-needs-versus = 该 study 要比较一个设置，但没有指定
 study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio
 study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
 study-settle-expected = settle 应为 true 或 false
-study-unknown-need = study 唯一可以要求的是 "versus"
+study-unknown-need = study 可以要求 "versus" 或 "members"
 study-not-streams = 一个 ladder 的流须为两个或更多的表
 study-not-streams-help = 请在每个前写 [[ladder.stream]] 并给出 name；单个负载不需要
 study-stream-name = 每个流都要有自己的名称

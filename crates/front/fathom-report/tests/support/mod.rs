@@ -313,6 +313,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
         groups: Vec::new(),
         goals: Vec::new(),
         surfaces: Vec::new(),
+        arrays: Vec::new(),
         paths: Vec::new(),
         references: Vec::new(),
     }

@@ -185,8 +185,8 @@ fn step(built: &Built, index: u32, threads: u32, targets: &[String], depth: u32)
     for (key, value) in set {
         knobs.set(key, &value).expect("a valid knob");
     }
-    let targets = targets.iter().map(TargetId::new).collect();
-    knobs.build(index, "A", targets, &mut Vec::new()).expect("a valid step")
+    let targets: Vec<_> = targets.iter().map(TargetId::new).collect();
+    knobs.build(index, "A", &targets, &mut Vec::new()).expect("a valid step")
 }
 
 fn iops(m: &Measured) -> f64 {

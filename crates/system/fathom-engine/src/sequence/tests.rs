@@ -12,7 +12,7 @@ fn step(words: &str, change: impl Fn(&mut IoOrder)) -> Step {
         let (key, value) = word.split_once('=').expect("key=value");
         knobs.set(key, value).expect("a knob");
     }
-    let mut step = knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).expect("a step");
+    let mut step = knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new()).expect("a step");
     change(&mut step.workload.order);
     step
 }

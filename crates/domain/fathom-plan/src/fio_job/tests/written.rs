@@ -187,7 +187,7 @@ proptest! {
                 knobs.set(key, &value).map_err(|e| TestCaseError::fail(e.to_string()))?;
             }
         }
-        let back = knobs.build(0, "A", step.targets.clone(), &mut Vec::new());
+        let back = knobs.build(0, "A", &step.targets, &mut Vec::new());
         let mut back = with_effective_batch(back.map_err(|e| TestCaseError::fail(e.to_string()))?);
         let step = with_effective_batch(step);
         as_without_fio(&mut back, &step);
@@ -201,7 +201,7 @@ proptest! {
 fn options_of_a_job_that_ran_are_read_as_fio_did_and_faults_change_nothing() {
     let read = |pairs: &[(&str, &str)]| {
         let FioKnobs { knobs, faults } = knobs_from_fio(pairs.iter().copied());
-        let step = knobs.build(0, "A", vec![TargetId::new("f")], &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+        let step = knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
         (step, faults.into_iter().map(|fault| fault.key).collect::<Vec<_>>())
     };
     let (step, faults) =
@@ -247,7 +247,7 @@ fn threads_with_several_targets_are_jobs_with_several_files() {
             knobs.set(key, value).expect("a knob");
         }
         let targets = ["f", "g", "h"].map(TargetId::new).to_vec();
-        knobs.build(0, "A", targets, &mut Vec::new()).expect("a step")
+        knobs.build(0, "A", &targets, &mut Vec::new()).expect("a step")
     };
     let files = |spread, threads| -> Vec<String> {
         let command = fio_command(&step(spread, threads));

@@ -1,6 +1,7 @@
 //! The table of knobs. To add one, add a row: study files, `--set`, jobs of fio in and out, fio's JSON in and out and the
 //! flags of `fathom io` are read from here.
 
+mod array;
 mod conditions;
 mod engine;
 mod length;
@@ -21,7 +22,7 @@ pub struct KnobGroup {
     pub knobs: &'static [KnobSpec],
 }
 
-static TABLE: [KnobGroup; 7] = [
+static TABLE: [KnobGroup; 8] = [
     KnobGroup { title: msg!("knob-group-workload"), knobs: workload::ROWS },
     KnobGroup { title: msg!("knob-group-order"), knobs: order::ROWS },
     KnobGroup { title: msg!("knob-group-load"), knobs: load::ROWS },
@@ -29,6 +30,7 @@ static TABLE: [KnobGroup; 7] = [
     KnobGroup { title: msg!("knob-group-engine"), knobs: engine::ROWS },
     KnobGroup { title: msg!("knob-group-length"), knobs: length::ROWS },
     KnobGroup { title: msg!("knob-group-conditions"), knobs: conditions::ROWS },
+    KnobGroup { title: msg!("knob-group-array"), knobs: array::ROWS },
 ];
 
 /// All knobs by group, in the order that help texts and fio's options have.

@@ -73,9 +73,14 @@ pub(super) static ROWS: &[KnobSpec] = &[
         "4k",
         msg!("knob-bs"),
         |k, v| {
+            k.size_range = None;
+            k.arrangement.block = parse::parse_block_of(v);
+            if k.arrangement.block.is_some() {
+                [k.block_sizes, k.write_sizes, k.trim_sizes] = [const { None }; 3];
+                return Ok(());
+            }
             let (sizes, note) = parse::parse_bs(v)?;
             [k.block_sizes, k.write_sizes, k.trim_sizes] = sizes;
-            k.size_range = None;
             k.remark(note);
             Ok(())
         },

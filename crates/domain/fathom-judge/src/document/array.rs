@@ -1,0 +1,33 @@
+//! Arrays against what their members allow.
+
+use fathom_message::Message;
+use serde::{Deserialize, Serialize};
+
+/// A step on an array in user space, beside what its members gave without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ArrayView {
+    /// Index of the step.
+    pub step: u32,
+    /// What was done, wherever: `4k random writes`, `sequential writes of whole stripes`. The same on every level.
+    pub load: Message,
+    /// `raid5`.
+    pub level: String,
+    /// Bytes of a chunk.
+    pub chunk_bytes: u64,
+    /// Members, with those that are missing.
+    pub members: u32,
+    /// Members that were missing.
+    pub missing: u32,
+    /// Member reads for one I/O of the load, as the array counted them.
+    pub member_reads: f64,
+    /// Member writes for one I/O of the load.
+    pub member_writes: f64,
+    /// The most that the members allow, I/Os of the load per second; `None` where such I/Os were not measured on all of them at
+    /// once, or a member was missing.
+    pub ceiling_iops: Option<f64>,
+    /// Its 95 % interval.
+    pub ceiling_ci95: Option<[f64; 2]>,
+    /// The same by the number of member I/Os alone, as if a read took as long as a write; `None` for reads.
+    pub bare_iops: Option<f64>,
+}

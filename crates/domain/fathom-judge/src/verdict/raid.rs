@@ -1,0 +1,283 @@
+//! What does each RAID level give of what its members allow, and where is the rest lost?
+//!
+//! Each load is told by the step of the array that gave the most. What the members allow is their own measurement in the same
+//! run, by device time (`arrays.rs`); where the rest went is what limited that step.
+
+use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
+use fathom_model::LimitName;
+use fathom_raid::Level;
+
+use super::arrays::{MemberCeiling, array_of};
+use super::brief::{brief, limited, report, row};
+use super::kind::{Kind, is_sequential};
+use super::parts::{figure, is_bandwidth, mean, measured, nothing_measured, rate, sentences, times_as_much, verdict};
+use super::quick;
+use crate::document::{BriefRow, Figure, StepView, Verdict};
+use crate::sentences::counted;
+
+/// A level that reaches this share of what its members allow has lost nothing worth a word.
+const REACHED_PCT: f64 = 95.0;
+/// Members that together give less than this share of so many single ones have something in common.
+const APART: f64 = 0.8;
+/// From this share of writes on a load is one of whole stripes.
+const WHOLE: f64 = 0.9;
+
+/// The order in which levels are told: those that protect first.
+const ORDER: [Level; 4] = [Level::Raid10, Level::Raid5, Level::Raid6, Level::Raid0];
+
+/// What an array gave under a load: the step with the most I/Os.
+struct Cell<'a> {
+    kind: Kind,
+    step: &'a StepView,
+    ceiling: Option<MemberCeiling<'a>>,
+}
+
+/// One array of the run and its loads, in the order of the plan.
+struct Array<'a> {
+    level: Level,
+    chunk_bytes: u64,
+    missing: u32,
+    group: &'a str,
+    /// As it is called among the others.
+    name: Message,
+    cells: Vec<Cell<'a>>,
+}
+
+impl<'a> Array<'a> {
+    fn cell(&self, kind: &Kind) -> Option<&Cell<'a>> {
+        self.cells.iter().find(|cell| cell.kind == *kind)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.missing == 0
+    }
+}
+
+pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
+    let measured = measured(steps);
+    if measured.is_empty() {
+        return vec![nothing_measured(question, steps)];
+    }
+    let arrays = by_array(&measured);
+    let whole: Vec<&Array<'_>> = arrays.iter().filter(|array| array.is_whole()).collect();
+    let Some(main) = main_kind(&whole) else { return quick::verdicts(question, steps, run) };
+    let headline = headline(&whole, &main);
+    let losses: Vec<Message> = whole.iter().filter_map(|array| loss(array, &main)).collect();
+    let answer = sentences(std::iter::once(headline.clone()).chain(losses.iter().cloned()));
+    let head = sentences(std::iter::once(headline).chain(losses.into_iter().take(1)));
+    let brief = brief(head, whole.iter().map(|array| array_row(array)), Some(report(run)));
+    let mut evidence = members(&measured);
+    evidence.extend(whole.iter().flat_map(|array| &array.cells).filter_map(|c| Some(c.ceiling?.sentence())));
+    evidence.extend(whole.iter().filter_map(|array| stripes(array)));
+    evidence.extend(arrays.iter().flat_map(|array| degraded(array, &whole)));
+    evidence.extend(whole.iter().filter_map(|array| one_at_a_time(array, &measured)));
+    vec![verdict(question, brief, answer, evidence, figures(&whole, &main), steps)]
+}
+
+fn by_array<'a>(measured: &[&'a StepView]) -> Vec<Array<'a>> {
+    let mut out: Vec<Array<'a>> = Vec::new();
+    for step in measured.iter().copied() {
+        let Some(target) = array_of(step) else { continue };
+        let (layout, missing) = (target.layout(), target.missing().count());
+        let (level, chunk_bytes) = (layout.level(), layout.chunk_bytes());
+        let kind = Kind::of(step).without_array();
+        let known = out.iter().position(|a| {
+            (a.level, a.chunk_bytes, a.missing, a.group) == (level, chunk_bytes, missing, step.group.as_str())
+        });
+        let at = known.unwrap_or_else(|| {
+            let (name, cells) = (Message::verbatim(level.as_str()), Vec::new());
+            out.push(Array { level, chunk_bytes, missing, group: &step.group, name, cells });
+            out.len() - 1
+        });
+        let cells = &mut out[at].cells;
+        match cells.iter_mut().find(|cell| cell.kind == kind) {
+            Some(cell) if cell.step.iops >= step.iops => {}
+            Some(cell) => cell.step = step,
+            None => cells.push(Cell { kind, step, ceiling: None }),
+        }
+    }
+    for cell in out.iter_mut().flat_map(|array| &mut array.cells) {
+        cell.ceiling = MemberCeiling::of(cell.step, measured);
+    }
+    let several_chunks = out.iter().any(|a| a.chunk_bytes != out[0].chunk_bytes);
+    let several_groups = out.iter().any(|a| a.group != out[0].group);
+    for array in &mut out {
+        if several_chunks {
+            let chunk = Quantity::block(array.chunk_bytes);
+            array.name = msg!("raid-level-chunk", level = array.name.clone(), chunk = chunk);
+        }
+        if several_groups {
+            array.name = msg!("verdict-kind-of-group", kind = array.name.clone(), group = array.group.to_owned());
+        }
+    }
+    out.sort_by_key(|a| ORDER.iter().position(|level| *level == a.level));
+    out
+}
+
+/// The load by which levels are told apart: small random writes, else what comes nearest.
+fn main_kind(whole: &[&Array<'_>]) -> Option<Kind> {
+    let cells = whole.iter().flat_map(|array| &array.cells);
+    let rank = |step: &StepView| (is_sequential(step.pattern), step.read_pct, step.block_size_bytes);
+    Some(cells.min_by_key(|cell| rank(cell.step))?.kind.clone())
+}
+
+fn headline(whole: &[&Array<'_>], main: &Kind) -> Message {
+    let cells = || whole.iter().filter_map(|array| Some((array, array.cell(main)?)));
+    let shares = cells().filter_map(|(array, cell)| {
+        let share = cell.ceiling?.share().with_ci95(None);
+        Some(msg!("raid-level-share", level = array.name.clone(), share = share))
+    });
+    let shares: Vec<Message> = shares.collect();
+    if !shares.is_empty() {
+        return msg!("brief-raid", kind = main.message(), levels = Arg::list(shares, Join::Comma));
+    }
+    let rates =
+        cells().map(|(array, cell)| msg!("raid-level-rate", level = array.name.clone(), rate = short(cell.step)));
+    msg!("brief-raid-alone", kind = main.message(), levels = Arg::list(rates, Join::Comma))
+}
+
+/// Where the rest is lost on a level that does not reach what its members allow.
+fn loss(array: &Array<'_>, main: &Kind) -> Option<Message> {
+    let cell = array.cell(main)?;
+    let share = cell.ceiling?.share();
+    let most = share.ci95.map_or(share.value, |[_, high]| high);
+    if share.value >= REACHED_PCT || most >= 100.0 {
+        return None;
+    }
+    Some(match cell.step.limit.name {
+        LimitName::Unknown => msg!("raid-loss-unknown", level = array.name.clone()),
+        LimitName::Device => msg!("raid-loss-members", level = array.name.clone()),
+        _ => msg!("raid-loss", level = array.name.clone(), limited = limited(cell.step)),
+    })
+}
+
+/// A rate that fits a cell.
+fn short(step: &StepView) -> Quantity {
+    if is_bandwidth(step) { rate(step).with_ci95(None) } else { Quantity::new(step.iops, Unit::PerS) }
+}
+
+/// The random loads of a level, each with its share of what the members allow; of others the first ones.
+fn array_row(array: &Array<'_>) -> BriefRow {
+    let mut cells: Vec<&Cell<'_>> = array.cells.iter().collect();
+    cells.sort_by_key(|cell| is_sequential(cell.step.pattern));
+    let told = cells.into_iter().take(3).map(|cell| {
+        let (what, rate) = (operations(cell), short(cell.step));
+        match &cell.ceiling {
+            Some(ceiling) => {
+                msg!("brief-cell-operation-share", what = what, rate = rate, share = ceiling.share().with_ci95(None))
+            }
+            None => msg!("brief-cell-operation", what = what, rate = rate),
+        }
+    });
+    row(array.name.clone(), told)
+}
+
+/// `reads`, `70/30`.
+fn operations(cell: &Cell<'_>) -> Message {
+    match cell.step.read_pct {
+        0 | 100 => cell.kind.operations_message(),
+        read => msg!("label-mix", read = read, write = 100 - read),
+    }
+}
+
+/// The members at once against one of them alone, load by load.
+fn members(measured: &[&StepView]) -> Vec<Message> {
+    let plain = || measured.iter().copied().filter(|s| s.arrays.is_empty() && array_of(s).is_none());
+    let mut out: Vec<(Kind, Message)> = Vec::new();
+    for all in plain().filter(|s| s.targets.len() > 1) {
+        let kind = Kind::of(all);
+        if out.iter().any(|(of, _)| *of == kind) {
+            continue;
+        }
+        let alone = plain().filter(|s| s.targets.len() == 1 && s.group == all.group && Kind::of(s) == kind);
+        let Some(one) = alone.max_by(|a, b| a.iops.total_cmp(&b.iops)) else { continue };
+        let times = times_as_much(all, one);
+        let shared = times.ci95.map_or(times.value, |[_, high]| high) < APART * all.targets.len() as f64;
+        let said = msg!(
+            "raid-members",
+            count = all.targets.len(),
+            rate = rate(all),
+            kind = kind.message(),
+            times = times.with_ci95(None)
+        );
+        out.push((kind, if shared { msg!("raid-members-share", said = said) } else { said }));
+    }
+    out.into_iter().map(|(_, said)| said).collect()
+}
+
+/// Writes of whole stripes against those of a part of one.
+fn stripes(array: &Array<'_>) -> Option<Message> {
+    let writes = || array.cells.iter().filter(|c| is_sequential(c.step.pattern) && c.step.read_pct == 0);
+    let is_whole = |cell: &&Cell<'_>| {
+        cell.step
+            .arrays
+            .iter()
+            .all(|a| a.full_stripe_writes as f64 >= WHOLE * a.writes as f64 && a.full_stripe_writes > 0)
+    };
+    let whole = writes().find(is_whole)?;
+    let part = writes().find(|cell| !is_whole(cell))?;
+    let (reads, _) = part.step.arrays.first()?.write_cost()?;
+    (reads > 0.0).then(|| {
+        msg!(
+            "raid-stripes",
+            level = array.name.clone(),
+            whole = rate(whole.step),
+            part = rate(part.step),
+            block = Quantity::block(part.step.block_size_bytes.into()),
+            reads = counted(reads)
+        )
+    })
+}
+
+/// What an array gives without a member, of what it gives with all.
+fn degraded(array: &Array<'_>, whole: &[&Array<'_>]) -> Vec<Message> {
+    if array.is_whole() {
+        return Vec::new();
+    }
+    let same = |other: &&&Array<'_>| {
+        (other.level, other.chunk_bytes, other.group) == (array.level, array.chunk_bytes, array.group)
+    };
+    let Some(with_all) = whole.iter().find(same) else { return Vec::new() };
+    let sentence = |cell: &Cell<'_>| {
+        let base = with_all.cell(&cell.kind)?;
+        let share = times_as_much(cell.step, base.step);
+        let pct = |value: f64| 100.0 * value;
+        let share = Quantity::pct(pct(share.value)).with_ci95(share.ci95.map(|ends| ends.map(pct)));
+        Some(msg!(
+            "raid-degraded",
+            level = array.name.clone(),
+            missing = array.missing,
+            kind = cell.kind.message(),
+            rate = rate(cell.step),
+            share = share
+        ))
+    };
+    array.cells.iter().filter_map(sentence).collect()
+}
+
+/// The latency of one I/O at a time, which no queue hides.
+fn one_at_a_time(array: &Array<'_>, measured: &[&StepView]) -> Option<Message> {
+    let is_alone = |step: &&&StepView| {
+        step.threads * step.queue_depth == 1
+            && step.group == array.group
+            && array_of(step).is_some_and(|t| {
+                (t.layout().level(), t.layout().chunk_bytes()) == (array.level, array.chunk_bytes)
+                    && t.missing().is_empty()
+            })
+    };
+    let of = |read_pct: u8| measured.iter().filter(is_alone).find(|step| step.read_pct == read_pct);
+    let latency = |step: &StepView| step.lat_ns.as_ref().map(mean);
+    let (reads, writes) = (of(100)?, of(0)?);
+    Some(msg!("raid-latency", level = array.name.clone(), reads = latency(reads)?, writes = latency(writes)?))
+}
+
+fn figures(whole: &[&Array<'_>], main: &Kind) -> Vec<Figure> {
+    let cells = || whole.iter().filter_map(|array| array.cell(main));
+    let most = cells().map(|cell| {
+        figure(msg!("verdict-figure-most", kind = Kind::of(cell.step).message()), rate(cell.step), cell.step)
+    });
+    most.chain(cells().filter_map(|cell| Some(cell.ceiling?.figure()))).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Arrays that a study makes of its targets: how the knobs `array`, `chunk` and `missing` become the one target of a step.
+
+use fathom_message::{Message, Quantity, Say, msg};
+use fathom_raid::{Layout, Level};
+use fathom_units::format_block;
+
+use crate::knobs::{BLOCK_BYTES_MAX, KnobError};
+use crate::step::{BlockSize, Step, TargetId};
+
+/// Chunk of an array of which nothing is said: that of most cards.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// A block as long as a part of the array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockOf {
+    /// What lies on one member before the next comes.
+    Chunk,
+    /// A chunk of each member that holds data: a write of it reads nothing.
+    Stripe,
+}
+
+/// What is made of the targets of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arrangement {
+    /// `None`: they stay as they are.
+    pub(crate) level: Option<Level>,
+    pub(crate) chunk_bytes: Option<u64>,
+    /// So many of the last members are lost.
+    pub(crate) missing: u32,
+    /// `None`: blocks are as long as the other knobs say.
+    pub(crate) block: Option<BlockOf>,
+    /// It is made of the first so many targets; `None`: of all.
+    pub(crate) devices: Option<u32>,
+}
+
+impl Arrangement {
+    fn chunk(&self) -> u64 {
+        self.chunk_bytes.unwrap_or(CHUNK_BYTES)
+    }
+
+    /// Bytes of a block that is as long as a part of the array over `targets`; `None`: other knobs say how long it is.
+    ///
+    /// # Errors
+    /// A stripe without an array, or one that is no block.
+    pub(crate) fn block_bytes(&self, targets: &[TargetId]) -> Result<Option<u32>, KnobError> {
+        let bytes = match (self.block, self.level) {
+            (None, _) => return Ok(None),
+            (Some(BlockOf::Chunk), _) => self.chunk(),
+            (Some(BlockOf::Stripe), None) => {
+                return Err(error("bs", msg!("knob-stripe-without-array"), msg!("knob-stripe-without-array-help")));
+            }
+            (Some(BlockOf::Stripe), Some(level)) => {
+                let members = self.first(targets).len() as u32;
+                // What is wrong with the array is said where it is made.
+                let layout = Layout::new(level, members, self.chunk()).ok();
+                layout.map_or(self.chunk(), |layout| layout.stripe_bytes())
+            }
+        };
+        match u32::try_from(bytes).ok().filter(|bytes| *bytes <= BLOCK_BYTES_MAX) {
+            Some(bytes) => Ok(Some(bytes)),
+            None => {
+                let (block, max) = (Quantity::block(bytes), Quantity::block(BLOCK_BYTES_MAX.into()));
+                Err(error("chunk", msg!("knob-stripe-too-long", block = block, max = max), msg!("array-chunk-help")))
+            }
+        }
+    }
+
+    /// Puts the step on the first of `targets` that it asks for, or on the array over them.
+    ///
+    /// # Errors
+    /// What they are no array for; a block that cannot be.
+    pub(crate) fn put_on(&self, step: &mut Step, targets: &[TargetId]) -> Result<(), KnobError> {
+        if let Some(bytes) = self.block_bytes(targets)? {
+            step.workload.block_sizes = vec![BlockSize { bytes, share_pct: 100 }];
+        }
+        let members = self.first(targets);
+        let Some(level) = self.level else {
+            step.targets = members.to_vec();
+            return Ok(());
+        };
+        let there = members.len().saturating_sub(self.missing as usize);
+        let names = (0..).zip(members).map(|(at, member)| if at < there { member.as_str() } else { TargetId::MISSING });
+        let names = names.collect::<Vec<_>>().join(",");
+        let array = TargetId::new(format!("{level}:{}:{names}", format_block(self.chunk())));
+        if let Some(Err(wrong)) = array.array() {
+            let help = wrong.help().unwrap_or_else(|| msg!("array-form-help"));
+            return Err(error("array", wrong.message(), help));
+        }
+        // Fewer members than asked for are kept as an order that the run refuses by name.
+        step.role.devices = self.devices.filter(|wanted| *wanted as usize > members.len());
+        step.targets = vec![array];
+        Ok(())
+    }
+
+    /// The targets that are used.
+    fn first<'t>(&self, targets: &'t [TargetId]) -> &'t [TargetId] {
+        &targets[..targets.len().min(self.devices.map_or(usize::MAX, |n| n as usize))]
+    }
+}
+
+fn error(key: &str, message: Message, help: Message) -> KnobError {
+    KnobError { key: key.to_owned(), unknown_key: false, message, help: Some(help) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knobs::Knobs;
+
+    fn step(words: &[(&str, &str)], members: usize) -> Result<Step, KnobError> {
+        let mut knobs = Knobs::new();
+        words.iter().try_for_each(|(key, value)| knobs.set(key, value))?;
+        let targets: Vec<TargetId> = ["/a", "/b", "/c", "/d"].into_iter().take(members).map(TargetId::new).collect();
+        knobs.build(0, "A", &targets, &mut Vec::new())
+    }
+
+    #[test]
+    fn an_array_is_the_one_target_of_its_step() {
+        let made = step(&[("array", "raid6"), ("chunk", "128k"), ("rw", "write"), ("bs", "stripe")], 4).expect("fits");
+        assert_eq!(made.targets, [TargetId::new("raid6:128k:/a,/b,/c,/d")]);
+        assert_eq!(made.label, "256k sequential write on raid6:128k x4 T1 QD1");
+        let lost = step(&[("array", "raid5"), ("missing", "1")], 4).expect("does without one");
+        assert_eq!(lost.label, "4k random read on raid5:64k x4 without 1 T1 QD1");
+        let fewer = step(&[("array", "raid10"), ("devices", "2"), ("bs", "stripe")], 4).expect("a mirror");
+        assert_eq!((fewer.targets[0].as_str(), fewer.role.devices), ("raid10:64k:/a,/b", None));
+        assert_eq!(fewer.workload.block_bytes_max(), 64 << 10);
+        let apart = step(&[("array", "none"), ("bs", "chunk")], 3).expect("members");
+        assert_eq!((apart.targets.len(), apart.workload.block_bytes_max()), (3, 64 << 10));
+    }
+
+    #[test]
+    fn what_is_no_array_is_said_with_the_knob_to_change() {
+        for (words, members, key) in [
+            (&[("array", "raid5")][..], 2, "array"),
+            (&[("array", "raid7")], 4, "array"),
+            (&[("array", "raid0"), ("missing", "1")], 4, "array"),
+            (&[("chunk", "48k")], 4, "chunk"),
+            (&[("bs", "stripe")], 4, "bs"),
+            (&[("array", "raid0"), ("chunk", "32m"), ("bs", "stripe")], 4, "chunk"),
+        ] {
+            let error = step(words, members).expect_err("is wrong");
+            assert_eq!(error.key, key, "{words:?}");
+            assert!(error.help.is_some(), "{words:?}");
+        }
+    }
+}

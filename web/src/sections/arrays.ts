@@ -1,0 +1,30 @@
+/** RAID levels against what their members allow. */
+
+import { arrayCells, arrayLoads, arrayShare } from "../arrays";
+import { isRandomOp, latency, limitWord } from "../curves";
+import type { Document } from "../document";
+import { bytesDecimal, count3, digits3, time } from "../format";
+import { el, smallTable } from "../dom";
+import { arrayBars, arrayPx, shareText } from "../pictures/arrays";
+import { picture } from "../stage";
+import { say, text } from "../text";
+import { block, legendOf } from "./block";
+
+/** A picture for each load that several levels were put under, and all steps as a table. */
+export function arrayBlock(doc: Document): HTMLElement | null {
+  const cells = arrayCells(doc);
+  if (cells.length === 0) return null;
+  const t = text.study;
+  const charts = arrayLoads(doc).filter((load) => load.cells.length > 1);
+  const legend = legendOf([{ label: t.membersAllow, tone: (p) => p.ink }, { label: t.bare, tone: (p) => p.muted }], true);
+  const rows = cells.map((c) => {
+    const s = c.step;
+    return [
+      c.view.missing > 0 ? t.without(c.name, c.view.missing) : c.name, say(c.view.load), `T${s.threads} QD${s.queue_depth}`,
+      isRandomOp(s.op) ? count3(s.iops) : `${bytesDecimal(s.bytes_per_s)}/s`, shareText(arrayShare(c)), digits3(c.view.member_reads), digits3(c.view.member_writes),
+      time(s.lat_ns?.mean ?? null), time(latency(s.lat_ns, "p99")), limitWord(s.limit.name),
+    ];
+  });
+  const table = smallTable([t.array, text.picture.workload, t.load, t.rate, t.shareOfMembers, t.memberReads, t.memberWrites, text.picture.mean, "p99", text.steps.columns.limit], rows, 3);
+  return block(t.arrays, charts.length > 0 ? el("div.picks", {}, legend) : null, ...charts.map((load) => picture(load.title, null, arrayPx(load), (p, w) => arrayBars(load, p, w)).node), el("p.note", {}, t.arraysNote), el("details", {}, el("summary", {}, t.arrayTable(rows.length)), table));
+}
