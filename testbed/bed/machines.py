@@ -202,4 +202,18 @@ THREE_NODES = Machine(
     kernel_options=("nvme_core.multipath=N",),
 )
 
-MACHINES = {machine.name: machine for machine in (TWO_SOCKETS, ONE_SOCKET, THREE_NODES)}
+SIX_SLOW = Machine(
+    name="six-slow",
+    description="one socket of two cores; six drives behind a switch, each throttled to 150 IOPS: members of arrays whose limit is known",
+    sockets=1,
+    cores=2,
+    threads=1,
+    ports=(Port("rp0", None, 16, 4, 1),),
+    switches=(Switch("rp0", tuple(f"dp{i}" for i in range(6)), 4),),
+    drives=tuple(Drive(f"TBM{i}", f"dp{i}", size_bytes=64 * MIB, iops_max=150) for i in range(6)),
+    poll_queues=0,
+    memory_mib=1024,
+    kernel_options=("nvme_core.multipath=N",),
+)
+
+MACHINES = {machine.name: machine for machine in (TWO_SOCKETS, ONE_SOCKET, THREE_NODES, SIX_SLOW)}

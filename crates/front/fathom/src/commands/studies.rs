@@ -106,8 +106,10 @@ fn one_study(name: &str, plan: &Plan) -> String {
     text.push_str(&fill(&about.join(" "), "  "));
     text.push_str(&preview::totals(plan, 0));
     text.push_str(&preview::steps(plan));
+    let takes_members = plan.steps.iter().any(|step| step.targets.iter().any(|target| target.array().is_some()));
+    let target = if takes_members { "MEMBER --target MEMBER ..." } else { "DIR-OR-DEVICE" };
     text.push_str(&format!(
-        "Run it: fathom run {name} --target DIR-OR-DEVICE\nShorter: fathom run {name} --time-budget 10m\nIts file: fathom studies {name} --toml\n"
+        "Run it: fathom run {name} --target {target}\nShorter: fathom run {name} --time-budget 10m\nIts file: fathom studies {name} --toml\n"
     ));
     text
 }
