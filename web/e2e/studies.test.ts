@@ -99,6 +99,7 @@ describe("what the studies show", () => {
     await page.locator("summary", { hasText: "steps on arrays" }).click();
     const rows = await page.locator("tr", { hasText: "raid5 without 1" }).allTextContents();
     expect(rows[0]).toContain("T8 QD32");
+    expect(rows[0]).toContain("1.04x");
     await page.context().close();
   });
 

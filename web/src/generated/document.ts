@@ -166,6 +166,10 @@ member_reads: number,
  */
 member_writes: number, 
 /**
+ * Share of each member in the I/Os of all, percent, in their order; 0 for one that is missing.
+ */
+member_shares_pct: Array<number>, 
+/**
  * The most that the members allow, I/Os of the load per second; `None` where such I/Os were not measured on all of them at
  * once, or a member was missing.
  */

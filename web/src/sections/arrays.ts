@@ -1,6 +1,6 @@
 /** RAID levels against what their members allow. */
 
-import { arrayCells, arrayLoads, arrayShare } from "../arrays";
+import { arrayCells, arrayLoads, arrayShare, type ArrayCell } from "../arrays";
 import { isRandomOp, latency, limitWord } from "../curves";
 import type { Document } from "../document";
 import { bytesDecimal, count3, digits3, time } from "../format";
@@ -9,6 +9,12 @@ import { arrayBars, arrayPx, shareText } from "../pictures/arrays";
 import { picture } from "../stage";
 import { say, text } from "../text";
 import { block, legendOf } from "./block";
+
+/** What the busiest member does, of its even share: 1.00 where all do as much. */
+function busiest(c: ArrayCell): string {
+  const there = c.view.member_shares_pct.filter((share) => share > 0);
+  return there.length === 0 ? "" : `${digits3(Math.max(...there) / (100 / there.length))}x`;
+}
 
 /** A picture for each load that several levels were put under, and all steps as a table. */
 export function arrayBlock(doc: Document): HTMLElement | null {
@@ -21,10 +27,10 @@ export function arrayBlock(doc: Document): HTMLElement | null {
     const s = c.step;
     return [
       c.view.missing > 0 ? t.without(c.name, c.view.missing) : c.name, say(c.view.load), `T${s.threads} QD${s.queue_depth}`,
-      isRandomOp(s.op) ? count3(s.iops) : `${bytesDecimal(s.bytes_per_s)}/s`, shareText(arrayShare(c)), digits3(c.view.member_reads), digits3(c.view.member_writes),
+      isRandomOp(s.op) ? count3(s.iops) : `${bytesDecimal(s.bytes_per_s)}/s`, shareText(arrayShare(c)), digits3(c.view.member_reads), digits3(c.view.member_writes), busiest(c),
       time(s.lat_ns?.mean ?? null), time(latency(s.lat_ns, "p99")), limitWord(s.limit.name),
     ];
   });
-  const table = smallTable([t.array, text.picture.workload, t.load, t.rate, t.shareOfMembers, t.memberReads, t.memberWrites, text.picture.mean, "p99", text.steps.columns.limit], rows, 3);
+  const table = smallTable([t.array, text.picture.workload, t.load, t.rate, t.shareOfMembers, t.memberReads, t.memberWrites, t.busiest, text.picture.mean, "p99", text.steps.columns.limit], rows, 3);
   return block(t.arrays, charts.length > 0 ? el("div.picks", {}, legend) : null, ...charts.map((load) => picture(load.title, null, arrayPx(load), (p, w) => arrayBars(load, p, w)).node), el("p.note", {}, t.arraysNote), el("details", {}, el("summary", {}, t.arrayTable(rows.length)), table));
 }

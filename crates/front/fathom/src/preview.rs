@@ -124,6 +124,15 @@ pub(crate) fn groups(plan: &Plan) -> Vec<(&str, Vec<&str>)> {
             None => groups.push((&step.group, paths.collect())),
         }
     }
+    for (_, known) in &mut groups {
+        // Arrays over what is named already are no more targets.
+        let named = known.clone();
+        let is_new = |path: &&str| {
+            let target = TargetId::new(*path);
+            target.array().is_none() || target.opened().iter().any(|member| !named.contains(&member.as_str()))
+        };
+        known.retain(is_new);
+    }
     groups
 }
 

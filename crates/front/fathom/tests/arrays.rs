@@ -180,6 +180,9 @@ fn the_study_holds_each_level_against_its_members_and_counts_what_its_writes_cos
     for array in [of("raid0", 4096, false, 0), of("raid5", 4096, true, 0), of("raid5", 131_072, true, 0)] {
         assert!(array["ceiling_iops"].as_f64().is_some_and(|iops| iops > 0.0), "{array}");
     }
+    let shares: Vec<f64> =
+        list(&of("raid5", 4096, true, 0)["member_shares_pct"]).iter().filter_map(serde_json::Value::as_f64).collect();
+    assert!(shares.len() == 3 && (shares.iter().sum::<f64>() - 100.0).abs() < 1e-6, "{shares:?}");
     let degraded = of("raid5", 4096, false, 1);
     assert!(degraded["ceiling_iops"].is_null() && cost(&degraded).0 > 1.0, "{degraded}");
     assert!(!arrays.iter().any(|array| array["level"] == "raid6"));

@@ -23,6 +23,8 @@ pub struct ArrayView {
     pub member_reads: f64,
     /// Member writes for one I/O of the load.
     pub member_writes: f64,
+    /// Share of each member in the I/Os of all, percent, in their order; 0 for one that is missing.
+    pub member_shares_pct: Vec<f64>,
     /// The most that the members allow, I/Os of the load per second; `None` where such I/Os were not measured on all of them at
     /// once, or a member was missing.
     pub ceiling_iops: Option<f64>,

@@ -83,6 +83,7 @@ impl<'a> MemberCeiling<'a> {
         let target = array_of(step)?;
         let [array] = &step.arrays[..] else { return None };
         let per_io = |count: u64| count as f64 / ((array.reads + array.writes).max(1) as f64);
+        let all = (array.member_reads() + array.member_writes()).max(1) as f64;
         let ceiling = MemberCeiling::of(step, measured);
         let layout = target.layout();
         Some(ArrayView {
@@ -94,6 +95,7 @@ impl<'a> MemberCeiling<'a> {
             missing: target.missing().count(),
             member_reads: per_io(array.member_reads()),
             member_writes: per_io(array.member_writes()),
+            member_shares_pct: array.members.iter().map(|m| 100.0 * (m.reads + m.writes) as f64 / all).collect(),
             ceiling_iops: ceiling.map(|c| c.iops),
             ceiling_ci95: ceiling.and_then(|c| c.iops().ci95),
             bare_iops: ceiling.and_then(|c| c.bare_iops),

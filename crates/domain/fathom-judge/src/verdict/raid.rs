@@ -124,7 +124,7 @@ fn main_kind(whole: &[&Array<'_>]) -> Option<Kind> {
 fn headline(whole: &[&Array<'_>], main: &Kind) -> Message {
     let cells = || whole.iter().filter_map(|array| Some((array, array.cell(main)?)));
     let shares = cells().filter_map(|(array, cell)| {
-        let share = cell.ceiling?.share().with_ci95(None);
+        let share = whole_pct(&cell.ceiling?);
         Some(msg!("raid-level-share", level = array.name.clone(), share = share))
     });
     let shares: Vec<Message> = shares.collect();
@@ -156,6 +156,11 @@ fn short(step: &StepView) -> Quantity {
     if is_bandwidth(step) { rate(step).with_ci95(None) } else { Quantity::new(step.iops, Unit::PerS) }
 }
 
+/// The share as an answer has room for it; the evidence has it with its interval.
+fn whole_pct(ceiling: &MemberCeiling<'_>) -> Quantity {
+    Quantity::pct(ceiling.share().value.round())
+}
+
 /// The random loads of a level, each with its share of what the members allow; of others the first ones.
 fn array_row(array: &Array<'_>) -> BriefRow {
     let mut cells: Vec<&Cell<'_>> = array.cells.iter().collect();
@@ -164,7 +169,7 @@ fn array_row(array: &Array<'_>) -> BriefRow {
         let (what, rate) = (operations(cell), short(cell.step));
         match &cell.ceiling {
             Some(ceiling) => {
-                msg!("brief-cell-operation-share", what = what, rate = rate, share = ceiling.share().with_ci95(None))
+                msg!("brief-cell-operation-share", what = what, rate = rate, share = whole_pct(ceiling))
             }
             None => msg!("brief-cell-operation", what = what, rate = rate),
         }
