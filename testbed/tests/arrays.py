@@ -2,14 +2,19 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.machines import SIX_SLOW
-from bed.suite import on
+from bed.loads import damage, io
+from bed.machines import SIX_SLOW, TWO_SOCKETS
+from bed.suite import on, restored
 
 # IOPS that QEMU lets each drive have, and how many there are.
 EACH = 150
 MEMBERS = 6
 # Member I/Os for each small write: two copies; old data and parity read, both written; the same with two parities.
 COST = {"raid0": 1, "raid10": 2, "raid5": 4, "raid6": 6}
+
+# mdadm's words for the levels. RAID 0 has nothing to bring in line, and takes no word about it.
+REDUNDANT = "--bitmap none --assume-clean"
+LEVELS_OF_MD = (("raid0", "0"), ("raid10", f"10 --layout n2 {REDUNDANT}"), ("raid5", f"5 {REDUNDANT}"), ("raid6", f"6 {REDUNDANT}"))
 
 
 @on(SIX_SLOW)
@@ -37,3 +42,46 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
     expect.equal(sorted(seen), sorted((level, share) for level in COST for share in (0, 100)), "what was measured")
     headline = document["verdict"][0]["brief"]["headline"]
     assert "members allow" in str(headline), headline
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1", "TB2", "TBSLOW")
+def what_fathom_lays_out_linux_md_reads_back(guest: Guest) -> None:
+    serials = ("TB0", "TB1", "TB2", "TBSLOW")
+    devices = [guest.device(serial) for serial in serials]
+    consent = " ".join(f"--destroy {serial}:data" for serial in serials)
+    guest.ok("modprobe -a md_mod raid0 raid10 raid456", timeout_s=300)
+    # A superblock of version 1.0 lies at the end of a member, so that data begins where Fathom's does.
+    for level, options in LEVELS_OF_MD:
+        load = "--bs 64k --size 8m --set loops=1 --verify crc32c --engine libaio --iodepth 4"
+        array = f"{level}:64k:{','.join(devices)}"
+        written = io(guest, array, f"--rw write {load} {consent}", runtime_s=60)
+        expect.equal(written["errors"], 0, f"errors of {level}")
+        guest.ok(
+            f"mdadm --create /dev/md0 --run --level {options} --chunk 64 --metadata 1.0 "
+            f"--raid-devices {len(devices)} {' '.join(devices)}",
+            timeout_s=300,
+        )
+        read = io(guest, "/dev/md0", f"--rw read {load}", runtime_s=60)
+        expect.equal((read["verify"]["blocks_checked"], damage(read)), (8 * 16, 0), f"blocks of {level} that md reads, and wrong ones")
+        guest.ok(f"mdadm --stop /dev/md0 && mdadm --zero-superblock {' '.join(devices)}")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
+def settings_of_md_are_compared_in_turns_and_put_back(guest: Guest) -> None:
+    devices = [guest.device(serial) for serial in ("TB0", "TB1", "TB2")]
+    guest.ok(
+        "set -e\nmodprobe -a md_mod raid456\n"
+        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices 3 --assume-clean --bitmap none {' '.join(devices)}",
+        timeout_s=300,
+    )
+    home = "/sys/block/md0/md"
+    for name, value in (("stripe_cache_size", "1024"), ("group_thread_cnt", "2"), ("sync_speed_max", "5000")):
+        before = guest.ok(f"cat {home}/{name}")
+        assert value not in before, before
+        loads = "--set rw=randread --set iodepth=4 --set runtime=300ms --set ramp_time=0 --set size=4m"
+        document = guest.fathom_json(f"run tune --target /dev/md0 {loads} --versus {name}={value} --quiet --json")
+        sides = document["comparison"]["sides"]
+        assert any(f"{name}={value}" in str(side) for side in sides), sides
+        changed = {str(step["role"].get("settings")) for step in document["steps"]}
+        assert len(changed) == 2, changed
+        expect.equal(guest.ok(f"cat {home}/{name}"), before, f"{name} afterwards")

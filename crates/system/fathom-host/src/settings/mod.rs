@@ -104,6 +104,46 @@ impl QueueAttribute {
     }
 }
 
+/// An attribute of an array of Linux md: `/sys/block/DEVICE/md/ATTRIBUTE` (Documentation/admin-guide/md.rst).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrayAttribute {
+    /// Stripes that RAID 4, 5 and 6 hold in memory, a page of each member for each.
+    StripeCacheSize,
+    /// Threads of each group that handle stripes beside the one of the array; 0: that one alone.
+    GroupThreadCnt,
+    /// Least speed of a resync or rebuild beside other load, KiB/s; `system`: as the host's own.
+    SyncSpeedMin,
+    /// Most speed of a resync or rebuild, KiB/s; `system`: as the host's own.
+    SyncSpeedMax,
+}
+
+impl ArrayAttribute {
+    /// All, in the order they are listed to people.
+    pub const ALL: [ArrayAttribute; 4] = [
+        ArrayAttribute::StripeCacheSize,
+        ArrayAttribute::GroupThreadCnt,
+        ArrayAttribute::SyncSpeedMin,
+        ArrayAttribute::SyncSpeedMax,
+    ];
+
+    /// Name of its file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ArrayAttribute::StripeCacheSize => "stripe_cache_size",
+            ArrayAttribute::GroupThreadCnt => "group_thread_cnt",
+            ArrayAttribute::SyncSpeedMin => "sync_speed_min",
+            ArrayAttribute::SyncSpeedMax => "sync_speed_max",
+        }
+    }
+
+    /// Whether it may be left to the host's own value.
+    pub(crate) fn is_speed(self) -> bool {
+        matches!(self, ArrayAttribute::SyncSpeedMin | ArrayAttribute::SyncSpeedMax)
+    }
+}
+
 /// One setting: one file of the kernel with one value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -114,6 +154,13 @@ pub enum Setting {
         device: String,
         /// The attribute of the queue.
         attribute: QueueAttribute,
+    },
+    /// Of an array of Linux md.
+    Array {
+        /// Kernel name, e.g. `md0`.
+        device: String,
+        /// The attribute of the array.
+        attribute: ArrayAttribute,
     },
     /// Frequency governor of a CPU.
     Governor {
@@ -149,6 +196,9 @@ impl Setting {
             Setting::Queue { device, attribute } => {
                 msg!("setting-queue", attribute = attribute.as_str(), device = device)
             }
+            Setting::Array { device, attribute } => {
+                msg!("setting-queue", attribute = attribute.as_str(), device = device)
+            }
             Setting::Governor { cpu } => msg!("setting-governor", cpu = cpu.to_string()),
             Setting::EnergyPreference { cpu } => msg!("setting-energy-preference", cpu = cpu.to_string()),
             Setting::IdleDisable { cpu, state } => {
@@ -165,6 +215,7 @@ impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Setting::Queue { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
+            Setting::Array { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
             Setting::Governor { cpu } => write!(f, "cpu{cpu}/governor"),
             Setting::EnergyPreference { cpu } => write!(f, "cpu{cpu}/energy_preference"),
             Setting::IdleDisable { cpu, state } => write!(f, "cpu{cpu}/idle{state}/disable"),

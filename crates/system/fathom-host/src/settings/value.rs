@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
-use super::{QueueAttribute, Setting, SettingError};
+use super::{ArrayAttribute, QueueAttribute, Setting, SettingError};
 use crate::root::{Root, attribute, names_in};
 use crate::writing;
+
+/// The speed of a resync is that of the host.
+const SYSTEM: &str = "system";
 
 impl Setting {
     /// Its file.
@@ -17,6 +20,9 @@ impl Setting {
         match self {
             Setting::Queue { device, attribute } => {
                 root.join("sys/class/block").join(device).join("queue").join(attribute.as_str())
+            }
+            Setting::Array { device, attribute } => {
+                root.join("sys/class/block").join(device).join("md").join(attribute.as_str())
             }
             Setting::Governor { cpu } => root.join(format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor")),
             Setting::EnergyPreference { cpu } => {
@@ -31,7 +37,9 @@ impl Setting {
     /// What distinguishes the device from a later one of the same name: the kernel's count of disks, the user of an interrupt.
     pub(super) fn identity(&self, root: &Root) -> Option<String> {
         match self {
-            Setting::Queue { device, .. } => attribute(&root.join("sys/class/block").join(device).join("diskseq")),
+            Setting::Queue { device, .. } | Setting::Array { device, .. } => {
+                attribute(&root.join("sys/class/block").join(device).join("diskseq"))
+            }
             Setting::IrqAffinity { irq } => {
                 let home = root.join(format!("proc/irq/{irq}"));
                 let users: Vec<String> = names_in(&home).into_iter().filter(|n| home.join(n).is_dir()).collect();
@@ -65,6 +73,12 @@ impl Setting {
         let text = self.text(root)?;
         Ok(match self {
             Setting::Queue { attribute: QueueAttribute::Scheduler, .. } => bracketed(&text).to_owned(),
+            // `200000 (system)`, `5000 (local)`: the first goes on to follow the host's own.
+            Setting::Array { .. } => match text.split_once(' ') {
+                Some((_, "(system)")) => SYSTEM.to_owned(),
+                Some((number, "(local)")) => number.to_owned(),
+                _ => text,
+            },
             _ => text,
         })
     }
@@ -126,6 +140,13 @@ impl Setting {
                 QueueAttribute::ReadAheadKb | QueueAttribute::WbtLatUsec => self.number(value, 0),
                 QueueAttribute::IoPollDelay => self.number(value, -1),
             },
+            Setting::Array { attribute, .. } => match attribute {
+                speed if speed.is_speed() && value == SYSTEM => Ok(value.to_owned()),
+                ArrayAttribute::GroupThreadCnt => self.number(value, 0),
+                // The kernel has 17 stripes at least, for a resync and a write beside it.
+                ArrayAttribute::StripeCacheSize => self.number(value, 17),
+                ArrayAttribute::SyncSpeedMin | ArrayAttribute::SyncSpeedMax => self.number(value, 1),
+            },
             Setting::Governor { .. } => listed("scaling_available_governors"),
             Setting::EnergyPreference { .. } => listed("energy_performance_available_preferences"),
             Setting::IdleDisable { .. } => among(&["0", "1"]),
@@ -175,7 +196,9 @@ impl Setting {
     /// Whether the names in it stay inside their folders: a journal is a file that others may have written.
     pub(super) fn is_sound(&self) -> bool {
         match self {
-            Setting::Queue { device, .. } => !device.is_empty() && !device.contains(['/', '\0']) && device != "..",
+            Setting::Queue { device, .. } | Setting::Array { device, .. } => {
+                !device.is_empty() && !device.contains(['/', '\0']) && device != ".."
+            }
             _ => true,
         }
     }

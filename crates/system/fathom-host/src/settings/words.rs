@@ -3,7 +3,7 @@
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::nearest;
 
-use super::{Change, QueueAttribute, Setting, SettingError};
+use super::{ArrayAttribute, Change, QueueAttribute, Setting, SettingError};
 use crate::cpu::Topology;
 use crate::disk::device_by_name;
 use crate::interrupts::InterruptTable;
@@ -14,7 +14,7 @@ use crate::vectors::interrupt_devices;
 const IDLE_MAX: &str = "idle_max_us";
 
 /// All words of settings, as [`changes_for`] takes them.
-pub const SETTING_WORDS: [&str; 17] = [
+pub const SETTING_WORDS: [&str; 21] = [
     "scheduler",
     "nr_requests",
     "nomerges",
@@ -27,6 +27,10 @@ pub const SETTING_WORDS: [&str; 17] = [
     "write_cache",
     "max_sectors_kb",
     "add_random",
+    "stripe_cache_size",
+    "group_thread_cnt",
+    "sync_speed_min",
+    "sync_speed_max",
     "governor",
     "energy_preference",
     IDLE_MAX,
@@ -36,7 +40,7 @@ pub const SETTING_WORDS: [&str; 17] = [
 
 /// The single changes that `word=value` means for the named block devices (kernel names of devices or partitions).
 ///
-/// Words of the queue apply to each device; `governor`, `energy_preference` and `idle_max_us` (forbid every idle state
+/// Words of the queue, and of an array of Linux md, apply to each device; `governor`, `energy_preference` and `idle_max_us` (forbid every idle state
 /// that takes longer to leave) to all online CPUs; `irq_affinity` to all vectors of the devices. Each value is checked
 /// against what the kernel offers; nothing is changed.
 ///
@@ -66,6 +70,10 @@ fn settings_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Ve
     if let Some(attribute) = QueueAttribute::ALL.into_iter().find(|a| a.as_str() == word) {
         let wholes = whole_devices(root, word, devices)?;
         return Ok(wholes.into_iter().map(|device| Setting::Queue { device, attribute }).collect());
+    }
+    if let Some(attribute) = ArrayAttribute::ALL.into_iter().find(|a| a.as_str() == word) {
+        let wholes = whole_devices(root, word, devices)?;
+        return Ok(wholes.into_iter().map(|device| Setting::Array { device, attribute }).collect());
     }
     match word {
         "smt" => Ok(vec![Setting::Smt]),

@@ -53,3 +53,33 @@ fn interrupts_of_a_drive_are_its_io_vectors_and_their_lists_are_compared_as_sets
     let setting = Setting::IrqAffinity { irq: 30 };
     assert!(setting.same("0-1,3", "3,1,0") && !setting.same("0-1", "0-2"));
 }
+
+#[test]
+fn settings_of_an_array_are_checked_and_a_speed_may_be_left_to_the_host() {
+    let tree = Tree::new();
+    let home = "sys/devices/virtual/block/md0";
+    tree.disk("md0", "9:0", 2048, "virtual")
+        .file(&format!("{home}/md/stripe_cache_size"), "256\n")
+        .file(&format!("{home}/md/group_thread_cnt"), "0\n")
+        .file(&format!("{home}/md/sync_speed_max"), "200000 (system)\n");
+    let ask = |text: &str| {
+        let changes = changes_for(&tree.root(), text, &["md0".to_owned()]).map_err(|e| english(&e.message()))?;
+        Ok::<_, String>(changes.iter().map(|c| format!("{} = {}", c.setting, c.value)).collect::<Vec<_>>())
+    };
+    assert_eq!(ask("stripe_cache_size=8192").expect("known"), ["md0/stripe_cache_size = 8192"]);
+    assert_eq!(ask("group_thread_cnt=4").expect("known"), ["md0/group_thread_cnt = 4"]);
+    assert_eq!(ask("sync_speed_max=system").expect("known"), ["md0/sync_speed_max = system"]);
+    for (text, part) in [
+        ("stripe_cache_size=16", "whole number from 17"),
+        ("stripe_cache_size=system", "whole number"),
+        ("sync_speed_max=fast", "whole number from 1"),
+        ("sync_speed_min=1", "there is no"),
+    ] {
+        let said = ask(text).expect_err("refused");
+        assert!(said.contains(part), "{text}: {said:?} lacks {part:?}");
+    }
+    let speed = Setting::Array { device: "md0".into(), attribute: ArrayAttribute::SyncSpeedMax };
+    assert_eq!(speed.read(&tree.root()).expect("there"), "system");
+    tree.file(&format!("{home}/md/sync_speed_max"), "5000 (local)\n");
+    assert_eq!(speed.read(&tree.root()).expect("there"), "5000");
+}
