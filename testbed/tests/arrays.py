@@ -85,3 +85,25 @@ def settings_of_md_are_compared_in_turns_and_put_back(guest: Guest) -> None:
         changed = {str(step["role"].get("settings")) for step in document["steps"]}
         assert len(changed) == 2, changed
         expect.equal(guest.ok(f"cat {home}/{name}"), before, f"{name} afterwards")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
+def a_resync_beside_the_load_and_a_lost_member_are_said(guest: Guest) -> None:
+    devices = [guest.device(serial) for serial in ("TB0", "TB1", "TB2")]
+    guest.ok(
+        "set -e\nmodprobe -a md_mod raid456\n"
+        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices 3 --assume-clean --bitmap none {' '.join(devices)}\n"
+        # Slow enough to last for the whole test.
+        "echo 200 > /sys/block/md0/md/sync_speed_max\necho 100 > /sys/block/md0/md/sync_speed_min\n",
+        timeout_s=300,
+    )
+
+    def said() -> list[tuple[str, object]]:
+        warnings = io(guest, "/dev/md0", "--iodepth 4", runtime_s=0.5)["warnings"]
+        return [(w["kind"], w.get("action", w.get("lost"))) for w in warnings if w["kind"].startswith("array_")]
+
+    expect.equal(said(), [], "warnings of an array at rest")
+    guest.ok("echo check > /sys/block/md0/md/sync_action; sleep 1")
+    expect.equal(said(), [("array_syncing", "check")], "warnings beside a check")
+    guest.ok(f"echo idle > /sys/block/md0/md/sync_action; mdadm --fail /dev/md0 {devices[1]}")
+    expect.equal(said(), [("array_degraded", 1)], "warnings of an array that lacks a member")

@@ -881,7 +881,11 @@ flushes?: FlushDelta,
 /**
  * Whether the kernel takes the device's cache for a volatile one, and flushes it; `None` where it does not tell.
  */
-write_cache?: WriteCache, };
+write_cache?: WriteCache, 
+/**
+ * Of an array of Linux md: what it does beside the load, before the window or after it; `None` for other devices.
+ */
+md?: MdState, };
 
 /**
  * A run with everything derived from it.
@@ -1980,6 +1984,24 @@ name: string,
  * The machine file.
  */
 text: string, };
+
+/**
+ * The state of an array of Linux md (`md/sync_action`, `md/degraded`).
+ */
+export type MdState = { 
+/**
+ * What goes over its members; `None`: nothing.
+ */
+sync: MdSync | null, 
+/**
+ * Members that it lacks.
+ */
+lost: number, };
+
+/**
+ * What md does with all of an array, by the kernel's words.
+ */
+export type MdSync = "resync" | "recover" | "check" | "repair" | "reshape";
 
 /**
  * Verdict on one figure of a side against that of the reference.
@@ -4009,7 +4031,23 @@ member: TargetId,
 /**
  * Why.
  */
-errno: number, } | { "kind": "reads_of_unwritten_space", 
+errno: number, } | { "kind": "array_syncing", 
+/**
+ * Kernel name of the array.
+ */
+device: string, 
+/**
+ * What it did.
+ */
+action: MdSync, } | { "kind": "array_degraded", 
+/**
+ * Kernel name of the array.
+ */
+device: string, 
+/**
+ * How many.
+ */
+lost: number, } | { "kind": "reads_of_unwritten_space", 
 /**
  * Share of the region that has no blocks, percent.
  */

@@ -147,7 +147,19 @@ pub fn derived_warnings(
     out.extend(overhead_warning(step, record));
     out.extend(host_warning(record));
     out.extend(heat_warnings(record));
+    out.extend(md_warnings(record));
     out
+}
+
+/// What Linux md did beside the load, and which of its arrays were not whole.
+fn md_warnings(record: &StepRecord) -> Vec<Warning> {
+    let disks = record.host.iter().flat_map(|host| host.disks.iter().chain(&host.members));
+    let warnings = disks.filter_map(|disk| Some((disk.device.clone(), disk.md?))).flat_map(|(device, state)| {
+        let syncing = state.sync.map(|action| Warning::ArraySyncing { device: device.clone(), action });
+        let degraded = (state.lost > 0).then_some(Warning::ArrayDegraded { device, lost: state.lost });
+        syncing.into_iter().chain(degraded)
+    });
+    warnings.collect()
 }
 
 /// A target of several that gives less than this share of the median of the others is slow, in percent.
@@ -198,10 +210,33 @@ fn host_warning(record: &StepRecord) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_record::{DiskDelta, HostDelta};
+    use fathom_record::{DiskDelta, HostDelta, MdState, MdSync};
 
     use super::*;
     use crate::samples;
+
+    #[test]
+    fn an_array_that_is_rebuilt_beside_the_load_or_lacks_members_is_said() {
+        let (step, mut record) = counted(10_000 * 4096, true);
+        let warned = |record: &StepRecord| derived_warnings(&step, record, None, None);
+        let of_md = |w: &Warning| matches!(w, Warning::ArraySyncing { .. } | Warning::ArrayDegraded { .. });
+        assert!(!warned(&record).iter().any(of_md));
+        let array = DiskDelta {
+            device: "md0".to_owned(),
+            md: Some(MdState { sync: Some(MdSync::Recover), lost: 1 }),
+            ..DiskDelta::default()
+        };
+        record.host.as_mut().expect("a host").members.push(array);
+        let found: Vec<Warning> = warned(&record).into_iter().filter(of_md).collect();
+        let device = || "md0".to_owned();
+        assert_eq!(
+            found,
+            [
+                Warning::ArraySyncing { device: device(), action: MdSync::Recover },
+                Warning::ArrayDegraded { device: device(), lost: 1 }
+            ]
+        );
+    }
 
     /// A step of 10,000 reads of 4 KiB, of which the device counted so many bytes.
     fn counted(read_bytes: u64, direct: bool) -> (Step, StepRecord) {

@@ -53,6 +53,10 @@ pub(crate) fn warning_text(warning: &Warning) -> Message {
             member = member.as_str().to_owned(),
             error = std::io::Error::from_raw_os_error(*errno)
         ),
+        Warning::ArraySyncing { device, action } => {
+            msg!("warning-array-syncing", array = device, action = action.as_str())
+        }
+        Warning::ArrayDegraded { device, lost } => msg!("warning-array-degraded", array = device, count = *lost),
         Warning::Migrated { thread } => msg!("warning-migrated", thread = *thread),
         Warning::ClockDrift { ppm } => msg!("warning-clock-drift", drift = Quantity::new(*ppm, Unit::Ppm)),
         Warning::VerifyFailed { blocks } => msg!("warning-verify-failed", blocks = *blocks),
@@ -90,7 +94,7 @@ fn cause_of(errno: i32) -> Message {
 mod tests {
     use super::*;
     use fathom_language::{Language, english};
-    use fathom_record::ThrottleSign;
+    use fathom_record::{MdSync, ThrottleSign};
 
     #[test]
     fn a_failure_without_an_errno_is_not_called_a_success() {
@@ -127,6 +131,8 @@ mod tests {
             throttled(ThrottleSign::CriticalWarning, Some(70.0)),
             throttled(ThrottleSign::WarningTemperature, None),
             Warning::MemberLost { array: "raid5:64k:/a,/b,/c".into(), member: "/b".into(), errno: 5 },
+            Warning::ArraySyncing { device: "md0".into(), action: MdSync::Recover },
+            Warning::ArrayDegraded { device: "md0".into(), lost: 1 },
             Warning::Migrated { thread: 3 },
             Warning::ClockDrift { ppm: 120.0 },
             Warning::VerifyFailed { blocks: 1 },

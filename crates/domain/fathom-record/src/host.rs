@@ -142,6 +142,54 @@ pub struct DiskDelta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub write_cache: Option<WriteCache>,
+    /// Of an array of Linux md: what it does beside the load, before the window or after it; `None` for other devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub md: Option<MdState>,
+}
+
+/// The state of an array of Linux md (`md/sync_action`, `md/degraded`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct MdState {
+    /// What goes over its members; `None`: nothing.
+    pub sync: Option<MdSync>,
+    /// Members that it lacks.
+    pub lost: u32,
+}
+
+/// What md does with all of an array, by the kernel's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum MdSync {
+    /// Parities or copies are made right.
+    Resync,
+    /// A new member is filled.
+    Recover,
+    /// Parities or copies are compared.
+    Check,
+    /// They are compared and mended.
+    Repair,
+    /// Level, chunk or members change.
+    Reshape,
+}
+
+impl MdSync {
+    /// All of them.
+    pub const ALL: [MdSync; 5] = [MdSync::Resync, MdSync::Recover, MdSync::Check, MdSync::Repair, MdSync::Reshape];
+
+    /// The kernel's word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MdSync::Resync => "resync",
+            MdSync::Recover => "recover",
+            MdSync::Check => "check",
+            MdSync::Repair => "repair",
+            MdSync::Reshape => "reshape",
+        }
+    }
 }
 
 /// Flushes of a device over the window (/proc/diskstats, fields 16 and 17 after the name).

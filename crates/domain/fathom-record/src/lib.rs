@@ -21,8 +21,8 @@ pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;
 pub use health::{DriveSample, DriveSeries, HealthSource, ThrottleSign};
 pub use host::{
-    CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, ThreadCpu, VectorDelta,
-    WriteCache,
+    CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, MdState, MdSync, ThreadCpu,
+    VectorDelta, WriteCache,
 };
 pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};

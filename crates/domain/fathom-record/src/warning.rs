@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::feature_name::FeatureName;
 use crate::health::ThrottleSign;
+use crate::host::MdSync;
 
 /// Something a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,20 @@ pub enum Warning {
         member: TargetId,
         /// Why.
         errno: i32,
+    },
+    /// Linux md went over all of an array beside the load.
+    ArraySyncing {
+        /// Kernel name of the array.
+        device: String,
+        /// What it did.
+        action: MdSync,
+    },
+    /// An array of Linux md lacked members.
+    ArrayDegraded {
+        /// Kernel name of the array.
+        device: String,
+        /// How many.
+        lost: u32,
     },
     /// Reads of space that was never written.
     ReadsOfUnwrittenSpace {

@@ -310,6 +310,7 @@ fn disks(ended: &Ended) -> Vec<DiskDelta> {
                 weighted_ns: u64::try_from((now.area_ps - then.area_ps) / u128::from(NS)).unwrap_or(u64::MAX),
                 flushes: None,
                 write_cache: None,
+                md: None,
             }
         })
         .collect()

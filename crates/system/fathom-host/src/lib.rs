@@ -16,6 +16,7 @@ mod health;
 mod identity;
 mod interrupts;
 mod kernel_threads;
+mod md;
 mod memory;
 mod mount;
 mod node;

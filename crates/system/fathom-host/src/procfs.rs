@@ -149,6 +149,7 @@ impl DiskCounters {
             weighted_ns: time_ns(10),
             flushes: (self.known == 17).then(|| FlushDelta { ios: count(15), time_ns: time_ns(16) }),
             write_cache: None,
+            md: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! sampler itself costs between its two readings is measured with the threads' CPU clocks and handed over as
 //! `sampler_ns`; what it costs before the first and after the last is in no counter.
 
+use crate::md::MdWatch;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -65,6 +66,7 @@ pub struct HostSampler {
     members: Vec<String>,
     /// Those of `disks`.
     write_caches: Vec<Option<WriteCache>>,
+    md: MdWatch,
     stat_file: OpenText,
     diskstats_file: Option<OpenText>,
     /// Open when the disks have interrupts of their own.
@@ -138,11 +140,13 @@ impl HostSampler {
         let interrupt_devices = interrupt_devices(root, &disks);
         let health = HealthWatch::new(root, &disks, looks);
         let below = devices_below(root, &disks).into_iter().map(|d| d.name);
-        let members = below.filter(|name| !disks.contains(name)).collect();
+        let members: Vec<String> = below.filter(|name| !disks.contains(name)).collect();
+        let md = MdWatch::new(root, disks.iter().chain(&members));
         let write_caches = disks.iter().map(|disk| write_cache(root, disk)).collect();
         let mut sampler = HostSampler {
             disks,
             write_caches,
+            md,
             members,
             stat_file: OpenText::open(root.join("proc/stat"))?,
             diskstats_file,
@@ -209,6 +213,7 @@ impl HostSampler {
         self.tasks.restart();
         self.kernel_threads.restart();
         self.health.begin();
+        self.md.begin();
     }
 
     /// [`begin`](Self::begin) after [`prepare`](Self::prepare): takes the first reading alone.
@@ -281,8 +286,13 @@ impl HostSampler {
         self.tasks.sample();
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
         let (drives, health_ns) = self.health.finish();
+        let md_state = self.md.finish();
         let deltas = |now: &[DiskCounters], first: &[DiskCounters], names: &[String]| {
-            now.iter().zip(first).zip(names).map(|((now, first), name)| now.since(first, name)).collect()
+            let since = |((now, first), name): ((&DiskCounters, &DiskCounters), &String)| DiskDelta {
+                md: md_state(name),
+                ..now.since(first, name)
+            };
+            now.iter().zip(first).zip(names).map(since).collect()
         };
         let mut disks: Vec<DiskDelta> = deltas(&disks_now, &self.disks_first, &self.disks);
         disks.iter_mut().zip(&self.write_caches).for_each(|(disk, cache)| disk.write_cache = *cache);
