@@ -4,7 +4,6 @@
 //! sampler itself costs between its two readings is measured with the threads' CPU clocks and handed over as
 //! `sampler_ns`; what it costs before the first and after the last is in no counter.
 
-use crate::md::MdWatch;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -19,6 +18,7 @@ use crate::disk::devices_below;
 use crate::health::{HealthLooks, HealthWatch};
 use crate::interrupts::InterruptTable;
 use crate::kernel_threads::KernelThreadWatch;
+use crate::md::MdWatch;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
