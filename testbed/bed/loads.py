@@ -28,6 +28,16 @@ def until_row(log: str, text: str) -> str:
     return f"for i in $(seq 1200); do grep -q '{text}' {log} && break; sleep 0.1; done"
 
 
+def raid5_of(guest: Guest, devices: list[str]) -> None:
+    """Makes /dev/md0, a RAID 5 of Linux md in chunks of 64 KiB, of drives that are taken to be in line already."""
+    guest.ok(
+        "set -e\nmodprobe -a md_mod raid456\n"
+        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices {len(devices)} --assume-clean --bitmap none "
+        f"{' '.join(devices)}",
+        timeout_s=300,
+    )
+
+
 def queue_interrupts(guest: Guest, device: str) -> int:
     """Interrupts since boot of the I/O queues of the drive behind `/dev/nvmeXn1` or `/dev/ngXn1`; the admin queue apart."""
     controller = device.removeprefix("/dev/").replace("ng", "nvme").removesuffix("n1")

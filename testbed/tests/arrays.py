@@ -2,7 +2,7 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import damage, io
+from bed.loads import damage, io, raid5_of
 from bed.machines import SIX_SLOW, TWO_SOCKETS
 from bed.suite import on, restored
 
@@ -41,7 +41,7 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
         seen[array["level"], step["read_pct"]] = step["iops"]
     expect.equal(sorted(seen), sorted((level, share) for level in COST for share in (0, 100)), "what was measured")
     headline = document["verdict"][0]["brief"]["headline"]
-    assert "members allow" in str(headline), headline
+    assert "members allow: raid10 " in str(headline), headline
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2", "TBSLOW")
@@ -69,11 +69,7 @@ def what_fathom_lays_out_linux_md_reads_back(guest: Guest) -> None:
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
 def settings_of_md_are_compared_in_turns_and_put_back(guest: Guest) -> None:
     devices = [guest.device(serial) for serial in ("TB0", "TB1", "TB2")]
-    guest.ok(
-        "set -e\nmodprobe -a md_mod raid456\n"
-        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices 3 --assume-clean --bitmap none {' '.join(devices)}",
-        timeout_s=300,
-    )
+    raid5_of(guest, devices)
     home = "/sys/block/md0/md"
     for name, value in (("stripe_cache_size", "1024"), ("group_thread_cnt", "2"), ("sync_speed_max", "5000")):
         before = guest.ok(f"cat {home}/{name}")
@@ -90,13 +86,9 @@ def settings_of_md_are_compared_in_turns_and_put_back(guest: Guest) -> None:
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
 def a_resync_beside_the_load_and_a_lost_member_are_said(guest: Guest) -> None:
     devices = [guest.device(serial) for serial in ("TB0", "TB1", "TB2")]
-    guest.ok(
-        "set -e\nmodprobe -a md_mod raid456\n"
-        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices 3 --assume-clean --bitmap none {' '.join(devices)}\n"
-        # Slow enough to last for the whole test.
-        "echo 200 > /sys/block/md0/md/sync_speed_max\necho 100 > /sys/block/md0/md/sync_speed_min\n",
-        timeout_s=300,
-    )
+    raid5_of(guest, devices)
+    # Slow enough to last for the whole test.
+    guest.ok("set -e; cd /sys/block/md0/md; echo 200 > sync_speed_max; echo 100 > sync_speed_min")
 
     def said() -> list[tuple[str, object]]:
         warnings = io(guest, "/dev/md0", "--iodepth 4", runtime_s=0.5)["warnings"]

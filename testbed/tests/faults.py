@@ -5,7 +5,7 @@ import time
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import io, refused_io, until_row
+from bed.loads import io, raid5_of, refused_io, until_row
 from bed.machines import TWO_SOCKETS
 from bed.suite import on, restored
 
@@ -154,11 +154,7 @@ def a_volume_group_and_a_signature_left_behind_are_never_written(guest: Guest) -
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
 def an_array_is_seen_with_its_members_and_measured_but_not_polled(guest: Guest) -> None:
     devices = [guest.device(serial) for serial in ("TB0", "TB1", "TB2")]
-    guest.ok(
-        "set -e\nmodprobe -a md_mod raid456\n"
-        f"mdadm --create /dev/md0 --run --level 5 --chunk 64 --raid-devices 3 --assume-clean {' '.join(devices)}",
-        timeout_s=300,
-    )
+    raid5_of(guest, devices)
     inventory = guest.fathom_json("inspect --json")["inventory"]
     array = next(a for a in inventory["arrays"] if a["name"] == "md0")
     expect.equal((array["level"], array["chunk_bytes"], array["degraded"]), ("raid5", 65536, 0), "array")

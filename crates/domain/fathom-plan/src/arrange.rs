@@ -4,6 +4,7 @@ use fathom_message::{Message, Quantity, Say, msg};
 use fathom_raid::{Layout, Level};
 use fathom_units::format_block;
 
+use crate::array::ArrayNameError;
 use crate::knobs::{BLOCK_BYTES_MAX, KnobError};
 use crate::step::{BlockSize, Step, TargetId};
 
@@ -65,6 +66,22 @@ impl Arrangement {
         }
     }
 
+    /// The array over `targets`; `None`: they stay as they are.
+    ///
+    /// # Errors
+    /// Why they make none.
+    pub(crate) fn array(&self, targets: &[TargetId]) -> Option<Result<TargetId, ArrayNameError>> {
+        let (level, members) = (self.level?, self.first(targets));
+        let there = members.len().saturating_sub(self.missing as usize);
+        let names = (0..).zip(members).map(|(at, member)| if at < there { member.as_str() } else { TargetId::MISSING });
+        let names = names.collect::<Vec<_>>().join(",");
+        let array = TargetId::new(format!("{level}:{}:{names}", format_block(self.chunk())));
+        match array.array() {
+            Some(Err(wrong)) => Some(Err(wrong)),
+            _ => Some(Ok(array)),
+        }
+    }
+
     /// Puts the step on the first of `targets` that it asks for, or on the array over them.
     ///
     /// # Errors
@@ -74,18 +91,20 @@ impl Arrangement {
             step.workload.block_sizes = vec![BlockSize { bytes, share_pct: 100 }];
         }
         let members = self.first(targets);
-        let Some(level) = self.level else {
+        let Some(array) = self.array(targets) else {
+            if self.missing > 0 {
+                return Err(error(
+                    "missing",
+                    msg!("knob-missing-without-array"),
+                    msg!("knob-missing-without-array-help"),
+                ));
+            }
             step.targets = members.to_vec();
             return Ok(());
         };
-        let there = members.len().saturating_sub(self.missing as usize);
-        let names = (0..).zip(members).map(|(at, member)| if at < there { member.as_str() } else { TargetId::MISSING });
-        let names = names.collect::<Vec<_>>().join(",");
-        let array = TargetId::new(format!("{level}:{}:{names}", format_block(self.chunk())));
-        if let Some(Err(wrong)) = array.array() {
-            let help = wrong.help().unwrap_or_else(|| msg!("array-form-help"));
-            return Err(error("array", wrong.message(), help));
-        }
+        let array = array.map_err(|wrong| {
+            error("array", wrong.message(), wrong.help().unwrap_or_else(|| msg!("array-form-help")))
+        })?;
         // Fewer members than asked for are kept as an order that the run refuses by name.
         step.role.devices = self.devices.filter(|wanted| *wanted as usize > members.len());
         step.targets = vec![array];
@@ -129,6 +148,14 @@ mod tests {
     }
 
     #[test]
+    fn the_last_word_on_sizes_holds() {
+        let split = step(&[("array", "raid5"), ("bs", "stripe"), ("bssplit", "4k/50:8k/50")], 4).expect("a split");
+        assert_eq!(split.workload.block_bytes_max(), 8 << 10);
+        let range = step(&[("array", "raid5"), ("bs", "chunk"), ("bsrange", "4k-16k")], 4).expect("a range");
+        assert_eq!(range.workload.block_bytes_max(), 16 << 10);
+    }
+
+    #[test]
     fn what_is_no_array_is_said_with_the_knob_to_change() {
         for (words, members, key) in [
             (&[("array", "raid5")][..], 2, "array"),
@@ -136,6 +163,7 @@ mod tests {
             (&[("array", "raid0"), ("missing", "1")], 4, "array"),
             (&[("chunk", "48k")], 4, "chunk"),
             (&[("bs", "stripe")], 4, "bs"),
+            (&[("missing", "1")], 4, "missing"),
             (&[("array", "raid0"), ("chunk", "32m"), ("bs", "stripe")], 4, "chunk"),
         ] {
             let error = step(words, members).expect_err("is wrong");

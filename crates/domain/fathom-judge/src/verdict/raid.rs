@@ -8,7 +8,7 @@ use fathom_model::LimitName;
 use fathom_raid::Level;
 
 use super::arrays::{MemberCeiling, array_of};
-use super::brief::{brief, limited, report, row};
+use super::brief::{brief, limit_cell, limited, report, row};
 use super::kind::{Kind, is_sequential};
 use super::parts::{figure, is_bandwidth, mean, measured, nothing_measured, rate, sentences, times_as_much, verdict};
 use super::quick;
@@ -61,10 +61,23 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let arrays = by_array(&measured);
     let whole: Vec<&Array<'_>> = arrays.iter().filter(|array| array.is_whole()).collect();
     let Some(main) = main_kind(&whole) else { return quick::verdicts(question, steps, run) };
-    let headline = headline(&whole, &main);
-    let losses: Vec<Message> = whole.iter().filter_map(|array| loss(array, &main)).collect();
-    let answer = sentences(std::iter::once(headline.clone()).chain(losses.iter().cloned()));
-    let head = sentences(std::iter::once(headline).chain(losses.into_iter().take(1)));
+    let told = told(&whole, &main);
+    let headline = headline(&told, &main);
+    let lossy: Vec<(&Array<'_>, &Cell<'_>)> =
+        whole.iter().filter_map(|array| Some((*array, lossy(array, &main)?))).collect();
+    let losses = lossy.iter().map(|(array, cell)| loss(array, cell));
+    let exceeded = whole.iter().filter_map(|array| exceeded(array, &main));
+    let answer =
+        sentences(std::iter::once(msg!("brief-raid-end", said = headline.clone())).chain(losses).chain(exceeded));
+    // The worst of them, and none beside long names: the sentence of a first look is short.
+    let worst = lossy.iter().filter(|_| told.len() == whole.len());
+    let worst = worst.min_by(|(_, a), (_, b)| reached_pct(a).total_cmp(&reached_pct(b)));
+    let head = match worst {
+        Some((array, cell)) => {
+            msg!("brief-raid-loss", said = headline, level = array.name.clone(), limit = limit_cell(cell.step))
+        }
+        None => msg!("brief-raid-end", said = headline),
+    };
     let brief = brief(head, whole.iter().map(|array| array_row(array)), Some(report(run)));
     let mut evidence = members(&measured);
     evidence.extend(whole.iter().flat_map(|array| &array.cells).filter_map(|c| Some(c.ceiling?.sentence())));
@@ -121,8 +134,19 @@ fn main_kind(whole: &[&Array<'_>]) -> Option<Kind> {
     Some(cells.min_by_key(|cell| rank(cell.step))?.kind.clone())
 }
 
-fn headline(whole: &[&Array<'_>], main: &Kind) -> Message {
-    let cells = || whole.iter().filter_map(|array| Some((array, array.cell(main)?)));
+/// The arrays of the headline: all where each level is there once, else the best of each level, as far as they fit.
+fn told<'a, 's>(whole: &[&'a Array<'s>], main: &Kind) -> Vec<&'a Array<'s>> {
+    const FIT: usize = 3;
+    let iops = |array: &Array<'_>| array.cell(main).map_or(0.0, |cell| cell.step.iops);
+    let is_best = |array: &&&'a Array<'s>| {
+        whole.iter().filter(|other| other.level == array.level).all(|other| iops(other) <= iops(array))
+    };
+    let best: Vec<&Array<'_>> = whole.iter().filter(is_best).copied().collect();
+    if best.len() == whole.len() { best } else { best.into_iter().take(FIT).collect() }
+}
+
+fn headline(told: &[&Array<'_>], main: &Kind) -> Message {
+    let cells = || told.iter().filter_map(|array| Some((array, array.cell(main)?)));
     let shares = cells().filter_map(|(array, cell)| {
         let share = whole_pct(&cell.ceiling?);
         Some(msg!("raid-level-share", level = array.name.clone(), share = share))
@@ -136,19 +160,32 @@ fn headline(whole: &[&Array<'_>], main: &Kind) -> Message {
     msg!("brief-raid-alone", kind = main.message(), levels = Arg::list(rates, Join::Comma))
 }
 
-/// Where the rest is lost on a level that does not reach what its members allow.
-fn loss(array: &Array<'_>, main: &Kind) -> Option<Message> {
+/// What a cell gives of what its members allow, percent; all of it where that is not known.
+fn reached_pct(cell: &Cell<'_>) -> f64 {
+    cell.ceiling.map_or(100.0, |ceiling| ceiling.share().value)
+}
+
+/// The cell of a level that does not reach what its members allow.
+fn lossy<'a, 's>(array: &'a Array<'s>, main: &Kind) -> Option<&'a Cell<'s>> {
     let cell = array.cell(main)?;
     let share = cell.ceiling?.share();
     let most = share.ci95.map_or(share.value, |[_, high]| high);
-    if share.value >= REACHED_PCT || most >= 100.0 {
-        return None;
-    }
-    Some(match cell.step.limit.name {
+    (share.value < REACHED_PCT && most < 100.0).then_some(cell)
+}
+
+/// Where the rest is lost.
+fn loss(array: &Array<'_>, cell: &Cell<'_>) -> Message {
+    match cell.step.limit.name {
         LimitName::Unknown => msg!("raid-loss-unknown", level = array.name.clone()),
         LimitName::Device => msg!("raid-loss-members", level = array.name.clone()),
         _ => msg!("raid-loss", level = array.name.clone(), limited = limited(cell.step)),
-    })
+    }
+}
+
+/// That a level gave more than its members alone, by more than its interval.
+fn exceeded(array: &Array<'_>, main: &Kind) -> Option<Message> {
+    let ceiling = array.cell(main)?.ceiling?;
+    (ceiling.share().ci95.is_some() && ceiling.is_exceeded()).then(|| msg!("raid-exceeded", level = array.name.clone()))
 }
 
 /// A rate that fits a cell.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use fathom_message::{Message, msg};
-use fathom_raid::Level;
+use fathom_message::{Message, Say, msg};
 
 use super::text::Source;
 use super::{Group, STEPS_MAX, Setting};
+use crate::array::ArrayNameError;
 use crate::condition::Planned;
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, knob, push_note};
@@ -94,12 +94,24 @@ impl Ladder {
         }
     }
 
-    /// Lets `--set` replace axes: a single value removes the axis, a list takes its place or becomes the innermost.
-    pub(super) fn override_axes(&mut self, scalars: &[Setting], lists: &[Axis]) {
+    /// Whether one of its loops is over that knob.
+    pub(super) fn names(&self, key: &str) -> bool {
+        let name = |key: &str| knob(key).map(|k| k.name);
+        self.axes.iter().any(|axis| name(&axis.key) == name(key))
+    }
+
+    /// Lets `--set` replace axes: a single value removes the axis, a list takes its place or becomes the innermost. Those of
+    /// `kept` take the place of an axis alone.
+    pub(super) fn override_axes(&mut self, scalars: &[Setting], lists: &[Axis], kept: &[Axis]) {
         let name = |key: &str| knob(key).map(|k| k.name);
         for scalar in scalars {
             if let Some(i) = self.axes.iter().position(|a| name(&a.key) == name(&scalar.key)) {
                 self.remove(i);
+            }
+        }
+        for own in kept {
+            if let Some(i) = self.axes.iter().position(|a| name(&a.key) == name(&own.key)) {
+                self.axes[i] = own.clone();
             }
         }
         for list in lists {
@@ -156,8 +168,8 @@ pub(super) struct Unfolded {
     next_loop: u32,
     /// Next number of a set of streams.
     next_set: u32,
-    /// Whether an array was left out for want of members.
-    pub(super) has_left_out: bool,
+    /// Why the first array that was left out was.
+    pub(super) left_out: Option<ArrayNameError>,
 }
 
 /// One cell of a ladder.
@@ -206,12 +218,12 @@ impl Job<'_> {
         let known: Vec<Step> =
             unfolded.planned.iter().map(|p| p.step.clone()).filter(|s| s.role.rate_pair.is_some()).collect();
         for cell in 0..cells {
-            let left_out = self.too_few_members(ladder, cell);
-            if let Some(why) = left_out.clone() {
-                push_note(notes, why);
-                unfolded.has_left_out = true;
-            }
+            let left_out = self.left_out(ladder, cell)?;
             let is_run = !is_idle(ladder, cell) && left_out.is_none();
+            if let Some(why) = left_out {
+                push_note(notes, msg!("study-left-out", why = why.message()));
+                unfolded.left_out.get_or_insert(why);
+            }
             let made = is_run.then(|| self.build(ladder, cell, false, notes)).transpose()?;
             if let Some(made) = made.filter(|made| !known.iter().any(|step| is_same(step, &made.planned.step))) {
                 if blocks.iter().flatten().chain(&block).any(|c| is_same(&c.planned.step, &made.planned.step)) {
@@ -322,15 +334,13 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Why a cell of a ladder over several levels is left out; a level that the user named alone is refused instead.
-    fn too_few_members(&self, ladder: &Ladder, cell: usize) -> Option<Message> {
-        let mut axes = ladder.axes.iter().zip(chosen(ladder.axes.iter(), cell));
-        let (axis, at) =
-            axes.find(|(axis, _)| axis.values.len() > 1 && knob(&axis.key).is_some_and(|k| k.name == "array"))?;
-        let level = Level::from_word(axis.values[at].text.trim())?;
-        let count = self.groups.iter().map(|(_, targets)| targets.len()).min()?;
-        (count < level.members_min() as usize)
-            .then(|| msg!("study-level-left-out", level = level.as_str(), min = level.members_min(), count = count))
+    /// Why the array of a cell is left out: a group has too few members for it, or too many of them are missing.
+    fn left_out(&self, ladder: &Ladder, cell: usize) -> Result<Option<ArrayNameError>, SourceError> {
+        use ArrayNameError::{TooFewMembers, TooManyMissing};
+        let arrangement = self.knobs(ladder, &chosen(ladder.axes.iter(), cell))?.arrangement();
+        let wrong = |(_, targets): &Group| arrangement.array(targets)?.err();
+        let lacks = |wrong: &ArrayNameError| matches!(wrong, TooFewMembers { .. } | TooManyMissing { .. });
+        Ok(self.groups.iter().filter_map(wrong).find(lacks))
     }
 
     fn check_count(&self, ladder: &Ladder, unfolded: &Unfolded) -> Result<(), SourceError> {
@@ -392,17 +402,8 @@ impl Job<'_> {
         notes: &mut Vec<Message>,
     ) -> Result<Cell, SourceError> {
         let chosen = chosen(ladder.axes.iter(), cell);
-        let mut knobs = Knobs::new();
+        let mut knobs = self.knobs(ladder, &chosen)?;
         let blame = |e: &KnobError| self.blame(ladder, &chosen, e);
-        for setting in self.defaults {
-            knobs.set(&setting.key, &setting.value).map_err(|e| blame(&e))?;
-        }
-        for (axis, i) in ladder.axes.iter().zip(&chosen) {
-            knobs.set(&axis.key, &axis.values[*i].text).map_err(|e| blame(&e))?;
-        }
-        for setting in self.overrides {
-            knobs.set(&setting.key, &setting.value).map_err(|e| blame(&e))?;
-        }
         let versus = ladder.versus.as_ref().filter(|_| with_versus);
         if let Some(versus) = versus.filter(|v| knob(&v.key).is_some()) {
             knobs.set(&versus.key, &versus.value).map_err(|e| blame(&e))?;
@@ -416,6 +417,22 @@ impl Job<'_> {
         let arm = arm(ladder, &chosen, with_versus);
         let tracked = ladder.track.as_ref().is_some_and(|t| is_tracked(t, ladder, &chosen));
         Ok(Cell { planned: Planned::new(step, &knobs, targets.clone()), number: cell, arm, tracked })
+    }
+
+    /// What the file and `--set` say of a cell.
+    fn knobs(&self, ladder: &Ladder, chosen: &[usize]) -> Result<Knobs, SourceError> {
+        let mut knobs = Knobs::new();
+        let blame = |e: KnobError| self.blame(ladder, chosen, &e);
+        for setting in self.defaults {
+            knobs.set(&setting.key, &setting.value).map_err(blame)?;
+        }
+        for (axis, i) in ladder.axes.iter().zip(chosen) {
+            knobs.set(&axis.key, &axis.values[*i].text).map_err(blame)?;
+        }
+        for setting in self.overrides {
+            knobs.set(&setting.key, &setting.value).map_err(blame)?;
+        }
+        Ok(knobs)
     }
 
     /// The place of the knob at fault: as set last, or the ladder when nobody set it.

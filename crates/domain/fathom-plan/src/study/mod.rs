@@ -23,11 +23,12 @@ mod text;
 
 use std::ops::Range;
 
-use fathom_message::{Arg, Join, Message, msg};
+use fathom_message::{Arg, Join, Message, Say, msg};
 use fathom_units::{advice, did_you_mean};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::array::ArrayNameError;
 use crate::condition::{ROUNDS_MAX, ROUNDS_MIN, with_conditioning};
 use crate::error::{FaultKind, SourceError};
 use crate::knobs::{self, KnobError, Knobs};
@@ -79,6 +80,14 @@ struct Setting {
     spans: Option<(Range<usize>, Range<usize>)>,
 }
 
+impl Setting {
+    /// A loop over its one value.
+    fn into_axis(self) -> Axis {
+        let values = vec![LadderValue { text: self.value, span: 0..0 }];
+        Axis { key: self.key, key_span: None, values }
+    }
+}
+
 /// Reads a study file.
 ///
 /// # Errors
@@ -118,9 +127,15 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
     let (scalars, lists) = read_overrides(overrides, &mut notes)?;
     let versus = overrides.versus.as_ref().map(|v| read_versus(v, overrides)).transpose()?;
     let mut unfolded = cells::Unfolded::default();
-    let mut ladders = only(read_ladders(&source, root)?, overrides)?;
+    let ladders = read_ladders(&source, root)?;
+    // Where some ladders are of arrays, the others are of their members, whatever level is asked for.
+    let is_kept = |key: &str| ["array", "missing"].contains(&key) && ladders.iter().any(|ladder| ladder.names(key));
+    let (kept, scalars): (Vec<Setting>, Vec<Setting>) = scalars.into_iter().partition(|s| is_kept(&s.key));
+    let (kept_lists, lists): (Vec<Axis>, Vec<Axis>) = lists.into_iter().partition(|axis| is_kept(&axis.key));
+    let kept: Vec<Axis> = kept.into_iter().map(Setting::into_axis).chain(kept_lists).collect();
+    let mut ladders = only(ladders, overrides)?;
     for ladder in &mut ladders {
-        ladder.override_axes(&scalars, &lists);
+        ladder.override_axes(&scalars, &lists, &kept);
     }
     if let Some(outermost) = outermost {
         ladders = outermost.arrange(&source, ladders)?;
@@ -141,9 +156,12 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
             cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups, replaces_targets };
         job.unfold(&ladder, &mut unfolded, &mut notes)?;
     }
-    if unfolded.has_left_out && unfolded.planned.iter().all(|p| p.arrangement.level.is_none()) {
-        let (message, help) = (msg!("study-needs-members"), msg!("study-needs-members-help"));
-        return Err(SourceError::without_place("", message, Some(help)));
+    if let Some(why) = unfolded.left_out.filter(|_| unfolded.planned.iter().all(|p| p.arrangement.level.is_none())) {
+        let help = match why {
+            ArrayNameError::TooFewMembers { .. } => Some(msg!("study-needs-members-help")),
+            _ => why.help(),
+        };
+        return Err(SourceError::without_place("", why.message(), help));
     }
     let mut planned = with_bases(&unfolded.planned, &mut notes);
     if planned.iter().any(|p| p.conditions.method == Precondition::Quick) {

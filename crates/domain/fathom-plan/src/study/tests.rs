@@ -662,3 +662,58 @@ fn streams_that_cannot_be_are_refused_with_their_line() {
         assert!(text.contains(said) && text.contains("s.toml:"), "{text}");
     }
 }
+
+fn raid(members: usize, set: &[(&str, &str)]) -> Result<Plan, SourceError> {
+    let targets = ["a", "b", "c", "d"].into_iter().take(members).map(str::to_owned).collect();
+    let set = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let overrides = Overrides { targets, set, ..Overrides::default() };
+    parse_study(study_by_name("raid").expect("shipped"), "raid.toml", &overrides)
+}
+
+/// What arrays the steps of a part are on, each once; members are as many as they are.
+fn on(plan: &Plan, part: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for step in plan.steps.iter().filter(|s| s.role.test.as_deref() == Some(part)) {
+        let words = step.targets[0].array_words().unwrap_or_else(|| format!("{} members", step.targets.len()));
+        if !out.contains(&words) {
+            out.push(words);
+        }
+    }
+    out
+}
+
+#[test]
+fn levels_losses_and_chunks_are_asked_of_the_arrays_and_the_members_stay_members() {
+    let plan = raid(4, &[("array", "[\"raid10\", \"raid5\"]"), ("chunk", "16k")]).expect("a plan");
+    assert_eq!((on(&plan, "one"), on(&plan, "members")), (vec!["1 members".to_owned()], vec!["4 members".to_owned()]));
+    assert_eq!(on(&plan, "small"), ["on raid10:16k x4", "on raid5:16k x4"]);
+    assert_eq!(on(&plan, "degraded"), ["on raid10:16k x4 without 1", "on raid5:16k x4 without 1"]);
+    let plan = raid(4, &[("array", "raid6"), ("missing", "2")]).expect("a plan");
+    assert_eq!(on(&plan, "members"), ["4 members"]);
+    assert_eq!(
+        (on(&plan, "mixed"), on(&plan, "degraded")),
+        (vec!["on raid6:64k x4".into()], vec!["on raid6:64k x4 without 2".into()])
+    );
+    // What a loss or a number of members leaves no level for is left out by name; the rest is done.
+    let plan = raid(4, &[("missing", "2")]).expect("a plan");
+    assert_eq!(on(&plan, "small").len(), 4);
+    assert_eq!(on(&plan, "degraded"), ["on raid6:64k x4 without 2"]);
+    let notes: Vec<String> = plan.notes.iter().map(english).collect();
+    assert!(
+        notes.iter().any(|note| note == "left out: raid5 cannot do without the members that are missing: 2"),
+        "{notes:?}"
+    );
+    let plan = raid(3, &[]).expect("a plan");
+    assert_eq!(on(&plan, "small"), ["on raid0:64k x3", "on raid10:64k x3", "on raid5:64k x3"]);
+    let plan = raid(4, &[("chunk", "[\"16k\", \"64k\"]")]).expect("a plan");
+    assert_eq!(on(&plan, "members"), ["4 members"]);
+    assert_eq!(on(&plan, "small").len(), 8);
+}
+
+#[test]
+fn no_array_at_all_is_an_error_that_says_what_to_name() {
+    for (members, set) in [(1, &[][..]), (3, &[("array", "raid6")])] {
+        let said = source_words(&raid(members, set).expect_err("too few"));
+        assert!(said.contains("members, and") && said.contains("name each member"), "{said}");
+    }
+}

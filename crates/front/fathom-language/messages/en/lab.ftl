@@ -133,7 +133,7 @@ warning-io-errors = { $count ->
     } failed; the first: { $cause }.
 cause-short-transfer = less was moved than asked, as at the end of a target; a drive that was pulled has no bytes left
 warning-noisy-host = The host was noisy: { $stolen } of the CPU time was stolen by the hypervisor and { $cores } were busy before the run.
-warning-array-syncing = { $array } was busy beside the load: md ran a { $action } over all of it, so that the figures are of both. Wait until /proc/mdstat shows none, or limit it: fathom run tune --versus sync_speed_max=5000
+warning-array-syncing = { $array } was busy beside the load: md ran a { $action } over all of it, so that the figures are of both. Wait until /proc/mdstat shows none. What a slower one leaves: fathom run tune --target /dev/{ $array } --versus sync_speed_max=5000
 warning-array-degraded = { $array } lacks { $count } of its members: the figures are those of a degraded array
 warning-member-lost = { $array } lost its member { $member } ({ $error }) and went on without it: the figures are of a whole and of a degraded array. What { $member } holds is out of date: call it missing from now on.
 warning-migrated = Thread { $thread } was pinned but seen on another CPU.

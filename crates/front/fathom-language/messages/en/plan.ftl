@@ -74,6 +74,8 @@ knob-chunk = what lies on one member of an array before the next comes; a block 
 knob-missing = so many of the last members of the array are lost
 knob-stripe-without-array = a stripe is a part of an array, and there is none
 knob-stripe-without-array-help = add array=raid5 or another level, or give bs a size
+knob-missing-without-array = members can be missing from an array alone, and there is none
+knob-missing-without-array-help = add array=raid5 or another level with redundancy, or leave out missing
 knob-stripe-too-long = a stripe of { $block } is longer than a block may be: { $max }
 knob-precondition = before measuring: same (own workload until steady), snia (purge, 128k twice over, own workload), quick, none
 knob-purge = purge the targets first (snia always does): 1 (the best way there is), format, sanitize, discard, 0
@@ -288,8 +290,7 @@ study-too-many-steps-conditioned-help = shorten its lists, or lower settle_round
 study-ladder-too-long = this ladder has more than { $max } steps
 study-shorten-lists = shorten its lists
 study-equal-cells = cells of a ladder that equal another cell of it are run once: { $count } left out
-study-level-left-out = { $level } is left out: it needs { $min } members, and { $count } are given
-study-needs-members = this study makes arrays of its targets, and they are too few for any
+study-left-out = left out: { $why }
 study-needs-members-help = name each member: --target /dev/nvme0n1 --target /dev/nvme1n1 ..., four for all levels
 study-no-such-part = this study has no part called `{ $part }`
 study-parts-without-names = its ladders have no names; leave --only out

@@ -130,7 +130,7 @@ warning-replay-late = 轨迹的 I/O 平均晚开始 { $late }，而两次 I/O �
 warning-io-errors = { $count } 个 I/O 失败；首个：{ $cause }。
 cause-short-transfer = 传输少于请求，例如到达目标末尾；被拔出的硬盘没有剩余字节
 warning-noisy-host = 主机有干扰：{ $stolen } 的 CPU 时间被虚拟机监控程序占用，运行前已有 { $cores-figure } 个核繁忙。
-warning-array-syncing = 负载期间 { $array } 还在忙：md 对整个阵列执行了 { $action }，因此数值是两者共同的结果。请等到 /proc/mdstat 中没有它，或加以限制：fathom run tune --versus sync_speed_max=5000
+warning-array-syncing = 负载期间 { $array } 还在忙：md 对整个阵列执行了 { $action }，因此数值是两者共同的结果。请等到 /proc/mdstat 中没有它。放慢它能留出多少：fathom run tune --target /dev/{ $array } --versus sync_speed_max=5000
 warning-array-degraded = { $array } 缺少 { $count } 个成员：数值是降级阵列的结果
 warning-member-lost = { $array } 失去成员 { $member }（{ $error }），之后在没有它的情况下继续：数值混合了完整和降级阵列。{ $member } 上的数据已过时：从现在起请写作 missing。
 warning-migrated = 线程 { $thread } 已绑核，却出现在另一个 CPU 上。

@@ -74,6 +74,8 @@ knob-chunk = 阵列条带块大小，即换到下一个成员之前放在一个�
 knob-missing = 阵列最后若干个成员缺失
 knob-stripe-without-array = 条带是阵列的一部分，而这里没有阵列
 knob-stripe-without-array-help = 请加上 array=raid5 或其他级别，或为 bs 给出大小
+knob-missing-without-array = 只有阵列才会缺失成员，而这里没有阵列
+knob-missing-without-array-help = 请加上 array=raid5 或其他有冗余的级别，或去掉 missing
 knob-stripe-too-long = 一个条带为 { $block }，超过了块大小的上限 { $max }
 knob-precondition = 测量之前：same（自身负载直到稳态）、snia（清除、128k 写两遍、自身负载）、quick、none
 knob-purge = 先清除目标（snia 总会清除）：1（可用的最佳方式）、format、sanitize、discard、0
@@ -285,8 +287,7 @@ study-too-many-steps-conditioned-help = 请缩短列表，或减小 settle_round
 study-ladder-too-long = 该 ladder 的步骤超过 { $max } 个
 study-shorten-lists = 请缩短其列表
 study-equal-cells = ladder 中与另一格相同的格只运行一次：略去 { $count } 个
-study-level-left-out = 略去 { $level }：需要 { $min } 个成员，只给出了 { $count } 个
-study-needs-members = 此研究用目标组成阵列，而目标数量不足以组成任何一个
+study-left-out = 略去：{ $why }
 study-needs-members-help = 请逐个写出成员：--target /dev/nvme0n1 --target /dev/nvme1n1 ……四个即可测量所有级别
 study-no-such-part = 该 study 没有名为 `{ $part }` 的部分
 study-parts-without-names = 它的 ladder 没有名称；请去掉 --only

@@ -82,8 +82,7 @@ fn each_level_is_told_by_its_share_of_what_the_members_allow() {
     // Two reads and two writes take 2 / 400k + 2 / 100k s of all members: 40k.
     assert_eq!(
         headline,
-        "Of what the members allow of 4k random writes: raid10 100 %, raid5 75 %, raid0 99 %. What keeps raid5 from the \
-         rest is not known."
+        "4k random writes, of what the members allow: raid10 100 %, raid5 75 %, raid0 99 %; raid5: limit not known."
     );
     assert_eq!(
         rows,
@@ -94,6 +93,30 @@ fn each_level_is_told_by_its_share_of_what_the_members_allow() {
     assert!(!all.contains("They share"), "{all}");
     assert!(all.contains("2 member reads and 2 member writes"), "{all}");
     assert!(all.contains("By the number of member I/Os alone it would be 25.0k"), "{all}");
+}
+
+#[test]
+fn a_first_look_is_short_with_all_levels_and_with_several_chunks_and_a_ceiling_that_is_exceeded_is_said_to_be_none() {
+    let mut steps = members();
+    let of = |index, array: &str, iops| small(index, &[&format!("{array}:/a,/b,/c,/d")], OpMix::WRITE, iops);
+    steps.push(on_array(of(4, "raid0:64k", 120e3), (0, 1), 4096, false));
+    steps.push(on_array(of(5, "raid5:64k", 30e3), (2, 2), 4096, false));
+    steps.push(on_array(of(6, "raid6:64k", 20e3), (1, 3), 4096, false));
+    steps.push(on_array(of(7, "raid10:64k", 50e3), (0, 2), 4096, false));
+    let words = |headline: &str| headline.split_whitespace().count();
+    let (headline, rows, _) = answer(&steps);
+    assert!(words(&headline) <= 25 && headline.ends_with("raid6: limit not known."), "{headline}");
+    assert_eq!(rows.len(), 4);
+    let said = english(&verdicts(&Message::verbatim("?"), &steps, 7)[0].answer);
+    assert!(said.contains("raid0 gave more than its members alone"), "{said}");
+    steps.push(on_array(of(8, "raid5:16k", 35e3), (2, 2), 4096, false));
+    steps.push(on_array(of(9, "raid10:16k", 49e3), (0, 2), 4096, false));
+    let (headline, rows, _) = answer(&steps);
+    assert_eq!(
+        headline,
+        "4k random writes, of what the members allow: raid10 64k 100 %, raid5 16k 88 %, raid6 64k 65 %."
+    );
+    assert!(words(&headline) <= 25 && rows.len() == 6, "{rows:?}");
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |k, v| {
             let (min_bytes, max_bytes) = parse::parse_bsrange(v)?;
             k.size_range = Some(SizeRange { min_bytes, max_bytes, unaligned: false });
+            k.arrangement.block = None;
             (k.block_sizes, k.write_sizes, k.trim_sizes) = (None, None, None);
             Ok(())
         },

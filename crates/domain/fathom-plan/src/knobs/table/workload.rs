@@ -96,6 +96,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         msg!("knob-bssplit"),
         |k, v| {
             let (sizes, note) = parse::parse_bssplit(v)?;
+            k.arrangement.block = None;
             [k.block_sizes, k.write_sizes, k.trim_sizes] = sizes;
             k.size_range = None;
             k.remark(note);
