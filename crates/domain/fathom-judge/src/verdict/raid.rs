@@ -165,11 +165,11 @@ fn reached_pct(cell: &Cell<'_>) -> f64 {
     cell.ceiling.map_or(100.0, |ceiling| ceiling.share().value)
 }
 
-/// The cell of a level that does not reach what its members allow.
+/// The cell of a level that does not reach what its members allow, by more than its interval; without one that is not known.
 fn lossy<'a, 's>(array: &'a Array<'s>, main: &Kind) -> Option<&'a Cell<'s>> {
     let cell = array.cell(main)?;
     let share = cell.ceiling?.share();
-    let most = share.ci95.map_or(share.value, |[_, high]| high);
+    let [_, most] = share.ci95?;
     (share.value < REACHED_PCT && most < 100.0).then_some(cell)
 }
 

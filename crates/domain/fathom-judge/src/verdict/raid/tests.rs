@@ -120,6 +120,15 @@ fn a_first_look_is_short_with_all_levels_and_with_several_chunks_and_a_ceiling_t
 }
 
 #[test]
+fn a_share_without_an_interval_is_no_loss() {
+    let mut steps = members();
+    let mut array = small(4, &["raid5:64k:/a,/b,/c,/d"], OpMix::WRITE, 20e3);
+    array.iops_ci95 = None;
+    steps.push(on_array(array, (2, 2), 4096, false));
+    assert_eq!(answer(&steps).0, "4k random writes, of what the members allow: raid5 50 %.");
+}
+
+#[test]
 fn members_that_share_a_drive_are_said_to() {
     let mut steps = members();
     steps[2].iops = 110e3;
