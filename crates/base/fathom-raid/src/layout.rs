@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Most members: a set of them is 64 bits.
 pub const MEMBERS_MAX: u32 = 64;
 /// Smallest chunk: the largest logical block of a drive, so that no block is cut.
@@ -10,7 +12,8 @@ const CHUNK_BYTES_MIN: u64 = 4 << 10;
 const CHUNK_BYTES_MAX: u64 = 64 << 20;
 
 /// How an array spreads and protects its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Stripes, no redundancy.
     Raid0,

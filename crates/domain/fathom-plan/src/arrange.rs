@@ -1,10 +1,10 @@
 //! Arrays that a study makes of its targets: how the knobs `array`, `chunk` and `missing` become the one target of a step.
 
 use fathom_message::{Message, Quantity, Say, msg};
-use fathom_raid::{Layout, Level};
+use fathom_raid::Layout;
 use fathom_units::format_block;
 
-use crate::array::ArrayNameError;
+use crate::array::{ArrayNameError, MadeLevel};
 use crate::knobs::{BLOCK_BYTES_MAX, KnobError};
 use crate::step::{BlockSize, Step, TargetId};
 
@@ -24,7 +24,7 @@ pub(crate) enum BlockOf {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arrangement {
     /// `None`: they stay as they are.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<MadeLevel>,
     pub(crate) chunk_bytes: Option<u64>,
     /// So many of the last members are lost.
     pub(crate) missing: u32,
@@ -53,7 +53,7 @@ impl Arrangement {
             (Some(BlockOf::Stripe), Some(level)) => {
                 let members = self.first(targets).len() as u32;
                 // What is wrong with the array is said where it is made.
-                let layout = Layout::new(level, members, self.chunk()).ok();
+                let layout = Layout::new(level.level, members, self.chunk()).ok();
                 layout.map_or(self.chunk(), |layout| layout.stripe_bytes())
             }
         };
@@ -143,6 +143,8 @@ mod tests {
         let fewer = step(&[("array", "raid10"), ("devices", "2"), ("bs", "stripe")], 4).expect("a mirror");
         assert_eq!((fewer.targets[0].as_str(), fewer.role.devices), ("raid10:64k:/a,/b", None));
         assert_eq!(fewer.workload.block_bytes_max(), 64 << 10);
+        let md = step(&[("array", "md-raid10"), ("chunk", "16k")], 4).expect("by md");
+        assert_eq!(md.label, "4k random read on md-raid10:16k x4 T1 QD1");
         let apart = step(&[("array", "none"), ("bs", "chunk")], 3).expect("members");
         assert_eq!((apart.targets.len(), apart.workload.block_bytes_max()), (3, 64 << 10));
     }

@@ -1,4 +1,6 @@
-//! Arrays in user space by their names: `raid5:64k:/dev/sdb,/dev/sdc,missing,/dev/sde`.
+//! Arrays by their names: `raid5:64k:/dev/sdb,/dev/sdc,missing,/dev/sde` in user space, `md-raid5:...` as Linux md.
+
+use std::fmt;
 
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_raid::{Layout, LayoutError, Level, MEMBERS_MAX, MemberSet};
@@ -6,9 +8,63 @@ use fathom_units::parse_size;
 
 use crate::target::TargetId;
 
-/// An array that Fathom itself spreads over its members.
+/// Who spreads an array over its members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArrayMaker {
+    /// Fathom itself, in user space.
+    #[default]
+    UserSpace,
+    /// Linux md, over block devices, for as long as steps need it.
+    LinuxMd,
+}
+
+impl ArrayMaker {
+    /// What stands before the level in names.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            ArrayMaker::UserSpace => "",
+            ArrayMaker::LinuxMd => "md-",
+        }
+    }
+
+    /// Who makes an array of that word, and what is left of it.
+    fn of_word(word: &str) -> (ArrayMaker, &str) {
+        match word.strip_prefix(ArrayMaker::LinuxMd.prefix()) {
+            Some(rest) => (ArrayMaker::LinuxMd, rest),
+            None => (ArrayMaker::UserSpace, word),
+        }
+    }
+}
+
+/// A level, and who makes it: `raid5`, `md-raid5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MadeLevel {
+    /// Who makes it.
+    pub maker: ArrayMaker,
+    /// Which it is.
+    pub level: Level,
+}
+
+impl MadeLevel {
+    /// The level of that word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<MadeLevel> {
+        let (maker, word) = ArrayMaker::of_word(word);
+        Level::from_word(word).map(|level| MadeLevel { maker, level })
+    }
+}
+
+impl fmt::Display for MadeLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.maker.prefix(), self.level)
+    }
+}
+
+/// An array over members, made for the steps that are on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayTarget {
+    maker: ArrayMaker,
     layout: Layout,
     /// The chunk as it stands in the name.
     chunk: String,
@@ -74,11 +130,11 @@ impl ArrayTarget {
     #[must_use]
     pub fn parse(name: &str) -> Option<Result<ArrayTarget, ArrayNameError>> {
         let (word, rest) = name.split_once(':')?;
-        let digits = word.strip_prefix("raid")?;
+        let digits = ArrayMaker::of_word(word).1.strip_prefix("raid")?;
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        let Some(level) = Level::from_word(word) else {
+        let Some(level) = MadeLevel::from_word(word) else {
             return Some(Err(ArrayNameError::Level { word: word.to_owned() }));
         };
         Some(match rest.split_once(':') {
@@ -87,7 +143,8 @@ impl ArrayTarget {
         })
     }
 
-    fn of(level: Level, chunk: &str, members: &str) -> Result<ArrayTarget, ArrayNameError> {
+    fn of(made: MadeLevel, chunk: &str, members: &str) -> Result<ArrayTarget, ArrayNameError> {
+        let MadeLevel { maker, level } = made;
         let bad_chunk = || ArrayNameError::Chunk { text: chunk.to_owned() };
         let chunk_bytes = parse_size(chunk).map_err(|_| bad_chunk())?;
         let names: Vec<&str> = members.split(',').map(str::trim).collect();
@@ -106,11 +163,23 @@ impl ArrayTarget {
             return Err(ArrayNameError::Twice { member: names[at].to_owned() });
         }
         let members: Vec<_> = names.iter().map(|n| (*n != TargetId::MISSING).then(|| TargetId::new(*n))).collect();
-        let array = ArrayTarget { layout, chunk: chunk.to_owned(), members };
+        let array = ArrayTarget { maker, layout, chunk: chunk.to_owned(), members };
         if !layout.survives(array.missing()) {
             return Err(ArrayNameError::TooManyMissing { level, count: array.missing().count() });
         }
         Ok(array)
+    }
+
+    /// Who spreads it.
+    #[must_use]
+    pub fn maker(&self) -> ArrayMaker {
+        self.maker
+    }
+
+    /// Its level, and who makes it.
+    #[must_use]
+    pub fn made_level(&self) -> MadeLevel {
+        MadeLevel { maker: self.maker, level: self.layout.level() }
     }
 
     /// How its data lies on the members.
@@ -139,7 +208,7 @@ impl ArrayTarget {
             .iter()
             .map(|m| m.as_ref().map_or_else(|| TargetId::MISSING.to_owned(), &mut name_of))
             .collect();
-        TargetId::new(format!("{}:{}:{}", self.layout.level(), self.chunk, names.join(",")))
+        TargetId::new(format!("{}:{}:{}", self.made_level(), self.chunk, names.join(",")))
     }
 }
 
@@ -156,11 +225,26 @@ impl TargetId {
         ArrayTarget::parse(self.as_str())
     }
 
+    /// The array in user space that it names, if it does: what the engine itself spreads.
+    ///
+    /// # Errors
+    /// [`ArrayNameError`].
+    #[must_use]
+    pub fn user_space_array(&self) -> Option<Result<ArrayTarget, ArrayNameError>> {
+        self.array().filter(|array| array.as_ref().map_or(true, |array| array.maker == ArrayMaker::UserSpace))
+    }
+
+    /// The array of Linux md that it names, if it does.
+    #[must_use]
+    pub fn md_array(&self) -> Option<ArrayTarget> {
+        self.array()?.ok().filter(|array| array.maker == ArrayMaker::LinuxMd)
+    }
+
     /// How an array stands in labels: `on raid5:64k x4`, `on raid6:64k x6 without 2`; `None` for other targets.
     #[must_use]
     pub fn array_words(&self) -> Option<String> {
         let array = self.array()?.ok()?;
-        let (level, members) = (array.layout.level(), array.members.len());
+        let (level, members) = (array.made_level(), array.members.len());
         let without = match array.missing().count() {
             0 => String::new(),
             missing => format!(" without {missing}"),
@@ -228,6 +312,13 @@ mod tests {
         assert_eq!(TargetId::new("raid5:64k:/a,missing,/c").opened(), ["/a".into(), "/c".into()]);
         let words = |name: &str| TargetId::new(name).array_words();
         assert_eq!(words("raid5:64k:/a,missing,/c").as_deref(), Some("on raid5:64k x3 without 1"));
+        assert_eq!(words("md-raid5:64k:/a,/b,/c").as_deref(), Some("on md-raid5:64k x3"));
+        let md = parsed("md-raid5:64k:/a,/b,/c");
+        let md = md.expect("an array of md");
+        assert_eq!((md.maker(), md.layout().level()), (ArrayMaker::LinuxMd, Level::Raid5));
+        assert_eq!(md.renamed(|m| m.as_str().to_owned()).as_str(), "md-raid5:64k:/a,/b,/c");
+        assert!(TargetId::new("md-raid5:64k:/a,/b,/c").user_space_array().is_none());
+        assert!(TargetId::new("raid5:64k:/a,/b,/c").md_array().is_none());
         assert_eq!((words("raid10:1m:/a,/b").as_deref(), words("/a")), (Some("on raid10:1m x2"), None));
         let moved = array.renamed(|member| format!("/today{member}"));
         assert_eq!(moved.as_str(), "raid5:64k:/today/a,missing,/today/c");

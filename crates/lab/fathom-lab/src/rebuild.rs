@@ -40,7 +40,7 @@ pub fn rebuild_array(
     stop: &AtomicBool,
     on_progress: &mut dyn FnMut(&Progress),
 ) -> Result<Rebuilt, RebuildError> {
-    let is_whole = match array.array().transpose().map_err(TargetError::Array)? {
+    let is_whole = match array.user_space_array().transpose().map_err(TargetError::Array)? {
         Some(named) => named.missing().is_empty(),
         None => false,
     };

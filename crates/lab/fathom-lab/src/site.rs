@@ -7,6 +7,7 @@ mod drives;
 mod error;
 mod lay_out;
 mod look;
+mod md_arrays;
 mod measure;
 mod purge;
 mod real;

@@ -172,7 +172,7 @@ fn lowest_common_multiple(a: u64, b: u64) -> u64 {
 
 /// The array of that name.
 fn named(id: &TargetId) -> Result<ArrayTarget, StepFailure> {
-    match id.array() {
+    match id.user_space_array() {
         Some(Ok(array)) => Ok(array),
         Some(Err(error)) => Err(StepFailure::refused(target_message(id), &error)),
         None => Err(refused(target_message(id), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),

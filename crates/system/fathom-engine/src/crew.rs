@@ -88,7 +88,7 @@ pub(crate) fn interval_ns(budget_ns: u64) -> u64 {
 pub(crate) fn bound(bindings: &Bindings, target: &TargetId) -> Result<Binding, StepFailure> {
     match bindings.get(target) {
         Some(binding) => Ok(binding.clone()),
-        None if target.array().is_some() => Ok(Binding::array(target.clone())),
+        None if target.user_space_array().is_some() => Ok(Binding::array(target.clone())),
         None if target.is_null() => Ok(Binding::null(target.clone())),
         None => Err(refused(target_message(target), msg!("engine-not-bound"), msg!("engine-not-bound-help"))),
     }

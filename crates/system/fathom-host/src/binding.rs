@@ -124,6 +124,20 @@ impl Binding {
         Binding { made_bytes: Some(bytes), ..self }
     }
 
+    /// The same without a claim on the device; only for what gives it to Linux md meanwhile.
+    pub(crate) fn parked(self) -> Binding {
+        Binding { consent: self.consent.map(WriteConsent::parked), ..self }
+    }
+
+    /// The same with the claim again.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub(crate) fn claimed_again(self) -> Result<Binding, OpenError> {
+        let consent = self.consent.map(WriteConsent::claimed_again).transpose()?;
+        Ok(Binding { consent, ..self })
+    }
+
     /// Its name in the plan.
     #[must_use]
     pub fn target(&self) -> &TargetId {
@@ -209,6 +223,11 @@ impl Bindings {
     /// Adds what a target is.
     pub fn add(&mut self, binding: Binding) {
         self.bound.insert(binding.target.clone(), binding);
+    }
+
+    /// Takes out what a target is.
+    pub fn take(&mut self, target: &TargetId) -> Option<Binding> {
+        self.bound.remove(target)
     }
 
     /// What a target is.

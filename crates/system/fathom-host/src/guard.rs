@@ -141,13 +141,46 @@ pub struct WriteConsent {
 struct JudgedDevice {
     device: BlockDevice,
     node: Arc<Node>,
-    /// Open exclusively while the consent lives.
-    _claim: Arc<File>,
+    /// Open exclusively while the consent lives; `None` while an array of Linux md that this process made has the claim.
+    claim: Option<Arc<File>>,
 }
 
 impl WriteConsent {
     pub(crate) fn to_file(path: PathBuf, node: Arc<Node>) -> WriteConsent {
         WriteConsent { path, node: Some(node), devices: Vec::new() }
+    }
+
+    /// To the array of Linux md called `name`, which this process made over members that it may write. It is claimed.
+    ///
+    /// # Errors
+    /// [`OpenError`]: it cannot be opened, or its device is not known.
+    pub(crate) fn to_own_array(root: &Root, name: &str) -> Result<WriteConsent, OpenError> {
+        let path = PathBuf::from("/dev").join(name);
+        let io = |source| OpenError::Io { path: path.clone(), source };
+        // The first opening tells the kernel the size of a new array, which makes it another disk (`diskseq`).
+        drop(File::open(&path).map_err(io)?);
+        let device = crate::disk::device_by_name(root, name).map_err(|error| io(io::Error::other(error)))?;
+        let node = Arc::new(Node::at(root, &path).map_err(io)?);
+        let claim = Some(Arc::new(node.open_to_read(OFlags::EXCL)?));
+        let judged = JudgedDevice { device, node: node.clone(), claim };
+        Ok(WriteConsent { path, node: Some(node), devices: vec![judged] })
+    }
+
+    /// The same without its claims: Linux md claims the devices itself while they are members of an array.
+    pub(crate) fn parked(mut self) -> WriteConsent {
+        self.devices.iter_mut().for_each(|judged| judged.claim = None);
+        self
+    }
+
+    /// The same with its claims again.
+    ///
+    /// # Errors
+    /// [`OpenError`]: it is another device by now, or somebody else has it.
+    pub(crate) fn claimed_again(mut self) -> Result<WriteConsent, OpenError> {
+        for judged in &mut self.devices {
+            judged.claim = Some(Arc::new(judged.node.open_to_read(OFlags::EXCL)?));
+        }
+        Ok(self)
     }
 
     /// What may be written, by the name it was judged under.

@@ -89,7 +89,7 @@ impl<'a> MemberCeiling<'a> {
         Some(ArrayView {
             step: step.index,
             load: load(step, layout),
-            level: layout.level().to_string(),
+            level: target.made_level().to_string(),
             chunk_bytes: layout.chunk_bytes(),
             members: layout.members(),
             missing: target.missing().count(),

@@ -5,6 +5,7 @@ use fathom_raid::{Layout, Level};
 use fathom_units::{advice, did_you_mean};
 
 use crate::arrange::BlockOf;
+use crate::array::{ArrayMaker, MadeLevel};
 use crate::goal::{Goal, LatencyGoal};
 use crate::io_order::{AccessZone, ZoneSpace};
 use crate::knobs::value::{
@@ -101,14 +102,16 @@ pub(crate) fn parse_block_of(text: &str) -> Option<BlockOf> {
 }
 
 /// Level of an array; `none`: the targets stay as they are.
-pub(crate) fn parse_level(text: &str) -> Result<Option<Level>, Fault> {
+pub(crate) fn parse_level(text: &str) -> Result<Option<MadeLevel>, Fault> {
     const NONE: &str = "none";
     let text = text.trim();
-    match Level::from_word(text) {
+    match MadeLevel::from_word(text) {
         Some(level) => Ok(Some(level)),
         None if text == NONE => Ok(None),
         None => {
-            let words: Vec<&str> = Level::ALL.iter().map(|level| level.as_str()).chain([NONE]).collect();
+            let made = |maker: ArrayMaker| Level::ALL.map(|level| MadeLevel { maker, level }.to_string());
+            let words = [made(ArrayMaker::UserSpace), made(ArrayMaker::LinuxMd)].concat();
+            let words: Vec<&str> = words.iter().map(String::as_str).chain([NONE]).collect();
             Err(fault_help(msg!("array-level", word = shorten(text)), advice(text, &words)))
         }
     }

@@ -69,7 +69,7 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
-knob-array = make one array of the targets: raid0, raid10, raid5, raid6; none leaves them as they are
+knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
 knob-chunk = what lies on one member of an array before the next comes; a block may be as long: bs=chunk, bs=stripe
 knob-missing = so many of the last members of the array are lost
 knob-stripe-without-array = a stripe is a part of an array, and there is none
@@ -581,7 +581,7 @@ fio-by-fio-files-help = lower `nrfiles`, or give its files by an engine that mak
 # Arrays in user space by their names
 
 array-level = there is no array of level { $word } in user space
-array-level-help = raid0, raid10 (for two members: a mirror), raid5 and raid6 are there
+array-level-help = raid0, raid10 (for two members: a mirror), raid5 and raid6 are there, each also as made by Linux md: md-raid5
 array-form = { $name } is not the whole name of an array
 array-form-help = write LEVEL:CHUNK:MEMBER,MEMBER..., for example raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
 array-chunk = { $text } is no chunk that an array can have

@@ -1,6 +1,7 @@
 # Settings of the host and their journal (fathom-host).
 
 setting-queue = { $attribute } of { $device }
+setting-md-array = { $level } array { $device } of Linux md over { $members } members
 setting-governor = governor of CPU { $cpu }
 setting-energy-preference = energy preference of CPU { $cpu }
 setting-idle-disable = disable of idle state { $state } of CPU { $cpu }
@@ -52,3 +53,6 @@ journal-line-malformed = the line is malformed: { $error }
 journal-line-names-nothing = it names no setting of this kernel
 journal-newer = settings journal { $path } was written by a later version of Fathom (format { $version })
 journal-newer-help = run `fathom restore` of that version
+md-array-member = { $member } is no block device that may be written, and Linux md makes arrays of nothing else
+md-array-member-help = name drives or partitions, or leave md- out of the level: Fathom makes arrays of files itself
+md-array-closed = the array { $target } cannot be opened: { $source }

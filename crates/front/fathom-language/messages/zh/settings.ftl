@@ -1,6 +1,7 @@
 # 本机设置及其日志 (fathom-host)。
 
 setting-queue = { $device } 的 { $attribute }
+setting-md-array = Linux md 的 { $level } 阵列 { $device }（{ $members } 个成员）
 setting-governor = CPU { $cpu } 的调速器
 setting-energy-preference = CPU { $cpu } 的能耗偏好
 setting-idle-disable = CPU { $cpu } 空闲状态 { $state } 的禁用
@@ -52,3 +53,6 @@ journal-line-malformed = 格式错误：{ $error }
 journal-line-names-nothing = 它未指明本内核的任何设置
 journal-newer = 设置日志 { $path } 由更新版本的 Fathom 写入（格式 { $version }）
 journal-newer-help = 请运行该版本的 `fathom restore`
+md-array-member = { $member } 不是可写的块设备，而 Linux md 只能用块设备组成阵列
+md-array-member-help = 请给出磁盘或分区，或去掉级别前的 md-：Fathom 自己可以用文件组成阵列
+md-array-closed = 无法打开阵列 { $target }：{ $source }

@@ -7,8 +7,8 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use fathom_host::{
-    Access, Binding, Bindings, FileMark, OpenFlags, OwnFile, Permit, Root, TargetKind, check_new_file, file_bytes,
-    free_bytes, marked_files_in, whole_device_of,
+    Access, Binding, Bindings, FileMark, OpenFlags, OwnArrayError, OwnFile, Permit, Root, TargetKind, check_new_file,
+    file_bytes, free_bytes, marked_files_in, whole_device_of,
 };
 use fathom_message::{Message, msg};
 use fathom_plan::{Part, Phase, Plan, Step, TargetId};
@@ -35,6 +35,8 @@ pub(super) struct Use {
     make_bytes: Option<u64>,
     /// It is a member of an array.
     pub(super) in_array: bool,
+    /// It is a member of an array of Linux md.
+    by_md: bool,
     /// It is not to be made.
     must_exist: bool,
     /// Filled by a step of the plan, not by us beforehand.
@@ -74,7 +76,10 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
                     entry.make_bytes = entry.make_bytes.max(Some(share(end_bytes + FILE_BYTES_DEFAULT)));
                     entry.in_array = true;
                 }
-                entry.writes |= step.workload.mix.is_destructive();
+                // md has its members whatever the load does, and mends what it cannot read.
+                let by_md = target.md_array().is_some();
+                entry.by_md |= by_md;
+                entry.writes |= by_md || step.workload.mix.is_destructive();
                 entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
             }
         }
@@ -98,6 +103,12 @@ pub(super) enum Seen {
 pub(super) fn look_at(target: &TargetId, path: &Path, used: Use, permit: &Permit<'_>) -> Result<Seen, TargetError> {
     let root = Root::live();
     match fs::metadata(path) {
+        Ok(meta) if used.by_md && !meta.file_type().is_block_device() => {
+            Err(TargetError::MdMember(OwnArrayError::Member { member: target.clone() }))
+        }
+        Err(error) if used.by_md && error.kind() == io::ErrorKind::NotFound => {
+            Err(TargetError::MdMember(OwnArrayError::Member { member: target.clone() }))
+        }
         Ok(meta) if meta.is_dir() => to_make(test_file_in(path)?, used),
         Ok(meta) if meta.is_file() || is_device(&meta, path) => {
             let binding = Binding::existing(&root, target.clone(), path, used.writes, permit)?;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use fathom_host::OwnArrayError;
 use fathom_host::Refusal;
 use fathom_host::settings::SettingError;
 use fathom_message::{Message, Quantity, Say, msg, say_error};
@@ -83,6 +84,8 @@ pub enum TargetError {
     Guard(Refusal),
     /// A setting of the host that a step wants cannot be had.
     Setting(SettingError),
+    /// A member that Linux md cannot have.
+    MdMember(OwnArrayError),
     /// A simulated machine, or a part of one, that cannot be had.
     Machine(Box<SourceError>),
     /// What a run has is on one machine.
@@ -126,6 +129,7 @@ impl Say for TargetError {
             TargetError::PartlyMade { target } => msg!("target-partly-made", target = name(target)),
             TargetError::Guard(refusal) => refusal.message(),
             TargetError::Setting(error) => error.message(),
+            TargetError::MdMember(error) => error.message(),
             TargetError::Machine(error) => error.message(),
             TargetError::Mixed { simulated, other } => {
                 msg!("target-mixed", simulated = simulated, other = other)
@@ -161,6 +165,7 @@ impl Say for TargetError {
             TargetError::PartlyMade { .. } => msg!("target-partly-made-help"),
             TargetError::Guard(refusal) => refusal.help.clone(),
             TargetError::Setting(error) => return error.help(),
+            TargetError::MdMember(error) => return error.help(),
             TargetError::Machine(error) => return error.help(),
             TargetError::Mixed { .. } => msg!("target-mixed-help"),
             TargetError::NullTarget { .. } => msg!("target-null-help"),

@@ -43,7 +43,9 @@ impl RealSite {
         let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
         let mut control =
             RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &precise_enough };
+        let arrays_before = self.array_counts();
         let mut record = runner.run(step, &mut control)?;
+        record.arrays.extend(self.array_records(&arrays_before));
         let is_stopped = control.stopped();
         let given = given_before.zip(given_bytes(&files)).map(|(before, after)| after.saturating_sub(before));
         if let Some(host) = &mut record.host {

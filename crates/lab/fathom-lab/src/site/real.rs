@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_host::settings::{SettingError, changes_for};
-use fathom_host::{Binding, FileMark, HostFacts, ProbeError, Root, device_by_name, free_bytes};
+use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
 use fathom_message::Message;
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
@@ -30,7 +30,9 @@ pub(crate) struct RealSite {
     /// Where the drives of a run that goes on are today.
     pub(super) today: DrivesToday,
     pub(super) bound: Bound,
-    settings: Settings,
+    /// Arrays of Linux md that are there for the step.
+    pub(super) md_arrays: Vec<OwnArray>,
+    pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
     made: Instant,
@@ -43,6 +45,7 @@ impl RealSite {
             permission,
             today,
             bound: Bound::default(),
+            md_arrays: Vec::new(),
             settings: Settings::new(journal_dir, command),
             baseline: None,
             made: Instant::now(),
@@ -107,7 +110,12 @@ impl RealSite {
 
     /// The step's targets as they are bound.
     pub(super) fn bindings_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Binding> {
-        step.targets.iter().flat_map(TargetId::opened).filter_map(|target| self.bound.bindings.get(&target))
+        // An array of md is bound itself while it is there; its members are md's.
+        let bound = |target: &'a TargetId| match self.bound.bindings.get(target) {
+            Some(binding) if target.md_array().is_some() => vec![binding],
+            _ => target.opened().iter().filter_map(|target| self.bound.bindings.get(target)).collect(),
+        };
+        step.targets.iter().flat_map(bound)
     }
 
     /// The whole devices below the step's targets as they are now, without repeats; the `null` engine has none.
@@ -239,6 +247,9 @@ impl Site for RealSite {
         step: &Step,
         control: &mut SiteControl<'_>,
     ) -> Result<Result<StepRecord, StepFailure>, SettingError> {
+        if let Err(failure) = self.arrays_for(&[step])? {
+            return Ok(Err(self.today.explain(step, failure)));
+        }
         let in_force = match self.settings_for(step)? {
             Ok(in_force) => in_force,
             Err(failure) => return Ok(Err(failure)),
@@ -256,6 +267,9 @@ impl Site for RealSite {
         streams: &[Step],
         control: &mut SiteControl<'_>,
     ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
+        if let Err(failure) = self.arrays_for(&streams.iter().collect::<Vec<_>>())? {
+            return Ok(streams.iter().map(|_| Err(failure.clone())).collect());
+        }
         // Settings are the host's, not a stream's: all streams of a set are planned with the same.
         let in_force = match self.settings_for(&streams[0])? {
             Ok(in_force) => in_force,
@@ -280,6 +294,8 @@ impl Site for RealSite {
     }
 
     fn restore(&mut self) -> Result<(), SettingError> {
+        // A member that somebody else has by now is no setting of ours.
+        let _ = self.remove_arrays()?;
         self.settings.restore()
     }
 
@@ -288,6 +304,8 @@ impl Site for RealSite {
     }
 
     fn release(&mut self) -> Vec<FileMark> {
+        // What stays is in the journal.
+        let _ = self.remove_arrays();
         self.bound.bindings = fathom_host::Bindings::default();
         let own = std::mem::take(&mut self.bound.own);
         if self.permission.keep_files {
@@ -352,7 +370,7 @@ impl RealSite {
     }
 }
 
-/// The arrays in user space of a plan, each once.
+/// The arrays of a plan, each once.
 fn arrays_of(plan: &Plan) -> impl Iterator<Item = TargetId> + use<> {
     let named = plan.steps.iter().flat_map(|s| &s.targets).filter(|target| target.array().is_some());
     named.cloned().collect::<BTreeSet<TargetId>>().into_iter()
@@ -361,7 +379,9 @@ fn arrays_of(plan: &Plan) -> impl Iterator<Item = TargetId> + use<> {
 /// Whether every setting that steps want can be had, before the first of them runs.
 fn check_settings(plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), TargetError> {
     let root = Root::live();
-    for step in plan.steps.iter().filter(|s| !s.role.settings.is_empty()) {
+    // An array of md is not there yet: what it takes is seen when it is.
+    let on_md = |step: &Step| step.targets.iter().any(|target| target.md_array().is_some());
+    for step in plan.steps.iter().filter(|s| !s.role.settings.is_empty() && !on_md(s)) {
         let device = |target: &TargetId| match seen.get(target)? {
             Seen::There(binding) => binding.device().map(|d| d.name.clone()),
             Seen::ToMake { path, .. } => fathom_host::whole_device_of(&root, path).ok().map(|d| d.name),

@@ -24,6 +24,11 @@ impl Settings {
         Settings { journal, current: Vec::new(), devices: Vec::new(), applied: None }
     }
 
+    /// Where changes of this run are written down.
+    pub(super) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     /// Brings exactly `wanted` into force on `devices`, and says what that changed.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ pub fn rebuild(
     control: &mut RunControl<'_>,
 ) -> Result<Rebuilt, StepFailure> {
     let id = &step.targets[0];
-    let is_whole = matches!(id.array(), Some(Ok(array)) if array.missing().is_empty());
+    let is_whole = matches!(id.user_space_array(), Some(Ok(array)) if array.missing().is_empty());
     let mix = if onto.is_none() && is_whole { OpMix::WRITE } else { OpMix::READ };
     let mut reading = step.clone();
     reading.workload.mix = mix;

@@ -72,8 +72,8 @@ pub(super) fn check_devices(
         refuse_writers(root, &device, &parts, &node)?;
         refuse_unwritable(&device, &parts)?;
         refuse_unnamed(&device, permit)?;
-        let claim = Arc::new(claim(&device, &parts, &node, permit)?);
-        consent.devices.push(JudgedDevice { device, node, _claim: claim });
+        let claim = Some(Arc::new(claim(&device, &parts, &node, permit)?));
+        consent.devices.push(JudgedDevice { device, node, claim });
     }
     Ok(consent)
 }

@@ -8,7 +8,7 @@ use fathom_message::msg;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::line::{Entry, Line, Open, PREFIX, SUFFIX, VERSION};
-use super::{Setting, SettingError};
+use super::{MdArray, Setting, SettingError};
 use crate::root::{Root, attribute};
 use crate::writing;
 
@@ -157,6 +157,10 @@ impl Found {
                     return Err(SettingError::Newer { path: self.path.clone(), version });
                 }
                 Ok(Line::Change { setting, .. }) if !setting.is_sound() => msg!("journal-line-names-nothing"),
+                // Arrays are taken away by a journal, never made.
+                Ok(Line::Change { setting: Setting::MdArray(_), from, .. }) if from != MdArray::NONE => {
+                    msg!("journal-line-names-nothing")
+                }
                 Ok(line) => {
                     self.follow_line(line);
                     continue;

@@ -21,6 +21,7 @@ mod error;
 mod found;
 mod journal;
 mod line;
+mod md_array;
 mod restore;
 mod value;
 mod words;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::SettingError;
 pub use journal::{Applied, Done, Journal};
+pub use md_array::MdArray;
 pub use restore::{
     Dropped, Listing, Outcome, Pending, PendingChange, Restoration, Restored, Which, pending, restore_all,
 };
@@ -162,6 +164,8 @@ pub enum Setting {
         /// The attribute of the array.
         attribute: ArrayAttribute,
     },
+    /// Whether an array of Linux md is there: `none` or `active`.
+    MdArray(MdArray),
     /// Frequency governor of a CPU.
     Governor {
         /// Which CPU.
@@ -199,6 +203,10 @@ impl Setting {
             Setting::Array { device, attribute } => {
                 msg!("setting-queue", attribute = attribute.as_str(), device = device)
             }
+            Setting::MdArray(array) => {
+                let (device, level) = (array.device.clone(), array.level.as_str());
+                msg!("setting-md-array", device = device, level = level, members = array.members.len())
+            }
             Setting::Governor { cpu } => msg!("setting-governor", cpu = cpu.to_string()),
             Setting::EnergyPreference { cpu } => msg!("setting-energy-preference", cpu = cpu.to_string()),
             Setting::IdleDisable { cpu, state } => {
@@ -216,6 +224,7 @@ impl fmt::Display for Setting {
         match self {
             Setting::Queue { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
             Setting::Array { device, attribute } => write!(f, "{device}/{}", attribute.as_str()),
+            Setting::MdArray(array) => f.write_str(&array.device),
             Setting::Governor { cpu } => write!(f, "cpu{cpu}/governor"),
             Setting::EnergyPreference { cpu } => write!(f, "cpu{cpu}/energy_preference"),
             Setting::IdleDisable { cpu, state } => write!(f, "cpu{cpu}/idle{state}/disable"),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
+use super::md_array::{MdArray, error_of};
 use super::{ArrayAttribute, QueueAttribute, Setting, SettingError};
 use crate::root::{Root, attribute, names_in};
 use crate::writing;
@@ -24,6 +25,7 @@ impl Setting {
             Setting::Array { device, attribute } => {
                 root.join("sys/class/block").join(device).join("md").join(attribute.as_str())
             }
+            Setting::MdArray(array) => array.home(root),
             Setting::Governor { cpu } => root.join(format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor")),
             Setting::EnergyPreference { cpu } => {
                 root.join(format!("{CPU}/cpu{cpu}/cpufreq/energy_performance_preference"))
@@ -45,7 +47,9 @@ impl Setting {
                 let users: Vec<String> = names_in(&home).into_iter().filter(|n| home.join(n).is_dir()).collect();
                 (!users.is_empty()).then(|| users.join(","))
             }
-            Setting::Governor { .. }
+            // Its members tell it from others of its name.
+            Setting::MdArray(_)
+            | Setting::Governor { .. }
             | Setting::EnergyPreference { .. }
             | Setting::IdleDisable { .. }
             | Setting::Smt => None,
@@ -70,6 +74,9 @@ impl Setting {
     /// # Errors
     /// [`SettingError::Missing`] where the kernel does not offer it, [`SettingError::Read`] where it may not be read.
     pub fn read(&self, root: &Root) -> Result<String, SettingError> {
+        if let Setting::MdArray(array) = self {
+            return Ok(array.read(root).to_owned());
+        }
         let text = self.text(root)?;
         Ok(match self {
             Setting::Queue { attribute: QueueAttribute::Scheduler, .. } => bracketed(&text).to_owned(),
@@ -147,6 +154,7 @@ impl Setting {
                 ArrayAttribute::StripeCacheSize => self.number(value, 17),
                 ArrayAttribute::SyncSpeedMin | ArrayAttribute::SyncSpeedMax => self.number(value, 1),
             },
+            Setting::MdArray(_) => among(&[MdArray::NONE, MdArray::ACTIVE]),
             Setting::Governor { .. } => listed("scaling_available_governors"),
             Setting::EnergyPreference { .. } => listed("energy_performance_available_preferences"),
             Setting::IdleDisable { .. } => among(&["0", "1"]),
@@ -174,6 +182,9 @@ impl Setting {
 
     /// Writes without looking; whoever calls has journalled it.
     pub(super) fn write(&self, root: &Root, value: &str) -> Result<(), SettingError> {
+        if let Setting::MdArray(array) = self {
+            return array.write(root, value).map_err(|source| error_of(self, value, source));
+        }
         let path = self.path(root);
         // One write call: the kernel takes each as a whole value.
         let write = || writing::attribute(&path)?.write_all(value.as_bytes());
@@ -199,6 +210,7 @@ impl Setting {
             Setting::Queue { device, .. } | Setting::Array { device, .. } => {
                 !device.is_empty() && !device.contains(['/', '\0']) && device != ".."
             }
+            Setting::MdArray(array) => array.is_sound(),
             _ => true,
         }
     }

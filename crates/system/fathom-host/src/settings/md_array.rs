@@ -1,0 +1,244 @@
+//! An array of Linux md that is there for a while: made through sysfs, without metadata, so that nothing of it is on its
+//! members and a reboot forgets it (Documentation/admin-guide/md.rst, "md devices in sysfs").
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fathom_raid::Level;
+use serde::{Deserialize, Serialize};
+
+use super::SettingError;
+use crate::root::{Root, attribute, names_in};
+use crate::writing;
+
+/// First part of the kernel names of such arrays; no other array is touched.
+const NAME: &str = "md_fathom";
+/// How long the kernel may take to let go of an array: udev looks at new devices, and holds them open meanwhile.
+const GONE_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// `near=2` (md.rst) and left-symmetric (drivers/md/raid5.h, ALGORITHM_LEFT_SYMMETRIC): as Fathom lays out its own.
+const RAID10_NEAR_2: u32 = 0x102;
+const LEFT_SYMMETRIC: u32 = 2;
+
+/// An array of Linux md as it is to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct MdArray {
+    /// Kernel name.
+    pub device: String,
+    /// Its level.
+    pub level: Level,
+    /// Bytes on one member before the next comes.
+    pub chunk_bytes: u64,
+    /// Device numbers (`259:3`) of the members by their places; `None` where one is missing.
+    pub members: Vec<Option<String>>,
+    /// Bytes used of each member, whole chunks.
+    pub member_bytes: u64,
+}
+
+impl MdArray {
+    /// There is no such array.
+    pub(crate) const NONE: &str = "none";
+    /// It is there.
+    pub(crate) const ACTIVE: &str = "active";
+    /// An array of its name is there that is not it, or not yet.
+    const OTHER: &str = "other";
+
+    /// A kernel name that nothing has.
+    #[must_use]
+    pub fn free_name(root: &Root) -> String {
+        let first = format!("{NAME}{}", std::process::id());
+        let names = std::iter::once(first.clone()).chain((1..).map(|n| format!("{first}_{n}")));
+        let mut free = names.filter(|name| !class_of(root, name).exists());
+        free.next().unwrap_or(first)
+    }
+
+    /// Whether the name is of the kind that Fathom gives, and the rest what it writes.
+    pub(super) fn is_sound(&self) -> bool {
+        let is_number =
+            |text: &str| text.split_once(':').is_some_and(|(a, b)| [a, b].iter().all(|n| n.parse::<u32>().is_ok()));
+        let rest = self.device.strip_prefix(NAME);
+        rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'_'))
+            && self.members.iter().flatten().all(|number| is_number(number))
+    }
+
+    pub(super) fn home(&self, root: &Root) -> PathBuf {
+        class_of(root, &self.device).join("md")
+    }
+
+    /// What there is. One that lost members is still there.
+    pub(super) fn read(&self, root: &Root) -> &'static str {
+        let home = self.home(root);
+        let value = |name: &str| attribute(&home.join(name));
+        match value("array_state").as_deref() {
+            None | Some("clear") => return MdArray::NONE,
+            Some("inactive") => return MdArray::OTHER,
+            Some(_) => {}
+        }
+        let is_ours = |slot: &str| {
+            let Some(at) = slot.strip_prefix("rd").and_then(|at| at.parse::<usize>().ok()) else { return true };
+            let number = attribute(&home.join(slot).join("block/dev"));
+            self.members.get(at).is_some_and(|member| member.is_some() && *member == number)
+        };
+        let is_it = value("level").as_deref() == Some(self.level.as_str())
+            && value("chunk_size").and_then(|v| v.parse().ok()) == Some(self.chunk_bytes)
+            && names_in(&home).iter().all(|name| is_ours(name));
+        if is_it { MdArray::ACTIVE } else { MdArray::OTHER }
+    }
+
+    /// Makes it, or takes it away.
+    pub(super) fn write(&self, root: &Root, value: &str) -> io::Result<()> {
+        if value != MdArray::ACTIVE {
+            return self.stop(root);
+        }
+        let made = self.make(root);
+        if made.is_err() {
+            // Half of one is none that anybody wants; what it was is told by the error of making it.
+            let _ = self.stop(root);
+        }
+        made
+    }
+
+    fn make(&self, root: &Root) -> io::Result<()> {
+        let maker = root.join("sys/module/md_mod/parameters/new_array");
+        if !maker.exists() {
+            load_driver();
+        }
+        put(&maker, &self.device)?;
+        let home = self.home(root);
+        put(&home.join("metadata_version"), "none")?;
+        put(&home.join("level"), self.level.as_str())?;
+        put(&home.join("raid_disks"), &self.members.len().to_string())?;
+        put(&home.join("chunk_size"), &self.chunk_bytes.to_string())?;
+        match self.level {
+            Level::Raid0 => {}
+            Level::Raid10 => put(&home.join("layout"), &RAID10_NEAR_2.to_string())?,
+            Level::Raid5 | Level::Raid6 => put(&home.join("layout"), &LEFT_SYMMETRIC.to_string())?,
+        }
+        let kib = (self.member_bytes >> 10).to_string();
+        for (at, number) in self.members.iter().enumerate() {
+            let Some(number) = number else { continue };
+            // The kernel's own claim: it is refused while anybody else has one.
+            put(&home.join("new_dev"), number)?;
+            let device = std::fs::canonicalize(root.join("sys/dev/block").join(number))?;
+            let name = device.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let member = home.join(format!("dev-{name}"));
+            put(&member.join("size"), &kib)?;
+            put(&member.join("slot"), &at.to_string())?;
+        }
+        if self.level != Level::Raid0 {
+            put(&home.join("component_size"), &kib)?;
+            // What is on the members is taken as right, as by `mdadm --assume-clean`.
+            put(&home.join("resync_start"), "none")?;
+        }
+        put(&home.join("array_state"), "active")
+    }
+
+    fn stop(&self, root: &Root) -> io::Result<()> {
+        let state = self.home(root).join("array_state");
+        let until = Instant::now() + GONE_WITHIN;
+        loop {
+            let busy = match put(&state, "clear") {
+                Ok(()) => None,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                // Gone between the opening and the writing.
+                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Some(error),
+                Err(error) => return Err(error),
+            };
+            match busy {
+                // The kernel removes the device a little later; its name and its members are free then.
+                None if self.read(root) == MdArray::NONE && !state.exists() => return Ok(()),
+                Some(error) if Instant::now() > until => return Err(error),
+                None if Instant::now() > until => return Ok(()),
+                _ => thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+}
+
+fn class_of(root: &Root, device: &str) -> PathBuf {
+    root.join("sys/class/block").join(device)
+}
+
+/// One write call: the kernel takes each as a whole value.
+fn put(path: &Path, value: &str) -> io::Result<()> {
+    writing::attribute(path)?.write_all(value.as_bytes())
+}
+
+/// The module of md; whether it came, the file that is missing without it says.
+fn load_driver() {
+    // By its place and not by PATH: this runs as root.
+    let Some(program) = ["/usr/sbin/modprobe", "/sbin/modprobe"].into_iter().find(|p| Path::new(p).exists()) else {
+        return;
+    };
+    let _ = Command::new(program).arg("md_mod").env_clear().stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+/// The error of an array that could not be made or taken away.
+pub(super) fn error_of(setting: &super::Setting, value: &str, source: io::Error) -> SettingError {
+    match (setting, source.kind()) {
+        (super::Setting::MdArray(_), io::ErrorKind::NotFound) if value == MdArray::ACTIVE => SettingError::Missing {
+            what: setting.message(),
+            path: PathBuf::from("/sys/module/md_mod/parameters/new_array"),
+        },
+        _ => SettingError::Write { setting: setting.clone(), value: value.to_owned(), source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root::tree::Tree;
+
+    fn array() -> MdArray {
+        MdArray {
+            device: "md_fathom77".to_owned(),
+            level: Level::Raid5,
+            chunk_bytes: 65536,
+            members: vec![Some("8:0".to_owned()), Some("8:16".to_owned()), None],
+            member_bytes: 1 << 20,
+        }
+    }
+
+    #[test]
+    fn an_array_is_ours_by_its_shape_and_its_members_also_where_it_lost_one() {
+        let tree = Tree::new();
+        assert_eq!(array().read(&tree.root()), MdArray::NONE);
+        let home = "sys/devices/virtual/block/md_fathom77";
+        tree.disk("md_fathom77", "9:511", 2048, "virtual");
+        let set = |name: &str, value: &str| {
+            tree.file(&format!("{home}/md/{name}"), value);
+        };
+        set("array_state", "clean\n");
+        set("level", "raid5\n");
+        set("chunk_size", "65536\n");
+        set("rd0/block/dev", "8:0\n");
+        set("rd1/block/dev", "8:16\n");
+        let root = tree.root();
+        assert_eq!(array().read(&root), MdArray::ACTIVE);
+        let lost = MdArray {
+            members: vec![Some("8:0".to_owned()), Some("8:16".to_owned()), Some("8:32".to_owned())],
+            ..array()
+        };
+        assert_eq!(lost.read(&root), MdArray::ACTIVE);
+        let others = MdArray { members: vec![Some("8:0".to_owned()), None, None], ..array() };
+        assert_eq!(others.read(&root), MdArray::OTHER, "a member that is not of it");
+        assert_eq!(MdArray { chunk_bytes: 4096, ..array() }.read(&root), MdArray::OTHER);
+        set("array_state", "inactive\n");
+        assert_eq!(array().read(&root), MdArray::OTHER, "not yet whole");
+        set("array_state", "clear\n");
+        assert_eq!(array().read(&root), MdArray::NONE);
+    }
+
+    #[test]
+    fn a_journal_names_only_arrays_of_fathom() {
+        assert!(array().is_sound());
+        for device in ["md0", "md_fathom", "md_fathom../..", "md_home", "md_fathom7/x"] {
+            assert!(!MdArray { device: device.to_owned(), ..array() }.is_sound(), "{device}");
+        }
+        assert!(!MdArray { members: vec![Some("/dev/sda".to_owned())], ..array() }.is_sound());
+    }
+}
