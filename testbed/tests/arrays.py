@@ -2,7 +2,7 @@
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import damage, io, raid5_of
+from bed.loads import damage, io, raid5_of, refused_io
 from bed.machines import SIX_SLOW, TWO_SOCKETS
 from bed.suite import on, restored
 
@@ -15,6 +15,16 @@ COST = {"raid0": 1, "raid10": 2, "raid5": 4, "raid6": 6}
 # mdadm's words for the levels. RAID 0 has nothing to bring in line, and takes no word about it.
 REDUNDANT = "--bitmap none --assume-clean"
 LEVELS_OF_MD = (("raid0", "0"), ("raid10", f"10 --layout n2 {REDUNDANT}"), ("raid5", f"5 {REDUNDANT}"), ("raid6", f"6 {REDUNDANT}"))
+
+
+# The guest has no program by which the kernel could load them when they are asked for.
+DRIVER = "modprobe -a md_mod raid0 raid10 raid456"
+
+
+def nothing_of_md(guest: Guest, devices: list[str]) -> None:
+    expect.equal(guest.ok("ls /sys/block | grep ^md; true"), "", "arrays that stayed")
+    for device in devices:
+        expect.equal(guest.run(f"mdadm --examine {device}").status, 1, f"a superblock on {device}")
 
 
 @on(SIX_SLOW)
@@ -42,6 +52,60 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
     expect.equal(sorted(seen), sorted((level, share) for level in COST for share in (0, 100)), "what was measured")
     headline = document["verdict"][0]["brief"]["headline"]
     assert "members allow: raid10 " in str(headline), headline
+
+
+@on(SIX_SLOW)
+def linux_md_over_members_of_known_iops_is_held_against_arithmetic_and_leaves_nothing(guest: Guest) -> None:
+    guest.ok(DRIVER, timeout_s=300)
+    devices = [guest.device(f"TBM{i}") for i in range(MEMBERS)]
+    targets = " ".join(f"--target {device} --destroy TBM{i}:data" for i, device in enumerate(devices))
+    length = "--set runtime=4 --set ramp_time=1500ms --set numjobs=1 --set iodepth=64 --set bs=4k"
+    document = guest.fathom_json(f"run md {targets} --only members --only small {length} --quiet --json")
+    steps = {step["index"]: step for step in document["steps"]}
+    seen = {}
+    for array in document["arrays"]:
+        step = steps[array["step"]]
+        if step["read_pct"] == 100:
+            continue
+        label, level = step["label"], array["level"].removeprefix("md-")
+        # md gathers what lies in its stripe cache: it may need a little less, never more.
+        expect.within(array["member_reads"] + array["member_writes"], COST[level], 0.05, f"member I/Os of {label}")
+        expect.within(array["ceiling_iops"], EACH * MEMBERS / COST[level], 0.06, f"ceiling of {label}")
+        seen[array["level"]] = step["iops"] / array["ceiling_iops"]
+    expect.equal(sorted(seen), sorted(f"{maker}{level}" for maker in ("", "md-") for level in COST), "what was measured")
+    assert all(0.8 < share < 1.1 for share in seen.values()), seen
+    verdict = document["verdict"][0]
+    assert "members allow: md-raid10 " in str(verdict["brief"]["headline"]), verdict["brief"]["headline"]
+    nothing_of_md(guest, devices)
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
+def what_linux_md_wrote_fathom_reads_and_no_ending_leaves_an_array(guest: Guest) -> None:
+    guest.ok(DRIVER, timeout_s=300)
+    serials = ("TB0", "TB1", "TB2")
+    devices = [guest.device(serial) for serial in serials]
+    members = ",".join(devices)
+    consent = " ".join(f"--destroy {serial}:data" for serial in serials)
+    load = "--bs 64k --size 8m --set loops=1 --verify crc32c --engine libaio --iodepth 4"
+    for level in ("raid0", "raid10", "raid5"):
+        written = io(guest, f"md-{level}:64k:{members}", f"--rw write {load} {consent}", runtime_s=60)
+        expect.equal((written["errors"], written["arrays"][0]["writes"] > 0), (0, True), f"writes on md-{level}")
+        nothing_of_md(guest, devices)
+        read = io(guest, f"{level}:64k:{members}", f"--rw read {load}", runtime_s=60)
+        expect.equal((read["verify"]["blocks_checked"], damage(read)), (8 * 16, 0), f"blocks of {level} that Fathom reads")
+    said = refused_io(guest, f"md-raid5:64k:{members}", "--rw randread")
+    assert "--destroy" in said, said
+    begin = f"fathom io --target md-raid5:64k:{members} --rw randwrite --bs 4k --iodepth 4 --runtime 60s {consent} --quiet"
+    wait = "for i in $(seq 600); do grep -q active /proc/mdstat && break; sleep 0.1; done; sleep 1"
+    for ending in ("INT", "KILL"):
+        guest.ok(f"{begin} >/run/log 2>&1 & pid=$!\n{wait}\ngrep -q md_fathom /proc/mdstat; kill -{ending} $pid; wait $pid; true")
+        if ending == "KILL":
+            assert "md_fathom" in guest.ok("cat /proc/mdstat"), "the array of the killed run"
+            restored_now = guest.fathom("restore").out
+            assert "md_fathom" in restored_now, restored_now
+        nothing_of_md(guest, devices)
+    # The members are free again.
+    io(guest, devices[0], f"--rw randwrite --iodepth 4 --size 4m {consent}")
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2", "TBSLOW")

@@ -86,7 +86,7 @@ fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Ve
         "surface" => surface::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
         "enterprise" => groups::verdicts(question, steps, run),
-        "raid" => raid::verdicts(question, steps, run),
+        "raid" | "md" => raid::verdicts(question, steps, run),
         "qos" => qos::verdicts(question, steps, run),
         "scaling" => scaling::verdicts(question, steps, run),
         "snia" => snia::verdicts(question, steps, run),

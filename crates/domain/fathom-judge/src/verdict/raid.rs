@@ -5,6 +5,7 @@
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_model::LimitName;
+use fathom_plan::{ArrayMaker, MadeLevel};
 use fathom_raid::Level;
 
 use super::arrays::{MemberCeiling, array_of};
@@ -34,7 +35,7 @@ struct Cell<'a> {
 
 /// One array of the run and its loads, in the order of the plan.
 struct Array<'a> {
-    level: Level,
+    level: MadeLevel,
     chunk_bytes: u64,
     missing: u32,
     group: &'a str,
@@ -61,7 +62,10 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let arrays = by_array(&measured);
     let whole: Vec<&Array<'_>> = arrays.iter().filter(|array| array.is_whole()).collect();
     let Some(main) = main_kind(&whole) else { return quick::verdicts(question, steps, run) };
-    let told = told(&whole, &main);
+    // Beside Linux md, what Fathom puts together is what md is held against.
+    let by_md: Vec<&Array<'_>> = whole.iter().copied().filter(|a| a.level.maker == ArrayMaker::LinuxMd).collect();
+    let asked = if by_md.is_empty() { &whole } else { &by_md };
+    let told = told(asked, &main);
     let headline = headline(&told, &main);
     let lossy: Vec<(&Array<'_>, &Cell<'_>)> =
         whole.iter().filter_map(|array| Some((*array, lossy(array, &main)?))).collect();
@@ -70,7 +74,9 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let answer =
         sentences(std::iter::once(msg!("brief-raid-end", said = headline.clone())).chain(losses).chain(exceeded));
     // The worst of them, and none beside long names: the sentence of a first look is short.
-    let worst = lossy.iter().filter(|_| told.len() == whole.len());
+    let worst = lossy
+        .iter()
+        .filter(|(array, _)| told.len() == asked.len() && asked.iter().any(|asked| asked.level == array.level));
     let worst = worst.min_by(|(_, a), (_, b)| reached_pct(a).total_cmp(&reached_pct(b)));
     let head = match worst {
         Some((array, cell)) => {
@@ -81,6 +87,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     let brief = brief(head, whole.iter().map(|array| array_row(array)), Some(report(run)));
     let mut evidence = members(&measured);
     evidence.extend(whole.iter().flat_map(|array| &array.cells).filter_map(|c| Some(c.ceiling?.sentence())));
+    evidence.extend(beside_md(&whole));
     evidence.extend(whole.iter().filter_map(|array| stripes(array)));
     evidence.extend(arrays.iter().flat_map(|array| degraded(array, &whole)));
     evidence.extend(whole.iter().filter_map(|array| one_at_a_time(array, &measured)));
@@ -92,13 +99,13 @@ fn by_array<'a>(measured: &[&'a StepView]) -> Vec<Array<'a>> {
     for step in measured.iter().copied() {
         let Some(target) = array_of(step) else { continue };
         let (layout, missing) = (target.layout(), target.missing().count());
-        let (level, chunk_bytes) = (layout.level(), layout.chunk_bytes());
+        let (level, chunk_bytes) = (target.made_level(), layout.chunk_bytes());
         let kind = Kind::of(step).without_array();
         let known = out.iter().position(|a| {
             (a.level, a.chunk_bytes, a.missing, a.group) == (level, chunk_bytes, missing, step.group.as_str())
         });
         let at = known.unwrap_or_else(|| {
-            let (name, cells) = (Message::verbatim(level.as_str()), Vec::new());
+            let (name, cells) = (Message::verbatim(level.to_string()), Vec::new());
             out.push(Array { level, chunk_bytes, missing, group: &step.group, name, cells });
             out.len() - 1
         });
@@ -123,7 +130,7 @@ fn by_array<'a>(measured: &[&'a StepView]) -> Vec<Array<'a>> {
             array.name = msg!("verdict-kind-of-group", kind = array.name.clone(), group = array.group.to_owned());
         }
     }
-    out.sort_by_key(|a| ORDER.iter().position(|level| *level == a.level));
+    out.sort_by_key(|a| (ORDER.iter().position(|level| *level == a.level.level), a.level.maker == ArrayMaker::LinuxMd));
     out
 }
 
@@ -247,6 +254,31 @@ fn members(measured: &[&StepView]) -> Vec<Message> {
     out.into_iter().map(|(_, said)| said).collect()
 }
 
+/// What Linux md gives of what the same level gives in user space, load by load.
+fn beside_md(whole: &[&Array<'_>]) -> Vec<Message> {
+    let mut out = Vec::new();
+    for md in whole.iter().filter(|array| array.level.maker == ArrayMaker::LinuxMd) {
+        let own = MadeLevel { maker: ArrayMaker::UserSpace, ..md.level };
+        let is_same =
+            |other: &&&Array<'_>| (other.level, other.chunk_bytes, other.group) == (own, md.chunk_bytes, md.group);
+        let Some(other) = whole.iter().find(is_same) else { continue };
+        let sentences = md.cells.iter().filter_map(|cell| {
+            let base = other.cell(&cell.kind)?;
+            let times = times_as_much(cell.step, base.step);
+            Some(msg!(
+                "raid-md-beside",
+                level = md.name.clone(),
+                kind = cell.kind.message(),
+                rate = rate(cell.step),
+                times = times,
+                other = other.name.clone()
+            ))
+        });
+        out.extend(sentences);
+    }
+    out
+}
+
 /// Writes of whole stripes against those of a part of one.
 fn stripes(array: &Array<'_>) -> Option<Message> {
     let writes = || array.cells.iter().filter(|c| is_sequential(c.step.pattern) && c.step.read_pct == 0);
@@ -303,8 +335,7 @@ fn one_at_a_time(array: &Array<'_>, measured: &[&StepView]) -> Option<Message> {
         step.threads * step.queue_depth == 1
             && step.group == array.group
             && array_of(step).is_some_and(|t| {
-                (t.layout().level(), t.layout().chunk_bytes()) == (array.level, array.chunk_bytes)
-                    && t.missing().is_empty()
+                (t.made_level(), t.layout().chunk_bytes()) == (array.level, array.chunk_bytes) && t.missing().is_empty()
             })
     };
     let of = |read_pct: u8| measured.iter().filter(is_alone).find(|step| step.read_pct == read_pct);

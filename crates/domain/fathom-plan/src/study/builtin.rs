@@ -24,6 +24,7 @@ pub fn builtin_studies() -> &'static [(&'static str, &'static str)] {
         ("commit", include_str!("../../../../../studies/commit.toml")),
         ("surface", include_str!("../../../../../studies/surface.toml")),
         ("raid", include_str!("../../../../../studies/raid.toml")),
+        ("md", include_str!("../../../../../studies/md.toml")),
     ]
 }
 
@@ -65,6 +66,7 @@ pub fn question_message(study: &str) -> Option<Message> {
         "commit" => msg!("study-commit-question"),
         "surface" => msg!("study-surface-question"),
         "raid" => msg!("study-raid-question"),
+        "md" => msg!("study-md-question"),
         _ => return None,
     })
 }

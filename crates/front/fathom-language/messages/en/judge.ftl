@@ -582,4 +582,5 @@ raid-members = { $count } members at once give { $rate }{ $rate-pm } of { $kind 
 raid-members-share = { $said } They share what limits them: a drive, a link or an adapter.
 raid-stripes = { $level }: writes of whole stripes { $whole }{ $whole-pm }, of { $block } { $part }{ $part-pm }: for the parity of a part { $reads } member reads come before each write.
 raid-degraded = { $level } without { $missing }: { $rate }{ $rate-pm } of { $kind }, { $share } of what all members give.
+raid-md-beside = { $level }: { $rate }{ $rate-pm } of { $kind }, { $times }{ $times-pm } what { $other } gives in user space.
 raid-latency = { $level }, one I/O at a time: reads { $reads }{ $reads-pm }, writes { $writes }{ $writes-pm } (mean).

@@ -279,6 +279,7 @@ study-tune-question = Does this setting help?
 study-surface-question = How much reading beside how much writing keeps the latency?
 study-commit-question = How many durable commits a second, how long is one, and what sets it?
 study-raid-question = What does each RAID level give of what its members allow, and where is the rest lost?
+study-md-question = What does Linux md give of what its members allow, and what does the level cost without it?
 study-snia-question = What are the figures after SNIA PTS, at steady state?
 
 study-unknown = no study is called `{ $name }`

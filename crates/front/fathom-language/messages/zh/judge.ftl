@@ -543,4 +543,5 @@ raid-members = { $count } 个成员同时给出 { $rate }{ $rate-pm } 的{ $kind
 raid-members-share = { $said }它们共用限制自己的部件：同一块盘、链路或适配器。
 raid-stripes = { $level }：整条带写 { $whole }{ $whole-pm }，{ $block } 写 { $part }{ $part-pm }：为部分条带计算校验，每次写之前需 { $reads } 次成员读。
 raid-degraded = { $level } 缺 { $missing } 个成员：{ $kind } { $rate }{ $rate-pm }，为完整阵列的 { $share }。
+raid-md-beside = { $level }：{ $kind } { $rate }{ $rate-pm }，为用户态 { $other } 的 { $times }{ $times-pm }。
 raid-latency = { $level } 逐个 I/O：读 { $reads }{ $reads-pm }，写 { $writes }{ $writes-pm }（平均）。

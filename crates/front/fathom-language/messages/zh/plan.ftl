@@ -276,6 +276,7 @@ study-tune-question = 这个设置有帮助吗？
 study-surface-question = 多少读取与多少写入并行时仍能保持延迟？
 study-commit-question = 每秒能有多少次持久提交，一次需要多久，由什么决定？
 study-raid-question = 每个 RAID 级别发挥了成员能力的多少，其余损失在哪里？
+study-md-question = Linux md 发挥了成员能力的多少，没有它时该级别本身的代价是多少？
 study-snia-question = 按 SNIA PTS，在稳态下的数值是多少？
 
 study-unknown = 没有名为 `{ $name }` 的 study

@@ -171,3 +171,15 @@ fn without_an_array_the_members_are_answered_as_any_load() {
     let none = verdicts(&Message::verbatim("?"), &[], 7).remove(0);
     assert!(english(&none.brief.headline).contains("Nothing"), "{}", english(&none.brief.headline));
 }
+
+#[test]
+fn what_md_gives_is_told_first_and_held_against_the_same_level_without_it() {
+    let mut steps = members();
+    steps.push(on_array(small(4, &["raid5:64k:/a,/b,/c,/d"], OpMix::WRITE, 40e3), (2, 2), 4096, false));
+    steps.push(on_array(small(5, &["md-raid5:64k:/a,/b,/c,/d"], OpMix::WRITE, 30e3), (2, 2), 4096, false));
+    let (headline, rows, evidence) = answer(&steps);
+    assert!(headline.starts_with("4k random writes, of what the members allow: md-raid5 75 %"), "{headline}");
+    assert!(rows.len() == 2 && rows[1].contains("md-raid5"), "{rows:?}");
+    let evidence = evidence.join("\n");
+    assert!(evidence.contains("md-raid5: 30.0k") && evidence.contains("what raid5 gives in user space"), "{evidence}");
+}
