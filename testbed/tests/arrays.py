@@ -59,7 +59,7 @@ def linux_md_over_members_of_known_iops_is_held_against_arithmetic_and_leaves_no
     guest.ok(DRIVER, timeout_s=300)
     devices = [guest.device(f"TBM{i}") for i in range(MEMBERS)]
     targets = " ".join(f"--target {device} --destroy TBM{i}:data" for i, device in enumerate(devices))
-    length = "--set runtime=4 --set ramp_time=1500ms --set numjobs=1 --set iodepth=64 --set bs=4k"
+    length = "--set runtime=3 --set ramp_time=1500ms --set numjobs=1 --set iodepth=64 --set bs=4k"
     document = guest.fathom_json(f"run md {targets} --only members --only small {length} --quiet --json")
     steps = {step["index"]: step for step in document["steps"]}
     seen = {}
@@ -106,6 +106,33 @@ def what_linux_md_wrote_fathom_reads_and_no_ending_leaves_an_array(guest: Guest)
         nothing_of_md(guest, devices)
     # The members are free again.
     io(guest, devices[0], f"--rw randwrite --iodepth 4 --size 4m {consent}")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
+def a_member_that_linux_md_rebuilds_beside_the_load_holds_what_it_should(guest: Guest) -> None:
+    guest.ok(DRIVER, timeout_s=300)
+    serials = ("TB0", "TB1", "TB2")
+    first, second, late = (guest.device(serial) for serial in serials)
+    consent = " ".join(f"--destroy {serial}:data" for serial in serials)
+    load = "--bs 64k --size 8m --set loops=1 --verify crc32c --engine libaio --iodepth 4"
+    io(guest, f"md-raid5:64k:{first},{second},{late}", f"--rw write {load} {consent}", runtime_s=60)
+    io(guest, late, f"--rw write --bs 64k --size 8m --set loops=1 --iodepth 4 {consent}", runtime_s=60)
+    # At 2 MiB/s beside a load of its own.
+    slow = io(guest, f"md-raid5:64k:{first},{second},2m+{late}", f"--rw randread --iodepth 1 {consent}", runtime_s=6)
+    rebuild = slow["arrays"][0]["rebuild"]
+    expect.within(rebuild["done_bytes"] * 1e9 / rebuild["took_ns"], 2 << 20, 0.4, "speed of the rebuild")
+    # The kernel's count of what was written to the member, which nothing else writes.
+    expect.within(slow["arrays"][0]["members"][2]["written_bytes"], rebuild["done_bytes"], 0.4, "bytes written to the member")
+    expect.equal([w["kind"] for w in slow["warnings"] if w["kind"].startswith("array_")], [], "warnings of what was asked for")
+    nothing_of_md(guest, [first, second, late])
+    for _ in range(8):
+        fast = io(guest, f"md-raid5:64k:{first},{second},full+{late}", f"--rw randread --iodepth 1 --set rate_iops=5 {consent}", runtime_s=40)
+        rebuild = fast["arrays"][0]["rebuild"]
+        if rebuild["done_bytes"] == rebuild["member_bytes"]:
+            break
+    expect.equal(rebuild["done_bytes"], rebuild["member_bytes"], "bytes rebuilt")
+    read = io(guest, f"raid5:64k:missing,{second},{late}", f"--rw read {load}", runtime_s=60)
+    expect.equal((read["verify"]["blocks_checked"], damage(read)), (8 * 16, 0), "blocks read with the rebuilt member")
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2", "TBSLOW")

@@ -151,12 +151,18 @@ pub fn derived_warnings(
     out
 }
 
-/// What Linux md did beside the load, and which of its arrays were not whole.
+/// What Linux md did beside the load, and which of its arrays were not whole; of an array that was made for the step only
+/// what the step did not ask for.
 fn md_warnings(record: &StepRecord) -> Vec<Warning> {
+    let rebuilds = record.arrays.iter().any(|array| array.rebuild.is_some());
+    let missing =
+        record.arrays.iter().flat_map(|array| &array.members).filter(|member| member.target.is_none()).count();
+    let asked = missing as u32 + u32::from(rebuilds);
     let disks = record.host.iter().flat_map(|host| host.disks.iter().chain(&host.members));
     let warnings = disks.filter_map(|disk| Some((disk.device.clone(), disk.md?))).flat_map(|(device, state)| {
-        let syncing = state.sync.map(|action| Warning::ArraySyncing { device: device.clone(), action });
-        let degraded = (state.lost > 0).then_some(Warning::ArrayDegraded { device, lost: state.lost });
+        let syncing =
+            state.sync.filter(|_| !rebuilds).map(|action| Warning::ArraySyncing { device: device.clone(), action });
+        let degraded = (state.lost > asked).then_some(Warning::ArrayDegraded { device, lost: state.lost });
         syncing.into_iter().chain(degraded)
     });
     warnings.collect()

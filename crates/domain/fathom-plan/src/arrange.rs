@@ -4,7 +4,7 @@ use fathom_message::{Message, Quantity, Say, msg};
 use fathom_raid::Layout;
 use fathom_units::format_block;
 
-use crate::array::{ArrayNameError, MadeLevel};
+use crate::array::{ArrayNameError, MadeLevel, Rebuild};
 use crate::knobs::{BLOCK_BYTES_MAX, KnobError};
 use crate::step::{BlockSize, Step, TargetId};
 
@@ -28,6 +28,8 @@ pub(crate) struct Arrangement {
     pub(crate) chunk_bytes: Option<u64>,
     /// So many of the last members are lost.
     pub(crate) missing: u32,
+    /// The last member that is there is rebuilt meanwhile, at so many bytes a second or as fast as can be.
+    pub(crate) rebuild: Option<Option<u64>>,
     /// `None`: blocks are as long as the other knobs say.
     pub(crate) block: Option<BlockOf>,
     /// It is made of the first so many targets; `None`: of all.
@@ -73,8 +75,13 @@ impl Arrangement {
     pub(crate) fn array(&self, targets: &[TargetId]) -> Option<Result<TargetId, ArrayNameError>> {
         let (level, members) = (self.level?, self.first(targets));
         let there = members.len().saturating_sub(self.missing as usize);
-        let names = (0..).zip(members).map(|(at, member)| if at < there { member.as_str() } else { TargetId::MISSING });
-        let names = names.collect::<Vec<_>>().join(",");
+        let speed = self.rebuild.map(|speed| speed.map_or_else(|| Rebuild::FULL.to_owned(), format_block));
+        let name = |(at, member): (usize, &TargetId)| match &speed {
+            _ if at >= there => TargetId::MISSING.to_owned(),
+            Some(speed) if at + 1 == there => format!("{speed}+{}", member.as_str()),
+            _ => member.as_str().to_owned(),
+        };
+        let names = (0..).zip(members).map(name).collect::<Vec<_>>().join(",");
         let array = TargetId::new(format!("{level}:{}:{names}", format_block(self.chunk())));
         match array.array() {
             Some(Err(wrong)) => Some(Err(wrong)),
@@ -145,6 +152,8 @@ mod tests {
         assert_eq!(fewer.workload.block_bytes_max(), 64 << 10);
         let md = step(&[("array", "md-raid10"), ("chunk", "16k")], 4).expect("by md");
         assert_eq!(md.label, "4k random read on md-raid10:16k x4 T1 QD1");
+        let rebuilt = step(&[("array", "md-raid5"), ("rebuild", "20m")], 3).expect("by md");
+        assert_eq!(rebuilt.targets[0].as_str(), "md-raid5:64k:/a,/b,20m+/c");
         let apart = step(&[("array", "none"), ("bs", "chunk")], 3).expect("members");
         assert_eq!((apart.targets.len(), apart.workload.block_bytes_max()), (3, 64 << 10));
     }

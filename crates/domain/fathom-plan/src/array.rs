@@ -69,6 +69,38 @@ pub struct ArrayTarget {
     /// The chunk as it stands in the name.
     chunk: String,
     members: Vec<Option<TargetId>>,
+    rebuild: Option<Rebuild>,
+}
+
+/// A member that Linux md rebuilds while the load runs: `50m+/dev/sdd`, `full+/dev/sdd`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuild {
+    /// Its place.
+    pub member: u32,
+    /// The speed as it stands in the name.
+    text: String,
+    /// At how many bytes of the member a second md rebuilds; `None`: as fast as it can.
+    pub bytes_per_s: Option<u64>,
+}
+
+impl Rebuild {
+    /// As fast as md can.
+    pub(crate) const FULL: &str = "full";
+
+    /// Of the member at that place; and its name alone. `None`: it is not rebuilt.
+    fn of_name(member: usize, name: &str) -> Option<(Rebuild, &str)> {
+        let (text, rest) = name.split_once('+')?;
+        let bytes_per_s = Rebuild::parse_speed(text)?;
+        Some((Rebuild { member: member as u32, text: text.to_owned(), bytes_per_s }, rest))
+    }
+
+    /// `full` or bytes a second; the outer `None`: neither.
+    pub(crate) fn parse_speed(text: &str) -> Option<Option<u64>> {
+        match text {
+            Rebuild::FULL => Some(None),
+            _ => parse_size(text).ok().filter(|bytes| *bytes >= 1024).map(Some),
+        }
+    }
 }
 
 /// Why a name that begins as that of an array is none.
@@ -113,6 +145,11 @@ pub enum ArrayNameError {
         /// Its name.
         member: String,
     },
+    /// A member is rebuilt, and not by Linux md alone of a level with redundancy, one at a time.
+    Rebuild {
+        /// Its name.
+        member: String,
+    },
     /// More members are missing than the level makes up for.
     TooManyMissing {
         /// The level.
@@ -147,7 +184,15 @@ impl ArrayTarget {
         let MadeLevel { maker, level } = made;
         let bad_chunk = || ArrayNameError::Chunk { text: chunk.to_owned() };
         let chunk_bytes = parse_size(chunk).map_err(|_| bad_chunk())?;
-        let names: Vec<&str> = members.split(',').map(str::trim).collect();
+        let mut names: Vec<&str> = members.split(',').map(str::trim).collect();
+        let mut rebuild = None;
+        for (at, name) in names.iter_mut().enumerate() {
+            let Some((rebuilt, rest)) = Rebuild::of_name(at, name) else { continue };
+            if maker != ArrayMaker::LinuxMd || !level.is_redundant() || rebuild.is_some() || rest == TargetId::MISSING {
+                return Err(ArrayNameError::Rebuild { member: rest.to_owned() });
+            }
+            (*name, rebuild) = (rest, Some(rebuilt));
+        }
         let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let layout = Layout::new(level, count, chunk_bytes).map_err(|error| match error {
             LayoutError::Chunk => bad_chunk(),
@@ -163,9 +208,10 @@ impl ArrayTarget {
             return Err(ArrayNameError::Twice { member: names[at].to_owned() });
         }
         let members: Vec<_> = names.iter().map(|n| (*n != TargetId::MISSING).then(|| TargetId::new(*n))).collect();
-        let array = ArrayTarget { maker, layout, chunk: chunk.to_owned(), members };
-        if !layout.survives(array.missing()) {
-            return Err(ArrayNameError::TooManyMissing { level, count: array.missing().count() });
+        let array = ArrayTarget { maker, layout, chunk: chunk.to_owned(), members, rebuild };
+        let lost = array.rebuild().map_or(array.missing(), |rebuild| array.missing().with(rebuild.member));
+        if !layout.survives(lost) {
+            return Err(ArrayNameError::TooManyMissing { level, count: lost.count() });
         }
         Ok(array)
     }
@@ -200,14 +246,24 @@ impl ArrayTarget {
         (0..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(at, _)| at).collect()
     }
 
+    /// The member that is rebuilt while the load runs.
+    #[must_use]
+    pub fn rebuild(&self) -> Option<&Rebuild> {
+        self.rebuild.as_ref()
+    }
+
     /// Its name with other names of its members, in the order of those that are there.
     #[must_use]
     pub fn renamed(&self, mut name_of: impl FnMut(&TargetId) -> String) -> TargetId {
-        let names: Vec<String> = self
-            .members
-            .iter()
-            .map(|m| m.as_ref().map_or_else(|| TargetId::MISSING.to_owned(), &mut name_of))
-            .collect();
+        let speed = |at: u32| match &self.rebuild {
+            Some(rebuild) if rebuild.member == at => format!("{}+", rebuild.text),
+            _ => String::new(),
+        };
+        let name = |(at, member): (u32, &Option<TargetId>)| match member {
+            Some(member) => format!("{}{}", speed(at), name_of(member)),
+            None => TargetId::MISSING.to_owned(),
+        };
+        let names: Vec<String> = (0..).zip(&self.members).map(name).collect();
         TargetId::new(format!("{}:{}:{}", self.made_level(), self.chunk, names.join(",")))
     }
 }
@@ -249,7 +305,8 @@ impl TargetId {
             0 => String::new(),
             missing => format!(" without {missing}"),
         };
-        Some(format!("on {level}:{} x{members}{without}", array.chunk))
+        let rebuilt = array.rebuild.map_or_else(String::new, |rebuild| format!(" rebuild {}", rebuild.text));
+        Some(format!("on {level}:{} x{members}{without}{rebuilt}", array.chunk))
     }
 
     /// What is opened for it: the members of an array that are there, else itself.
@@ -274,6 +331,7 @@ impl Say for ArrayNameError {
             ArrayNameError::TooManyMembers { count } => msg!("array-too-many", count = *count, max = MEMBERS_MAX),
             ArrayNameError::Twice { member } => msg!("array-twice", member = member),
             ArrayNameError::Kind { member } => msg!("array-kind", member = member),
+            ArrayNameError::Rebuild { member } => msg!("array-rebuild", member = member),
             ArrayNameError::TooManyMissing { level, count } => {
                 msg!("array-too-many-missing", level = level.as_str(), count = *count)
             }
@@ -289,6 +347,7 @@ impl Say for ArrayNameError {
             ArrayNameError::TooManyMembers { .. } => msg!("array-too-many-help"),
             ArrayNameError::Twice { .. } => msg!("array-twice-help"),
             ArrayNameError::Kind { .. } => msg!("array-kind-help"),
+            ArrayNameError::Rebuild { .. } => msg!("array-rebuild-help"),
             ArrayNameError::TooManyMissing { .. } => msg!("array-too-many-missing-help"),
         })
     }
@@ -317,6 +376,12 @@ mod tests {
         let md = md.expect("an array of md");
         assert_eq!((md.maker(), md.layout().level()), (ArrayMaker::LinuxMd, Level::Raid5));
         assert_eq!(md.renamed(|m| m.as_str().to_owned()).as_str(), "md-raid5:64k:/a,/b,/c");
+        let rebuilt = parsed("md-raid5:64k:/a,/b,50m+/c").expect("one is rebuilt");
+        let of = rebuilt.rebuild().map(|rebuild| (rebuild.member, rebuild.bytes_per_s));
+        assert_eq!((of, &rebuilt.members()[2]), (Some((2, Some(50 << 20))), &Some("/c".into())));
+        assert_eq!(rebuilt.renamed(|m| m.as_str().to_owned()).as_str(), "md-raid5:64k:/a,/b,50m+/c");
+        assert_eq!(words("md-raid5:64k:/a,/b,full+/c").as_deref(), Some("on md-raid5:64k x3 rebuild full"));
+        assert!(parsed("md-raid5:64k:/a,/b,/x+/c").is_ok_and(|array| array.rebuild().is_none()), "a name with a plus");
         assert!(TargetId::new("md-raid5:64k:/a,/b,/c").user_space_array().is_none());
         assert!(TargetId::new("raid5:64k:/a,/b,/c").md_array().is_none());
         assert_eq!((words("raid10:1m:/a,/b").as_deref(), words("/a")), (Some("on raid10:1m x2"), None));
@@ -346,6 +411,10 @@ mod tests {
             ("raid0:64k:/a,", "named"),
             ("raid0:64k:/a,missing", "raid0"),
             ("raid5:64k:/a,missing,missing", "2"),
+            ("raid5:64k:/a,/b,full+/c", "/c"),
+            ("md-raid0:64k:/a,full+/c", "/c"),
+            ("md-raid6:64k:/a,/b,full+/c,full+/d", "/d"),
+            ("md-raid5:64k:/a,missing,full+/c", "2"),
         ] {
             let error = parsed(name).expect_err(name);
             let said = fathom_language::english(&error.message());

@@ -29,7 +29,7 @@ mod target;
 #[cfg(test)]
 mod words;
 
-pub use array::{ArrayMaker, ArrayNameError, ArrayTarget, MadeLevel};
+pub use array::{ArrayMaker, ArrayNameError, ArrayTarget, MadeLevel, Rebuild};
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};

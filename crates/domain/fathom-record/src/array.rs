@@ -28,6 +28,37 @@ pub struct ArrayRecord {
     pub recover_writes: u64,
     /// The members in their order.
     pub members: Vec<ArrayMember>,
+    /// What Linux md rebuilt of a member meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildRecord>,
+}
+
+/// A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RebuildRecord {
+    /// Bytes a second that were asked for; `None`: as many as can be.
+    pub asked_bytes_per_s: Option<u64>,
+    /// Bytes of the member that were done.
+    pub done_bytes: u64,
+    /// Bytes of the member that are in the array.
+    pub member_bytes: u64,
+    /// How long it took: of one that ended before the step, until it was seen to have.
+    pub took_ns: u64,
+}
+
+impl RebuildRecord {
+    /// Bytes of the member a second.
+    #[must_use]
+    pub fn bytes_per_s(&self) -> f64 {
+        self.done_bytes as f64 * 1e9 / self.took_ns.max(1) as f64
+    }
+
+    /// Seconds until the whole member is rebuilt at this speed; `None`: nothing was done.
+    #[must_use]
+    pub fn whole_s(&self) -> Option<f64> {
+        (self.done_bytes > 0).then(|| self.member_bytes as f64 / self.bytes_per_s())
+    }
 }
 
 /// One member of an array.
@@ -69,10 +100,10 @@ impl ArrayRecord {
         (self.writes > 0).then(|| (per(self.member_reads_for_writes), per(self.member_writes())))
     }
 
-    /// Whether a member was lost or missing.
+    /// Whether a member was lost, missing, or not whole yet.
     #[must_use]
     pub fn is_degraded(&self) -> bool {
-        self.members.iter().any(|m| m.target.is_none() || m.failed_errno.is_some())
+        self.rebuild.is_some() || self.members.iter().any(|m| m.target.is_none() || m.failed_errno.is_some())
     }
 
     /// Adds what another thread did on the same array.
@@ -117,6 +148,7 @@ mod tests {
             reconstruct_writes: 0,
             modify_writes: 0,
             recover_writes: 0,
+            rebuild: None,
             members: vec![member("/a"), member("/b")],
         }
     }

@@ -15,7 +15,7 @@ mod run_state;
 mod runner;
 mod warning;
 
-pub use array::{ArrayMember, ArrayRecord};
+pub use array::{ArrayMember, ArrayRecord, RebuildRecord};
 pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;

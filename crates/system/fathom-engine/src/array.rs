@@ -328,6 +328,7 @@ impl Set {
             reconstruct_writes: 0,
             modify_writes: 0,
             recover_writes: 0,
+            rebuild: None,
             members,
         });
         Set { layout, pending: vec![0; parts.len()], parts, names, lost, failed, counts }

@@ -4,10 +4,11 @@
 //! what it was when it was judged. What an array is made of stands in the journal before it is made.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_plan::{ArrayTarget, TargetId};
-use fathom_record::{ArrayMember, ArrayRecord, DiskDelta};
+use fathom_record::{ArrayMember, ArrayRecord, DiskDelta, RebuildRecord};
 
 use crate::binding::{Binding, TargetKind};
 use crate::disk::number_of;
@@ -75,9 +76,21 @@ pub struct NotMade {
 pub struct OwnArray {
     root: Root,
     target: TargetId,
-    device: String,
+    spec: MdArray,
     members: Vec<Option<Binding>>,
     applied: Applied,
+    /// The rebuild that was begun.
+    rebuild: Option<RebuildUnderWay>,
+}
+
+/// A rebuild that was begun, and how far it was when it was last looked at.
+#[derive(Clone, Copy, Debug)]
+struct RebuildUnderWay {
+    asked_bytes_per_s: Option<u64>,
+    begun: Instant,
+    seen_bytes: u64,
+    took: Duration,
+    is_done: bool,
 }
 
 impl OwnArray {
@@ -105,14 +118,16 @@ impl OwnArray {
             chunk_bytes: layout.chunk_bytes(),
             members: numbers,
             member_bytes: member_bytes / layout.chunk_bytes() * layout.chunk_bytes(),
+            late: array.rebuild().map(|rebuild| rebuild.member),
         };
-        let device = spec.device.clone();
         let members: Vec<Option<Binding>> = members.into_iter().map(|m| m.map(Binding::parked)).collect();
-        let change = Change { setting: Setting::MdArray(spec), value: MdArray::ACTIVE.to_owned() };
+        let change = Change { setting: Setting::MdArray(spec.clone()), value: MdArray::ACTIVE.to_owned() };
         let made = journal.apply(&change).map_err(OwnArrayError::Setting);
         // md has them now. Was one replaced while nobody did? Where it was, dropping what was applied undoes it.
         match made.and_then(|applied| still_the_same(root, &members).map(|()| applied)) {
-            Ok(applied) => Ok(OwnArray { root: root.clone(), target: target.clone(), device, members, applied }),
+            Ok(applied) => {
+                Ok(OwnArray { root: root.clone(), target: target.clone(), spec, members, applied, rebuild: None })
+            }
             Err(why) => {
                 let back = members.into_iter().flatten().filter_map(|member| member.claimed_again().ok());
                 Err(NotMade { why, members: back.collect() })
@@ -132,7 +147,7 @@ impl OwnArray {
     /// [`OwnArrayError`].
     pub fn binding(&self) -> Result<Binding, OwnArrayError> {
         let fail = |source| OwnArrayError::Array { target: self.target.clone(), source };
-        let consent = WriteConsent::to_own_array(&self.root, &self.device).map_err(OwnArrayError::Open)?;
+        let consent = WriteConsent::to_own_array(&self.root, &self.spec.device).map_err(OwnArrayError::Open)?;
         Binding::to_write(&self.root, self.target.clone(), consent).map_err(fail)
     }
 
@@ -145,6 +160,35 @@ impl OwnArray {
         self.members.into_iter().flatten().map(|m| m.claimed_again().map_err(OwnArrayError::Open)).collect()
     }
 
+    /// Begins to rebuild the member that is to be, if one is, at so many bytes of it a second.
+    ///
+    /// # Errors
+    /// [`OwnArrayError::Array`].
+    pub fn begin_rebuild(&mut self, bytes_per_s: Option<u64>) -> Result<(), OwnArrayError> {
+        if self.spec.late.is_none() {
+            return Ok(());
+        }
+        let fail = |source| OwnArrayError::Array { target: self.target.clone(), source };
+        let begun = Instant::now();
+        self.spec.rebuild(&self.root, bytes_per_s).map_err(fail)?;
+        let (seen_bytes, took) = (0, Duration::ZERO);
+        self.rebuild =
+            Some(RebuildUnderWay { asked_bytes_per_s: bytes_per_s, begun, seen_bytes, took, is_done: false });
+        Ok(())
+    }
+
+    /// Looks how far the rebuild is: often enough, and its end is known.
+    pub fn look_at_rebuild(&mut self) {
+        let Some(rebuild) = self.rebuild.as_mut().filter(|rebuild| !rebuild.is_done) else { return };
+        rebuild.took = rebuild.begun.elapsed();
+        match self.spec.rebuilt_bytes(&self.root) {
+            Some(bytes) => rebuild.seen_bytes = bytes,
+            // Nothing under way after something was: it is whole.
+            None if rebuild.seen_bytes > 0 => (rebuild.seen_bytes, rebuild.is_done) = (self.spec.member_bytes, true),
+            None => {}
+        }
+    }
+
     /// The kernel's counts of the array and its members now.
     ///
     /// # Errors
@@ -153,7 +197,7 @@ impl OwnArray {
         let device_of =
             |member: &Binding| member.device().map(|d| d.partition.clone().unwrap_or_else(|| d.name.clone()));
         let members = self.members.iter().flatten().filter_map(device_of);
-        let names: Vec<String> = std::iter::once(self.device.clone()).chain(members).collect();
+        let names: Vec<String> = std::iter::once(self.spec.device.clone()).chain(members).collect();
         let path = self.root.join("proc/diskstats");
         let text = std::fs::read_to_string(&path).map_err(|source| ProbeError::Read { path: path.clone(), source })?;
         let mut counters = Vec::new();
@@ -196,6 +240,12 @@ impl OwnArray {
             modify_writes: 0,
             recover_writes: 0,
             members,
+            rebuild: self.rebuild.map(|rebuild| RebuildRecord {
+                asked_bytes_per_s: rebuild.asked_bytes_per_s,
+                done_bytes: rebuild.seen_bytes,
+                member_bytes: self.spec.member_bytes,
+                took_ns: rebuild.took.as_nanos() as u64,
+            }),
         }
     }
 }

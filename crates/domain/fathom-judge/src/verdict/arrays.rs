@@ -229,6 +229,7 @@ mod tests {
             reconstruct_writes: 0,
             modify_writes: 1000,
             recover_writes: 0,
+            rebuild: None,
             members: MEMBERS.iter().map(|name| member(name)).collect(),
         }];
         view

@@ -38,6 +38,8 @@ struct Array<'a> {
     level: MadeLevel,
     chunk_bytes: u64,
     missing: u32,
+    /// A member of it is being rebuilt.
+    rebuilds: bool,
     group: &'a str,
     /// As it is called among the others.
     name: Message,
@@ -50,7 +52,7 @@ impl<'a> Array<'a> {
     }
 
     fn is_whole(&self) -> bool {
-        self.missing == 0
+        self.missing == 0 && !self.rebuilds
     }
 }
 
@@ -90,6 +92,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
     evidence.extend(beside_md(&whole));
     evidence.extend(whole.iter().filter_map(|array| stripes(array)));
     evidence.extend(arrays.iter().flat_map(|array| degraded(array, &whole)));
+    evidence.extend(measured.iter().filter_map(|step| rebuilding(step, &whole)));
     evidence.extend(whole.iter().filter_map(|array| one_at_a_time(array, &measured)));
     vec![verdict(question, brief, answer, evidence, figures(&whole, &main), steps)]
 }
@@ -100,13 +103,15 @@ fn by_array<'a>(measured: &[&'a StepView]) -> Vec<Array<'a>> {
         let Some(target) = array_of(step) else { continue };
         let (layout, missing) = (target.layout(), target.missing().count());
         let (level, chunk_bytes) = (target.made_level(), layout.chunk_bytes());
+        let rebuilds = target.rebuild().is_some();
         let kind = Kind::of(step).without_array();
         let known = out.iter().position(|a| {
-            (a.level, a.chunk_bytes, a.missing, a.group) == (level, chunk_bytes, missing, step.group.as_str())
+            (a.level, a.chunk_bytes, a.missing, a.rebuilds, a.group)
+                == (level, chunk_bytes, missing, rebuilds, step.group.as_str())
         });
         let at = known.unwrap_or_else(|| {
             let (name, cells) = (Message::verbatim(level.to_string()), Vec::new());
-            out.push(Array { level, chunk_bytes, missing, group: &step.group, name, cells });
+            out.push(Array { level, chunk_bytes, missing, rebuilds, group: &step.group, name, cells });
             out.len() - 1
         });
         let cells = &mut out[at].cells;
@@ -305,7 +310,7 @@ fn stripes(array: &Array<'_>) -> Option<Message> {
 
 /// What an array gives without a member, of what it gives with all.
 fn degraded(array: &Array<'_>, whole: &[&Array<'_>]) -> Vec<Message> {
-    if array.is_whole() {
+    if array.is_whole() || array.rebuilds {
         return Vec::new();
     }
     let same = |other: &&&Array<'_>| {
@@ -327,6 +332,45 @@ fn degraded(array: &Array<'_>, whole: &[&Array<'_>]) -> Vec<Message> {
         ))
     };
     array.cells.iter().filter_map(sentence).collect()
+}
+
+/// What a rebuild beside the load costs it, and how long the rebuild of a whole member takes then.
+fn rebuilding(step: &StepView, whole: &[&Array<'_>]) -> Option<Message> {
+    let target = array_of(step)?;
+    let asked = target.rebuild()?;
+    let rebuild = step.arrays.first()?.rebuild?;
+    let is_same = |array: &&&Array<'_>| {
+        (array.level, array.chunk_bytes, array.group)
+            == (target.made_level(), target.layout().chunk_bytes(), step.group.as_str())
+    };
+    let kind = Kind::of(step).without_array();
+    let base = whole.iter().find(is_same).and_then(|array| array.cell(&kind)).map(|cell| cell.step);
+    // Latencies of other loads would say nothing.
+    let base = base.filter(|base| (base.threads, base.queue_depth) == (step.threads, step.queue_depth));
+    let speed = Quantity::bytes_per_s(rebuild.bytes_per_s());
+    let (name, load) = (target.made_level().to_string(), kind.message());
+    let said = match asked.bytes_per_s {
+        Some(asked) => {
+            msg!("raid-rebuild-at", level = name, asked = Quantity::bytes_per_s(asked as f64), speed = speed)
+        }
+        None => msg!("raid-rebuild-full", level = name, speed = speed),
+    };
+    let said = match rebuild.whole_s() {
+        Some(whole_s) => msg!("raid-rebuild-whole", said = said, time = Quantity::duration_ns((whole_s * 1e9) as u64)),
+        None => said,
+    };
+    let p99 = |step: &StepView| Some(Quantity::ns(step.lat_ns.as_ref()?.p99? as f64));
+    let rate = rate(step);
+    let Some(base) = base else {
+        return Some(msg!("raid-rebuild-alone", said = said, kind = load, rate = rate));
+    };
+    let times = times_as_much(step, base).with_ci95(None);
+    Some(match p99(step).zip(p99(base)) {
+        Some((p99, before)) => {
+            msg!("raid-rebuild-load", said = said, kind = load, rate = rate, times = times, p99 = p99, before = before)
+        }
+        None => msg!("raid-rebuild-times", said = said, kind = load, rate = rate, times = times),
+    })
 }
 
 /// The latency of one I/O at a time, which no queue hides.

@@ -5,7 +5,7 @@ use fathom_raid::{Layout, Level};
 use fathom_units::{advice, did_you_mean};
 
 use crate::arrange::BlockOf;
-use crate::array::{ArrayMaker, MadeLevel};
+use crate::array::{ArrayMaker, MadeLevel, Rebuild};
 use crate::goal::{Goal, LatencyGoal};
 use crate::io_order::{AccessZone, ZoneSpace};
 use crate::knobs::value::{
@@ -114,6 +114,20 @@ pub(crate) fn parse_level(text: &str) -> Result<Option<MadeLevel>, Fault> {
             let words: Vec<&str> = words.iter().map(String::as_str).chain([NONE]).collect();
             Err(fault_help(msg!("array-level", word = shorten(text)), advice(text, &words)))
         }
+    }
+}
+
+/// Speed at which a member is rebuilt, bytes a second; the inner `None`: as fast as can be. `none`: nothing is rebuilt.
+pub(crate) fn parse_rebuild(text: &str) -> Result<Option<Option<u64>>, Fault> {
+    const NONE: &str = "none";
+    match text.trim() {
+        NONE => Ok(None),
+        text => match Rebuild::parse_speed(text) {
+            Some(speed) => Ok(Some(speed)),
+            None => {
+                Err(fault_help(msg!("knob-rebuild-speed", text = shorten(text)), advice(text, &[Rebuild::FULL, NONE])))
+            }
+        },
     }
 }
 

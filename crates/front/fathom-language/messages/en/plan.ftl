@@ -70,6 +70,8 @@ knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
 knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
+knob-rebuild = rebuild the last member of an md array while the load runs: bytes of it a second, full, or none
+knob-rebuild-speed = a rebuild has no speed { $text }
 knob-chunk = what lies on one member of an array before the next comes; a block may be as long: bs=chunk, bs=stripe
 knob-missing = so many of the last members of the array are lost
 knob-stripe-without-array = a stripe is a part of an array, and there is none
@@ -583,6 +585,8 @@ fio-by-fio-files-help = lower `nrfiles`, or give its files by an engine that mak
 
 array-level = there is no array of level { $word } in user space
 array-level-help = raid0, raid10 (for two members: a mirror), raid5 and raid6 are there, each also as made by Linux md: md-raid5
+array-rebuild = { $member } cannot be rebuilt beside the load of this array
+array-rebuild-help = Linux md rebuilds one member of md-raid10, md-raid5 or md-raid6: 50m+/dev/sdd or full+/dev/sdd; arrays in user space are rebuilt by fathom rebuild
 array-form = { $name } is not the whole name of an array
 array-form-help = write LEVEL:CHUNK:MEMBER,MEMBER..., for example raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
 array-chunk = { $text } is no chunk that an array can have

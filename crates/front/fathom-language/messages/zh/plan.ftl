@@ -70,6 +70,8 @@ knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
 knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6，或由 Linux md 组成，如 md-raid5；none 表示保持原样
+knob-rebuild = 在负载运行时重建 md 阵列的最后一个成员：每秒字节数、full（全速）或 none
+knob-rebuild-speed = 重建没有速度 { $text }
 knob-chunk = 阵列条带块大小，即换到下一个成员之前放在一个成员上的数据；块大小可以与之相同：bs=chunk、bs=stripe
 knob-missing = 阵列最后若干个成员缺失
 knob-stripe-without-array = 条带是阵列的一部分，而这里没有阵列
@@ -577,6 +579,8 @@ fio-by-fio-files-help = 请减小 `nrfiles`，或使用自行创建文件的引�
 
 array-level = 用户态没有 { $word } 级别的阵列
 array-level-help = 可用的级别：raid0、raid10（两个成员即镜像）、raid5 和 raid6；也可由 Linux md 组成，如 md-raid5
+array-rebuild = 无法在该阵列的负载旁重建 { $member }
+array-rebuild-help = Linux md 可重建 md-raid10、md-raid5 或 md-raid6 的一个成员：50m+/dev/sdd 或 full+/dev/sdd；用户态阵列用 fathom rebuild 重建
 array-form = { $name } 不是完整的阵列名称
 array-form-help = 请写成 级别:条带块:成员,成员...，例如 raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
 array-chunk = { $text } 不能作为阵列的条带块大小

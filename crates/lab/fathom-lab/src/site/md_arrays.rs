@@ -18,7 +18,9 @@ impl RealSite {
             opening.flat_map(|step| &step.targets).filter(|t| t.md_array().is_some()).collect();
         wanted.sort();
         wanted.dedup();
-        if self.md_arrays.iter().map(OwnArray::target).eq(wanted.iter().copied()) {
+        // A rebuild begins with its step.
+        let is_rebuilt = |target: &&TargetId| target.md_array().is_some_and(|array| array.rebuild().is_some());
+        if self.md_arrays.iter().map(OwnArray::target).eq(wanted.iter().copied()) && !wanted.iter().any(is_rebuilt) {
             return Ok(Ok(()));
         }
         let what = || Message::verbatim(steps.first().map(|step| step.label.clone()).unwrap_or_default());
@@ -79,6 +81,17 @@ impl RealSite {
             }
         }
         Ok(result)
+    }
+
+    /// Begins the rebuilds that steps on the arrays that are there ask for.
+    pub(super) fn begin_rebuilds(&mut self) -> Result<(), OwnArrayError> {
+        for array in &mut self.md_arrays {
+            let asked = array.target().md_array();
+            if let Some(rebuild) = asked.as_ref().and_then(|array| array.rebuild()) {
+                array.begin_rebuild(rebuild.bytes_per_s)?;
+            }
+        }
+        Ok(())
     }
 
     /// The kernel's counts of the arrays that are there.

@@ -5,13 +5,13 @@ use std::os::unix::fs::MetadataExt as _;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
-    Access, Binding, BlockDevice, DeviceKind, HostSampler, OpenFlags, PlacementError, ProbeError, Root, TargetKind,
-    Topology, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
+    Access, Binding, BlockDevice, DeviceKind, HostSampler, OpenFlags, OwnArray, PlacementError, ProbeError, Root,
+    TargetKind, Topology, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
 use fathom_plan::{EngineName, Mode, Placement, Step, TargetId};
-use fathom_record::{HostDelta, Interval, RunControl, Runner as _, StepFailure, StepRecord};
+use fathom_record::{HostDelta, Interval, Progress, RunControl, Runner as _, StepFailure, StepRecord};
 use fathom_stats::AdaptiveStop;
 
 use super::SiteControl;
@@ -41,12 +41,24 @@ impl RealSite {
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus, probe: Some(Box::new(Probe(sampler))) });
         let stopper = AdaptiveStop::new();
         let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
-        let mut control =
-            RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &precise_enough };
         let arrays_before = self.array_counts();
-        let mut record = runner.run(step, &mut control)?;
+        let refused = |error| StepFailure::refused(Message::verbatim(step.label.clone()), &error);
+        self.begin_rebuilds().map_err(refused)?;
+        let mut arrays = std::mem::take(&mut self.md_arrays);
+        let ran = {
+            let on_progress = &mut *control.on_progress;
+            let mut looking = |progress: &Progress| {
+                arrays.iter_mut().for_each(OwnArray::look_at_rebuild);
+                on_progress(progress);
+            };
+            let (stop, on_progress) = (control.stop, &mut looking as &mut dyn FnMut(&Progress));
+            runner.run(step, &mut RunControl { stop, on_progress, precise_enough: &precise_enough })
+        };
+        self.md_arrays = arrays;
+        self.md_arrays.iter_mut().for_each(OwnArray::look_at_rebuild);
+        let mut record = ran?;
         record.arrays.extend(self.array_records(&arrays_before));
-        let is_stopped = control.stopped();
+        let is_stopped = control.is_stopped();
         let given = given_before.zip(given_bytes(&files)).map(|(before, after)| after.saturating_sub(before));
         if let Some(host) = &mut record.host {
             host.allocated_bytes = given;

@@ -18,6 +18,8 @@ use crate::writing;
 const NAME: &str = "md_fathom";
 /// How long the kernel may take to let go of an array: udev looks at new devices, and holds them open meanwhile.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
+/// What stands for no limit; the kernel counts in 32 bits.
+const SPEED_MAX_KIB: u64 = 100 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// `near=2` (md.rst) and left-symmetric (drivers/md/raid5.h, ALGORITHM_LEFT_SYMMETRIC): as Fathom lays out its own.
 const RAID10_NEAR_2: u32 = 0x102;
@@ -36,6 +38,9 @@ pub struct MdArray {
     pub members: Vec<Option<String>>,
     /// Bytes used of each member, whole chunks.
     pub member_bytes: u64,
+    /// Place of the member that comes in later, to be rebuilt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<u32>,
 }
 
 impl MdArray {
@@ -117,23 +122,54 @@ impl MdArray {
             Level::Raid10 => put(&home.join("layout"), &RAID10_NEAR_2.to_string())?,
             Level::Raid5 | Level::Raid6 => put(&home.join("layout"), &LEFT_SYMMETRIC.to_string())?,
         }
-        let kib = (self.member_bytes >> 10).to_string();
-        for (at, number) in self.members.iter().enumerate() {
-            let Some(number) = number else { continue };
-            // The kernel's own claim: it is refused while anybody else has one.
-            put(&home.join("new_dev"), number)?;
-            let device = std::fs::canonicalize(root.join("sys/dev/block").join(number))?;
-            let name = device.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let member = home.join(format!("dev-{name}"));
-            put(&member.join("size"), &kib)?;
-            put(&member.join("slot"), &at.to_string())?;
+        for at in (0..self.members.len()).filter(|at| Some(*at as u32) != self.late) {
+            self.add(root, at)?;
         }
         if self.level != Level::Raid0 {
-            put(&home.join("component_size"), &kib)?;
+            put(&home.join("component_size"), &self.member_kib())?;
             // What is on the members is taken as right, as by `mdadm --assume-clean`.
             put(&home.join("resync_start"), "none")?;
         }
         put(&home.join("array_state"), "active")
+    }
+
+    fn member_kib(&self) -> String {
+        (self.member_bytes >> 10).to_string()
+    }
+
+    /// Gives it the member of that place.
+    fn add(&self, root: &Root, at: usize) -> io::Result<()> {
+        let Some(Some(number)) = self.members.get(at) else { return Ok(()) };
+        let home = self.home(root);
+        // The kernel's own claim: it is refused while anybody else has one.
+        put(&home.join("new_dev"), number)?;
+        let device = std::fs::canonicalize(root.join("sys/dev/block").join(number))?;
+        let name = device.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let member = home.join(format!("dev-{name}"));
+        put(&member.join("size"), &self.member_kib())?;
+        put(&member.join("slot"), &at.to_string())
+    }
+
+    /// Has the late member rebuilt, at so many bytes of it a second, or as fast as can be.
+    pub(crate) fn rebuild(&self, root: &Root, bytes_per_s: Option<u64>) -> io::Result<()> {
+        let Some(late) = self.late else { return Ok(()) };
+        let home = self.home(root);
+        // Above the least speed md gives way to other load (md.rst, sync_speed_min): what is asked for is both.
+        let kib = bytes_per_s.map_or(SPEED_MAX_KIB, |bytes| (bytes >> 10).clamp(1, SPEED_MAX_KIB)).to_string();
+        // The least must never be above the most.
+        for (name, value) in [("sync_speed_min", "1"), ("sync_speed_max", &kib), ("sync_speed_min", &kib)] {
+            put(&home.join(name), value)?;
+        }
+        self.add(root, late as usize)?;
+        put(&home.join("sync_action"), "recover")
+    }
+
+    /// Bytes of the late member that are rebuilt; `None`: all of them, or none of it is under way.
+    pub(crate) fn rebuilt_bytes(&self, root: &Root) -> Option<u64> {
+        const SECTOR_BYTES: u64 = 512;
+        let text = attribute(&self.home(root).join("sync_completed"))?;
+        let (done, _) = text.split_once(" / ")?;
+        Some(done.trim().parse::<u64>().ok()? * SECTOR_BYTES)
     }
 
     fn stop(&self, root: &Root) -> io::Result<()> {
@@ -200,6 +236,7 @@ mod tests {
             chunk_bytes: 65536,
             members: vec![Some("8:0".to_owned()), Some("8:16".to_owned()), None],
             member_bytes: 1 << 20,
+            late: None,
         }
     }
 

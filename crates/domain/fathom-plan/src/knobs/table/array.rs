@@ -1,4 +1,4 @@
-//! What is made of the targets: an array in user space. A step holds none of these: they became its target.
+//! What is made of the targets: an array in user space or of Linux md. A step holds none of these: they became its target.
 
 use fathom_message::msg;
 
@@ -39,6 +39,17 @@ pub(super) static ROWS: &[KnobSpec] = &[
         msg!("knob-missing"),
         |k, v| {
             k.arrangement.missing = value::bounded(v, 0, MISSING_MAX)?;
+            Ok(())
+        },
+        |_| None,
+    ),
+    knob(
+        "rebuild",
+        Kind::Word,
+        "50m",
+        msg!("knob-rebuild"),
+        |k, v| {
+            k.arrangement.rebuild = parse::parse_rebuild(v)?;
             Ok(())
         },
         |_| None,
