@@ -164,12 +164,11 @@ impl MdArray {
         put(&home.join("sync_action"), "recover")
     }
 
-    /// Bytes of the late member that are rebuilt; `None`: all of them, or none of it is under way.
+    /// Bytes of the late member that are rebuilt; `None`: all of them, or none of it is under way. From /proc/mdstat, because
+    /// `sync_completed` moves by a sixteenth of the member at a time (drivers/md/md.c, md_do_sync).
     pub(crate) fn rebuilt_bytes(&self, root: &Root) -> Option<u64> {
-        const SECTOR_BYTES: u64 = 512;
-        let text = attribute(&self.home(root).join("sync_completed"))?;
-        let (done, _) = text.split_once(" / ")?;
-        Some(done.trim().parse::<u64>().ok()? * SECTOR_BYTES)
+        let text = std::fs::read_to_string(root.join("proc/mdstat")).ok()?;
+        rebuilt_kib(&text, &self.device).map(|kib| kib << 10)
     }
 
     fn stop(&self, root: &Root) -> io::Result<()> {
@@ -202,6 +201,14 @@ fn class_of(root: &Root, device: &str) -> PathBuf {
 /// One write call: the kernel takes each as a whole value.
 fn put(path: &Path, value: &str) -> io::Result<()> {
     writing::attribute(path)?.write_all(value.as_bytes())
+}
+
+/// `10368` of `[===>....]  recovery = 15.5% (10368/65536) finish=0.0min speed=10368K/sec`, in the lines of that array.
+fn rebuilt_kib(mdstat: &str, device: &str) -> Option<u64> {
+    let is_of = |line: &str| line.split_once(" : ").is_some_and(|(name, _)| name == device);
+    let mut lines = mdstat.lines().skip_while(|line| !is_of(line)).skip(1);
+    let line = lines.by_ref().take_while(|line| line.starts_with(' ')).find(|line| line.contains("recovery = "))?;
+    line.split_once('(')?.1.split_once('/')?.0.parse().ok()
 }
 
 /// The module of md; whether it came, the file that is missing without it says.
@@ -268,6 +275,18 @@ mod tests {
         assert_eq!(array().read(&root), MdArray::OTHER, "not yet whole");
         set("array_state", "clear\n");
         assert_eq!(array().read(&root), MdArray::NONE);
+    }
+
+    #[test]
+    fn how_far_a_rebuild_is_stands_in_the_lines_of_its_array() {
+        let text = "Personalities : [raid6] [raid5] [raid4] \n\
+            md0 : active raid5 sdd[3] sdb[1] sda[0]\n      131072 blocks level 5 [3/2] [UU_]\n      \
+            [>....]  recovery =  1.5% (983/65536) finish=0.0min speed=9K/sec\n      \n\
+            md_fathom77 : active raid5 sdg[3] sdf[1] sde[0]\n      131072 blocks level 5 [3/2] [UU_]\n      \
+            [===>..]  recovery = 15.5% (10368/65536) finish=0.0min speed=10368K/sec\n      \nunused devices: <none>\n";
+        assert_eq!(rebuilt_kib(text, "md_fathom77"), Some(10368));
+        assert_eq!(rebuilt_kib(text, "md0"), Some(983));
+        assert_eq!(rebuilt_kib(text, "md_fathom7"), None);
     }
 
     #[test]
