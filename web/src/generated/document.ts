@@ -127,7 +127,11 @@ recover_writes: number,
 /**
  * The members in their order.
  */
-members: Array<ArrayMember>, };
+members: Array<ArrayMember>, 
+/**
+ * What Linux md rebuilt of a member meanwhile.
+ */
+rebuild?: RebuildRecord | null, };
 
 /**
  * A step on an array in user space, beside what its members gave without it.
@@ -2586,6 +2590,27 @@ process: RateProcess, };
  * What `rw` (`readwrite`) says.
  */
 export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite";
+
+/**
+ * A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.
+ */
+export type RebuildRecord = { 
+/**
+ * Bytes a second that were asked for; `None`: as many as can be.
+ */
+asked_bytes_per_s: number | null, 
+/**
+ * Bytes of the member that were done.
+ */
+done_bytes: number, 
+/**
+ * Bytes of the member that are in the array.
+ */
+member_bytes: number, 
+/**
+ * How long it took: of one that ended before the step, until it was seen to have.
+ */
+took_ns: number, };
 
 /**
  * A published result that the catalogue holds.

@@ -154,12 +154,18 @@ pub(super) fn cheaper_engine(all: &Seen<'_>, this: &Observation) -> Option<Probe
     engine(all, this).filter(|probe| probe.gain.value >= RELIEF_HELPS)
 }
 
+/// Whether a step is on some of the targets of another. An array over them is one target, and none of them.
+fn is_on_fewer(o: &Observation, this: &Observation) -> bool {
+    let (some, all) = (&o.step.targets, &this.step.targets);
+    some.len() < all.len() && some.iter().all(|target| all.contains(target))
+}
+
 /// Step with the same load per target on fewer targets: their number, and IOPS per target over this step's.
 pub(super) fn fewer_targets(all: &Seen<'_>, this: &Observation) -> Option<Neighbour> {
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
-        .filter(|o| o.step.load == this.step.load && o.step.targets.len() < this.step.targets.len())
+        .filter(|o| o.step.load == this.step.load && is_on_fewer(o, this))
         .min_by_key(|o| o.step.targets.len())
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
 }
@@ -170,7 +176,7 @@ pub(super) fn fewer_targets_at_best(all: &Seen<'_>, this: &Observation) -> Optio
     let per_target = |o: &Observation| o.iops() / o.step.targets.len() as f64;
     all.iter()
         .filter(|o| same_work(&o.step, &this.step) && o.step.engine == this.step.engine && o.is_neighbour())
-        .filter(|o| o.step.targets.len() < this.step.targets.len())
+        .filter(|o| is_on_fewer(o, this))
         .max_by(|a, b| per_target(a).total_cmp(&per_target(b)))
         .map(|o| Neighbour::new(o.step.targets.len() as u32, this, o, per_target))
 }
@@ -180,7 +186,9 @@ pub(super) fn other_targets<'a>(all: &'a Seen<'_>, this: &'a Observation) -> imp
     all.iter().filter(|o| {
         let (a, b) = (&o.step, &this.step);
         let is_same = same_work(a, b) && a.engine == b.engine && a.load == b.load && o.is_neighbour();
-        is_same && a.targets != b.targets && a.targets.len() == b.targets.len()
+        // Arrays over the same members are no other drives.
+        let is_plain = || a.targets.iter().chain(&b.targets).all(|target| target.array().is_none());
+        is_same && a.targets != b.targets && a.targets.len() == b.targets.len() && is_plain()
     })
 }
 
