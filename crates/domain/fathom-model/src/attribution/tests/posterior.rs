@@ -80,10 +80,14 @@ fn what_fewer_drives_give_at_any_load_speaks_against_the_drives() {
         (step, record)
     };
     let both = ["a", "b"];
-    let limit = |alone: u64| {
-        let steps = [of(&both, 16, 90_000), of(&both, 64, 90_500), of(&both, 128, 90_200), of(&["a"], 8, alone)];
+    let limit = |on: &str, alone: u64| {
+        let steps = [of(&both, 16, 90_000), of(&both, 64, 90_500), of(&both, 128, 90_200), of(&[on], 8, alone)];
         attribute(&with(&steps, 0.004), 1)
     };
-    assert_eq!(limit(89_000).name, LimitName::Uplink, "{}", limit(89_000).sentence());
-    assert_eq!(limit(45_500).name, LimitName::Device, "{}", limit(45_500).sentence());
+    assert_eq!(limit("a", 89_000).name, LimitName::Uplink, "{}", limit("a", 89_000).sentence());
+    assert_eq!(limit("a", 45_500).name, LimitName::Device, "{}", limit("a", 45_500).sentence());
+    // An array over both is not one of them, and neither is a third drive.
+    for other in ["raid0:64k:a,b", "md-raid0:64k:a,b", "c"] {
+        assert_ne!(limit(other, 89_000).name, LimitName::Uplink, "{other}: {}", limit(other, 89_000).sentence());
+    }
 }
