@@ -60,7 +60,7 @@ pub(super) fn candidates(all: &Seen<'_>, this: &Observation) -> Vec<Candidate> {
 }
 
 /// Busy share of a CPU, its stolen time counted: it is not there to be used.
-fn busy_share(time: &CpuTime, window_ns: u64) -> f64 {
+pub(super) fn busy_share(time: &CpuTime, window_ns: u64) -> f64 {
     (time.busy_ns() + time.steal_ns) as f64 / window_ns.max(1) as f64
 }
 
@@ -81,7 +81,12 @@ fn own_share_of_busy(host: &HostDelta) -> f64 {
 pub(super) fn fills_the_host(host: &HostDelta) -> bool {
     let mean =
         host.cpus.iter().map(|(_, t)| busy_share(t, host.window_ns)).sum::<f64>() / host.cpus.len().max(1) as f64;
-    mean >= CPUS_SATURATED && own_share_of_busy(host) >= OWN_SHARE_MIN
+    mean >= CPUS_SATURATED && is_host_the_runs(host)
+}
+
+/// Whether what the CPUs do is the run's, but for little.
+pub(super) fn is_host_the_runs(host: &HostDelta) -> bool {
+    own_share_of_busy(host) >= OWN_SHARE_MIN
 }
 
 fn all_cores(

@@ -20,6 +20,8 @@ const BUSY_SPREAD: f64 = 0.02;
 const OWN_TIME_MIN: f64 = 0.3;
 /// With more waiting than this it may be what others do on the CPUs.
 const WAIT_MAX: f64 = 0.1;
+/// A CPU this busy has nothing left for a thread that waits for it.
+const CPU_FULL: f64 = 0.95;
 
 /// What the threads of one name took, in CPUs.
 struct Group {
@@ -44,10 +46,11 @@ pub(super) fn candidate(all: &Seen<'_>, this: &Observation) -> Option<Candidate>
     numbers.push(Evidence::new(EvidenceName::KernelThreadsBusy, Quantity::share(busy_share)));
     let cpus = cpus_at_most(this, host, &group);
     let cause = Cause::KernelThread { name: group.name, cpus, busy_share };
-    let waited_share = group.waited / f64::from(cpus);
+    let waits = group.waited / f64::from(cpus) > WAIT_MAX;
     let agrees = if flat.is_some() { PROBE_AGREES } else { 1.0 };
     let weight = agrees * fill_weight(busy_share, BUSY_SPREAD);
-    let weight = if waited_share <= WAIT_MAX { weight } else { weight.min(PROBE_AGREES) };
+    let waits_for_its_own = cpu_that_it_waits_for(host, group.waited / f64::from(cpus)).is_some();
+    let weight = if waits && !waits_for_its_own { weight.min(PROBE_AGREES) } else { weight };
     let mut part = Candidate::part(cause, weight, numbers).with_probes(flat);
     part.limit.would_help = group.work.would_help();
     Some(part)
@@ -98,5 +101,13 @@ fn full_share(this: &Observation, host: &HostDelta, group: &Group) -> Option<f64
     // that could fill the host wait for themselves.
     let is_own_wait = !cpu::fills_the_host(host) || cpus as usize >= host.cpus.len();
     let wanted = if is_own_wait { cpu::wanted_share(busy, group.waited / cpus, OWN_TIME_MIN) } else { busy };
-    (wanted >= WORTH_WEIGHING).then_some(wanted)
+    let full_cpu = cpu_that_it_waits_for(host, group.waited / cpus).unwrap_or(0.0);
+    (wanted >= WORTH_WEIGHING).then_some(wanted.max(full_cpu))
+}
+
+/// How busy the CPU is that threads of the kernel wait for while it does the run's own work: soft interrupts of what they
+/// complete come to the same CPU, so that neither alone fills it. The thread was not seen there; the CPU is the fullest.
+fn cpu_that_it_waits_for(host: &HostDelta, waited: f64) -> Option<f64> {
+    let fullest = host.cpus.iter().map(|(_, time)| cpu::busy_share(time, host.window_ns)).reduce(f64::max)?;
+    (waited > WAIT_MAX && fullest >= CPU_FULL && cpu::is_host_the_runs(host)).then_some(fullest.min(1.0))
 }

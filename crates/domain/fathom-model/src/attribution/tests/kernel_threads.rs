@@ -105,6 +105,31 @@ fn where_the_run_fills_all_cpus_one_thread_that_waits_is_not_the_limit_but_they_
     assert_eq!(limit(0.2, 0.6, 0.38), LimitName::KernelThread);
 }
 
+/// A loop device on a file in memory, as it was measured: its thread shares CPU 0 with the soft interrupts of what it
+/// completes, while half of the other CPU is idle.
+#[test]
+fn a_thread_that_waits_for_a_cpu_which_the_run_fills_is_the_limit() {
+    let limit = |cpu0: f64, cpu1: f64| {
+        let (step, mut record) = beside(128, 100_000, &[("loop0", 2, 0.58, 0.32)]);
+        let host = record.host.as_mut().expect("has a host");
+        host.threads[0].system_ns = ns(0.2);
+        host.cpus = [(0, cpu0), (1, cpu1)]
+            .map(|(cpu, busy)| {
+                let time = CpuTime { system_ns: ns(busy - 0.2), softirq_ns: ns(0.2), ..CpuTime::default() };
+                (cpu, CpuTime { idle_ns: ns(1.0 - busy), ..time })
+            })
+            .to_vec();
+        attribute(&[Observation::of(&step, &record)], 0)
+    };
+    let full = limit(0.995, 0.5);
+    assert_eq!((full.name, full.confidence), (LimitName::KernelThread, Confidence::Confirmed), "{}", full.sentence());
+    assert!(full.probability.is_some_and(|p| p >= 0.9), "{}", full.sentence());
+    // With time left on all CPUs it was slow to be woken, and beside other programs they may be what it waits for.
+    for other in [limit(0.9, 0.5), limit(0.995, 0.99)] {
+        assert!(other.probability.is_none_or(|p| p < 0.9), "{}", other.sentence());
+    }
+}
+
 #[test]
 fn workers_without_time_left_are_named_before_the_kernel_threads_that_they_feed() {
     let (step, mut record) = beside(32, 100_000, &[("loop0", 1, 0.94, 0.0)]);
