@@ -45,6 +45,8 @@ def local_and_remote_are_the_drives_node_and_the_others(guest: Guest) -> None:
         node = machine.node_of(drive.port)
         home = set(machine.cpus_of_node(node))
         local, remote = (placed(guest, drive.serial, word, 2) for word in ("local", "remote"))
+        far = io(guest, guest.device(drive.serial), "--placement remote --threads 2")
+        assert any("NUMA" in text for text in far["warning_texts"]), f"not said that they are remote: {far['warning_texts']}"
         assert set(local) <= home, f"local to {drive.serial} of node {node}: {local}"
         assert not set(remote) & home, f"remote to {drive.serial} of node {node}: {remote}"
 

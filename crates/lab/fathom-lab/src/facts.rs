@@ -163,8 +163,14 @@ fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {
         hw_queues: drive.device.hw_queues,
         requests_per_queue: drive.device.nr_requests,
         irq_cpus,
+        remote_cpus: drive.numa_node().map_or_else(Vec::new, |node| cpus_beyond(inventory, node)),
         temperature_celsius: drive.warmest().map(|t| (t.celsius, t.warning_celsius)),
     }
+}
+
+/// CPUs of other NUMA nodes.
+fn cpus_beyond(inventory: &Inventory, node: u32) -> Vec<u32> {
+    inventory.processors.topology.cpus.iter().filter(|c| c.node != node).map(|c| c.id).collect()
 }
 
 /// What the catalogue says of the members of an array, where all are of one make.

@@ -30,6 +30,8 @@ pub struct DriveFacts {
     pub requests_per_queue: Option<u32>,
     /// CPUs its completion interrupts reach.
     pub irq_cpus: Vec<u32>,
+    /// CPUs of other NUMA nodes than the drive's; none where the machine has one node or does not tell.
+    pub remote_cpus: Vec<u32>,
     /// Warmest sensor, and where the drive begins to slow down.
     pub temperature_celsius: Option<(f64, Option<f64>)>,
 }

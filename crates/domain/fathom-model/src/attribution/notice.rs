@@ -79,6 +79,13 @@ pub enum Notice {
         /// Kernel name.
         device: String,
     },
+    /// Workers run on other NUMA nodes than a drive, alone.
+    RemoteNode {
+        /// Kernel name.
+        drive: String,
+        /// The workers' CPUs.
+        cpus: Vec<u32>,
+    },
     /// Workers share a physical core.
     SiblingsAsCores {
         /// The CPUs of that core.
@@ -99,6 +106,7 @@ impl Notice {
             Notice::Merges { .. } => "merges",
             Notice::NoPollQueues | Notice::InterruptsDespitePolling { .. } => "poll_not_real",
             Notice::IoControl { .. } => "io_control",
+            Notice::RemoteNode { .. } => "remote_node",
             Notice::SiblingsAsCores { .. } => "siblings_as_cores",
         }
     }
@@ -134,6 +142,9 @@ impl Notice {
                 msg!("notice-interrupts-despite-polling", interrupts = Quantity::new(*per_io, Unit::PerIo))
             }
             Notice::IoControl { control, device } => msg!("notice-io-control", control = control, device = device),
+            Notice::RemoteNode { drive, cpus } => {
+                msg!("notice-remote-node", drive = drive, cpus = format_cpu_list(cpus))
+            }
             Notice::SiblingsAsCores { cpus } => msg!("notice-siblings-as-cores", cpus = format_cpu_list(cpus)),
         }
     }
@@ -152,6 +163,7 @@ pub fn notices(this: &Observation) -> Vec<Notice> {
     let slow = facts.clocksource.as_ref().filter(is_slow);
     out.extend(slow.map(|source| Notice::SlowClock { clocksource: source.clone() }));
     out.extend(siblings(this));
+    out.extend(facts.drives.iter().filter_map(|drive| remote_node(this, drive)));
     let control =
         |(control, device): &(String, String)| Notice::IoControl { control: control.clone(), device: device.clone() };
     out.extend(facts.io_controls.iter().map(control));
@@ -209,6 +221,13 @@ fn polling(this: &Observation) -> Option<Notice> {
     }
     let per_io = this.host.as_ref().map(|h| h.interrupts as f64 / this.ios.max(1) as f64);
     per_io.filter(|x| *x >= POLLED_INTERRUPTS).map(|per_io| Notice::InterruptsDespitePolling { per_io })
+}
+
+/// Each I/O then crosses between sockets, which costs latency and shares their link.
+fn remote_node(this: &Observation, drive: &DriveFacts) -> Option<Notice> {
+    let cpus = &this.worker_cpus;
+    let is_remote = !cpus.is_empty() && cpus.iter().all(|cpu| drive.remote_cpus.contains(cpu));
+    is_remote.then(|| Notice::RemoteNode { drive: drive.name.clone(), cpus: cpus.clone() })
 }
 
 fn siblings(this: &Observation) -> Option<Notice> {

@@ -505,6 +505,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
         poll_queues: Some(0),
         irq_cpus: vec![0],
         temperature_celsius: Some((81.0, Some(75.0))),
+        remote_cpus: vec![0, 1],
         ..DriveFacts::default()
     };
     f.clocksource = Some("hpet".into());
@@ -539,6 +540,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
             "link_trained_down",
             "merges",
             "poll_not_real",
+            "remote_node",
             "scheduler",
             "siblings_as_cores",
             "slow_clock"

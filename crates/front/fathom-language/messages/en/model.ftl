@@ -211,6 +211,7 @@ notice-merges = { $share } of the I/Os were merged on { $disk }.
 notice-no-poll-queues = Polled completion was asked for, but the drive has no poll queues.
 notice-interrupts-despite-polling = Polled completion was asked for, but { $interrupts-figure } interrupts came per I/O.
 notice-io-control = { $control } is configured for { $device }: it may hold I/Os back for other control groups.
+notice-remote-node = Workers on CPUs { $cpus } and { $drive } are on different NUMA nodes: `--placement local` saves each I/O the way between them.
 notice-siblings-as-cores = Workers run on CPUs { $cpus }, which are one physical core.
 
 catalogue-kind-device = device

@@ -196,6 +196,7 @@ notice-merges = { $share } 的 I/O 在 { $disk } 上被合并。
 notice-no-poll-queues = 要求轮询完成，但硬盘没有轮询队列。
 notice-interrupts-despite-polling = 要求轮询完成，但每 I/O 有 { $interrupts-figure } 次中断。
 notice-io-control = { $device } 配置了 { $control }：它可能为其他控制组推迟 I/O。
+notice-remote-node = 工作线程（CPU { $cpus }）与 { $drive } 不在同一 NUMA 节点：`--placement local` 可省去每个 I/O 跨节点的路程。
 notice-siblings-as-cores = 工作线程运行在 CPU { $cpus }，它们属于同一物理核。
 
 catalogue-kind-device = 设备

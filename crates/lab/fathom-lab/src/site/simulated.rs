@@ -275,6 +275,7 @@ impl SimulatedMachine {
 
     /// What the kernel of such a machine shows of a drive: its link as trained, and where its interrupts go.
     fn drive_facts(&self, drive: &fathom_sim::Drive) -> DriveFacts {
+        let host = &self.machine.host;
         let one_cpu = match self.machine.host.interrupts {
             InterruptPolicy::OneCpu(cpu) => Some(cpu),
             InterruptPolicy::Submitter => self.faults_of(drive).find_map(|kind| match kind {
@@ -293,6 +294,7 @@ impl SimulatedMachine {
             hw_queues: drive.device.queues,
             requests_per_queue: None,
             irq_cpus: one_cpu.into_iter().collect(),
+            remote_cpus: (0..host.cpus()).filter(|cpu| host.socket_of(*cpu) != drive.socket).collect(),
             temperature_celsius: None,
         }
     }
