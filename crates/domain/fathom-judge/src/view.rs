@@ -4,7 +4,10 @@ mod latency;
 
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
-use fathom_model::{Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, cpu_cost, level_turns, notices};
+use fathom_model::{
+    Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, attribute_streams, cpu_cost, level_turns,
+    notices,
+};
 use fathom_plan::{EngineName, Op, Step, label_message, load_words_of, loop_message, workload_message};
 use fathom_record::{HostDelta, StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
@@ -31,6 +34,22 @@ pub fn set_limits(steps: &mut [StepView], seen: &[Option<Observation>]) {
         view.limit = limit_view(limit);
         view.ceilings = observation.ceilings().iter().cloned().map(ceiling_view).collect();
         view.warning_texts.extend(notices(observation).into_iter().map(|n| n.message()));
+    }
+}
+
+/// Judges the streams of each set by what they share and by what each gives alone. `seen` as for [`set_limits`], the streams
+/// left out; `streams` has the places and observations of the streams, those of a set behind each other.
+pub fn set_stream_limits(steps: &mut [StepView], seen: &[Option<Observation>], streams: &[(usize, Observation)]) {
+    let mut all: Vec<Observation> = seen.iter().flatten().cloned().collect();
+    level_turns(&mut all);
+    let set_of = |(_, stream): &(usize, Observation)| stream.step().role.stream.as_ref().map(|place| place.set);
+    for set in streams.chunk_by(|a, b| set_of(a) == set_of(b)) {
+        let observed: Vec<Observation> = set.iter().map(|(_, stream)| stream.clone()).collect();
+        for ((at, _), limit) in set.iter().zip(attribute_streams(&all, &observed)) {
+            if let Some(view) = steps.get_mut(*at) {
+                view.limit = limit_view(limit);
+            }
+        }
     }
 }
 
@@ -240,9 +259,6 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
     };
-    if step.role.stream.is_some() {
-        view.limit.sentence = msg!("limit-of-a-stream");
-    }
     set_interval(&mut view, record, &iops_estimate(&record.intervals));
     view
 }

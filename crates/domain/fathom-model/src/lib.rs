@@ -22,7 +22,7 @@ mod screen;
 pub use attribution::{
     Cause, Caveat, Confidence, DriveFacts, Evidence, EvidenceName, Limit, LimitName, NextStep, Notice, Observation,
     Probe, ProbeChange, ProbeResult, RateLimit, RateSource, RateWait, StateChange, StepFacts, UnknownReason, attribute,
-    attribute_all, level_turns, missing_probes, next_step, notices, step_to_repeat,
+    attribute_all, attribute_streams, level_turns, missing_probes, next_step, notices, step_to_repeat,
 };
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};

@@ -40,4 +40,5 @@ pub use steady::{
     SniaWindow, SteadyVerdict, Unsteady, level_changes, mser_cut, own_verdict, snia_determination, snia_window,
     steady_verdict, theil_sen_drift,
 };
+pub use student::normal_cdf;
 pub use throughput::{interval_iops, iops_estimate, mean_latency_ci95};

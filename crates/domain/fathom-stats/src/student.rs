@@ -1,6 +1,6 @@
 //! Quantiles of Student's t distribution.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Half width, in standard errors, of a two-sided 95 % interval with `freedom` degrees of freedom (1 is the least
 /// taken; the effective freedom of correlated data need not be whole).
@@ -17,6 +17,12 @@ pub(crate) fn t_two_sided(freedom: f64, miss: f64) -> f64 {
 /// Probability that Student's t with `freedom` degrees of freedom is at most `x`.
 pub(crate) fn t_cdf(x: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom.max(1.0)).expect("one or more degrees of freedom").cdf(x)
+}
+
+/// Probability that a standard normal figure is at most `x`.
+#[must_use]
+pub fn normal_cdf(x: f64) -> f64 {
+    Normal::standard().cdf(x)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use fathom_inspect::Inventory;
 use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
-    Loops, StreamSets, add_prediction, ladders, references, rfc3339, set_limits, set_predicted, step_view, trust,
-    verdicts, withhold_intervals,
+    Loops, StreamSets, add_prediction, ladders, references, rfc3339, set_limits, set_predicted, set_stream_limits,
+    step_view, trust, verdicts, withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -55,6 +55,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut loops = Loops::default();
     let mut rates = Vec::new();
     let mut sets = StreamSets::default();
+    let mut streams = Vec::new();
     let mut facts = FactsOfRun::of_run(&head.plan, inventory.as_ref());
     for index in lab.step_indexes(run)? {
         let stored = lab.load_step(run, index)?;
@@ -71,8 +72,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         // What the host counted is of all streams of a set together: no single one is explained by it.
         let alone = record.filter(|_| stored.step.role.stream.is_none());
         seen.push(alone.map(|record| observation(&stored.step, record, facts.as_mut())));
-        if let Some(record) = record {
+        if let Some(record) = record.filter(|_| stored.step.role.stream.is_some()) {
             sets.see(&stored.step, record);
+            streams.push((steps.len() - 1, observation(&stored.step, record, facts.as_mut())));
         }
     }
     withhold_intervals(&mut steps);
@@ -84,6 +86,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         }
     }
     set_limits(&mut steps, &seen);
+    set_stream_limits(&mut steps, &seen, &streams);
     let prediction = set_predicted(&mut steps, &lab.predictions(run)?);
     let mut document = Document {
         fathom: head.summary.fathom_version.clone(),

@@ -1,8 +1,9 @@
 //! What do loads give that run at once, each and together, and what does one lose beside the others?
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
+use fathom_model::LimitName;
 
-use super::brief::{brief, latency_cell, rate_cell, report, row, with_probes};
+use super::brief::{brief, latency_cell, limit_cell, rate_cell, report, row, with_probes};
 use super::kind::Kind;
 use super::parts::{depth_or_rate, is_bandwidth, p99, rate, sentences, times_as_much, verdict};
 use crate::document::{BriefRow, Figure, StepView, StreamSetView, Verdict};
@@ -50,7 +51,7 @@ fn of_set(question: &Message, set: &StreamSetView, streams: &[Beside<'_>], run: 
         false => Some(report(run)),
     };
     let brief = brief(together.clone(), streams.iter().map(Beside::row), next);
-    let lost = streams.iter().filter_map(Beside::share_of_alone);
+    let lost = streams.iter().flat_map(Beside::held);
     let answer = sentences(std::iter::once(together).chain(lost));
     let cpu = set.cpu.as_ref().and_then(|cpu| cpu.ns_per_io);
     let cost = cpu.map(|ns| msg!("verdict-streams-cpu", cpu = Quantity::ns(ns)));
@@ -69,12 +70,19 @@ impl Beside<'_> {
         let syncs = self.sync_p99().map(|p99| msg!("brief-cell-sync-p99", p99 = p99));
         // The headline has its depth; what its syncs took says more than its other latencies.
         let latency = syncs.or_else(|| latency_cell(self.step));
-        let cells = [Some(rate_cell(rate(self.step))), latency, alone];
+        let limit = (self.step.limit.name != LimitName::Unknown).then(|| limit_cell(self.step));
+        let cells = [Some(rate_cell(rate(self.step))), latency, alone, limit];
         row(self.title(), cells.into_iter().flatten())
     }
 
     fn sync_p99(&self) -> Option<Quantity> {
         p99(self.step.syncs.as_ref()?.lat_ns.as_ref()?)
+    }
+
+    /// What it loses beside the others, and what holds it.
+    fn held(&self) -> Vec<Message> {
+        let limit = msg!("verdict-stream-limit", name = self.name.to_owned(), limit = &self.step.limit.sentence);
+        self.share_of_alone().into_iter().chain([limit]).collect()
     }
 
     /// `Beside the others reads gives 0.77 times (±0.02) what it gives alone, at 1.30 times the mean latency.`

@@ -162,6 +162,15 @@ pub enum Cause {
         /// Mean latency.
         lat_ns: f64,
     },
+    /// Of streams that run at once this one gives less than alone, and nothing that the host counts is full.
+    SharedWithStreams {
+        /// The other streams.
+        streams: u32,
+        /// What it gives, of what it gives alone.
+        share: f64,
+    },
+    /// Beside other streams it gives what it gives alone, and this is what holds it then.
+    AsAlone(Box<Cause>),
     /// A deeper step gave less than a shallower one.
     StateChanged {
         /// In flight of the shallower one.
@@ -192,7 +201,7 @@ pub struct RateWait {
 }
 
 /// Why no part can be named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UnknownReason {
     /// No I/O completed.
     NoIo,
@@ -206,6 +215,17 @@ pub enum UnknownReason {
     ShallowerHeldByThreads,
     /// Few of the I/Os in flight are at the device: the others wait for something above it.
     WaitsAboveDevice,
+    /// A stream beside others that was not measured alone, and nothing that the host counts is full.
+    NotAlone,
+    /// A stream that gives what it gives alone, of which it is not known what holds it then.
+    AsAlone,
+    /// A stream that gives less than alone, on several devices of which some are others'.
+    SharedAmongStreams {
+        /// The other streams.
+        streams: u32,
+        /// What it gives, of what it gives alone.
+        share: f64,
+    },
 }
 
 impl Cause {
@@ -229,7 +249,8 @@ impl Cause {
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
             Cause::SharedPart => LimitName::Uplink,
             Cause::QueueDepth { .. } => LimitName::QueueDepth,
-            Cause::SharedDevice { .. } | Cause::Device { .. } => LimitName::Device,
+            Cause::SharedDevice { .. } | Cause::Device { .. } | Cause::SharedWithStreams { .. } => LimitName::Device,
+            Cause::AsAlone(cause) => cause.name(),
             Cause::StateChanged { .. } | Cause::LessAtDepth { .. } | Cause::Unknown(_) => LimitName::Unknown,
         }
     }
@@ -335,6 +356,10 @@ impl Cause {
             Cause::Device { in_flight, lat_ns } => {
                 msg!("limit-device", limit = limit, in_flight = *in_flight, latency = Quantity::ns(*lat_ns))
             }
+            Cause::SharedWithStreams { streams, share: of_alone } => {
+                msg!("limit-shared-with-streams", limit = limit, streams = *streams, share = Quantity::times(*of_alone))
+            }
+            Cause::AsAlone(cause) => msg!("limit-as-alone", cause = cause.message(probability)),
             Cause::LessAtDepth { in_flight, gain } => {
                 msg!("limit-less-at-depth", in_flight = *in_flight, gain = Quantity::times(*gain))
             }
@@ -373,6 +398,11 @@ impl UnknownReason {
             UnknownReason::DeeperHeldByThreads => msg!("limit-unknown-deeper-held-by-threads"),
             UnknownReason::ShallowerHeldByThreads => msg!("limit-unknown-shallower-held-by-threads"),
             UnknownReason::WaitsAboveDevice => msg!("limit-unknown-waits-above-device"),
+            UnknownReason::NotAlone => msg!("limit-unknown-not-alone"),
+            UnknownReason::AsAlone => msg!("limit-unknown-as-alone"),
+            UnknownReason::SharedAmongStreams { streams, share } => {
+                msg!("limit-unknown-shared-among-streams", streams = streams, share = Quantity::times(share))
+            }
         }
     }
 }

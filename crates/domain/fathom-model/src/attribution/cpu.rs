@@ -59,6 +59,29 @@ pub(super) fn candidates(all: &Seen<'_>, this: &Observation) -> Vec<Candidate> {
     [whole, interrupts, own].into_iter().flatten().collect()
 }
 
+/// What the CPUs are to several loads at once, by the counters alone: all of them, or those that take the interrupts.
+pub(super) fn shared_candidates(all: &Seen<'_>, together: &Observation) -> Vec<Candidate> {
+    let Some(host) = together.host.as_ref().filter(|_| !together.polls()) else { return Vec::new() };
+    let Some(cost) = cpu_cost(host, together.ios) else { return Vec::new() };
+    let per_io_ns = cost.busy_cores * 1e9 / together.iops().max(1e-9);
+    let mut numbers = base_evidence(together);
+    numbers.push(Evidence::new(EvidenceName::CpuPerIo, Quantity::new(per_io_ns, Unit::NsPerIo)));
+    let whole = all_cores(all, together, host, per_io_ns, &mut numbers);
+    [whole, irq_core(all, together, host, &mut numbers)].into_iter().flatten().collect()
+}
+
+/// The cores of the workers of one stream, of all whose threads the host's counters show.
+pub(super) fn own_candidate(all: &Seen<'_>, stream: &Observation) -> Option<Candidate> {
+    let place = stream.step.role.stream.as_ref().filter(|_| !stream.polls())?;
+    let mut own = stream.clone();
+    let host = own.host.as_mut()?;
+    let name = format!("fathom-w{}.", place.index);
+    host.threads.retain(|thread| thread.name.starts_with(&name));
+    let own_ns: u64 = host.threads.iter().map(|thread| thread.user_ns + thread.system_ns).sum();
+    let per_io_ns = own_ns as f64 / stream.ios.max(1) as f64;
+    core(all, &own, own.host.as_ref()?, per_io_ns, base_evidence(stream))
+}
+
 /// Busy share of a CPU, its stolen time counted: it is not there to be used.
 pub(super) fn busy_share(time: &CpuTime, window_ns: u64) -> f64 {
     (time.busy_ns() + time.steal_ns) as f64 / window_ns.max(1) as f64

@@ -95,7 +95,7 @@ fn shown(all: &Seen<'_>, this: &Observation, numbers: &mut Vec<Evidence>) -> Opt
     Some(shallower.result(ProbeChange::FewerInFlight { in_flight }))
 }
 
-fn relative_error(o: &Observation) -> f64 {
+pub(super) fn relative_error(o: &Observation) -> f64 {
     o.rel_half_width().map_or(ERROR_WITHOUT_INTERVAL, |half| half / HALF_WIDTH_ERRORS)
 }
 

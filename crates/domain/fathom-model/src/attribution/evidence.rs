@@ -93,6 +93,10 @@ pub enum EvidenceName {
     MemberIosPerWrite,
     /// Reads of the members while the host only wrote.
     MemberReads,
+    /// What a stream gives beside others, of what it gives alone.
+    ShareOfAlone,
+    /// These shares of all streams of a set together: 1 where one thing that all share is full.
+    SumOfShares,
 }
 
 impl EvidenceName {
@@ -131,6 +135,8 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => "array_ceiling",
             EvidenceName::MemberIosPerWrite => "member_ios_per_write",
             EvidenceName::MemberReads => "member_reads",
+            EvidenceName::ShareOfAlone => "share_of_alone",
+            EvidenceName::SumOfShares => "sum_of_shares",
         }
     }
 
@@ -169,6 +175,8 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => msg!("evidence-array-ceiling"),
             EvidenceName::MemberIosPerWrite => msg!("evidence-member-ios-per-write"),
             EvidenceName::MemberReads => msg!("evidence-member-reads"),
+            EvidenceName::ShareOfAlone => msg!("evidence-share-of-alone"),
+            EvidenceName::SumOfShares => msg!("evidence-sum-of-shares"),
         }
     }
 }
@@ -256,6 +264,8 @@ mod tests {
             EvidenceName::ArrayCeiling,
             EvidenceName::MemberIosPerWrite,
             EvidenceName::MemberReads,
+            EvidenceName::ShareOfAlone,
+            EvidenceName::SumOfShares,
         ];
         for name in all {
             assert_eq!(serde_json::to_value(name).expect("serializes")["name"], name.as_str());

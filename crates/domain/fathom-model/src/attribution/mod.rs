@@ -3,6 +3,7 @@
 //! What is set from outside (a rate, the page cache) or measured (memory) is known. Everything else is weighed together
 //! in `posterior`: the whole ladder speaks for depth or a plateau, counters and probes for the part that holds it.
 
+mod beside;
 mod cap;
 mod cause;
 mod cpu;
@@ -29,6 +30,7 @@ mod settle;
 mod state;
 mod turns;
 
+pub use beside::attribute_streams;
 pub use cause::{Cause, RateWait, UnknownReason};
 pub use evidence::{Evidence, EvidenceName};
 pub use facts::{DriveFacts, RateLimit, RateSource, StepFacts};

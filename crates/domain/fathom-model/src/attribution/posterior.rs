@@ -15,7 +15,7 @@ use super::seen::Seen;
 use super::{LimitName, Observation, cap, cpu, depth, file_system, kernel_thread, path, probe, state};
 
 /// How common it is that something holds a plateau that neither counters nor inventory show.
-const UNSEEN_PRIOR: f64 = 0.03;
+pub(super) const UNSEEN_PRIOR: f64 = 0.03;
 /// The same for several drives of which no step tried fewer: what they share may be full.
 const UNSEEN_SHARED_PRIOR: f64 = 0.12;
 /// Share of the parts that are nearly but not quite full while they hold a step, and how far they are from it.

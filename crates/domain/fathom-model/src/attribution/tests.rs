@@ -8,6 +8,7 @@ use fathom_plan::{Knobs, Op, OpMix, Step, SyncEvery, SyncKind, TargetId};
 use fathom_record::{CpuTime, Direction, DiskDelta, HostDelta, Latency, OpenLoop, StepRecord, ThreadCpu};
 
 mod arrays;
+mod beside;
 mod caps;
 mod file_system;
 mod kernel_threads;

@@ -1,6 +1,5 @@
 # The answers of studies (fathom-judge).
 
-limit-of-a-stream = Beside other streams no limit of one alone is told apart
 verdict-not-measured = Not measured: { $why }
 verdict-host-lost = What the lab held of this machine is damaged: its drives and links, and what follows from them, are left out.
 verdict-sides-question = Is one side faster than the other?
@@ -74,6 +73,7 @@ verdict-stream-at = { $name } { $load }
 verdict-streams-cpu = Together they took { $cpu } of CPU time per I/O.
 verdict-stream-title = { $name }: { $kind }
 verdict-stream-gives = { $title }: { $what }.
+verdict-stream-limit = { $name }: { $limit }
 verdict-stream-of-alone = Beside the others { $name } gives { $times }{ $times-pm } the { $alone } it gives alone, at { $lat } its mean latency.
 verdict-one-at-a-time = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 { $p99 }{ $p99-ci }.
 verdict-one-at-a-time-mean = One { $kind } at a time: mean { $mean }{ $mean-ci }, p99 not known (too few I/Os).

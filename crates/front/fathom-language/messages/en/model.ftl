@@ -74,6 +74,20 @@ limit-queue-depth = Queue depth is the { $limit }: { $in_flight ->
     [one] one I/O at a time, { $latency } each
    *[other] { $in_flight } in flight at { $latency } each
   }.
+limit-shared-with-streams = The device is the { $limit }: beside { $streams ->
+    [one] another stream
+   *[other] { $streams } other streams
+} this one gives { $share } the IOPS that it gives alone, and nothing that the host counts is full.
+limit-as-alone = As alone: { $cause }
+limit-unknown-not-alone = Limit unknown: streams share the host's counters, and this one was not measured alone.
+limit-unknown-as-alone = Limit unknown: beside the others it gives what it gives alone, and what holds it then is not known.
+limit-unknown-shared-among-streams = Limit unknown: beside { $streams ->
+    [one] another stream
+   *[other] { $streams } other streams
+} on several devices this one gives { $share } the IOPS that it gives alone.
+help-stream-on-its-own = a drive of its own: up to { $iops } ({ $gain }), as it gives alone
+evidence-share-of-alone = IOPS of what it gives alone
+evidence-sum-of-shares = these shares of all streams together
 limit-device = The device is the { $limit }: { $in_flight } in flight take { $latency } each, and no core is saturated.
 limit-less-at-depth = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, which gave the same before and after. More in flight gets in its own way, in the device or in the host.
 limit-state-may-have-changed = Limit unknown: this step gave { $gain } the IOPS of { $in_flight } in flight, beyond both intervals; the device changed, or it gives less at this depth.

@@ -1,6 +1,5 @@
 # 各项 study 的结论（fathom-judge）。
 
-limit-of-a-stream = 与其他流同时运行时，无法单独判定其中一个的瓶颈
 verdict-not-measured = 未测：{ $why }
 verdict-host-lost = 数据库中关于这台机器的内容已损坏：其驱动器与链路，以及由此得出的结论，均从略。
 verdict-sides-question = 两方中是否有一方更快？
@@ -71,6 +70,7 @@ verdict-stream-at = { $name } { $load }
 verdict-streams-cpu = 合计每个 I/O 用去 { $cpu } 的 CPU 时间。
 verdict-stream-title = { $name }：{ $kind }
 verdict-stream-gives = { $title }：{ $what }。
+verdict-stream-limit = { $name }：{ $limit }
 verdict-stream-of-alone = 与其他流同时运行时，{ $name } 的速率是单独运行时 { $alone } 的 { $times }{ $times-pm }，平均延迟是其 { $lat }。
 verdict-one-at-a-time = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 { $p99 }{ $p99-ci }。
 verdict-one-at-a-time-mean = 逐个{ $kind }：平均 { $mean }{ $mean-ci }，p99 未知（I/O 太少）。

@@ -74,6 +74,14 @@ limit-queue-depth = { $limit }是队列深度：{ $in_flight ->
     [1] 逐个 I/O，每个 { $latency }
    *[other] 在途 { $in_flight } 个，每个 { $latency }
   }。
+limit-shared-with-streams = { $limit }是设备：与另外 { $streams } 个流同时运行时，本流的 IOPS 为单独运行的 { $share }，而主机的计数器均未饱和。
+limit-as-alone = 与单独运行时相同：{ $cause }
+limit-unknown-not-alone = 瓶颈未知：主机的计数器由各流共有，而本流未单独测量。
+limit-unknown-as-alone = 瓶颈未知：与其他流同时运行时与单独运行给出的相同，而单独运行时受何限制尚不清楚。
+limit-unknown-shared-among-streams = 瓶颈未知：与另外 { $streams } 个流在多个设备上同时运行时，本流的 IOPS 为单独运行的 { $share }。
+help-stream-on-its-own = 为它单配一块硬盘：可达 { $iops }（{ $gain }），即它单独运行时所给
+evidence-share-of-alone = IOPS 与单独运行之比
+evidence-sum-of-shares = 各流此比之和
 limit-device = { $limit }是设备：在途 { $in_flight } 个，每个 { $latency }，没有核饱和。
 limit-less-at-depth = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，而后者前后两次给出的相同。在途更多反而互相妨碍，原因在设备或主机中。
 limit-state-may-have-changed = 瓶颈未知：此步骤的 IOPS 为在途 { $in_flight } 个时的 { $gain }，超出两者的区间；或者设备变了，或者它在此深度给出得更少。

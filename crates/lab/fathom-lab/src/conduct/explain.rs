@@ -32,7 +32,7 @@ impl Conductor<'_> {
         let budget = self.budget.clone();
         for at in 0..all.len() {
             let mut tried: Vec<LimitName> = Vec::new();
-            while all[at].step().phase == Phase::Measure && !self.stopped() {
+            while is_explained(all[at].step()) && !self.stopped() {
                 let mut probes = missing_probes(&all, at).into_iter();
                 let Some(probe) = probes.find(|p| !tried.contains(&p.relieves)) else { break };
                 tried.push(probe.relieves);
@@ -170,6 +170,11 @@ impl Conductor<'_> {
         let last = self.lab.step_indexes(self.run)?.last().map_or(0, |i| i + 1);
         Ok(last.max(plan.steps.len() as u32))
     }
+}
+
+/// Steps of the plan, and what holds a stream when it is alone: where it loses nothing beside the others, the same holds it.
+fn is_explained(step: &Step) -> bool {
+    step.phase == Phase::Measure || step.role.alone.is_some()
 }
 
 /// A step of the plan once more, beside it.
