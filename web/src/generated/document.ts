@@ -1190,7 +1190,7 @@ in_flight: number, } | { "name": "gain_per_target",
 /**
  * Targets there.
  */
-targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" });
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "share_of_alone" } | { "name": "sum_of_shares" });
 
 /**
  * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
@@ -2834,6 +2834,10 @@ purge?: PurgeMeans,
  */
 rate_share?: RateShare, 
 /**
+ * How the rate changes with time; empty: it stays.
+ */
+stages?: Array<Stage>, 
+/**
  * Rates of reads and of writes; `Load::rate` holds their sum, and the mix their shares, once both are known.
  */
 rate_pair?: RatePair, 
@@ -3111,6 +3115,73 @@ runs: number,
  * Degrees of freedom of the interval.
  */
 freedom: number, };
+
+/**
+ * One stage. Its rates are shares of the step's rate, so that a step whose rate is a share of a closed loop has stages as well.
+ */
+export type Stage = { 
+/**
+ * A multiple of [`STAGE_UNIT_NS`].
+ */
+length_ns: number, 
+/**
+ * Rate at its beginning, in millionths of the step's rate; 0: nothing is due.
+ */
+from_ppm: number, 
+/**
+ * Rate at its end; between them it changes evenly.
+ */
+to_ppm: number, };
+
+/**
+ * What one stage asked for and got.
+ */
+export type StageView = { 
+/**
+ * From the beginning of the measured window, s.
+ */
+start_s: number, 
+/**
+ * Length, s.
+ */
+length_s: number, 
+/**
+ * Rate asked for at its beginning, I/Os per second.
+ */
+asked_from_iops: number, 
+/**
+ * Rate asked for at its end.
+ */
+asked_to_iops: number, 
+/**
+ * I/Os that completed in it.
+ */
+ios: number, 
+/**
+ * The same per second.
+ */
+iops: number, 
+/**
+ * Whether what was due in it and what earlier stages left over completed in it, but for 5 %.
+ */
+is_kept: boolean, 
+/**
+ * I/Os that were due by its end and not completed.
+ */
+backlog_ios: number, 
+/**
+ * Response from the due time, of the I/Os that completed in it; `None` where it did not keep its rate or nothing completed.
+ */
+lat_ns: LatencyView | null, 
+/**
+ * Where an earlier stage asked for more: how long after the beginning of this one the latencies were higher than an
+ * undisturbed stage's, s. `None`: nothing to recover from, or no stage to compare with.
+ */
+recovery_s: number | null, 
+/**
+ * Whether it recovered within the stage; false beside a `recovery_s` that is the whole stage.
+ */
+is_recovered: boolean, };
 
 /**
  * How a device changed between steps: the same step was measured again and gave something else.
@@ -3527,6 +3598,10 @@ verify: VerifyReport | null,
  * Open loop.
  */
 open_loop: OpenLoop | null, 
+/**
+ * Stages of a load that changes with time.
+ */
+stages?: Array<StageView>, 
 /**
  * As values.
  */

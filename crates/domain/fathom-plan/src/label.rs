@@ -257,6 +257,7 @@ fn load_message(step: &Step, workload: Message) -> Message {
 fn with_rate(label: Label, step: &Step) -> Label {
     let message = label.message.clone();
     match (step.role.rate_share, step.load.rate) {
+        _ if !step.role.stages.is_empty() => with_stages(label, step),
         // The shares stand with the operations.
         _ if step.role.rate_pair.is_some() => label,
         // A name that stays when the rate is known, so that runs can be compared.
@@ -274,6 +275,26 @@ fn with_rate(label: Label, step: &Step) -> Label {
         ),
         (None, None) => label,
     }
+}
+
+/// How many stages, and between which rates.
+fn with_stages(label: Label, step: &Step) -> Label {
+    let message = label.message.clone();
+    let stages = &step.role.stages;
+    let share = step.role.rate_share.map(|share| f64::from(share.pct));
+    let unit = if share.is_some() { " % of max" } else { "/s" };
+    let Some(rate) = share.or(step.load.rate.map(|rate| rate.iops)) else { return label };
+    let rates = || stages.iter().flat_map(|stage| stage.rates(rate));
+    let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
+    let range =
+        if ends[0] == ends[1] { format!("{}{unit}", ends[1]) } else { format!("{} to {}{unit}", ends[0], ends[1]) };
+    let count = stages.len();
+    let at = format!(" at {range}");
+    label.with(
+        Topic::Rate,
+        format!(" in {count} stages{at}"),
+        msg!("label-in-stages", load = message, count = count, range = Message::verbatim(range)),
+    )
 }
 
 /// [`load_words`] of a step, behind fio's word for its engine where fio runs it.

@@ -22,6 +22,7 @@ mod read_write;
 mod replay;
 mod role;
 mod share;
+mod stage;
 mod step;
 mod stream;
 mod study;
@@ -59,6 +60,7 @@ pub use role::{
     Role, Round, Turn,
 };
 pub use share::rate_base;
+pub use stage::{STAGE_UNIT_NS, Stage, Staged, stages_mean};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
     PlacementKind, Region, Step, Verify, Workload,

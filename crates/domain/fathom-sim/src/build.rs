@@ -423,6 +423,15 @@ impl Builder<'_> {
         Ok(Span { first, count, cursor: 0 })
     }
 
+    /// # Errors
+    /// A rate that changes in stages.
+    pub(crate) fn check_stages(&self) -> Result<(), StepFailure> {
+        if self.step.role.stages.is_empty() {
+            return Ok(());
+        }
+        Err(refused(Message::verbatim(self.step.label.clone()), msg!("sim-stages"), msg!("sim-stages-help")))
+    }
+
     fn arrivals(&self, index: u32, count: u32) -> Option<Arrivals> {
         let rate = self.step.load.rate?;
         let gap_ps = (1e12 * f64::from(count) / rate.iops).max(1.0) as u64;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_message::{Arg, Join, Message, msg};
-use fathom_plan::{EngineName, Step, Verify};
+use fathom_plan::{EngineName, Staged, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
@@ -333,8 +333,12 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
     sharpen_timers();
     let iops = rate.iops / f64::from(plan.workers);
     // Threads take turns: the sum of their equal gaps is again a sequence of equal gaps.
-    let first_ns = hot.clock.now() + (1e9 / rate.iops * f64::from(plan.index)) as u64;
-    hot.arrivals = Some(Arrivals::new(iops, rate.process, first_ns, plan.intervals_max));
+    let (now, turn_ns) = (hot.clock.now(), 1e9 / rate.iops * f64::from(plan.index));
+    let arrivals = Arrivals::new(iops, rate.process, now + turn_ns as u64, plan.intervals_max);
+    hot.arrivals = Some(match Staged::new(&plan.step.role.stages) {
+        Some(staged) => arrivals.in_stages(staged, now, window.start_ns, turn_ns),
+        None => arrivals,
+    });
     if stamped { hot.run::<B, OpenStamped>(rig, window) } else { hot.run::<B, Open>(rig, window) }
 }
 

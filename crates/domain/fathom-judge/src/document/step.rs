@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::words::pattern_word;
 use super::{
     CeilingView, CheckView, CpuView, CurvePoint, DepthView, DirectionView, DriveHealthView, LatencyView, LimitView,
-    LinkLoad, SeriesView, SteadyView, StepState, WhyUnsteady,
+    LinkLoad, SeriesView, StageView, SteadyView, StepState, WhyUnsteady,
 };
 
 /// One step with its judged figures.
@@ -210,6 +210,10 @@ pub struct StepView {
     pub verify: Option<VerifyReport>,
     /// Open loop.
     pub open_loop: Option<OpenLoop>,
+    /// Stages of a load that changes with time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub stages: Vec<StageView>,
     /// As values.
     pub warnings: Vec<Warning>,
     /// The same as sentences, same order.

@@ -180,9 +180,10 @@ pub fn fio_remarks(step: &Step) -> Vec<Message> {
     };
     let pair = (step.role.rate_pair.is_some() && step.lacks_rate()).then(|| msg!("fio-lacks-pair"));
     let share = step.missing_rate().map(|share| msg!("fio-lacks-share", share = Quantity::pct(share.pct.into())));
+    let stages = (!step.role.stages.is_empty()).then(|| msg!("fio-lacks-stages"));
     let ended = (step.length.floor_ns < step.length.budget_ns)
         .then(|| msg!("fio-lacks-adaptive", floor = print_duration(step.length.floor_ns)));
-    [placement, share, pair, ended].into_iter().flatten().collect()
+    [placement, share, pair, stages, ended].into_iter().flatten().collect()
 }
 
 /// A word as a POSIX shell takes it literally.

@@ -13,6 +13,7 @@ use crate::plan::RunLength;
 use crate::rate_pair::RatePair;
 use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
+use crate::stage::{AskedStages, Stage};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
     Region, Step, TargetId, Verify, Workload,
@@ -55,6 +56,7 @@ impl Knobs {
         });
         let mut workload = sized.as_ref().unwrap_or(self).workload(engine, notes)?;
         let rate_pair = self.rate_pair(&workload)?;
+        self.check_stages()?;
         if let Some(pair) = rate_pair {
             workload.mix = pair.mix();
         }
@@ -75,7 +77,8 @@ impl Knobs {
             role: Role {
                 devices: self.devices,
                 footprint_pct: self.footprint_pct,
-                rate_share: self.rate_share_pct.map(|pct| RateShare { pct, process: self.rate_process() }),
+                rate_share: self.rate_share_pct().map(|pct| RateShare { pct, process: self.rate_process() }),
+                stages: self.stages(),
                 rate_pair,
                 latency_goal: self.latency_goal,
                 ..Role::default()
@@ -271,7 +274,8 @@ impl Knobs {
             );
             return Err(conflict("iodepth", message, msg!("knob-buffers-help")));
         }
-        if self.rate_process.is_some() && self.rate_iops.is_none() && self.rate_share_pct.is_none() {
+        let has_rate = self.rate_iops.is_some() || self.rate_share_pct.is_some() || self.stages.is_some();
+        if self.rate_process.is_some() && !has_rate {
             return Err(conflict(
                 "rate_process",
                 msg!("knob-rate-process-alone"),
@@ -284,7 +288,7 @@ impl Knobs {
             queue_depth,
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
-            rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process() }),
+            rate: self.rate_iops.or(self.stages_iops()).map(|iops| Rate { iops, process: self.rate_process() }),
             pacing: self.pacing()?,
         })
     }
@@ -300,6 +304,7 @@ impl Knobs {
         }
         if self.rate_iops.is_some()
             || self.rate_share_pct.is_some()
+            || self.stages.is_some()
             || self.rate_process.is_some()
             || self.read_pct.is_some()
         {
@@ -312,11 +317,50 @@ impl Knobs {
         Ok(Some(pair))
     }
 
+    /// Stages say rates and lengths themselves.
+    fn check_stages(&self) -> Result<(), KnobError> {
+        if self.stages.is_none() {
+            return Ok(());
+        }
+        let others = [
+            ("rate_iops", self.rate_iops.is_some() || self.rate_share_pct.is_some()),
+            ("runtime", self.runtime.is_some()),
+            ("loops", self.passes.is_some()),
+            ("latency_goal", self.latency_goal.is_some()),
+        ];
+        match others.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => {
+                Err(conflict(key, msg!("knob-beside-stages", key = key), msg!("knob-beside-stages-help", key = key)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Mean rate of the stages, where that is one in I/Os per second.
+    fn stages_iops(&self) -> Option<f64> {
+        self.stages.as_ref().filter(|asked| !asked.is_share).map(AskedStages::mean)
+    }
+
+    /// The share of a closed loop that the rate is; of stages their mean, to a whole percent.
+    fn rate_share_pct(&self) -> Option<u16> {
+        let of_stages = self.stages.as_ref().filter(|asked| asked.is_share);
+        self.rate_share_pct.or(of_stages.map(|asked| asked.mean().round().max(1.0) as u16))
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        let Some(asked) = &self.stages else { return Vec::new() };
+        let rate = self.rate_share_pct().filter(|_| asked.is_share).map_or(asked.mean(), f64::from);
+        asked.stages(rate)
+    }
+
     fn rate_process(&self) -> RateProcess {
         self.rate_process.unwrap_or(RateProcess::Fixed)
     }
 
     fn length(&self) -> RunLength {
+        if let Some(asked) = &self.stages {
+            return RunLength::fixed(self.ramp_ns.unwrap_or(0), asked.length_ns());
+        }
         let (floor_ns, budget_ns) = match (self.runtime, self.passes) {
             (Some(span), _) => span,
             (None, Some(_)) => (RUNTIME_MAX_NS, RUNTIME_MAX_NS),

@@ -16,6 +16,7 @@ use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
 use crate::io_order::{AccessZone, SizeRange};
 use crate::read_write::ReadWrite;
+use crate::stage::AskedStages;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
 pub(crate) use build::push_note;
@@ -168,6 +169,7 @@ pub struct Knobs {
     seed: Option<u64>,
     rate_iops: Option<f64>,
     rate_share_pct: Option<u16>,
+    stages: Option<AskedStages>,
     read_rate_pct: Option<u16>,
     write_rate_pct: Option<u16>,
     rate_process: Option<RateProcess>,

@@ -47,6 +47,18 @@ knob-randseed = seed of offsets, operations, arrivals and data
 knob-read-rate = reads arrive at this share of the most reads per second of a closed loop, e.g. 40%, beside writes at write_rate
 knob-write-rate = writes arrive at this share of the most writes per second of a closed loop, e.g. 20%, beside reads at read_rate
 knob-rate-iops = open loop: I/Os per second over all threads and targets, latency counted from the intended start; in a study 75% is a share of the most in a closed loop
+knob-stages = open loop whose rate changes: how long at which rate, one behind the other; 5k-40k rises evenly, 0 is a gap, 120% is a share of the most in a closed loop (studies)
+knob-stage = `{ $text }` is no stage
+knob-stage-help = for how long at which rate: 10s@5k, or 10s@5k-40k for an even rise
+knob-stage-length = the length of stage `{ $text }` is no multiple of { $unit }
+knob-stage-units = some rates are shares (%), others I/Os per second
+knob-stages-many = more than { $max } stages, or longer than 30 days
+knob-stages-of-nothing = nothing is due in any stage
+knob-beside-stages = { $key } and stages exclude each other: stages say rates and lengths themselves
+knob-beside-stages-help = remove { $key }
+study-not-stages = stages are tables with `rate` and `for`
+study-not-stages-help = [[ladder.stage]] with rate = "5k" and for = "10s"
+label-in-stages = { $load } in { $count } stages at { $range }
 knob-rate-process = gaps between the arrivals of an open loop: fixed (fio: linear) or poisson
 knob-latency-goal = the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)
 knob-placement = where threads run: unpinned, cores, smt, local, remote or a CPU list
@@ -562,6 +574,7 @@ fio-lacks-local = threads on the target's NUMA node: name the CPUs with cpus_all
 fio-lacks-remote = threads on another NUMA node than the target's: name the CPUs with cpus_allowed
 fio-lacks-pair = reads and writes due at shares of what was measured before: name that with rate_iops
 fio-lacks-share = due at { $share } of the IOPS that the closed loop gave before: name that with rate_iops
+fio-lacks-stages = a rate that changes from stage to stage: fio keeps the mean of them
 fio-lacks-adaptive = ended from { $floor } on once its intervals were narrow
 
 # Jobs that fio runs.

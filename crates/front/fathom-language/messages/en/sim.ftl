@@ -68,6 +68,8 @@ sim-threads-on = { $threads ->
     [one] 1 thread
    *[other] { $threads } threads
   } on { $target }
+sim-stages = simulated drives keep one rate
+sim-stages-help = one step for each rate, or a real drive
 sim-few-blocks = its region has only { $blocks ->
     [one] 1 block
    *[other] { $blocks } blocks

@@ -47,6 +47,18 @@ knob-randseed = 偏移、操作、到达和数据的随机种子
 knob-read-rate = 读取以闭环每秒最多读取数的这一比例到达，例如 40%，与 write_rate 的写入并行
 knob-write-rate = 写入以闭环每秒最多写入数的这一比例到达，例如 20%，与 read_rate 的读取并行
 knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数，延时从预定开始时刻算起；study 中 75% 表示闭环最高值的比例
+knob-stages = 速率随时间变化的开环：依次为各阶段的时长和速率；5k-40k 表示均匀上升，0 表示空闲，120% 表示闭环最高值的比例（study 中）
+knob-stage = `{ $text }` 不是阶段
+knob-stage-help = 时长和速率：10s@5k；均匀上升写作 10s@5k-40k
+knob-stage-length = 阶段 `{ $text }` 的时长不是 { $unit } 的整数倍
+knob-stage-units = 有的速率是比例（%），有的是每秒 I/O 数
+knob-stages-many = 多于 { $max } 个阶段，或长于 30 天
+knob-stages-of-nothing = 所有阶段的速率均为 0
+knob-beside-stages = { $key } 与 stages 互斥：stages 已给出速率和时长
+knob-beside-stages-help = 请去掉 { $key }
+study-not-stages = 阶段是含 `rate` 和 `for` 的表
+study-not-stages-help = [[ladder.stage]]，例如 rate = "5k"、for = "10s"
+label-in-stages = { $load } 分 { $count } 个阶段，{ $range }
 knob-rate-process = 到达间隔：fixed（fio：linear）或 poisson
 knob-latency-goal = 结论给出满足这些延时的最高负载：p99<= 和 lat<=（平均值）
 knob-placement = 线程运行的位置：unpinned、cores、smt、local、remote 或 CPU 列表
@@ -556,6 +568,7 @@ fio-lacks-local = 线程在目标所在的 NUMA 节点上：请用 cpus_allowed 
 fio-lacks-remote = 线程在目标所在节点以外的 NUMA 节点上：请用 cpus_allowed 指定 CPU
 fio-lacks-pair = 读写速率为之前所测值的比例：请用 rate_iops 指定
 fio-lacks-share = 速率为之前闭环所得 IOPS 的 { $share }：请用 rate_iops 指定
+fio-lacks-stages = 速率逐段变化：fio 保持各段的平均速率
 fio-lacks-adaptive = 从 { $floor } 起，区间足够窄即结束
 
 # 由 fio 运行的作业。

@@ -242,6 +242,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         slat_ns: None,
         clat_ns: None,
         service_ns: None,
+        stages: Vec::new(),
         read: direction(Op::Read),
         write: direction(Op::Write),
         trim: direction(Op::Trim),
