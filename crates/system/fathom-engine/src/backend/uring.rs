@@ -9,7 +9,7 @@ use io_uring::{cqueue, opcode, squeue};
 
 use super::first_read::{read_once, submission};
 use super::ring::{Ring, no_poll_queues};
-use super::{Backend, Io, SubmitStamp, Unready};
+use super::{Backend, Io, Mark, SubmitStamp, Unready};
 use crate::buffer::Area;
 use crate::rig::Rig;
 use crate::worker::Part;
@@ -152,6 +152,12 @@ impl Backend for Uring {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         self.stage(io);
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, _slot: u32, mark: Mark) {
+        let entry = &mut self.batch[self.batch_len];
+        (entry.priority, entry.rw_flags) = (mark.priority, mark.flags);
     }
 
     /// The entry is taken out of the batch again: reads and writes leave fields of its entries as they are, and the kernel
