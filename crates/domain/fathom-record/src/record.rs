@@ -220,7 +220,8 @@ pub struct TargetRecord {
     pub bytes: u64,
     /// Failed I/Os.
     pub errors: u64,
-    /// Created -> reaped, all operations; `None` without a completed I/O.
+    /// Slot free -> reaped, all operations, of as many I/Os as its `count` says: all of them, or those of a sample of batches where
+    /// a thread drives several targets fast. `None` without any.
     pub lat: Option<QuotedLatency>,
 }
 

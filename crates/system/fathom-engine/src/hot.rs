@@ -34,6 +34,8 @@ pub(crate) use variant::{Closed, ClosedStamped, Open, OpenStamped, Plain, Varian
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
+/// Of a fast thread with several targets one batch in so many is measured target by target; all are counted. A power of two.
+const MEASURE_PARTS_EVERY: u64 = 16;
 /// A thread that spends more than this on an I/O submits each at once: a call for each costs it little, while a batch
 /// would reach the device in a burst and leave it less to do between bursts. Half of it per I/O, and calls are what counts:
 /// then full batches. In between it goes on as before, so that it does not waver.
@@ -65,7 +67,6 @@ struct Slot {
 struct Group {
     since_ns: u64,
     submitted_ns: u64,
-    part: u16,
     op: u8,
     ios: u64,
     bytes: u64,
@@ -133,6 +134,8 @@ pub(crate) struct State {
     counting: bool,
     next_mark_ns: u64,
     tallies: Tallies,
+    /// Whether the latencies of this batch are noted for each target.
+    measures_parts: bool,
     exhausted: bool,
     /// Whether slots may be free because the load asks for it: they then wait for nothing.
     paced: bool,
@@ -192,6 +195,7 @@ impl State {
             counting: false,
             next_mark_ns: u64::MAX,
             tallies: Tallies::new(parts, used_ops),
+            measures_parts: true,
             exhausted: false,
             paced: false,
             batch_submit: 1,
@@ -243,6 +247,20 @@ impl State {
         ages.map(|(io, _)| at_ns.saturating_sub(io.since_ns)).sum()
     }
 
+    /// Counts an I/O that moved `moved` bytes to its target, where there are several.
+    #[inline(always)]
+    fn count_part(&mut self, io: Slot, moved: i32, lat_ns: u64) {
+        if !self.counting || usize::from(io.op) == SYNC {
+            return;
+        }
+        let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
+        tally.ios += 1;
+        tally.bytes += u64::from(moved as u32);
+        if self.measures_parts {
+            tally.lat.record(lat_ns);
+        }
+    }
+
     /// Adds up what is in flight and what is occupied over a stretch of time.
     #[inline(always)]
     fn advance<V: Variant>(&mut self, ns: u64) {
@@ -289,6 +307,11 @@ impl Hot {
                 self.state.outcome.first_submit_ns = Some(now);
             }
             let sampled = V::PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
+            if V::MANY {
+                // A thread that submits I/Os one by one has time for all of them.
+                let has_time = V::PARANOID || V::OPEN || self.state.batch_submit == 1;
+                self.state.measures_parts = has_time || self.state.batches.is_multiple_of(MEASURE_PARTS_EVERY);
+            }
             if sampled && self.limits.adaptive {
                 self.state.adapt(now, self.limits.batch_submit);
             }
@@ -430,6 +453,7 @@ impl Hot {
                     ledger.before_write(io.slot, unit, io.offset, block);
                 }
             }
+            Op::Trim if backend.takes_trims(io.part) => return backend.push_trim(&io),
             // No mix draws syncs.
             Op::Trim | Op::Sync => {
                 let trimmed = self.trimmers[usize::from(io.part)].trim(io.offset, io.len);
@@ -447,6 +471,9 @@ impl Hot {
             // Still counted as in flight, with its first stamps and its content.
             let op = ALL_OPS[usize::from(op)];
             match op {
+                Op::Trim if backend.takes_trims(part) => {
+                    backend.push_trim(&Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) });
+                }
                 Op::Trim => {
                     let trimmed = self.trimmers[usize::from(part)].trim(offset, len);
                     self.state.aside.push((slot, trimmed));
@@ -523,7 +550,7 @@ impl Hot {
             |slot, result| {
                 let now = if V::PARANOID { self.clock.now() } else { now };
                 if V::PARANOID {
-                    self.flush::<V>(&mut group, now);
+                    self.flush(&mut group, now);
                     let io = self.state.slots[slot as usize];
                     let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
                     self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
@@ -536,11 +563,11 @@ impl Hot {
                 }
                 self.complete::<V>(slot, result, now, &mut group);
                 if V::PARANOID {
-                    self.flush::<V>(&mut group, now);
+                    self.flush(&mut group, now);
                 }
             },
         );
-        self.flush::<V>(&mut group, now);
+        self.flush(&mut group, now);
     }
 
     #[inline(always)]
@@ -568,13 +595,16 @@ impl Hot {
             if V::OPEN {
                 self.record_open(io, result, now);
             } else {
-                let is_of_group = (io.part, io.op) == (group.part, group.op)
-                    && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
+                let is_of_group =
+                    io.op == group.op && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
                 if !is_of_group {
-                    self.flush::<V>(group, now);
+                    self.flush(group, now);
                     group.since_ns = io.since_ns;
                     group.submitted_ns = io.submitted_ns;
-                    (group.part, group.op) = (io.part, io.op);
+                    group.op = io.op;
+                }
+                if V::MANY {
+                    self.state.count_part(io, result, now.saturating_sub(io.since_ns));
                 }
                 group.ios += 1;
                 group.bytes += u64::from(result as u32);
@@ -589,7 +619,7 @@ impl Hot {
 
     /// Records the I/Os of a group.
     #[inline(always)]
-    fn flush<V: Variant>(&mut self, group: &mut Group, now: u64) {
+    fn flush(&mut self, group: &mut Group, now: u64) {
         if group.ios == 0 {
             return;
         }
@@ -597,8 +627,7 @@ impl Hot {
         state.completed += group.ios;
         if state.counting {
             let op = usize::from(group.op);
-            let part = if V::MANY { usize::from(group.part) } else { 0 };
-            let tally = &mut state.tallies.parts[part].ops[op];
+            let tally = &mut state.tallies.ops[op];
             tally.ios += group.ios;
             tally.bytes += group.bytes;
             if let Some(lat) = &mut tally.lat {
@@ -622,11 +651,13 @@ impl Hot {
             return;
         }
         let op = usize::from(io.op);
-        let tally = &mut state.tallies.parts[usize::from(io.part)].ops[op];
+        let lat_ns = now.saturating_sub(io.intended_ns);
+        state.count_part(io, result, lat_ns);
+        let tally = &mut state.tallies.ops[op];
         tally.ios += 1;
         tally.bytes += u64::from(result as u32);
         if let Some(lat) = &mut tally.lat {
-            lat.record(now.saturating_sub(io.intended_ns));
+            lat.record(lat_ns);
         }
         let totals = &mut state.outcome.totals[op];
         totals.service.get_or_insert_default().record(now.saturating_sub(io.since_ns));

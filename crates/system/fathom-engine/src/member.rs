@@ -7,7 +7,7 @@ use fathom_plan::TargetId;
 use fathom_record::{QuotedLatency, TargetRecord};
 
 use crate::shared::WorkerSummary;
-use crate::tally::{SYNC, Tally};
+use crate::tally::{PartTally, SYNC, Tallies};
 use crate::worker::WorkerPlan;
 
 /// Quantiles kept of a target; a quantile with fewer than so many samples beyond it is left out.
@@ -23,9 +23,16 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Adds one interval of one of its workers.
-    pub(crate) fn add(&mut self, tally: &Tally) {
-        for op in &tally.ops[..SYNC] {
+    /// Adds one interval of a worker that drives several targets: its part of it.
+    pub(crate) fn add_part(&mut self, tally: &PartTally) {
+        self.ios += tally.ios;
+        self.bytes += tally.bytes;
+        self.lat.merge(&tally.lat);
+    }
+
+    /// Adds one interval of a worker of its own.
+    pub(crate) fn add(&mut self, tallies: &Tallies) {
+        for op in &tallies.ops[..SYNC] {
             self.ios += op.ios;
             self.bytes += op.bytes;
             if let Some(lat) = &op.lat {

@@ -150,6 +150,9 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         EngineName::IoUring => {
             let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
             Uring::look(&mut rig, parts, engine, &stopped)?;
+            if plan.step.workload.mix.trim_pct > 0 {
+                Uring::look_at_trims(&mut rig, parts, engine, &stopped)?;
+            }
             run_on(plan, hot, rig)
         }
         EngineName::IoUringCmd => {

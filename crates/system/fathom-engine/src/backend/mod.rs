@@ -29,7 +29,7 @@ pub(crate) struct Io {
     pub(crate) slot: u32,
     /// Which of the thread's targets it is on.
     pub(crate) part: u16,
-    /// Read or write; trims never reach an engine, syncs by [`Backend::push_sync`].
+    /// Read or write; trims by [`Backend::push_trim`], syncs by [`Backend::push_sync`].
     pub(crate) op: Op,
     /// Bytes.
     pub(crate) len: u32,
@@ -73,6 +73,17 @@ pub(crate) trait Backend {
 
     /// As `push`, of a sync of a whole target; it moves 0 bytes.
     fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind);
+
+    /// Whether it starts trims of a part; each is a system call of the thread's own otherwise.
+    #[inline(always)]
+    fn takes_trims(&self, _part: u16) -> bool {
+        false
+    }
+
+    /// As `push`, of a trim on a part whose trims it takes. It has no buffer and moves the bytes that it trims.
+    fn push_trim(&mut self, io: &Io) {
+        unreachable!("part {} has a trimmer", io.part)
+    }
 
     /// Starts what was pushed, without waiting.
     ///
