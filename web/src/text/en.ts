@@ -51,7 +51,7 @@ export const english = {
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
     link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
-    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list",
+    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
     measure: "measure", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",
     iops: "IOPS", lat_mean: "mean latency", lat_p99: "p99", cpu_per_io: "CPU time per I/O", bytes_per_s: "throughput", lat_mean_ns: "mean latency",

@@ -136,6 +136,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         load_words: load_words_of(step),
         pacing: step.load.pacing,
         drop_cache: step.workload.drop_cache,
+        priorities: step.workload.priorities.clone(),
         footprint_bytes: step.workload.region.size_bytes,
         threads: step.load.threads,
         spread: step.load.spread,

@@ -95,6 +95,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub must_exist: bool,
+    /// Whether a file of no given size that is made for it takes all that its file system has free, but for a reserve.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub fills_space: bool,
     /// What the step's label says beside its workload and load, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

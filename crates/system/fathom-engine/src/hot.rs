@@ -16,9 +16,11 @@ use crate::backend::{Backend, Io, SubmitStamp};
 use crate::buffer::Buffers;
 use crate::clock::Clock;
 use crate::data::Content;
+use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
 use crate::open_loop::Arrivals;
 use crate::pacing::Pacer;
+use crate::priority::IoMarks;
 use crate::rig::Rig;
 use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
@@ -92,6 +94,10 @@ pub(crate) struct Hot {
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) pacer: Option<Pacer>,
+    /// Where the depth is searched for a latency.
+    pub(crate) search: Option<DepthSearch>,
+    /// Where the kernel is told more of single I/Os.
+    pub(crate) marks: Option<IoMarks>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -289,7 +295,7 @@ impl Hot {
     /// When the engine itself fails; what was counted stays in the state.
     pub(crate) fn run<B: Backend, V: Variant>(&mut self, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
         self.state.window = window;
-        self.state.paced = self.pacer.is_some();
+        self.state.paced = self.pacer.is_some() || self.search.is_some();
         self.state.next_mark_ns = window.start_ns;
         self.state.batch_submit = self.limits.batch_submit;
         self.state.calls_before = rig.backend.submit_calls();
@@ -375,6 +381,14 @@ impl Hot {
                     break;
                 }
             }
+            if V::PARANOID
+                && let Some(search) = &mut self.search
+            {
+                self.state.exhausted |= search.is_over();
+                if self.state.exhausted || !search.starts(now, self.state.in_flight + staged) {
+                    break;
+                }
+            }
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
@@ -399,9 +413,10 @@ impl Hot {
                     (op, len, self.parts.offset_of::<V>(part, unit))
                 }
             };
+            let is_paced = self.state.paced;
             let free = &mut self.state.slots[slot as usize];
             let since_ns = match V::OPEN {
-                false if V::PARANOID && self.pacer.is_some() => self.clock.now(),
+                false if V::PARANOID && is_paced => self.clock.now(),
                 false => free.since_ns,
                 true if V::PARANOID => self.clock.now(),
                 true => now,
@@ -415,6 +430,11 @@ impl Hot {
                 let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
                 backend.push_sync(slot, part, sync);
                 continue;
+            }
+            if V::PARANOID
+                && let Some(marks) = &mut self.marks
+            {
+                backend.mark(slot, marks.draw(slot, op, len));
             }
             self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
         }
@@ -477,6 +497,9 @@ impl Hot {
                 }
                 Op::Sync => self.push_sync(backend, slot, part),
                 Op::Read | Op::Write => {
+                    if let Some(marks) = &self.marks {
+                        backend.mark(slot, marks.of(slot));
+                    }
                     let buffer = self.buffers.slot(slot);
                     backend.push(&Io { slot, part, op, len, offset, buffer });
                 }
@@ -520,10 +543,16 @@ impl Hot {
         if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
-        if can_start_more && !(V::PARANOID && self.pacer.as_ref().is_some_and(Pacer::only_waits)) {
+        if can_start_more && !(V::PARANOID && self.only_waits()) {
             return (0, None);
         }
         (self.limits.batch_complete_min.min(engine_ios), None)
+    }
+
+    /// Whether what holds the load back lets nothing start before something came back.
+    fn only_waits(&self) -> bool {
+        let by_depth = self.search.as_ref().is_some_and(|search| search.only_waits(self.state.in_flight));
+        by_depth || self.pacer.as_ref().is_some_and(Pacer::only_waits)
     }
 
     /// Takes every finished I/O.
@@ -544,6 +573,9 @@ impl Hot {
                     self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
                     if let Some(pacer) = &mut self.pacer {
                         pacer.completed();
+                    }
+                    if let Some(search) = self.search.as_mut().filter(|_| usize::from(io.op) != SYNC && result > 0) {
+                        search.completed(now, now.saturating_sub(io.since_ns));
                     }
                 }
                 self.complete::<V>(slot, result, now, &mut group);

@@ -11,6 +11,7 @@
 
 mod array;
 mod assemble;
+mod atomic;
 mod backend;
 #[cfg(feature = "bench")]
 mod bench;
@@ -22,12 +23,14 @@ mod clock;
 mod collect;
 mod crew;
 mod data;
+mod depth_search;
 mod draw;
 #[cfg(test)]
 mod faults;
 mod hot;
 mod looks;
 mod member;
+mod memory;
 mod offsets;
 mod open_loop;
 mod overhead;
@@ -35,6 +38,7 @@ mod pacing;
 mod pages;
 mod parity;
 mod permutation;
+mod priority;
 mod probe;
 mod raw_call;
 mod replay;
@@ -42,6 +46,7 @@ mod rig;
 mod runner;
 mod sequence;
 mod shared;
+mod sprandom;
 mod streams;
 mod tally;
 mod target;

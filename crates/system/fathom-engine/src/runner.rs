@@ -190,5 +190,6 @@ fn placement_word(placement: &Placement) -> &'static str {
         Placement::Local => "local",
         Placement::Remote => "remote",
         Placement::Cpus(_) => "cpus",
+        Placement::Nodes { .. } => "nodes",
     }
 }

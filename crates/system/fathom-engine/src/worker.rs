@@ -20,11 +20,13 @@ use crate::backend::{Backend, Unready, refused};
 use crate::buffer::{Area, Buffers};
 use crate::clock::Clock;
 use crate::data::Content;
+use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
 use crate::pacing::{FlowMember, Pacer};
+use crate::priority::{self, IoMarks};
 use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
@@ -120,6 +122,12 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         None => lines,
     };
     pin(&plan.cpus)?;
+    // Before the engine: what the kernel starts for it takes over the thread's priority.
+    priority::take_on(&plan.step.workload.priorities)?;
+    if plan.step.workload.durability.is_atomic {
+        plan.parts.iter().try_for_each(|part| crate::atomic::check(&part.target, &plan.step.workload))?;
+    }
+    crate::memory::take_from(&plan.step.memory)?;
     own_descriptor_table();
     let shared = lines.shared.clone();
     let stopped = || shared.is_stopped() || shared.is_abandoned();
@@ -234,7 +242,8 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
-    let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng);
+    let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
+    let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng).over(region_bytes);
     let used_ops = ops_of(workload);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
@@ -255,6 +264,8 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         ledgers: Ledger::for_step(plan, step)?,
         arrivals: None,
         pacer,
+        search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
+        marks: IoMarks::new(workload, depth, step.seed, plan.index),
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -286,7 +297,9 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
     }
-    let mut summary = summarise(&mut hot, features_of(plan, &*rig.backend));
+    let mut features = features_of(plan, &*rig.backend);
+    features.extend(hot.search.as_ref().map(DepthSearch::found));
+    let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
@@ -324,7 +337,11 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
 
 fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
     // See `Variant`.
-    let beyond_plain = plan.limits.sync.is_some() || !hot.sequences.is_empty() || hot.pacer.is_some();
+    let beyond_plain = plan.limits.sync.is_some()
+        || !hot.sequences.is_empty()
+        || hot.pacer.is_some()
+        || hot.search.is_some()
+        || hot.marks.is_some();
     let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {

@@ -2,7 +2,8 @@
 
 use fathom_message::Message;
 use fathom_plan::{
-    Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread, TargetId,
+    Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, Priorities, ReadWrite, Spread,
+    TargetId,
 };
 use fathom_record::{
     ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord,
@@ -158,6 +159,10 @@ pub struct StepView {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub drop_cache: bool,
+    /// Which I/O the kernel was to serve first.
+    #[serde(default, skip_serializing_if = "Priorities::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub priorities: Priorities,
     /// Host CPU cost; `None` for imported runs.
     pub cpu: Option<CpuView>,
     /// What limited it.

@@ -172,7 +172,7 @@ fn section_name(step: &Step, section: usize, sections: usize) -> String {
 #[must_use]
 pub fn fio_remarks(step: &Step) -> Vec<Message> {
     let placement = match step.placement {
-        Placement::Unpinned | Placement::Cpus(_) => None,
+        Placement::Unpinned | Placement::Cpus(_) | Placement::Nodes { .. } => None,
         Placement::Cores => Some(msg!("fio-lacks-cores")),
         Placement::Smt => Some(msg!("fio-lacks-smt")),
         Placement::Local => Some(msg!("fio-lacks-local")),

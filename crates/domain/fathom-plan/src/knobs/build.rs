@@ -3,7 +3,9 @@
 use fathom_message::{Message, Quantity, msg};
 
 use super::parse::RUNTIME_AUTO;
-use super::{BUFFER_BYTES_MAX, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use super::{
+    BUFFER_BYTES_MAX, DedupeKnobs, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS,
+};
 use crate::arrange::Arrangement;
 use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 use crate::io_order::IoOrder;
@@ -16,8 +18,11 @@ use crate::role::{RateShare, Role};
 use crate::stage::{AskedStages, Stage};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, Step, TargetId, Verify, Workload,
+    Region, Repeats, Step, TargetId, Verify, Workload,
 };
+
+/// Share of the region that fio's working set of repeated blocks has where it is not told.
+const FIO_WORKING_SET_PCT: u8 = 5;
 
 /// Adds `note` unless it is there already.
 pub(crate) fn push_note(notes: &mut Vec<Message>, note: Message) {
@@ -71,6 +76,7 @@ impl Knobs {
             load,
             engine,
             placement: self.placement.clone().unwrap_or(Placement::Unpinned),
+            memory: self.memory.clone().unwrap_or_default(),
             length: self.length(),
             // Each step of a plan draws other offsets, or a drive's cache would remember the step before.
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
@@ -146,17 +152,27 @@ impl Knobs {
             pattern: self.pattern(rw, notes),
             block_sizes,
             region,
-            data: DataPattern {
-                compress_pct: self.compress_pct.unwrap_or(0),
-                dedupe_pct: self.dedupe_pct.unwrap_or(0),
-            },
+            data: self.data(),
             fill: self.fill.clone().unwrap_or_default(),
             verify: self.verification(mix),
             direct,
             drop_cache: self.drop_cache.unwrap_or(false) && !direct && engine.name != EngineName::Null,
-            durability: self.durability(engine, mix)?,
+            priorities: self.priority.build(engine, mix)?,
+            durability: self.durability(engine, mix, direct)?,
             order,
         })
+    }
+
+    fn data(&self) -> DataPattern {
+        let dedupe_pct = self.dedupe_pct.unwrap_or(0);
+        let repeats = match self.dedupe {
+            DedupeKnobs { has_set: Some(true), region_pct, is_shared } if dedupe_pct > 0 => Repeats::WorkingSet {
+                region_pct: region_pct.unwrap_or(FIO_WORKING_SET_PCT),
+                is_shared: is_shared.unwrap_or(false),
+            },
+            _ => Repeats::Few,
+        };
+        DataPattern { compress_pct: self.compress_pct.unwrap_or(0), dedupe_pct, repeats }
     }
 
     fn verification(&self, mix: OpMix) -> Option<Verify> {
@@ -174,7 +190,7 @@ impl Knobs {
         sizes.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct) / 100.0).sum()
     }
 
-    fn durability(&self, engine: EngineSpec, mix: OpMix) -> Result<Durability, KnobError> {
+    fn durability(&self, engine: EngineSpec, mix: OpMix, direct: bool) -> Result<Durability, KnobError> {
         let every = |writes: Option<u32>, kind| writes.filter(|n| *n > 0).map(|writes| SyncEvery { kind, writes });
         let fsync = every(self.fsync_writes, SyncKind::Fsync);
         let fdatasync = every(self.fdatasync_writes, SyncKind::Fdatasync);
@@ -211,9 +227,20 @@ impl Knobs {
                 return Err(conflict(key, message, msg!("knob-no-write-through-help")));
             }
         }
+        let is_atomic = self.is_atomic == Some(true);
+        if is_atomic {
+            let key = "atomic";
+            if mix.write_pct == 0 {
+                let help = msg!("knob-sync-without-writes-help");
+                return Err(conflict(key, msg!("knob-atomic-without-writes"), help));
+            }
+            if !matches!(engine.name, EngineName::IoUring | EngineName::Libaio) || !direct {
+                return Err(conflict(key, msg!("knob-atomic-engine"), msg!("knob-atomic-engine-help")));
+            }
+        }
         // As in fio, a job that only reads has nothing to make durable.
         let at_end = self.sync_at_end == Some(true) && mix.write_pct > 0;
-        Ok(Durability { sync, write_through, at_end })
+        Ok(Durability { sync, write_through, at_end, is_atomic })
     }
 
     fn mix(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
@@ -282,6 +309,11 @@ impl Knobs {
                 msg!("knob-rate-process-alone-help"),
             ));
         }
+        let pacing = self.pacing()?;
+        if pacing.target.is_some() && workload.mix.trim_pct > 0 {
+            let help = msg!("knob-latency-target-of-trims-help");
+            return Err(conflict("latency_target", msg!("knob-latency-target-of-trims"), help));
+        }
         Ok(Load {
             threads,
             spread: self.spread.unwrap_or_default(),
@@ -289,7 +321,7 @@ impl Knobs {
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
             rate: self.rate_iops.or(self.stages_iops()).map(|iops| Rate { iops, process: self.rate_process() }),
-            pacing: self.pacing()?,
+            pacing,
         })
     }
 
@@ -337,7 +369,7 @@ impl Knobs {
     }
 
     /// Mean rate of the stages, where that is one in I/Os per second.
-    fn stages_iops(&self) -> Option<f64> {
+    pub(super) fn stages_iops(&self) -> Option<f64> {
         self.stages.as_ref().filter(|asked| !asked.is_share).map(AskedStages::mean)
     }
 

@@ -15,6 +15,7 @@ use crate::knobs::{
     BLOCK_BYTES_MAX, Distribution, Fault, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX,
     RUNTIME_MAX_NS, THREADS_MAX,
 };
+use crate::memory::MemoryPolicy;
 use crate::read_write::ReadWrite;
 use crate::role::{Precondition, PurgeMeans};
 use crate::stage::{AskedStages, STAGE_UNIT_NS, STAGES_MAX};
@@ -474,6 +475,39 @@ pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
             let help = did_you_mean(other, WORDS).unwrap_or_else(all);
             Err(fault_help(msg!("knob-unknown-placement", text = shorten(other)), help))
         }
+    }
+}
+
+/// Highest number of a NUMA node that a list may name: the kernel's own bound.
+const NODE_MAX: u32 = 1_023;
+
+/// NUMA nodes, as CPUs are listed.
+pub(crate) fn parse_nodes(text: &str) -> Result<Vec<u32>, Fault> {
+    let nodes =
+        cpu_list(text).map_err(|_| fault_help(msg!("knob-nodes", text = shorten(text)), msg!("knob-nodes-help")))?;
+    match nodes.iter().find(|node| **node > NODE_MAX) {
+        Some(node) => Err(fault_help(msg!("knob-nodes", text = node.to_string()), msg!("knob-nodes-help"))),
+        None => Ok(nodes),
+    }
+}
+
+/// fio's `numa_mem_policy`: `bind:0`, `interleave:0-1`, `prefer:1`, `local`, `default`.
+pub(crate) fn parse_memory_policy(text: &str) -> Result<MemoryPolicy, Fault> {
+    let unknown = || fault_help(msg!("knob-memory-policy", text = shorten(text)), msg!("knob-memory-policy-help"));
+    let (kind, nodes) = match text.trim().split_once(':') {
+        Some((kind, nodes)) => (kind, Some(parse_nodes(nodes)?)),
+        None => (text.trim(), None),
+    };
+    match (kind, nodes) {
+        ("default", None) => Ok(MemoryPolicy::Inherited),
+        ("local", None) => Ok(MemoryPolicy::Local),
+        ("bind", Some(nodes)) => Ok(MemoryPolicy::Bind { nodes }),
+        ("interleave", Some(nodes)) => Ok(MemoryPolicy::Interleave { nodes }),
+        ("prefer", Some(nodes)) => match nodes[..] {
+            [node] => Ok(MemoryPolicy::Prefer { node }),
+            _ => Err(unknown()),
+        },
+        _ => Err(unknown()),
     }
 }
 

@@ -53,6 +53,8 @@ sim-target = 目标 { $target }
 sim-order = 顺序修饰、区、块大小范围、停顿或 flow
 sim-order-why = 模拟机器只支持模式、大小划分和速率
 sim-order-help = 请去掉它们，或在真实目标上测量
+sim-priorities = I/O 优先级或内存节点
+sim-priorities-why = 模拟机器按到达顺序处理 I/O，其内存只有一处
 sim-durable = 在仿真盘上使用 fsync、fdatasync 或 O_SYNC
 sim-durable-why = 没有仿真它的写缓存，刷写时间只能是编造的
 sim-durable-help = 请去掉它，或指定真实的目标
@@ -70,6 +72,7 @@ sim-memory-beside-drives = 模拟线程不能同时访问持久内存和驱动�
 sim-coalescing-of-several = 在合并中断的设备上，模拟线程只访问一个目标
 sim-one-target-each-help = 请使用 spread=each_target
 sim-no-smt = placement smt：该机器没有 SMT 同核线程
+sim-no-such-node = 该机器没有 NUMA 节点 { $node }：最后一个是 { $last }
 sim-one-node = placement local 与 remote：该机器只有一个 NUMA 节点
 sim-no-such-cpu = placement：CPU { $cpu } 不存在；该机器的 CPU 为 0-{ $last }
 sim-no-cpus = placement：CPU 列表为空

@@ -39,6 +39,15 @@ pub(crate) struct Io {
     pub(crate) buffer: *mut u8,
 }
 
+/// What the kernel is told of an I/O beyond what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Its priority (linux/ioprio.h); 0: that of the thread.
+    pub(crate) priority: u16,
+    /// Flags of pwritev2(2).
+    pub(crate) flags: u32,
+}
+
 /// When an engine can tell submission from completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubmitStamp {
@@ -57,6 +66,10 @@ pub(crate) trait Backend {
 
     /// Takes an I/O; it may start now or at the next `submit`.
     fn push(&mut self, io: &Io);
+
+    /// Gives the next I/O, which is that of `slot`, what it is told beyond others. A load calls it before each of its I/Os
+    /// or before none. Engines that have no such thing are refused with the plan.
+    fn mark(&mut self, _slot: u32, _mark: Mark) {}
 
     /// As `push`, of a sync of a whole target; it moves 0 bytes.
     fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind);

@@ -10,7 +10,7 @@ use io_uring::{cqueue, opcode, squeue};
 
 use super::first_read::{read_once, submission};
 use super::ring::{Ring, no_poll_queues, setup_refused};
-use super::{Backend, Io, SubmitStamp, Unready, no_detail, os_words};
+use super::{Backend, Io, Mark, SubmitStamp, Unready, no_detail, os_words};
 use crate::buffer::Area;
 use crate::rig::Rig;
 use crate::worker::Part;
@@ -227,6 +227,12 @@ impl Backend for Uring {
     #[inline(always)]
     fn push(&mut self, io: &Io) {
         self.stage(io);
+    }
+
+    #[inline(always)]
+    fn mark(&mut self, _slot: u32, mark: Mark) {
+        let entry = &mut self.batch[self.batch_len];
+        (entry.priority, entry.rw_flags) = (mark.priority, mark.flags);
     }
 
     #[cold]

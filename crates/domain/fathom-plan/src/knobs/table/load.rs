@@ -237,6 +237,36 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["cpus"])
     .fio(Fio::SAME)
     .flag(Flag::new("cpus").aliases(&["cpus_allowed"])),
+    knob(
+        "numa_cpu_nodes",
+        Kind::Cpus,
+        "0-1",
+        msg!("knob-numa-cpu-nodes"),
+        |k, v| {
+            // fio's word for whatever there is.
+            if v.trim() != "all" {
+                k.place(Placement::Nodes { nodes: parse::parse_nodes(v)? });
+            }
+            Ok(())
+        },
+        |s| match &s.placement {
+            Placement::Nodes { nodes } => Some(format_cpu_list(nodes)),
+            _ => None,
+        },
+    )
+    .fio(Fio::SAME),
+    knob(
+        "numa_mem_policy",
+        Kind::Word,
+        "bind:0",
+        msg!("knob-numa-mem-policy"),
+        |k, v| {
+            k.memory = Some(parse::parse_memory_policy(v)?);
+            Ok(())
+        },
+        |s| s.memory.words(),
+    )
+    .fio(Fio::SAME),
 ];
 
 fn is_asynchronous(step: &Step) -> bool {
