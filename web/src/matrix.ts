@@ -69,10 +69,13 @@ export function saturations(doc: Document): Saturation[] {
     let written = 0;
     const points = steps.flatMap((s): [number, number][] => {
       const before = written;
-      written += s.bytes_per_s * s.runtime_s;
+      // A purged drive in virtual time may age faster than the clock.
+      const window = s.clock?.shortened;
+      const passed_s = window?.why === "drives_aged" ? window.asked_ns / 1e9 : s.runtime_s;
+      written += s.bytes_per_s * passed_s;
       return s.series.iops.slice(0, wholeIntervals(s)).map((iops, i) => {
         const at = ((s.series.start_s[i] ?? 0) + (s.series.start_s[i + 1] ?? s.runtime_s)) / 2;
-        return [before + (s.bytes_per_s * s.runtime_s * at) / s.runtime_s, iops];
+        return [before + (s.bytes_per_s * passed_s * at) / s.runtime_s, iops];
       });
     });
     if (points.length < 3) return [];

@@ -360,7 +360,11 @@ read_cost_ns: number,
 /**
  * Difference to CLOCK_MONOTONIC over the step, parts per million.
  */
-drift_ppm: number, };
+drift_ppm: number, 
+/**
+ * In virtual time, where less was run than was asked for.
+ */
+shortened?: ShortenedWindow | null, };
 
 /**
  * A figure that comparisons set side by side.
@@ -3185,6 +3189,23 @@ cpu_busy: Array<Array<number>>,
 hot?: Array<boolean>, };
 
 /**
+ * How the window of a step in virtual time is shorter than the one that was asked for. The record holds its real length.
+ */
+export type ShortenedWindow = { 
+/**
+ * Length of the window that was asked for, ns.
+ */
+asked_ns: number, 
+/**
+ * What ran before the window, until nothing depended on the beginning any more, ns.
+ */
+warm_up_ns: number, 
+/**
+ * Why it could be shorter.
+ */
+why: WhyShortened, };
+
+/**
  * One side of a comparison.
  */
 export type Side = { 
@@ -4420,6 +4441,11 @@ done_pct: number, } | { "kind": "interrupted" } | { "kind": "note",
  * The remark.
  */
 text: Message, };
+
+/**
+ * Why a step in virtual time ended before the time that was asked for.
+ */
+export type WhyShortened = "figures_known" | "many_ios" | "drives_aged";
 
 /**
  * Why a step is not called steady.

@@ -60,7 +60,7 @@ export function temperatures(step: StepView, p: Palette): EChartsOption | null {
   const warns = Math.min(...drives.map((d) => d.warning_celsius ?? Infinity));
   return {
     grid: { left: 60, right: 16, top: 26, bottom: 40 },
-    xAxis: { ...axisStyle(p), type: "value", min: 0, max: Math.ceil(step.runtime_s), name: text.time.axis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, showMaxLabel: false } },
+    xAxis: { ...axisStyle(p), type: "value", min: 0, max: step.runtime_s > 1 ? Math.ceil(step.runtime_s) : step.runtime_s, name: text.time.axis, nameLocation: "middle", nameGap: 26, splitLine: { show: false }, axisLabel: { color: p.muted, fontSize: 12, showMaxLabel: false } },
     yAxis: { ...axisStyle(p), type: "value", scale: true, name: "°C", splitNumber: 3, axisLabel: { color: p.muted, fontSize: 12 } },
     tooltip: {
       ...tooltipStyle(p), trigger: "item",

@@ -28,7 +28,7 @@ pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, Se
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,
-    QuotedLatency, StepRecord, TargetRecord, ThreadRecord, VerifyReport,
+    QuotedLatency, ShortenedWindow, StepRecord, TargetRecord, ThreadRecord, VerifyReport, WhyShortened,
 };
 pub use run_state::RunState;
 pub use runner::{Progress, RunControl, Runner, StepFailure};

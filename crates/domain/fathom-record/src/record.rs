@@ -141,6 +141,34 @@ pub struct ClockUse {
     pub read_cost_ns: f64,
     /// Difference to CLOCK_MONOTONIC over the step, parts per million.
     pub drift_ppm: f64,
+    /// In virtual time, where less was run than was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortened: Option<ShortenedWindow>,
+}
+
+/// How the window of a step in virtual time is shorter than the one that was asked for. The record holds its real length.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ShortenedWindow {
+    /// Length of the window that was asked for, ns.
+    pub asked_ns: u64,
+    /// What ran before the window, until nothing depended on the beginning any more, ns.
+    pub warm_up_ns: u64,
+    /// Why it could be shorter.
+    pub why: WhyShortened,
+}
+
+/// Why a step in virtual time ended before the time that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum WhyShortened {
+    /// Its figures were known as precisely as they need to be, and nothing in the machine changes with time.
+    FiguresKnown,
+    /// So many I/Os were run that more would tell little; not every figure is known as precisely.
+    ManyIos,
+    /// The drives aged faster than the clock: the whole time that was asked for passed for their flash.
+    DrivesAged,
 }
 
 /// What Fathom itself cost.

@@ -1,11 +1,11 @@
 //! Makes the record of a step from the world it leaves.
 
 use fathom_hist::Histogram;
-use fathom_message::msg;
+use fathom_message::{Quantity, msg};
 use fathom_plan::{Mode, Step};
 use fathom_record::{
     ClockUse, CpuTime, Direction, DiskDelta, FeatureName, FeatureUse, HostDelta, Latency, OpenLoop, QuotedLatency,
-    StepRecord, TargetRecord, ThreadCpu, ThreadRecord, VectorDelta, Warning,
+    ShortenedWindow, StepRecord, TargetRecord, ThreadCpu, ThreadRecord, VectorDelta, Warning, WhyShortened,
 };
 
 use crate::drive::MediaState;
@@ -28,6 +28,8 @@ pub(crate) struct Ended {
     /// `[interval][cpu]`
     pub(crate) cpu_busy: Vec<Vec<f32>>,
     pub(crate) interrupted: bool,
+    /// Why it ended before the time that was asked for.
+    pub(crate) shortened: Option<WhyShortened>,
 }
 
 /// The record, and what is known beside it.
@@ -50,6 +52,11 @@ pub(crate) fn assemble(
         ios: ended.world.threads.iter().map(|t| t.ios).sum(),
         write_amplification: amplifications(&ended.world),
     };
+    let shortened = ended.shortened.map(|why| ShortenedWindow {
+        asked_ns: step.length.budget_ns,
+        warm_up_ns: ended.world.meter.start_ns,
+        why,
+    });
     let directions = directions(&mut ended.world);
     let ios = directions.iter().map(|d| d.ios).sum();
     let open_loop = open_loop(step, &ended.world, ios, runtime_ns);
@@ -71,8 +78,8 @@ pub(crate) fn assemble(
         threads: thread_records(step, targets, &ended.world),
         failures: Vec::new(),
         host: Some(host),
-        features: features(machine, step),
-        clock: Some(ClockUse { source: "virtual".to_owned(), read_cost_ns: 0.0, drift_ppm: 0.0 }),
+        features: features(machine, step, runtime_ns, shortened),
+        clock: Some(ClockUse { source: "virtual".to_owned(), read_cost_ns: 0.0, drift_ppm: 0.0, shortened }),
         overhead: None,
         in_flight_mean: Some(in_flight.area_ns as f64 / runtime_ns.max(1) as f64),
         occupied_mean: Some(in_flight.area_ns as f64 / runtime_ns.max(1) as f64),
@@ -163,8 +170,15 @@ fn target_records(targets: &[Resolved], world: &World) -> Vec<TargetRecord> {
     targets.iter().zip(&world.meter.targets).map(row).collect()
 }
 
-fn features(machine: &Machine, step: &Step) -> Vec<FeatureUse> {
-    let mut out = vec![FeatureUse::used(FeatureName::Simulated, msg!("sim-machine", name = &machine.name))];
+fn features(machine: &Machine, step: &Step, runtime_ns: u64, shortened: Option<ShortenedWindow>) -> Vec<FeatureUse> {
+    let (name, ran) = (&machine.name, Quantity::duration_ns(runtime_ns));
+    let how = match shortened.map(|s| (s.why, Quantity::duration_ns(s.asked_ns))) {
+        None => msg!("sim-machine", name = name),
+        Some((WhyShortened::FiguresKnown, asked)) => msg!("sim-machine-known", name = name, ran = ran, asked = asked),
+        Some((WhyShortened::ManyIos, asked)) => msg!("sim-machine-many", name = name, ran = ran, asked = asked),
+        Some((WhyShortened::DrivesAged, asked)) => msg!("sim-machine-aged", name = name, ran = ran, asked = asked),
+    };
+    let mut out = vec![FeatureUse::used(FeatureName::Simulated, how)];
     let polled = match step.engine.mode {
         Mode::Interrupt => None,
         Mode::Iopoll => Some(FeatureName::Iopoll),

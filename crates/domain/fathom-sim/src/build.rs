@@ -41,6 +41,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) step: &'a Step,
     pub(crate) targets: &'a [Resolved],
     pub(crate) fresh: &'a Fresh,
+    /// When the window begins.
+    pub(crate) start_ns: u64,
     pub(crate) interval_ns: u64,
 }
 
@@ -52,7 +54,7 @@ impl Builder<'_> {
         let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
         let mix = step.workload.mix;
         let meter = Meter::new(
-            step.length.ramp_ns,
+            self.start_ns,
             self.interval_ns,
             [mix.read_pct > 0, mix.write_pct > 0, mix.trim_pct > 0],
             self.targets.len(),
@@ -289,7 +291,7 @@ impl Builder<'_> {
                 in_flight_max: 0,
                 area_ns: 0,
                 last_ns: 0,
-                window_start_ns: step.length.ramp_ns,
+                window_start_ns: self.start_ns,
                 ios: 0,
                 user_ps: 0,
                 system_ps: 0,

@@ -16,6 +16,8 @@ mod build;
 mod cpu;
 mod drive;
 mod exponential;
+#[cfg(test)]
+mod extent_tests;
 mod fault;
 #[cfg(test)]
 mod fault_tests;
@@ -37,6 +39,7 @@ mod target;
 mod testing;
 #[cfg(test)]
 mod validation;
+mod window;
 mod world;
 
 pub use amplification::write_amplification;
@@ -49,3 +52,4 @@ pub use machine::{
 };
 pub use runner::{SimRunner, Truth};
 pub use target::{TargetName, target_name};
+pub use window::Extent;

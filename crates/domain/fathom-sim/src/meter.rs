@@ -66,6 +66,8 @@ pub(crate) struct Meter {
     /// Sum of what of it lay before the window.
     pub(crate) age_before_ns: u64,
     pub(crate) bytes_done: u64,
+    /// I/Os and bytes that were completed before the window.
+    pub(crate) before_window: (u64, u64),
     sampled: u64,
 }
 
@@ -99,8 +101,22 @@ impl Meter {
             residence_ns: 0,
             age_before_ns: 0,
             bytes_done: 0,
+            before_window: (0, 0),
             sampled: 0,
         }
+    }
+
+    /// Lets the window begin at `start_ns`, before which nothing was counted.
+    pub(crate) fn begin_window(&mut self, start_ns: u64, interval_ns: u64) {
+        self.start_ns = start_ns;
+        self.interval_ns = interval_ns;
+        self.interval_end_ns = start_ns + interval_ns;
+    }
+
+    /// Makes the interval that was just opened, and all that follow, twice as long.
+    pub(crate) fn double_intervals(&mut self) {
+        self.interval_end_ns += self.interval_ns;
+        self.interval_ns *= 2;
     }
 
     /// End of the open interval.
@@ -112,6 +128,8 @@ impl Meter {
     #[inline]
     pub(crate) fn record(&mut self, io: &Completed) {
         if io.reaped_ns < self.start_ns {
+            self.before_window.0 += 1;
+            self.before_window.1 += u64::from(io.bytes);
             return;
         }
         let lat_ns = io.reaped_ns - io.due_ns;

@@ -3,7 +3,9 @@
 use fathom_hist::Histogram;
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Phase, Step, TargetId};
-use fathom_record::{Progress, PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning};
+use fathom_record::{
+    Progress, PurgeMethod, PurgeReport, RunControl, Runner, StepFailure, StepRecord, Warning, WhyShortened,
+};
 
 use crate::assemble::{Ended, assemble};
 use crate::build::{Builder, Fresh, amplification, ps, refused};
@@ -12,14 +14,17 @@ use crate::laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
 use crate::machine::Machine;
 use crate::snapshot::Snapshot;
 use crate::target::{Resolved, target_name};
-use crate::world::{Place, World};
+use crate::window::{Course, Extent, Looks, WarmUp, Window, halve};
+use crate::world::{NS, Place, World};
 
-/// Time between two looks at the precision grows by this factor, as on a real machine.
-const LOOK_FACTOR: f64 = 1.5;
 /// Conditioning is analytic: this much of it is run for its figures.
 const CONDITIONING_NS_MAX: u64 = 1_000_000_000;
 /// The ramp is run in pieces, so that a stop is noticed.
 const RAMP_PIECE_NS: u64 = 100_000_000;
+/// A warm-up whose length is not known yet begins with pieces of this length.
+const WARM_UP_PIECE_NS: u64 = 5_000_000;
+/// A beginning of the window that lies beyond every event.
+const NOT_YET_NS: u64 = u64::MAX / 2;
 
 /// What is known of a run beside its record.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +46,7 @@ pub struct Truth {
 pub struct SimRunner {
     machine: Machine,
     started_unix_ns: u64,
+    extent: Extent,
     fresh: Fresh,
     truth: Option<Truth>,
 }
@@ -49,7 +55,12 @@ impl SimRunner {
     /// A runner for `machine`; `started_unix_ns` stands in the records, for nothing here reads a clock.
     #[must_use]
     pub fn new(machine: Machine, started_unix_ns: u64) -> Self {
-        SimRunner { machine, started_unix_ns, fresh: Fresh::new(), truth: None }
+        SimRunner { machine, started_unix_ns, extent: Extent::Whole, fresh: Fresh::new(), truth: None }
+    }
+
+    /// How much of the time that the steps from here on ask for is simulated; all of it unless this says otherwise.
+    pub fn set_extent(&mut self, extent: Extent) {
+        self.extent = extent;
     }
 
     /// The machine.
@@ -155,13 +166,22 @@ impl Runner for SimRunner {
             step.length.budget_ns = step.length.budget_ns.clamp(1_000_000, CONDITIONING_NS_MAX);
             step.length.floor_ns = step.length.budget_ns;
         }
+        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(&self.machine, t.place)).collect();
+        let course = Course::of(self.extent, &self.machine, &step, &drives, &self.fresh);
         let interval_ns = interval_ns(step.length.budget_ns);
-        let builder =
-            Builder { machine: &self.machine, step: &step, targets: &targets, fresh: &self.fresh, interval_ns };
+        let start_ns = if course == Course::Whole { step.length.ramp_ns } else { NOT_YET_NS };
+        let builder = Builder {
+            machine: &self.machine,
+            step: &step,
+            targets: &targets,
+            fresh: &self.fresh,
+            start_ns,
+            interval_ns,
+        };
         builder.check_stages()?;
         let world = builder.world()?;
-        let ended = Drive { machine: &self.machine, fresh: &mut self.fresh, step: &step, targets: &targets, world }
-            .run(control, interval_ns);
+        let (machine, fresh) = (&self.machine, &mut self.fresh);
+        let ended = Drive { machine, fresh, step: &step, drives: &drives, course, world }.run(control, interval_ns);
         self.settle_history(&step, &targets);
         let (mut record, truth) = assemble(&self.machine, &step, &targets, ended, self.started_unix_ns);
         let largest = truth.laws.largest();
@@ -220,27 +240,26 @@ struct Drive<'a> {
     machine: &'a Machine,
     fresh: &'a mut Fresh,
     step: &'a Step,
-    targets: &'a [Resolved],
+    /// Drives behind the step's targets.
+    drives: &'a [usize],
+    course: Course,
     world: World,
 }
 
 impl Drive<'_> {
     fn run(mut self, control: &mut RunControl<'_>, interval_ns: u64) -> Ended {
-        let length = self.step.length;
-        let start_ns = length.ramp_ns;
-        let mut interrupted = false;
-        let mut at = 0;
-        while at < start_ns && !interrupted {
-            at = (at + RAMP_PIECE_NS).min(start_ns);
-            self.advance_to(at);
-            interrupted = control.stopped();
-        }
+        let (window, mut interrupted) = match self.course {
+            Course::Whole => (Window::whole(self.step, interval_ns), self.ramp(control)),
+            Course::UntilKnown | Course::Aging => self.warm_up(control),
+        };
+        let start_ns = window.start_ns;
         let before = Snapshot::of(&self.world, ps(start_ns));
-        self.world.end_ns = start_ns.saturating_add(length.budget_ns);
+        self.world.end_ns = start_ns.saturating_add(window.length_ns);
         if interrupted {
-            self.world.end_ns = start_ns + interval_ns;
+            self.world.end_ns = start_ns + window.interval_ns;
         }
-        let mut looks = Looks::new(self.step);
+        let mut looks = Looks::new(self.course, &window);
+        let mut shortened = (self.course == Course::Aging).then_some(WhyShortened::DrivesAged);
         let mut cpu_busy = Vec::new();
         let mut last = before.clone();
         loop {
@@ -254,18 +273,59 @@ impl Drive<'_> {
             last = now;
             let end = end.min(self.world.end_ns);
             self.world.meter.close_interval(end);
-            self.age_flash(interval_ns);
+            self.age_flash(window.aging);
             (control.on_progress)(&self.progress(end - start_ns));
             if end >= self.world.end_ns {
                 break;
             }
-            let enough = looks.passes(end - start_ns, control, &self.world.meter.intervals, self.step);
-            interrupted |= control.stopped();
-            if enough || interrupted {
-                self.world.end_ns = self.world.end_ns.min(end + interval_ns);
+            if self.course == Course::UntilKnown && halve(&mut self.world.meter.intervals, &mut cpu_busy) {
+                self.world.meter.double_intervals();
             }
+            let enough = looks.look(end - start_ns, control, &self.world.meter.intervals, self.step);
+            interrupted |= control.stopped();
+            if enough.is_some() || interrupted {
+                self.world.end_ns = self.world.end_ns.min(end + self.world.meter.interval_ns);
+            }
+            shortened = shortened.or(enough.filter(|_| self.course == Course::UntilKnown));
         }
-        Ended { world: self.world, before, after: last, cpu_busy, interrupted }
+        let shortened = shortened.filter(|_| self.world.end_ns - start_ns < self.step.length.budget_ns);
+        Ended { world: self.world, before, after: last, cpu_busy, interrupted, shortened }
+    }
+
+    /// Runs the ramp that was asked for; true when the user stopped it.
+    fn ramp(&mut self, control: &RunControl<'_>) -> bool {
+        let (mut at, mut interrupted) = (0, false);
+        while at < self.step.length.ramp_ns && !interrupted {
+            at = (at + RAMP_PIECE_NS).min(self.step.length.ramp_ns);
+            self.advance_to(at);
+            interrupted = control.stopped();
+        }
+        interrupted
+    }
+
+    /// Runs until the beginning is forgotten; the window that follows, and whether the user stopped.
+    fn warm_up(&mut self, control: &RunControl<'_>) -> (Window, bool) {
+        let wanted = WarmUp::of(self.machine, self.step, self.drives, self.world.ios.len() as u64);
+        let (mut at, mut interrupted) = (0, false);
+        let ios_per_s = loop {
+            let piece_ns = (at / 4).clamp(WARM_UP_PIECE_NS, RAMP_PIECE_NS);
+            let (ios_before, _) = self.world.meter.before_window;
+            let more = self.advance_to(at + piece_ns);
+            at += piece_ns;
+            interrupted |= control.stopped();
+            let (ios, bytes) = self.world.meter.before_window;
+            if interrupted || !more || wanted.is_over(at, ios, bytes) {
+                break (ios - ios_before) as f64 * 1e9 / piece_ns as f64;
+            }
+        };
+        // Some events beyond the time are past already.
+        let start_ns = at + self.world.stamp_slack_ps / NS + 2;
+        let window = Window::shortened(self.course, self.step, wanted, start_ns, ios_per_s);
+        self.world.begin_window(start_ns, window.interval_ns);
+        self.advance_to(start_ns);
+        // What was written so far did not age them faster.
+        self.age_flash(1.0);
+        (window, interrupted)
     }
 
     /// Runs until every completion stamped before `at_ns` is counted; false when nothing is left to happen.
@@ -279,21 +339,19 @@ impl Drive<'_> {
         }
     }
 
-    /// Purged drives fill up: their write amplification follows.
-    fn age_flash(&mut self, _interval_ns: u64) {
+    /// Purged drives fill up, `times` as fast as they are written to: their write amplification follows.
+    fn age_flash(&mut self, times: f64) {
         let sequential = matches!(self.step.workload.pattern, fathom_plan::Pattern::Sequential);
-        for target in self.targets {
-            for drive in drives_of(self.machine, target.place) {
-                let spec = &self.machine.drives[drive];
-                let state = &mut self.world.drives[drive];
-                let written = state.count.bytes[crate::load::WRITE as usize];
-                let MediaState::Nand(nand) = &mut state.media else { continue };
-                let Some(fills) = self.fresh.get_mut(&spec.name) else { continue };
-                let new = written - std::mem::replace(&mut nand.written_before, written);
-                *fills += new as f64 / spec.device.capacity_bytes as f64;
-                let rho = nand.spec().spare_pct / 100.0;
-                nand.set_amplification(amplification(rho, sequential, Some(*fills)));
-            }
+        for drive in self.drives {
+            let spec = &self.machine.drives[*drive];
+            let state = &mut self.world.drives[*drive];
+            let written = state.count.bytes[crate::load::WRITE as usize];
+            let MediaState::Nand(nand) = &mut state.media else { continue };
+            let Some(fills) = self.fresh.get_mut(&spec.name) else { continue };
+            let new = written - std::mem::replace(&mut nand.written_before, written);
+            *fills += times * new as f64 / spec.device.capacity_bytes as f64;
+            let rho = nand.spec().spare_pct / 100.0;
+            nand.set_amplification(amplification(rho, sequential, Some(*fills)));
         }
     }
 
@@ -317,35 +375,5 @@ impl Drive<'_> {
             p99_ns,
             activity: None,
         }
-    }
-}
-
-/// Looks at the precision at geometrically spaced times only, and believes two in a row.
-struct Looks {
-    next_ns: f64,
-    passed: u32,
-    off: bool,
-}
-
-impl Looks {
-    fn new(step: &Step) -> Self {
-        let length = step.length;
-        let off = length.floor_ns >= length.budget_ns || length.passes.is_some();
-        Looks { next_ns: length.floor_ns as f64, passed: 0, off }
-    }
-
-    fn passes(
-        &mut self,
-        elapsed_ns: u64,
-        control: &RunControl<'_>,
-        intervals: &[fathom_record::Interval],
-        step: &Step,
-    ) -> bool {
-        if self.off || (elapsed_ns as f64) < self.next_ns.max(1.0) {
-            return false;
-        }
-        self.next_ns = self.next_ns.max(1.0) * LOOK_FACTOR;
-        self.passed = if (control.precise_enough)(intervals, step) { self.passed + 1 } else { 0 };
-        self.passed >= 2
     }
 }

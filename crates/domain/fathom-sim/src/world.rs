@@ -190,6 +190,12 @@ impl World {
         false
     }
 
+    /// Lets the window begin at `start_ns`, which no completion has passed yet.
+    pub(crate) fn begin_window(&mut self, start_ns: u64, interval_ns: u64) {
+        self.meter.begin_window(start_ns, interval_ns);
+        self.threads.iter_mut().for_each(|thread| thread.window_start_ns = start_ns);
+    }
+
     #[inline]
     fn event(&mut self, now: u64, slot: u32) {
         if slot >= ALARM_BASE {

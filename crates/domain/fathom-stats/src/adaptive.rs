@@ -3,16 +3,20 @@
 use std::cell::Cell;
 
 use fathom_hist::Histogram;
-use fathom_plan::Step;
+use fathom_plan::{Op, Step};
 use fathom_record::Interval;
 
-use crate::quantile::quantile_estimate;
+use crate::quantile::{quantile_estimate, rel_spread};
 use crate::throughput::iops_estimate;
 
 /// Fewest batches on which a run may be stopped early.
 const BATCHES_TO_STOP: usize = 20;
 /// Consecutive looks that must agree.
 const PASSES_TO_STOP: u32 = 2;
+/// Quantiles of latency that [`known_within`] wants.
+const KNOWN_QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+/// An operation has a say in [`known_within`] from one I/O in so many on.
+const SHARE_OF_AN_OP: u64 = 20;
 
 /// Whether IOPS and p99 of latency (all operations merged) are known as precisely as the step asks.
 ///
@@ -33,6 +37,28 @@ pub fn precise_enough(intervals: &[Interval], step: &Step) -> bool {
     }
     let p99 = quantile_estimate(&lat, intervals, 0.99, None);
     p99.rel_half_width().is_some_and(|width| width <= step.length.p99_rel_half_width)
+}
+
+/// Whether IOPS and the latencies of each operation at p50, p90 and p99 are known within `rel_half_width` of themselves, by
+/// batch means: what a step waits for that no noise of a host disturbs, on a simulated machine.
+///
+/// A latency is taken to lie evenly within its bucket of the histogram, so that the width of buckets (0.8 %) does not
+/// count. An operation with less than a twentieth of the I/Os has latencies of its own that need not be known as well.
+#[must_use]
+pub fn known_within(intervals: &[Interval], rel_half_width: f64) -> bool {
+    let is_known = |width: Option<f64>| width.is_some_and(|width| width <= rel_half_width);
+    if intervals.len() < BATCHES_TO_STOP || !is_known(iops_estimate(intervals).rel_half_width()) {
+        return false;
+    }
+    let of_op = |op: Op| {
+        let mut lat = Histogram::new();
+        intervals.iter().flat_map(|i| &i.directions).filter(|d| d.op == op).for_each(|d| lat.merge(&d.lat));
+        lat
+    };
+    let lats: Vec<(Op, Histogram)> = [Op::Read, Op::Write, Op::Trim].map(|op| (op, of_op(op))).into();
+    let ios: u64 = lats.iter().map(|(_, lat)| lat.count()).sum();
+    let mut weighty = lats.iter().filter(|(_, lat)| !lat.is_empty() && lat.count() * SHARE_OF_AN_OP >= ios);
+    weighty.all(|(op, lat)| KNOWN_QUANTILES.iter().all(|q| is_known(rel_spread(lat, intervals, *q, Some(*op)))))
 }
 
 /// Decides when one step may stop: looks at geometric times only and wants two passing looks in a row.
@@ -106,6 +132,15 @@ mod tests {
         let step = step_of(3 * SECOND_NS, 60 * SECOND_NS);
         assert!(!precise_enough(&intervals_with(&[100; 60]), &step), "6000 I/Os are too few for p99");
         assert!(precise_enough(&intervals_with(&[200; 60]), &step));
+    }
+
+    #[test]
+    fn figures_are_known_once_rate_and_latencies_are() {
+        assert!(known_within(&noisy(4, 60, 0.001), 0.005));
+        assert!(!known_within(&noisy(4, 60, 0.1), 0.005), "the rate is not known");
+        assert!(!known_within(&intervals_with(&[100; 60]), 0.005), "6000 I/Os are too few for p99");
+        assert!(!known_within(&noisy(4, 19, 0.0), 0.005), "too few intervals");
+        assert!(!known_within(&[], 0.005) && !known_within(&intervals_with(&[0; 60]), 0.005));
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod student;
 mod testing;
 mod throughput;
 
-pub use adaptive::{AdaptiveStop, precise_enough};
+pub use adaptive::{AdaptiveStop, known_within, precise_enough};
 pub use batch::mean_of_rounds;
 pub use compare::{
     CompareError, Effect, FALSE_DISCOVERY_RATE, MARGIN_PCT, PAIRS_MIN, RatioEstimate, Relation, RunFigure, RunSpread,

@@ -63,6 +63,18 @@ pub fn quantile_estimate(hist: &Histogram, intervals: &[Interval], q: f64, op: O
     QuantileEstimate { value_ns, ci95_ns, beyond, ..none }
 }
 
+/// Half the 95 % interval of quantile `q` as a share of it, where samples are taken to lie evenly within their buckets:
+/// not widened to whole buckets, as the interval of [`quantile_estimate`] is. `None` where that has none.
+pub(crate) fn rel_spread(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<Op>) -> Option<f64> {
+    let value = quantile_estimate(hist, &[], q, op).value_ns.filter(|value| *value > 0)?;
+    let half = rank_half_width(hist, intervals, q, op, value)?;
+    let (low, high) = (q - half, q + half);
+    if low <= 0.0 || high >= 1.0 {
+        return None;
+    }
+    Some((bucket_at(hist, high)?.at - bucket_at(hist, low)?.at) / 2.0 / value as f64)
+}
+
 fn interval_of(hist: &Histogram, intervals: &[Interval], q: f64, op: Option<Op>, value: u64) -> Option<(u64, u64)> {
     let half = rank_half_width(hist, intervals, q, op, value)?;
     let (low, high) = (q - half, q + half);

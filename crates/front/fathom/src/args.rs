@@ -258,6 +258,9 @@ pub(crate) struct RunArgs {
     /// engine, fewer drives); the evidence is among the --details
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Simulated targets: simulate all the time that steps ask for, instead of ending once their figures are known to 0.5 %
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Wait until the host is idle before measuring, this long at most
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m")]
     pub(crate) wait_idle: Option<String>,
@@ -535,6 +538,9 @@ pub(crate) struct IoArgs {
     /// Run short probes until the limit is confirmed; the evidence behind it is among the --details
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Simulated targets: simulate all the time that is asked for, instead of ending once the figures are known to 0.5 %
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Also print all figures of the step, and everything that the answer rests on
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) details: bool,

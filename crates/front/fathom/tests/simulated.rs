@@ -135,7 +135,8 @@ fn a_study_that_writes_needs_no_consent_and_groups_are_told_apart() {
 #[test]
 fn an_interrupted_run_goes_on_with_the_same_figures() {
     let place = Place::new();
-    let words = "run quick --target sim:speed/nvme-0 --set runtime=1s";
+    // All of the time, or it would be over before anybody could stop it.
+    let words = "run quick --full --target sim:speed/nvme-0 --set runtime=1s";
     let whole = place.json(words, 0);
     let mut running = place.start(words);
     running.until("a third of the steps", |talk| talk.matches("4k random").count() >= 4);
@@ -147,8 +148,31 @@ fn an_interrupted_run_goes_on_with_the_same_figures() {
         return;
     }
     ended.expect(4, &[]);
-    let resumed = place.json("run --resume last", 0);
+    let resumed = place.json("run --resume last --full", 0);
     assert_eq!(figures(&resumed), figures(&whole));
+}
+
+#[test]
+fn a_step_ends_once_its_figures_are_known_unless_all_of_its_time_is_asked_for() {
+    let place = Place::new();
+    fs::write(place.file("bench.toml"), MACHINE).expect("a file");
+    let io = "io --target sim:bench.toml/ssd-0 --rw randread --iodepth 8 --runtime 3s";
+    let (known, full) = (place.json(io, 0), place.json(&format!("{io} --full"), 0));
+    let figure = |document: &Value, name: &str| steps(document)[0][name].as_f64().expect("a figure");
+    assert!((figure(&known, "iops") / figure(&full, "iops") - 1.0).abs() < 0.005, "{known}");
+    assert!(figure(&known, "runtime_s") < 1.0 && figure(&full, "runtime_s") == 3.0);
+    let shortened = &steps(&known)[0]["clock"]["shortened"];
+    assert_eq!((&shortened["why"], shortened["asked_ns"].as_u64()), (&"figures_known".into(), Some(3_000_000_000)));
+    assert!(steps(&full)[0]["clock"]["shortened"].is_null());
+    let caveat = |document: &Value| document["verdict"][0]["caveats"][0].as_str().expect("a caveat").to_owned();
+    assert!(
+        caveat(&known).contains("of 3 s were simulated") && !caveat(&full).contains("--full"),
+        "{}",
+        caveat(&known)
+    );
+    // What is measured takes its time.
+    let refused = place.run("io --full --target real.bin --size 1m --runtime 20ms");
+    refused.expect(2, &["--full simulates all the time that steps ask for, and real.bin is real", "leave --full out"]);
 }
 
 #[test]

@@ -58,6 +58,8 @@ pub struct ConductOptions {
     pub predict: bool,
     /// After the plan, run the probes that limits lack for being confirmed.
     pub explain: bool,
+    /// Simulate all the time that steps ask for, instead of what their figures need. Simulated targets only.
+    pub full: bool,
 }
 
 /// What happens, for whoever shows it.
@@ -199,8 +201,9 @@ pub fn resume(
 fn site_again(lab: &Lab, head: &RunHead, options: &ConductOptions) -> Result<Box<dyn Site>, ConductError> {
     if let Some(kept) = &head.plan.machine {
         let machine = SimulatedMachine::kept(kept).map_err(TargetError::from)?;
-        return Ok(Box::new(SimulatedSite::new(machine, head.summary.started_unix_ns)));
+        return Ok(Box::new(SimulatedSite::new(machine, head.summary.started_unix_ns, options.full)));
     }
+    refuse_full(&head.plan, options)?;
     let other_host = |run, differences| ConductError::OtherHost { run, differences };
     let today = found(head.summary.id, same_host(&lab.host_of(head)?), other_host)?;
     Ok(Box::new(RealSite::new(permission(options, Some(lab))?, today, &options.journal_dir, &options.command_line)))
@@ -446,12 +449,19 @@ pub fn end_own_runs(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
 
 fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Result<Box<dyn Site>, TargetError> {
     Ok(match SimulatedMachine::of_plan(plan)? {
-        Some(machine) => Box::new(SimulatedSite::new(machine, unix_ns())),
+        Some(machine) => Box::new(SimulatedSite::new(machine, unix_ns(), options.full)),
         None => {
+            refuse_full(plan, options)?;
             let today = crate::site::DrivesToday::default();
             Box::new(RealSite::new(permission.clone(), today, &options.journal_dir, &options.command_line))
         }
     })
+}
+
+/// What is measured for real always takes its time.
+fn refuse_full(plan: &Plan, options: &ConductOptions) -> Result<(), TargetError> {
+    let real = plan.steps.iter().find_map(|step| step.targets.first()).filter(|_| options.full);
+    real.map_or(Ok(()), |target| Err(TargetError::FullOfReal { target: target.clone() }))
 }
 
 pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<Permission, StoreError> {

@@ -1,6 +1,7 @@
 //! Where steps run: this machine, a simulated one, or, in tests, a script. The conductor knows nothing of files, devices
 //! or clocks beside what a site tells.
 
+mod ahead;
 mod bind;
 mod by_fio;
 mod drives;
@@ -41,7 +42,7 @@ pub(crate) use real::RealSite;
 pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};
 pub use simulated::{SimulatedMachine, simulated_machine};
 pub(crate) use simulated::{expand_simulated, simulated_caveat};
-pub(crate) use simulation::SimulatedSite;
+pub(crate) use simulation::{KNOWN_REL_HALF_WIDTH, SimulatedSite};
 
 /// What the user allows, and what is known of files that runs made.
 #[derive(Clone, Debug, Default)]
@@ -147,6 +148,10 @@ pub(crate) trait Site {
     /// [`SiteError`]; a stop is none.
     fn prepare(&mut self, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), SiteError>;
 
+    /// Is told what probably comes next, in its order, before each step: a site may begin with it. It may come otherwise, or
+    /// not at all.
+    fn expect(&mut self, _coming: &mut dyn Iterator<Item = Step>) {}
+
     /// Runs a step of the plan under the settings that it wants.
     ///
     /// # Errors
@@ -200,6 +205,11 @@ pub(crate) trait Site {
 
     /// Whether steps take as long as they measure; in virtual time they do not, and a budget of time says nothing.
     fn is_in_real_time(&self) -> bool;
+
+    /// Whether steps end as soon as their figures are known, however long they were to run at least.
+    fn ends_when_known(&self) -> bool {
+        false
+    }
 }
 
 /// What a site is given besides what to do.

@@ -125,7 +125,7 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
         first.would_help.push(open);
     }
     if let (Some(machine), Some(first)) = (&head.plan.machine, document.verdict.first_mut()) {
-        first.caveats.insert(0, simulated_caveat(machine));
+        first.caveats.insert(0, simulated_caveat(machine, &document.steps));
     }
     if let Some(first) = document.verdict.first_mut().filter(|_| host_is_lost) {
         first.caveats.insert(0, msg!("verdict-host-lost"));

@@ -71,7 +71,7 @@ impl Clock {
         let ours = end.clock_ns.saturating_sub(start.clock_ns) as f64;
         let drift_ppm = if self.factor == 0 || reference == 0.0 { 0.0 } else { (ours - reference) / reference * 1e6 };
         let source = if self.factor == 0 { "clock_monotonic" } else { "tsc" };
-        ClockUse { source: source.to_owned(), read_cost_ns: self.read_cost_ns, drift_ppm }
+        ClockUse { source: source.to_owned(), read_cost_ns: self.read_cost_ns, drift_ppm, shortened: None }
     }
 
     /// Both clocks read together.

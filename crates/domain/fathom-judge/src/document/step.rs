@@ -7,7 +7,7 @@ use fathom_plan::{
 };
 use fathom_record::{
     ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord,
-    VerifyReport, Warning,
+    VerifyReport, Warning, WhyShortened,
 };
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +226,15 @@ pub struct StepView {
 }
 
 impl StepView {
+    /// Time that passed for the drives while it was measured: longer than the window where purged ones aged faster than the
+    /// clock, in virtual time.
+    #[must_use]
+    pub fn passed_s(&self) -> f64 {
+        let shortened = self.clock.as_ref().and_then(|clock| clock.shortened);
+        let aged = shortened.filter(|window| window.why == WhyShortened::DrivesAged);
+        aged.map_or(self.runtime_s, |window| window.asked_ns as f64 / 1e9)
+    }
+
     /// Whether the window is known to be unsteady; one too noisy to tell is not.
     #[must_use]
     pub fn is_unsteady(&self) -> bool {

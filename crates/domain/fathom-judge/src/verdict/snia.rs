@@ -237,7 +237,7 @@ fn saturation(test: &Test<'_>) -> Option<Message> {
     if test.name != Name::WriteSaturation || first.index == last.index {
         return None;
     }
-    let written: f64 = test.steps.iter().map(|s| s.bytes_per_s * s.runtime_s).sum();
+    let written: f64 = test.steps.iter().map(|s| s.bytes_per_s * s.passed_s()).sum();
     Some(msg!(
         "verdict-test-sank",
         first = test.quantity(first.iops),

@@ -40,6 +40,8 @@ target-io-help = check that you may write there
 target-read-only-help = the file system is read-only: name a folder on a writable one
 target-mixed = { $simulated } and { $other } are not on the same machine
 target-mixed-help = give each its own run, and compare the two: fathom compare RUN RUN
+target-full-of-real = --full simulates all the time that steps ask for, and { $target } is real
+target-full-of-real-help = leave --full out: what is measured always takes its time
 target-null = target `null` has no data: it goes with engine null, not { $engine }
 target-null-help = name a file or device with --target, or use --engine null
 target-overwritten = { $path } exists: it is overwritten in place and kept
@@ -73,6 +75,7 @@ machine-unknown = there is no simulated machine `{ $name }`
 machine-unknown-help = A file of your own ends in .toml; shipped: { $names }
 machine-no-part = target { $target }: { $why }
 machine-no-part-help = fathom machines show { $machine } lists its drives and arrays
+simulated-caveat-shortened = SIMULATED on machine { $machine }, in virtual time: no real device was read or written. Each step ended once its figures were known to { $within }: { $ran } of { $asked } were simulated; --full simulates all of it.
 simulated-caveat = SIMULATED on machine { $machine }, in virtual time: no real device was read or written.
 
 purge-no-consent = there is no consent to write to it

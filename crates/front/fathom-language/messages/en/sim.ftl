@@ -90,9 +90,12 @@ sim-law-broken = an operational law does not hold in the simulation
 sim-law-broken-help = this is a fault of Fathom; please report it with the plan and the machine
 
 sim-machine = machine { $name }
+sim-machine-known = machine { $name }; its figures were known after { $ran } of { $asked }
+sim-machine-many = machine { $name }; ended by the number of its I/Os after { $ran } of { $asked }
+sim-machine-aged = machine { $name }; { $asked } passed for its drives in { $ran }
 sim-simulated = simulated
 sim-purged = simulated format: the mapping is empty
-sim-conditioned-analytically = the simulated drives were conditioned analytically; one second of it was run
+sim-conditioned-analytically = the simulated drives were conditioned analytically; one second of it was run at most
 
 sim-by-fio = a job that fio runs
 sim-by-fio-why = fio runs on this machine, not in a simulated one

@@ -40,6 +40,8 @@ target-io-help = 请确认您有权写入该处
 target-read-only-help = 文件系统是只读的：请指定可写文件系统上的目录
 target-mixed = { $simulated } 与 { $other } 不在同一台机器上
 target-mixed-help = 请分别运行，再比较两者：fathom compare RUN RUN
+target-full-of-real = --full 会模拟各步要求的全部时间，而 { $target } 是真实目标
+target-full-of-real-help = 去掉 --full：真实测量总是用足其时间
 target-null = 目标 `null` 没有数据：它只与引擎 null 搭配，不能用于 { $engine }
 target-null-help = 请用 --target 指定文件或设备，或使用 --engine null
 target-overwritten = { $path } 已存在：将就地覆盖并保留
@@ -73,6 +75,7 @@ machine-unknown = 没有模拟机器 `{ $name }`
 machine-unknown-help = 自备的机器文件以 .toml 结尾；自带的有：{ $names }
 machine-no-part = 目标 { $target }：{ $why }
 machine-no-part-help = fathom machines show { $machine } 列出其硬盘和阵列
+simulated-caveat-shortened = 在机器 { $machine } 上模拟，使用虚拟时间：没有读写任何真实设备。每一步在其数值精确到 { $within } 时即结束：共模拟了 { $asked } 中的 { $ran }；--full 模拟全部时间。
 simulated-caveat = 在机器 { $machine } 上模拟，使用虚拟时间：没有读写任何真实设备。
 
 purge-no-consent = 没有写入它的许可

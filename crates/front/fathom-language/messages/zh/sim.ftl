@@ -81,9 +81,12 @@ sim-law-broken = 仿真中有一条运行定律不成立
 sim-law-broken-help = 这是 Fathom 的缺陷；请连同计划和机器一起报告
 
 sim-machine = 机器 { $name }
+sim-machine-known = 机器 { $name }；在 { $asked } 中的 { $ran } 之后数值已知
+sim-machine-many = 机器 { $name }；因 I/O 数量已足，在 { $asked } 中的 { $ran } 之后结束
+sim-machine-aged = 机器 { $name }；{ $ran } 之内，其盘经历了 { $asked }
 sim-simulated = 仿真
 sim-purged = 仿真格式化：映射表为空
-sim-conditioned-analytically = 仿真盘以解析方式完成预处理；只运行了其中一秒
+sim-conditioned-analytically = 仿真盘以解析方式完成预处理；最多只运行了其中一秒
 
 sim-by-fio = 由 fio 运行的作业
 sim-by-fio-why = fio 在本机上运行，不在模拟机器中运行

@@ -31,8 +31,13 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     check_overwrite(run.common.overwrite, &run.source.target)?;
     let plan = source::read(args, &run.source)?;
     let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
-    let options =
-        ConductOptions { time_budget_ns, predict: run.predict, explain: run.explain, ..options(args, &run.common)? };
+    let options = ConductOptions {
+        time_budget_ns,
+        predict: run.predict,
+        explain: run.explain,
+        full: run.full,
+        ..options(args, &run.common)?
+    };
     let what = match &run.source.resume {
         Some(number) => What::Resume(run_number(&existing_lab(args)?, number)?),
         None => What::New(&plan),
@@ -76,7 +81,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     }
     let named = loads.into_iter().map(|(knobs, targets)| (knobs, targets.into_iter().map(TargetId::new).collect()));
     let plan = Plan::from_io_streams(named.collect(), &command_line()).map_err(Problem::from)?;
-    let options = ConductOptions { explain: io.explain, ..options(args, &io.common)? };
+    let options = ConductOptions { explain: io.explain, full: io.full, ..options(args, &io.common)? };
     // One step by hand starts at once.
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
         let last = document.run.id;
@@ -135,6 +140,7 @@ pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions,
         time_budget_ns: None,
         predict: false,
         explain: false,
+        full: false,
     })
 }
 

@@ -31,6 +31,24 @@ pub(super) struct Past {
     pub(super) predicted: BTreeSet<u32>,
 }
 
+impl Past {
+    /// Whether the step ended before, its loop is steady, or other steps decide what it would show.
+    fn is_over(&self, step: &Step) -> bool {
+        self.done.contains(&step.index) || self.loops.is_over(step) || self.pairs.decide(step)
+    }
+
+    /// The step with the rate that what was measured so far makes of its share.
+    fn with_rate(&self, step: &Step) -> Step {
+        step.with_rate_of(self.seen.iter().map(|o| (o.step(), o.iops())))
+    }
+
+    /// Which of these steps would be run as they are now, if nothing happened that decides otherwise.
+    fn coming<'s>(&'s self, steps: &'s [Step]) -> impl Iterator<Item = Step> + 's {
+        let alone = steps.iter().filter(|s| s.role.stream.is_none() && !self.is_over(s));
+        alone.map(|s| self.with_rate(s)).filter(|s| !s.lacks_rate())
+    }
+}
+
 /// Conducts the steps of one run.
 pub(super) struct Conductor<'a> {
     pub(super) lab: &'a mut Lab,
@@ -145,11 +163,14 @@ impl<'a> Conductor<'a> {
             }
             let rest = timed(&plan.steps[at..]).filter(|s| !self.is_over(s));
             let fitted = self.budget.fitted(step, rest, self.site.now().elapsed);
-            let (fitted, note) = self.past.floors.raised(fitted);
+            // A step that ends when its figures are known has no floor that could be raised.
+            let raises = !self.site.ends_when_known();
+            let (fitted, note) = if raises { self.past.floors.raised(fitted) } else { (fitted, None) };
             if let Some(note) = note {
                 on_event(Event::Note(&note));
             }
-            let step = &fitted.with_rate_of(self.past.seen.iter().map(|o| (o.step(), o.iops())));
+            let step = &self.past.with_rate(&fitted);
+            self.site.expect(&mut self.past.coming(&plan.steps[at..]));
             on_event(Event::StepStarted(std::slice::from_ref(step)));
             bad += u32::from(self.step(step, on_event)?);
             let is_last = !plan.steps[at + 1..].iter().any(|later| same_ladder(later, step));
@@ -160,9 +181,8 @@ impl<'a> Conductor<'a> {
         Ok(bad)
     }
 
-    /// Whether the step ended before, its loop is steady, or other steps decide what it would show.
     fn is_over(&self, step: &Step) -> bool {
-        self.past.done.contains(&step.index) || self.past.loops.is_over(step) || self.past.pairs.decide(step)
+        self.past.is_over(step)
     }
 
     /// Without its files no step can run: each is kept with the reason, for a refused result is a result.

@@ -95,6 +95,11 @@ pub enum TargetError {
         /// The other one, or a real target.
         other: String,
     },
+    /// All of a step's time is to be simulated, and this target is real.
+    FullOfReal {
+        /// The real target.
+        target: TargetId,
+    },
     /// A name that only one engine understands.
     NullTarget {
         /// Engine asked.
@@ -134,6 +139,7 @@ impl Say for TargetError {
             TargetError::Mixed { simulated, other } => {
                 msg!("target-mixed", simulated = simulated, other = other)
             }
+            TargetError::FullOfReal { target } => msg!("target-full-of-real", target = name(target)),
             TargetError::NullTarget { engine } => msg!("target-null", engine = *engine),
         }
     }
@@ -168,6 +174,7 @@ impl Say for TargetError {
             TargetError::MdMember(error) => return error.help(),
             TargetError::Machine(error) => return error.help(),
             TargetError::Mixed { .. } => msg!("target-mixed-help"),
+            TargetError::FullOfReal { .. } => msg!("target-full-of-real-help"),
             TargetError::NullTarget { .. } => msg!("target-null-help"),
         })
     }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use fathom_host::{BlockDevice, Cpu, DeviceKind, HostFacts, TargetFacts, Topology};
-use fathom_message::{Arg, Join, Message, msg};
+use fathom_judge::document::StepView;
+use fathom_message::{Arg, Join, Message, Quantity, msg};
 use fathom_model::{DriveFacts, MachineModel, PcieLink, RaidLevel, RaidModel, StepFacts, UplinkModel, UplinkPlace};
 use fathom_plan::{MachineText, Plan, SourceError, Step, TargetId};
 use fathom_sim::{
@@ -13,7 +14,7 @@ use fathom_sim::{
 use fathom_units::nearest;
 use serde::Serialize;
 
-use super::TargetError;
+use super::{KNOWN_REL_HALF_WIDTH, TargetError};
 
 /// What every simulated target begins with.
 const PREFIX: &str = "sim:";
@@ -363,9 +364,24 @@ impl SimulatedMachine {
     }
 }
 
-/// What an answer that rests on a simulation must say.
-pub(crate) fn simulated_caveat(machine: &MachineText) -> Message {
-    msg!("simulated-caveat", machine = &machine.name)
+/// What an answer that rests on a simulation must say: `steps` measured on a machine, some of them perhaps for less time
+/// than was asked for.
+pub(crate) fn simulated_caveat(machine: &MachineText, steps: &[StepView]) -> Message {
+    let shortened = |s: &StepView| s.clock.as_ref().and_then(|clock| clock.shortened);
+    let asked_s: f64 = steps.iter().map(|s| shortened(s).map_or(s.runtime_s, |w| w.asked_ns as f64 / 1e9)).sum();
+    let ran_s: f64 = steps.iter().map(|s| s.runtime_s).sum();
+    if !steps.iter().any(|s| shortened(s).is_some()) {
+        return msg!("simulated-caveat", machine = &machine.name);
+    }
+    let time = |seconds: f64| Quantity::duration_ns((seconds * 1e9) as u64);
+    let within = Quantity::pct(100.0 * KNOWN_REL_HALF_WIDTH);
+    msg!(
+        "simulated-caveat-shortened",
+        machine = &machine.name,
+        within = within,
+        ran = time(ran_s),
+        asked = time(asked_s)
+    )
 }
 
 fn pcie(link: Link) -> Option<PcieLink> {

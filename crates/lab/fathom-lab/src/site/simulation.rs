@@ -9,31 +9,42 @@ use fathom_judge::{derived_warnings, slow_members};
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_plan::{Phase, Plan, Step, TargetId};
 use fathom_record::{Interval, RunControl, Runner as _, StepFailure, StepRecord};
-use fathom_sim::SimRunner;
-use fathom_stats::AdaptiveStop;
+use fathom_sim::{Extent, SimRunner};
+use fathom_stats::{AdaptiveStop, known_within};
 use fathom_store::MadeFile;
 
+use super::ahead::Ahead;
 use super::bind::with_regions;
 use super::simulated::SimulatedMachine;
 use super::{Looked, Moment, Site, SiteControl, SiteError, TargetError};
+
+/// Figures of a step without noise are known once their intervals of confidence are within this share of them.
+pub(crate) const KNOWN_REL_HALF_WIDTH: f64 = 0.005;
 
 /// A simulated machine, for one run.
 pub(crate) struct SimulatedSite {
     machine: SimulatedMachine,
     runner: SimRunner,
+    /// How much of the time that steps ask for is simulated.
+    extent: Extent,
+    ahead: Ahead,
     /// Virtual time now, on the clock that read the run's start.
     now_unix_ns: u64,
 }
 
 impl SimulatedSite {
-    /// The machine, at `started_unix_ns` of the real clock.
-    pub(crate) fn new(machine: SimulatedMachine, started_unix_ns: u64) -> Self {
+    /// The machine, at `started_unix_ns` of the real clock. `full`: steps run for all the time that they ask for.
+    pub(crate) fn new(machine: SimulatedMachine, started_unix_ns: u64, full: bool) -> Self {
         let runner = machine.runner(0);
-        SimulatedSite { machine, runner, now_unix_ns: started_unix_ns }
+        let extent = if full { Extent::Whole } else { Extent::UntilKnown };
+        let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let ahead = Ahead::new(cpus, runner.clone(), extent);
+        SimulatedSite { machine, runner, extent, ahead, now_unix_ns: started_unix_ns }
     }
 
     fn pass(&mut self, step: &Step, record: &StepRecord) {
-        self.now_unix_ns += step.length.ramp_ns + record.runtime_ns;
+        let shortened = record.clock.as_ref().and_then(|clock| clock.shortened);
+        self.now_unix_ns += shortened.map_or(step.length.ramp_ns, |s| s.warm_up_ns) + record.runtime_ns;
     }
 }
 
@@ -70,6 +81,12 @@ impl Site for SimulatedSite {
         Ok(())
     }
 
+    fn expect(&mut self, coming: &mut dyn Iterator<Item = Step>) {
+        // What a purged drive gives depends on the steps before. Other drives are what they were, whatever was run on them.
+        let is_independent = !self.runner.has_fresh_drives();
+        self.ahead.expect(coming.take_while(|step| is_independent && step.phase != Phase::Purge));
+    }
+
     fn run(
         &mut self,
         step: &Step,
@@ -78,11 +95,11 @@ impl Site for SimulatedSite {
         if let Err(failure) = refuse_settings(step) {
             return Ok(Err(failure));
         }
-        let stopper = AdaptiveStop::new();
-        let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
-        let mut control =
-            RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &precise_enough };
-        let mut record = match self.runner.run(step, &mut control) {
+        let run = match self.ahead.take(step, control) {
+            Some(run) => run,
+            None => run_on(&mut self.runner, self.extent, step, control),
+        };
+        let mut record = match run {
             Ok(record) => record,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -97,12 +114,16 @@ impl Site for SimulatedSite {
     fn recall(&mut self, step: &Step, record: &StepRecord, stop: &AtomicBool) -> Result<(), StepFailure> {
         // It is run again where its end decides how the drives answer from then on.
         if step.phase != Phase::Measure || self.runner.has_fresh_drives() {
-            let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-            // It ran before with the same result.
+            // It ran before with the same result, as long as it runs the same way.
+            let is_shortened = record.clock.as_ref().is_some_and(|clock| clock.shortened.is_some());
+            let extent = if is_shortened { Extent::UntilKnown } else { Extent::Whole };
             let mut step = step.clone();
-            step.length.floor_ns = record.runtime_ns;
-            step.length.budget_ns = record.runtime_ns;
-            self.runner.run(&step, &mut control)?;
+            if !is_shortened {
+                step.length.floor_ns = record.runtime_ns;
+                step.length.budget_ns = record.runtime_ns;
+            }
+            let mut control = SiteControl { stop, on_progress: &mut |_| {} };
+            run_on(&mut self.runner, extent, &step, &mut control)?;
         }
         self.pass(step, record);
         Ok(())
@@ -125,6 +146,27 @@ impl Site for SimulatedSite {
     fn is_in_real_time(&self) -> bool {
         false
     }
+
+    fn ends_when_known(&self) -> bool {
+        self.extent == Extent::UntilKnown
+    }
+}
+
+/// Runs a step for as long as its figures need, or as on a real machine where all of its time is to be simulated.
+pub(super) fn run_on(
+    runner: &mut SimRunner,
+    extent: Extent,
+    step: &Step,
+    control: &mut SiteControl<'_>,
+) -> Result<StepRecord, StepFailure> {
+    let stopper = AdaptiveStop::new();
+    let precise_enough = |intervals: &[Interval], step: &Step| match extent {
+        Extent::Whole => stopper.may_stop(intervals, step),
+        Extent::UntilKnown => known_within(intervals, KNOWN_REL_HALF_WIDTH),
+    };
+    runner.set_extent(extent);
+    let (stop, on_progress) = (control.stop, &mut *control.on_progress);
+    runner.run(step, &mut RunControl { stop, on_progress, precise_enough: &precise_enough })
 }
 
 fn refuse_settings(step: &Step) -> Result<(), StepFailure> {
@@ -148,7 +190,7 @@ mod tests {
     #[test]
     fn a_step_that_cannot_be_run_again_is_an_error_and_not_forgotten() {
         let machine = simulated_machine("speed").expect("is shipped");
-        let mut site = SimulatedSite::new(machine, 0);
+        let mut site = SimulatedSite::new(machine, 0, false);
         let stop = AtomicBool::new(false);
         let mut step = samples::step();
         step.phase = Phase::Precondition;

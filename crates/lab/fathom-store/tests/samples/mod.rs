@@ -138,7 +138,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             ..HostDelta::default()
         }),
         features: vec![FeatureUse::used(fathom_record::FeatureName::FixedBuffers, Message::verbatim(""))],
-        clock: Some(ClockUse { source: "tsc".to_owned(), read_cost_ns: 7.3, drift_ppm: -0.1 }),
+        clock: Some(ClockUse { source: "tsc".to_owned(), read_cost_ns: 7.3, drift_ppm: -0.1, shortened: None }),
         overhead: Some(Overhead { loop_ns_per_io: 31.7, batch_stamp_error_ns_mean: 120.5, ios_per_submit: 15.9 }),
         in_flight_mean: Some(31.999_999_999_999_996),
         occupied_mean: Some(32.0),
