@@ -1124,7 +1124,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "fio";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "files" | "fio";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -1318,6 +1318,29 @@ assumed: string | null,
  * Why it is far off, or why nothing stands for it.
  */
 reason: string | null, };
+
+/**
+ * Files that are each worked on once, as a whole.
+ */
+export type FileLoad = { 
+/**
+ * What is done to each.
+ */
+op: FileOp, 
+/**
+ * Files of each thread, in a folder of its own.
+ */
+files_per_thread: number, 
+/**
+ * What each file holds; 0: nothing.
+ */
+bytes_per_file: number, };
+
+/**
+ * What is done to each file. In a record a file that is made counts as a write, one that is looked at as a read, one that is
+ * removed as a trim.
+ */
+export type FileOp = "create" | "stat" | "delete";
 
 /**
  * The command of fio for the same load.
@@ -1660,7 +1683,11 @@ sprandom?: SpRandom,
 /**
  * I/Os come from a trace: nothing else of the order counts then.
  */
-replay?: Replay, };
+replay?: Replay, 
+/**
+ * I/Os are whole files, each worked on once: nothing else of the order counts then.
+ */
+files?: FileLoad, };
 
 /**
  * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -2703,7 +2730,7 @@ process: RateProcess, };
 /**
  * What `rw` (`readwrite`) says.
  */
-export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite";
+export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite" | "filecreate" | "filestat" | "filedelete";
 
 /**
  * A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_ops::FileLoad;
 use crate::replay::Replay;
 use crate::step::BlockSize;
 
@@ -79,6 +80,10 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub replay: Option<Replay>,
+    /// I/Os are whole files, each worked on once: nothing else of the order counts then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub files: Option<FileLoad>,
 }
 
 /// fio's `sprandom`: a pass writes the physical capacity of a drive once, so that its erase blocks are as valid as random
@@ -178,7 +183,7 @@ impl IoOrder {
     /// Whether places and sizes of a thread are those of the pattern alone, wherever its region lies.
     #[must_use]
     pub fn follows_pattern(&self) -> bool {
-        IoOrder { thread_offset_bytes: None, ..self.clone() }.is_plain()
+        IoOrder { thread_offset_bytes: None, files: None, ..self.clone() }.is_plain()
     }
 
     /// In fio's words, as it stands behind the pattern in a label; `None` where nothing is worth a word.

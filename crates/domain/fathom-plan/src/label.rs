@@ -10,6 +10,7 @@ use fathom_units::{format_block, format_cpu_list};
 
 use crate::by_fio::FioJob;
 use crate::durability::Durability;
+use crate::file_ops::FileLoad;
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
@@ -316,6 +317,11 @@ fn workload(step: &Step) -> Label {
         // Blocks and their order say nothing of what burns a processor or makes files.
         return Label::new(Topic::Operations, by_fio(job));
     }
+    if let Some(files) = step.workload.order.files {
+        // fio's words, which are the same in every language.
+        let operations = Words::name(file_words(files));
+        return Label::new(Topic::Operations, durable(operations, step));
+    }
     let sizes = blocks(step);
     let (order, operations) = (order(step), durable(operations(step), step));
     let message =
@@ -326,6 +332,16 @@ fn workload(step: &Step) -> Label {
         (Topic::Operations, format!(" {}", operations.text)),
     ];
     Label { words, message }
+}
+
+/// `filecreate`, `filecreate 4k`.
+#[must_use]
+pub fn file_words(files: FileLoad) -> String {
+    let word = files.op.read_write().as_str();
+    match files.bytes_per_file {
+        0 => word.to_owned(),
+        bytes => format!("{word} {}", format_block(bytes.into())),
+    }
 }
 
 fn blocks(step: &Step) -> String {

@@ -9,6 +9,7 @@ mod by_fio;
 mod condition;
 mod durability;
 mod error;
+mod file_ops;
 mod fio_job;
 mod goal;
 mod io_order;
@@ -38,6 +39,7 @@ pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
+pub use file_ops::{FileLoad, FileOp};
 pub use fio_job::{
     FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
     fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
@@ -50,7 +52,9 @@ pub use knobs::{
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
-pub use label::{common_label, label_message, load_words, load_words_of, loop_message, set_label, workload_message};
+pub use label::{
+    common_label, file_words, label_message, load_words, load_words_of, loop_message, set_label, workload_message,
+};
 pub use load::{Load, Rate, RateProcess, Spread};
 pub use memory::MemoryPolicy;
 pub use pacing::{Flow, LatencyTarget, Pacing, Think};

@@ -221,6 +221,8 @@ pub enum EngineName {
     Mmap,
     /// No I/O: the cost of the loop itself.
     Null,
+    /// System calls on names of files, in a folder that Fathom makes: for loads of [`crate::FileLoad`].
+    Files,
     /// The installed fio, for a job that Fathom cannot run; [`Role::by_fio`] says what it is given.
     Fio,
 }
@@ -353,12 +355,13 @@ impl OpMix {
 }
 
 impl Step {
-    /// Whether its targets are files or devices that are opened: not those of the `null` engine, nor those of a job of
-    /// fio's that burns a processor.
+    /// Whether its targets are files or devices that are opened: not those of the `null` engine, nor folders in which
+    /// files are made, nor those of a job of fio's that burns a processor.
     #[must_use]
     pub fn opens_targets(&self) -> bool {
         let by_fio = self.role.by_fio.as_ref();
-        by_fio.map_or(self.engine.name != EngineName::Null, |job| job.place.is_on_targets())
+        by_fio
+            .map_or(!matches!(self.engine.name, EngineName::Null | EngineName::Files), |job| job.place.is_on_targets())
     }
 
     /// Whether it touches no storage of this machine at all.
@@ -419,6 +422,9 @@ impl Workload {
     /// fio's word for mix and pattern: `randread`, `read`, `randrw`...
     #[must_use]
     pub fn read_write(&self) -> ReadWrite {
+        if let Some(files) = self.order.files {
+            return files.op.read_write();
+        }
         let of = |sequential, random| if matches!(self.pattern, Pattern::Sequential) { sequential } else { random };
         let m = self.mix;
         match (m.read_pct > 0, m.write_pct > 0, m.trim_pct > 0) {
@@ -452,6 +458,7 @@ impl EngineName {
             EngineName::IoUringCmd => "io_uring_cmd",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
+            EngineName::Files => "files",
             EngineName::Fio => "fio",
         }
     }
@@ -465,7 +472,7 @@ impl EngineName {
     /// Whether the engine has one I/O in flight per thread however deep the queue is asked.
     #[must_use]
     pub fn is_synchronous(self) -> bool {
-        matches!(self, EngineName::Psync | EngineName::Mmap)
+        matches!(self, EngineName::Psync | EngineName::Mmap | EngineName::Files)
     }
 }
 

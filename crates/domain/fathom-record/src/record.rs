@@ -220,8 +220,8 @@ pub struct TargetRecord {
     pub bytes: u64,
     /// Failed I/Os.
     pub errors: u64,
-    /// Slot free -> reaped, all operations, of as many I/Os as its `count` says: all of them, or those of a sample of batches where
-    /// a thread drives several targets fast. `None` without any.
+    /// Slot free -> reaped, all operations; where a thread drives several targets fast, an estimate from one batch in 16, and its
+    /// `count` with it. `None` without any.
     pub lat: Option<QuotedLatency>,
 }
 

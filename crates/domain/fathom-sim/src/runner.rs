@@ -79,6 +79,9 @@ impl SimRunner {
         if step.engine.name == EngineName::Fio {
             return Err(refused(msg!("sim-by-fio"), msg!("sim-by-fio-why"), msg!("sim-by-fio-help")));
         }
+        if step.engine.name == EngineName::Files {
+            return Err(refused(msg!("sim-files"), msg!("sim-files-why"), msg!("sim-files-help")));
+        }
         let mut out = Vec::new();
         for target in &step.targets {
             if step.engine.name == EngineName::Null {

@@ -170,6 +170,9 @@ pub(crate) fn plan_workers(
 /// The blocks, and the bytes, of a thread on a target.
 fn part_of(step: &Step, target: &Target, thread: u64, threads: u64) -> (Span, Extent) {
     let (span, extent) = (target.span, target.extent);
+    if step.workload.order.files.is_some() {
+        return (span, extent);
+    }
     let unit_bytes = span.unit_bytes;
     if let Some(offset_bytes) = step.workload.order.thread_offset_bytes {
         let later = thread.saturating_mul(offset_bytes);

@@ -34,8 +34,9 @@ pub(crate) use variant::{Closed, ClosedStamped, Open, OpenStamped, Plain, Varian
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
-/// Of a fast thread with several targets one batch in so many is measured target by target; all are counted. A power of two.
-const MEASURE_PARTS_EVERY: u64 = 16;
+/// Of a quick thread with several targets one batch in so many is measured target by target, and stands for so many; all are
+/// counted. A power of two.
+pub(crate) const MEASURE_PARTS_EVERY: u64 = 16;
 /// A thread that spends more than this on an I/O submits each at once: a call for each costs it little, while a batch
 /// would reach the device in a burst and leave it less to do between bursts. Half of it per I/O, and calls are what counts:
 /// then full batches. In between it goes on as before, so that it does not waver.
@@ -134,8 +135,12 @@ pub(crate) struct State {
     counting: bool,
     next_mark_ns: u64,
     tallies: Tallies,
-    /// Whether the latencies of this batch are noted for each target.
-    measures_parts: bool,
+    /// For how many the I/Os of this batch stand in the latencies of their targets; 0: they are not measured.
+    part_weight: u64,
+    /// Whether the thread spends so little on an I/O that measuring each for its target would slow it down.
+    is_quick: bool,
+    /// Draws which batches are measured: a rhythm might meet the same target again and again.
+    part_draw: u64,
     exhausted: bool,
     /// Whether slots may be free because the load asks for it: they then wait for nothing.
     paced: bool,
@@ -195,7 +200,9 @@ impl State {
             counting: false,
             next_mark_ns: u64::MAX,
             tallies: Tallies::new(parts, used_ops),
-            measures_parts: true,
+            part_weight: 1,
+            is_quick: false,
+            part_draw: 1,
             exhausted: false,
             paced: false,
             batch_submit: 1,
@@ -223,8 +230,8 @@ impl State {
         match (now - seen_ns) / ios {
             // The first look has no earlier one to compare with.
             _ if seen_ns == 0 => {}
-            pace if pace > SINGLY_FROM_NS => self.batch_submit = 1,
-            pace if pace < SINGLY_FROM_NS / 2 => self.batch_submit = batch_max,
+            pace if pace > SINGLY_FROM_NS => (self.batch_submit, self.is_quick) = (1, false),
+            pace if pace < SINGLY_FROM_NS / 2 => (self.batch_submit, self.is_quick) = (batch_max, true),
             _ => {}
         }
     }
@@ -256,9 +263,21 @@ impl State {
         let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
         tally.ios += 1;
         tally.bytes += u64::from(moved as u32);
-        if self.measures_parts {
-            tally.lat.record(lat_ns);
+        if self.part_weight > 0 {
+            tally.lat.record_n(lat_ns, self.part_weight);
         }
+    }
+
+    /// For how many the I/Os of the next batch stand in the latencies of their targets.
+    #[inline(always)]
+    fn draw_part_weight(&mut self) -> u64 {
+        if !self.is_quick {
+            return 1;
+        }
+        // Knuth's multiplier and increment; the load's own random numbers stay as they are.
+        self.part_draw = self.part_draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let is_measured = self.part_draw >> (u64::BITS - MEASURE_PARTS_EVERY.trailing_zeros()) == 0;
+        if is_measured { MEASURE_PARTS_EVERY } else { 0 }
     }
 
     /// Adds up what is in flight and what is occupied over a stretch of time.
@@ -307,10 +326,8 @@ impl Hot {
                 self.state.outcome.first_submit_ns = Some(now);
             }
             let sampled = V::PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
-            if V::MANY {
-                // A thread that submits I/Os one by one has time for all of them.
-                let has_time = V::PARANOID || V::OPEN || self.state.batch_submit == 1;
-                self.state.measures_parts = has_time || self.state.batches.is_multiple_of(MEASURE_PARTS_EVERY);
+            if V::MANY && !V::PARANOID && !V::OPEN {
+                self.state.part_weight = self.state.draw_part_weight();
             }
             if sampled && self.limits.adaptive {
                 self.state.adapt(now, self.limits.batch_submit);

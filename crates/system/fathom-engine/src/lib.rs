@@ -27,6 +27,7 @@ mod depth_search;
 mod draw;
 #[cfg(test)]
 mod faults;
+mod files;
 mod hot;
 mod looks;
 mod member;
@@ -59,6 +60,7 @@ pub use array::{Rebuilt, rebuild};
 #[cfg(feature = "bench")]
 pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
+pub use files::lay_out_files;
 #[cfg(feature = "bench")]
 pub use parity::{ParityRate, bench_parity};
 pub use probe::HostProbe;

@@ -10,6 +10,7 @@ use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
 
+use crate::backend::files::Files;
 use crate::backend::libaio::Libaio;
 use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
@@ -22,6 +23,7 @@ use crate::clock::Clock;
 use crate::data::Content;
 use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
+use crate::files::folders_of;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
@@ -146,6 +148,7 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
         EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| opened().map(Psync::engine))?),
         EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(opened()?, depth))?),
+        EngineName::Files => run_on(plan, hot, Rig::new(area, |_| folders_of(plan).map(Files::engine))?),
         EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(parts))?),
         EngineName::IoUring => {
             let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
@@ -241,7 +244,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
     let trims = workload.mix.trim_pct > 0;
-    let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
+    let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(step, &part.target, plan.index));
     let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
     let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng).over(region_bytes);
     let used_ops = ops_of(workload);

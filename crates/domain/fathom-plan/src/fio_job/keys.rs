@@ -80,6 +80,23 @@ fn time_scale(step: &Step) -> Option<String> {
     step.workload.order.replay.as_ref().map(|replay| replay.speed_pct.to_string()).filter(|speed| speed != "100")
 }
 
+fn nrfiles(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|files| files.files_per_thread.to_string())
+}
+
+/// fio runs no job whose files have no size, though it writes nothing to those that it makes.
+fn filesize(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|files| fathom_units::format_block(files.bytes_per_file.max(4096).into()))
+}
+
+fn openfiles(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|_| "1".to_owned())
+}
+
+fn create_on_open(step: &Step) -> Option<String> {
+    step.workload.order.files.filter(|files| !files.op.needs_files()).map(|_| String::new())
+}
+
 fn nvme(step: &Step) -> Option<String> {
     (step.engine.name == EngineName::IoUringCmd).then(|| "nvme".to_owned())
 }
@@ -110,7 +127,7 @@ static KEYS: &[FioKey] = &[
     key("name", Own),
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
-    key("filesize", Own),
+    key("filesize", Own).written(filesize),
     key("read_iolog", Own).written(trace),
     key("replay_no_stall", Own).flag().written(no_stall),
     key("replay_time_scale", Own).written(time_scale),
@@ -174,7 +191,10 @@ static KEYS: &[FioKey] = &[
     key("overwrite", LAYOUT).flag(),
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
-    key("create_on_open", LAYOUT).flag(),
+    key("create_on_open", LAYOUT).flag().written(create_on_open),
+    key("openfiles", Noted(msg!("fio-one-open-file"))).written(openfiles),
+    key("unique_filename", Noted(msg!("fio-unique-names"))).flag(),
+    key("stat_type", Noted(msg!("fio-stat-type"))),
     // Refused with a remedy.
     key("ss", STEADY).aliases(&["steadystate"]),
     key("ss_dur", STEADY).aliases(&["steadystate_duration"]),
@@ -187,7 +207,9 @@ static KEYS: &[FioKey] = &[
     key("thinktime_blocks_type", Refused(msg!("fio-think-issue"), msg!("fio-remove"), &["complete"])),
     key("thinktime_iotime", Refused(msg!("fio-think-time"), msg!("fio-think-time-help"), &["0"])),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
-    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"])).aliases(&["nr_files"]),
+    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"]))
+        .aliases(&["nr_files"])
+        .written(nrfiles),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
@@ -240,7 +262,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "nice",
     "offset_align",
     "opendir",
-    "openfiles",
     "profile",
     "rate_ignore_thinktime",
     "read_beyond_wp",
@@ -254,7 +275,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "trim_percentage",
     "trim_verify_zero",
     "uid",
-    "unique_filename",
     "unit_base",
     "unlink_each_loop",
     "verify_offset",

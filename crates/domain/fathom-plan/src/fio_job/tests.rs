@@ -7,6 +7,7 @@ use crate::knobs::Knobs;
 use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Spread, TargetId};
 use crate::words::{lines, source_words};
 
+mod files;
 mod foreign;
 mod kernel;
 mod replay;

@@ -7,7 +7,7 @@ use super::options::fio_options;
 use super::units::fio_file_name;
 use crate::by_fio::{FioJob, FioPlace};
 use crate::knobs::print_duration;
-use crate::step::{Pattern, Placement, Spread, Step};
+use crate::step::{Pattern, Placement, Spread, Step, TargetId};
 
 /// The fio command line that comes nearest to a step, for the report's "repeat it".
 ///
@@ -47,6 +47,11 @@ struct Section {
 fn sections_of(step: &Step) -> Vec<Section> {
     if let Some(job) = &step.role.by_fio {
         return vec![section_by_fio(step, job)];
+    }
+    if step.workload.order.files.is_some() {
+        // A job of files has a folder; fio makes and names its files itself.
+        let folder = |target: &TargetId| vec![("directory", fio_file_name(target.as_str()))];
+        return step.targets.iter().map(|target| Section { files: None, own: folder(target) }).collect();
     }
     let section = |targets: &[u32], numjobs: Option<u32>| {
         let names: Vec<String> = targets.iter().map(|&at| fio_file_name(step.targets[at as usize].as_str())).collect();

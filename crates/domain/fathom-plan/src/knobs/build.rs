@@ -2,6 +2,7 @@
 
 use fathom_message::{Message, Quantity, msg};
 
+use super::order::Sizes;
 use super::parse::RUNTIME_AUTO;
 use super::{
     BUFFER_BYTES_MAX, DedupeKnobs, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS,
@@ -90,6 +91,10 @@ impl Knobs {
                 ..Role::default()
             },
         };
+        if step.workload.order.files.is_some() {
+            // Each file is worked on once.
+            step.length.passes = Some(1);
+        }
         // Fewer targets than asked are kept as they are: the run refuses the step by name.
         arrangement.put_on(&mut step, targets)?;
         set_label(&mut step);
@@ -102,7 +107,7 @@ impl Knobs {
     }
 
     fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {
-        let name = self.engine.unwrap_or(EngineName::IoUring);
+        let name = self.engine_name()?;
         let mode = self.mode.unwrap_or(Mode::Interrupt);
         let uring = name.is_uring();
         if mode != Mode::Interrupt && !uring {
@@ -130,12 +135,17 @@ impl Knobs {
             return Err(conflict("direct", msg!("knob-mmap-direct"), msg!("knob-mmap-direct-help")));
         }
         // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
-        let direct = self.direct.unwrap_or(!mmap) || engine.name == EngineName::IoUringCmd;
+        let is_buffered = mmap || engine.name == EngineName::Files;
+        let direct = self.direct.unwrap_or(!is_buffered) || engine.name == EngineName::IoUringCmd;
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }
         let mix = self.mix(rw, notes)?;
-        let sizes = self.sizes(mix);
+        let sizes = match self.files(rw)? {
+            // A block is a file.
+            Some(files) => Sizes::of_one(files.moved_bytes().max(1)),
+            None => self.sizes(mix),
+        };
         let block_sizes = sizes.first.clone();
         let order = self.order(rw, sizes)?;
         let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
@@ -156,7 +166,9 @@ impl Knobs {
             fill: self.fill.clone().unwrap_or_default(),
             verify: self.verification(mix),
             direct,
-            drop_cache: self.drop_cache.unwrap_or(false) && !direct && engine.name != EngineName::Null,
+            drop_cache: self.drop_cache.unwrap_or(false)
+                && !direct
+                && !matches!(engine.name, EngineName::Null | EngineName::Files),
             priorities: self.priority.build(engine, mix)?,
             durability: self.durability(engine, mix, direct)?,
             order,
@@ -222,7 +234,7 @@ impl Knobs {
                 ));
             }
             // Passthrough goes past what the flag of the descriptor does; a mapping does not write through one.
-            if matches!(engine.name, EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null) {
+            if matches!(engine.name, EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null | EngineName::Files) {
                 let message = msg!("knob-no-write-through", engine = engine.name.as_str());
                 return Err(conflict(key, message, msg!("knob-no-write-through-help")));
             }

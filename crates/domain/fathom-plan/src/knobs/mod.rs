@@ -1,6 +1,7 @@
 //! The knobs of a step in fio's words: one table for study files, fio job files and the command line.
 
 mod build;
+mod files;
 mod order;
 mod parse;
 mod priority;
@@ -219,6 +220,8 @@ pub struct Knobs {
     paranoid: Option<bool>,
     devices: Option<u32>,
     footprint_pct: Option<u8>,
+    files_per_thread: Option<u32>,
+    bytes_per_file: Option<u32>,
     latency_goal: Option<LatencyGoal>,
     pub(crate) conditions: Conditions,
     pub(crate) arrangement: Arrangement,

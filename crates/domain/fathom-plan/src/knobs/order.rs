@@ -21,6 +21,13 @@ pub(super) struct Sizes {
     trims: Option<Vec<BlockSize>>,
 }
 
+impl Sizes {
+    /// One size for all operations.
+    pub(super) fn of_one(bytes: u32) -> Sizes {
+        Sizes { first: vec![BlockSize { bytes, share_pct: 100 }], writes: None, trims: None }
+    }
+}
+
 impl Knobs {
     /// Sizes for the operations that the mix has.
     pub(super) fn sizes(&self, mix: OpMix) -> Sizes {
@@ -65,6 +72,7 @@ impl Knobs {
         Ok(IoOrder {
             // Set by a job of fio alone, once its trace is read.
             replay: None,
+            files: self.files(rw)?,
             stride_bytes: self.modifier.filter(|_| !is_random).unwrap_or(0),
             runs: runs.map(|ios| Runs { ios: ios as u32, in_place: self.runs_in_place == Some(true) }),
             random_pct: self.random_pct.filter(|pct| is_random && *pct < 100),

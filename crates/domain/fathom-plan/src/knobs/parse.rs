@@ -423,6 +423,10 @@ pub(crate) fn parse_engine(text: &str) -> Result<(EngineName, Option<Message>), 
     if let Some(name) = EngineName::ALL.into_iter().find(|e| e.as_str() == text) {
         return Ok((name, None));
     }
+    // No engine to choose: loads of files have it, and their steps say so when they are read again.
+    if text == EngineName::Files.as_str() {
+        return Ok((EngineName::Files, None));
+    }
     if FIO_SYNCHRONOUS.contains(&text) {
         return Ok((EngineName::Psync, Some(msg!("knob-engine-as-psync", engine = text.to_owned()))));
     }

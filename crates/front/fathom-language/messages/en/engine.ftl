@@ -227,6 +227,10 @@ engine-cache-kept = the page cache of { $target } could not be emptied before th
 engine-by-fio = a job that fio runs
 engine-by-fio-why = none of Fathom's own engines does
 engine-by-fio-help = this is a fault of Fathom; please report it with the plan
+engine-files-alone = engine files makes, looks at and removes whole files in a folder that is made for it, and nothing else does
+engine-files-alone-help = use rw=filecreate, filestat or filedelete on a folder
+engine-making-files = making files in { $target }
+engine-making-files-help = look for what the folder's file system says in dmesg, and whether the user may write to it
 engine-replay = replaying { $path }
 engine-replay-changed = the trace is not the one that was planned
 engine-replay-help = plan the job again with the trace as it is now

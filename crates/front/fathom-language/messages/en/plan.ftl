@@ -9,7 +9,7 @@ knob-group-priority = Priority of I/O
 knob-group-length = Length and seed
 knob-group-conditions = Conditioning
 knob-group-array = Arrays in user space
-knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite
+knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite; files as a whole: filecreate filestat filedelete
 knob-read-pct = share of reads in percent; the rest are writes
 knob-rwmixread = share of reads of a mixed rw, in percent
 knob-rwmixwrite = share of writes of a mixed rw, in percent
@@ -88,6 +88,16 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
+knob-nrfiles = files of each thread that rw=filecreate, filestat or filedelete works on, each once
+knob-filesize = bytes in each of these files; 0: they are empty
+knob-files-by-engine = rw={ $rw } works on whole files, which engine { $engine } does not
+knob-files-by-engine-help = leave the engine out: there is one for files
+knob-files-engine-alone = engine files works on whole files, and rw={ $rw } moves blocks
+knob-files-engine-alone-help = use rw=filecreate, filestat or filedelete, or another engine
+knob-files-of-blocks = { $key } is for whole files, and rw={ $rw } moves blocks
+knob-files-of-blocks-help = use rw=filecreate, filestat or filedelete, or leave it out
+knob-blocks-of-files = { $key } says where in a file I/O goes, and rw={ $rw } works on whole files
+knob-blocks-of-files-help = leave it out; how many files and how large say nrfiles and filesize
 knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
 knob-rebuild = rebuild the last member of an md array while the load runs: bytes of it a second, full, or none
 knob-rebuild-speed = a rebuild has no speed { $text }
@@ -588,6 +598,11 @@ fio-unset-variable-help = run it as { $name }=... fathom run ...
 fio-sections-at-once = sections { $sections } run at once in fio: one step over their files
 fio-no-such-engine = ioengine={ $engine } is not supported: Fathom has no such engine
 fio-several-directories = several directories are not supported
+fio-uneven-folders = of these equal jobs more work in one folder than in another
+fio-uneven-folders-help = give each folder as many jobs, or part them by stonewall
+fio-one-open-file = a thread has one file open at a time
+fio-unique-names = each thread has files of its own
+fio-stat-type = files are looked at by statx
 fio-no-file = filename names no file
 fio-no-file-help = e.g. filename=a:b
 fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own

@@ -97,3 +97,6 @@ sim-conditioned-analytically = the simulated drives were conditioned analyticall
 sim-by-fio = a job that fio runs
 sim-by-fio-why = fio runs on this machine, not in a simulated one
 sim-by-fio-help = leave out --with-fio
+sim-files = making, looking at and removing files
+sim-files-why = a simulated machine has drives, and no file system
+sim-files-help = measure a folder of this machine

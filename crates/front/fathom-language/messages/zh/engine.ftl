@@ -200,6 +200,10 @@ engine-cache-kept = 步骤开始前无法清空 { $target } 的页缓存（{ $er
 engine-by-fio = 由 fio 运行的作业
 engine-by-fio-why = Fathom 自己的引擎都不运行它
 engine-by-fio-help = 这是 Fathom 的错误；请连同计划一起报告
+engine-files-alone = 引擎 files 在为它创建的文件夹中创建、查看和删除整个文件，其他引擎都不能
+engine-files-alone-help = 请对一个文件夹使用 rw=filecreate、filestat 或 filedelete
+engine-making-files = 在 { $target } 中创建文件
+engine-making-files-help = 请查看 dmesg 中该文件系统的消息，以及用户是否可写
 engine-replay = 回放 { $path }
 engine-replay-changed = 轨迹与计划时的不同
 engine-replay-help = 请用现在的轨迹重新制定计划

@@ -9,7 +9,7 @@ knob-group-priority = I/O 优先级
 knob-group-length = 时长与随机种子
 knob-group-conditions = 预处理
 knob-group-array = 用户态阵列
-knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite
+knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite；整个文件：filecreate filestat filedelete
 knob-read-pct = 读所占百分比；其余为写
 knob-rwmixread = 混合 rw 中读所占百分比
 knob-rwmixwrite = 混合 rw 中写所占百分比
@@ -88,6 +88,16 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
+knob-nrfiles = rw=filecreate、filestat 或 filedelete 时每个线程处理的文件数，每个文件一次
+knob-filesize = 每个文件的字节数；0：空文件
+knob-files-by-engine = rw={ $rw } 处理整个文件，而引擎 { $engine } 不能
+knob-files-by-engine-help = 请不要指定引擎：文件有专用的引擎
+knob-files-engine-alone = 引擎 files 处理整个文件，而 rw={ $rw } 读写块
+knob-files-engine-alone-help = 请使用 rw=filecreate、filestat 或 filedelete，或换用其他引擎
+knob-files-of-blocks = { $key } 用于整个文件，而 rw={ $rw } 读写块
+knob-files-of-blocks-help = 请使用 rw=filecreate、filestat 或 filedelete，或去掉它
+knob-blocks-of-files = { $key } 说明 I/O 在文件中的位置，而 rw={ $rw } 处理整个文件
+knob-blocks-of-files-help = 请去掉它；文件的数量和大小由 nrfiles 和 filesize 指定
 knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6，或由 Linux md 组成，如 md-raid5；none 表示保持原样
 knob-rebuild = 在负载运行时重建 md 阵列的最后一个成员：每秒字节数、full（全速）或 none
 knob-rebuild-speed = 重建没有速度 { $text }
@@ -582,6 +592,11 @@ fio-unset-variable-help = 请这样运行：{ $name }=... fathom run ...
 fio-sections-at-once = 小节 { $sections } 在 fio 中同时运行：合为一个覆盖其全部文件的步骤
 fio-no-such-engine = 不支持 ioengine={ $engine }：Fathom 没有这个引擎
 fio-several-directories = 不支持多个目录
+fio-uneven-folders = 这些相同的作业中，一个文件夹里的比另一个多
+fio-uneven-folders-help = 请让每个文件夹有同样多的作业，或用 stonewall 分开
+fio-one-open-file = 每个线程同时只打开一个文件
+fio-unique-names = 每个线程有自己的文件
+fio-stat-type = 文件用 statx 查看
 fio-no-file = filename 没有指定文件
 fio-no-file-help = 例如 filename=a:b
 fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件

@@ -88,3 +88,6 @@ sim-conditioned-analytically = 仿真盘以解析方式完成预处理；只运�
 sim-by-fio = 由 fio 运行的作业
 sim-by-fio-why = fio 在本机上运行，不在模拟机器中运行
 sim-by-fio-help = 请去掉 --with-fio
+sim-files = 创建、查看和删除文件
+sim-files-why = 模拟机器有驱动器，但没有文件系统
+sim-files-help = 请测量本机的一个文件夹

@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod call;
+pub(crate) mod files;
 mod first_read;
 pub(crate) mod libaio;
 pub(crate) mod mmap;

@@ -6,7 +6,7 @@ use fathom_units::{advice, format_block};
 use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
-use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
+use super::super::{BLOCK_BYTES_MAX, DEVICES_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
 use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
@@ -25,7 +25,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| Some(rw_word(s)),
     )
     .aliases(&["readwrite"])
-    .fio(Fio::SAME.aliases(&["readwrite"]))
+    .fio(Fio::SAME.aliases(&["readwrite"]).value(fio_rw))
     .flag(Flag::new("rw").aliases(&["readwrite"]).default("randread")),
     knob(
         "read_pct",
@@ -178,6 +178,32 @@ pub(super) static ROWS: &[KnobSpec] = &[
     )
     .fio(Fio::SAME.with_others().value(fio_size))
     .flag(Flag::new("size")),
+    knob(
+        "nrfiles",
+        Kind::Number,
+        "100000",
+        msg!("knob-nrfiles"),
+        |k, v| {
+            k.files_per_thread = Some(value::bounded(v, 1, u32::MAX)?);
+            Ok(())
+        },
+        |s| s.workload.order.files.map(|files| files.files_per_thread.to_string()),
+    )
+    .flag(Flag::new("nrfiles")),
+    knob(
+        "filesize",
+        Kind::Size,
+        "4k",
+        msg!("knob-filesize"),
+        |k, v| {
+            let (bytes, note) = size_bytes(v, u64::from(BLOCK_BYTES_MAX))?;
+            k.bytes_per_file = Some(bytes as u32);
+            k.remark(note);
+            Ok(())
+        },
+        |s| s.workload.order.files.map(|files| files.bytes_per_file).filter(|bytes| *bytes > 0).map(in_bytes),
+    )
+    .flag(Flag::new("filesize").default("0")),
     knob(
         "devices",
         Kind::Number,
@@ -446,6 +472,15 @@ fn repeats(step: &Step) -> bool {
     step.workload.pattern == Pattern::RandomRepeat
 }
 
+/// Loads of files are engines in fio, whatever its `rw` says.
+fn fio_rw(step: &Step) -> Option<String> {
+    step.workload.order.files.is_none().then(|| rw_word(step))
+}
+
+fn in_bytes(bytes: u32) -> String {
+    format_block(bytes.into())
+}
+
 /// fio's word with its sequence modifier.
 fn rw_word(step: &Step) -> String {
     let (word, order) = (step.workload.read_write(), &step.workload.order);
@@ -465,7 +500,7 @@ fn by_op(step: &Step, as_split: bool) -> Option<String> {
         || [&order.write_sizes, &order.trim_sizes]
             .iter()
             .any(|sizes| sizes.as_ref().is_some_and(|sizes| sizes.len() > 1));
-    if order.range.is_some() || is_split != as_split {
+    if order.files.is_some() || order.range.is_some() || is_split != as_split {
         return None;
     }
     let first = &workload.block_sizes;
@@ -513,7 +548,8 @@ fn fio_distribution(step: &Step) -> Option<String> {
 
 /// fio empties the cache unless it is told otherwise.
 fn fio_invalidate(step: &Step) -> Option<String> {
-    let keeps = !step.workload.direct && !step.workload.drop_cache && step.engine.name != EngineName::Null;
+    let has_cache = !matches!(step.engine.name, EngineName::Null | EngineName::Files);
+    let keeps = !step.workload.direct && !step.workload.drop_cache && has_cache;
     keeps.then(|| "0".to_owned())
 }
 
@@ -525,5 +561,6 @@ fn fio_size(step: &Step) -> Option<String> {
 
 /// fio's passthrough refuses direct=1, though it goes past the page cache all the same.
 fn fio_direct(step: &Step) -> Option<String> {
-    (step.engine.name != EngineName::IoUringCmd).then(|| u8::from(step.workload.direct).to_string())
+    (!matches!(step.engine.name, EngineName::IoUringCmd | EngineName::Files))
+        .then(|| u8::from(step.workload.direct).to_string())
 }
