@@ -1190,7 +1190,7 @@ in_flight: number, } | { "name": "gain_per_target",
 /**
  * Targets there.
  */
-targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" });
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "share_of_alone" } | { "name": "sum_of_shares" });
 
 /**
  * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
