@@ -16,13 +16,16 @@ mod io_order;
 mod knobs;
 mod label;
 mod load;
+mod memory;
 mod pacing;
 mod plan;
+mod priority;
 mod rate_pair;
 mod read_write;
 mod replay;
 mod role;
 mod share;
+mod stage;
 mod step;
 mod stream;
 mod study;
@@ -43,7 +46,7 @@ pub use fio_job::{
     parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
-pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, StridedZones, ZoneSpace};
+pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
@@ -53,8 +56,10 @@ pub use label::{
     common_label, file_words, label_message, load_words, load_words_of, loop_message, set_label, workload_message,
 };
 pub use load::{Load, Rate, RateProcess, Spread};
-pub use pacing::{Flow, Pacing, Think};
+pub use memory::MemoryPolicy;
+pub use pacing::{Flow, LatencyTarget, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
+pub use priority::{PRIORITY_HINT_MAX, PRIORITY_LEVEL_MAX, Priorities, Priority, PriorityClass, PriorityShare};
 pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use replay::{Replay, ReplayError};
@@ -63,9 +68,10 @@ pub use role::{
     Role, Round, Turn,
 };
 pub use share::rate_base;
+pub use stage::{STAGE_UNIT_NS, Stage, Staged, stages_mean};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
-    PlacementKind, Region, Step, Verify, Workload,
+    PlacementKind, Region, Repeats, Step, Verify, Workload,
 };
 pub use stream::{Alone, Stream, alone, slices, timed};
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};

@@ -158,6 +158,7 @@ impl Runner for SimRunner {
         let interval_ns = interval_ns(step.length.budget_ns);
         let builder =
             Builder { machine: &self.machine, step: &step, targets: &targets, fresh: &self.fresh, interval_ns };
+        builder.check_stages()?;
         let world = builder.world()?;
         let ended = Drive { machine: &self.machine, fresh: &mut self.fresh, step: &step, targets: &targets, world }
             .run(control, interval_ns);

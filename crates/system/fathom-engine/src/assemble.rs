@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
-use fathom_plan::{Op, RateProcess, Step};
+use fathom_plan::{Op, RateProcess, Step, stages_mean};
 use fathom_record::{
     ArrayMember, ArrayRecord, Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord,
     ThreadRecord, VerifyReport, Warning,
@@ -240,7 +240,7 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
     let achieved = ios as f64 / (pieces.finished.runtime_ns as f64 / 1e9);
     let grows = delay[1] > delay[0];
     Some(OpenLoop {
-        intended_iops: rate.iops,
+        intended_iops: rate.iops * stages_mean(&step.role.stages),
         submit_delay_ns_mean_halves: delay,
         backlog_end_ios,
         unsustainable: grows && backlog_end_ios > 0 && achieved < SUSTAINED_SHARE * rate.iops,

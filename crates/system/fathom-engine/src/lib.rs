@@ -11,6 +11,7 @@
 
 mod array;
 mod assemble;
+mod atomic;
 mod backend;
 #[cfg(feature = "bench")]
 mod bench;
@@ -22,6 +23,7 @@ mod clock;
 mod collect;
 mod crew;
 mod data;
+mod depth_search;
 mod draw;
 #[cfg(test)]
 mod faults;
@@ -29,6 +31,7 @@ mod files;
 mod hot;
 mod looks;
 mod member;
+mod memory;
 mod offsets;
 mod open_loop;
 mod overhead;
@@ -36,6 +39,7 @@ mod pacing;
 mod pages;
 mod parity;
 mod permutation;
+mod priority;
 mod probe;
 mod raw_call;
 mod replay;
@@ -43,6 +47,7 @@ mod rig;
 mod runner;
 mod sequence;
 mod shared;
+mod sprandom;
 mod streams;
 mod tally;
 mod target;

@@ -68,6 +68,7 @@ pub(super) fn step(
     step.length.delay_ns = reader.delay_ns()?;
     step.role.job = Some(first.section.name.clone());
     step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;
+    step.role.fills_space = reader.fills_space(&step)?;
     reader.remark_on(&step)?;
     reader.replay(group.len(), &mut step)?;
     Ok(step)
@@ -194,10 +195,6 @@ impl Reader<'_, '_> {
             let message = msg!("fio-not-supported", key = "filesize", why = msg!("fio-filesize"));
             return Err(self.error("filesize", message, msg!("fio-filesize-help")));
         }
-        if flag(self.source, self.keys, "fill_device", false)? && size.or(of_file).is_none() && !self.is_on_device() {
-            let message = msg!("fio-not-supported", key = "fill_device", why = msg!("fio-fill-device"));
-            return Err(self.error("fill_device", message, msg!("fio-fill-device-help")));
-        }
         // I/O goes over the whole file; the size says how much of it there is. Beyond the file only I/O goes that may repeat
         // blocks.
         let bytes = |text: &str| fathom_units::parse_size(text).unwrap_or(0);
@@ -219,6 +216,16 @@ impl Reader<'_, '_> {
             self.set(knobs, "size", part.as_deref().unwrap_or(text))?;
         }
         Ok(())
+    }
+
+    /// Whether a file that is made for the job takes what is free on its file system.
+    fn fills_space(&mut self, step: &Step) -> Result<bool, SourceError> {
+        let is_sized = step.workload.region.size_bytes.is_some() || self.is_on_device();
+        let fills = flag(self.source, self.keys, "fill_device", false)? && !is_sized;
+        if fills {
+            push_note(self.notes, msg!("fio-fills-space"));
+        }
+        Ok(fills)
     }
 
     /// Whether its files are those of devices: they end where the device does.

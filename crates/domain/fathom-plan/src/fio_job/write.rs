@@ -177,7 +177,7 @@ fn section_name(step: &Step, section: usize, sections: usize) -> String {
 #[must_use]
 pub fn fio_remarks(step: &Step) -> Vec<Message> {
     let placement = match step.placement {
-        Placement::Unpinned | Placement::Cpus(_) => None,
+        Placement::Unpinned | Placement::Cpus(_) | Placement::Nodes { .. } => None,
         Placement::Cores => Some(msg!("fio-lacks-cores")),
         Placement::Smt => Some(msg!("fio-lacks-smt")),
         Placement::Local => Some(msg!("fio-lacks-local")),
@@ -185,9 +185,10 @@ pub fn fio_remarks(step: &Step) -> Vec<Message> {
     };
     let pair = (step.role.rate_pair.is_some() && step.lacks_rate()).then(|| msg!("fio-lacks-pair"));
     let share = step.missing_rate().map(|share| msg!("fio-lacks-share", share = Quantity::pct(share.pct.into())));
+    let stages = (!step.role.stages.is_empty()).then(|| msg!("fio-lacks-stages"));
     let ended = (step.length.floor_ns < step.length.budget_ns)
         .then(|| msg!("fio-lacks-adaptive", floor = print_duration(step.length.floor_ns)));
-    [placement, share, pair, ended].into_iter().flatten().collect()
+    [placement, share, pair, stages, ended].into_iter().flatten().collect()
 }
 
 /// A word as a POSIX shell takes it literally.

@@ -187,6 +187,7 @@ check-poller = the kernel's polling threads (iou-sqp) ran for { $busy }
 
 proof-not-in-force = { $what } was not in force
 proof-placement = placement { $placement } of { $step }
+proof-placement-nodes = placement on NUMA nodes { $nodes } of { $step }
 proof-placement-cpus = placement on CPUs { $cpus } of { $step }
 proof-direct = O_DIRECT on { $targets }
 proof-cache-grew = the page cache took up { $grown } of the target while { $moved } were moved past it

@@ -172,6 +172,7 @@ check-poller = 内核轮询线程（iou-sqp）运行了 { $busy }
 
 proof-not-in-force = { $what } 未生效
 proof-placement = { $step } 的线程放置 { $placement }
+proof-placement-nodes = { $step } 在 NUMA 节点 { $nodes } 上的绑定
 proof-placement-cpus = { $step } 在 CPU { $cpus } 上的绑定
 proof-direct = { $targets } 上的 O_DIRECT
 proof-cache-grew = 绕过页缓存传输 { $moved } 时，页缓存却增加了目标的 { $grown }

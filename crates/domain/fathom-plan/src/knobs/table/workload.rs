@@ -1,7 +1,7 @@
 //! What is done to the targets.
 
 use fathom_message::msg;
-use fathom_units::format_block;
+use fathom_units::{advice, format_block};
 
 use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
@@ -9,7 +9,7 @@ use super::super::value::{fault_help, flag, percent, size_bytes};
 use super::super::{BLOCK_BYTES_MAX, DEVICES_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
-use crate::step::{BlockSize, EngineName, Pattern, Step, Verify};
+use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
 
 pub(super) static ROWS: &[KnobSpec] = &[
     knob(
@@ -244,6 +244,49 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME)
     .flag(Flag::new("dedupe").aliases(&["dedupe_percentage"]).default("0")),
     knob(
+        "dedupe_mode",
+        Kind::Word,
+        "working_set",
+        msg!("knob-dedupe-mode"),
+        |k, v| {
+            k.dedupe.has_set = Some(match v.trim() {
+                "repeat" => false,
+                "working_set" => true,
+                other => {
+                    let why = msg!("knob-unknown-dedupe-mode", text = value::shorten(other));
+                    return Err(fault_help(why, advice(other, &["repeat", "working_set"])));
+                }
+            });
+            Ok(())
+        },
+        |s| working_set(s).map(|_| "working_set".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "dedupe_working_set_percentage",
+        Kind::Percent,
+        "20",
+        msg!("knob-dedupe-working-set"),
+        |k, v| {
+            k.dedupe.region_pct = Some(value::bounded(v.trim().trim_end_matches('%'), 1, 100)? as u8);
+            Ok(())
+        },
+        |s| working_set(s).map(|(region_pct, _)| region_pct.to_string()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "dedupe_global",
+        Kind::Switch,
+        "1",
+        msg!("knob-dedupe-global"),
+        |k, v| {
+            k.dedupe.is_shared = Some(flag(v)?);
+            Ok(())
+        },
+        |s| working_set(s).filter(|(_, is_shared)| *is_shared).map(|_| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
         "verify",
         Kind::Word,
         "crc32c",
@@ -367,6 +410,18 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.aliases(&["fsync_on_close"]))
     .flag(Flag::new("end_fsync").default("0")),
     knob(
+        "atomic",
+        Kind::Switch,
+        "1",
+        msg!("knob-atomic"),
+        |k, v| {
+            k.is_atomic = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.durability.is_atomic.then(|| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
         "sync",
         Kind::Word,
         "dsync",
@@ -393,6 +448,14 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME)
     .flag(Flag::new("sync").default("none")),
 ];
+
+/// Share of the region in percent, and whether it is that of all.
+fn working_set(step: &Step) -> Option<(u8, bool)> {
+    match step.workload.data.repeats {
+        Repeats::WorkingSet { region_pct, is_shared } => Some((region_pct, is_shared)),
+        Repeats::Few => None,
+    }
+}
 
 /// More writes than this between two syncs are no durability.
 const SYNC_WRITES_MAX: u32 = 1_000_000_000;
