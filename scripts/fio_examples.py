@@ -45,15 +45,18 @@ def smaller(text):
 
 def small_job(text):
     """The job with its files in the current folder, small, and short."""
+    io_size = re.search(r"^\s*io_size\s*=\s*([^\s;#]+)", text, re.M)
+    # A job without a size goes over a drive: with less than its io_size, fio would end it by other rules.
+    size = "size=" + (smaller(io_size[1]) if io_size else "8m")
     lines, has_size = [], bool(re.search(r"^\s*(size|filesize)\s*=", text, re.M))
     for line in text.splitlines():
         bare = re.split(r"[;#]", line)[0].strip()
         key, _, value = (part.strip() for part in bare.partition("="))
         if bare.startswith("[") and bare != "[global]" and not has_size and "[global]" not in text:
-            lines += [bare, "size=8m"]
+            lines += [bare, size]
             continue
         if bare == "[global]" and not has_size:
-            lines += [bare, "size=8m"]
+            lines += [bare, size]
             continue
         if not bare or key in ("directory", "fallocate"):
             continue

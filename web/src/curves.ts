@@ -19,6 +19,9 @@ const OPS: Record<ReadWrite, { kind: OpKind; random: boolean }> = {
   randtrim: { kind: "trim", random: true },
   trimwrite: { kind: "trim", random: false },
   randtrimwrite: { kind: "trim", random: true },
+  filecreate: { kind: "write", random: false },
+  filestat: { kind: "read", random: false },
+  filedelete: { kind: "trim", random: false },
 };
 
 /** Kind of an operation. */
@@ -33,6 +36,8 @@ export function isRandomOp(op: ReadWrite): boolean {
 
 /** `read`, `70/30 mixed`, and behind it what else names the load: `write + fdatasync`, `read thinktime 2ms`. */
 export function opWord(s: { op: ReadWrite; read_pct: number; load_words: string }): string {
+  // Whole files: their word is fio's, and says it.
+  if (s.op.startsWith("file")) return joined(s.op, s.load_words);
   const kind = opKind(s);
   const operations = kind === "mixed" ? text.line.mixed(s.read_pct, 100 - s.read_pct) : word(kind);
   return joined(operations, s.load_words);

@@ -13,7 +13,7 @@ export type {
   Brief, CeilingView, CheckView, ClockUse, ComparedMetric, ComparedStep, CpuTime, CpuView, CurvePoint, Difference, DirectionView, DriveHealthView as DriveHealth,
   EvidenceView, FeatureUse, Figure, FigureRow, FioCommand, GoalView, HostDelta, IoFailure, LadderPoint, LadderView, LatencyView, LimitView, LinkLoad, LoopCell, LoopView, NeedView, OpenLoop, Overhead,
   OwnSteadyView, PathsView, Picture as ArticlePicture, PicturePoint, Plan, PredictedView, PredictionView, PtsView, PublishedMetric, PurgeReport, ReadWrite, Reference, ReferencePoint, RunInfo, SeriesView, Side, Spread, SteadyView, Step as PlanStep,
-  StepView, ArrayView, PairView, SurfaceView, ThreadCpu, ThreadRecord, Trust, Unit, Verdict, VerifyReport, Warning,
+  StepView, ArrayView, PairView, StageView, SurfaceView, ThreadCpu, ThreadRecord, Trust, Unit, Verdict, VerifyReport, Warning,
 } from "./generated/document";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

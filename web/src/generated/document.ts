@@ -775,7 +775,11 @@ compress_pct: number,
 /**
  * Share of 4 KiB chunks that repeat, in [0, 100]. Default 0.
  */
-dedupe_pct: number, };
+dedupe_pct: number, 
+/**
+ * Which chunks repeat.
+ */
+repeats?: Repeats, };
 
 /**
  * Queue depth: what was asked for, and what the device can have seen.
@@ -1106,7 +1110,11 @@ write_through: WriteThrough,
 /**
  * A sync once a thread has written all it had to (fio's end_fsync): part of the time, no sync of the record.
  */
-at_end?: boolean, };
+at_end?: boolean, 
+/**
+ * Each write reaches the medium whole or not at all (RWF_ATOMIC), also when power fails.
+ */
+is_atomic?: boolean, };
 
 /**
  * What ends with the first thread that has done all it had to do: the other threads of its step, and streams beside it.
@@ -1120,7 +1128,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "fio";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "files" | "fio";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -1194,7 +1202,7 @@ in_flight: number, } | { "name": "gain_per_target",
 /**
  * Targets there.
  */
-targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" });
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "share_of_alone" } | { "name": "sum_of_shares" });
 
 /**
  * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
@@ -1314,6 +1322,29 @@ assumed: string | null,
  * Why it is far off, or why nothing stands for it.
  */
 reason: string | null, };
+
+/**
+ * Files that are each worked on once, as a whole.
+ */
+export type FileLoad = { 
+/**
+ * What is done to each.
+ */
+op: FileOp, 
+/**
+ * Files of each thread, in a folder of its own.
+ */
+files_per_thread: number, 
+/**
+ * What each file holds; 0: nothing.
+ */
+bytes_per_file: number, };
+
+/**
+ * What is done to each file. In a record a file that is made counts as a write, one that is looked at as a read, one that is
+ * removed as a trim.
+ */
+export type FileOp = "create" | "stat" | "delete";
 
 /**
  * The command of fio for the same load.
@@ -1650,9 +1681,17 @@ pass_ios?: number,
  */
 thread_offset_bytes?: number, 
 /**
+ * Random writes come in the places that bring a drive to the state of long random writes.
+ */
+sprandom?: SpRandom, 
+/**
  * I/Os come from a trace: nothing else of the order counts then.
  */
-replay?: Replay, };
+replay?: Replay, 
+/**
+ * I/Os are whole files, each worked on once: nothing else of the order counts then.
+ */
+files?: FileLoad, };
 
 /**
  * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -1770,6 +1809,27 @@ mean_ns?: number,
  * 99th percentile at most.
  */
 p99_ns?: number, };
+
+/**
+ * Each thread searches the deepest queue, up to that of its load, at which so many I/Os keep to a latency.
+ */
+export type LatencyTarget = { 
+/**
+ * What the latency is to be at most.
+ */
+lat_ns: number, 
+/**
+ * Each depth is tried for so long.
+ */
+window_ns: number, 
+/**
+ * So many of a million I/Os are to keep to it.
+ */
+within_ppm: number, 
+/**
+ * Whether the load goes on once the depth is found, and follows the latency, rather than ending after one more window.
+ */
+runs_on: boolean, };
 
 /**
  * Latency figures. A quantile is `None` when fewer than 100 samples lie beyond it; `needs` then says how many I/Os more.
@@ -2012,6 +2072,23 @@ lost: number, };
 export type MdSync = "resync" | "recover" | "check" | "repair" | "reshape";
 
 /**
+ * Where the kernel takes the memory of a step's threads from (set_mempolicy(2)).
+ */
+export type MemoryPolicy = { "kind": "inherited" } | { "kind": "local" } | { "kind": "bind", 
+/**
+ * At least one.
+ */
+nodes: Array<number>, } | { "kind": "interleave", 
+/**
+ * At least one.
+ */
+nodes: Array<number>, } | { "kind": "prefer", 
+/**
+ * Its number.
+ */
+node: number, };
+
+/**
  * Verdict on one figure of a side against that of the reference.
  */
 export type Merit = "better" | "worse" | "same" | "unsure";
@@ -2176,7 +2253,11 @@ think?: Think,
 /**
  * Share of the I/Os among the loads that run at once.
  */
-flow?: Flow, };
+flow?: Flow, 
+/**
+ * A latency to which each thread keeps by the depth of its queue.
+ */
+target?: LatencyTarget, };
 
 /**
  * What a pair of rates does with the goal.
@@ -2339,12 +2420,16 @@ points: Array<PicturePoint>, };
 /**
  * Where threads run.
  */
-export type Placement = { "kind": "unpinned" } | { "kind": "cores" } | { "kind": "smt" } | { "kind": "local" } | { "kind": "remote" } | { "kind": "cpus", "cpus": Array<number> };
+export type Placement = { "kind": "unpinned" } | { "kind": "cores" } | { "kind": "smt" } | { "kind": "local" } | { "kind": "remote" } | { "kind": "cpus", "cpus": Array<number> } | { "kind": "nodes", "cpus": { 
+/**
+ * Their numbers.
+ */
+nodes: Array<number>, } };
 
 /**
  * A placement without its list of CPUs: its word in study files, tables and the document.
  */
-export type PlacementKind = "unpinned" | "cores" | "smt" | "local" | "remote" | "cpus";
+export type PlacementKind = "unpinned" | "cores" | "smt" | "local" | "remote" | "cpus" | "nodes";
 
 /**
  * What will be done, in order. Everything that runs comes from a plan, also `fathom io`.
@@ -2430,6 +2515,62 @@ iops_error_pct_median: number | null,
  * The same of the mean latency.
  */
 lat_error_pct_median: number | null, };
+
+/**
+ * The priorities of a step's I/O. The default says nothing of them: I/O has that of the process.
+ */
+export type Priorities = { 
+/**
+ * Of the threads, and so of all I/O that has none of its own.
+ */
+thread?: Priority, 
+/**
+ * Shares of the reads.
+ */
+reads?: Array<PriorityShare>, 
+/**
+ * Shares of the writes.
+ */
+writes?: Array<PriorityShare>, };
+
+/**
+ * A priority.
+ */
+export type Priority = { 
+/**
+ * First of all.
+ */
+class: PriorityClass, 
+/**
+ * Within the class, from 0, the first, to [`PRIORITY_LEVEL_MAX`].
+ */
+level: number, 
+/**
+ * What the drive is told beside it, such as the number of a command duration limit; 0: nothing.
+ */
+hint: number, };
+
+/**
+ * Which I/O the kernel serves first.
+ */
+export type PriorityClass = "realtime" | "best_effort" | "idle";
+
+/**
+ * A share of the reads or of the writes that have a priority of their own.
+ */
+export type PriorityShare = { 
+/**
+ * Of the I/Os of this size; `None`: of all.
+ */
+bytes?: number, 
+/**
+ * In [1, 100]; those of one size add up to 100 at most.
+ */
+share_pct: number, 
+/**
+ * What they have.
+ */
+priority: Priority, };
 
 /**
  * Steady state determination table after SNIA PTS. All values in the unit of the tracked variable.
@@ -2593,7 +2734,7 @@ process: RateProcess, };
 /**
  * What `rw` (`readwrite`) says.
  */
-export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite";
+export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite" | "filecreate" | "filestat" | "filedelete";
 
 /**
  * A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.
@@ -2706,6 +2847,19 @@ offset_bytes: number,
  * Length; `None`: to the end of a device, or the default file size.
  */
 size_bytes: number | null, };
+
+/**
+ * The chunks that repeat in written data.
+ */
+export type Repeats = { "kind": "few" } | { "kind": "working_set", 
+/**
+ * In [1, 100].
+ */
+region_pct: number, 
+/**
+ * Whether all threads and all loads that run at once repeat the same chunks, rather than each its own.
+ */
+is_shared: boolean, };
 
 /**
  * A trace whose I/Os a step does, in their order.
@@ -2838,6 +2992,10 @@ purge?: PurgeMeans,
  */
 rate_share?: RateShare, 
 /**
+ * How the rate changes with time; empty: it stays.
+ */
+stages?: Array<Stage>, 
+/**
  * Rates of reads and of writes; `Load::rate` holds their sum, and the mix their shares, once both are known.
  */
 rate_pair?: RatePair, 
@@ -2853,6 +3011,10 @@ ends?: Ends,
  * Whether its files must be there: none is made for it.
  */
 must_exist?: boolean, 
+/**
+ * Whether a file of no given size that is made for it takes all that its file system has free, but for a reserve.
+ */
+fills_space?: boolean, 
 /**
  * What the step's label says beside its workload and load, in this order.
  */
@@ -3098,6 +3260,20 @@ max_bytes: number,
 unaligned: boolean, };
 
 /**
+ * fio's `sprandom`: a pass writes the physical capacity of a drive once, so that its erase blocks are as valid as random
+ * writes leave them in the end.
+ */
+export type SpRandom = { 
+/**
+ * Parts of the capacity that are written one after the other, at least 1.
+ */
+regions: number, 
+/**
+ * Capacity that the drive has beyond what it shows, in parts of a million of that.
+ */
+spare_ppm: number, };
+
+/**
  * Verdict on the speed of a side against the reference.
  */
 export type Speed = "faster" | "slower" | "same" | "unsure";
@@ -3132,6 +3308,73 @@ runs: number,
  * Degrees of freedom of the interval.
  */
 freedom: number, };
+
+/**
+ * One stage. Its rates are shares of the step's rate, so that a step whose rate is a share of a closed loop has stages as well.
+ */
+export type Stage = { 
+/**
+ * A multiple of [`STAGE_UNIT_NS`].
+ */
+length_ns: number, 
+/**
+ * Rate at its beginning, in millionths of the step's rate; 0: nothing is due.
+ */
+from_ppm: number, 
+/**
+ * Rate at its end; between them it changes evenly.
+ */
+to_ppm: number, };
+
+/**
+ * What one stage asked for and got.
+ */
+export type StageView = { 
+/**
+ * From the beginning of the measured window, s.
+ */
+start_s: number, 
+/**
+ * Length, s.
+ */
+length_s: number, 
+/**
+ * Rate asked for at its beginning, I/Os per second.
+ */
+asked_from_iops: number, 
+/**
+ * Rate asked for at its end.
+ */
+asked_to_iops: number, 
+/**
+ * I/Os that completed in it.
+ */
+ios: number, 
+/**
+ * The same per second.
+ */
+iops: number, 
+/**
+ * Whether what was due in it and what earlier stages left over completed in it, but for 5 %.
+ */
+is_kept: boolean, 
+/**
+ * I/Os that were due by its end and not completed.
+ */
+backlog_ios: number, 
+/**
+ * Response from the due time, of the I/Os that completed in it; `None` where it did not keep its rate or nothing completed.
+ */
+lat_ns: LatencyView | null, 
+/**
+ * Where an earlier stage asked for more: how long after the beginning of this one the latencies were higher than an
+ * undisturbed stage's, s. `None`: nothing to recover from, or no stage to compare with.
+ */
+recovery_s: number | null, 
+/**
+ * Whether it recovered within the stage; false beside a `recovery_s` that is the whole stage.
+ */
+is_recovered: boolean, };
 
 /**
  * How a device changed between steps: the same step was measured again and gave something else.
@@ -3220,6 +3463,10 @@ engine: EngineSpec,
  * On which CPUs.
  */
 placement: Placement, 
+/**
+ * Where its threads' memory lies.
+ */
+memory?: MemoryPolicy, 
 /**
  * For how long.
  */
@@ -3465,6 +3712,10 @@ pacing?: Pacing,
  */
 drop_cache?: boolean, 
 /**
+ * Which I/O the kernel was to serve first.
+ */
+priorities?: Priorities, 
+/**
  * Host CPU cost; `None` for imported runs.
  */
 cpu: CpuView | null, 
@@ -3548,6 +3799,10 @@ verify: VerifyReport | null,
  * Open loop.
  */
 open_loop: OpenLoop | null, 
+/**
+ * Stages of a load that changes with time.
+ */
+stages?: Array<StageView>, 
 /**
  * As values.
  */
@@ -4254,6 +4509,10 @@ direct: boolean,
  * Empty the page cache of the targets before the step, so that a buffered load begins cold.
  */
 drop_cache?: boolean, 
+/**
+ * Which I/O the kernel serves first.
+ */
+priorities?: Priorities, 
 /**
  * What makes the writes durable.
  */

@@ -78,6 +78,14 @@ export function temperatures(step: StepView, p: Palette): EChartsOption | null {
   } as EChartsOption;
 }
 
+/** Height of [`overTime`]. */
+export const OVER_TIME_PX = 344;
+
+/** The rate that the stages of a load ask for, as corners of a line. */
+export function askedRate(step: StepView): [number, number][] {
+  return (step.stages ?? []).flatMap((s): [number, number][] => [[s.start_s, s.asked_from_iops], [s.start_s + s.length_s, s.asked_to_iops]]);
+}
+
 /** IOPS with the interval of its mean, and p99 below, by interval of the step. */
 export function overTime(step: StepView, color: string, p: Palette, width: number): EChartsOption {
   const s = step.series;
@@ -91,6 +99,11 @@ export function overTime(step: StepView, color: string, p: Palette, width: numbe
   if (warm > 0) areas.push([{ xAxis: 0, itemStyle: { color: p.muted, opacity: 0.14 }, label: { show: (warmEnd / (last + gap)) * (width - 76) > textPx(text.time.warmup) + 16, formatter: text.time.warmup, position: "insideBottom", color: p.muted, fontSize: 11 } }, { xAxis: warmEnd }]);
   const hot = hotStretches(step).map(([from, to]) => [{ xAxis: from, itemStyle: { color: p.warn, opacity: 0.16 }, label: { show: true, formatter: text.time.hot, position: "insideTop", color: p.warn, fontSize: 11 } }, { xAxis: to }]);
   areas.push(...hot);
+  const asked = askedRate(step);
+  // Every other stage is shaded, so that both pictures show where one ends.
+  const staged = (step.stages ?? []).filter((_, i) => i % 2 === 1).map((s) => [{ xAxis: s.start_s, itemStyle: { color: p.muted, opacity: 0.1 } }, { xAxis: s.start_s + s.length_s }]);
+  areas.push(...staged);
+  const below = [...hot.map(([a, b]) => [{ ...a, label: { show: false } }, b]), ...staged];
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: Math.ceil((last + gap) * 100) / 100, splitLine: { show: false },
     axisLabel: { color: p.muted, fontSize: 12, show: index === 1, showMaxLabel: false }, ...(index === 1 ? { name: text.time.axis, nameLocation: "middle", nameGap: 28 } : {}),
@@ -121,8 +134,9 @@ export function overTime(step: StepView, color: string, p: Palette, width: numbe
       },
     },
     series: [
-      { ...style, xAxisIndex: 0, yAxisIndex: 0, name: "iops", data: s.iops.slice(0, shown).map((v, i) => [mid(i), v]), markArea: { silent: true, data: areas }, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: [{ yAxis: step.iops }] } },
-      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.slice(0, shown).map((v, i) => [mid(i), v ?? "-"]), ...(hot.length > 0 ? { markArea: { silent: true, data: hot.map(([a, b]) => [{ ...a, label: { show: false } }, b]) } } : {}) },
+      { ...style, xAxisIndex: 0, yAxisIndex: 0, name: "iops", data: s.iops.slice(0, shown).map((v, i) => [mid(i), v]), markArea: { silent: true, data: areas }, markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color, width: 1, type: "dashed" }, data: asked.length > 0 ? [] : [{ yAxis: step.iops }] } },
+      { ...style, xAxisIndex: 1, yAxisIndex: 1, name: "p99", data: s.p99_ns.slice(0, shown).map((v, i) => [mid(i), v ?? "-"]), ...(below.length > 0 ? { markArea: { silent: true, data: below } } : {}) },
+      ...(asked.length > 0 ? [{ type: "line", name: text.time.asked, xAxisIndex: 0, yAxisIndex: 0, data: asked, symbol: "none", silent: true, lineStyle: { color: p.muted, width: 1.2, type: "dashed" }, endLabel: { show: true, formatter: text.time.asked, color: p.muted, fontSize: 11, align: "right", offset: [-4, -10] } }] : []),
     ],
   } as EChartsOption;
 }

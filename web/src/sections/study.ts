@@ -19,6 +19,7 @@ import { goalBlock, percentileBlock } from "./goals";
 import { groupBlock } from "./groups";
 import { pathBlock } from "./paths";
 import { fitsLoad, publishedPick } from "./published";
+import { stageBlock } from "./stages";
 import { surfaceBlock } from "./surface";
 import { matrixBlock, saturationBlock, settleBlock } from "./rounds";
 
@@ -90,7 +91,7 @@ export function runBlock(doc: Document): HTMLElement | null {
 
 /** Section 3, for studies that have pictures of their own. */
 export function study(doc: Document): HTMLElement | null {
-  const blocks = [goalBlock(doc), surfaceBlock(doc), arrayBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
+  const blocks = [stageBlock(doc), goalBlock(doc), surfaceBlock(doc), arrayBlock(doc), matrixBlock(doc), groupBlock(doc), pathBlock(doc), commitBlock(doc), scaleBlock(doc), saturationBlock(doc), percentileBlock(doc), settleBlock(doc), predictionBlock(doc), runBlock(doc)].filter((b) => b !== null);
   const sides = doc.comparison ? comparison(doc.comparison, doc) : [];
   if (blocks.length === 0) return sides[0] ?? null;
   const compared = sides[0] ? [...sides[0].children].filter((c) => c.tagName !== "H2") : [];

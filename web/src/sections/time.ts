@@ -4,7 +4,7 @@ import { family, hasFigures, opKind } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
 import { bytesDecimal, percent } from "../format";
-import { heat, overTime, temperatures } from "../pictures/time";
+import { heat, OVER_TIME_PX, overTime, temperatures } from "../pictures/time";
 import { picture } from "../stage";
 import { say, text } from "../text";
 
@@ -47,7 +47,7 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
   const first = doc.verdict.flatMap((v) => v.figures).map((f) => steps.find((s) => s.index === f.step)).find((s) => s !== undefined) ?? steps.find(hasFigures) ?? steps[0];
   if (!first) return { node: section("time", text.sections.time, el("p.note", {}, t.none)), show: () => undefined };
   let step = first;
-  const series = picture(say(step.label), null, 344, (p, w) => overTime(step, p.op[opKind(step)], p, w));
+  const series = picture(say(step.label), null, OVER_TIME_PX, (p, w) => overTime(step, p.op[opKind(step)], p, w));
   const cpus = picture(text.cost.heat, null, () => heatHeight(step), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
   const warmth = picture(text.time.temperature, null, 190, (p) => temperatures(step, p));
   const drives = el("div");

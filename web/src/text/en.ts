@@ -51,7 +51,7 @@ export const english = {
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
     link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
-    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list",
+    read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
     measure: "measure", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",
     iops: "IOPS", lat_mean: "mean latency", lat_p99: "p99", cpu_per_io: "CPU time per I/O", bytes_per_s: "throughput", lat_mean_ns: "mean latency",
@@ -148,7 +148,7 @@ export const english = {
     p99Rule: "p99 of an interval needs 10 samples beyond it: enough for a picture, not for a headline.",
     unjudged: "Too few intervals to judge steadiness.",
     temperature: "temperature",
-    hot: "slowed by heat",
+    hot: "slowed by heat", asked: "asked",
     health: "Drive during this step",
     healthColumns: ["drive", "temperature, first to last", "highest", "warns from", "written by hosts", "written to the media", "write amplification", "heat"],
     signs: {
@@ -323,6 +323,8 @@ export const english = {
     arrayTable: (n: number): string => `All ${n} steps on arrays, each with its load and latency`, without: (name: string, n: number): string => `${name} without ${n}`, bytesAxis: "bytes per second",
     array: "Array", rate: "Rate", shareOfMembers: "of members", memberReads: "member reads", memberWrites: "member writes", busiest: "busiest member",
     arraysNote: "The members were measured by themselves, all at once, in the same run; an I/O that costs r reads and w writes of theirs takes r/X + w/Y of their time at these rates. Member reads and writes are those counted for each I/O; the busiest member is told by its even share. Latency stands beside its threads and queue depth.",
+    stages: "Stages of the load", stageColumns: ["stage", "from", "for", "asked /s", "completed /s", "mean", "p50", "p99", "p99.9", "left over", "recovered after"],
+    stagesNote: "Latency is the response from the due time, of the I/Os that completed in the stage; none where the rate was not kept. Recovered: three intervals behind each other as quick as without the burst.",
     commits: "Durable writes", commitsTitle: "Each way to make a record durable", commitsNote: "Latency is that of the sync, or of the write where that is durable itself. Axes are logarithmic; bars are 95 % intervals.",
     recordsAxis: "records per second", durableMean: "mean", durableP99: "p99", writeMean: "mean of the write",
     pathsNote: "Bars are 95 % intervals. A star marks a path that no other beats in both IOPS and CPU per I/O.",

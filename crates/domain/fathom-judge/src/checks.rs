@@ -35,7 +35,10 @@ pub(crate) fn checks(step: &Step, record: &StepRecord) -> Vec<CheckView> {
             cause: None,
         });
     }
-    if let [only] = step.workload.block_sizes[..] {
+    let moves_blocks = step.workload.order.files.is_none_or(|files| files.moved_bytes() > 0);
+    if let [only] = step.workload.block_sizes[..]
+        && moves_blocks
+    {
         let short: u64 = record.directions.iter().map(|d| d.short_ios).sum();
         let expected = record.ios() * u64::from(only.bytes);
         out.push(CheckView {

@@ -85,6 +85,7 @@ fn is_same_workload(a: &StepView, b: &StepView) -> bool {
         && a.order == b.order
         && a.pacing == b.pacing
         && a.drop_cache == b.drop_cache
+        && a.priorities == b.priorities
         && a.spread == b.spread
         && a.array_words() == b.array_words()
         && a.group == b.group
@@ -226,7 +227,7 @@ mod tests {
     fn plain_and_durable_writes_are_different_loads() {
         let durable = |sync: Option<SyncEvery>, write_through| {
             let mut step = step(1, 1, 1);
-            step.workload.durability = Durability { sync, write_through, at_end: false };
+            step.workload.durability = Durability { sync, write_through, ..Durability::default() };
             samples::view(&step, 1e3, 100.0)
         };
         let plain = samples::view(&step(0, 1, 1), 10e3, 100.0);

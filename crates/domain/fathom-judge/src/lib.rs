@@ -21,6 +21,7 @@ mod rfc3339;
 #[doc(hidden)]
 pub mod samples;
 mod sentences;
+mod stages;
 mod steadiness;
 mod streams;
 mod trust;

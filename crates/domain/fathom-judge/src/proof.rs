@@ -116,6 +116,7 @@ fn placement_of(step: &Step) -> Message {
     let label = label_message(step);
     match &step.placement {
         Placement::Cpus(cpus) => msg!("proof-placement-cpus", cpus = format_cpu_list(cpus), step = label),
+        Placement::Nodes { nodes } => msg!("proof-placement-nodes", nodes = format_cpu_list(nodes), step = label),
         other => msg!("proof-placement", placement = other.word().unwrap_or_default(), step = label),
     }
 }

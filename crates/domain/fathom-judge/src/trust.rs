@@ -95,7 +95,8 @@ fn half_width(step: &StepView) -> Option<f64> {
 /// those are said first, and mended first.
 fn width(steps: &[&StepView]) -> Option<Reason> {
     let judged: Vec<&&StepView> =
-        steps.iter().filter(|s| s.iops_ci95.is_some() || s.iops_ci95_why_none.is_some()).collect();
+        // A rate that changes on purpose has none.
+        steps.iter().filter(|s| s.stages.is_empty() && (s.iops_ci95.is_some() || s.iops_ci95_why_none.is_some())).collect();
     let missing = judged.iter().filter(|s| s.iops_ci95.is_none()).count();
     if judged.is_empty() {
         return None;

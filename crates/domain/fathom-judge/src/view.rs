@@ -22,7 +22,9 @@ use crate::precision::set_interval;
 use crate::proof::proofs;
 use crate::rfc3339::rfc3339;
 use crate::sentences::warning_text;
+use crate::stages::stages;
 use crate::steadiness::window_view;
+pub(crate) use latency::of_intervals as latency_of;
 use latency::{curve, interval_p99, latency_view, merged_latency, other_latency};
 
 /// Judges every measured step with all others as probes; `seen` has one entry per step, `None` for unmeasured ones.
@@ -134,6 +136,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         load_words: load_words_of(step),
         pacing: step.load.pacing,
         drop_cache: step.workload.drop_cache,
+        priorities: step.workload.priorities.clone(),
         footprint_bytes: step.workload.region.size_bytes,
         threads: step.load.threads,
         spread: step.load.spread,
@@ -190,6 +193,7 @@ pub(crate) fn empty_view(step: &Step) -> StepView {
         failures: Vec::new(),
         verify: None,
         open_loop: None,
+        stages: Vec::new(),
         warnings: Vec::new(),
         warning_texts: Vec::new(),
     }
@@ -235,7 +239,8 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         trim: direction_view(record, Op::Trim, runtime_s, unsustainable),
         syncs: syncs_view(record, runtime_s, unsustainable),
         cpu: record.host.as_ref().and_then(|host| cpu_view(host, record.ios(), iops)),
-        steady: window_view(&record.intervals),
+        // A load that changes on purpose is neither steady nor not.
+        steady: window_view(&record.intervals).filter(|_| step.role.stages.is_empty()),
         percentile_curve: if unsustainable {
             Vec::new()
         } else {
@@ -255,11 +260,15 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
         failures: record.failures.clone(),
         verify: record.verify.clone(),
         open_loop: record.open_loop.clone(),
+        stages: stages(step, record),
         warnings: record.warnings.clone(),
         warning_texts: record.warnings.iter().map(warning_text).collect(),
         ..empty_view(step)
     };
-    set_interval(&mut view, record, &iops_estimate(&record.intervals));
+    match step.role.stages.is_empty() {
+        true => set_interval(&mut view, record, &iops_estimate(&record.intervals)),
+        false => view.iops_ci95_why_none = Some(msg!("interval-stages")),
+    }
     view
 }
 

@@ -6,6 +6,7 @@ use crate::condition::{Planned, ROUNDS_DEFAULT, ROUNDS_MIN, with_conditioning};
 use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
 use crate::plan::{Plan, StudyHead};
 use crate::role::Round;
+use crate::stage::STAGE_UNIT_NS;
 use crate::step::{Phase, Step, TargetId};
 use crate::stream::{at_once, gathered, name_streams, slices};
 use crate::study::IO;
@@ -267,6 +268,13 @@ fn share_out(steps: &mut [Step], spare_ns: u64) {
         let share_ns = u128::from(STEP_NS_MIN) + (spare_ns as f64 * (step_ns as f64 * weight / total)) as u128;
         let part = |ns: u64| (u128::from(ns) * share_ns / step_ns.max(1)) as u64;
         (l.ramp_ns, l.floor_ns, l.budget_ns) = (part(l.ramp_ns), part(l.floor_ns), part(l.budget_ns));
+        if !step.role.stages.is_empty() {
+            for stage in &mut step.role.stages {
+                stage.length_ns = (part(stage.length_ns) / STAGE_UNIT_NS).max(1) * STAGE_UNIT_NS;
+            }
+            l.budget_ns = step.role.stages.iter().map(|stage| stage.length_ns).sum();
+            l.floor_ns = l.budget_ns;
+        }
     }
 }
 

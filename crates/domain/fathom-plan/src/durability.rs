@@ -14,6 +14,10 @@ pub struct Durability {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub at_end: bool,
+    /// Each write reaches the medium whole or not at all (RWF_ATOMIC), also when power fails.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub is_atomic: bool,
 }
 
 impl Durability {
@@ -37,7 +41,8 @@ impl Durability {
             n => format!("+ {}/{n}", sync.kind.as_str()),
         });
         let at_end = self.at_end.then(|| "+ end_fsync".to_owned());
-        let words: Vec<String> = flag.into_iter().chain(sync).chain(at_end).collect();
+        let atomic = self.is_atomic.then(|| "RWF_ATOMIC".to_owned());
+        let words: Vec<String> = atomic.into_iter().chain(flag).chain(sync).chain(at_end).collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 }

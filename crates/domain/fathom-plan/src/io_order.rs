@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_ops::FileLoad;
 use crate::replay::Replay;
 use crate::step::BlockSize;
 
@@ -71,10 +72,29 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub thread_offset_bytes: Option<u64>,
+    /// Random writes come in the places that bring a drive to the state of long random writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub sprandom: Option<SpRandom>,
     /// I/Os come from a trace: nothing else of the order counts then.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub replay: Option<Replay>,
+    /// I/Os are whole files, each worked on once: nothing else of the order counts then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub files: Option<FileLoad>,
+}
+
+/// fio's `sprandom`: a pass writes the physical capacity of a drive once, so that its erase blocks are as valid as random
+/// writes leave them in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct SpRandom {
+    /// Parts of the capacity that are written one after the other, at least 1.
+    pub regions: u32,
+    /// Capacity that the drive has beyond what it shows, in parts of a million of that.
+    pub spare_ppm: u32,
 }
 
 /// I/Os that follow each new place of a random pattern.
@@ -163,7 +183,7 @@ impl IoOrder {
     /// Whether places and sizes of a thread are those of the pattern alone, wherever its region lies.
     #[must_use]
     pub fn follows_pattern(&self) -> bool {
-        IoOrder { thread_offset_bytes: None, ..self.clone() }.is_plain()
+        IoOrder { thread_offset_bytes: None, files: None, ..self.clone() }.is_plain()
     }
 
     /// In fio's words, as it stands behind the pattern in a label; `None` where nothing is worth a word.
@@ -187,6 +207,9 @@ impl IoOrder {
         }
         if let Some(list) = &self.list {
             words.push(format!("sequence:{}", numbers(&list.blocks)));
+        }
+        if let Some(spec) = self.sprandom {
+            words.push(format!("sprandom {}%", f64::from(spec.spare_ppm) / 1e4));
         }
         if self.strided.is_some() {
             words.push("strided".to_owned());

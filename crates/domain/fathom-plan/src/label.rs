@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_units::format_block;
+use fathom_units::{format_block, format_cpu_list};
 
 use crate::by_fio::FioJob;
 use crate::durability::Durability;
+use crate::file_ops::FileLoad;
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
@@ -257,6 +258,7 @@ fn load_message(step: &Step, workload: Message) -> Message {
 fn with_rate(label: Label, step: &Step) -> Label {
     let message = label.message.clone();
     match (step.role.rate_share, step.load.rate) {
+        _ if !step.role.stages.is_empty() => with_stages(label, step),
         // The shares stand with the operations.
         _ if step.role.rate_pair.is_some() => label,
         // A name that stays when the rate is known, so that runs can be compared.
@@ -276,13 +278,34 @@ fn with_rate(label: Label, step: &Step) -> Label {
     }
 }
 
+/// How many stages, and between which rates.
+fn with_stages(label: Label, step: &Step) -> Label {
+    let message = label.message.clone();
+    let stages = &step.role.stages;
+    let share = step.role.rate_share.map(|share| f64::from(share.pct));
+    let unit = if share.is_some() { " % of max" } else { "/s" };
+    let Some(rate) = share.or(step.load.rate.map(|rate| rate.iops)) else { return label };
+    let rates = || stages.iter().flat_map(|stage| stage.rates(rate));
+    let ends = [rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max)];
+    let range =
+        if ends[0] == ends[1] { format!("{}{unit}", ends[1]) } else { format!("{} to {}{unit}", ends[0], ends[1]) };
+    let count = stages.len();
+    let at = format!(" at {range}");
+    label.with(
+        Topic::Rate,
+        format!(" in {count} stages{at}"),
+        msg!("label-in-stages", load = message, count = count, range = Message::verbatim(range)),
+    )
+}
+
 /// [`load_words`] of a step, behind fio's word for its engine where fio runs it.
 #[must_use]
 pub fn load_words_of(step: &Step) -> String {
     let words = load_words(&step.workload.order, step.workload.durability, step.load.pacing);
     let engine = step.role.by_fio.as_ref().map(|job| job.ioengine.clone());
     let on_array = step.targets.first().and_then(TargetId::array_words);
-    engine.into_iter().chain(Some(words).filter(|w| !w.is_empty())).chain(on_array).collect::<Vec<_>>().join(" ")
+    let load = Some(words).filter(|w| !w.is_empty()).into_iter().chain(thread_words(step));
+    engine.into_iter().chain(load).chain(on_array).collect::<Vec<_>>().join(" ")
 }
 
 fn by_fio(job: &FioJob) -> Words {
@@ -294,6 +317,11 @@ fn workload(step: &Step) -> Label {
         // Blocks and their order say nothing of what burns a processor or makes files.
         return Label::new(Topic::Operations, by_fio(job));
     }
+    if let Some(files) = step.workload.order.files {
+        // fio's words, which are the same in every language.
+        let operations = Words::name(file_words(files));
+        return Label::new(Topic::Operations, durable(operations, step));
+    }
     let sizes = blocks(step);
     let (order, operations) = (order(step), durable(operations(step), step));
     let message =
@@ -304,6 +332,16 @@ fn workload(step: &Step) -> Label {
         (Topic::Operations, format!(" {}", operations.text)),
     ];
     Label { words, message }
+}
+
+/// `filecreate`, `filecreate 4k`.
+#[must_use]
+pub fn file_words(files: FileLoad) -> String {
+    let word = files.op.read_write().as_str();
+    match files.bytes_per_file {
+        0 => word.to_owned(),
+        bytes => format!("{word} {}", format_block(bytes.into())),
+    }
 }
 
 fn blocks(step: &Step) -> String {
@@ -382,15 +420,22 @@ fn operations(step: &Step) -> Words {
 
 /// The operations with what makes them durable and what holds them back: `write + fdatasync`, `read thinktime 2ms`.
 fn durable(operations: Words, step: &Step) -> Words {
-    let words = load_words(&IoOrder::default(), step.workload.durability, step.load.pacing);
+    let load = load_words(&IoOrder::default(), step.workload.durability, step.load.pacing);
     let on_array = step.targets.first().and_then(TargetId::array_words);
-    match [words, on_array.unwrap_or_default()].join(" ").trim() {
+    let words = Some(load).filter(|words| !words.is_empty()).into_iter().chain(thread_words(step)).chain(on_array);
+    match words.collect::<Vec<_>>().join(" ").as_str() {
         "" => operations,
         words => {
             let text = format!("{} {words}", operations.text);
             Words::new(text, msg!("label-with", label = operations.message, what = Message::verbatim(words.to_owned())))
         }
     }
+}
+
+/// What names how the kernel serves a step's threads: `prio idle/0`, `memory bind:0`. Words of fio, the same in every language.
+fn thread_words(step: &Step) -> impl Iterator<Item = String> {
+    let memory = step.memory.words().map(|policy| format!("memory {policy}"));
+    step.workload.priorities.words().into_iter().chain(memory)
 }
 
 /// What names a load beside pattern, size and operations: `+8k`, `+ fdatasync/8`, `thinktime 2ms`. Words of fio and names of
@@ -488,6 +533,10 @@ fn placement(step: &Step) -> Option<Words> {
         Placement::Cpus(cpus) => {
             let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
             Words::new(format!("cpus {list}"), msg!("label-cpus", cpus = list))
+        }
+        Placement::Nodes { nodes } => {
+            let list = format_cpu_list(nodes);
+            Words::new(format!("nodes {list}"), msg!("label-nodes", nodes = list))
         }
     })
 }

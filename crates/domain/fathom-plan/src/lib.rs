@@ -9,19 +9,23 @@ mod by_fio;
 mod condition;
 mod durability;
 mod error;
+mod file_ops;
 mod fio_job;
 mod goal;
 mod io_order;
 mod knobs;
 mod label;
 mod load;
+mod memory;
 mod pacing;
 mod plan;
+mod priority;
 mod rate_pair;
 mod read_write;
 mod replay;
 mod role;
 mod share;
+mod stage;
 mod step;
 mod stream;
 mod study;
@@ -35,22 +39,27 @@ pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
+pub use file_ops::{FileLoad, FileOp};
 pub use fio_job::{
     FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
     fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,
     parse_fio_sections,
 };
 pub use goal::{Goal, LatencyGoal};
-pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, StridedZones, ZoneSpace};
+pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,
     PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
     knob, knob_groups, knobs,
 };
-pub use label::{common_label, label_message, load_words, load_words_of, loop_message, set_label, workload_message};
+pub use label::{
+    common_label, file_words, label_message, load_words, load_words_of, loop_message, set_label, workload_message,
+};
 pub use load::{Load, Rate, RateProcess, Spread};
-pub use pacing::{Flow, Pacing, Think};
+pub use memory::MemoryPolicy;
+pub use pacing::{Flow, LatencyTarget, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
+pub use priority::{PRIORITY_HINT_MAX, PRIORITY_LEVEL_MAX, Priorities, Priority, PriorityClass, PriorityShare};
 pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use replay::{Replay, ReplayError};
@@ -59,9 +68,10 @@ pub use role::{
     Role, Round, Turn,
 };
 pub use share::rate_base;
+pub use stage::{STAGE_UNIT_NS, Stage, Staged, stages_mean};
 pub use step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Mode, Op, OpMix, Pattern, PatternError, Phase, Placement,
-    PlacementKind, Region, Step, Verify, Workload,
+    PlacementKind, Region, Repeats, Step, Verify, Workload,
 };
 pub use stream::{Alone, Stream, alone, slices, timed};
 pub use study::{Overrides, STEPS_MAX, builtin_studies, parse_study, question_message, study_by_name};

@@ -15,6 +15,24 @@ pub struct Pacing {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub flow: Option<Flow>,
+    /// A latency to which each thread keeps by the depth of its queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub target: Option<LatencyTarget>,
+}
+
+/// Each thread searches the deepest queue, up to that of its load, at which so many I/Os keep to a latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct LatencyTarget {
+    /// What the latency is to be at most.
+    pub lat_ns: u64,
+    /// Each depth is tried for so long.
+    pub window_ns: u64,
+    /// So many of a million I/Os are to keep to it.
+    pub within_ppm: u32,
+    /// Whether the load goes on once the depth is found, and follows the latency, rather than ending after one more window.
+    pub runs_on: bool,
 }
 
 /// A pause of a thread after so many I/Os, begun when none of them is in flight any more.
@@ -56,7 +74,11 @@ impl Pacing {
             n => format!("thinktime {}/{n}", crate::knobs::print_duration(think.pause_ns)),
         });
         let flow = self.flow.map(|flow| format!("flow {}", flow.weight));
-        let words: Vec<String> = think.into_iter().chain(flow).collect();
+        let target = self.target.map(|target| {
+            let lat = crate::knobs::print_duration(target.lat_ns);
+            format!("latency_target {lat} {}%", f64::from(target.within_ppm) / 1e4)
+        });
+        let words: Vec<String> = think.into_iter().chain(flow).chain(target).collect();
         (!words.is_empty()).then(|| words.join(" "))
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_ops::FileOp;
+
 /// What `rw` (`readwrite`) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -30,11 +32,17 @@ pub enum ReadWrite {
     TrimWrite,
     /// Discards and writes in random order.
     RandTrimWrite,
+    /// Files are made.
+    FileCreate,
+    /// Files are looked at.
+    FileStat,
+    /// Files are removed.
+    FileDelete,
 }
 
 impl ReadWrite {
     /// All of them.
-    pub const ALL: [ReadWrite; 10] = [
+    pub const ALL: [ReadWrite; 13] = [
         ReadWrite::Read,
         ReadWrite::Write,
         ReadWrite::RandRead,
@@ -45,6 +53,9 @@ impl ReadWrite {
         ReadWrite::RandTrim,
         ReadWrite::TrimWrite,
         ReadWrite::RandTrimWrite,
+        ReadWrite::FileCreate,
+        ReadWrite::FileStat,
+        ReadWrite::FileDelete,
     ];
 
     /// fio's word.
@@ -61,6 +72,9 @@ impl ReadWrite {
             ReadWrite::RandTrim => "randtrim",
             ReadWrite::TrimWrite => "trimwrite",
             ReadWrite::RandTrimWrite => "randtrimwrite",
+            ReadWrite::FileCreate => "filecreate",
+            ReadWrite::FileStat => "filestat",
+            ReadWrite::FileDelete => "filedelete",
         }
     }
 
@@ -73,28 +87,64 @@ impl ReadWrite {
         }
     }
 
+    /// What is done to whole files; `None`: blocks are moved.
+    #[must_use]
+    pub const fn file_op(self) -> Option<FileOp> {
+        match self {
+            ReadWrite::FileCreate => Some(FileOp::Create),
+            ReadWrite::FileStat => Some(FileOp::Stat),
+            ReadWrite::FileDelete => Some(FileOp::Delete),
+            _ => None,
+        }
+    }
+
     /// Whether it has reads.
     #[must_use]
     pub const fn reads(self) -> bool {
-        matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw)
+        matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Rw | ReadWrite::RandRw | ReadWrite::FileStat)
     }
 
     /// Whether it has writes.
     #[must_use]
     pub const fn writes(self) -> bool {
-        !matches!(self, ReadWrite::Read | ReadWrite::RandRead | ReadWrite::Trim | ReadWrite::RandTrim)
+        !matches!(
+            self,
+            ReadWrite::Read
+                | ReadWrite::RandRead
+                | ReadWrite::Trim
+                | ReadWrite::RandTrim
+                | ReadWrite::FileStat
+                | ReadWrite::FileDelete
+        )
     }
 
     /// Whether it discards blocks.
     #[must_use]
     pub const fn trims(self) -> bool {
-        matches!(self, ReadWrite::Trim | ReadWrite::RandTrim | ReadWrite::TrimWrite | ReadWrite::RandTrimWrite)
+        matches!(
+            self,
+            ReadWrite::Trim
+                | ReadWrite::RandTrim
+                | ReadWrite::TrimWrite
+                | ReadWrite::RandTrimWrite
+                | ReadWrite::FileDelete
+        )
     }
 
     /// Whether one block follows the other.
     #[must_use]
     pub const fn is_sequential(self) -> bool {
-        matches!(self, ReadWrite::Read | ReadWrite::Write | ReadWrite::Rw | ReadWrite::Trim | ReadWrite::TrimWrite)
+        matches!(
+            self,
+            ReadWrite::Read
+                | ReadWrite::Write
+                | ReadWrite::Rw
+                | ReadWrite::Trim
+                | ReadWrite::TrimWrite
+                | ReadWrite::FileCreate
+                | ReadWrite::FileStat
+                | ReadWrite::FileDelete
+        )
     }
 }
 
@@ -115,6 +165,9 @@ mod tests {
             assert_eq!(ReadWrite::from_word(word), Some(rw));
             assert_eq!(serde_json::to_value(rw).expect("a word"), word);
             assert_eq!(rw.is_sequential(), !word.starts_with("rand"), "{word}");
+            if rw.file_op().is_some() {
+                continue;
+            }
             assert_eq!(rw.trims(), word.contains("trim"), "{word}");
             assert_eq!(rw.writes(), word.contains("write") || word.ends_with("rw"), "{word}");
             assert_eq!(rw.reads(), word.contains("read") || word.ends_with("rw"), "{word}");

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::by_fio::FioJob;
 use crate::goal::LatencyGoal;
 use crate::rate_pair::RatePair;
+use crate::stage::Stage;
 use crate::step::RateProcess;
 use crate::stream::{Alone, Stream};
 
@@ -74,6 +75,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub rate_share: Option<RateShare>,
+    /// How the rate changes with time; empty: it stays.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub stages: Vec<Stage>,
     /// Rates of reads and of writes; `Load::rate` holds their sum, and the mix their shares, once both are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -90,6 +95,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub must_exist: bool,
+    /// Whether a file of no given size that is made for it takes all that its file system has free, but for a reserve.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub fills_space: bool,
     /// What the step's label says beside its workload and load, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

@@ -103,7 +103,7 @@ pub(crate) fn with_bases(planned: &[Planned], notes: &mut Vec<Message>) -> Vec<P
 /// The closed loop of the first of these steps, with the heaviest load of all that it is a base for.
 fn base_of(planned: &[Planned]) -> Planned {
     let mut base = planned[0].clone();
-    base.step.role = Role { rate_share: None, block: None, round: None, ..base.step.role };
+    base.step.role = Role { rate_share: None, stages: Vec::new(), block: None, round: None, ..base.step.role };
     let served = planned.iter().map(|p| &p.step).filter(|s| s.missing_rate().is_some());
     let loads = served.filter(|s| rank(&base.step, s).is_some()).map(|s| s.load);
     let heaviest = loads.max_by_key(|load| load.threads * load.queue_depth);

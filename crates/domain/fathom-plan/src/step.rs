@@ -9,7 +9,9 @@ use crate::by_fio::FioPlace;
 use crate::durability::Durability;
 use crate::io_order::IoOrder;
 pub(crate) use crate::load::{Load, Rate, RateProcess, Spread};
+use crate::memory::MemoryPolicy;
 use crate::plan::RunLength;
+use crate::priority::Priorities;
 use crate::read_write::ReadWrite;
 use crate::role::Role;
 pub(crate) use crate::target::TargetId;
@@ -106,13 +108,42 @@ pub struct Region {
 }
 
 /// What written data looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DataPattern {
     /// Share of each 4 KiB that compresses away, in [0, 100]. Default 0: incompressible.
     pub compress_pct: u8,
     /// Share of 4 KiB chunks that repeat, in [0, 100]. Default 0.
     pub dedupe_pct: u8,
+    /// Which chunks repeat.
+    #[serde(default, skip_serializing_if = "Repeats::are_few")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub repeats: Repeats,
+}
+
+/// The chunks that repeat in written data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Repeats {
+    /// A few, the same for all threads.
+    #[default]
+    Few,
+    /// As many as a share of a thread's region has, each as likely as the others.
+    WorkingSet {
+        /// In [1, 100].
+        region_pct: u8,
+        /// Whether all threads and all loads that run at once repeat the same chunks, rather than each its own.
+        is_shared: bool,
+    },
+}
+
+impl Repeats {
+    // As serde asks.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn are_few(&self) -> bool {
+        *self == Repeats::Few
+    }
 }
 
 /// How written data is proven on the way back.
@@ -160,6 +191,10 @@ pub struct Workload {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub drop_cache: bool,
+    /// Which I/O the kernel serves first.
+    #[serde(default, skip_serializing_if = "Priorities::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub priorities: Priorities,
     /// What makes the writes durable.
     #[serde(default)]
     pub durability: Durability,
@@ -186,6 +221,8 @@ pub enum EngineName {
     Mmap,
     /// No I/O: the cost of the loop itself.
     Null,
+    /// System calls on names of files, in a folder that Fathom makes: for loads of [`crate::FileLoad`].
+    Files,
     /// The installed fio, for a job that Fathom cannot run; [`Role::by_fio`] says what it is given.
     Fio,
 }
@@ -238,6 +275,11 @@ pub enum Placement {
     Remote,
     /// Thread i on the i-th CPU of this list, round robin.
     Cpus(Vec<u32>),
+    /// Thread i on the i-th CPU of these NUMA nodes, round robin; one of each core first.
+    Nodes {
+        /// Their numbers.
+        nodes: Vec<u32>,
+    },
 }
 
 /// A placement without its list of CPUs: its word in study files, tables and the document.
@@ -257,6 +299,8 @@ pub enum PlacementKind {
     Remote,
     /// A list of CPUs.
     Cpus,
+    /// CPUs of a list of NUMA nodes.
+    Nodes,
 }
 
 /// One cell of the plan, measured once. Everything an engine needs to know is in here.
@@ -281,6 +325,10 @@ pub struct Step {
     pub engine: EngineSpec,
     /// On which CPUs.
     pub placement: Placement,
+    /// Where its threads' memory lies.
+    #[serde(default, skip_serializing_if = "MemoryPolicy::is_inherited")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub memory: MemoryPolicy,
     /// For how long.
     pub length: RunLength,
     /// Seed of offsets, operation draws, arrival times and data.
@@ -307,12 +355,13 @@ impl OpMix {
 }
 
 impl Step {
-    /// Whether its targets are files or devices that are opened: not those of the `null` engine, nor those of a job of
-    /// fio's that burns a processor.
+    /// Whether its targets are files or devices that are opened: not those of the `null` engine, nor folders in which
+    /// files are made, nor those of a job of fio's that burns a processor.
     #[must_use]
     pub fn opens_targets(&self) -> bool {
         let by_fio = self.role.by_fio.as_ref();
-        by_fio.map_or(self.engine.name != EngineName::Null, |job| job.place.is_on_targets())
+        by_fio
+            .map_or(!matches!(self.engine.name, EngineName::Null | EngineName::Files), |job| job.place.is_on_targets())
     }
 
     /// Whether it touches no storage of this machine at all.
@@ -373,6 +422,9 @@ impl Workload {
     /// fio's word for mix and pattern: `randread`, `read`, `randrw`...
     #[must_use]
     pub fn read_write(&self) -> ReadWrite {
+        if let Some(files) = self.order.files {
+            return files.op.read_write();
+        }
         let of = |sequential, random| if matches!(self.pattern, Pattern::Sequential) { sequential } else { random };
         let m = self.mix;
         match (m.read_pct > 0, m.write_pct > 0, m.trim_pct > 0) {
@@ -406,6 +458,7 @@ impl EngineName {
             EngineName::IoUringCmd => "io_uring_cmd",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
+            EngineName::Files => "files",
             EngineName::Fio => "fio",
         }
     }
@@ -419,7 +472,7 @@ impl EngineName {
     /// Whether the engine has one I/O in flight per thread however deep the queue is asked.
     #[must_use]
     pub fn is_synchronous(self) -> bool {
-        matches!(self, EngineName::Psync | EngineName::Mmap)
+        matches!(self, EngineName::Psync | EngineName::Mmap | EngineName::Files)
     }
 }
 
@@ -434,14 +487,15 @@ impl Placement {
             Placement::Local => PlacementKind::Local,
             Placement::Remote => PlacementKind::Remote,
             Placement::Cpus(_) => PlacementKind::Cpus,
+            Placement::Nodes { .. } => PlacementKind::Nodes,
         }
     }
 
-    /// The word of study files and the command line; `None`: a list of CPUs.
+    /// The word of study files and the command line; `None`: a list of CPUs or nodes.
     #[must_use]
     pub fn word(&self) -> Option<&'static str> {
         match self.kind() {
-            PlacementKind::Cpus => None,
+            PlacementKind::Cpus | PlacementKind::Nodes => None,
             kind => Some(kind.as_str()),
         }
     }
@@ -458,6 +512,7 @@ impl PlacementKind {
             PlacementKind::Local => "local",
             PlacementKind::Remote => "remote",
             PlacementKind::Cpus => "cpus",
+            PlacementKind::Nodes => "nodes",
         }
     }
 }
@@ -569,11 +624,13 @@ mod tests {
             Placement::Local,
             Placement::Remote,
             Placement::Cpus(vec![1]),
+            Placement::Nodes { nodes: vec![0] },
         ];
         for placement in placements {
             let kind = placement.kind();
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
-            assert_eq!(placement.word(), (kind != PlacementKind::Cpus).then_some(kind.as_str()));
+            let is_list = matches!(kind, PlacementKind::Cpus | PlacementKind::Nodes);
+            assert_eq!(placement.word(), (!is_list).then_some(kind.as_str()));
         }
     }
 

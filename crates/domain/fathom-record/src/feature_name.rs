@@ -36,6 +36,10 @@ pub enum FeatureName {
     Msync,
     /// Every completion is checked against what was submitted.
     Paranoid,
+    /// The depth of the queue was searched for a latency.
+    DepthSearch,
+    /// Trims are started beside each other by io_uring.
+    AsyncTrim,
     /// Parities of an array in user space are computed by these instructions.
     Parity,
     /// No drive: a simulated machine.
@@ -49,7 +53,7 @@ pub enum FeatureName {
 }
 
 /// Names of one word.
-const WORDS: [(FeatureName, &str); 15] = [
+const WORDS: [(FeatureName, &str); 17] = [
     (FeatureName::SingleIssuer, "single_issuer"),
     (FeatureName::DeferTaskrun, "defer_taskrun"),
     (FeatureName::CoopTaskrun, "coop_taskrun"),
@@ -63,6 +67,8 @@ const WORDS: [(FeatureName, &str); 15] = [
     (FeatureName::UserReap, "user_reap"),
     (FeatureName::Msync, "msync"),
     (FeatureName::Paranoid, "paranoid"),
+    (FeatureName::DepthSearch, "depth_search"),
+    (FeatureName::AsyncTrim, "async_trim"),
     (FeatureName::Parity, "parity"),
     (FeatureName::Simulated, "simulated"),
 ];

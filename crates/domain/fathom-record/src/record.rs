@@ -248,7 +248,8 @@ pub struct TargetRecord {
     pub bytes: u64,
     /// Failed I/Os.
     pub errors: u64,
-    /// Created -> reaped, all operations; `None` without a completed I/O.
+    /// Slot free -> reaped, all operations; where a thread drives several targets fast, an estimate from one batch in 16, and its
+    /// `count` with it. `None` without any.
     pub lat: Option<QuotedLatency>,
 }
 

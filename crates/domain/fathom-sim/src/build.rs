@@ -103,6 +103,10 @@ impl Builder<'_> {
         if !workload.order.follows_pattern() || !self.step.load.pacing.is_free() {
             return Err(refused(msg!("sim-order"), msg!("sim-order-why"), msg!("sim-order-help")));
         }
+        if !workload.priorities.is_plain() || !self.step.memory.is_inherited() {
+            let what = msg!("sim-priorities");
+            return Err(refused(what, msg!("sim-priorities-why"), msg!("sim-order-help")));
+        }
         let end = workload.region.offset_bytes + workload.region.size_bytes.unwrap_or(0);
         for target in self.targets {
             let capacity = self.capacity_of(target.place);
@@ -423,6 +427,15 @@ impl Builder<'_> {
             ));
         }
         Ok(Span { first, count, cursor: 0 })
+    }
+
+    /// # Errors
+    /// A rate that changes in stages.
+    pub(crate) fn check_stages(&self) -> Result<(), StepFailure> {
+        if self.step.role.stages.is_empty() {
+            return Ok(());
+        }
+        Err(refused(Message::verbatim(self.step.label.clone()), msg!("sim-stages"), msg!("sim-stages-help")))
     }
 
     fn arrivals(&self, index: u32, count: u32) -> Option<Arrivals> {

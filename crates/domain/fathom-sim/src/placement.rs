@@ -44,6 +44,12 @@ pub(crate) fn cpus_for(
             }
             list.clone()
         }
+        Placement::Nodes { nodes } => {
+            if let Some(node) = nodes.iter().find(|node| **node >= host.sockets) {
+                return Err(msg!("sim-no-such-node", node = node.to_string(), last = (host.sockets - 1).to_string()));
+            }
+            second((0..cores).filter(|core| nodes.contains(&host.socket_of(*core))).collect())
+        }
     };
     if chosen.is_empty() {
         return Err(msg!("sim-no-cpus"));

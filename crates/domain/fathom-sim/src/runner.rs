@@ -90,6 +90,9 @@ impl SimRunner {
         if step.engine.name == EngineName::Fio {
             return Err(refused(msg!("sim-by-fio"), msg!("sim-by-fio-why"), msg!("sim-by-fio-help")));
         }
+        if step.engine.name == EngineName::Files {
+            return Err(refused(msg!("sim-files"), msg!("sim-files-why"), msg!("sim-files-help")));
+        }
         let mut out = Vec::new();
         for target in &step.targets {
             if step.engine.name == EngineName::Null {
@@ -175,6 +178,7 @@ impl Runner for SimRunner {
             start_ns,
             interval_ns,
         };
+        builder.check_stages()?;
         let world = builder.world()?;
         let (machine, fresh) = (&self.machine, &mut self.fresh);
         let ended = Drive { machine, fresh, step: &step, drives: &drives, course, world }.run(control, interval_ns);

@@ -97,7 +97,8 @@ fn files_of_engines_that_make_their_own_lie_in_a_folder_that_goes_again() {
     }
     let place = Place::new();
     fs::write(place.file("mine"), "mine").expect("written");
-    let job = "[a]\nioengine=filecreate\nnrfiles=200\nfilesize=4k\nopenfiles=1\nsize=800k\n\
+    // The word for the priority is one that Fathom refuses.
+    let job = "[a]\nioengine=filecreate\nnice=1\nnrfiles=200\nfilesize=4k\nopenfiles=1\nsize=800k\n\
                [b]\nstonewall\nioengine=cpuio\ncpuload=50\ntime_based\nruntime=1\n";
     fs::write(place.file("job.fio"), job).expect("written");
     let run = place.run("run job.fio --with-fio --json");
@@ -107,7 +108,7 @@ fn files_of_engines_that_make_their_own_lie_in_a_folder_that_goes_again() {
     let mut left: Vec<_> = fs::read_dir(place.work()).expect("a folder").flatten().map(|e| e.file_name()).collect();
     left.sort();
     assert_eq!(left, ["job.fio", "mine"]);
-    let job = "[a]\nioengine=filecreate\nnrfiles=4000000000\nfilesize=1m\nopenfiles=1\n";
+    let job = "[a]\nioengine=filecreate\nnice=1\nnrfiles=4000000000\nfilesize=1m\nopenfiles=1\n";
     fs::write(place.file("many.fio"), job).expect("written");
     let run = place.run("run many.fio --with-fio");
     let all = format!("{}{}", run.out, run.err);

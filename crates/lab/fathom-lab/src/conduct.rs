@@ -25,7 +25,8 @@ use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, Stor
 
 use crate::memory::with_memory_rate;
 use crate::site::{
-    DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, same_drives, same_host,
+    DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, remove_folders_of,
+    same_drives, same_host,
 };
 use crate::view::document_of;
 pub use error::ConductError;
@@ -146,7 +147,7 @@ pub(crate) fn conduct_at(
     on_event: &mut OnEvent<'_>,
 ) -> Result<RunOutcome, ConductError> {
     let (removed, mut notes): (Vec<_>, Vec<_>) = site.tidy(plan).into_iter().unzip();
-    lab.forget_made_files(&removed)?;
+    lab.forget_made_files(&removed.into_iter().flatten().collect::<Vec<_>>())?;
     let looked = site.look(plan)?;
     let host_json = site.host_json(&looked.plan)?;
     let host_json = with_memory_rate(lab, host_json, || site.memory_bytes_per_s(&looked.plan))?;
@@ -423,6 +424,14 @@ pub fn remove_left_files(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
         };
         if gone {
             lab.forget_made_files(&[file.mark])?;
+        }
+    }
+    for summary in lab.runs()? {
+        // Those of a run that ended by itself went with it.
+        if matches!(summary.state, RunState::Interrupted | RunState::Failed)
+            && let Ok(head) = lab.load_head(summary.id)
+        {
+            removed.extend(remove_folders_of(&head.plan));
         }
     }
     Ok(removed)

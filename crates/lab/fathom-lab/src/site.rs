@@ -6,6 +6,7 @@ mod bind;
 mod by_fio;
 mod drives;
 mod error;
+mod in_files;
 mod lay_out;
 mod look;
 mod md_arrays;
@@ -34,6 +35,7 @@ use fathom_store::MadeFile;
 pub use bind::FILE_BYTES_DEFAULT;
 pub(crate) use drives::DrivesToday;
 pub use error::TargetError;
+pub(crate) use in_files::remove_folders_of;
 pub(crate) use lay_out::LayOutError;
 pub use look::{HostLook, look_at_host};
 pub(crate) use real::RealSite;
@@ -99,8 +101,8 @@ pub(crate) struct Moment {
 
 /// Where the steps of one run are executed, from binding the targets to giving everything back.
 pub(crate) trait Site {
-    /// Removes what killed runs left where this plan works, if nobody needs it. Marks and remarks.
-    fn tidy(&mut self, plan: &Plan) -> Vec<(FileMark, Message)>;
+    /// Removes what killed runs left where this plan works, if nobody needs it. Remarks, with the marks of test files.
+    fn tidy(&mut self, plan: &Plan) -> Vec<(Option<FileMark>, Message)>;
 
     /// Looks at every target of the plan, and says how the plan would be executed. Makes, opens for writing and keeps
     /// nothing.

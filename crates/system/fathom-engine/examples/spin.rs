@@ -57,10 +57,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             pattern: if rw.starts_with("rand") { Pattern::Random } else { Pattern::Sequential },
             block_sizes: vec![BlockSize { bytes: number("bs", 4096)?, share_pct: 100 }],
             region: Region { offset_bytes: 0, size_bytes: None },
-            data: DataPattern { compress_pct: 0, dedupe_pct: 0 },
+            data: DataPattern::default(),
             verify: key("verify").map(|_| Verify::Crc32c),
             direct: number("direct", 1)? == 1,
             drop_cache: false,
+            priorities: fathom_plan::Priorities::default(),
             durability: Durability::default(),
             order: fathom_plan::IoOrder::default(),
             fill: Vec::new(),
@@ -84,6 +85,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             paranoid: number("paranoid", 0)? == 1,
             ..EngineSpec::default()
         },
+        memory: fathom_plan::MemoryPolicy::default(),
         placement: match key("cpu") {
             Some(cpu) => Placement::Cpus(vec![cpu.parse()?]),
             None => Placement::Unpinned,

@@ -193,6 +193,13 @@ fn fits(id: &TargetId, step: &Step) -> Result<(), StepFailure> {
     if step.workload.mix.trim_pct > 0 {
         return Err(refused(target_message(id), msg!("engine-array-trim"), msg!("engine-array-trim-help")));
     }
+    if step.workload.durability.is_atomic {
+        return Err(refused(target_message(id), msg!("engine-array-atomic"), msg!("engine-array-atomic-help")));
+    }
+    if step.workload.priorities.are_by_io() {
+        let help = msg!("engine-array-priorities-help");
+        return Err(refused(target_message(id), msg!("engine-array-priorities"), help));
+    }
     Ok(())
 }
 

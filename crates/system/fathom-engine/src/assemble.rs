@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::Status;
-use fathom_plan::{Op, RateProcess, Step};
+use fathom_plan::{Op, RateProcess, Step, stages_mean};
 use fathom_record::{
     ArrayMember, ArrayRecord, Direction, FeatureState, FeatureUse, IoFailure, Latency, OpenLoop, Overhead, StepRecord,
     ThreadRecord, VerifyReport, Warning,
@@ -66,6 +66,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
         features: features(&pieces),
     };
     record.intervals = std::mem::take(&mut pieces.finished.intervals);
+    count_moved_bytes(step, &mut record);
     for summary in pieces.summaries() {
         merge_failures(&mut record.failures, &summary.failures);
     }
@@ -73,6 +74,15 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
     record.open_loop = open_loop(step, &pieces, record.ios());
     record.warnings = warnings(&pieces, step, &record);
     record
+}
+
+/// An I/O on a file as a whole moves what the file is written with: its length says nothing.
+fn count_moved_bytes(step: &Step, record: &mut StepRecord) {
+    if step.workload.order.files.is_some_and(|files| files.moved_bytes() == 0) {
+        record.directions.iter_mut().for_each(|d| d.bytes = 0);
+        record.intervals.iter_mut().flat_map(|i| &mut i.directions).for_each(|d| d.bytes = 0);
+        record.targets.iter_mut().for_each(|t| t.bytes = 0);
+    }
 }
 
 /// What the arrays did, over all threads.
@@ -230,7 +240,7 @@ fn open_loop(step: &Step, pieces: &Pieces, ios: u64) -> Option<OpenLoop> {
     let achieved = ios as f64 / (pieces.finished.runtime_ns as f64 / 1e9);
     let grows = delay[1] > delay[0];
     Some(OpenLoop {
-        intended_iops: rate.iops,
+        intended_iops: rate.iops * stages_mean(&step.role.stages),
         submit_delay_ns_mean_halves: delay,
         backlog_end_ios,
         unsustainable: grows && backlog_end_ios > 0 && achieved < SUSTAINED_SHARE * rate.iops,

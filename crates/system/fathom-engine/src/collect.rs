@@ -27,13 +27,11 @@ impl Intervals {
         self.grow(tallies.interval as usize + 1);
         let interval = &mut self.merged[tallies.interval as usize];
         for direction in interval.directions.iter_mut().chain(&mut interval.syncs) {
-            for tally in &tallies.parts {
-                let from = &tally.ops[crate::tally::op_index(direction.op)];
-                direction.ios += from.ios;
-                direction.bytes += from.bytes;
-                if let Some(lat) = &from.lat {
-                    direction.lat.merge(lat);
-                }
+            let from = &tallies.ops[crate::tally::op_index(direction.op)];
+            direction.ios += from.ios;
+            direction.bytes += from.bytes;
+            if let Some(lat) = &from.lat {
+                direction.lat.merge(lat);
             }
         }
     }
@@ -96,7 +94,7 @@ mod tests {
     fn tally(interval: u32, reads: u64) -> Tallies {
         let mut tallies = Tallies::new(1, [true, true, false, false]);
         tallies.interval = interval;
-        let of_reads = &mut tallies.parts[0].ops[0];
+        let of_reads = &mut tallies.ops[0];
         of_reads.ios = reads;
         of_reads.lat.as_mut().expect("reads are used").record_n(100, reads);
         tallies

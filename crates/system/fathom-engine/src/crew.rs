@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use fathom_host::{Binding, Bindings};
 use fathom_message::{Message, msg};
-use fathom_plan::{Step, TargetId};
+use fathom_plan::{STAGE_UNIT_NS, Stage as LoadStage, Step, TargetId};
 use fathom_record::StepFailure;
 
 use crate::array;
@@ -70,14 +70,20 @@ impl Crew {
 
 /// Intervals of 100 ms up to a minute and of 1 s beyond; shorter ones for very short windows, so that there is a
 /// spread to look at, and at most 1,200, because each keeps a histogram.
-pub(crate) fn interval_ns(budget_ns: u64) -> u64 {
+/// Stages begin and end with one.
+pub(crate) fn interval_ns(budget_ns: u64, stages: &[LoadStage]) -> u64 {
     const SECOND: u64 = 1_000_000_000;
+    let long_ns = SECOND * budget_ns.div_ceil(1_200 * SECOND).max(1);
+    if !stages.is_empty() {
+        let fits = |ns: u64| stages.iter().all(|stage| stage.length_ns.is_multiple_of(ns));
+        return if budget_ns > 60 * SECOND && fits(long_ns) { long_ns } else { STAGE_UNIT_NS };
+    }
     if budget_ns < SECOND {
         (budget_ns / 10).max(1_000_000)
     } else if budget_ns <= 60 * SECOND {
         SECOND / 10
     } else {
-        SECOND * budget_ns.div_ceil(1_200 * SECOND).max(1)
+        long_ns
     }
 }
 
@@ -125,7 +131,7 @@ pub(crate) fn plan_workers(
     let limits = limits_of(step);
     // A load alone shares with its own threads.
     let flow = step.load.pacing.flow.map(|flow| FlowGroup::of(flow_group.cloned().unwrap_or_default(), flow));
-    let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns)) as usize + 1;
+    let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns, &step.role.stages)) as usize + 1;
     let examined = |target| Ok(Arc::new(Target::examine(bindings, target, step)?));
     let targets: Vec<Arc<Target>> = step.targets.iter().map(examined).collect::<Result<_, StepFailure>>()?;
     array::check_together(step, &targets, is_stream)?;
@@ -164,6 +170,9 @@ pub(crate) fn plan_workers(
 /// The blocks, and the bytes, of a thread on a target.
 fn part_of(step: &Step, target: &Target, thread: u64, threads: u64) -> (Span, Extent) {
     let (span, extent) = (target.span, target.extent);
+    if step.workload.order.files.is_some() {
+        return (span, extent);
+    }
     let unit_bytes = span.unit_bytes;
     if let Some(offset_bytes) = step.workload.order.thread_offset_bytes {
         let later = thread.saturating_mul(offset_bytes);

@@ -16,9 +16,11 @@ use crate::backend::{Backend, Io, SubmitStamp};
 use crate::buffer::Buffers;
 use crate::clock::Clock;
 use crate::data::Content;
+use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
 use crate::open_loop::Arrivals;
 use crate::pacing::Pacer;
+use crate::priority::IoMarks;
 use crate::rig::Rig;
 use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
@@ -32,6 +34,9 @@ pub(crate) use variant::{Closed, ClosedStamped, Open, OpenStamped, Plain, Varian
 
 /// One batch in so many is split to learn when it was submitted and what the batch stamp costs. A power of two.
 const SAMPLE_EVERY: u64 = 64;
+/// Of a quick thread with several targets one batch in so many is measured target by target, and stands for so many; all are
+/// counted. A power of two.
+pub(crate) const MEASURE_PARTS_EVERY: u64 = 16;
 /// A thread that spends more than this on an I/O submits each at once: a call for each costs it little, while a batch
 /// would reach the device in a burst and leave it less to do between bursts. Half of it per I/O, and calls are what counts:
 /// then full batches. In between it goes on as before, so that it does not waver.
@@ -63,7 +68,6 @@ struct Slot {
 struct Group {
     since_ns: u64,
     submitted_ns: u64,
-    part: u16,
     op: u8,
     ios: u64,
     bytes: u64,
@@ -90,6 +94,10 @@ pub(crate) struct Hot {
     pub(crate) ledgers: Vec<Ledger>,
     pub(crate) arrivals: Option<Arrivals>,
     pub(crate) pacer: Option<Pacer>,
+    /// Where the depth is searched for a latency.
+    pub(crate) search: Option<DepthSearch>,
+    /// Where the kernel is told more of single I/Os.
+    pub(crate) marks: Option<IoMarks>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -127,6 +135,12 @@ pub(crate) struct State {
     counting: bool,
     next_mark_ns: u64,
     tallies: Tallies,
+    /// For how many the I/Os of this batch stand in the latencies of their targets; 0: they are not measured.
+    part_weight: u64,
+    /// Whether the thread spends so little on an I/O that measuring each for its target would slow it down.
+    is_quick: bool,
+    /// Draws which batches are measured: a rhythm might meet the same target again and again.
+    part_draw: u64,
     exhausted: bool,
     /// Whether slots may be free because the load asks for it: they then wait for nothing.
     paced: bool,
@@ -186,6 +200,9 @@ impl State {
             counting: false,
             next_mark_ns: u64::MAX,
             tallies: Tallies::new(parts, used_ops),
+            part_weight: 1,
+            is_quick: false,
+            part_draw: 1,
             exhausted: false,
             paced: false,
             batch_submit: 1,
@@ -213,8 +230,8 @@ impl State {
         match (now - seen_ns) / ios {
             // The first look has no earlier one to compare with.
             _ if seen_ns == 0 => {}
-            pace if pace > SINGLY_FROM_NS => self.batch_submit = 1,
-            pace if pace < SINGLY_FROM_NS / 2 => self.batch_submit = batch_max,
+            pace if pace > SINGLY_FROM_NS => (self.batch_submit, self.is_quick) = (1, false),
+            pace if pace < SINGLY_FROM_NS / 2 => (self.batch_submit, self.is_quick) = (batch_max, true),
             _ => {}
         }
     }
@@ -237,6 +254,32 @@ impl State {
         ages.map(|(io, _)| at_ns.saturating_sub(io.since_ns)).sum()
     }
 
+    /// Counts an I/O that moved `moved` bytes to its target, where there are several.
+    #[inline(always)]
+    fn count_part(&mut self, io: Slot, moved: i32, lat_ns: u64) {
+        if !self.counting || usize::from(io.op) == SYNC {
+            return;
+        }
+        let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
+        tally.ios += 1;
+        tally.bytes += u64::from(moved as u32);
+        if self.part_weight > 0 {
+            tally.lat.record_n(lat_ns, self.part_weight);
+        }
+    }
+
+    /// For how many the I/Os of the next batch stand in the latencies of their targets.
+    #[inline(always)]
+    fn draw_part_weight(&mut self) -> u64 {
+        if !self.is_quick {
+            return 1;
+        }
+        // Knuth's multiplier and increment; the load's own random numbers stay as they are.
+        self.part_draw = self.part_draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let is_measured = self.part_draw >> (u64::BITS - MEASURE_PARTS_EVERY.trailing_zeros()) == 0;
+        if is_measured { MEASURE_PARTS_EVERY } else { 0 }
+    }
+
     /// Adds up what is in flight and what is occupied over a stretch of time.
     #[inline(always)]
     fn advance<V: Variant>(&mut self, ns: u64) {
@@ -252,7 +295,7 @@ impl Hot {
     /// When the engine itself fails; what was counted stays in the state.
     pub(crate) fn run<B: Backend, V: Variant>(&mut self, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
         self.state.window = window;
-        self.state.paced = self.pacer.is_some();
+        self.state.paced = self.pacer.is_some() || self.search.is_some();
         self.state.next_mark_ns = window.start_ns;
         self.state.batch_submit = self.limits.batch_submit;
         self.state.calls_before = rig.backend.submit_calls();
@@ -283,6 +326,9 @@ impl Hot {
                 self.state.outcome.first_submit_ns = Some(now);
             }
             let sampled = V::PARANOID || self.state.batches.is_multiple_of(SAMPLE_EVERY);
+            if V::MANY && !V::PARANOID && !V::OPEN {
+                self.state.part_weight = self.state.draw_part_weight();
+            }
             if sampled && self.limits.adaptive {
                 self.state.adapt(now, self.limits.batch_submit);
             }
@@ -335,6 +381,14 @@ impl Hot {
                     break;
                 }
             }
+            if V::PARANOID
+                && let Some(search) = &mut self.search
+            {
+                self.state.exhausted |= search.is_over();
+                if self.state.exhausted || !search.starts(now, self.state.in_flight + staged) {
+                    break;
+                }
+            }
             if V::PARANOID && self.pacer.as_mut().is_some_and(|pacer| !pacer.starts()) {
                 break;
             }
@@ -359,9 +413,10 @@ impl Hot {
                     (op, len, self.parts.offset_of::<V>(part, unit))
                 }
             };
+            let is_paced = self.state.paced;
             let free = &mut self.state.slots[slot as usize];
             let since_ns = match V::OPEN {
-                false if V::PARANOID && self.pacer.is_some() => self.clock.now(),
+                false if V::PARANOID && is_paced => self.clock.now(),
                 false => free.since_ns,
                 true if V::PARANOID => self.clock.now(),
                 true => now,
@@ -375,6 +430,11 @@ impl Hot {
                 let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
                 backend.push_sync(slot, part, sync);
                 continue;
+            }
+            if V::PARANOID
+                && let Some(marks) = &mut self.marks
+            {
+                backend.mark(slot, marks.draw(slot, op, len));
             }
             self.start(backend, Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) }, unit);
         }
@@ -410,6 +470,7 @@ impl Hot {
                     ledger.before_write(io.slot, unit, io.offset, block);
                 }
             }
+            Op::Trim if backend.takes_trims(io.part) => return backend.push_trim(&io),
             // No mix draws syncs.
             Op::Trim | Op::Sync => {
                 let trimmed = self.trimmers[usize::from(io.part)].trim(io.offset, io.len);
@@ -427,12 +488,18 @@ impl Hot {
             // Still counted as in flight, with its first stamps and its content.
             let op = ALL_OPS[usize::from(op)];
             match op {
+                Op::Trim if backend.takes_trims(part) => {
+                    backend.push_trim(&Io { slot, part, op, len, offset, buffer: self.buffers.slot(slot) });
+                }
                 Op::Trim => {
                     let trimmed = self.trimmers[usize::from(part)].trim(offset, len);
                     self.state.aside.push((slot, trimmed));
                 }
                 Op::Sync => self.push_sync(backend, slot, part),
                 Op::Read | Op::Write => {
+                    if let Some(marks) = &self.marks {
+                        backend.mark(slot, marks.of(slot));
+                    }
                     let buffer = self.buffers.slot(slot);
                     backend.push(&Io { slot, part, op, len, offset, buffer });
                 }
@@ -476,10 +543,16 @@ impl Hot {
         if V::OPEN && can_start_more {
             return self.arrivals.as_ref().expect("an open loop has arrivals").patience(now);
         }
-        if can_start_more && !(V::PARANOID && self.pacer.as_ref().is_some_and(Pacer::only_waits)) {
+        if can_start_more && !(V::PARANOID && self.only_waits()) {
             return (0, None);
         }
         (self.limits.batch_complete_min.min(engine_ios), None)
+    }
+
+    /// Whether what holds the load back lets nothing start before something came back.
+    fn only_waits(&self) -> bool {
+        let by_depth = self.search.as_ref().is_some_and(|search| search.only_waits(self.state.in_flight));
+        by_depth || self.pacer.as_ref().is_some_and(Pacer::only_waits)
     }
 
     /// Takes every finished I/O.
@@ -494,21 +567,24 @@ impl Hot {
             |slot, result| {
                 let now = if V::PARANOID { self.clock.now() } else { now };
                 if V::PARANOID {
-                    self.flush::<V>(&mut group, now);
+                    self.flush(&mut group, now);
                     let io = self.state.slots[slot as usize];
                     let is_written = usize::from(io.op) == op_index(Op::Write) && result > 0;
                     self.state.syncs[usize::from(io.part)].writes += u64::from(is_written);
                     if let Some(pacer) = &mut self.pacer {
                         pacer.completed();
                     }
+                    if let Some(search) = self.search.as_mut().filter(|_| usize::from(io.op) != SYNC && result > 0) {
+                        search.completed(now, now.saturating_sub(io.since_ns));
+                    }
                 }
                 self.complete::<V>(slot, result, now, &mut group);
                 if V::PARANOID {
-                    self.flush::<V>(&mut group, now);
+                    self.flush(&mut group, now);
                 }
             },
         );
-        self.flush::<V>(&mut group, now);
+        self.flush(&mut group, now);
     }
 
     #[inline(always)]
@@ -536,13 +612,16 @@ impl Hot {
             if V::OPEN {
                 self.record_open(io, result, now);
             } else {
-                let is_of_group = (io.part, io.op) == (group.part, group.op)
-                    && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
+                let is_of_group =
+                    io.op == group.op && (io.since_ns, io.submitted_ns) == (group.since_ns, group.submitted_ns);
                 if !is_of_group {
-                    self.flush::<V>(group, now);
+                    self.flush(group, now);
                     group.since_ns = io.since_ns;
                     group.submitted_ns = io.submitted_ns;
-                    (group.part, group.op) = (io.part, io.op);
+                    group.op = io.op;
+                }
+                if V::MANY {
+                    self.state.count_part(io, result, now.saturating_sub(io.since_ns));
                 }
                 group.ios += 1;
                 group.bytes += u64::from(result as u32);
@@ -557,7 +636,7 @@ impl Hot {
 
     /// Records the I/Os of a group.
     #[inline(always)]
-    fn flush<V: Variant>(&mut self, group: &mut Group, now: u64) {
+    fn flush(&mut self, group: &mut Group, now: u64) {
         if group.ios == 0 {
             return;
         }
@@ -565,8 +644,7 @@ impl Hot {
         state.completed += group.ios;
         if state.counting {
             let op = usize::from(group.op);
-            let part = if V::MANY { usize::from(group.part) } else { 0 };
-            let tally = &mut state.tallies.parts[part].ops[op];
+            let tally = &mut state.tallies.ops[op];
             tally.ios += group.ios;
             tally.bytes += group.bytes;
             if let Some(lat) = &mut tally.lat {
@@ -590,11 +668,13 @@ impl Hot {
             return;
         }
         let op = usize::from(io.op);
-        let tally = &mut state.tallies.parts[usize::from(io.part)].ops[op];
+        let lat_ns = now.saturating_sub(io.intended_ns);
+        state.count_part(io, result, lat_ns);
+        let tally = &mut state.tallies.ops[op];
         tally.ios += 1;
         tally.bytes += u64::from(result as u32);
         if let Some(lat) = &mut tally.lat {
-            lat.record(now.saturating_sub(io.intended_ns));
+            lat.record(lat_ns);
         }
         let totals = &mut state.outcome.totals[op];
         totals.service.get_or_insert_default().record(now.saturating_sub(io.since_ns));

@@ -11,6 +11,7 @@
 
 mod array;
 mod assemble;
+mod atomic;
 mod backend;
 #[cfg(feature = "bench")]
 mod bench;
@@ -22,12 +23,15 @@ mod clock;
 mod collect;
 mod crew;
 mod data;
+mod depth_search;
 mod draw;
 #[cfg(test)]
 mod faults;
+mod files;
 mod hot;
 mod looks;
 mod member;
+mod memory;
 mod offsets;
 mod open_loop;
 mod overhead;
@@ -35,6 +39,7 @@ mod pacing;
 mod pages;
 mod parity;
 mod permutation;
+mod priority;
 mod probe;
 mod raw_call;
 mod replay;
@@ -42,6 +47,7 @@ mod rig;
 mod runner;
 mod sequence;
 mod shared;
+mod sprandom;
 mod streams;
 mod tally;
 mod target;
@@ -54,6 +60,7 @@ pub use array::{Rebuilt, rebuild};
 #[cfg(feature = "bench")]
 pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
+pub use files::lay_out_files;
 #[cfg(feature = "bench")]
 pub use parity::{ParityRate, bench_parity};
 pub use probe::HostProbe;

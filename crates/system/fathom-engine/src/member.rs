@@ -6,13 +6,14 @@ use fathom_hist::Histogram;
 use fathom_plan::TargetId;
 use fathom_record::{QuotedLatency, TargetRecord};
 
+use crate::hot::MEASURE_PARTS_EVERY;
 use crate::shared::WorkerSummary;
-use crate::tally::{SYNC, Tally};
+use crate::tally::{PartTally, SYNC, Tallies};
 use crate::worker::WorkerPlan;
 
-/// Quantiles kept of a target; a quantile with fewer than so many samples beyond it is left out.
+/// Quantiles kept of a target; a quantile with fewer than 100 samples beyond it is left out, of which each may stand for several.
 const QUANTILES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
-const BEYOND_MIN: f64 = 100.0;
+const BEYOND_MIN: f64 = 100.0 * MEASURE_PARTS_EVERY as f64;
 
 /// What one target's workers sent so far.
 #[derive(Default)]
@@ -23,9 +24,16 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Adds one interval of one of its workers.
-    pub(crate) fn add(&mut self, tally: &Tally) {
-        for op in &tally.ops[..SYNC] {
+    /// Adds one interval of a worker that drives several targets: its part of it.
+    pub(crate) fn add_part(&mut self, tally: &PartTally) {
+        self.ios += tally.ios;
+        self.bytes += tally.bytes;
+        self.lat.merge(&tally.lat);
+    }
+
+    /// Adds one interval of a worker of its own.
+    pub(crate) fn add(&mut self, tallies: &Tallies) {
+        for op in &tallies.ops[..SYNC] {
             self.ios += op.ios;
             self.bytes += op.bytes;
             if let Some(lat) = &op.lat {

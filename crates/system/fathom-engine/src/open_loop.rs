@@ -1,6 +1,6 @@
 //! Arrivals of an open loop: when each I/O is due, whether or not the target keeps up.
 
-use fathom_plan::RateProcess;
+use fathom_plan::{RateProcess, Staged};
 use fathom_random::Rng;
 
 use crate::clock::Clock;
@@ -11,6 +11,21 @@ const SPIN_NS: u64 = 30_000;
 /// Longest sleep in one piece, so that a stop is noticed.
 const NAP_NS_MAX: u64 = 50_000_000;
 
+/// Where a schedule is whose rate changes.
+struct InStages {
+    staged: Staged,
+    /// When the first stage begins.
+    begin_ns: u64,
+    /// How far the process has come, in seconds at the step's rate.
+    passed_s: f64,
+}
+
+impl InStages {
+    fn due_ns(&mut self) -> f64 {
+        self.begin_ns as f64 + self.staged.due_s(self.passed_s) * 1e9
+    }
+}
+
 /// The schedule of one worker.
 pub(crate) struct Arrivals {
     gap_ns: f64,
@@ -18,6 +33,8 @@ pub(crate) struct Arrivals {
     first_due_ns: u64,
     /// Fractions of a nanosecond matter: a rounded gap would change the rate.
     next_due_ns: f64,
+    /// `None`: the rate stays.
+    stages: Option<InStages>,
     counting: bool,
     interval: usize,
     /// Sum and number of submit delays, `[interval]`.
@@ -33,10 +50,21 @@ impl Arrivals {
             process,
             first_due_ns,
             next_due_ns: first_due_ns as f64,
+            stages: None,
             counting: false,
             interval: 0,
             delays: vec![(0, 0); intervals + 1],
         }
+    }
+
+    /// The same with a rate that changes from `begin_ns` on, and from `now` on is that of the beginning; `turn_ns`: how long
+    /// after other workers this one is due at the step's rate.
+    pub(crate) fn in_stages(mut self, staged: Staged, now: u64, begin_ns: u64, turn_ns: f64) -> Self {
+        let lead_s = begin_ns.saturating_sub(now) as f64 / 1e9;
+        let mut stages = InStages { passed_s: staged.ios_at(-lead_s) + turn_ns / 1e9, staged, begin_ns };
+        self.next_due_ns = stages.due_ns();
+        self.stages = Some(stages);
+        self
     }
 
     /// When the next I/O is due.
@@ -54,12 +82,19 @@ impl Arrivals {
             delay.0 += now.saturating_sub(self.next_due_ns as u64);
             delay.1 += 1;
         }
-        self.next_due_ns += match self.process {
+        let gap_ns = match self.process {
             RateProcess::Fixed => self.gap_ns,
             RateProcess::Poisson => self.gap_ns * exponential(rng),
             // The trace says it: see `due`.
             RateProcess::Recorded => 0.0,
         };
+        match &mut self.stages {
+            None => self.next_due_ns += gap_ns,
+            Some(stages) => {
+                stages.passed_s += gap_ns / 1e9;
+                self.next_due_ns = stages.due_ns();
+            }
+        }
     }
 
     /// The next I/O is due so long after the first.
@@ -106,7 +141,12 @@ impl Arrivals {
         let used = self.delays.iter().rposition(|d| d.1 > 0).map_or(0, |last| last + 1);
         let half = used.div_ceil(2);
         let sum = |part: &[(u64, u64)]| part.iter().fold((0, 0), |acc, d| (acc.0 + d.0, acc.1 + d.1));
-        let late_ns = (end_ns as f64 - self.next_due_ns).max(0.0);
+        let late_ns = match &self.stages {
+            None => end_ns as f64 - self.next_due_ns,
+            // In time at the step's rate, as the gaps are.
+            Some(s) => (s.staged.ios_at((end_ns as f64 - s.begin_ns as f64) / 1e9) - s.passed_s) * 1e9,
+        };
+        let late_ns = late_ns.max(0.0);
         let backlog_ios = if late_ns > 0.0 { (late_ns / self.gap_ns) as u64 + 1 } else { 0 };
         OpenSummary { delay_ns: [sum(&self.delays[..half]), sum(&self.delays[half..used])], backlog_ios }
     }
@@ -127,6 +167,8 @@ fn exponential(rng: &mut Rng) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use fathom_plan::Stage;
+
     use super::*;
 
     #[test]
@@ -148,6 +190,35 @@ mod tests {
             }
             assert!((297_000..303_000).contains(&count), "{process:?}: {count}");
         }
+    }
+
+    #[test]
+    fn stages_begin_with_the_window_and_leave_the_backlog_that_is_left() {
+        // A second at 1,000 a second, then one at 3,000: 2,000 on average; two workers.
+        let stage = |from_ppm| Stage { length_ns: 1_000_000_000, from_ppm, to_ppm: from_ppm };
+        let stages = [stage(500_000), stage(1_500_000)];
+        let worker = |turn: f64| {
+            let staged = Staged::new(&stages).expect("stages");
+            Arrivals::new(1_000.0, RateProcess::Fixed, 0, 10).in_stages(staged, 0, 500_000_000, turn * 500_000.0)
+        };
+        let mut due: Vec<u64> = Vec::new();
+        for turn in [0.0, 1.0] {
+            let (mut arrivals, mut rng) = (worker(turn), Rng::new(4, 0));
+            while arrivals.next_due_ns() < 2_500_000_000 {
+                due.push(arrivals.next_due_ns());
+                arrivals.take(&mut rng, 0);
+            }
+        }
+        let within =
+            |from_ms: u64, to_ms: u64| due.iter().filter(|ns| (from_ms..to_ms).contains(&(**ns / 1_000_000))).count();
+        let counts = [within(0, 500), within(500, 1_500), within(1_500, 2_500)];
+        for (got, asked) in counts.iter().zip([500, 1_000, 3_000]) {
+            assert!(got.abs_diff(asked) <= 2, "{counts:?}");
+        }
+        due.sort_unstable();
+        assert!(due.windows(2).all(|w| w[1] - w[0] > 300_000), "workers take turns");
+        // Nothing was started of what was due by the end of the first stage: half of it is this worker's.
+        assert!(worker(0.0).summary(1_500_000_000).backlog_ios.abs_diff(750) <= 2);
     }
 
     #[test]

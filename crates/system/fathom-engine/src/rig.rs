@@ -58,6 +58,14 @@ impl<B: Backend> Rig<B> {
     ) -> io::Result<Option<i32>> {
         let buffer = self.area.slot(0);
         self.backend.push(&Io { slot: 0, part, op: Op::Read, len, offset, buffer });
+        self.answer(gives_up)
+    }
+
+    /// Starts what was pushed, one I/O while nothing else is in flight: its result, or `None` as [`Rig::read_alone`].
+    ///
+    /// # Errors
+    /// When the engine itself fails.
+    pub(crate) fn answer(&mut self, gives_up: &dyn Fn() -> bool) -> io::Result<Option<i32>> {
         self.backend.submit()?;
         let mut pauses = Pauses::new();
         loop {

@@ -132,7 +132,7 @@ impl Started {
         let plans = crate::faults::placed(plans, fault);
         #[cfg(not(test))]
         let None = fault;
-        let crew = Crew::start(plans, interval_ns(step.length.budget_ns))?;
+        let crew = Crew::start(plans, interval_ns(step.length.budget_ns, &step.role.stages))?;
         let watch = Watch::new(crew, step, clock, place);
         Ok(Started { clock, begun_ns, begun_pair, notes, watch })
     }
@@ -190,5 +190,6 @@ fn placement_word(placement: &Placement) -> &'static str {
         Placement::Local => "local",
         Placement::Remote => "remote",
         Placement::Cpus(_) => "cpus",
+        Placement::Nodes { .. } => "nodes",
     }
 }

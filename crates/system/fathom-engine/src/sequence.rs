@@ -13,6 +13,7 @@ use crate::draw::{Draw, Lengths};
 use crate::offsets::Repeating;
 use crate::permutation::Permutation;
 use crate::replay::Replayed;
+use crate::sprandom::{SpRandomPlaces, physical_bytes};
 use crate::tally::op_index;
 
 /// Operations that have places.
@@ -47,6 +48,8 @@ enum Place {
     Permuted(Permutation),
     /// Each block once a pass, where sizes differ.
     Mapped(BlockMap),
+    /// Some come again, so that a drive gets into the state of long random writes.
+    Conditioning(Box<SpRandomPlaces>),
     /// Blocks may come again; without zones they are drawn among so many.
     Repeating(Repeating, u64),
 }
@@ -88,6 +91,13 @@ struct Limits {
     ios: u64,
 }
 
+fn bytes_of_pass(order: &IoOrder, extent: Extent, block_bytes: u64) -> u64 {
+    match order.sprandom {
+        Some(spec) => physical_bytes(extent.len_bytes, spec.spare_ppm, block_bytes),
+        None => order.pass_bytes.unwrap_or(extent.len_bytes),
+    }
+}
+
 impl IoSequence {
     /// The sequence of a thread of `step` on `extent`; `None` where its pattern says it all.
     ///
@@ -126,7 +136,7 @@ impl IoSequence {
             run_left: order.runs.map_or(1, |runs| runs.ios),
             is_timed: step.length.passes.is_none(),
             pass: Limits {
-                bytes: order.pass_bytes.unwrap_or(extent.len_bytes),
+                bytes: bytes_of_pass(order, extent, u64::from(workload.block_bytes_max())),
                 ios: order.pass_ios.unwrap_or(u64::MAX),
             },
             passes: 0,
@@ -144,6 +154,9 @@ impl IoSequence {
     fn place_of(&self, workload: &Workload, seed: u64) -> Result<Place, Message> {
         let unit_bytes = self.align_bytes[0];
         let count = (0..OPS).map(|op| self.blocks(op)).min().unwrap_or(0).max(1);
+        if let Some(spec) = self.order.sprandom {
+            return Ok(Place::Conditioning(Box::new(SpRandomPlaces::new(spec, count, seed))));
+        }
         let one_size = self.lengths.iter().all(|l| l.is_one() && l.min_bytes() == unit_bytes);
         if workload.pattern == Pattern::Random
             && one_size
@@ -183,7 +196,8 @@ impl IoSequence {
                 self.passes += u64::from(self.passes < self.passes_max);
                 return None;
             }
-            let has_room = self.is_timed || self.in_pass.bytes < self.extent.len_bytes.max(1);
+            let is_bounded = !self.is_timed && self.order.sprandom.is_none();
+            let has_room = !is_bounded || self.in_pass.bytes < self.extent.len_bytes.max(1);
             if let Some(next) = has_room.then(|| self.find(rng)).flatten() {
                 self.account(next);
                 return Some(next);
@@ -212,6 +226,9 @@ impl IoSequence {
         if self.passes + 1 < self.passes_max {
             return true;
         }
+        if self.order.sprandom.is_some() {
+            return false;
+        }
         // As fio: the rest of what was asked for, unless it is less than an I/O.
         let left = self.pass.bytes.saturating_mul(self.passes_max).saturating_sub(self.total.bytes);
         self.order.pass_bytes.is_some() && left >= self.lengths.iter().map(Lengths::max_bytes).max().unwrap_or(0)
@@ -231,6 +248,7 @@ impl IoSequence {
         match &mut self.place {
             Some(Place::Permuted(permutation)) => permutation.next_pass(),
             Some(Place::Mapped(map)) => map.clear(),
+            Some(Place::Conditioning(places)) => places.next_pass(),
             Some(Place::Repeating(..)) | None => {}
         }
     }
@@ -316,6 +334,7 @@ impl IoSequence {
         }
         match self.place.as_mut()? {
             Place::Permuted(permutation) => permutation.next().map(|unit| unit * align_bytes),
+            Place::Conditioning(places) => places.next(rng).map(|unit| unit * align_bytes),
             Place::Repeating(repeating, all) => {
                 let among = if self.order.zones.is_empty() { *all } else { count };
                 Some((first + repeating.draw(among, rng)) * align_bytes)

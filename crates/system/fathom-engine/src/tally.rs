@@ -38,50 +38,55 @@ pub(crate) struct OpTally {
     pub(crate) lat: Option<Histogram>,
 }
 
-/// One interval of one worker on one of its targets.
-pub(crate) struct Tally {
-    /// `[op]`.
-    pub(crate) ops: [OpTally; OPS],
+/// One interval of one worker on one of several targets: all operations but syncs.
+pub(crate) struct PartTally {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    /// Of all of these I/Os, or of those of a sample of batches.
+    pub(crate) lat: Histogram,
 }
 
 /// One interval of one worker. Made once, then sent to the collector and back.
 pub(crate) struct Tallies {
     /// Number of the interval within the window.
     pub(crate) interval: u32,
-    /// `[part]`: of each of its targets.
-    pub(crate) parts: Box<[Tally]>,
+    /// `[op]`: on all of its targets.
+    pub(crate) ops: [OpTally; OPS],
+    /// `[part]`: on each of them; empty where there is one.
+    pub(crate) parts: Box<[PartTally]>,
 }
 
 impl Tallies {
-    /// Empty, with histograms for the operations in `used`.
+    /// Empty, of a worker with so many targets, with histograms for the operations in `used`.
     pub(crate) fn new(parts: usize, used: [bool; OPS]) -> Self {
         let op = |used: bool| OpTally { ios: 0, bytes: 0, lat: used.then(Histogram::new) };
-        Tallies { interval: 0, parts: (0..parts).map(|_| Tally { ops: used.map(op) }).collect() }
-    }
-
-    fn ops(&self) -> impl Iterator<Item = &OpTally> {
-        self.parts.iter().flat_map(|tally| &tally.ops)
+        let part = |_| PartTally { ios: 0, bytes: 0, lat: Histogram::new() };
+        let parts = if parts > 1 { (0..parts).map(part).collect() } else { Box::default() };
+        Tallies { interval: 0, ops: used.map(op), parts }
     }
 
     /// Forgets all, keeps the memory.
     pub(crate) fn clear(&mut self) {
-        for op in self.parts.iter_mut().flat_map(|tally| &mut tally.ops) {
-            op.ios = 0;
-            op.bytes = 0;
+        for op in &mut self.ops {
+            (op.ios, op.bytes) = (0, 0);
             if let Some(lat) = &mut op.lat {
                 lat.clear();
             }
+        }
+        for part in &mut self.parts {
+            (part.ios, part.bytes) = (0, 0);
+            part.lat.clear();
         }
     }
 
     /// Completed I/Os; syncs are none.
     pub(crate) fn ios(&self) -> u64 {
-        self.parts.iter().flat_map(|tally| &tally.ops[..SYNC]).map(|op| op.ios).sum()
+        self.ops[..SYNC].iter().map(|op| op.ios).sum()
     }
 
     /// Whether nothing completed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ops().all(|op| op.ios == 0)
+        self.ops.iter().all(|op| op.ios == 0)
     }
 }
 

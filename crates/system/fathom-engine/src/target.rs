@@ -5,15 +5,16 @@ use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::Arc;
 
-use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind};
+use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind, ThreadFolder};
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
 use fathom_plan::{EngineName, Step, TargetId, WriteThrough};
 use fathom_record::StepFailure;
 
 use crate::array::{self, ArrayOf};
-use crate::backend::{array::Array, call::Synchronous, errno, psync::Psync, refused};
+use crate::backend::{array::Array, call::Synchronous, errno, files::Folder, psync::Psync, refused};
 use crate::crew::bound;
+use crate::files::{folder_of, not_alone};
 use crate::offsets::Span;
 use crate::sequence::Extent;
 
@@ -67,6 +68,21 @@ impl Target {
     /// A refusal that names the reason and the way out.
     pub(crate) fn examine(bindings: &Bindings, id: &TargetId, step: &Step) -> Result<Self, StepFailure> {
         let binding = bound(bindings, id)?;
+        let is_folder = binding.kind() == TargetKind::Folder;
+        match step.workload.order.files {
+            Some(load) if is_folder && step.engine.name == EngineName::Files => {
+                // A block is a file, and each thread has all of its own.
+                let unit_bytes = u64::from(load.moved_bytes().max(1));
+                let len_bytes = u64::from(load.files_per_thread) * unit_bytes;
+                return Ok(Target {
+                    span: Span { first_offset_bytes: 0, count: load.files_per_thread.into(), unit_bytes },
+                    extent: Extent { begin_bytes: 0, len_bytes, end_of_target_bytes: len_bytes },
+                    ..Target::bare(&binding, step)
+                });
+            }
+            None if !is_folder && step.engine.name != EngineName::Files => {}
+            _ => return Err(not_alone(step, id)),
+        }
         let (mut target, size_bytes, logical_bytes) = if binding.kind() == TargetKind::Array {
             let (array, logical_bytes) = ArrayOf::examine(id, bindings, step)?;
             let size_bytes = array.capacity_bytes();
@@ -164,8 +180,16 @@ impl Target {
                 let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
                 if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
             }
-            TargetKind::Generic | TargetKind::Null | TargetKind::Array => Ok(()),
+            TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder => Ok(()),
         }
+    }
+
+    /// The folder called `name` in a target that is one.
+    ///
+    /// # Errors
+    /// As the operating system says.
+    pub(crate) fn thread_folder(&self, name: &str) -> io::Result<ThreadFolder> {
+        self.binding.thread_folder(name)
     }
 
     /// Whether its I/O goes around the page cache by O_DIRECT.
@@ -368,20 +392,23 @@ pub(crate) enum Trimmer {
     File(OwnedFd),
     Device(OwnedFd),
     Generic(OwnedFd, Namespace),
+    /// Files are removed as a whole.
+    Folder(Box<Folder>),
 }
 
 impl Trimmer {
-    /// Trims `target` through a descriptor of its own.
+    /// Trims `target` for thread `worker` of the step, through a descriptor of its own.
     ///
     /// # Errors
     /// When the target cannot be opened.
-    pub(crate) fn new(target: &Target) -> Result<Self, StepFailure> {
+    pub(crate) fn new(step: &Step, target: &Target, worker: u32) -> Result<Self, StepFailure> {
         Ok(match target.kind {
             TargetKind::Null => Trimmer::Null,
             TargetKind::Array => {
                 let help = msg!("engine-array-trim-help");
                 return Err(refused(target_message(&target.id), msg!("engine-array-trim"), help));
             }
+            TargetKind::Folder => Trimmer::Folder(Box::new(folder_of(step, target, worker)?)),
             TargetKind::File => Trimmer::File(target.open()?),
             TargetKind::Block => Trimmer::Device(target.open()?),
             TargetKind::Generic => match target.namespace {
@@ -400,6 +427,7 @@ impl Trimmer {
     /// Bytes trimmed, or a negative errno.
     pub(crate) fn trim(&self, offset: u64, len: u32) -> i32 {
         let failed = match self {
+            Trimmer::Folder(folder) => return folder.remove(offset, len),
             Trimmer::Null => false,
             Trimmer::Generic(fd, namespace) => {
                 let command = IoCommand::Deallocate {

@@ -311,8 +311,12 @@ impl Watch {
             FromWorker::Left { worker } => self.ended[worker as usize] = true,
             FromWorker::Interval { worker, tallies } => {
                 self.intervals.add(worker, &tallies);
-                for (part, tally) in self.crew.plans[worker as usize].parts.iter().zip(&tallies.parts) {
-                    self.members[part.member].add(tally);
+                match &self.crew.plans[worker as usize].parts[..] {
+                    [only] => self.members[only.member].add(&tallies),
+                    parts => {
+                        let parts = parts.iter().zip(&tallies.parts);
+                        parts.for_each(|(part, tally)| self.members[part.member].add_part(tally));
+                    }
                 }
                 // The worker may be gone already; then they are simply dropped.
                 let _ = self.crew.spare_to[worker as usize].send(tallies);

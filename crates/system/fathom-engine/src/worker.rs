@@ -5,11 +5,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_message::{Arg, Join, Message, msg};
-use fathom_plan::{EngineName, Step, Verify};
+use fathom_plan::{EngineName, Staged, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
 
+use crate::backend::files::Files;
 use crate::backend::libaio::Libaio;
 use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
@@ -20,11 +21,14 @@ use crate::backend::{Backend, Unready, refused};
 use crate::buffer::{Area, Buffers};
 use crate::clock::Clock;
 use crate::data::Content;
+use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
+use crate::files::folders_of;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
 use crate::pacing::{FlowMember, Pacer};
+use crate::priority::{self, IoMarks};
 use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
@@ -120,6 +124,12 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         None => lines,
     };
     pin(&plan.cpus)?;
+    // Before the engine: what the kernel starts for it takes over the thread's priority.
+    priority::take_on(&plan.step.workload.priorities)?;
+    if plan.step.workload.durability.is_atomic {
+        plan.parts.iter().try_for_each(|part| crate::atomic::check(&part.target, &plan.step.workload))?;
+    }
+    crate::memory::take_from(&plan.step.memory)?;
     own_descriptor_table();
     let shared = lines.shared.clone();
     let stopped = || shared.is_stopped() || shared.is_abandoned();
@@ -138,10 +148,14 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
         EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| opened().map(Psync::engine))?),
         EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(opened()?, depth))?),
+        EngineName::Files => run_on(plan, hot, Rig::new(area, |_| folders_of(plan).map(Files::engine))?),
         EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(parts))?),
         EngineName::IoUring => {
             let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
             Uring::look(&mut rig, parts, engine, &stopped)?;
+            if plan.step.workload.mix.trim_pct > 0 {
+                Uring::look_at_trims(&mut rig, parts, engine, &stopped)?;
+            }
             run_on(plan, hot, rig)
         }
         EngineName::IoUringCmd => {
@@ -230,8 +244,9 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
     let trims = workload.mix.trim_pct > 0;
-    let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(&part.target));
-    let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng);
+    let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(step, &part.target, plan.index));
+    let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
+    let content = Content::new(workload.data, &workload.fill, step.seed, &mut rng).over(region_bytes);
     let used_ops = ops_of(workload);
     if workload.mix.write_pct > 0 {
         content.fill(&mut area, depth, &mut rng);
@@ -252,6 +267,8 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         ledgers: Ledger::for_step(plan, step)?,
         arrivals: None,
         pacer,
+        search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
+        marks: IoMarks::new(workload, depth, step.seed, plan.index),
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -283,7 +300,9 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
     }
-    let mut summary = summarise(&mut hot, features_of(plan, &*rig.backend));
+    let mut features = features_of(plan, &*rig.backend);
+    features.extend(hot.search.as_ref().map(DepthSearch::found));
+    let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
@@ -321,7 +340,11 @@ fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {
 
 fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, window: Window) -> std::io::Result<()> {
     // See `Variant`.
-    let beyond_plain = plan.limits.sync.is_some() || !hot.sequences.is_empty() || hot.pacer.is_some();
+    let beyond_plain = plan.limits.sync.is_some()
+        || !hot.sequences.is_empty()
+        || hot.pacer.is_some()
+        || hot.search.is_some()
+        || hot.marks.is_some();
     let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {
@@ -333,8 +356,12 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
     sharpen_timers();
     let iops = rate.iops / f64::from(plan.workers);
     // Threads take turns: the sum of their equal gaps is again a sequence of equal gaps.
-    let first_ns = hot.clock.now() + (1e9 / rate.iops * f64::from(plan.index)) as u64;
-    hot.arrivals = Some(Arrivals::new(iops, rate.process, first_ns, plan.intervals_max));
+    let (now, turn_ns) = (hot.clock.now(), 1e9 / rate.iops * f64::from(plan.index));
+    let arrivals = Arrivals::new(iops, rate.process, now + turn_ns as u64, plan.intervals_max);
+    hot.arrivals = Some(match Staged::new(&plan.step.role.stages) {
+        Some(staged) => arrivals.in_stages(staged, now, window.start_ns, turn_ns),
+        None => arrivals,
+    });
     if stamped { hot.run::<B, OpenStamped>(rig, window) } else { hot.run::<B, Open>(rig, window) }
 }
 

@@ -11,7 +11,7 @@ use fathom_plan::{
     Durability, EngineName, Load, OpMix, Pacing, Pattern, Rate, RateProcess, Spread, Step, SyncEvery, SyncKind,
     TargetId, Think, Verify,
 };
-use fathom_record::{HostDelta, StepRecord};
+use fathom_record::{HostDelta, StepRecord, TargetRecord};
 
 use support::{BLOCK, Bench, run, run_by, runner};
 
@@ -59,7 +59,9 @@ fn every_target_gets_its_share(engine: EngineName) {
         let got: Vec<u64> = record.targets.iter().map(|t| t.ios).collect();
         assert_eq!(got, (0..3).map(expected).collect::<Vec<_>>(), "{engine:?} {spread:?} T{threads} QD{depth}");
         assert_eq!(record.ios(), got.iter().sum::<u64>());
-        assert!(record.targets.iter().all(|t| t.lat.as_ref().is_some_and(|lat| lat.count == t.ios)));
+        // A quick thread measures a sample of its batches target by target.
+        let is_sample = |t: &TargetRecord| t.lat.as_ref().is_some_and(|lat| lat.count > 0);
+        assert!(record.targets.iter().all(is_sample), "{:?}", record.targets);
     }
 }
 

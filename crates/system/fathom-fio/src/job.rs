@@ -39,7 +39,7 @@ impl Workplace {
     pub(crate) fn new(steps: &[Step], targets: &Targets<'_>) -> io::Result<Workplace> {
         let temporary = std::env::temp_dir();
         let links = OwnFolder::create(&temporary, FOLDER_PREFIX)?;
-        OwnFolder::remove_abandoned(&temporary, FOLDER_PREFIX);
+        let _gone = OwnFolder::remove_abandoned(&temporary, FOLDER_PREFIX);
         let mut place =
             Workplace { links, folders: Vec::new(), _opened: Vec::new(), paths: Vec::new(), sections: Vec::new() };
         // Percentiles from the slot's begin, as Fathom's own: fio has them only where they are asked for.
@@ -82,7 +82,7 @@ impl Workplace {
             FioPlace::Nothing => {}
             FioPlace::Folder { .. } => {
                 let folder = step.targets.first().map_or_else(|| PathBuf::from("."), |t| (targets.folder_of)(t));
-                OwnFolder::remove_abandoned(&folder, FOLDER_PREFIX);
+                let _gone = OwnFolder::remove_abandoned(&folder, FOLDER_PREFIX);
                 let made = OwnFolder::create(&folder, FOLDER_PREFIX)?;
                 let _infallible = writeln!(text, "directory={}", escaped(made.path()));
                 self.folders.push(made);

@@ -57,6 +57,7 @@ pub(crate) fn step(
         workload,
         load,
         engine,
+        memory: fathom_plan::MemoryPolicy::default(),
         placement: placement(options, notes),
         length: RunLength::fixed(
             options.duration_ns("ramp_time").unwrap_or(0),
@@ -108,10 +109,11 @@ fn workload(
         pattern: pattern(word, options, notes),
         block_sizes: block_sizes(options, measured, notes),
         region,
-        data: DataPattern { compress_pct, dedupe_pct },
+        data: DataPattern { compress_pct, dedupe_pct, ..DataPattern::default() },
         verify,
         direct,
         drop_cache: !direct && options.text("invalidate") != Some("0"),
+        priorities: fathom_plan::Priorities::default(),
         durability: durability(options),
         order: fathom_plan::IoOrder::default(),
         fill: Vec::new(),
@@ -131,7 +133,7 @@ fn durability(options: &Options) -> Durability {
     // fio looks for fsync first.
     let sync = every("fsync", SyncKind::Fsync).or_else(|| every("fdatasync", SyncKind::Fdatasync));
     let at_end = options.is_set("end_fsync") || options.is_set("fsync_on_close");
-    Durability { sync, write_through, at_end }
+    Durability { sync, write_through, at_end, is_atomic: options.is_set("atomic") }
 }
 
 fn pattern(word: &str, options: &Options, notes: &mut Vec<Message>) -> Pattern {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +13,9 @@ use rustix::fs::OFlags;
 use crate::disk::{BlockDevice, whole_device_of};
 use crate::guard::{Permit, Refusal, WriteConsent, check_write_target};
 use crate::node::{Identity, Node, OpenError};
+use crate::own_folder::OwnFolder;
 use crate::root::Root;
+use crate::thread_folder::ThreadFolder;
 
 /// What kind of thing I/O goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub enum TargetKind {
     Generic,
     /// An array that Fathom itself spreads over its members, each of which is bound by itself.
     Array,
+    /// A folder that Fathom made: files are made, looked at and removed in it.
+    Folder,
 }
 
 /// How a target is opened.
@@ -50,19 +55,29 @@ pub struct Binding {
     device: Option<BlockDevice>,
     /// Measured bytes of a file that Fathom made; it is a little longer.
     made_bytes: Option<u64>,
+    /// Of a folder that Fathom made.
+    folder: Option<Arc<OwnedFd>>,
 }
 
 impl Binding {
     /// The `null` target.
     #[must_use]
     pub fn null(target: TargetId) -> Binding {
-        Binding { target, kind: TargetKind::Null, node: None, consent: None, device: None, made_bytes: None }
+        let (kind, node, consent) = (TargetKind::Null, None, None);
+        Binding { target, kind, node, consent, device: None, made_bytes: None, folder: None }
     }
 
     /// An array in user space: nothing is opened for it but its members, each by its own binding.
     #[must_use]
     pub fn array(target: TargetId) -> Binding {
         Binding { kind: TargetKind::Array, ..Binding::null(target) }
+    }
+
+    /// A folder that Fathom made for the target: no consent is needed to work in it.
+    #[must_use]
+    pub fn folder(root: &Root, target: TargetId, own: &OwnFolder) -> Binding {
+        let device = whole_device_of(root, own.path()).ok();
+        Binding { kind: TargetKind::Folder, device, folder: Some(own.pin()), ..Binding::null(target) }
     }
 
     /// Whether both lead to the same file or drive, by whatever names; whole drives and their partitions are not the same.
@@ -115,7 +130,7 @@ impl Binding {
             Identity::Other => return Err(io::ErrorKind::InvalidInput.into()),
         };
         let device = whole_device_of(root, node.path()).ok();
-        Ok(Binding { target, kind, node: Some(node), consent, device, made_bytes: None })
+        Ok(Binding { target, kind, node: Some(node), consent, device, made_bytes: None, folder: None })
     }
 
     /// The same for a file that Fathom made, of which only so many bytes are measured.
@@ -172,6 +187,15 @@ impl Binding {
     #[must_use]
     pub fn made_bytes(&self) -> Option<u64> {
         self.made_bytes
+    }
+
+    /// The folder of one thread, called `name`, in a folder that Fathom made; it is made unless it is there.
+    ///
+    /// # Errors
+    /// `InvalidInput` for what is no such folder; as [`ThreadFolder::within`].
+    pub fn thread_folder(&self, name: &str) -> io::Result<ThreadFolder> {
+        let own = self.folder.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
+        ThreadFolder::within(own.as_fd(), name)
     }
 
     /// Device number of a block device or character device; `None` for files.

@@ -36,6 +36,7 @@ mod sys;
 mod tasks;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod thread_folder;
 mod vectors;
 mod writing;
 
@@ -64,3 +65,4 @@ pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
 pub use sys::{thread_cpu_ns, user_id};
+pub use thread_folder::ThreadFolder;

@@ -3,9 +3,13 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::output_file::create_new_file;
 use crate::sys;
@@ -16,6 +20,8 @@ const LOCK_NAME: &str = ".in-use";
 #[derive(Debug)]
 pub struct OwnFolder {
     path: PathBuf,
+    /// The folder itself, wherever its path leads to.
+    pin: Arc<OwnedFd>,
     /// Held as long as the folder is in use.
     lock: Option<File>,
     is_kept: bool,
@@ -28,8 +34,9 @@ impl OwnFolder {
     /// What the system says: no folder, no right, no space.
     pub fn create(within: &Path, prefix: &str) -> io::Result<OwnFolder> {
         let path = new_folder(within, prefix)?;
+        let pin = pinned(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
         // From here on a failure removes what was made.
-        let mut folder = OwnFolder { path, lock: None, is_kept: false };
+        let mut folder = OwnFolder { path, pin, lock: None, is_kept: false };
         let mut lock = create_new_file(&folder.path.join(LOCK_NAME))?;
         lock.lock()?;
         lock.write_all(mark_of(&fs::symlink_metadata(&folder.path)?).as_bytes())?;
@@ -45,7 +52,8 @@ impl OwnFolder {
         let path = fs::canonicalize(path)?;
         let lock = marked_lock(&path)?.ok_or(io::ErrorKind::InvalidInput)?;
         lock.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
-        Ok(OwnFolder { path, lock: Some(lock), is_kept: true })
+        let pin = pinned(&path)?;
+        Ok(OwnFolder { path, pin, lock: Some(lock), is_kept: true })
     }
 
     /// Where it is.
@@ -54,20 +62,24 @@ impl OwnFolder {
         &self.path
     }
 
+    /// The folder itself, for what works in it.
+    #[must_use]
+    pub fn pin(&self) -> Arc<OwnedFd> {
+        self.pin.clone()
+    }
+
     /// Leaves it where it is.
     pub fn keep(&mut self) {
         self.is_kept = true;
     }
 
     /// Removes folders of killed calls of the same user in `within`: nobody holds their lock any more. What cannot be removed
-    /// now is tried again at the next call.
-    pub fn remove_abandoned(within: &Path, prefix: &str) {
+    /// now is tried again at the next call. Gives the paths of those that are gone.
+    #[must_use]
+    pub fn remove_abandoned(within: &Path, prefix: &str) -> Vec<PathBuf> {
         let user = sys::user_id();
-        for (path, lock) in marked_in(within, prefix, user) {
-            if lock.try_lock().is_ok() {
-                let _kept = fs::remove_dir_all(path);
-            }
-        }
+        let abandoned = marked_in(within, prefix, user).into_iter().filter(|(_, lock)| lock.try_lock().is_ok());
+        abandoned.filter_map(|(path, _lock)| fs::remove_dir_all(&path).ok().map(|()| path)).collect()
     }
 
     /// Folders in `within` that no call uses: of killed calls, or kept.
@@ -79,6 +91,12 @@ impl OwnFolder {
     }
 }
 
+impl AsFd for OwnFolder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pin.as_fd()
+    }
+}
+
 impl Drop for OwnFolder {
     fn drop(&mut self) {
         if !self.is_kept {
@@ -86,6 +104,11 @@ impl Drop for OwnFolder {
             let _kept = fs::remove_dir_all(&self.path);
         }
     }
+}
+
+fn pinned(path: &Path) -> io::Result<Arc<OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Arc::new(rustix::fs::open(path, flags, Mode::empty())?))
 }
 
 fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
@@ -152,7 +175,8 @@ mod tests {
         let user = fs::symlink_metadata(used.path()).expect("a folder").uid();
         assert_eq!(marked_in(dir.path(), PREFIX, user + 1).len(), 0, "another user's folders were looked at");
         assert_eq!(OwnFolder::unused_in(dir.path(), PREFIX), [fs::canonicalize(&dead).expect("a folder")]);
-        OwnFolder::remove_abandoned(dir.path(), PREFIX);
+        let gone = OwnFolder::remove_abandoned(dir.path(), PREFIX);
+        assert_eq!(gone.len(), 1);
         let left = [&dead, used.path(), &copied, &dir.path().join("fathom-test-foreign")].map(Path::exists);
         assert_eq!(left, [false, true, true, true]);
     }

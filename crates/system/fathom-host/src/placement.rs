@@ -35,6 +35,13 @@ pub enum PlacementError {
         /// CPU list of what could be named instead.
         usable: String,
     },
+    /// A NUMA node that was named is not there, or has no CPU.
+    NoNode {
+        /// Its number.
+        node: u32,
+        /// List of those that could be named instead.
+        nodes: String,
+    },
     /// An empty list of CPUs.
     NoneNamed,
     /// No CPU of the placement may be used by this process.
@@ -56,6 +63,7 @@ impl Say for PlacementError {
             PlacementError::CpuWithheld { cpu, usable } => {
                 msg!("placement-cpu-withheld", cpu = name(*cpu), usable = usable)
             }
+            PlacementError::NoNode { node, nodes } => msg!("placement-no-node", node = name(*node), nodes = nodes),
             PlacementError::NoneNamed => msg!("placement-none-named"),
             PlacementError::NoCpu { placement } => msg!("placement-no-cpu", placement = *placement),
         }
@@ -66,6 +74,7 @@ impl Say for PlacementError {
             PlacementError::NoSiblings | PlacementError::OneNode { .. } => msg!("placement-other-help"),
             PlacementError::NodeUnknown { .. } => msg!("placement-node-unknown-help"),
             PlacementError::CpuOffline { .. } | PlacementError::CpuWithheld { .. } => msg!("placement-usable-help"),
+            PlacementError::NoNode { .. } => msg!("placement-no-node-help"),
             PlacementError::NoneNamed => msg!("placement-none-named-help"),
             PlacementError::NoCpu { .. } => msg!("placement-no-cpu-help"),
         })
@@ -108,6 +117,7 @@ pub fn resolve_placement(
         Placement::Local => on_node(topology, target_node, "local", |node, target| node == target)?,
         Placement::Remote => on_node(topology, target_node, "remote", |node, target| node != target)?,
         Placement::Cpus(list) => validated(topology, list)?,
+        Placement::Nodes { nodes } => on_named_nodes(topology, nodes)?,
     };
     if chosen.is_empty() {
         return Err(word(placement).map_or(PlacementError::NoneNamed, |placement| PlacementError::NoCpu { placement }));
@@ -123,6 +133,7 @@ fn word(placement: &Placement) -> Option<&'static str> {
         Placement::Smt => Some("smt"),
         Placement::Local => Some("local"),
         Placement::Remote => Some("remote"),
+        Placement::Nodes { .. } => Some("numa_cpu_nodes"),
         Placement::Cpus(_) => None,
     }
 }
@@ -163,11 +174,24 @@ fn on_node(
         return Err(PlacementError::OneNode { placement });
     }
     let target = target_node.ok_or(PlacementError::NodeUnknown { placement })?;
-    let cpus: Vec<&Cpu> = usable(topology).into_iter().filter(|c| wanted(c.node, target)).collect();
+    Ok(cores_then_siblings(topology, |cpu| wanted(cpu.node, target)))
+}
+
+/// Usable CPUs that are `wanted`: one per core first, then the remaining siblings.
+fn cores_then_siblings(topology: &Topology, wanted: impl Fn(&Cpu) -> bool) -> Vec<u32> {
+    let cpus: Vec<&Cpu> = usable(topology).into_iter().filter(|cpu| wanted(cpu)).collect();
     let mut chosen = one_per_core(&cpus, None);
     let rest: Vec<u32> = siblings_first(&cpus, None).into_iter().filter(|id| !chosen.contains(id)).collect();
     chosen.extend(rest);
-    Ok(chosen)
+    chosen
+}
+
+fn on_named_nodes(topology: &Topology, nodes: &[u32]) -> Result<Vec<u32>, PlacementError> {
+    let known = topology.nodes();
+    if let Some(&node) = nodes.iter().find(|node| !known.contains(node)) {
+        return Err(PlacementError::NoNode { node, nodes: format_cpu_list(&known) });
+    }
+    Ok(cores_then_siblings(topology, |cpu| nodes.contains(&cpu.node)))
 }
 
 fn validated(topology: &Topology, list: &[u32]) -> Result<Vec<u32>, PlacementError> {
@@ -218,6 +242,8 @@ mod tests {
         check(&Placement::Local, 4, Some(0), &[1, 0, 5, 4]);
         check(&Placement::Remote, 2, Some(0), &[2, 3]);
         check(&Placement::Cpus(vec![6, 1]), 3, None, &[6, 1, 6]);
+        check(&Placement::Nodes { nodes: vec![1] }, 3, None, &[2, 3, 6]);
+        check(&Placement::Nodes { nodes: vec![1, 0] }, 4, None, &[1, 2, 3, 0]);
     }
 
     #[test]
@@ -234,6 +260,7 @@ mod tests {
         check(&topology(), &Placement::Local, None, "does not report which NUMA node");
         check(&small, &Placement::Cpus(vec![0, 9]), None, "CPU 9 is not online; available CPUs: 0-1");
         check(&small, &Placement::Cpus(vec![]), None, "no CPU is named");
+        check(&topology(), &Placement::Nodes { nodes: vec![0, 2] }, None, "NUMA node 2");
     }
 
     #[test]

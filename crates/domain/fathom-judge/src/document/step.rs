@@ -2,7 +2,8 @@
 
 use fathom_message::Message;
 use fathom_plan::{
-    Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, ReadWrite, Spread, TargetId,
+    Durability, EngineName, IoOrder, Mode, Pacing, Pattern, Phase, PlacementKind, Priorities, ReadWrite, Spread,
+    TargetId,
 };
 use fathom_record::{
     ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, ThreadRecord,
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::words::pattern_word;
 use super::{
     CeilingView, CheckView, CpuView, CurvePoint, DepthView, DirectionView, DriveHealthView, LatencyView, LimitView,
-    LinkLoad, SeriesView, SteadyView, StepState, WhyUnsteady,
+    LinkLoad, SeriesView, StageView, SteadyView, StepState, WhyUnsteady,
 };
 
 /// One step with its judged figures.
@@ -158,6 +159,10 @@ pub struct StepView {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub drop_cache: bool,
+    /// Which I/O the kernel was to serve first.
+    #[serde(default, skip_serializing_if = "Priorities::is_plain")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub priorities: Priorities,
     /// Host CPU cost; `None` for imported runs.
     pub cpu: Option<CpuView>,
     /// What limited it.
@@ -210,6 +215,10 @@ pub struct StepView {
     pub verify: Option<VerifyReport>,
     /// Open loop.
     pub open_loop: Option<OpenLoop>,
+    /// Stages of a load that changes with time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub stages: Vec<StageView>,
     /// As values.
     pub warnings: Vec<Warning>,
     /// The same as sentences, same order.

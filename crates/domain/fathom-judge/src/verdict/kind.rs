@@ -1,7 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Durability, IoOrder, Pacing, Pattern, load_words};
+use fathom_plan::{Durability, IoOrder, Pacing, Pattern, file_words, load_words};
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -147,6 +147,10 @@ impl Kind {
         }
         if let Some(trace) = self.order.replay.as_ref().and_then(|_| self.order.words()) {
             return self.of_group(msg!("verdict-kind-replay", trace = trace, what = what));
+        }
+        if let Some(files) = self.order.files {
+            let words = [file_words(files), load_words(&self.order, self.durability, self.pacing)];
+            return self.of_group(Message::verbatim(words.join(" ").trim_end().to_owned()));
         }
         let block = Quantity::block(self.block_bytes.into());
         let kind = msg!("verdict-kind", block = block, order = self.order(), what = what);

@@ -18,6 +18,7 @@ mod raid;
 mod scaling;
 mod sides;
 mod snia;
+mod stages;
 mod streams;
 mod surface;
 #[cfg(test)]
@@ -60,6 +61,15 @@ pub fn verdicts(
             steps.iter().filter(|s| s.role.stream.is_none() && s.role.alone.is_none()).cloned().collect();
         if lone.iter().any(|s| s.phase == Phase::Measure && s.ios > 0) {
             out.extend(of_study(run, study, question, &lone));
+        }
+        return out;
+    }
+    let of_stages = stages::verdicts(question, steps, run);
+    if !of_stages.is_empty() && comparison.is_none() {
+        out.extend(of_stages);
+        let rest: Vec<StepView> = steps.iter().filter(|s| !stages::is_staged(s)).cloned().collect();
+        if rest.iter().any(|s| s.phase == Phase::Measure && s.ios > 0) {
+            out.extend(of_study(run, study, question, &rest));
         }
         return out;
     }

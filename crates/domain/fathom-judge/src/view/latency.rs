@@ -124,6 +124,11 @@ pub(super) fn latency_view(
     })
 }
 
+/// The latency of the I/Os of some intervals.
+pub(crate) fn of_intervals(latency: &Latency, intervals: &[Interval], iops: f64) -> Option<LatencyView> {
+    latency_view(latency, intervals, None, iops)
+}
+
 /// Points of the percentile curve, as far as the samples carry it.
 pub(super) fn curve(hist: &Histogram) -> Vec<CurvePoint> {
     let n = hist.count() as f64;

@@ -1,8 +1,8 @@
 //! All steps of a workload explained together: what more in flight could still bring, with its probability.
 //!
-//! The curve is `X(n) = C u / (1 + u^k)^(1/k)` with `u = n / n*`: `n / R` as long as nothing queues, `C` when the plateau
-//! is reached, and between them a knee that `k` makes soft (1: `n / (R + n / C)`) or sharp. Posterior weights are summed over a
-//! grid of `n*`, `k` and the spread that steps have beside their own intervals; `C` has a flat prior in the logarithm and
+//! The curve is `X(n) = C u / (1 + u^k)^(1/k)` with `u = (n / n*)^a`: for `a = 1` it is `n / R` as long as nothing queues, `C` when the
+//! plateau is reached, and between them a knee that `k` makes soft (1: `n / (R + n / C)`) or sharp. `a` below one is a device whose
+//! latency grows with depth long before something caps it. Posterior weights are summed over a grid of `n*`, `k`, `a` and the spread that steps have beside their own intervals; `C` has a flat prior in the logarithm and
 //! is integrated exactly. So noise widens the answer and a step is never judged by its nearest neighbour alone.
 
 /// One step as the curve sees it.
@@ -22,6 +22,13 @@ struct Curve {
     weight: f64,
     knee_in_flight: f64,
     sharpness: f64,
+    exponent: f64,
+}
+
+impl Curve {
+    fn share_of_plateau(&self, in_flight: f64) -> f64 {
+        share_of_plateau((in_flight / self.knee_in_flight).powf(self.exponent), self.sharpness)
+    }
 }
 
 /// What the steps leave of the grid.
@@ -32,6 +39,8 @@ pub(crate) struct LadderFit {
 
 /// Sharpness of the knee: a queue whose service varies much, to a device that serves so many at once and no more.
 const SHARPNESS: [f64; 5] = [1.0, 1.5, 2.0, 4.0, 12.0];
+/// How IOPS grow with depth below the knee, and how common that is.
+const EXPONENT: [(f64, f64); 3] = [(1.0, 0.7), (0.8, 0.15), (0.6, 0.15)];
 /// What steps differ by beside their own intervals, relative standard deviation, and how common that is: one step is one
 /// draw of a host and a device whose state changes between steps.
 const SPREAD: [(f64, f64); 6] = [(0.003, 0.1), (0.01, 0.25), (0.03, 0.3), (0.07, 0.2), (0.15, 0.1), (0.3, 0.05)];
@@ -62,12 +71,13 @@ impl LadderFit {
         let mut curves = Vec::new();
         for i in 0..=steps as u32 {
             let knee_in_flight = first * (last / first).powf(f64::from(i) / steps);
-            for sharpness in SHARPNESS {
-                let residual = |r: &Rung| r.iops.ln() - share_of_plateau(r.in_flight / knee_in_flight, sharpness).ln();
+            for (sharpness, (exponent, common)) in SHARPNESS.into_iter().flat_map(|k| EXPONENT.map(|a| (k, a))) {
+                let curve = Curve { weight: 0.0, knee_in_flight, sharpness, exponent };
+                let residual = |r: &Rung| r.iops.ln() - curve.share_of_plateau(r.in_flight).ln();
                 let residuals: Vec<f64> = rungs.iter().map(residual).collect();
                 for (spread, prior) in SPREAD {
-                    let weight = prior.ln() + log_evidence(rungs, &residuals, spread);
-                    curves.push(Curve { weight, knee_in_flight, sharpness });
+                    let weight = (prior * common).ln() + log_evidence(rungs, &residuals, spread);
+                    curves.push(Curve { weight, ..curve });
                 }
             }
         }
@@ -81,8 +91,12 @@ impl LadderFit {
 
     /// Probability that more in flight than `in_flight` can bring no more than the factor `gain`.
     pub(crate) fn probability_of_less_than(&self, gain: f64, in_flight: f64) -> f64 {
-        let share = |c: &&Curve| share_of_plateau(in_flight / c.knee_in_flight, c.sharpness);
-        self.curves.iter().filter(|c| share(c) * gain >= 1.0).map(|c| c.weight).sum::<f64>().min(1.0)
+        self.curves
+            .iter()
+            .filter(|c| c.share_of_plateau(in_flight) * gain >= 1.0)
+            .map(|c| c.weight)
+            .sum::<f64>()
+            .min(1.0)
     }
 }
 

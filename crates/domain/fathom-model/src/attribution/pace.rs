@@ -62,7 +62,9 @@ fn device_share(this: &Observation) -> Option<f64> {
 }
 
 pub(super) fn page_cache(this: &Observation) -> Option<Limit> {
-    if this.is_null() || this.step.workload.mix.trim_pct > 0 {
+    // Names and inodes are no bytes of the load: how many of those reach the device says nothing of files as a whole.
+    let is_on_files = this.step.workload.order.files.is_some();
+    if this.is_null() || is_on_files || this.step.workload.mix.trim_pct > 0 {
         return None;
     }
     let share = device_share(this)?;

@@ -252,8 +252,10 @@ pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     let limit = judge(all, index);
     // A core that its counters alone confirm has still to show what another would bring.
     let is_shown = limit.name != LimitName::Core || !limit.probes.is_empty();
-    // What fio is given stands in the job's own words: a change to the step would change nothing.
-    let is_fixed = this.step.load.rate.is_some() || this.step.engine.name == EngineName::Fio;
+    // What fio is given stands in the job's own words: a change to the step would change nothing. Files need room, which
+    // was looked for as the step asked.
+    let is_fixed =
+        this.step.load.rate.is_some() || matches!(this.step.engine.name, EngineName::Fio | EngineName::Files);
     if (limit.confidence == Confidence::Confirmed && is_shown) || is_fixed {
         return Vec::new();
     }

@@ -72,7 +72,7 @@ fn danger(key: &str, value: Option<&str>) -> Option<Message> {
 
 /// Keys of single engines and of newer fios, beside those that [`keys`] knows: none of them names a file. What stands in
 /// neither list is not given to fio, since nothing is known of what it would touch.
-const OF_ENGINES: [&str; 57] = [
+const OF_ENGINES: [&str; 50] = [
     // cpuio
     "cpuload",
     "cpuchunks",
@@ -116,10 +116,6 @@ const OF_ENGINES: [&str; 57] = [
     "http_s3_storage_class",
     "http_swift_auth_token",
     // libaio, io_uring, io_uring_cmd
-    "cmdprio",
-    "cmdprio_class",
-    "cmdprio_hint",
-    "cmdprio_percentage",
     "fdp",
     "fdp_pli",
     "fdp_pli_select",
@@ -130,9 +126,6 @@ const OF_ENGINES: [&str; 57] = [
     "write_mode",
     "verify_mode",
     "num_range",
-    "sprandom",
-    "spr_num_regions",
-    "spr_op",
     // filestat
     "stat_type",
 ];

@@ -3,9 +3,9 @@
 use fathom_message::{Arg, Join, Message, Quantity, msg};
 
 use super::ini::Source;
-use super::keys;
 use super::units::{fio_file_names, fio_rates};
 use super::{Job, Keys};
+use super::{files, keys};
 use crate::error::SourceError;
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
 use crate::step::{EngineName, Spread, Step, TargetId};
@@ -42,6 +42,13 @@ pub(super) fn step(
     job_files: &mut Vec<TargetId>,
 ) -> Result<Step, SourceError> {
     let first = group[0];
+    if let Some(op) = files::op_of(first) {
+        return files::step(source, group, op, notes);
+    }
+    // Before the jobs were told apart, it may have been one of files.
+    for entry in group.iter().filter_map(|job| job.keys.get("nrfiles")) {
+        super::check_key(source, entry, notes)?;
+    }
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
     if group.len() > 1 {
@@ -61,6 +68,7 @@ pub(super) fn step(
     step.length.delay_ns = reader.delay_ns()?;
     step.role.job = Some(first.section.name.clone());
     step.role.must_exist = !flag(source, &first.keys, "allow_file_create", true)?;
+    step.role.fills_space = reader.fills_space(&step)?;
     reader.remark_on(&step)?;
     reader.replay(group.len(), &mut step)?;
     Ok(step)
@@ -80,7 +88,7 @@ impl Reader<'_, '_> {
         self.keys.get(key).map_or(self.section.clone(), |e| e.value_span.clone())
     }
 
-    fn blame(&self, error: &KnobError) -> SourceError {
+    pub(super) fn blame(&self, error: &KnobError) -> SourceError {
         // The knob may have been set by another of fio's words.
         let words: &[&str] = match error.key.as_str() {
             "mode" => &["hipri", "sqthread_poll", "ioengine"],
@@ -93,7 +101,7 @@ impl Reader<'_, '_> {
         self.source.knob_error(error, self.span_of(found.unwrap_or_default()))
     }
 
-    fn set(&self, knobs: &mut Knobs, key: &str, value: &str) -> Result<(), SourceError> {
+    pub(super) fn set(&self, knobs: &mut Knobs, key: &str, value: &str) -> Result<(), SourceError> {
         knobs.set(key, value).map_err(|mut e| {
             if key == "ioengine" {
                 e.message = msg!("fio-no-such-engine", engine = value.to_owned());
@@ -187,10 +195,6 @@ impl Reader<'_, '_> {
             let message = msg!("fio-not-supported", key = "filesize", why = msg!("fio-filesize"));
             return Err(self.error("filesize", message, msg!("fio-filesize-help")));
         }
-        if flag(self.source, self.keys, "fill_device", false)? && size.or(of_file).is_none() && !self.is_on_device() {
-            let message = msg!("fio-not-supported", key = "fill_device", why = msg!("fio-fill-device"));
-            return Err(self.error("fill_device", message, msg!("fio-fill-device-help")));
-        }
         // I/O goes over the whole file; the size says how much of it there is. Beyond the file only I/O goes that may repeat
         // blocks.
         let bytes = |text: &str| fathom_units::parse_size(text).unwrap_or(0);
@@ -212,6 +216,16 @@ impl Reader<'_, '_> {
             self.set(knobs, "size", part.as_deref().unwrap_or(text))?;
         }
         Ok(())
+    }
+
+    /// Whether a file that is made for the job takes what is free on its file system.
+    fn fills_space(&mut self, step: &Step) -> Result<bool, SourceError> {
+        let is_sized = step.workload.region.size_bytes.is_some() || self.is_on_device();
+        let fills = flag(self.source, self.keys, "fill_device", false)? && !is_sized;
+        if fills {
+            push_note(self.notes, msg!("fio-fills-space"));
+        }
+        Ok(fills)
     }
 
     /// Whether its files are those of devices: they end where the device does.
@@ -292,7 +306,7 @@ impl Reader<'_, '_> {
     }
 
     /// `rate_iops` is per job and direction in fio, per step in Fathom; fio's k is 1024 here, too.
-    fn rate(&mut self, knobs: &mut Knobs, sections: usize) -> Result<(), SourceError> {
+    pub(super) fn rate(&mut self, knobs: &mut Knobs, sections: usize) -> Result<(), SourceError> {
         if let Some(text) = self.value("rate").map(str::to_owned) {
             return self.bandwidth(knobs, &text, sections);
         }
@@ -348,7 +362,7 @@ impl Reader<'_, '_> {
     }
 
     /// `startdelay` in nanoseconds; in fio it is a number of seconds unless it has a unit.
-    fn delay_ns(&self) -> Result<u64, SourceError> {
+    pub(super) fn delay_ns(&self) -> Result<u64, SourceError> {
         let Some(text) = self.value("startdelay") else { return Ok(0) };
         fathom_units::parse_duration_ns(text).map_err(|_| {
             self.error("startdelay", msg!("fio-not-a-time", text = text.to_owned()), msg!("fio-not-a-time-help"))

@@ -80,6 +80,23 @@ fn time_scale(step: &Step) -> Option<String> {
     step.workload.order.replay.as_ref().map(|replay| replay.speed_pct.to_string()).filter(|speed| speed != "100")
 }
 
+fn nrfiles(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|files| files.files_per_thread.to_string())
+}
+
+/// fio runs no job whose files have no size, though it writes nothing to those that it makes.
+fn filesize(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|files| fathom_units::format_block(files.bytes_per_file.max(4096).into()))
+}
+
+fn openfiles(step: &Step) -> Option<String> {
+    step.workload.order.files.map(|_| "1".to_owned())
+}
+
+fn create_on_open(step: &Step) -> Option<String> {
+    step.workload.order.files.filter(|files| !files.op.needs_files()).map(|_| String::new())
+}
+
 fn nvme(step: &Step) -> Option<String> {
     (step.engine.name == EngineName::IoUringCmd).then(|| "nvme".to_owned())
 }
@@ -89,7 +106,6 @@ const LATENCIES: Treatment = Noted(msg!("fio-latencies"));
 const LAYOUT: Treatment = Noted(msg!("fio-layout"));
 const STEADY: Treatment = Noted(msg!("fio-steady"));
 const BANDWIDTH: Treatment = Noted(msg!("fio-bandwidth"));
-const LATENCY_TARGET: Treatment = Refused(msg!("fio-latency-target"), msg!("fio-latency-target-help"), &["0"]);
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
 const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
 
@@ -111,7 +127,7 @@ static KEYS: &[FioKey] = &[
     key("name", Own),
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
-    key("filesize", Own),
+    key("filesize", Own).written(filesize),
     key("read_iolog", Own).written(trace),
     key("replay_no_stall", Own).flag().written(no_stall),
     key("replay_time_scale", Own).written(time_scale),
@@ -175,14 +191,15 @@ static KEYS: &[FioKey] = &[
     key("overwrite", LAYOUT).flag(),
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
-    key("create_on_open", LAYOUT).flag(),
+    key("create_on_open", LAYOUT).flag().written(create_on_open),
+    key("openfiles", Noted(msg!("fio-one-open-file"))).written(openfiles),
+    key("unique_filename", Noted(msg!("fio-unique-names"))).flag(),
+    key("stat_type", Noted(msg!("fio-stat-type"))),
     // Refused with a remedy.
     key("ss", STEADY).aliases(&["steadystate"]),
     key("ss_dur", STEADY).aliases(&["steadystate_duration"]),
     key("ss_ramp", STEADY).aliases(&["steadystate_ramp_time"]),
     key("ss_interval", STEADY).aliases(&["steadystate_check_interval"]),
-    key("numa_cpu_nodes", Refused(msg!("fio-nodes"), msg!("fio-nodes-help"), &[])),
-    key("numa_mem_policy", Refused(msg!("fio-memory"), msg!("fio-remove"), &[])),
     key("cpumask", Refused(msg!("fio-cpumask"), msg!("fio-cpumask-help"), &[])),
     key("rate_min", BANDWIDTH).aliases(&["ratemin"]),
     key("rate_iops_min", Refused(msg!("fio-rate-min"), msg!("fio-remove"), &["0"])),
@@ -190,14 +207,13 @@ static KEYS: &[FioKey] = &[
     key("thinktime_blocks_type", Refused(msg!("fio-think-issue"), msg!("fio-remove"), &["complete"])),
     key("thinktime_iotime", Refused(msg!("fio-think-time"), msg!("fio-think-time-help"), &["0"])),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
-    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"])).aliases(&["nr_files"]),
+    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"]))
+        .aliases(&["nr_files"])
+        .written(nrfiles),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
     key("write_iolog", TRACES),
-    key("latency_target", LATENCY_TARGET),
-    key("latency_window", LATENCY_TARGET),
-    key("latency_percentile", LATENCY_TARGET),
     key("max_latency", Refused(msg!("fio-max-latency"), msg!("fio-remove"), &["0"])),
     key("allow_mounted_write", Refused(msg!("fio-mounted"), msg!("fio-mounted-help"), &["0"])),
     key("pre_read", Refused(msg!("fio-pre-read"), msg!("fio-remove"), &["0"])),
@@ -211,21 +227,15 @@ const NO_EQUIVALENT: &[&str] = &[
     "force_async",
     "nowait",
     "uncached",
-    "cmdprio_bssplit",
-    "cmdprio_split",
     "md_per_io_size",
     "readfua",
     "writefua",
-    "atomic",
     "block_error_percentiles",
     "buffer_compress_chunk",
     "cgroup",
     "cgroup_nodelete",
     "cgroup_weight",
     "create_only",
-    "dedupe_global",
-    "dedupe_mode",
-    "dedupe_working_set_percentage",
     "exitall_on_error",
     "experimental_verify",
     "fadvise_hint",
@@ -239,7 +249,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "iomem",
     "ioscheduler",
     "job_max_open_zones",
-    "latency_run",
     "lockfile",
     "lockmem",
     "log_alternate_epoch",
@@ -253,12 +262,10 @@ const NO_EQUIVALENT: &[&str] = &[
     "nice",
     "offset_align",
     "opendir",
-    "openfiles",
-    "prio",
-    "prioclass",
     "profile",
     "rate_ignore_thinktime",
     "read_beyond_wp",
+    "spr_cs",
     "replay_align",
     "replay_scale",
     "replay_skip",
@@ -268,7 +275,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "trim_percentage",
     "trim_verify_zero",
     "uid",
-    "unique_filename",
     "unit_base",
     "unlink_each_loop",
     "verify_offset",

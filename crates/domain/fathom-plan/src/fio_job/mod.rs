@@ -4,6 +4,7 @@
 //! for their files are one step, or one stream, over several targets.
 
 mod command_line;
+mod files;
 mod foreign;
 mod ini;
 mod job;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 use fathom_message::{Arg, Join, Message, msg};
 
 use crate::error::SourceError;
+use crate::file_ops::FileOp;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
 use crate::step::{Step, TargetId};
@@ -82,8 +84,10 @@ pub fn parse_fio_sections(
     }
     sections.retain(|s| only.is_empty() || s.name == "global" || only.contains(&s.name));
     let mut notes = Vec::new();
+    let has_files = sections.iter().flat_map(|s| &s.entries).any(is_of_files);
     if !reading.with_fio {
-        let entries = sections.iter().flat_map(|s| &s.entries);
+        // Whether it is the job's own affair is seen when its engine is known.
+        let entries = sections.iter().flat_map(|s| &s.entries).filter(|e| !has_files || canonical(&e.key) != "nrfiles");
         let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
         if let Some(first) = refused.next() {
             return Err(SourceError { others: refused.collect(), ..first });
@@ -133,8 +137,11 @@ fn own_steps(
     said: &mut Said,
 ) -> Result<Vec<Step>, SourceError> {
     if checks_keys {
-        for entry in part.iter().flat_map(|job| job.keys.values()) {
-            check_key(source, entry, &mut said.notes)?;
+        for job in part {
+            let is_own = |key: &str| key == "nrfiles" && files::op_of(job).is_some();
+            for (_, entry) in job.keys.iter().filter(|(key, _)| !is_own(key)) {
+                check_key(source, entry, &mut said.notes)?;
+            }
         }
     }
     let mut streams = Vec::new();
@@ -193,6 +200,11 @@ fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<Message>) -> Re
         ));
     }
     Ok(())
+}
+
+/// Whether it names an engine that works on whole files.
+fn is_of_files(entry: &Entry) -> bool {
+    canonical(&entry.key) == "ioengine" && entry.value.as_deref().is_some_and(|v| FileOp::from_word(v).is_some())
 }
 
 fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {

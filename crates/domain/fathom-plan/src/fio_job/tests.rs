@@ -7,7 +7,9 @@ use crate::knobs::Knobs;
 use crate::step::{EngineName, Mode, OpMix, Pattern, Placement, RateProcess, Spread, TargetId};
 use crate::words::{lines, source_words};
 
+mod files;
 mod foreign;
+mod kernel;
 mod replay;
 mod written;
 
@@ -149,11 +151,11 @@ fn unknown_keys_and_engines_name_the_nearest() {
 
 #[test]
 fn keys_that_are_not_supported_are_refused_by_name() {
-    assert_snapshot!(line_error("numa_cpu_nodes=0"), @r"
-    error: fio's `numa_cpu_nodes` is not supported: a plan does not know the machine's nodes
+    assert_snapshot!(line_error("write_hint=short"), @r"
+    error: fio's `write_hint` is not supported: Fathom has no equivalent
       job.fio:4:1
-    4 | numa_cpu_nodes=0
-      | ^^^^^^^^^^^^^^ name the CPUs with cpus_allowed
+    4 | write_hint=short
+      | ^^^^^^^^^^ remove it, or run this job with fio
     ");
     assert_snapshot!(line_error("thinktime=100\nthinktime_iotime=5"), @r"
     error: fio's `thinktime_iotime` is not supported: pauses are counted by I/Os, not by time

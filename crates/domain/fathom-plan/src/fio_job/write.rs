@@ -7,7 +7,7 @@ use super::options::fio_options;
 use super::units::fio_file_name;
 use crate::by_fio::{FioJob, FioPlace};
 use crate::knobs::print_duration;
-use crate::step::{Pattern, Placement, Spread, Step};
+use crate::step::{Pattern, Placement, Spread, Step, TargetId};
 
 /// The fio command line that comes nearest to a step, for the report's "repeat it".
 ///
@@ -47,6 +47,11 @@ struct Section {
 fn sections_of(step: &Step) -> Vec<Section> {
     if let Some(job) = &step.role.by_fio {
         return vec![section_by_fio(step, job)];
+    }
+    if step.workload.order.files.is_some() {
+        // A job of files has a folder; fio makes and names its files itself.
+        let folder = |target: &TargetId| vec![("directory", fio_file_name(target.as_str()))];
+        return step.targets.iter().map(|target| Section { files: None, own: folder(target) }).collect();
     }
     let section = |targets: &[u32], numjobs: Option<u32>| {
         let names: Vec<String> = targets.iter().map(|&at| fio_file_name(step.targets[at as usize].as_str())).collect();
@@ -172,7 +177,7 @@ fn section_name(step: &Step, section: usize, sections: usize) -> String {
 #[must_use]
 pub fn fio_remarks(step: &Step) -> Vec<Message> {
     let placement = match step.placement {
-        Placement::Unpinned | Placement::Cpus(_) => None,
+        Placement::Unpinned | Placement::Cpus(_) | Placement::Nodes { .. } => None,
         Placement::Cores => Some(msg!("fio-lacks-cores")),
         Placement::Smt => Some(msg!("fio-lacks-smt")),
         Placement::Local => Some(msg!("fio-lacks-local")),
@@ -180,9 +185,10 @@ pub fn fio_remarks(step: &Step) -> Vec<Message> {
     };
     let pair = (step.role.rate_pair.is_some() && step.lacks_rate()).then(|| msg!("fio-lacks-pair"));
     let share = step.missing_rate().map(|share| msg!("fio-lacks-share", share = Quantity::pct(share.pct.into())));
+    let stages = (!step.role.stages.is_empty()).then(|| msg!("fio-lacks-stages"));
     let ended = (step.length.floor_ns < step.length.budget_ns)
         .then(|| msg!("fio-lacks-adaptive", floor = print_duration(step.length.floor_ns)));
-    [placement, share, pair, ended].into_iter().flatten().collect()
+    [placement, share, pair, stages, ended].into_iter().flatten().collect()
 }
 
 /// A word as a POSIX shell takes it literally.

@@ -2,8 +2,11 @@
 
 use fathom_message::{Message, Quantity, msg};
 
+use super::order::Sizes;
 use super::parse::RUNTIME_AUTO;
-use super::{BUFFER_BYTES_MAX, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS};
+use super::{
+    BUFFER_BYTES_MAX, DedupeKnobs, Distribution, IOPS_PRECISION, KnobError, Knobs, P99_PRECISION, RUNTIME_MAX_NS,
+};
 use crate::arrange::Arrangement;
 use crate::durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 use crate::io_order::IoOrder;
@@ -13,10 +16,14 @@ use crate::plan::RunLength;
 use crate::rate_pair::RatePair;
 use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
+use crate::stage::{AskedStages, Stage};
 use crate::step::{
     BlockSize, DataPattern, EngineName, EngineSpec, Load, Mode, OpMix, Pattern, Phase, Placement, Rate, RateProcess,
-    Region, Step, TargetId, Verify, Workload,
+    Region, Repeats, Step, TargetId, Verify, Workload,
 };
+
+/// Share of the region that fio's working set of repeated blocks has where it is not told.
+const FIO_WORKING_SET_PCT: u8 = 5;
 
 /// Adds `note` unless it is there already.
 pub(crate) fn push_note(notes: &mut Vec<Message>, note: Message) {
@@ -55,6 +62,7 @@ impl Knobs {
         });
         let mut workload = sized.as_ref().unwrap_or(self).workload(engine, notes)?;
         let rate_pair = self.rate_pair(&workload)?;
+        self.check_stages()?;
         if let Some(pair) = rate_pair {
             workload.mix = pair.mix();
         }
@@ -69,18 +77,24 @@ impl Knobs {
             load,
             engine,
             placement: self.placement.clone().unwrap_or(Placement::Unpinned),
+            memory: self.memory.clone().unwrap_or_default(),
             length: self.length(),
             // Each step of a plan draws other offsets, or a drive's cache would remember the step before.
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
             role: Role {
                 devices: self.devices,
                 footprint_pct: self.footprint_pct,
-                rate_share: self.rate_share_pct.map(|pct| RateShare { pct, process: self.rate_process() }),
+                rate_share: self.rate_share_pct().map(|pct| RateShare { pct, process: self.rate_process() }),
+                stages: self.stages(),
                 rate_pair,
                 latency_goal: self.latency_goal,
                 ..Role::default()
             },
         };
+        if step.workload.order.files.is_some() {
+            // Each file is worked on once.
+            step.length.passes = Some(1);
+        }
         // Fewer targets than asked are kept as they are: the run refuses the step by name.
         arrangement.put_on(&mut step, targets)?;
         set_label(&mut step);
@@ -93,7 +107,7 @@ impl Knobs {
     }
 
     fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {
-        let name = self.engine.unwrap_or(EngineName::IoUring);
+        let name = self.engine_name()?;
         let mode = self.mode.unwrap_or(Mode::Interrupt);
         let uring = name.is_uring();
         if mode != Mode::Interrupt && !uring {
@@ -121,12 +135,17 @@ impl Knobs {
             return Err(conflict("direct", msg!("knob-mmap-direct"), msg!("knob-mmap-direct-help")));
         }
         // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
-        let direct = self.direct.unwrap_or(!mmap) || engine.name == EngineName::IoUringCmd;
+        let is_buffered = mmap || engine.name == EngineName::Files;
+        let direct = self.direct.unwrap_or(!is_buffered) || engine.name == EngineName::IoUringCmd;
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }
         let mix = self.mix(rw, notes)?;
-        let sizes = self.sizes(mix);
+        let sizes = match self.files(rw)? {
+            // A block is a file.
+            Some(files) => Sizes::of_one(files.moved_bytes().max(1)),
+            None => self.sizes(mix),
+        };
         let block_sizes = sizes.first.clone();
         let order = self.order(rw, sizes)?;
         let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
@@ -143,17 +162,29 @@ impl Knobs {
             pattern: self.pattern(rw, notes),
             block_sizes,
             region,
-            data: DataPattern {
-                compress_pct: self.compress_pct.unwrap_or(0),
-                dedupe_pct: self.dedupe_pct.unwrap_or(0),
-            },
+            data: self.data(),
             fill: self.fill.clone().unwrap_or_default(),
             verify: self.verification(mix),
             direct,
-            drop_cache: self.drop_cache.unwrap_or(false) && !direct && engine.name != EngineName::Null,
-            durability: self.durability(engine, mix)?,
+            drop_cache: self.drop_cache.unwrap_or(false)
+                && !direct
+                && !matches!(engine.name, EngineName::Null | EngineName::Files),
+            priorities: self.priority.build(engine, mix)?,
+            durability: self.durability(engine, mix, direct)?,
             order,
         })
+    }
+
+    fn data(&self) -> DataPattern {
+        let dedupe_pct = self.dedupe_pct.unwrap_or(0);
+        let repeats = match self.dedupe {
+            DedupeKnobs { has_set: Some(true), region_pct, is_shared } if dedupe_pct > 0 => Repeats::WorkingSet {
+                region_pct: region_pct.unwrap_or(FIO_WORKING_SET_PCT),
+                is_shared: is_shared.unwrap_or(false),
+            },
+            _ => Repeats::Few,
+        };
+        DataPattern { compress_pct: self.compress_pct.unwrap_or(0), dedupe_pct, repeats }
     }
 
     fn verification(&self, mix: OpMix) -> Option<Verify> {
@@ -171,7 +202,7 @@ impl Knobs {
         sizes.iter().map(|b| f64::from(b.bytes) * f64::from(b.share_pct) / 100.0).sum()
     }
 
-    fn durability(&self, engine: EngineSpec, mix: OpMix) -> Result<Durability, KnobError> {
+    fn durability(&self, engine: EngineSpec, mix: OpMix, direct: bool) -> Result<Durability, KnobError> {
         let every = |writes: Option<u32>, kind| writes.filter(|n| *n > 0).map(|writes| SyncEvery { kind, writes });
         let fsync = every(self.fsync_writes, SyncKind::Fsync);
         let fdatasync = every(self.fdatasync_writes, SyncKind::Fdatasync);
@@ -203,14 +234,25 @@ impl Knobs {
                 ));
             }
             // Passthrough goes past what the flag of the descriptor does; a mapping does not write through one.
-            if matches!(engine.name, EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null) {
+            if matches!(engine.name, EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null | EngineName::Files) {
                 let message = msg!("knob-no-write-through", engine = engine.name.as_str());
                 return Err(conflict(key, message, msg!("knob-no-write-through-help")));
             }
         }
+        let is_atomic = self.is_atomic == Some(true);
+        if is_atomic {
+            let key = "atomic";
+            if mix.write_pct == 0 {
+                let help = msg!("knob-sync-without-writes-help");
+                return Err(conflict(key, msg!("knob-atomic-without-writes"), help));
+            }
+            if !matches!(engine.name, EngineName::IoUring | EngineName::Libaio) || !direct {
+                return Err(conflict(key, msg!("knob-atomic-engine"), msg!("knob-atomic-engine-help")));
+            }
+        }
         // As in fio, a job that only reads has nothing to make durable.
         let at_end = self.sync_at_end == Some(true) && mix.write_pct > 0;
-        Ok(Durability { sync, write_through, at_end })
+        Ok(Durability { sync, write_through, at_end, is_atomic })
     }
 
     fn mix(&self, rw: ReadWrite, notes: &mut Vec<Message>) -> Result<OpMix, KnobError> {
@@ -271,12 +313,18 @@ impl Knobs {
             );
             return Err(conflict("iodepth", message, msg!("knob-buffers-help")));
         }
-        if self.rate_process.is_some() && self.rate_iops.is_none() && self.rate_share_pct.is_none() {
+        let has_rate = self.rate_iops.is_some() || self.rate_share_pct.is_some() || self.stages.is_some();
+        if self.rate_process.is_some() && !has_rate {
             return Err(conflict(
                 "rate_process",
                 msg!("knob-rate-process-alone"),
                 msg!("knob-rate-process-alone-help"),
             ));
+        }
+        let pacing = self.pacing()?;
+        if pacing.target.is_some() && workload.mix.trim_pct > 0 {
+            let help = msg!("knob-latency-target-of-trims-help");
+            return Err(conflict("latency_target", msg!("knob-latency-target-of-trims"), help));
         }
         Ok(Load {
             threads,
@@ -284,8 +332,8 @@ impl Knobs {
             queue_depth,
             batch_submit: self.batch_submit.filter(|_| !sync).map(|b| b.min(queue_depth)),
             batch_complete_min: self.batch_complete_min.filter(|_| !sync).map(|b| b.min(queue_depth)),
-            rate: self.rate_iops.map(|iops| Rate { iops, process: self.rate_process() }),
-            pacing: self.pacing()?,
+            rate: self.rate_iops.or(self.stages_iops()).map(|iops| Rate { iops, process: self.rate_process() }),
+            pacing,
         })
     }
 
@@ -300,6 +348,7 @@ impl Knobs {
         }
         if self.rate_iops.is_some()
             || self.rate_share_pct.is_some()
+            || self.stages.is_some()
             || self.rate_process.is_some()
             || self.read_pct.is_some()
         {
@@ -312,11 +361,50 @@ impl Knobs {
         Ok(Some(pair))
     }
 
+    /// Stages say rates and lengths themselves.
+    fn check_stages(&self) -> Result<(), KnobError> {
+        if self.stages.is_none() {
+            return Ok(());
+        }
+        let others = [
+            ("rate_iops", self.rate_iops.is_some() || self.rate_share_pct.is_some()),
+            ("runtime", self.runtime.is_some()),
+            ("loops", self.passes.is_some()),
+            ("latency_goal", self.latency_goal.is_some()),
+        ];
+        match others.into_iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => {
+                Err(conflict(key, msg!("knob-beside-stages", key = key), msg!("knob-beside-stages-help", key = key)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Mean rate of the stages, where that is one in I/Os per second.
+    pub(super) fn stages_iops(&self) -> Option<f64> {
+        self.stages.as_ref().filter(|asked| !asked.is_share).map(AskedStages::mean)
+    }
+
+    /// The share of a closed loop that the rate is; of stages their mean, to a whole percent.
+    fn rate_share_pct(&self) -> Option<u16> {
+        let of_stages = self.stages.as_ref().filter(|asked| asked.is_share);
+        self.rate_share_pct.or(of_stages.map(|asked| asked.mean().round().max(1.0) as u16))
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        let Some(asked) = &self.stages else { return Vec::new() };
+        let rate = self.rate_share_pct().filter(|_| asked.is_share).map_or(asked.mean(), f64::from);
+        asked.stages(rate)
+    }
+
     fn rate_process(&self) -> RateProcess {
         self.rate_process.unwrap_or(RateProcess::Fixed)
     }
 
     fn length(&self) -> RunLength {
+        if let Some(asked) = &self.stages {
+            return RunLength::fixed(self.ramp_ns.unwrap_or(0), asked.length_ns());
+        }
         let (floor_ns, budget_ns) = match (self.runtime, self.passes) {
             (Some(span), _) => span,
             (None, Some(_)) => (RUNTIME_MAX_NS, RUNTIME_MAX_NS),

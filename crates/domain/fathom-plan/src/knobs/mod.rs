@@ -1,8 +1,10 @@
 //! The knobs of a step in fio's words: one table for study files, fio job files and the command line.
 
 mod build;
+mod files;
 mod order;
 mod parse;
+mod priority;
 mod spec;
 mod table;
 mod value;
@@ -15,7 +17,9 @@ use crate::condition::Conditions;
 use crate::durability::WriteThrough;
 use crate::goal::LatencyGoal;
 use crate::io_order::{AccessZone, SizeRange};
+use crate::memory::MemoryPolicy;
 use crate::read_write::ReadWrite;
+use crate::stage::AskedStages;
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
 pub(crate) use build::push_note;
@@ -119,6 +123,32 @@ struct FlowKnobs {
     sleep_ns: Option<u64>,
 }
 
+/// The words of a latency that the depth is searched for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct TargetKnobs {
+    lat_ns: Option<u64>,
+    window_ns: Option<u64>,
+    within_ppm: Option<u32>,
+    runs_on: Option<bool>,
+}
+
+/// The words of `sprandom`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct SpRandomKnobs {
+    is_on: Option<bool>,
+    regions: Option<u32>,
+    spare_ppm: Option<u32>,
+}
+
+/// The words of repeated data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct DedupeKnobs {
+    /// Whether the blocks that repeat are those of a working set.
+    has_set: Option<bool>,
+    region_pct: Option<u8>,
+    is_shared: Option<bool>,
+}
+
 /// Knobs set so far. Later values replace earlier ones; [`Knobs::build`] makes the step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knobs {
@@ -140,11 +170,14 @@ pub struct Knobs {
     random_pct: Option<u8>,
     list_advances: Option<bool>,
     zoned: ZoneKnobs,
+    sprandom: SpRandomKnobs,
     pass_bytes: Option<u64>,
     pass_ios: Option<u64>,
     thread_offset_bytes: Option<u64>,
     think: ThinkKnobs,
     flow: FlowKnobs,
+    latency_target: TargetKnobs,
+    priority: priority::PriorityKnobs,
     queue_depth: Option<u32>,
     batch_submit: Option<u32>,
     batch_complete_min: Option<u32>,
@@ -158,6 +191,7 @@ pub struct Knobs {
     fdatasync_writes: Option<u32>,
     write_through: Option<WriteThrough>,
     sync_at_end: Option<bool>,
+    is_atomic: Option<bool>,
     size_bytes: Option<u64>,
     offset_bytes: Option<u64>,
     runtime: Option<Span>,
@@ -168,21 +202,26 @@ pub struct Knobs {
     seed: Option<u64>,
     rate_iops: Option<f64>,
     rate_share_pct: Option<u16>,
+    stages: Option<AskedStages>,
     read_rate_pct: Option<u16>,
     write_rate_pct: Option<u16>,
     rate_process: Option<RateProcess>,
     placement: Option<Placement>,
+    memory: Option<MemoryPolicy>,
     fixed_buffers: Option<bool>,
     fixed_files: Option<bool>,
     sqpoll_cpu: Option<u32>,
     compress_pct: Option<u8>,
     dedupe_pct: Option<u8>,
+    dedupe: DedupeKnobs,
     fill: Option<Vec<u8>>,
     verify: Option<Option<Verify>>,
     checks_written: Option<bool>,
     paranoid: Option<bool>,
     devices: Option<u32>,
     footprint_pct: Option<u8>,
+    files_per_thread: Option<u32>,
+    bytes_per_file: Option<u32>,
     latency_goal: Option<LatencyGoal>,
     pub(crate) conditions: Conditions,
     pub(crate) arrangement: Arrangement,

@@ -3,11 +3,14 @@
 use fathom_message::msg;
 
 use super::build::conflict;
-use super::{Distribution, KnobError, Knobs};
-use crate::io_order::{BlockList, IoOrder, Runs, SizeRange, StridedZones};
-use crate::pacing::{Flow, Pacing, Think};
+use super::{Distribution, KnobError, Knobs, SpRandomKnobs, ZoneKnobs};
+use crate::io_order::{BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones};
+use crate::pacing::{Flow, LatencyTarget, Pacing, Think};
 use crate::read_write::ReadWrite;
 use crate::step::{BlockSize, OpMix};
+
+/// Each depth is tried for so long where it is not told.
+const LATENCY_WINDOW_NS: u64 = 1_000_000_000;
 
 /// Sizes of reads, writes and trims.
 pub(super) struct Sizes {
@@ -16,6 +19,13 @@ pub(super) struct Sizes {
     /// Those of writes and trims where they differ from the first.
     writes: Option<Vec<BlockSize>>,
     trims: Option<Vec<BlockSize>>,
+}
+
+impl Sizes {
+    /// One size for all operations.
+    pub(super) fn of_one(bytes: u32) -> Sizes {
+        Sizes { first: vec![BlockSize { bytes, share_pct: 100 }], writes: None, trims: None }
+    }
 }
 
 impl Knobs {
@@ -57,10 +67,12 @@ impl Knobs {
             }
             _ => (Vec::new(), None),
         };
+        let sprandom = self.sprandom(rw, is_one_size)?;
         let runs = self.modifier.filter(|ios| is_random && *ios > 1);
         Ok(IoOrder {
             // Set by a job of fio alone, once its trace is read.
             replay: None,
+            files: self.files(rw)?,
             stride_bytes: self.modifier.filter(|_| !is_random).unwrap_or(0),
             runs: runs.map(|ios| Runs { ios: ios as u32, in_place: self.runs_in_place == Some(true) }),
             random_pct: self.random_pct.filter(|pct| is_random && *pct < 100),
@@ -71,10 +83,25 @@ impl Knobs {
             zones,
             list,
             strided: self.strided()?,
+            sprandom,
             pass_bytes: self.pass_bytes,
             pass_ios: self.pass_ios,
             thread_offset_bytes: self.thread_offset_bytes,
         })
+    }
+
+    fn sprandom(&self, rw: ReadWrite, is_one_size: bool) -> Result<Option<SpRandom>, KnobError> {
+        let SpRandomKnobs { is_on: Some(true), regions, spare_ppm } = self.sprandom else { return Ok(None) };
+        let is_alone = self.distribution.is_none()
+            && self.modifier.is_none()
+            && self.random_pct.is_none()
+            && self.zoned == ZoneKnobs::default()
+            && self.threads.unwrap_or(1) == 1;
+        if rw != ReadWrite::RandWrite || !is_one_size || !is_alone {
+            return Err(conflict("sprandom", msg!("knob-sprandom-of-others"), msg!("knob-sprandom-of-others-help")));
+        }
+        // As fio has them.
+        Ok(Some(SpRandom { regions: regions.unwrap_or(100), spare_ppm: spare_ppm.unwrap_or(150_000) }))
     }
 
     fn strided(&self) -> Result<Option<StridedZones>, KnobError> {
@@ -108,6 +135,18 @@ impl Knobs {
         if think.is_some() && (self.rate_iops.is_some() || self.rate_share_pct.is_some()) {
             return Err(conflict("thinktime", msg!("knob-thinktime-and-rate"), msg!("knob-thinktime-and-rate-help")));
         }
-        Ok(Pacing { think, flow })
+        let asked = self.latency_target;
+        let target = asked.lat_ns.filter(|ns| *ns > 0).map(|lat_ns| LatencyTarget {
+            lat_ns,
+            window_ns: asked.window_ns.unwrap_or(LATENCY_WINDOW_NS),
+            within_ppm: asked.within_ppm.unwrap_or(1_000_000),
+            runs_on: asked.runs_on.unwrap_or(false),
+        });
+        let has_rate = self.rate_iops.or(self.stages_iops()).is_some() || self.rate_share_pct.is_some();
+        if target.is_some() && has_rate {
+            let help = msg!("knob-latency-target-and-rate-help");
+            return Err(conflict("latency_target", msg!("knob-latency-target-and-rate"), help));
+        }
+        Ok(Pacing { think, flow, target })
     }
 }

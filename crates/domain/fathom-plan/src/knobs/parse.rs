@@ -9,14 +9,16 @@ use crate::array::{ArrayMaker, MadeLevel, Rebuild};
 use crate::goal::{Goal, LatencyGoal};
 use crate::io_order::{AccessZone, ZoneSpace};
 use crate::knobs::value::{
-    bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, shorten, size_bytes, whole,
+    bounded, cpu_list, duration_ns, fault, fault_help, flag, percent, rate_iops, shorten, size_bytes, whole,
 };
 use crate::knobs::{
-    BLOCK_BYTES_MAX, Distribution, Fault, QUEUE_DEPTH_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS,
-    THREADS_MAX,
+    BLOCK_BYTES_MAX, Distribution, Fault, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX,
+    RUNTIME_MAX_NS, THREADS_MAX,
 };
+use crate::memory::MemoryPolicy;
 use crate::read_write::ReadWrite;
 use crate::role::{Precondition, PurgeMeans};
+use crate::stage::{AskedStages, STAGE_UNIT_NS, STAGES_MAX};
 use crate::step::{BlockSize, EngineName, Mode, Pattern, Placement, RateProcess, Spread, Verify};
 
 /// fio's words of `rw`, with its second one for `rw` itself.
@@ -315,6 +317,45 @@ pub(crate) fn parse_rate_share(text: &str) -> Result<u16, Fault> {
     fits.ok_or_else(|| fault_help(msg!("knob-share-out-of-range", text = text(), max = RATE_SHARE_PCT_MAX), example()))
 }
 
+/// `10s@5k, 2s@40k, 5s@0, 10s@5k-40k`: for how long at which rate; with `%` of what a closed loop gave.
+pub(crate) fn parse_stages(text: &str) -> Result<AskedStages, Fault> {
+    let bad = |part: &str| fault_help(msg!("knob-stage", text = shorten(part)), msg!("knob-stage-help"));
+    let (mut stages, mut shares) = (Vec::new(), 0);
+    for part in text.split(',').map(str::trim) {
+        let (length, rates) = part.split_once('@').ok_or_else(|| bad(part))?;
+        let length_ns = duration_ns(length, RUNTIME_MAX_NS)?;
+        if length_ns == 0 || !length_ns.is_multiple_of(STAGE_UNIT_NS) {
+            let unit = Quantity::duration_ns(STAGE_UNIT_NS);
+            return Err(fault_help(
+                msg!("knob-stage-length", text = shorten(part), unit = unit),
+                msg!("knob-stage-help"),
+            ));
+        }
+        let (from, to) = rates.split_once('-').unwrap_or((rates, rates));
+        shares += [from, to].iter().filter(|rate| rate.trim().ends_with('%')).count();
+        let rate = |text: &str| match text.trim() {
+            "0" | "0%" => Ok(0.0),
+            text if text.ends_with('%') => parse_rate_share(text).map(f64::from),
+            text => rate_iops(text, RATE_IOPS_MAX),
+        };
+        stages.push((length_ns, rate(from)?, rate(to)?));
+    }
+    // A gap has no unit of its own.
+    let gaps = stages.iter().flat_map(|(_, from, to)| [from, to]).filter(|rate| **rate == 0.0).count();
+    let is_share = shares > 0;
+    let asked = AskedStages { is_share, stages };
+    if is_share && shares + gaps < 2 * asked.stages.len() {
+        return Err(fault_help(msg!("knob-stage-units"), msg!("knob-stage-help")));
+    }
+    if asked.stages.len() > STAGES_MAX || asked.length_ns() > RUNTIME_MAX_NS {
+        return Err(fault_help(msg!("knob-stages-many", max = STAGES_MAX), msg!("knob-stage-help")));
+    }
+    if asked.mean() <= 0.0 {
+        return Err(fault_help(msg!("knob-stages-of-nothing"), msg!("knob-stage-help")));
+    }
+    Ok(asked)
+}
+
 /// `40%` of the most reads or writes alone, from none on.
 pub(crate) fn parse_pair_share(text: &str) -> Result<u16, Fault> {
     match text.trim().strip_suffix('%').map(str::trim) {
@@ -382,6 +423,10 @@ pub(crate) fn parse_engine(text: &str) -> Result<(EngineName, Option<Message>), 
     if let Some(name) = EngineName::ALL.into_iter().find(|e| e.as_str() == text) {
         return Ok((name, None));
     }
+    // No engine to choose: loads of files have it, and their steps say so when they are read again.
+    if text == EngineName::Files.as_str() {
+        return Ok((EngineName::Files, None));
+    }
     if FIO_SYNCHRONOUS.contains(&text) {
         return Ok((EngineName::Psync, Some(msg!("knob-engine-as-psync", engine = text.to_owned()))));
     }
@@ -434,6 +479,39 @@ pub(crate) fn parse_placement(text: &str) -> Result<Placement, Fault> {
             let help = did_you_mean(other, WORDS).unwrap_or_else(all);
             Err(fault_help(msg!("knob-unknown-placement", text = shorten(other)), help))
         }
+    }
+}
+
+/// Highest number of a NUMA node that a list may name: the kernel's own bound.
+const NODE_MAX: u32 = 1_023;
+
+/// NUMA nodes, as CPUs are listed.
+pub(crate) fn parse_nodes(text: &str) -> Result<Vec<u32>, Fault> {
+    let nodes =
+        cpu_list(text).map_err(|_| fault_help(msg!("knob-nodes", text = shorten(text)), msg!("knob-nodes-help")))?;
+    match nodes.iter().find(|node| **node > NODE_MAX) {
+        Some(node) => Err(fault_help(msg!("knob-nodes", text = node.to_string()), msg!("knob-nodes-help"))),
+        None => Ok(nodes),
+    }
+}
+
+/// fio's `numa_mem_policy`: `bind:0`, `interleave:0-1`, `prefer:1`, `local`, `default`.
+pub(crate) fn parse_memory_policy(text: &str) -> Result<MemoryPolicy, Fault> {
+    let unknown = || fault_help(msg!("knob-memory-policy", text = shorten(text)), msg!("knob-memory-policy-help"));
+    let (kind, nodes) = match text.trim().split_once(':') {
+        Some((kind, nodes)) => (kind, Some(parse_nodes(nodes)?)),
+        None => (text.trim(), None),
+    };
+    match (kind, nodes) {
+        ("default", None) => Ok(MemoryPolicy::Inherited),
+        ("local", None) => Ok(MemoryPolicy::Local),
+        ("bind", Some(nodes)) => Ok(MemoryPolicy::Bind { nodes }),
+        ("interleave", Some(nodes)) => Ok(MemoryPolicy::Interleave { nodes }),
+        ("prefer", Some(nodes)) => match nodes[..] {
+            [node] => Ok(MemoryPolicy::Prefer { node }),
+            _ => Err(unknown()),
+        },
+        _ => Err(unknown()),
     }
 }
 

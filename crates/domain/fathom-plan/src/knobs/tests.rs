@@ -280,6 +280,26 @@ const VALUES: &[(&str, &[&str])] = &[
     ("devices", &["1", "2"]),
     ("compress_pct", &["0", "50"]),
     ("dedupe_pct", &["30"]),
+    ("dedupe_mode", &["working_set", "repeat"]),
+    ("dedupe_working_set_percentage", &["20"]),
+    ("dedupe_global", &["1"]),
+    ("latency_target", &["500", "2ms"]),
+    ("latency_window", &["5s"]),
+    ("latency_percentile", &["99.9", "100"]),
+    ("latency_run", &["1"]),
+    ("sprandom", &["1"]),
+    ("spr_op", &["0.21"]),
+    ("atomic", &["1"]),
+    ("prioclass", &["1", "idle"]),
+    ("prio", &["4"]),
+    ("priohint", &["2"]),
+    ("cmdprio_percentage", &["20", "0,30"]),
+    ("cmdprio_class", &["1", "2,3"]),
+    ("cmdprio", &["5"]),
+    ("cmdprio_hint", &["1,0"]),
+    ("cmdprio_bssplit", &["4k/25/1/1:4k/75/3/2,1m/10", "64k/100"]),
+    ("numa_cpu_nodes", &["0-1"]),
+    ("numa_mem_policy", &["bind:0", "interleave:0-1", "prefer:1", "local", "default"]),
     ("verify", &["none", "crc32c"]),
     ("direct", &["1", "0"]),
     ("load", &["1x1", "4x32"]),
@@ -360,5 +380,46 @@ proptest::proptest! {
                 proptest::prop_assert!(plan.steps.iter().all(|s| s.length.floor_ns <= s.length.budget_ns && s.length.floor_ns > 0));
             }
         }
+    }
+}
+
+#[test]
+fn stages_say_rates_and_lengths() {
+    let built = |text: &str, others: &[(&str, &str)]| {
+        let mut knobs = Knobs::new();
+        for (key, value) in [("stages", text)].iter().chain(others) {
+            knobs.set(key, value)?;
+        }
+        knobs.build(0, "A", &[TargetId::new("f")], &mut Vec::new())
+    };
+    let step = built("10s@5k, 2s@40k,500ms@0, 10s@5k-10k", &[("iodepth", "64")]).expect("a step");
+    assert_eq!(step.length.budget_ns, 22_500_000_000);
+    assert_eq!(step.length.floor_ns, step.length.budget_ns, "of a fixed length");
+    // (50k + 80k + 75k) I/Os in 22.5 s.
+    let rate = step.load.rate.expect("an open loop").iops;
+    assert!((rate - 205_000.0 / 22.5).abs() < 1e-6, "{rate}");
+    assert!((crate::stages_mean(&step.role.stages) - 1.0).abs() < 1e-6);
+    assert_eq!(step.label, "4k random read T1 QD64 in 4 stages at 0 to 40000/s");
+    let again = (knob("stages").expect("a knob").get)(&step).expect("written");
+    assert_eq!(again, "10s@5000,2s@40000,500ms@0,10s@5000-10000");
+    assert_eq!(built(&again, &[("iodepth", "64")]).expect("reads it back").role.stages, step.role.stages);
+    let share = built("10s@30%,2s@120%", &[]).expect("a step");
+    assert_eq!((share.role.rate_share.map(|s| s.pct), share.load.rate), (Some(45), None));
+    assert_eq!((knob("stages").expect("a knob").get)(&share).as_deref(), Some("10s@30%,2s@120%"));
+    for (text, others, said) in [
+        ("10s", &[][..], "\"knob-stage\""),
+        ("10s@", &[], "stages"),
+        ("50ms@5k", &[], "knob-stage-length"),
+        ("0s@5k", &[], "knob-stage-length"),
+        ("1s@5k,1s@50%", &[], "knob-stage-units"),
+        ("1s@0,2s@0%", &[], "knob-stages-of-nothing"),
+        ("1s@300%", &[], "share-out-of-range"),
+        ("40d@5k", &[], "stages"),
+        ("1s@5k", &[("runtime", "5s")], "knob-beside-stages"),
+        ("1s@5k", &[("rate_iops", "5k")], "knob-beside-stages"),
+        ("1s@5k", &[("read_rate", "5%")], "knob-pair-and-rate"),
+    ] {
+        let error = built(text, others).expect_err(text);
+        assert!(format!("{:?}", error.message).contains(said), "{text}: {:?}", error.message);
     }
 }

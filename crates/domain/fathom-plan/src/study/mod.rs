@@ -328,7 +328,8 @@ fn read_ladders(source: &Source<'_>, root: &DeTable<'_>) -> Result<Vec<Ladder>, 
 }
 
 fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> Result<Ladder, SourceError> {
-    const OWN_KEYS: [&str; 8] = ["target", "order", "interleave", "blocks", "rounds", "track", "name", "stream"];
+    const OWN_KEYS: [&str; 9] =
+        ["target", "order", "interleave", "blocks", "rounds", "track", "name", "stream", "stage"];
     let mut ladder = Ladder::single(span);
     let mut order = None;
     let mut interleave = None;
@@ -343,6 +344,7 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
             "track" => track = Some(value),
             "name" => ladder.name = string_list(source, value)?.into_iter().next(),
             "stream" => ladder.streams = read_streams(source, value)?,
+            "stage" => ladder.axes.push(read_stages(source, key.span(), value)?),
             _ => {
                 source.check_knob(key, OWN_KEYS)?;
                 ladder.axes.push(read_axis(source, key.get_ref(), key.span(), value)?);
@@ -378,6 +380,27 @@ fn read_ladder(source: &Source<'_>, table: &DeTable<'_>, span: Range<usize>) -> 
         return Err(source.error(ladder.span, msg!("study-rounds-without-track"), Some(help)));
     }
     Ok(ladder)
+}
+
+/// `[[ladder.stage]]` with `rate` and `for`: the knob `stages`, a table a stage.
+fn read_stages(source: &Source<'_>, key_span: Range<usize>, value: &Spanned<DeValue<'_>>) -> Result<Axis, SourceError> {
+    let bad = |span| source.error(span, msg!("study-not-stages"), Some(msg!("study-not-stages-help")));
+    let tables = value.get_ref().as_array().ok_or_else(|| bad(value.span()))?;
+    let mut stages = Vec::new();
+    for table in tables {
+        let (mut length, mut rate) = (None, None);
+        for (key, value) in sorted_entries(table.get_ref().as_table().ok_or_else(|| bad(table.span()))?) {
+            match key.get_ref().as_ref() {
+                "for" => length = Some(scalar_text(source, "for", value)?),
+                "rate" => rate = Some(scalar_text(source, "rate", value)?),
+                _ => return Err(bad(key.span())),
+            }
+        }
+        let (Some(length), Some(rate)) = (length, rate) else { return Err(bad(table.span())) };
+        stages.push(format!("{length}@{rate}"));
+    }
+    let values = vec![LadderValue { text: stages.join(","), span: value.span() }];
+    Ok(Axis { key: "stages".to_owned(), key_span: Some(key_span), values })
 }
 
 /// The loads of a ladder that run at once.

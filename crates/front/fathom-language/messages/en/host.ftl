@@ -16,6 +16,8 @@ disk-none = { $path } is on a file system that has no block device
 disk-unknown = the kernel shows no block device { $name }
 
 placement-no-siblings = placement smt: this machine has no SMT siblings online
+placement-no-node = placement on NUMA nodes: this machine has no CPUs on NUMA node { $node }; nodes with CPUs: { $nodes }
+placement-no-node-help = name nodes that this machine has (see `fathom inspect`)
 placement-one-node = placement { $placement }: this machine has one NUMA node
 placement-node-unknown = placement { $placement }: the kernel does not report which NUMA node the target is attached to
 placement-cpu-offline = CPU { $cpu } is not online; available CPUs: { $usable }

@@ -5,10 +5,11 @@
 knob-group-workload = Workload
 knob-group-load = Load and placement
 knob-group-engine = Engine
+knob-group-priority = Priority of I/O
 knob-group-length = Length and seed
 knob-group-conditions = Conditioning
 knob-group-array = Arrays in user space
-knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite
+knob-rw = operations and order: read write randread randwrite rw randrw trim randtrim trimwrite; files as a whole: filecreate filestat filedelete
 knob-read-pct = share of reads in percent; the rest are writes
 knob-rwmixread = share of reads of a mixed rw, in percent
 knob-rwmixwrite = share of writes of a mixed rw, in percent
@@ -47,9 +48,27 @@ knob-randseed = seed of offsets, operations, arrivals and data
 knob-read-rate = reads arrive at this share of the most reads per second of a closed loop, e.g. 40%, beside writes at write_rate
 knob-write-rate = writes arrive at this share of the most writes per second of a closed loop, e.g. 20%, beside reads at read_rate
 knob-rate-iops = open loop: I/Os per second over all threads and targets, latency counted from the intended start; in a study 75% is a share of the most in a closed loop
+knob-stages = open loop whose rate changes: how long at which rate, one behind the other; 5k-40k rises evenly, 0 is a gap, 120% is a share of the most in a closed loop (studies)
+knob-stage = `{ $text }` is no stage
+knob-stage-help = for how long at which rate: 10s@5k, or 10s@5k-40k for an even rise
+knob-stage-length = the length of stage `{ $text }` is no multiple of { $unit }
+knob-stage-units = some rates are shares (%), others I/Os per second
+knob-stages-many = more than { $max } stages, or longer than 30 days
+knob-stages-of-nothing = nothing is due in any stage
+knob-beside-stages = { $key } and stages exclude each other: stages say rates and lengths themselves
+knob-beside-stages-help = remove { $key }
+study-not-stages = stages are tables with `rate` and `for`
+study-not-stages-help = [[ladder.stage]] with rate = "5k" and for = "10s"
+label-in-stages = { $load } in { $count } stages at { $range }
 knob-rate-process = gaps between the arrivals of an open loop: fixed (fio: linear) or poisson
 knob-latency-goal = the verdict names the highest load that keeps these latencies: p99<= and lat<= (the mean)
 knob-placement = where threads run: unpinned, cores, smt, local, remote or a CPU list
+knob-numa-cpu-nodes = run the threads on CPUs of these NUMA nodes: thread i on the i-th, one of each core first
+knob-numa-mem-policy = where the threads' memory lies: bind:NODES, interleave:NODES, prefer:NODE or local
+knob-nodes = `{ $text }` is not a list of NUMA nodes
+knob-nodes-help = write numbers up to 1023 and ranges separated by commas, for example 0-1
+knob-memory-policy = `{ $text }` is not a policy for memory
+knob-memory-policy-help = write bind:0, interleave:0-1, prefer:1, local or default
 knob-cpus-allowed = run the threads on these CPUs: thread i on the i-th of the list, round robin
 knob-buffer-compress-percentage = share of written data that compresses away, in percent
 knob-dedupe-percentage = share of written 4 KiB chunks that repeat, in percent
@@ -69,6 +88,16 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
+knob-nrfiles = files of each thread that rw=filecreate, filestat or filedelete works on, each once
+knob-filesize = bytes in each of these files; 0: they are empty
+knob-files-by-engine = rw={ $rw } works on whole files, which engine { $engine } does not
+knob-files-by-engine-help = leave the engine out: there is one for files
+knob-files-engine-alone = engine files works on whole files, and rw={ $rw } moves blocks
+knob-files-engine-alone-help = use rw=filecreate, filestat or filedelete, or another engine
+knob-files-of-blocks = { $key } is for whole files, and rw={ $rw } moves blocks
+knob-files-of-blocks-help = use rw=filecreate, filestat or filedelete, or leave it out
+knob-blocks-of-files = { $key } says where in a file I/O goes, and rw={ $rw } works on whole files
+knob-blocks-of-files-help = leave it out; how many files and how large say nrfiles and filesize
 knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
 knob-rebuild = rebuild the last member of an md array while the load runs: bytes of it a second, full, or none
 knob-rebuild-speed = a rebuild has no speed { $text }
@@ -123,6 +152,47 @@ knob-offset-increment = Every thread has a region as large as the step's, thread
 knob-thinktime = Pause of a thread after thinktime_blocks I/Os; a bare number is microseconds
 knob-thinktime-spin = Part of thinktime that keeps the CPU busy
 knob-thinktime-blocks = I/Os of a thread from one pause to the next
+knob-prioclass = Priority class of the threads' I/O: 1 or rt, 2 or be, 3 or idle
+knob-prio = Level of the threads' I/O within its class, 0 (first) to 7
+knob-priohint = Hint to the drive beside the priority, such as the number of a command duration limit
+knob-cmdprio-percentage = Share of the I/Os with a priority of their own; reads,writes where they differ
+knob-cmdprio-class = Class of the I/Os with a priority of their own (without it rt)
+knob-cmdprio = Level of the I/Os with a priority of their own (without it 0)
+knob-cmdprio-hint = Hint of the I/Os with a priority of their own
+knob-cmdprio-bssplit = Shares of the I/Os of a size with a priority of their own: size/percent, or size/percent/class/level[/hint]
+knob-two-priorities = cmdprio_percentage and cmdprio_bssplit both give single I/Os a priority
+knob-two-priorities-help = use one of them
+knob-priority-engine = with { $engine } no single I/O has a priority
+knob-priority-engine-help = use ioengine=io_uring or libaio, or give the whole load a priority with prioclass and prio
+knob-priority-above-all = the shares with a priority of their own add up to more than 100 % of the I/Os of one size
+knob-priority-above-all-help = lower one of them
+knob-priority-class = `{ $text }` is not a priority class
+knob-priority-class-help = write 1 or rt (realtime), 2 or be (best effort), 3 or idle
+knob-priority-split = `{ $text }` is not a share with a priority
+knob-priority-split-help = write size/percent, size/percent/class/level or size/percent/class/level/hint, for example 64k/25/1/0
+knob-dedupe-mode = which blocks repeat: repeat (a few, the same for all threads) or working_set (a share of the region)
+knob-dedupe-working-set = share of the region that the working set of repeated blocks has
+knob-dedupe-global = all threads and loads that run at once repeat the blocks of one working set
+knob-unknown-dedupe-mode = unknown dedupe_mode `{ $text }`
+knob-latency-target = each thread searches the deepest queue, up to iodepth, that keeps to this latency (microseconds without a unit)
+knob-latency-window = how long each depth is tried (without it 1 s)
+knob-latency-percentile = share of the I/Os that is to keep to latency_target (without it 100)
+knob-latency-run = go on at the depth that was found, and follow the latency, instead of ending
+knob-latency-share = `{ $text }` is not a share above 0 and up to 100 %
+knob-latency-share-help = write it like 99.9
+knob-latency-target-and-rate = latency_target searches a depth, and a load of a given rate has none
+knob-latency-target-and-rate-help = leave out the rate, or look for the highest rate with the study qos
+knob-latency-target-of-trims = trims are done one at a time, so that no depth can be searched for their latency
+knob-latency-target-of-trims-help = leave out latency_target, or the trims
+knob-sprandom = random writes in the places that bring a drive to its steady state by writing its physical capacity once (fio's SPRandom)
+knob-spr-num-regions = parts in which sprandom writes the capacity (without it 100)
+knob-spr-op = capacity that the drive has beyond what it shows, as a share of that (without it 0.15)
+knob-sprandom-of-others = sprandom is a load of random writes of one size by one thread, in places of its own
+knob-sprandom-of-others-help = use rw=randwrite with one bs and one thread, without distributions, modifiers or zones
+knob-atomic = each write reaches the medium whole or not at all (RWF_ATOMIC)
+knob-atomic-without-writes = atomic is of writes, and there are none
+knob-atomic-engine = atomic writes go around the page cache, by io_uring or libaio
+knob-atomic-engine-help = use direct=1 with ioengine=io_uring or libaio
 knob-flow = Weight of a thread among those that run at once: I/Os are shared in the ratio of the weights
 knob-flow-id = Group of loads that share by flow
 knob-flow-sleep = Wait of a thread that is above its share before it looks again
@@ -393,6 +463,7 @@ label-pinned = pinned
 label-pinned-to-siblings = pinned to siblings
 label-local = local
 label-remote = remote
+label-nodes = nodes { $nodes }
 label-cpus = cpus { $cpus }
 label-drives = { $drives ->
     [one] 1 drive
@@ -438,8 +509,6 @@ fio-two-rates = rate and rate_iops cannot both hold
 fio-two-rates-help = leave out one of them
 fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in all, { $iops } of these sizes
 fio-verify-backlog = blocks are verified once all of them are written
-fio-latency-target = the queue depth is not searched for a latency
-fio-latency-target-help = use a study file with a list of iodepth
 fio-commands = no commands are run from a job file
 fio-commands-help = run them yourself before and after
 fio-traces = no trace is recorded
@@ -459,9 +528,6 @@ replay-unaligned-help = remove direct=1
 replay-verify = a trace has no content that could be verified
 replay-verify-help = remove verify
 replay-found = trace: { $ios } I/Os ({ $reads } reads, { $writes } writes, { $trims } trims) and { $syncs } syncs within { $time }
-fio-nodes = a plan does not know the machine's nodes
-fio-nodes-help = name the CPUs with cpus_allowed
-fio-memory = memory is always local to its thread
 fio-remove = remove it
 fio-cpumask = CPUs are named by list
 fio-cpumask-help = use cpus_allowed=0-3
@@ -492,8 +558,7 @@ fio-think-time = pauses are counted by I/Os, not by time
 fio-think-time-help = use thinktime_blocks
 fio-verify-async = blocks are checked by the thread that read them
 fio-verify-whole = a block is checked as a whole
-fio-fill-device = a file system is not filled until it has no space
-fio-fill-device-help = give the size of the file
+fio-fills-space = fill_device: a file that is made takes what its file system has free but for 128 MiB; one that is there is written to its end
 fio-wait-for = no section before this one is called { $name }
 fio-wait-for-help = name an earlier section
 fio-wait-for-one = { $name } runs beside { $beside }: waiting for one of them alone is not supported
@@ -533,6 +598,11 @@ fio-unset-variable-help = run it as { $name }=... fathom run ...
 fio-sections-at-once = sections { $sections } run at once in fio: one step over their files
 fio-no-such-engine = ioengine={ $engine } is not supported: Fathom has no such engine
 fio-several-directories = several directories are not supported
+fio-uneven-folders = of these equal jobs more work in one folder than in another
+fio-uneven-folders-help = give each folder as many jobs, or part them by stonewall
+fio-one-open-file = a thread has one file open at a time
+fio-unique-names = each thread has files of its own
+fio-stat-type = files are looked at by statx
 fio-no-file = filename names no file
 fio-no-file-help = e.g. filename=a:b
 fio-file-per-job = [{ $section }] has no filename: fio gives each of its { $jobs } jobs a file of its own
@@ -562,6 +632,7 @@ fio-lacks-local = threads on the target's NUMA node: name the CPUs with cpus_all
 fio-lacks-remote = threads on another NUMA node than the target's: name the CPUs with cpus_allowed
 fio-lacks-pair = reads and writes due at shares of what was measured before: name that with rate_iops
 fio-lacks-share = due at { $share } of the IOPS that the closed loop gave before: name that with rate_iops
+fio-lacks-stages = a rate that changes from stage to stage: fio keeps the mean of them
 fio-lacks-adaptive = ended from { $floor } on once its intervals were narrow
 
 # Jobs that fio runs.

@@ -56,6 +56,8 @@ sim-target = target { $target }
 sim-order = sequence modifiers, zones, block size ranges, pauses or flow
 sim-order-why = a simulated machine knows patterns, splits and rates alone
 sim-order-help = leave them out, or measure on a real target
+sim-priorities = priorities of I/O or nodes of memory
+sim-priorities-why = a simulated machine serves I/O in its order, and its memory is one
 sim-durable = fsync, fdatasync or O_SYNC on a simulated drive
 sim-durable-why = its write cache is not simulated, so that the time of a flush would be invented
 sim-durable-help = leave it out, or name a real target
@@ -68,6 +70,8 @@ sim-threads-on = { $threads ->
     [one] 1 thread
    *[other] { $threads } threads
   } on { $target }
+sim-stages = simulated drives keep one rate
+sim-stages-help = one step for each rate, or a real drive
 sim-few-blocks = its region has only { $blocks ->
     [one] 1 block
    *[other] { $blocks } blocks
@@ -77,6 +81,7 @@ sim-memory-beside-drives = a simulated thread does not drive persistent memory b
 sim-coalescing-of-several = a simulated thread drives one target where interrupts are held back
 sim-one-target-each-help = use spread=each_target
 sim-no-smt = placement smt: this machine has no SMT siblings
+sim-no-such-node = this machine has no NUMA node { $node }: its last is { $last }
 sim-one-node = placements local and remote: this machine has only one NUMA node
 sim-no-such-cpu = placement: CPU { $cpu } does not exist; this machine has CPUs 0-{ $last }
 sim-no-cpus = placement: the list of CPUs is empty
@@ -95,3 +100,6 @@ sim-conditioned-analytically = the simulated drives were conditioned analyticall
 sim-by-fio = a job that fio runs
 sim-by-fio-why = fio runs on this machine, not in a simulated one
 sim-by-fio-help = leave out --with-fio
+sim-files = making, looking at and removing files
+sim-files-why = a simulated machine has drives, and no file system
+sim-files-help = measure a folder of this machine

@@ -16,6 +16,8 @@ disk-none = { $path } 所在的文件系统没有块设备
 disk-unknown = 内核未显示块设备 { $name }
 
 placement-no-siblings = 绑核方式 smt：本机没有在线的 SMT 兄弟线程
+placement-no-node = 按 NUMA 节点绑核：本机的 NUMA 节点 { $node } 没有 CPU；有 CPU 的节点：{ $nodes }
+placement-no-node-help = 请指定本机具有的节点（见 `fathom inspect`）
 placement-one-node = 绑核方式 { $placement }：本机只有一个 NUMA 节点
 placement-node-unknown = 绑核方式 { $placement }：内核未报告目标连接到哪个 NUMA 节点
 placement-cpu-offline = CPU { $cpu } 不在线；可用的 CPU：{ $usable }

@@ -5,10 +5,11 @@
 knob-group-workload = 负载内容
 knob-group-load = 负载强度与线程位置
 knob-group-engine = 引擎
+knob-group-priority = I/O 优先级
 knob-group-length = 时长与随机种子
 knob-group-conditions = 预处理
 knob-group-array = 用户态阵列
-knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite
+knob-rw = 操作与顺序：read write randread randwrite rw randrw trim randtrim trimwrite；整个文件：filecreate filestat filedelete
 knob-read-pct = 读所占百分比；其余为写
 knob-rwmixread = 混合 rw 中读所占百分比
 knob-rwmixwrite = 混合 rw 中写所占百分比
@@ -47,9 +48,27 @@ knob-randseed = 偏移、操作、到达和数据的随机种子
 knob-read-rate = 读取以闭环每秒最多读取数的这一比例到达，例如 40%，与 write_rate 的写入并行
 knob-write-rate = 写入以闭环每秒最多写入数的这一比例到达，例如 20%，与 read_rate 的读取并行
 knob-rate-iops = 开环：所有线程和目标合计的每秒 I/O 数，延时从预定开始时刻算起；study 中 75% 表示闭环最高值的比例
+knob-stages = 速率随时间变化的开环：依次为各阶段的时长和速率；5k-40k 表示均匀上升，0 表示空闲，120% 表示闭环最高值的比例（study 中）
+knob-stage = `{ $text }` 不是阶段
+knob-stage-help = 时长和速率：10s@5k；均匀上升写作 10s@5k-40k
+knob-stage-length = 阶段 `{ $text }` 的时长不是 { $unit } 的整数倍
+knob-stage-units = 有的速率是比例（%），有的是每秒 I/O 数
+knob-stages-many = 多于 { $max } 个阶段，或长于 30 天
+knob-stages-of-nothing = 所有阶段的速率均为 0
+knob-beside-stages = { $key } 与 stages 互斥：stages 已给出速率和时长
+knob-beside-stages-help = 请去掉 { $key }
+study-not-stages = 阶段是含 `rate` 和 `for` 的表
+study-not-stages-help = [[ladder.stage]]，例如 rate = "5k"、for = "10s"
+label-in-stages = { $load } 分 { $count } 个阶段，{ $range }
 knob-rate-process = 到达间隔：fixed（fio：linear）或 poisson
 knob-latency-goal = 结论给出满足这些延时的最高负载：p99<= 和 lat<=（平均值）
 knob-placement = 线程运行的位置：unpinned、cores、smt、local、remote 或 CPU 列表
+knob-numa-cpu-nodes = 在这些 NUMA 节点的 CPU 上运行线程：第 i 个线程用第 i 个 CPU，先用每个核的一个
+knob-numa-mem-policy = 线程内存所在的位置：bind:节点、interleave:节点、prefer:节点 或 local
+knob-nodes = “{ $text }”不是 NUMA 节点列表
+knob-nodes-help = 请写不超过 1023 的编号和范围，以逗号分隔，例如 0-1
+knob-memory-policy = “{ $text }”不是内存策略
+knob-memory-policy-help = 请写 bind:0、interleave:0-1、prefer:1、local 或 default
 knob-cpus-allowed = 在这些 CPU 上运行线程：第 i 个线程绑定到列表中第 i 个 CPU，循环使用
 knob-buffer-compress-percentage = 写入数据中可被压缩掉的百分比
 knob-dedupe-percentage = 写入的 4 KiB 数据块中重复的百分比
@@ -69,6 +88,16 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
+knob-nrfiles = rw=filecreate、filestat 或 filedelete 时每个线程处理的文件数，每个文件一次
+knob-filesize = 每个文件的字节数；0：空文件
+knob-files-by-engine = rw={ $rw } 处理整个文件，而引擎 { $engine } 不能
+knob-files-by-engine-help = 请不要指定引擎：文件有专用的引擎
+knob-files-engine-alone = 引擎 files 处理整个文件，而 rw={ $rw } 读写块
+knob-files-engine-alone-help = 请使用 rw=filecreate、filestat 或 filedelete，或换用其他引擎
+knob-files-of-blocks = { $key } 用于整个文件，而 rw={ $rw } 读写块
+knob-files-of-blocks-help = 请使用 rw=filecreate、filestat 或 filedelete，或去掉它
+knob-blocks-of-files = { $key } 说明 I/O 在文件中的位置，而 rw={ $rw } 处理整个文件
+knob-blocks-of-files-help = 请去掉它；文件的数量和大小由 nrfiles 和 filesize 指定
 knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6，或由 Linux md 组成，如 md-raid5；none 表示保持原样
 knob-rebuild = 在负载运行时重建 md 阵列的最后一个成员：每秒字节数、full（全速）或 none
 knob-rebuild-speed = 重建没有速度 { $text }
@@ -123,6 +152,47 @@ knob-offset-increment = 每个线程的区域与步骤的一样大，第 i 个�
 knob-thinktime = 线程每 thinktime_blocks 个 I/O 之后的停顿；无单位的数为微秒
 knob-thinktime-spin = thinktime 中让 CPU 忙等的部分
 knob-thinktime-blocks = 两次停顿之间一个线程的 I/O 数
+knob-prioclass = 线程 I/O 的优先级类别：1 或 rt，2 或 be，3 或 idle
+knob-prio = 线程 I/O 在其类别内的级别，0（最先）到 7
+knob-priohint = 随优先级告知设备的提示，例如命令时限的编号
+knob-cmdprio-percentage = 具有自身优先级的 I/O 所占份额；读写不同时写作 读,写
+knob-cmdprio-class = 具有自身优先级的 I/O 的类别（缺省为 rt）
+knob-cmdprio = 具有自身优先级的 I/O 的级别（缺省为 0）
+knob-cmdprio-hint = 具有自身优先级的 I/O 的提示
+knob-cmdprio-bssplit = 某一大小的 I/O 中具有自身优先级的份额：大小/百分比，或 大小/百分比/类别/级别[/提示]
+knob-two-priorities = cmdprio_percentage 和 cmdprio_bssplit 都为单个 I/O 设定优先级
+knob-two-priorities-help = 请只用其中之一
+knob-priority-engine = 使用 { $engine } 时单个 I/O 没有优先级
+knob-priority-engine-help = 请使用 ioengine=io_uring 或 libaio，或用 prioclass 和 prio 为整个负载设定优先级
+knob-priority-above-all = 同一大小的 I/O 中具有自身优先级的份额之和超过 100 %
+knob-priority-above-all-help = 请减小其中之一
+knob-priority-class = “{ $text }”不是优先级类别
+knob-priority-class-help = 请写 1 或 rt（实时）、2 或 be（尽力而为）、3 或 idle（空闲）
+knob-priority-split = “{ $text }”不是带优先级的份额
+knob-priority-split-help = 请写 大小/百分比、大小/百分比/类别/级别 或 大小/百分比/类别/级别/提示，例如 64k/25/1/0
+knob-dedupe-mode = 哪些块会重复：repeat（少数几块，所有线程相同）或 working_set（区域的一部分）
+knob-dedupe-working-set = 重复块的工作集占区域的份额
+knob-dedupe-global = 同时运行的所有线程和负载重复同一工作集中的块
+knob-unknown-dedupe-mode = 未知的 dedupe_mode“{ $text }”
+knob-latency-target = 每个线程在不超过 iodepth 的范围内搜索满足此延时的最深队列（不带单位时为微秒）
+knob-latency-window = 每个深度试验多长时间（缺省为 1 秒）
+knob-latency-percentile = 应满足 latency_target 的 I/O 所占份额（缺省为 100）
+knob-latency-run = 找到深度后继续运行并随延时调整，而不是结束
+knob-latency-share = “{ $text }”不是大于 0 且不超过 100 % 的份额
+knob-latency-share-help = 请写成 99.9 这样的形式
+knob-latency-target-and-rate = latency_target 搜索的是深度，而给定速率的负载没有深度
+knob-latency-target-and-rate-help = 请去掉速率，或用研究 qos 寻找最高速率
+knob-latency-target-of-trims = TRIM 逐个进行，因此无法为其延时搜索深度
+knob-latency-target-of-trims-help = 请去掉 latency_target 或 TRIM
+knob-sprandom = 按能使硬盘进入稳态的位置随机写入，只写一遍其物理容量（fio 的 SPRandom）
+knob-spr-num-regions = sprandom 把容量分成多少部分写入（缺省为 100）
+knob-spr-op = 硬盘超出其可见容量的部分，以可见容量的份额表示（缺省为 0.15）
+knob-sprandom-of-others = sprandom 是由一个线程按其自身位置进行的单一大小随机写入
+knob-sprandom-of-others-help = 请使用 rw=randwrite、单一 bs 和单个线程，不带分布、修饰或区
+knob-atomic = 每次写入要么整体到达介质，要么完全没有（RWF_ATOMIC）
+knob-atomic-without-writes = atomic 针对写入，而这里没有写入
+knob-atomic-engine = 原子写入须绕过页缓存，通过 io_uring 或 libaio 进行
+knob-atomic-engine-help = 请使用 direct=1 及 ioengine=io_uring 或 libaio
 knob-flow = 线程在同时运行者中的权重：I/O 按权重之比分配
 knob-flow-id = 按 flow 分配的负载所属的组
 knob-flow-sleep = 超出份额的线程再次查看之前的等待
@@ -390,6 +460,7 @@ label-pinned = 绑核
 label-pinned-to-siblings = 绑到同核线程
 label-local = 本地节点
 label-remote = 远端节点
+label-nodes = 节点 { $nodes }
 label-cpus = CPU { $cpus }
 label-drives = { $drives } 块盘
 label-buffered = 经页缓存
@@ -432,8 +503,6 @@ fio-two-rates = rate 与 rate_iops 不能同时使用
 fio-two-rates-help = 请去掉其中一个
 fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }，按这些块大小为 { $iops }
 fio-verify-backlog = 全部写完后才校验各块
-fio-latency-target = 不会为延时目标搜索队列深度
-fio-latency-target-help = 请使用列出多个 iodepth 的 study 文件
 fio-commands = 不从作业文件运行命令
 fio-commands-help = 请在前后自行运行
 fio-traces = 不记录轨迹
@@ -453,9 +522,6 @@ replay-unaligned-help = 请去掉 direct=1
 replay-verify = 轨迹没有可校验的内容
 replay-verify-help = 请去掉 verify
 replay-found = 轨迹：{ $time } 内 { $ios } 个 I/O（{ $reads } 读，{ $writes } 写，{ $trims } trim）和 { $syncs } 次同步
-fio-nodes = 计划不知道机器有哪些节点
-fio-nodes-help = 请用 cpus_allowed 指定 CPU
-fio-memory = 内存总是位于线程本地
 fio-remove = 请去掉它
 fio-cpumask = CPU 以列表指定
 fio-cpumask-help = 请使用 cpus_allowed=0-3
@@ -486,8 +552,7 @@ fio-think-time = 停顿按 I/O 数计，不按时间计
 fio-think-time-help = 请用 thinktime_blocks
 fio-verify-async = 块由读取它的线程校验
 fio-verify-whole = 块作为整体校验
-fio-fill-device = 不会把文件系统写到没有空间为止
-fio-fill-device-help = 请给出文件大小
+fio-fills-space = fill_device：新建的文件占用文件系统的全部空闲空间，仅留 128 MiB；已有的文件写到其末尾
 fio-wait-for = 此前没有名为 { $name } 的节
 fio-wait-for-help = 请写出前面某一节的名称
 fio-wait-for-one = { $name } 与 { $beside } 同时运行：不支持只等待其中之一
@@ -527,6 +592,11 @@ fio-unset-variable-help = 请这样运行：{ $name }=... fathom run ...
 fio-sections-at-once = 小节 { $sections } 在 fio 中同时运行：合为一个覆盖其全部文件的步骤
 fio-no-such-engine = 不支持 ioengine={ $engine }：Fathom 没有这个引擎
 fio-several-directories = 不支持多个目录
+fio-uneven-folders = 这些相同的作业中，一个文件夹里的比另一个多
+fio-uneven-folders-help = 请让每个文件夹有同样多的作业，或用 stonewall 分开
+fio-one-open-file = 每个线程同时只打开一个文件
+fio-unique-names = 每个线程有自己的文件
+fio-stat-type = 文件用 statx 查看
 fio-no-file = filename 没有指定文件
 fio-no-file-help = 例如 filename=a:b
 fio-file-per-job = [{ $section }] 没有 filename：fio 会给它的 { $jobs } 个作业各一个文件
@@ -556,6 +626,7 @@ fio-lacks-local = 线程在目标所在的 NUMA 节点上：请用 cpus_allowed 
 fio-lacks-remote = 线程在目标所在节点以外的 NUMA 节点上：请用 cpus_allowed 指定 CPU
 fio-lacks-pair = 读写速率为之前所测值的比例：请用 rate_iops 指定
 fio-lacks-share = 速率为之前闭环所得 IOPS 的 { $share }：请用 rate_iops 指定
+fio-lacks-stages = 速率逐段变化：fio 保持各段的平均速率
 fio-lacks-adaptive = 从 { $floor } 起，区间足够窄即结束
 
 # 由 fio 运行的作业。

@@ -18,6 +18,14 @@ pub(super) fn job_options(step: &Step, cpus: &[u32]) -> Vec<(String, String)> {
         return options;
     }
     put("name", step.label.clone());
+    if let Some(files) = workload.order.files {
+        put("directory", step.targets.iter().map(|t| t.as_str().replace(':', "\\:")).collect::<Vec<_>>().join(":"));
+        put("ioengine", files.op.read_write().to_string());
+        put("nrfiles", files.files_per_thread.to_string());
+        put("filesize", files.bytes_per_file.to_string());
+        put("numjobs", thread_count(step).to_string());
+        return options;
+    }
     put("filename", step.targets.iter().map(|t| t.as_str().replace(':', "\\:")).collect::<Vec<_>>().join(":"));
     put("rw", workload.read_write().to_string());
     if workload.mix.read_pct > 0 && workload.mix.write_pct > 0 {

@@ -105,9 +105,12 @@ const LENGTHS: [&str; 2] = ["runtime", "ramp_time"];
 /// The knobs of a load by hand; `before` counts unless the load says otherwise.
 fn load_knobs(before: &[(&str, &str)], flags: &KnobFlags<ByHand>, set: &[String]) -> Result<Knobs, Problem> {
     let mut knobs = Knobs::new();
-    // It has the fixed length of its flag unless the user says otherwise.
-    let length = fathom_plan::knob("runtime").and_then(|knob| Some((knob.name, knob.flag?.default?)));
     let extra = set.iter().map(|s| source::pair("--set", s)).collect::<Result<Vec<_>, _>>()?;
+    // It has the fixed length of its flag unless the user says otherwise, or its stages do.
+    let has_stages =
+        before.iter().copied().chain(flags.iter()).chain(extra.iter().copied()).any(|(key, _)| key == "stages");
+    let length = fathom_plan::knob("runtime").filter(|_| !has_stages);
+    let length = length.and_then(|knob| Some((knob.name, knob.flag?.default?)));
     for (key, value) in length.into_iter().chain(before.iter().copied()).chain(flags.iter()).chain(extra) {
         knobs.set(key, value).map_err(Problem::from)?;
     }

@@ -39,6 +39,8 @@ pub(super) struct Use {
     by_md: bool,
     /// It is not to be made.
     must_exist: bool,
+    /// A file of no given size takes what is free.
+    fills_space: bool,
     /// Filled by a step of the plan, not by us beforehand.
     pub(super) filled_by_step: bool,
 }
@@ -71,6 +73,7 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
                 let share = |bytes: u64| array.as_ref().map_or(bytes, |array| array.layout().member_bytes(bytes));
                 entry.end_bytes = entry.end_bytes.max(share(end_bytes));
                 entry.must_exist |= step.role.must_exist;
+                entry.fills_space |= step.role.fills_space;
                 entry.sized |= region.size_bytes.is_some();
                 if array.is_some() {
                     entry.make_bytes = entry.make_bytes.max(Some(share(end_bytes + FILE_BYTES_DEFAULT)));
@@ -155,13 +158,24 @@ fn kind_of(meta: &fs::Metadata) -> Message {
 
 fn to_make(path: PathBuf, used: Use) -> Result<Seen, TargetError> {
     let made = used.make_bytes.unwrap_or(used.end_bytes + FILE_BYTES_DEFAULT);
-    let bytes = if used.sized { used.end_bytes } else { made };
     let free = free_bytes(folder_of(&path)).map_err(|source| TargetError::Io { path: path.clone(), source })?;
+    let bytes = match (used.sized, used.fills_space) {
+        (true, _) => used.end_bytes,
+        (false, true) => space_to_fill(free).max(used.end_bytes + 1),
+        (false, false) => made,
+    };
     let need_bytes = file_bytes(bytes).saturating_add(SPARE_BYTES);
     if free < need_bytes {
         return Err(TargetError::NoSpace { path, need_bytes, free_bytes: free });
     }
     Ok(Seen::ToMake { path, bytes })
+}
+
+/// Bytes of a file that takes what is free: the reserve of any new file stays, and as much again for what the file system
+/// keeps of a large one.
+fn space_to_fill(free_bytes: u64) -> u64 {
+    let taken = file_bytes(0).saturating_add(2 * SPARE_BYTES);
+    free_bytes.saturating_sub(taken) / FOOTPRINT_UNIT_BYTES * FOOTPRINT_UNIT_BYTES
 }
 
 /// The usual name of the test file of a directory, so that runs compare; another while that one is taken.

@@ -4,13 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use fathom_fio::{FioRun, run_by_fio};
-use fathom_host::{Access, HostSampler, OpenFlags, Root, check_new_file, free_bytes, free_files, whole_device_of};
-use fathom_message::{Message, Quantity, msg};
+use fathom_host::{Access, HostSampler, OpenFlags, Root, whole_device_of};
 use fathom_plan::{FioPlace, Step, TargetId};
 use fathom_record::{RunControl, StepFailure, StepRecord};
 
 use super::SiteControl;
-use super::bind::SPARE_BYTES;
+use super::in_files::has_room;
 use super::measure::probe_failure;
 use super::real::RealSite;
 
@@ -34,7 +33,8 @@ impl RealSite {
             let job = step.role.by_fio.as_ref();
             if let Some(FioPlace::Folder { files, bytes }) = job.map(|job| &job.place) {
                 let folder = self.folder_of(step);
-                has_room(step, &folder, *files, *bytes)?;
+                let beside_bytes = files.saturating_mul(BYTES_BESIDE_A_FILE);
+                has_room(step, &folder, *files, bytes.saturating_add(beside_bytes))?;
                 names.extend(whole_device_of(&root, &folder).ok().map(|device| device.name));
             }
         }
@@ -60,26 +60,5 @@ impl RealSite {
 
     fn folder_of(&self, step: &Step) -> PathBuf {
         step.targets.first().map_or_else(|| PathBuf::from("."), |target| self.path_of(target))
-    }
-}
-
-/// Refuses files that the file system has no room for.
-fn has_room(step: &Step, folder: &std::path::Path, files: u64, bytes: u64) -> Result<(), StepFailure> {
-    let what = || Message::verbatim(step.label.clone());
-    let refused = |why, help| Err(StepFailure::Refused { what: what(), why, help });
-    check_new_file(&Root::live(), &folder.join("fathom-fio")).map_err(|e| StepFailure::refused(what(), &e))?;
-    let failed = |error: &io::Error| StepFailure::failed(what(), error, msg!("fio-run-place-help"));
-    let need_bytes = bytes.saturating_add(files.saturating_mul(BYTES_BESIDE_A_FILE)).saturating_add(SPARE_BYTES);
-    let have_bytes = free_bytes(folder).map_err(|e| failed(&e))?;
-    if have_bytes < need_bytes {
-        let (need, have) = (Quantity::bytes(need_bytes), Quantity::bytes(have_bytes));
-        return refused(msg!("fio-run-no-space", need = need, have = have), msg!("fio-run-no-space-help"));
-    }
-    match free_files(folder).map_err(|e| failed(&e))? {
-        Some(have) if have < files => {
-            let why = msg!("fio-run-no-files", need = files.to_string(), have = have.to_string());
-            refused(why, msg!("fio-run-no-files-help"))
-        }
-        _ => Ok(()),
     }
 }

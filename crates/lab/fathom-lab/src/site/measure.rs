@@ -35,9 +35,13 @@ impl RealSite {
         let files = self.open_files(step);
         let cached_before = cached_bytes(&files);
         let given_before = given_bytes(&files);
-        let names = devices.into_iter().map(|d| d.name).collect();
+        let mut names: Vec<String> = devices.into_iter().map(|d| d.name).chain(self.devices_of_folders(step)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut bindings = self.bound.bindings.clone();
+        // Before the counters are read for the first time.
+        let folders = self.folders_for(std::slice::from_ref(step), &mut bindings, control)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
-        let bindings = self.bound.bindings.clone();
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus, probe: Some(Box::new(Probe(sampler))) });
         let stopper = AdaptiveStop::new();
         let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
@@ -56,6 +60,7 @@ impl RealSite {
         };
         self.md_arrays = arrays;
         self.md_arrays.iter_mut().for_each(OwnArray::look_at_rebuild);
+        drop(folders);
         let mut record = ran?;
         record.arrays.extend(self.array_records(&arrays_before));
         let is_stopped = control.is_stopped();
@@ -95,20 +100,22 @@ impl RealSite {
         for step in streams {
             let devices = self.devices_of(step);
             refuse_unpollable(step, &devices)?;
-            names.extend(devices.into_iter().map(|d| d.name));
+            names.extend(devices.into_iter().map(|d| d.name).chain(self.devices_of_folders(step)));
             let stopper = AdaptiveStop::new();
             let precise_enough = Box::new(move |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step));
             plans.push(StreamPlan { step, cpus: self.cpus_for(step, &topology)?, precise_enough });
         }
         names.sort_unstable();
         names.dedup();
+        let mut bindings = self.bound.bindings.clone();
+        let folders = self.folders_for(streams, &mut bindings, control)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
-        let bindings = self.bound.bindings.clone();
         let probe: Option<Box<dyn HostProbe>> = Some(Box::new(Probe(sampler)));
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe });
         let mut control =
             RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
         let mut results = runner.run_streams(plans, &mut control);
+        drop(folders);
         let is_stopped = control.stopped();
         for (step, result) in streams.iter().zip(&mut results) {
             let Ok(record) = result else { continue };

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
-use fathom_message::Message;
+use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
 use fathom_store::MadeFile;
@@ -16,6 +16,7 @@ use super::bind::{
     Bound, Seen, Use, bytes_of_target, capacity_bytes, look_at, make_or_adopt, remove_abandoned, uses, with_regions,
 };
 use super::drives::DrivesToday;
+use super::in_files::remove_left_folders;
 use super::lay_out::lay_out;
 use super::measure::take_baseline;
 use super::settings::Settings;
@@ -132,13 +133,17 @@ impl RealSite {
 }
 
 impl Site for RealSite {
-    fn tidy(&mut self, plan: &Plan) -> Vec<(FileMark, Message)> {
+    fn tidy(&mut self, plan: &Plan) -> Vec<(Option<FileMark>, Message)> {
         let opened = plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened);
         let folders = opened.map(|t| self.path_of(&t)).filter(|p| p.is_dir());
         let mut folders: Vec<PathBuf> = folders.collect();
         folders.sort();
         folders.dedup();
-        folders.iter().flat_map(|folder| remove_abandoned(folder, &self.permission)).collect()
+        let files = folders.iter().flat_map(|folder| remove_abandoned(folder, &self.permission));
+        let mut removed: Vec<_> = files.map(|(mark, remark)| (Some(mark), remark)).collect();
+        let left = remove_left_folders(plan, &|target| self.path_of(target));
+        removed.extend(left.iter().map(|path| (None, msg!("target-leftover-removed", path = path))));
+        removed
     }
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
@@ -194,7 +199,7 @@ impl Site for RealSite {
                 match self.look_at(plan, &target, used, begun)? {
                     Seen::There(binding) => {
                         if binding.consent().is_some_and(|consent| consent.device().is_none()) {
-                            notes.push(fathom_message::msg!("target-overwritten", path = binding.path()));
+                            notes.push(msg!("target-overwritten", path = binding.path()));
                         }
                         self.bound.bindings.add(*binding);
                     }

@@ -125,10 +125,10 @@ fn setting_lost() -> SettingError {
 }
 
 impl Site for ScriptedSite {
-    fn tidy(&mut self, _plan: &Plan) -> Vec<(FileMark, Message)> {
+    fn tidy(&mut self, _plan: &Plan) -> Vec<(Option<FileMark>, Message)> {
         self.calls.push(Call::Tidy);
         let path = "left behind";
-        self.tidied.iter().map(|mark| (*mark, msg!("target-leftover-removed", path = path))).collect()
+        self.tidied.iter().map(|mark| (Some(*mark), msg!("target-leftover-removed", path = path))).collect()
     }
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {

@@ -49,7 +49,7 @@ impl SimulatedSite {
 }
 
 impl Site for SimulatedSite {
-    fn tidy(&mut self, _plan: &Plan) -> Vec<(FileMark, Message)> {
+    fn tidy(&mut self, _plan: &Plan) -> Vec<(Option<FileMark>, Message)> {
         Vec::new()
     }
 

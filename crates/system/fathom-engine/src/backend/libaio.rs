@@ -8,13 +8,15 @@ use fathom_message::msg;
 use fathom_plan::{EngineName, Op, SyncKind};
 use fathom_record::{FeatureName, FeatureState, FeatureUse, StepFailure};
 
-use super::{Backend, Io, SubmitStamp, refused};
+use super::{Backend, Io, Mark, SubmitStamp, refused};
 use crate::raw_call;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
 const IOCB_CMD_FSYNC: u16 = 2;
 const IOCB_CMD_FDSYNC: u16 = 3;
+/// The iocb has a priority of its own.
+const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
 /// `aio_ring.magic` of a completion ring that user space may read (fs/aio.c).
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
@@ -188,6 +190,14 @@ impl Backend for Libaio {
         self.staged.push(iocb);
     }
 
+    #[inline(always)]
+    fn mark(&mut self, slot: u32, mark: Mark) {
+        let iocb = &mut self.iocbs[slot as usize];
+        iocb.priority = mark.priority as i16;
+        iocb.flags = if mark.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+        iocb.rw_flags = mark.flags as i32;
+    }
+
     #[cold]
     fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind) {
         let iocb = &mut self.iocbs[slot as usize];
@@ -198,7 +208,7 @@ impl Backend for Libaio {
         };
         iocb.fd = self.fds[usize::from(part)].as_raw_fd() as u32;
         // The kernel refuses a sync that names a buffer.
-        (iocb.buffer, iocb.bytes, iocb.offset) = (0, 0, 0);
+        (iocb.buffer, iocb.bytes, iocb.offset, iocb.rw_flags) = (0, 0, 0, 0);
         self.staged.push(iocb);
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod call;
+pub(crate) mod files;
 mod first_read;
 pub(crate) mod libaio;
 pub(crate) mod mmap;
@@ -29,7 +30,7 @@ pub(crate) struct Io {
     pub(crate) slot: u32,
     /// Which of the thread's targets it is on.
     pub(crate) part: u16,
-    /// Read or write; trims never reach an engine, syncs by [`Backend::push_sync`].
+    /// Read or write; trims by [`Backend::push_trim`], syncs by [`Backend::push_sync`].
     pub(crate) op: Op,
     /// Bytes.
     pub(crate) len: u32,
@@ -37,6 +38,15 @@ pub(crate) struct Io {
     pub(crate) offset: u64,
     /// Buffer of at least `len` bytes.
     pub(crate) buffer: *mut u8,
+}
+
+/// What the kernel is told of an I/O beyond what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Its priority (linux/ioprio.h); 0: that of the thread.
+    pub(crate) priority: u16,
+    /// Flags of pwritev2(2).
+    pub(crate) flags: u32,
 }
 
 /// When an engine can tell submission from completion.
@@ -58,8 +68,23 @@ pub(crate) trait Backend {
     /// Takes an I/O; it may start now or at the next `submit`.
     fn push(&mut self, io: &Io);
 
+    /// Gives the next I/O, which is that of `slot`, what it is told beyond others. A load calls it before each of its I/Os
+    /// or before none. Engines that have no such thing are refused with the plan.
+    fn mark(&mut self, _slot: u32, _mark: Mark) {}
+
     /// As `push`, of a sync of a whole target; it moves 0 bytes.
     fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind);
+
+    /// Whether it starts trims of a part; each is a system call of the thread's own otherwise.
+    #[inline(always)]
+    fn takes_trims(&self, _part: u16) -> bool {
+        false
+    }
+
+    /// As `push`, of a trim on a part whose trims it takes. It has no buffer and moves the bytes that it trims.
+    fn push_trim(&mut self, io: &Io) {
+        unreachable!("part {} has a trimmer", io.part)
+    }
 
     /// Starts what was pushed, without waiting.
     ///

@@ -153,7 +153,13 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.note(FeatureName::RegisteredRing, outcome);
     }
 
-    fn note(&mut self, name: FeatureName, outcome: Result<Message, Message>) {
+    /// Whether the kernel has the operation at all.
+    pub(super) fn knows(&self, opcode: u8) -> bool {
+        let mut probe = io_uring::Probe::new();
+        self.inner.submitter().register_probe(&mut probe).is_ok() && probe.is_supported(opcode)
+    }
+
+    pub(super) fn note(&mut self, name: FeatureName, outcome: Result<Message, Message>) {
         let (state, detail) = match outcome {
             Ok(how) => (FeatureState::Used, how),
             Err(why) => (FeatureState::Unavailable, why),

@@ -3,13 +3,14 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use fathom_host::TargetKind;
 use fathom_plan::{EngineSpec, Mode, Op, SyncKind};
-use fathom_record::{FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, StepFailure};
 use io_uring::{cqueue, opcode, squeue};
 
 use super::first_read::{read_once, submission};
-use super::ring::{Ring, no_poll_queues};
-use super::{Backend, Io, SubmitStamp, Unready};
+use super::ring::{Ring, no_poll_queues, setup_refused};
+use super::{Backend, Io, Mark, SubmitStamp, Unready, no_detail, os_words};
 use crate::buffer::Area;
 use crate::rig::Rig;
 use crate::worker::Part;
@@ -28,11 +29,17 @@ struct RawEntry {
     rw_flags: u32,
     user_data: u64,
     buffer_index: u16,
-    rest: [u16; 11],
+    personality: u16,
+    file_index: u32,
+    /// Where `offset` holds the command: its second address, of a discard how many bytes.
+    address3: u64,
+    rest: u64,
 }
 
 /// linux/io_uring.h
 const IORING_FSYNC_DATASYNC: u32 = 1;
+/// linux/blkdev.h, since Linux 6.12: `_IO(0x12, 0)`.
+const BLOCK_URING_CMD_DISCARD: u64 = 0x12 << 8;
 
 const _: () = assert!(size_of::<RawEntry>() == 64);
 const _: () = assert!(size_of::<RawEntry>() == size_of::<squeue::Entry>());
@@ -44,6 +51,8 @@ pub(crate) struct Uring {
     /// writing it would stall the CPU, whose wide loads cannot be served from narrow stores still under way.
     batch: Box<[RawEntry]>,
     batch_len: usize,
+    /// `[part]`: whether the ring trims it; empty: none is trimmed.
+    trims: Box<[bool]>,
 }
 
 impl Uring {
@@ -59,7 +68,8 @@ impl Uring {
 
     pub(super) fn bare(fds: Vec<OwnedFd>, depth: u32, spec: EngineSpec) -> Result<Self, StepFailure> {
         let ring = Ring::new(fds, depth, spec)?;
-        Ok(Uring { ring, batch: vec![RawEntry::default(); depth as usize].into_boxed_slice(), batch_len: 0 })
+        let batch = vec![RawEntry::default(); depth as usize].into_boxed_slice();
+        Ok(Uring { ring, batch, batch_len: 0, trims: Box::default() })
     }
 
     /// Reads a block of each target: refuses polling where the device cannot, and learns how the thread's I/O gets there.
@@ -91,6 +101,71 @@ impl Uring {
             rig.backend.ring.note_submission(&submissions);
         }
         Ok(())
+    }
+
+    /// Learns which parts the kernel discards blocks of beside the thread: of devices, where neither it nor the mode is too old.
+    ///
+    /// # Errors
+    /// As [`Uring::look`].
+    pub(crate) fn look_at_trims(
+        rig: &mut Rig<Uring>,
+        parts: &[Part],
+        spec: EngineSpec,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<(), Unready> {
+        let mut trims = Vec::new();
+        let mut refusal = None;
+        for (part, Part { target, .. }) in (0..).zip(parts) {
+            // A file's blocks are punched out by a call, and a polling ring takes no commands to a block device.
+            if target.kind != TargetKind::Block || spec.mode == Mode::Iopoll {
+                trims.push(false);
+                continue;
+            }
+            let result = if rig.backend.ring.knows(opcode::UringCmd16::CODE) {
+                // No block at all: refused as such by a kernel that knows the command, and nothing is discarded.
+                rig.backend.stage_trim(0, part, 0, 0);
+                let answer = rig.answer(stopped).map_err(|error| setup_refused(&error, spec, 1))?;
+                answer.ok_or(Unready::Stopped)?
+            } else {
+                -libc::EOPNOTSUPP
+            };
+            trims.push(result == -libc::EINVAL);
+            refusal = refusal.or((result != -libc::EINVAL).then(|| io::Error::from_raw_os_error(-result)));
+        }
+        if trims.contains(&true) || refusal.is_some() {
+            let outcome = refusal.map_or(Ok(no_detail()), |error| Err(os_words(&error)));
+            rig.backend.ring.note(FeatureName::AsyncTrim, outcome);
+        }
+        rig.backend.trims = trims.into_boxed_slice();
+        Ok(())
+    }
+
+    /// Puts the entry of a discard into the ring. The upper half of its user data holds its length, which no completion tells.
+    fn stage_trim(&mut self, slot: u32, part: u16, offset: u64, len: u32) {
+        let file = self.ring.files[usize::from(part)];
+        self.stage_apart(RawEntry {
+            opcode: opcode::UringCmd16::CODE,
+            flags: file.flags,
+            fd: file.fd,
+            offset: BLOCK_URING_CMD_DISCARD,
+            address: offset,
+            address3: u64::from(len),
+            user_data: u64::from(slot) | u64::from(len) << 32,
+            ..RawEntry::default()
+        });
+    }
+
+    /// Puts an entry that is no read or write into the ring and takes it out of the batch again: reads and writes leave fields
+    /// of its entries as they are, and the kernel refuses others that name a buffer.
+    fn stage_apart(&mut self, entry: RawEntry) {
+        let at = self.batch_len;
+        let plain = self.batch[at];
+        self.batch[at] = entry;
+        self.batch_len += 1;
+        // Where the ring does not take it, it stays in the batch, and the next submission says why.
+        if self.flush().is_ok() {
+            self.batch[at] = plain;
+        }
     }
 
     /// The descriptor that the I/O on a part names.
@@ -154,30 +229,36 @@ impl Backend for Uring {
         self.stage(io);
     }
 
-    /// The entry is taken out of the batch again: reads and writes leave fields of its entries as they are, and the kernel
-    /// refuses a sync that names a buffer.
+    #[inline(always)]
+    fn mark(&mut self, _slot: u32, mark: Mark) {
+        let entry = &mut self.batch[self.batch_len];
+        (entry.priority, entry.rw_flags) = (mark.priority, mark.flags);
+    }
+
     #[cold]
     fn push_sync(&mut self, slot: u32, part: u16, kind: SyncKind) {
         let rw_flags = match kind {
             SyncKind::Fsync => 0,
             SyncKind::Fdatasync => IORING_FSYNC_DATASYNC,
         };
-        let at = self.batch_len;
-        let plain = self.batch[at];
         let file = self.ring.files[usize::from(part)];
-        self.batch[at] = RawEntry {
+        self.stage_apart(RawEntry {
             opcode: opcode::Fsync::CODE,
             flags: file.flags,
             fd: file.fd,
             user_data: u64::from(slot),
             rw_flags,
             ..RawEntry::default()
-        };
-        self.batch_len += 1;
-        // Where the ring does not take it, it stays in the batch, and the next submission says why.
-        if self.flush().is_ok() {
-            self.batch[at] = plain;
-        }
+        });
+    }
+
+    #[inline(always)]
+    fn takes_trims(&self, part: u16) -> bool {
+        self.trims.get(usize::from(part)).is_some_and(|takes| *takes)
+    }
+
+    fn push_trim(&mut self, io: &Io) {
+        self.stage_trim(io.slot, io.part, io.offset, io.len);
     }
 
     #[inline(always)]
@@ -196,7 +277,11 @@ impl Backend for Uring {
     fn reap(&mut self, mut done: impl FnMut(u32, i32)) {
         self.ring.reap(
             #[inline(always)]
-            |entry| done(entry.user_data() as u32, entry.result()),
+            |entry| {
+                let (data, result) = (entry.user_data(), entry.result());
+                // What is no trim has nothing in the upper half.
+                done(data as u32, if result == 0 { (data >> 32) as i32 } else { result });
+            },
         );
     }
 

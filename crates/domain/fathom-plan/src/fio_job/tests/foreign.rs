@@ -90,11 +90,11 @@ fn what_fio_would_touch_beyond_the_named_files_is_refused_by_its_line() {
 
 #[test]
 fn engines_of_folders_and_of_no_storage_are_told_from_those_of_files() {
-    let plan = by_fio("[a]\nioengine=filecreate\ndirectory=/data\nnrfiles=100\nfilesize=4k\nnumjobs=3\n");
+    let plan = by_fio("[a]\nioengine=dircreate\ndirectory=/data\nnrfiles=100\nfilesize=4k\nnumjobs=3\n");
     let job = plan.steps[0].role.by_fio.as_ref().expect("a job of fio's");
     assert_eq!(job.place, FioPlace::Folder { files: 300, bytes: 300 * 4096 });
     assert_eq!((paths(&plan.steps[0]), plan.steps[0].opens_targets()), (vec!["/data"], false));
-    assert_eq!(plan.steps[0].label, "filecreate by fio T3 QD1");
+    assert_eq!(plan.steps[0].label, "dircreate by fio T3 QD1");
     // What allocates and cuts off changes a file, whatever the direction is called.
     let plan = by_fio("[a]\nioengine=falloc\nrw=read\nsize=1m\nfilename=f\n");
     assert!(plan.steps[0].opens_targets() && plan.steps[0].workload.mix.is_destructive(), "{:?}", plan.steps[0]);
@@ -106,7 +106,7 @@ fn engines_of_folders_and_of_no_storage_are_told_from_those_of_files() {
 #[test]
 fn a_job_that_fio_runs_is_written_back_in_its_own_words() {
     let text = "[a]\nioengine=posixaio\nrw=randread\nsize=4m\ndirectory=/data\nnumjobs=2\nfsync_on_close=1\n\
-                [b]\nstonewall\nioengine=filecreate\ndirectory=/data\nnrfiles=10\nfilesize=4k\n\
+                [b]\nstonewall\nioengine=dircreate\ndirectory=/data\nnrfiles=10\nfilesize=4k\n\
                 [c]\nstonewall\nioengine=cpuio\ncpuload=50\nruntime=2\ntime_based\n\
                 [d]\nstonewall\nioengine=posixaio\nrw=read\nfilename=/data/x:/data/y\nsize=1m\n";
     let plan = by_fio(text);

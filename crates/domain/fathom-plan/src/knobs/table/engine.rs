@@ -21,7 +21,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| Some(s.engine.name.as_str().to_owned()),
     )
     .aliases(&["engine"])
-    .fio(Fio::SAME)
+    .fio(Fio::SAME.value(fio_engine))
     .flag(Flag::new("engine").aliases(&["ioengine"]).default("io_uring")),
     knob(
         "mode",
@@ -98,4 +98,10 @@ fn is_in(step: &Step, mode: Mode) -> bool {
 
 fn registration(step: &Step, on: bool) -> Option<String> {
     step.engine.name.is_uring().then(|| u8::from(on).to_string())
+}
+
+/// fio has an engine for each of the operations on files.
+fn fio_engine(step: &Step) -> Option<String> {
+    let word = step.workload.order.files.map_or(step.engine.name.as_str(), |files| files.op.read_write().as_str());
+    Some(word.to_owned())
 }

@@ -5,6 +5,7 @@ use fathom_units::format_cpu_list;
 
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::{QUEUE_DEPTH_MAX, RATE_IOPS_MAX, THREADS_MAX, parse, value};
+use crate::stage::Written;
 use crate::step::{Placement, Rate, RateProcess, Step};
 
 /// fio's batch for a step that names none: Fathom then submits one by one to all but the fastest devices.
@@ -136,6 +137,8 @@ pub(super) static ROWS: &[KnobSpec] = &[
             Ok(())
         },
         |s| match s.role.rate_share {
+            // The stages say it.
+            _ if !s.role.stages.is_empty() => None,
             Some(share) => Some(format!("{}%", share.pct)),
             None => s.load.rate.map(|rate| rate.iops.to_string()),
         },
@@ -143,6 +146,23 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["rate"])
     .fio(Fio::SAME.with_others().value(|s| s.load.rate.map(|rate| fio_rate(s, rate))))
     .flag(Flag::new("rate").aliases(&["rate_iops"])),
+    knob(
+        "stages",
+        Kind::Word,
+        "10s@5k,2s@40k,10s@5k",
+        msg!("knob-stages"),
+        |k, v| {
+            k.stages = Some(parse::parse_stages(v)?);
+            Ok(())
+        },
+        |s| {
+            let share = s.role.rate_share.map(|share| f64::from(share.pct));
+            let rate = share.or(s.load.rate.map(|rate| rate.iops))?;
+            let written = Written { stages: &s.role.stages, rate, is_share: share.is_some() };
+            (!s.role.stages.is_empty()).then(|| written.to_string())
+        },
+    )
+    .flag(Flag::new("stages")),
     knob(
         "read_rate",
         Kind::Rate,
@@ -217,6 +237,36 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["cpus"])
     .fio(Fio::SAME)
     .flag(Flag::new("cpus").aliases(&["cpus_allowed"])),
+    knob(
+        "numa_cpu_nodes",
+        Kind::Cpus,
+        "0-1",
+        msg!("knob-numa-cpu-nodes"),
+        |k, v| {
+            // fio's word for whatever there is.
+            if v.trim() != "all" {
+                k.place(Placement::Nodes { nodes: parse::parse_nodes(v)? });
+            }
+            Ok(())
+        },
+        |s| match &s.placement {
+            Placement::Nodes { nodes } => Some(format_cpu_list(nodes)),
+            _ => None,
+        },
+    )
+    .fio(Fio::SAME),
+    knob(
+        "numa_mem_policy",
+        Kind::Word,
+        "bind:0",
+        msg!("knob-numa-mem-policy"),
+        |k, v| {
+            k.memory = Some(parse::parse_memory_policy(v)?);
+            Ok(())
+        },
+        |s| s.memory.words(),
+    )
+    .fio(Fio::SAME),
 ];
 
 fn is_asynchronous(step: &Step) -> bool {

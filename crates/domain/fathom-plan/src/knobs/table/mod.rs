@@ -8,6 +8,7 @@ mod length;
 mod load;
 mod order;
 mod pacing;
+mod priority;
 mod workload;
 
 use fathom_message::{Message, msg};
@@ -22,11 +23,12 @@ pub struct KnobGroup {
     pub knobs: &'static [KnobSpec],
 }
 
-static TABLE: [KnobGroup; 8] = [
+static TABLE: [KnobGroup; 9] = [
     KnobGroup { title: msg!("knob-group-workload"), knobs: workload::ROWS },
     KnobGroup { title: msg!("knob-group-order"), knobs: order::ROWS },
     KnobGroup { title: msg!("knob-group-load"), knobs: load::ROWS },
     KnobGroup { title: msg!("knob-group-pacing"), knobs: pacing::ROWS },
+    KnobGroup { title: msg!("knob-group-priority"), knobs: priority::ROWS },
     KnobGroup { title: msg!("knob-group-engine"), knobs: engine::ROWS },
     KnobGroup { title: msg!("knob-group-length"), knobs: length::ROWS },
     KnobGroup { title: msg!("knob-group-conditions"), knobs: conditions::ROWS },

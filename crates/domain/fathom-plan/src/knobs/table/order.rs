@@ -4,11 +4,13 @@ use fathom_message::msg;
 use fathom_units::{advice, format_block};
 
 use super::super::spec::{Fio, Kind, KnobSpec, knob};
-use super::super::value::{bounded, fault_help, flag, percent, shorten, size_bytes};
+use super::super::value::{bounded, fault_help, flag, percent, share, shorten, size_bytes};
 use super::super::{REGION_BYTES_MAX, parse};
 use crate::io_order::{SizeRange, StridedZones};
 use crate::step::{Pattern, Step};
 
+/// Each region's share of the places is kept while the next is written.
+const SPRANDOM_REGIONS_MAX: u32 = 1_000_000;
 /// More I/Os than this have no end that anybody sees.
 const PASS_IOS_MAX: u32 = u32::MAX;
 
@@ -162,6 +164,42 @@ pub(super) static ROWS: &[KnobSpec] = &[
             Ok(())
         },
         |s| zone(s, |zones| zones.skip_bytes),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "sprandom",
+        Kind::Switch,
+        "1",
+        msg!("knob-sprandom"),
+        |k, v| {
+            k.sprandom.is_on = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.order.sprandom.map(|_| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "spr_num_regions",
+        Kind::Number,
+        "100",
+        msg!("knob-spr-num-regions"),
+        |k, v| {
+            k.sprandom.regions = Some(bounded(v, 1, SPRANDOM_REGIONS_MAX)?);
+            Ok(())
+        },
+        |s| s.workload.order.sprandom.map(|spec| spec.regions.to_string()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "spr_op",
+        Kind::Word,
+        "0.15",
+        msg!("knob-spr-op"),
+        |k, v| {
+            k.sprandom.spare_ppm = Some(((share(v)? * 1e6).round() as u32).max(1));
+            Ok(())
+        },
+        |s| s.workload.order.sprandom.map(|spec| (f64::from(spec.spare_ppm) / 1e6).to_string()),
     )
     .fio(Fio::SAME),
     knob(

@@ -5,6 +5,7 @@ use fathom_message::msg;
 use super::super::spec::{Fio, Kind, KnobSpec, knob};
 use super::super::value::bounded;
 use super::super::{Fault, RUNTIME_MAX_NS, print_duration, value};
+use crate::pacing::LatencyTarget;
 use crate::step::Step;
 
 /// I/Os between two pauses, and weights, beyond which nothing is held back.
@@ -83,7 +84,67 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| flow(s, |flow| flow.sleep_ns).map(print_duration),
     )
     .fio(Fio::SAME),
+    knob(
+        "latency_target",
+        Kind::Time,
+        "500us",
+        msg!("knob-latency-target"),
+        |k, v| {
+            k.latency_target.lat_ns = Some(microseconds(v)?);
+            Ok(())
+        },
+        |s| target(s).map(|target| print_duration(target.lat_ns)),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "latency_window",
+        Kind::Time,
+        "5s",
+        msg!("knob-latency-window"),
+        |k, v| {
+            k.latency_target.window_ns = Some(microseconds(v)?);
+            Ok(())
+        },
+        |s| target(s).map(|target| print_duration(target.window_ns)),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "latency_percentile",
+        Kind::Word,
+        "99.9",
+        msg!("knob-latency-percentile"),
+        |k, v| {
+            k.latency_target.within_ppm = Some(share_ppm(v)?);
+            Ok(())
+        },
+        |s| target(s).map(|target| (f64::from(target.within_ppm) / 1e4).to_string()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "latency_run",
+        Kind::Switch,
+        "1",
+        msg!("knob-latency-run"),
+        |k, v| {
+            k.latency_target.runs_on = Some(value::flag(v)?);
+            Ok(())
+        },
+        |s| target(s).filter(|target| target.runs_on).map(|_| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
 ];
+
+fn target(step: &Step) -> Option<LatencyTarget> {
+    step.load.pacing.target
+}
+
+/// A share in percent with decimals, in parts of a million.
+fn share_ppm(text: &str) -> Result<u32, Fault> {
+    let pct = text.trim().trim_end_matches('%').parse::<f64>().ok().filter(|pct| *pct > 0.0 && *pct <= 100.0);
+    let wrong =
+        || value::fault_help(msg!("knob-latency-share", text = value::shorten(text)), msg!("knob-latency-share-help"));
+    pct.map(|pct| (pct * 1e4).round().max(1.0) as u32).ok_or_else(wrong)
+}
 
 /// As fio, a number without a unit is microseconds here.
 fn microseconds(text: &str) -> Result<u64, Fault> {

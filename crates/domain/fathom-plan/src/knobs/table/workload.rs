@@ -1,15 +1,15 @@
 //! What is done to the targets.
 
 use fathom_message::msg;
-use fathom_units::format_block;
+use fathom_units::{advice, format_block};
 
 use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
-use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
+use super::super::{BLOCK_BYTES_MAX, DEVICES_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
-use crate::step::{BlockSize, EngineName, Pattern, Step, Verify};
+use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
 
 pub(super) static ROWS: &[KnobSpec] = &[
     knob(
@@ -25,7 +25,7 @@ pub(super) static ROWS: &[KnobSpec] = &[
         |s| Some(rw_word(s)),
     )
     .aliases(&["readwrite"])
-    .fio(Fio::SAME.aliases(&["readwrite"]))
+    .fio(Fio::SAME.aliases(&["readwrite"]).value(fio_rw))
     .flag(Flag::new("rw").aliases(&["readwrite"]).default("randread")),
     knob(
         "read_pct",
@@ -179,6 +179,32 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.with_others().value(fio_size))
     .flag(Flag::new("size")),
     knob(
+        "nrfiles",
+        Kind::Number,
+        "100000",
+        msg!("knob-nrfiles"),
+        |k, v| {
+            k.files_per_thread = Some(value::bounded(v, 1, u32::MAX)?);
+            Ok(())
+        },
+        |s| s.workload.order.files.map(|files| files.files_per_thread.to_string()),
+    )
+    .flag(Flag::new("nrfiles")),
+    knob(
+        "filesize",
+        Kind::Size,
+        "4k",
+        msg!("knob-filesize"),
+        |k, v| {
+            let (bytes, note) = size_bytes(v, u64::from(BLOCK_BYTES_MAX))?;
+            k.bytes_per_file = Some(bytes as u32);
+            k.remark(note);
+            Ok(())
+        },
+        |s| s.workload.order.files.map(|files| files.bytes_per_file).filter(|bytes| *bytes > 0).map(in_bytes),
+    )
+    .flag(Flag::new("filesize").default("0")),
+    knob(
         "devices",
         Kind::Number,
         "4",
@@ -217,6 +243,49 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["dedupe_pct"])
     .fio(Fio::SAME)
     .flag(Flag::new("dedupe").aliases(&["dedupe_percentage"]).default("0")),
+    knob(
+        "dedupe_mode",
+        Kind::Word,
+        "working_set",
+        msg!("knob-dedupe-mode"),
+        |k, v| {
+            k.dedupe.has_set = Some(match v.trim() {
+                "repeat" => false,
+                "working_set" => true,
+                other => {
+                    let why = msg!("knob-unknown-dedupe-mode", text = value::shorten(other));
+                    return Err(fault_help(why, advice(other, &["repeat", "working_set"])));
+                }
+            });
+            Ok(())
+        },
+        |s| working_set(s).map(|_| "working_set".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "dedupe_working_set_percentage",
+        Kind::Percent,
+        "20",
+        msg!("knob-dedupe-working-set"),
+        |k, v| {
+            k.dedupe.region_pct = Some(value::bounded(v.trim().trim_end_matches('%'), 1, 100)? as u8);
+            Ok(())
+        },
+        |s| working_set(s).map(|(region_pct, _)| region_pct.to_string()),
+    )
+    .fio(Fio::SAME),
+    knob(
+        "dedupe_global",
+        Kind::Switch,
+        "1",
+        msg!("knob-dedupe-global"),
+        |k, v| {
+            k.dedupe.is_shared = Some(flag(v)?);
+            Ok(())
+        },
+        |s| working_set(s).filter(|(_, is_shared)| *is_shared).map(|_| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
     knob(
         "verify",
         Kind::Word,
@@ -341,6 +410,18 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.aliases(&["fsync_on_close"]))
     .flag(Flag::new("end_fsync").default("0")),
     knob(
+        "atomic",
+        Kind::Switch,
+        "1",
+        msg!("knob-atomic"),
+        |k, v| {
+            k.is_atomic = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.durability.is_atomic.then(|| "1".to_owned()),
+    )
+    .fio(Fio::SAME),
+    knob(
         "sync",
         Kind::Word,
         "dsync",
@@ -368,6 +449,14 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .flag(Flag::new("sync").default("none")),
 ];
 
+/// Share of the region in percent, and whether it is that of all.
+fn working_set(step: &Step) -> Option<(u8, bool)> {
+    match step.workload.data.repeats {
+        Repeats::WorkingSet { region_pct, is_shared } => Some((region_pct, is_shared)),
+        Repeats::Few => None,
+    }
+}
+
 /// More writes than this between two syncs are no durability.
 const SYNC_WRITES_MAX: u32 = 1_000_000_000;
 
@@ -381,6 +470,15 @@ fn is_mixed(step: &Step) -> bool {
 
 fn repeats(step: &Step) -> bool {
     step.workload.pattern == Pattern::RandomRepeat
+}
+
+/// Loads of files are engines in fio, whatever its `rw` says.
+fn fio_rw(step: &Step) -> Option<String> {
+    step.workload.order.files.is_none().then(|| rw_word(step))
+}
+
+fn in_bytes(bytes: u32) -> String {
+    format_block(bytes.into())
 }
 
 /// fio's word with its sequence modifier.
@@ -402,7 +500,7 @@ fn by_op(step: &Step, as_split: bool) -> Option<String> {
         || [&order.write_sizes, &order.trim_sizes]
             .iter()
             .any(|sizes| sizes.as_ref().is_some_and(|sizes| sizes.len() > 1));
-    if order.range.is_some() || is_split != as_split {
+    if order.files.is_some() || order.range.is_some() || is_split != as_split {
         return None;
     }
     let first = &workload.block_sizes;
@@ -450,7 +548,8 @@ fn fio_distribution(step: &Step) -> Option<String> {
 
 /// fio empties the cache unless it is told otherwise.
 fn fio_invalidate(step: &Step) -> Option<String> {
-    let keeps = !step.workload.direct && !step.workload.drop_cache && step.engine.name != EngineName::Null;
+    let has_cache = !matches!(step.engine.name, EngineName::Null | EngineName::Files);
+    let keeps = !step.workload.direct && !step.workload.drop_cache && has_cache;
     keeps.then(|| "0".to_owned())
 }
 
@@ -462,5 +561,6 @@ fn fio_size(step: &Step) -> Option<String> {
 
 /// fio's passthrough refuses direct=1, though it goes past the page cache all the same.
 fn fio_direct(step: &Step) -> Option<String> {
-    (step.engine.name != EngineName::IoUringCmd).then(|| u8::from(step.workload.direct).to_string())
+    (!matches!(step.engine.name, EngineName::IoUringCmd | EngineName::Files))
+        .then(|| u8::from(step.workload.direct).to_string())
 }

@@ -1,0 +1,152 @@
+//! Steps that make, look at and remove whole files: the folders that are made for them, and whether there is room.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use fathom_engine::lay_out_files;
+use fathom_host::{Binding, Bindings, OwnFolder, Root, check_new_file, free_bytes, free_files, whole_device_of};
+use fathom_message::{Message, Quantity, msg};
+use fathom_plan::{Plan, Step, TargetId};
+use fathom_record::StepFailure;
+
+use super::SiteControl;
+use super::bind::SPARE_BYTES;
+use super::real::RealSite;
+
+/// What the names of these folders begin with.
+const FOLDER_PREFIX: &str = "fathom-files-";
+/// What a file takes beside its data, where inodes are not made beforehand: its inode, twice, and its name.
+const BYTES_BESIDE_A_FILE: u64 = 1 << 10;
+/// A file's data takes whole blocks of the file system; few have larger ones.
+const FILE_BLOCK_BYTES: u64 = 4 << 10;
+
+/// The folders of a step, which go with this.
+#[derive(Debug, Default)]
+pub(super) struct Folders {
+    own: Vec<OwnFolder>,
+    targets: Vec<TargetId>,
+}
+
+/// Files to be made in a folder, and what they hold.
+#[derive(Clone, Copy, Debug, Default)]
+struct Need {
+    files: u64,
+    bytes: u64,
+}
+
+impl RealSite {
+    /// Makes a folder in each target of those of `steps` that work on files, and adds it to `bindings`; with the files
+    /// that must be there. Nothing is made where there is no room for all of it.
+    ///
+    /// # Errors
+    /// No folder, no right, no room.
+    pub(super) fn folders_for(
+        &self,
+        steps: &[Step],
+        bindings: &mut Bindings,
+        control: &SiteControl<'_>,
+    ) -> Result<Folders, StepFailure> {
+        let on_files: Vec<&Step> = steps.iter().filter(|step| step.workload.order.files.is_some()).collect();
+        for step in &on_files {
+            for target in &step.targets {
+                let folder = self.path_of(target);
+                if !folder.is_dir() {
+                    let help = msg!("lab-files-folder-help");
+                    let why = msg!("lab-files-folder", path = folder.display().to_string());
+                    return Err(StepFailure::Refused { what: label_of(step), why, help });
+                }
+            }
+        }
+        self.has_room_for_files(&on_files)?;
+        let mut folders = Folders::default();
+        for step in &on_files {
+            for target in &step.targets {
+                // Streams have one folder of a target for all of them.
+                if folders.targets.contains(target) {
+                    continue;
+                }
+                let path = self.path_of(target);
+                let own = OwnFolder::create(&path, FOLDER_PREFIX)
+                    .map_err(|e| StepFailure::failed(label_of(step), &e, msg!("lab-files-place-help")))?;
+                bindings.add(Binding::folder(&Root::live(), target.clone(), &own));
+                folders.own.push(own);
+                folders.targets.push(target.clone());
+            }
+            lay_out_files(step, bindings, &|| control.is_stopped())?;
+        }
+        Ok(folders)
+    }
+
+    /// Refuses files that their file systems have no room for, all steps and targets together.
+    fn has_room_for_files(&self, steps: &[&Step]) -> Result<(), StepFailure> {
+        let mut needs: BTreeMap<u64, (PathBuf, Need)> = BTreeMap::new();
+        for step in steps {
+            let Some(load) = step.workload.order.files else { continue };
+            let data_bytes = u64::from(load.bytes_per_file).next_multiple_of(FILE_BLOCK_BYTES);
+            for (target, threads) in step.targets.iter().zip(step.workers_by_target()) {
+                let path = self.path_of(target);
+                let device = std::fs::metadata(&path).map_err(|e| not_seen(step, &e))?.dev();
+                let need = &mut needs.entry(device).or_insert_with(|| (path, Need::default())).1;
+                let files = u64::from(load.files_per_thread).saturating_mul(threads.len() as u64);
+                need.files = need.files.saturating_add(files);
+                need.bytes = need.bytes.saturating_add(files.saturating_mul(data_bytes + BYTES_BESIDE_A_FILE));
+            }
+        }
+        let Some(step) = steps.first() else { return Ok(()) };
+        needs.values().try_for_each(|(folder, need)| has_room(step, folder, need.files, need.bytes))
+    }
+
+    /// The whole devices below the folders that a step works in.
+    pub(super) fn devices_of_folders(&self, step: &Step) -> Vec<String> {
+        if step.workload.order.files.is_none() {
+            return Vec::new();
+        }
+        let device = |path: PathBuf| whole_device_of(&Root::live(), &path).ok();
+        step.targets.iter().filter_map(|target| Some(device(self.path_of(target))?.name)).collect()
+    }
+}
+
+/// Removes what killed calls of the same user left in a folder that steps of `plan` work in; its paths.
+pub(super) fn remove_left_folders(plan: &Plan, path_of: &dyn Fn(&TargetId) -> PathBuf) -> Vec<PathBuf> {
+    let on_files = plan.steps.iter().filter(|step| step.workload.order.files.is_some());
+    let mut folders: Vec<PathBuf> = on_files.flat_map(|step| &step.targets).map(path_of).collect();
+    folders.sort();
+    folders.dedup();
+    folders.iter().flat_map(|folder| OwnFolder::remove_abandoned(folder, FOLDER_PREFIX)).collect()
+}
+
+/// Removes what killed runs left in the folders of a plan, by the names that its targets have there.
+#[must_use]
+pub(crate) fn remove_folders_of(plan: &Plan) -> Vec<PathBuf> {
+    remove_left_folders(plan, &|target| PathBuf::from(target.as_str()))
+}
+
+fn label_of(step: &Step) -> Message {
+    Message::verbatim(step.label.clone())
+}
+
+fn not_seen(step: &Step, error: &io::Error) -> StepFailure {
+    StepFailure::failed(label_of(step), error, msg!("lab-files-place-help"))
+}
+
+/// Refuses files, which take so many bytes with all that belongs to them, that the file system has no room for.
+pub(super) fn has_room(step: &Step, folder: &Path, files: u64, bytes: u64) -> Result<(), StepFailure> {
+    let refused = |why, help| Err(StepFailure::Refused { what: label_of(step), why, help });
+    check_new_file(&Root::live(), &folder.join("fathom-files"))
+        .map_err(|e| StepFailure::refused(label_of(step), &e))?;
+    let need_bytes = bytes.saturating_add(SPARE_BYTES);
+    let have_bytes = free_bytes(folder).map_err(|e| not_seen(step, &e))?;
+    if have_bytes < need_bytes {
+        let (need, have) = (Quantity::bytes(need_bytes), Quantity::bytes(have_bytes));
+        return refused(msg!("fio-run-no-space", need = need, have = have), msg!("fio-run-no-space-help"));
+    }
+    match free_files(folder).map_err(|e| not_seen(step, &e))? {
+        Some(have) if have < files => {
+            let why = msg!("fio-run-no-files", need = files.to_string(), have = have.to_string());
+            refused(why, msg!("fio-run-no-files-help"))
+        }
+        _ => Ok(()),
+    }
+}
