@@ -32,7 +32,7 @@ fn why(record: &StepRecord) -> Option<WhyShortened> {
 
 #[test]
 fn a_shortened_step_gives_what_the_whole_one_gives() {
-    let loads = [("speed", "nvme-0", 1, 1, 100), ("speed", "nvme", 4, 8, 70), ("r650-h755n", "raid10", 8, 8, 0)];
+    let loads = [("speed", "nvme-0", 1, 1, 100), ("r740xd", "pm1725", 1, 8, 70), ("r650-h755n", "raid10", 8, 8, 0)];
     for (name, target, threads, depth, read_pct) in loads {
         let machine = builtin_machine(name).expect("is shipped");
         let mut asked = step(target, threads, depth, 2 * SECOND_NS);
@@ -59,7 +59,7 @@ fn a_step_that_is_never_known_ends_by_its_ios_or_its_time() {
     let mut runner = SimRunner::new(builtin_machine("speed").expect("is shipped"), 0);
     let many = run(&mut runner, Extent::UntilKnown, &step("nvme-0", 4, 32, 60 * SECOND_NS), usize::MAX);
     assert_eq!(why(&many), Some(WhyShortened::ManyIos));
-    assert!((1_000_000..2_000_000).contains(&many.ios()), "{}", many.ios());
+    assert!((500_000..1_000_000).contains(&many.ios()), "{}", many.ios());
     let asked = run(&mut runner, Extent::UntilKnown, &step("nvme-0", 1, 1, SECOND_NS), usize::MAX);
     assert_eq!((why(&asked), asked.runtime_ns), (None, SECOND_NS));
 }
@@ -83,8 +83,9 @@ fn a_purged_drive_ages_as_over_the_whole_time() {
         (first, second)
     };
     let (whole, short) = (aged(Extent::Whole), aged(Extent::UntilKnown));
+    // The buffer takes in the same in a shorter time.
     for (name, whole, short) in [("first", &whole.0, &short.0), ("second", &whole.1, &short.1)] {
-        assert!((iops(short) / iops(whole) - 1.0).abs() < 0.05, "{name}: {} {}", iops(short), iops(whole));
+        assert!((iops(short) / iops(whole) - 1.0).abs() < 0.08, "{name}: {} {}", iops(short), iops(whole));
     }
     assert!(iops(&short.0) > 1.05 * iops(&short.1), "it slows down: {} {}", iops(&short.0), iops(&short.1));
     assert_eq!(why(&short.0), Some(WhyShortened::DrivesAged));

@@ -20,12 +20,13 @@ const WARM_UP_IOS_MAX: u64 = 500_000;
 /// The window takes no less than this, in time and I/Os.
 const WINDOW_NS_MIN: u64 = 50_000_000;
 const WINDOW_IOS_MIN: u64 = 20_000;
-/// Nor many more I/Os than this, whether its figures are known or not.
-const WINDOW_IOS_MAX: u64 = 1_000_000;
+/// Nor many more I/Os than this, or bytes (large I/Os are many commands of flash), whether its figures are known or not.
+const WINDOW_IOS_MAX: u64 = 500_000;
+const WINDOW_BYTES_MAX: u64 = 64 << 30;
 /// I/Os of a window in which drives age faster than the clock: no fewer than this,
 const AGING_IOS_MIN: u64 = 200_000;
 /// and so many times what the write buffers hold, which do not grow with the time that passes for the flash.
-const AGING_BUFFERS: u64 = 40;
+const AGING_BUFFERS: u64 = 20;
 /// Intervals of the shortest window. Once there are twice as many, neighbours become one.
 const INTERVALS: u64 = 40;
 /// Time between two looks at the precision grows by this factor, as on a real machine; two in a row must be content.
@@ -192,13 +193,18 @@ impl Looks {
         }
         self.next_ns = self.next_ns.max(1.0) * LOOK_FACTOR;
         self.content = if (control.precise_enough)(intervals, step) { self.content + 1 } else { 0 };
-        let ios = || intervals.iter().flat_map(|i| &i.directions).map(|d| d.ios).sum::<u64>();
         match self.course {
             _ if self.content >= LOOKS_TO_STOP => Some(WhyShortened::FiguresKnown),
-            Course::UntilKnown if ios() >= WINDOW_IOS_MAX => Some(WhyShortened::ManyIos),
+            Course::UntilKnown if are_many(intervals) => Some(WhyShortened::ManyIos),
             _ => None,
         }
     }
+}
+
+fn are_many(intervals: &[Interval]) -> bool {
+    let directions = || intervals.iter().flat_map(|i| &i.directions);
+    let (ios, bytes): (u64, u64) = directions().fold((0, 0), |(ios, bytes), d| (ios + d.ios, bytes + d.bytes));
+    ios >= WINDOW_IOS_MAX || bytes >= WINDOW_BYTES_MAX
 }
 
 /// Makes neighbouring intervals one once there are twice as many as a window begins with; true when it did.

@@ -75,7 +75,7 @@ machine-unknown = there is no simulated machine `{ $name }`
 machine-unknown-help = A file of your own ends in .toml; shipped: { $names }
 machine-no-part = target { $target }: { $why }
 machine-no-part-help = fathom machines show { $machine } lists its drives and arrays
-simulated-caveat-shortened = SIMULATED on machine { $machine }, in virtual time: no real device was read or written. Each step ended once its figures were known to { $within }: { $ran } of { $asked } were simulated; --full simulates all of it.
+simulated-caveat-shortened = SIMULATED on machine { $machine }, in virtual time: no real device was read or written. Steps ended once their figures were known to { $within }, or after many I/Os: { $ran } of { $asked } were simulated; --full simulates all of it.
 simulated-caveat = SIMULATED on machine { $machine }, in virtual time: no real device was read or written.
 
 purge-no-consent = there is no consent to write to it

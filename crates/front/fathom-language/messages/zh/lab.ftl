@@ -75,7 +75,7 @@ machine-unknown = 没有模拟机器 `{ $name }`
 machine-unknown-help = 自备的机器文件以 .toml 结尾；自带的有：{ $names }
 machine-no-part = 目标 { $target }：{ $why }
 machine-no-part-help = fathom machines show { $machine } 列出其硬盘和阵列
-simulated-caveat-shortened = 在机器 { $machine } 上模拟，使用虚拟时间：没有读写任何真实设备。每一步在其数值精确到 { $within } 时即结束：共模拟了 { $asked } 中的 { $ran }；--full 模拟全部时间。
+simulated-caveat-shortened = 在机器 { $machine } 上模拟，使用虚拟时间：没有读写任何真实设备。各步在其数值精确到 { $within } 或 I/O 数量已足时即结束：共模拟了 { $asked } 中的 { $ran }；--full 模拟全部时间。
 simulated-caveat = 在机器 { $machine } 上模拟，使用虚拟时间：没有读写任何真实设备。
 
 purge-no-consent = 没有写入它的许可
