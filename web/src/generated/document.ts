@@ -3403,7 +3403,7 @@ rounds: number,
  */
 warmup_intervals: number, 
 /**
- * Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged.
+ * Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged, or less than a second.
  */
 drift_pct_per_minute: number | null, 
 /**

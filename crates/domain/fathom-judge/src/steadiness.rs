@@ -13,6 +13,8 @@ use crate::document::{OwnSteadyView, PtsView, SteadyView, StepState, StepView, W
 
 /// Rounds of the specification's window, over which Fathom's own verdict judges drift too.
 const WINDOW_ROUNDS: usize = 5;
+/// A drift of a shorter window says nothing of a minute.
+const DRIFT_FROM_NS: u64 = 1_000_000_000;
 
 /// What a drift is judged over.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +28,14 @@ enum Window {
 /// Steadiness of one measured window; `None` with too few intervals.
 pub(crate) fn window_view(intervals: &[Interval]) -> Option<SteadyView> {
     let verdict = steady_verdict(intervals)?;
+    let is_long = intervals.iter().map(|i| i.length_ns).sum::<u64>() >= DRIFT_FROM_NS;
     Some(SteadyView {
         reached: verdict.own.reached,
         why: verdict.own.why.map(WhyUnsteady::from),
         rounds: verdict.own.points as u32,
         warmup_intervals: verdict.own.warmup as u32,
-        drift_pct_per_minute: Some(verdict.drift_pct_per_minute),
-        drift_ci95: verdict.drift_ci95.map(|(lo, hi)| [lo, hi]),
+        drift_pct_per_minute: is_long.then_some(verdict.drift_pct_per_minute),
+        drift_ci95: verdict.drift_ci95.filter(|_| is_long).map(|(lo, hi)| [lo, hi]),
         pts: None,
         own: Some(own_view(&verdict.own, Window::OfStep)),
         series: Vec::new(),

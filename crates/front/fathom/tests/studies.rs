@@ -181,7 +181,11 @@ fn a_target_conditioned_for_a_workload_is_not_conditioned_again_within_the_run()
     let measured = steps(&document).iter().filter(|s| s["phase"] == "measure");
     assert!(measured.map(loops).all(|id| id == 0), "all stand on the one loop");
     let again = place.json("run --like 1", 0);
-    let regions = |document: &Value| steps(document).iter().map(|s| s["footprint_bytes"].clone()).collect::<Vec<_>>();
+    // A ladder that falls has its best step measured again, beside the plan.
+    let planned = |s: &&Value| s["phase"] != "probe";
+    let regions = |document: &Value| -> Vec<Value> {
+        steps(document).iter().filter(planned).map(|s| s["footprint_bytes"].clone()).collect()
+    };
     assert_eq!(regions(&again), regions(&document), "done again, each part is as large as before");
 }
 

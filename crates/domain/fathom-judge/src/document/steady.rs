@@ -18,7 +18,7 @@ pub struct SteadyView {
     pub rounds: u32,
     /// Intervals that still look like warm-up.
     pub warmup_intervals: u32,
-    /// Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged.
+    /// Drift over the step's own window, percent of the mean per minute; `None` where only rounds were judged, or less than a second.
     #[serde(default)]
     pub drift_pct_per_minute: Option<f64>,
     /// Its 95 % interval.
