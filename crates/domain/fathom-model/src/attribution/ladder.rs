@@ -40,7 +40,7 @@ pub(crate) struct LadderFit {
 /// Sharpness of the knee: a queue whose service varies much, to a device that serves so many at once and no more.
 const SHARPNESS: [f64; 5] = [1.0, 1.5, 2.0, 4.0, 12.0];
 /// How IOPS grow with depth below the knee, and how common that is.
-const EXPONENT: [(f64, f64); 3] = [(1.0, 0.7), (0.8, 0.15), (0.6, 0.15)];
+const EXPONENT: [(f64, f64); 3] = [(1.0, 0.8), (0.8, 0.1), (0.6, 0.1)];
 /// What steps differ by beside their own intervals, relative standard deviation, and how common that is: one step is one
 /// draw of a host and a device whose state changes between steps.
 const SPREAD: [(f64, f64); 6] = [(0.003, 0.1), (0.01, 0.25), (0.03, 0.3), (0.07, 0.2), (0.15, 0.1), (0.3, 0.05)];

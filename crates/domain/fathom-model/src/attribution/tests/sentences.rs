@@ -37,7 +37,7 @@ fn a_limit_is_said_with_its_probability() {
     let ladder = [observed(1, 8, 40_000, 0.3), observed(1, 16, 40_100, 0.3)];
     assert_eq!(
         sentence(&ladder, 0),
-        "The device is the limit (81 %): 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
+        "The device is the limit (78 %): 8 in flight take 200 us each, and no core is saturated. 16 in flight gave 1.00x the IOPS."
     );
     assert!(sentence(&ladder, 1).contains(" %): 16 in flight take "));
     let alone = [observed(1, 1, 10_000, 0.1)];
