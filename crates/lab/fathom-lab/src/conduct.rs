@@ -23,6 +23,7 @@ use fathom_plan::{Phase, Plan, Step};
 use fathom_record::{LadderPrediction, Progress};
 use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, StoreError};
 
+use crate::machine::working_directory_in;
 use crate::memory::with_memory_rate;
 use crate::site::{
     DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, remove_folders_of,
@@ -431,7 +432,9 @@ pub fn remove_left_files(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
         if matches!(summary.state, RunState::Interrupted | RunState::Failed)
             && let Ok(head) = lab.load_head(summary.id)
         {
-            removed.extend(remove_folders_of(&head.plan));
+            // Facts that are lost or older than this say no place: then the names are taken as they are.
+            let host = lab.host_of(&head).unwrap_or_default();
+            removed.extend(remove_folders_of(&head.plan, &working_directory_in(&host).unwrap_or_default()));
         }
     }
     Ok(removed)

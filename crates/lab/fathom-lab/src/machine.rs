@@ -3,6 +3,8 @@
 //! Reports are made to be passed on, so serial numbers keep only their end, as in [`HostFacts`]. The lab keeps them whole
 //! beside that, for a run that goes on after a restart: the ends of two drives of one make may be alike.
 
+use std::path::PathBuf;
+
 use fathom_host::{DriveIdentity, HostFacts, Root, drive_identities};
 use fathom_inspect::{Advice, Inventory, Subject, advise};
 use serde::{Deserialize, Serialize};
@@ -11,8 +13,9 @@ use serde::{Deserialize, Serialize};
 const SERIAL_END_CHARS: usize = 4;
 /// Where the lab keeps what no document shows.
 const IDENTITIES: &str = "identities";
+const WORKING_DIRECTORY: &str = "working_directory";
 
-/// What stands under `host` in the document, and the identities.
+/// What stands under `host` in the document, and what the lab keeps beside it.
 #[derive(Serialize)]
 struct HostSeen<'a> {
     #[serde(flatten)]
@@ -20,6 +23,8 @@ struct HostSeen<'a> {
     inventory: Inventory,
     advice: Vec<Advice>,
     identities: Vec<DriveIdentity>,
+    /// Where relative names of targets begin; left out where it is gone, or no text.
+    working_directory: Option<String>,
 }
 
 /// The part of a stored machine that says which drive is which.
@@ -40,15 +45,23 @@ pub(crate) fn host_json(root: &Root, facts: &HostFacts) -> String {
         device.serial = device.serial.as_deref().map(end_of);
     }
     let identities = drive_identities(root);
-    serde_json::to_string(&HostSeen { facts, inventory, advice, identities }).expect("facts are plain data")
+    let working_directory = std::env::current_dir().ok().and_then(|path| path.to_str().map(str::to_owned));
+    serde_json::to_string(&HostSeen { facts, inventory, advice, identities, working_directory })
+        .expect("facts are plain data")
 }
 
 /// The stored machine as documents show it.
 pub(crate) fn host_to_show(mut host: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = host.as_object_mut() {
         fields.remove(IDENTITIES);
+        fields.remove(WORKING_DIRECTORY);
     }
     host
+}
+
+/// Where the relative names of a run's targets begin; `None` for runs that do not keep it.
+pub(crate) fn working_directory_in(host: &serde_json::Value) -> Option<PathBuf> {
+    host.get(WORKING_DIRECTORY)?.as_str().map(PathBuf::from)
 }
 
 /// The drives of the stored machine with their serial numbers; `None` for runs that keep none.
@@ -87,7 +100,9 @@ mod tests {
         });
         stored[IDENTITIES] = serde_json::json!([drive]);
         assert_eq!(identities_in(&stored).map(|d| d[0].serial.clone()).as_deref(), Some("S64GNE0R123456"));
+        assert_eq!(working_directory_in(&stored), std::env::current_dir().ok());
         let shown = host_to_show(stored);
+        assert_eq!(working_directory_in(&shown), None, "documents are passed on");
         assert!(!shown.to_string().contains("S64GNE0R123456"), "{shown}");
         assert_eq!(shown["cpu_model"], facts.cpu_model);
         assert_eq!(identities_in(&serde_json::json!({})), None);

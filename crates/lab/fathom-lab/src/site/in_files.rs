@@ -117,10 +117,10 @@ pub(super) fn remove_left_folders(plan: &Plan, path_of: &dyn Fn(&TargetId) -> Pa
     folders.iter().flat_map(|folder| OwnFolder::remove_abandoned(folder, FOLDER_PREFIX)).collect()
 }
 
-/// Removes what killed runs left in the folders of a plan, by the names that its targets have there.
+/// Removes what killed runs left in the folders of a plan whose relative names begin at `working_directory`.
 #[must_use]
-pub(crate) fn remove_folders_of(plan: &Plan) -> Vec<PathBuf> {
-    remove_left_folders(plan, &|target| PathBuf::from(target.as_str()))
+pub(crate) fn remove_folders_of(plan: &Plan, working_directory: &Path) -> Vec<PathBuf> {
+    remove_left_folders(plan, &|target| working_directory.join(target.as_str()))
 }
 
 fn label_of(step: &Step) -> Message {
