@@ -167,7 +167,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         self.features.push(FeatureUse::new(name, state, detail));
     }
 
-    fn note_not_asked(&mut self, name: FeatureName) {
+    pub(super) fn note_not_asked(&mut self, name: FeatureName) {
         self.features.push(FeatureUse::new(name, FeatureState::NotAsked, no_detail()));
     }
 

@@ -135,6 +135,8 @@ impl Uring {
         if trims.contains(&true) || refusal.is_some() {
             let outcome = refusal.map_or(Ok(no_detail()), |error| Err(os_words(&error)));
             rig.backend.ring.note(FeatureName::AsyncTrim, outcome);
+        } else {
+            rig.backend.ring.note_not_asked(FeatureName::AsyncTrim);
         }
         rig.backend.trims = trims.into_boxed_slice();
         Ok(())
