@@ -1,10 +1,11 @@
 //! The most each part of a machine could give under a load: the storage roofline. The lowest is the claim.
 
-use fathom_message::{Message, Quantity, Unit, msg};
+use fathom_message::{Message, Quantity, msg};
 use serde::Serialize;
 
+use crate::array::{self, ArrayPart};
 use crate::attribution::LimitName;
-use crate::machine::{MachineModel, RaidModel, Shape};
+use crate::machine::{MachineModel, Shape};
 
 /// The most a part could give.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,6 +16,9 @@ pub struct Ceiling {
     pub iops: f64,
     /// Bytes per second, where that is what the part is limited in.
     pub bytes_per_s: Option<f64>,
+    /// Which part of an array it is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<ArrayPart>,
     /// How it was calculated, with its numbers.
     pub sentence: Message,
 }
@@ -31,7 +35,7 @@ pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
     links(machine, shape, &mut all);
     cores(machine, shape, &mut all);
     if let Some(raid) = &machine.raid {
-        array(machine, raid, shape, &mut all);
+        array::ceilings(machine, raid, shape, &mut all);
     }
     if let Some(rate) = machine.memory_bytes_per_s {
         // Direct I/O crosses memory once by DMA, or as a copy from memory to memory twice; a copy through the page cache
@@ -56,26 +60,26 @@ pub(crate) fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
         return Some(op(shape.read_share)? + host_ns);
     };
     // A small write of a parity level waits for its reads, then for its writes.
-    let (reads, _) = raid.level.small_write();
+    let needs_old = array::needs_old_content(raid, shape);
     let read_ns = op(1.0)?;
-    let write_ns = if shape.read_share < 1.0 { op(0.0)? + if reads > 0.0 { read_ns } else { 0.0 } } else { 0.0 };
+    let write_ns = if shape.read_share < 1.0 { op(0.0)? + if needs_old { read_ns } else { 0.0 } } else { 0.0 };
     Some(shape.read_share * read_ns + (1.0 - shape.read_share) * write_ns + host_ns)
 }
 
-fn iops(name: LimitName, iops: f64, sentence: Message) -> Ceiling {
-    Ceiling { name, iops, bytes_per_s: None, sentence }
+pub(crate) fn iops(name: LimitName, iops: f64, sentence: Message) -> Ceiling {
+    Ceiling { name, iops, bytes_per_s: None, part: None, sentence }
 }
 
-fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: Message) -> Ceiling {
-    Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), sentence }
+pub(crate) fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: Message) -> Ceiling {
+    Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), part: None, sentence }
 }
 
-fn block(shape: &Shape) -> Quantity {
+pub(crate) fn block(shape: &Shape) -> Quantity {
     Quantity::block(shape.block_bytes as u64)
 }
 
 /// What a number of I/Os per second moves.
-fn moved(iops: f64, shape: &Shape) -> Quantity {
+pub(crate) fn moved(iops: f64, shape: &Shape) -> Quantity {
     Quantity::bytes_per_s(iops * shape.block_bytes)
 }
 
@@ -155,60 +159,10 @@ fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     }
 }
 
-/// RAID: device time of a host I/O over the members. `c_r = 1/X_R`, `c_w = r/X_R + w/X_W`, `X = n / (f_r c_r + f_w c_w)`;
-/// full stripes by bandwidth.
-fn array(machine: &MachineModel, raid: &RaidModel, shape: &Shape, all: &mut Vec<Ceiling>) {
-    let n = f64::from(shape.drives);
-    let level = raid.level.name();
-    if let Some(device) = &machine.device {
-        if shape.sequential {
-            let factor = shape.read_share + (1.0 - shape.read_share) * raid.level.full_stripe(shape.drives);
-            if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
-                let bytes_per_byte = Quantity::new(factor, Unit::Count);
-                let how = msg!("ceiling-raid-stripes", level = level, members = shape.drives, bytes = bytes_per_byte);
-                all.push(bytes(LimitName::Raid, n * each / factor, shape, how));
-            }
-        } else if let Some(ns) = member_ns(machine, raid, shape) {
-            let (reads, writes) = raid.level.small_write();
-            let how = msg!(
-                "ceiling-raid-small-writes",
-                level = level,
-                members = shape.drives,
-                reads = Quantity::new(reads, Unit::Count),
-                writes = Quantity::new(writes, Unit::Count)
-            );
-            all.push(iops(LimitName::Raid, n * 1e9 / ns, how));
-        }
-    }
-    if let Some(x) = raid.card_iops {
-        all.push(iops(LimitName::Raid, x, msg!("ceiling-card-commands", commands = Quantity::new(x, Unit::PerS))));
-    }
-    if let Some(link) = raid.card_link {
-        let x = link.mixed_iops(shape.read_share, shape.block_bytes);
-        let how = msg!("ceiling-card-link", link = link.to_string(), rate = moved(x, shape), block = block(shape));
-        all.push(bytes(LimitName::Link, x, shape, how));
-    }
-}
-
-/// Member time of one host I/O.
-fn member_ns(machine: &MachineModel, raid: &RaidModel, shape: &Shape) -> Option<f64> {
-    let device = machine.device.as_ref()?;
-    let at = |share: f64| {
-        let commands = device.command_iops(share)?;
-        let bandwidth = device.bandwidth_iops(share, shape.block_bytes).unwrap_or(f64::INFINITY);
-        Some(1e9 / commands.min(bandwidth))
-    };
-    let read_ns = at(1.0)?;
-    if shape.read_share >= 1.0 {
-        return Some(read_ns);
-    }
-    let (r, w) = raid.level.small_write();
-    Some(shape.read_share * read_ns + (1.0 - shape.read_share) * (r * read_ns + w * at(0.0)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::array::{CardModel, RaidMaker, RaidModel};
     use crate::closed::OpModel;
     use crate::device::DeviceModel;
     use crate::machine::{CostModel, CostOrigin, RaidLevel, UplinkModel, UplinkPlace};
@@ -222,6 +176,7 @@ mod tests {
             write: Some(op(write_iops)),
             read_bytes_per_s: Some(7e9),
             write_bytes_per_s: Some(4e9),
+            random_write_bytes_per_s: None,
             link: Some(PcieLink::new(4, 4)),
             assumed: Vec::new(),
         }
@@ -280,7 +235,7 @@ mod tests {
     #[test]
     fn raid_levels_cost_device_time() {
         let x = |level| {
-            let raid = Some(RaidModel { level, card_iops: None, card_link: None });
+            let raid = Some(RaidModel::of(level));
             let m = MachineModel { raid, ..machine() };
             let s = Shape { read_share: 0.0, drives: 8, in_flight: 4096, ..shape() };
             ceilings(&m, &s).iter().find(|c| c.name == LimitName::Raid).expect("has an array").iops
@@ -295,7 +250,8 @@ mod tests {
     /// 8 drives of 220 000 writes in RAID 10 give 880 000: the published 917 000 lies 4 % above the rating.
     #[test]
     fn the_published_raid_10_is_bound_by_its_drives() {
-        let raid = Some(RaidModel { level: RaidLevel::Raid10, card_iops: None, card_link: Some(PcieLink::new(4, 8)) });
+        let card = CardModel { link: Some(PcieLink::new(4, 8)), ..CardModel::named("card") };
+        let raid = Some(RaidModel { maker: RaidMaker::Card(card), ..RaidModel::of(RaidLevel::Raid10) });
         let m = MachineModel { device: Some(drive(1e6, 220e3)), raid, ..MachineModel::named("r650") };
         let s = Shape { read_share: 0.0, drives: 8, in_flight: 4096, ..shape() };
         assert_eq!(lowest(&m, &s).0, LimitName::Raid);

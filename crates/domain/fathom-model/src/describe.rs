@@ -2,9 +2,10 @@
 
 use fathom_plan::{EngineName, EngineSpec, Mode, SourceError};
 
+use crate::array::RaidModel;
 use crate::catalogue::Catalogue;
 use crate::device::DeviceModel;
-use crate::machine::{CostModel, CostOrigin, MachineModel, RaidModel, UplinkModel, UplinkPlace};
+use crate::machine::{CostModel, CostOrigin, MachineModel, UplinkModel, UplinkPlace};
 use crate::pcie::PcieLink;
 
 /// A system in catalogue names. Empty parts stay unknown.

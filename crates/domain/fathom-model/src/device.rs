@@ -37,6 +37,10 @@ pub struct DeviceModel {
     pub read_bytes_per_s: Option<f64>,
     /// Most bytes written per second.
     pub write_bytes_per_s: Option<f64>,
+    /// Most bytes written per second in random order, where flash moves old data to make room for new; `None`: nothing is
+    /// moved, or nothing is known of it.
+    #[serde(default)]
+    pub random_write_bytes_per_s: Option<f64>,
     /// Its own link.
     pub link: Option<PcieLink>,
     /// Values that no source gives, and what is assumed instead.
@@ -66,6 +70,7 @@ impl DeviceModel {
             write,
             read_bytes_per_s: sim_read.or(device.seq_read_bytes_per_s),
             write_bytes_per_s: device.seq_write_bytes_per_s,
+            random_write_bytes_per_s: write.filter(|_| !is_in_place(device)).map(|w| w.iops_max() * RATED_BLOCK_BYTES),
             link,
             assumed,
         })
@@ -136,6 +141,11 @@ fn is_xpoint(device: &Device) -> bool {
     device.media.as_deref().is_some_and(|m| m.contains("XPoint"))
 }
 
+/// Whether a write changes the media where the data lie.
+fn is_in_place(device: &Device) -> bool {
+    device.sim.as_ref().is_some_and(|sim| sim.in_place) || is_xpoint(device)
+}
+
 fn read_model(device: &Device, assumed: &mut Vec<Message>) -> Option<OpModel> {
     let sim = device.sim.clone().unwrap_or_default();
     let rated = device.rand_read_4k_iops.or_else(|| {
@@ -182,8 +192,7 @@ fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<Message>) -> O
         Some(rate / RATED_BLOCK_BYTES)
     });
     let stage_ns = sim.controller_write_ns.map(|ns| ns as f64).or(rated.map(|x| 1e9 / x))?;
-    let in_place = sim.in_place || is_xpoint(device);
-    if in_place {
+    if is_in_place(device) {
         let unit_ns = sim.program_ns.map_or(read.unit_ns, |ns| ns as f64);
         let fixed_ns = sim.fixed_write_ns.map_or(read.fixed_ns, |ns| ns as f64 + stage_ns);
         let units = sim.write_units.map_or(read.units, f64::from);

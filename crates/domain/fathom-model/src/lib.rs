@@ -3,6 +3,7 @@
 //! Pure. A limit is *confirmed* when its signature is in the counters and a neighbouring step of the ladder, which
 //! relieved that part, moved the result; *likely* with the signature alone; otherwise *unknown*.
 
+mod array;
 mod attribution;
 pub mod catalogue;
 mod ceilings;
@@ -24,6 +25,9 @@ pub use attribution::{
     Probe, ProbeChange, ProbeResult, RateLimit, RateSource, RateWait, StateChange, StepFacts, UnknownReason, attribute,
     attribute_all, attribute_streams, level_turns, missing_probes, next_step, notices, step_to_repeat,
 };
+pub use fathom_raid::MEMBERS_MAX as ARRAY_MEMBERS_MAX;
+
+pub use array::{ArrayPart, ArrayPrediction, Band, CardModel, MemberWork, RaidMaker, RaidModel, member_work};
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};
 pub use closed::{OpModel, Operating};
@@ -32,9 +36,7 @@ pub use describe::{Description, catalogued_engine, described, published_cost};
 pub use device::DeviceModel;
 pub use fit::Fit;
 pub use fit_device::{DeviceFile, FittedDevice, fit_device};
-pub use machine::{
-    CostModel, CostOrigin, MachineModel, RaidLevel, RaidLevelError, RaidModel, Shape, UplinkModel, UplinkPlace,
-};
+pub use machine::{CostModel, CostOrigin, MachineModel, RaidLevel, RaidLevelError, Shape, UplinkModel, UplinkPlace};
 pub use oltp::{OltpEvidence, OltpEvidenceName, OltpLimit, OltpLoad, OltpVerdict, judge_oltp};
 pub use pcie::{PcieLink, PcieLinkError, PcieLinkProblem};
 pub use predict::{Answer, Forbidden, Prediction, meet, predict};

@@ -4,6 +4,7 @@ use fathom_message::{Message, Quantity, Say, Unit, msg, say_error};
 use fathom_plan::{Pattern, Placement, RateProcess, Step};
 use serde::{Deserialize, Serialize};
 
+use crate::array::RaidModel;
 use crate::device::DeviceModel;
 use crate::pcie::PcieLink;
 
@@ -13,7 +14,7 @@ use crate::pcie::PcieLink;
 pub enum RaidLevel {
     /// Stripes.
     Raid0,
-    /// Mirror of two.
+    /// Each member holds everything.
     Raid1,
     /// One parity.
     Raid5,
@@ -24,26 +25,27 @@ pub enum RaidLevel {
 }
 
 impl RaidLevel {
-    /// Member reads and member writes per small random write: read-modify-write of data and parities.
+    /// Member I/Os that a small random write is said to cost, whatever they are: 1, 2, 4 or 6.
     #[must_use]
-    pub fn small_write(self) -> (f64, f64) {
+    pub fn write_penalty(self, members: u32) -> f64 {
         match self {
-            RaidLevel::Raid0 => (0.0, 1.0),
-            RaidLevel::Raid1 | RaidLevel::Raid10 => (0.0, 2.0),
-            RaidLevel::Raid5 => (2.0, 2.0),
-            RaidLevel::Raid6 => (3.0, 3.0),
+            RaidLevel::Raid0 => 1.0,
+            RaidLevel::Raid1 => f64::from(members),
+            RaidLevel::Raid10 => 2.0,
+            RaidLevel::Raid5 => 4.0,
+            RaidLevel::Raid6 => 6.0,
         }
     }
 
-    /// Member bytes written per byte of full stripes over `n` members.
+    /// Members that may be lost, in the best case, without a byte that is lost with them.
     #[must_use]
-    pub fn full_stripe(self, n: u32) -> f64 {
-        let n = f64::from(n);
+    pub fn lost_max(self, members: u32) -> u32 {
         match self {
-            RaidLevel::Raid0 => 1.0,
-            RaidLevel::Raid1 | RaidLevel::Raid10 => 2.0,
-            RaidLevel::Raid5 => n / (n - 1.0),
-            RaidLevel::Raid6 => n / (n - 2.0),
+            RaidLevel::Raid0 => 0,
+            RaidLevel::Raid1 => members - 1,
+            RaidLevel::Raid10 => members / 2,
+            RaidLevel::Raid5 => 1,
+            RaidLevel::Raid6 => 2,
         }
     }
 
@@ -101,17 +103,6 @@ impl Say for RaidLevelError {
 }
 
 say_error!(RaidLevelError);
-
-/// An array over the drives.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RaidModel {
-    /// Level.
-    pub level: RaidLevel,
-    /// Most commands per second of the card; `None` for software.
-    pub card_iops: Option<f64>,
-    /// The card's link to the host.
-    pub card_link: Option<PcieLink>,
-}
 
 /// Core time of one I/O.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use fathom_message::{Message, Quantity, msg};
 use fathom_plan::Goal;
 use serde::Serialize;
 
+use crate::array::{self, ArrayPrediction};
 use crate::attribution::LimitName;
 use crate::ceilings::{Ceiling, alone_ns, ceilings};
 use crate::closed::Operating;
@@ -26,6 +27,9 @@ pub struct Prediction {
     pub cores_busy: Option<f64>,
     /// I/Os in flight at which more depth starts to buy only latency: `N* = R0 * X_max`.
     pub knee_in_flight: f64,
+    /// What an array makes of the load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayPrediction>,
     /// All ceilings, lowest first.
     pub ceilings: Vec<Ceiling>,
 }
@@ -60,6 +64,7 @@ pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
         limit: if depth_bound { LimitName::QueueDepth } else { cap.name },
         cores_busy: machine.cost.as_ref().map(|c| capped * (c.thread_ns + c.irq_ns) / 1e9),
         knee_in_flight: alone * cap.iops / 1e9,
+        array: array::predicted(machine, shape, cap.part.filter(|_| !depth_bound), capped),
         ceilings: all,
     })
 }

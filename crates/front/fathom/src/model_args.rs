@@ -40,7 +40,7 @@ pub(crate) enum CatalogueAction {
 pub(crate) struct PredictArgs {
     /// Name of a study, a plan (.toml) or a fio job file [default: a ladder of queue depths]
     pub(crate) study: Option<String>,
-    /// Drive: a name of the catalogue, or a file of your own (.toml)
+    /// Drive: a name of the catalogue, a file of your own (.toml), or that of a simulated machine, e.g. sim:r650-h755n
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) device: Option<String>,
     /// Number of drives [default: 1]
@@ -65,6 +65,22 @@ pub(crate) struct PredictArgs {
     /// Array over the drives: 0, 1, 5, 6, 10
     #[arg(long, value_name = "LEVEL")]
     pub(crate) raid: Option<String>,
+    /// Members of the array, with those that are missing [default: --count]
+    #[arg(long, value_name = "N", requires = "raid", conflicts_with = "count")]
+    pub(crate) members: Option<u32>,
+    /// Bytes on one member before the next follows, a power of two [default: 64k]
+    #[arg(long, value_name = "SIZE", requires = "raid")]
+    pub(crate) chunk: Option<String>,
+    /// Members that are lost
+    #[arg(long, value_name = "K", requires = "raid")]
+    pub(crate) missing: Option<u32>,
+    /// Who makes the array: md, user-space, or a card of the catalogue, e.g. h755n [default: md; with the drives of a
+    /// simulated machine its own card]
+    #[arg(long, value_name = "MAKER", requires = "raid")]
+    pub(crate) by: Option<String>,
+    /// What a write costs the one thread of md, levels 5 and 6, e.g. 10us [default: not known, so that it limits nothing]
+    #[arg(long, value_name = "TIME", requires = "raid")]
+    pub(crate) md_write: Option<String>,
     /// A file or device of this machine: its links and cores are read, no I/O is done
     #[arg(long, short, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,

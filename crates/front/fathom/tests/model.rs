@@ -60,6 +60,34 @@ fn a_ladder_of_a_catalogued_drive_obeys_little_and_its_ceilings() {
     assert_eq!((&deepest["limit"], &deepest["devices"]), (&"core".into(), &8.into()), "one array is one target");
 }
 
+/// Members of the catalogue or of a machine file, by md, in user space and behind a card: what binds is named.
+#[test]
+fn an_array_is_predicted_before_it_is_bought() {
+    let place = Place::new();
+    let step = |words: &str| {
+        let load = "--rw randwrite --bs 4k --numjobs 64 --iodepth 64";
+        rows(&place.json(&format!("predict {words} {load}"), 0))[0].clone()
+    };
+    let card = step("--device sim:r650-h755n --raid 6 --members 8");
+    assert_eq!((&card["array"]["part"], &card["array"]["member_reads"]), (&"card".into(), &3.0.into()), "{card}");
+    assert!(card["array"]["band"]["low_iops"].as_f64() < card["iops"].as_f64(), "{card}");
+    let own = step("--device p4500-4t --raid 10 --members 8 --by h755n");
+    let (part, counted) = (&own["array"]["part"], number(&own["array"]["counted_iops"]));
+    assert_eq!((part, counted.round()), (&"member".into(), 250e3), "8 x 62 500 / 2: {own}");
+    let md = step("--device p4500-4t --raid 5 --members 8 --by md --md-write 10us");
+    assert_eq!((&md["array"]["part"], number(&md["iops"]).round()), (&"md_thread".into(), 100e3), "{md}");
+    assert!(md["array"]["band"].is_null());
+    let (whole, degraded) = (
+        step("--device p4500-4t --raid 5 --members 8 --by user-space"),
+        step("--device p4500-4t --raid 5 --members 8 --by user-space --missing 1"),
+    );
+    assert!(number(&degraded["array"]["member_reads"]) > number(&whole["array"]["member_reads"]));
+    let text = place.run("predict --device sim:r650-h755n --raid 5 --members 8 --rw randwrite --details").out;
+    for part in ["RAID 5 of 8 x nvme-mu-3200", "by card sim:r650-h755n", "by counting", "90 % band", "12 published"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
 #[test]
 fn a_goal_is_answered_with_drives_cores_and_lanes_or_the_ceiling_that_forbids_it() {
     let place = Place::new();
@@ -101,6 +129,17 @@ fn bad_input_is_refused_with_the_place_and_the_remedy() {
         ("predict --device p5510-3840 --link gen4x0", &["no lanes"]),
         ("predict --device p5510-3840 --raid 7", &["is not a RAID level", "help: ", "--raid 10"]),
         ("predict --device p5510-3840 --raid 5 --count 2", &["--count 3"]),
+        ("predict --device p5510-3840 --raid 5 --members 2", &["--members 3"]),
+        ("predict --device p5510-3840 --raid 5 --members 65", &["at most 64"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --missing 2", &["--missing 1"]),
+        ("predict --device p5510-3840 --raid 0 --members 8 --missing 1", &["leave out --missing"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --chunk 48k", &["no power of two", "--chunk 64k"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --by h755m", &["did you mean `h755n`?"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --by h740p", &["nothing is published"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --by h755n --md-write 9us", &["of md alone"]),
+        ("predict --device p5510-3840 --raid 5 --members 8 --md-write 9x", &["--md-write", "10us"]),
+        ("predict --device sim:r650-h755n/nvme9 --raid 5 --members 8", &["no drive or array of that name"]),
+        ("predict --device p5510-3840 --members 8", &["--raid"]),
         ("predict --device p5510-3840 --count 0", &["at least 1"]),
         ("predict --device missing.toml", &["cannot read missing.toml", "fathom fit"]),
         ("predict --device own.toml", &["own.toml", "source"]),

@@ -136,7 +136,16 @@ fn uplinks(inventory: &Inventory, drives: &[&Drive]) -> Vec<UplinkModel> {
 fn array(inventory: &Inventory, device: &str) -> Option<RaidModel> {
     let array = inventory.arrays.iter().find(|a| a.device.name == device)?;
     let level = RaidLevel::parse(array.level.as_deref().filter(|l| l.starts_with("raid"))?).ok()?;
-    Some(RaidModel { level, card_iops: None, card_link: None })
+    // What is being rebuilt, or is out, is among the members and does not count as one.
+    let is_whole = |member: &&fathom_inspect::Member| member.state.as_deref().is_none_or(|s| s.contains("in_sync"));
+    let missing = array.degraded.unwrap_or(0) as u32;
+    let whole = RaidModel::of(level);
+    Some(RaidModel {
+        chunk_bytes: array.chunk_bytes.unwrap_or(whole.chunk_bytes),
+        members: Some(array.members.iter().filter(is_whole).count() as u32 + missing),
+        missing,
+        ..whole
+    })
 }
 
 fn drive_facts(inventory: &Inventory, drive: &Drive) -> DriveFacts {

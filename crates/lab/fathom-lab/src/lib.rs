@@ -25,5 +25,8 @@ pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
 pub use past::{past_runs, run_before};
 pub use rebuild::{RebuildError, rebuild_array};
-pub use site::{FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, TargetError, look_at_host, simulated_machine};
+pub use site::{
+    FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, SimulatedMembers, TargetError, look_at_host, simulated_machine,
+    simulated_members,
+};
 pub use view::{document_of, headline_of};

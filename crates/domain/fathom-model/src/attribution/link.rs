@@ -159,7 +159,16 @@ mod tests {
         let read = OpModel { units: 1e3, unit_ns: 50_000.0, stage_ns: 100.0, fixed_ns: 10_000.0 };
         let (write, write_bytes_per_s, link) = (None, None, None);
         let (name, assumed) = ("a model".into(), Vec::new());
-        DeviceModel { name, read, write, read_bytes_per_s: Some(bytes_per_s), write_bytes_per_s, link, assumed }
+        DeviceModel {
+            name,
+            read,
+            write,
+            read_bytes_per_s: Some(bytes_per_s),
+            write_bytes_per_s,
+            random_write_bytes_per_s: None,
+            link,
+            assumed,
+        }
     }
 
     #[test]

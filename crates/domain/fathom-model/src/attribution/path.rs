@@ -9,6 +9,7 @@ use super::posterior::{Candidate, PROBE_CONFIRMS, fill_weight};
 use super::probe::{self, Neighbour};
 use super::seen::Seen;
 use super::{LimitName, Observation, depth, link};
+use crate::RaidMaker;
 use crate::ceilings::Ceiling;
 
 /// A part used less than this is not full.
@@ -101,7 +102,7 @@ fn array(this: &Observation, ceiling: Option<&Ceiling>, flat: Option<ProbeResult
     if let Some(ceiling) = ceiling {
         numbers.push(Evidence::new(EvidenceName::ArrayCeiling, Quantity::iops(ceiling.iops)));
         let used_share = this.typical_iops() / ceiling.iops;
-        if NEAR_ARRAY.contains(&used_share) && (writes || raid.card_iops.is_some()) {
+        if NEAR_ARRAY.contains(&used_share) && (writes || matches!(raid.maker, RaidMaker::Card(_))) {
             let weight = fill_weight(nearness(used_share), ARRAY_SPREAD);
             let cause = Cause::ArrayCeiling { ceiling: ceiling.clone(), iops: this.iops() };
             return Some(Candidate::part(cause, weight, numbers).with_probes(flat));

@@ -132,6 +132,13 @@ pub struct Controller {
     /// Lowest and highest seen.
     #[serde(default)]
     pub raid5_rand_write_4k_iops: Vec<f64>,
+    /// Lowest and highest seen.
+    #[serde(default)]
+    pub raid6_rand_write_4k_iops: Vec<f64>,
+    /// Bytes per second that parity is computed over.
+    pub parity_bytes_per_s: Option<f64>,
+    /// Most payload bytes of a packet on its link to the host.
+    pub pcie_max_payload_bytes: Option<u32>,
     pub linux: Option<String>,
     pub note: Option<String>,
 }

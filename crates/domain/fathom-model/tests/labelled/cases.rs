@@ -157,19 +157,26 @@ fn array(world: &mut World, load: &mut Load, dice: &mut Dice) {
     let level = dice.pick(&[RaidLevel::Raid5, RaidLevel::Raid6, RaidLevel::Raid10]);
     let (read, write) = (dice.between(300e3, 1e6), dice.between(60e3, 300e3));
     let op = |iops: f64| OpModel { units: 1e3, unit_ns: 50_000.0, stage_ns: 1e9 / iops, fixed_ns: 10_000.0 };
-    let (r, w) = level.small_write();
+    let (r, w) = match level {
+        RaidLevel::Raid5 if members > 3 => (2.0, 2.0),
+        // Of four members the rest of a row is one chunk.
+        RaidLevel::Raid6 if members == 4 => (1.0, 3.0),
+        RaidLevel::Raid6 => (3.0, 3.0),
+        _ => (0.0, 2.0),
+    };
     let whole = f64::from(members) / (r / read + w / write);
     world.whole_iops = whole * dice.between(0.9, 1.1);
     world.drive_iops = f64::INFINITY;
     world.amplification = r + w;
     let machine = &mut world.facts.machine;
-    machine.raid = Some(RaidModel { level, card_iops: None, card_link: None });
+    machine.raid = Some(RaidModel::of(level));
     machine.device = Some(DeviceModel {
         name: "a member".into(),
         read: op(read),
         write: Some(op(write)),
         read_bytes_per_s: None,
         write_bytes_per_s: None,
+        random_write_bytes_per_s: None,
         link: None,
         assumed: Vec::new(),
     });

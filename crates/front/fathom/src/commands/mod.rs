@@ -14,6 +14,7 @@ mod oltp;
 mod output;
 mod plan;
 mod predict;
+mod predict_array;
 mod predicted;
 mod rebuild;
 mod reproduce;

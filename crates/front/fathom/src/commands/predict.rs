@@ -4,17 +4,18 @@ use std::path::Path;
 
 use fathom_host::Root;
 use fathom_inspect::Inventory;
-use fathom_lab::step_facts;
+use fathom_lab::{simulated_members, step_facts};
 use fathom_message::Say as _;
 use fathom_model::{
-    Catalogue, Ceiling, CostModel, Description, LimitName, MachineModel, PcieLink, Prediction, RaidLevel, RaidModel,
-    Shape, catalogued_engine, described, meet, predict as predict_load, published_cost,
+    Catalogue, Ceiling, CostModel, Description, LimitName, MachineModel, PcieLink, Prediction, Shape,
+    catalogued_engine, described, meet, predict as predict_load, published_cost,
 };
 use fathom_plan::{EngineName, EngineSpec, Goal, Knobs, Mode, Phase, Plan, ReadWrite, Step, TargetId, knob};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
-use super::predicted::{Load, Missing, first_look, met};
+use super::predict_array;
+use super::predicted::{Load, Missing, first_look, limit_word, met};
 use super::{source, to_json};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
@@ -87,7 +88,7 @@ impl Row {
 }
 
 pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem> {
-    let count = options.count.unwrap_or(1);
+    let count = options.members.or(options.count).unwrap_or(1);
     if count == 0 {
         return Err(Problem::usage("--count 0: no drives give no I/O", "at least 1"));
     }
@@ -210,7 +211,8 @@ impl Subject {
 
     /// `2 x Intel SSD D7-P5510 3.84 TB`.
     fn drives(&self, count: u32) -> String {
-        format!("{count} x {}", self.machine.device.as_ref().map_or("", |d| &d.name))
+        let drives = format!("{count} x {}", self.machine.device.as_ref().map_or("", |d| &d.name));
+        self.machine.raid.as_ref().map_or(drives.clone(), |raid| predict_array::named(raid, &drives))
     }
 
     /// What is assumed where loads go through these engines.
@@ -222,6 +224,7 @@ impl Subject {
                 out.push(format!("no core limits {name}, for nobody published what an I/O costs there"));
             }
         }
+        out.extend(self.machine.raid.iter().flat_map(predict_array::assumptions));
         out.extend(self.assumed.iter().cloned());
         Ok(out)
     }
@@ -253,7 +256,7 @@ fn cost_named(options: &PredictArgs) -> Option<String> {
 fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue), Problem> {
     let mut catalogue = Catalogue::embedded();
     let mut device = options.device.clone();
-    if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml")) {
+    if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml") && !d.starts_with("sim:")) {
         let text = std::fs::read_to_string(path).map_err(|e| {
             Problem::usage(format!("cannot read {path}: {e}"), "a device file is written by: fathom fit RUN -o FILE")
         })?;
@@ -264,10 +267,15 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue
         }
         catalogue = catalogue.with(own);
     }
-    let base = match &options.target {
+    let mut base = match &options.target {
         Some(target) => inspected(options, target)?,
         None => MachineModel::named("a described machine"),
     };
+    let mut own_card = None;
+    if let Some(name) = device.take_if(|d| d.starts_with("sim:")) {
+        let members = simulated_members(&name)?;
+        (base.device, own_card) = (Some(members.device), members.card);
+    }
     if device.is_none() && base.device.is_none() {
         return Err(Problem::usage(
             "nothing is known of the drive",
@@ -282,17 +290,10 @@ fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue
         engine: cost_named(options),
         cpu: options.cpu.clone(),
         cores: options.cores,
-        raid: raid(options.raid.as_deref())?,
+        raid: predict_array::array(options, count, own_card, &catalogue)?,
     };
     if what.cores == Some(0) {
         return Err(Problem::usage("--cores 0: no cores make no load", "at least 1"));
-    }
-    if let Some(raid) = what.raid.as_ref().filter(|r| options.goal.is_none() && count < r.level.members_min()) {
-        let least = raid.level.members_min();
-        return Err(Problem::usage(
-            format!("--raid {} over {count} drives", options.raid.as_deref().unwrap_or_default()),
-            format!("it takes at least {least}: --count {least}"),
-        ));
     }
     Ok((described(base, &what, &catalogue)?, catalogue))
 }
@@ -322,15 +323,6 @@ fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
     let help =
         || format!("generation and lanes, as in {flag} gen4x4; `fathom inspect` shows the links of this machine");
     text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {}", say(&e.message())), help()))
-}
-
-fn raid(text: Option<&str>) -> Result<Option<RaidModel>, Problem> {
-    let help = "the level alone, as in --raid 10; without --raid each drive is on its own";
-    let level = text
-        .map(RaidLevel::parse)
-        .transpose()
-        .map_err(|e| Problem::usage(format!("--raid: {}", say(&e.message())), help))?;
-    Ok(level.map(|level| RaidModel { level, card_iops: None, card_link: None }))
 }
 
 /// Steps of the study, or of a ladder: in depth, or in threads where an engine has one I/O in flight for each.
@@ -432,12 +424,13 @@ fn table(subject: &Subject, engines: &[EngineSpec], rows: &[Row], count: u32) ->
             format_ns(p.lat_ns_mean),
             format_ns(p.lat_ns_p99),
             p.cores_busy.map_or("-".to_owned(), |c| format!("{c:.1}")),
-            p.limit.as_str().replace('_', " ")
+            limit_word(p)
         ));
     }
     if let Some(most) = rows.iter().max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops)) {
         text.push_str(&format!("\nceilings at {}, lowest first\n", most.label));
         text.push_str(&ceilings(&most.prediction.ceilings));
+        text.push_str(&most.prediction.array.as_ref().map_or_else(String::new, predict_array::counted));
         text.push_str(&format!("knee: {:.0} in flight over all drives", most.prediction.knee_in_flight));
         if let Some(cores) = most.prediction.cores_busy {
             text.push_str(&format!("; cores needed: {:.0}", cores.ceil().max(1.0)));
@@ -450,7 +443,8 @@ fn table(subject: &Subject, engines: &[EngineSpec], rows: &[Row], count: u32) ->
 fn ceilings(all: &[Ceiling]) -> String {
     all.iter()
         .map(|c| {
-            format!(" {:<12} {:>8}  {}\n", c.name.as_str().replace('_', " "), format_iops(c.iops), say(&c.sentence))
+            let part = c.part.map_or_else(|| c.name.as_str().replace('_', " "), |part| part.as_str().to_owned());
+            format!(" {part:<12} {:>8}  {}\n", format_iops(c.iops), say(&c.sentence))
         })
         .collect()
 }

@@ -3,7 +3,7 @@
 use fathom_model::{Answer, Ceiling, LimitName, Prediction};
 use fathom_units::{format_iops, format_ns, format_rate_decimal};
 
-use super::command_line;
+use super::{command_line, predict_array};
 use crate::answer::{next, table};
 use crate::terminal::{fill, say};
 
@@ -29,14 +29,15 @@ pub(super) struct Missing<'a> {
 /// The first look at predicted loads, of which there is at least one; `drives`: `2 x Intel SSD D7-P5510 3.84 TB`.
 pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missing: Option<&Missing<'_>>) -> String {
     let most = most_of(loads);
-    let limited = match most.prediction.limit {
-        LimitName::Unknown => "limit not known".to_owned(),
-        limit => format!("limited by {}", say(&limit.message())),
+    let limited = match (most.prediction.limit, most.prediction.array.and_then(|a| a.part)) {
+        (_, Some(part)) => format!("limited by {}", predict_array::part(part)),
+        (LimitName::Unknown, None) => "limit not known".to_owned(),
+        (limit, None) => format!("limited by {}", say(&limit.message())),
     };
     let headline = format!("{drives}: {} of {} predicted, {limited}.", rate(most), most.label);
     let shown = worth_showing(loads);
     let rows: Vec<Vec<String>> = shown.iter().map(|load| cells(load)).collect();
-    let mut text = fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed);
+    let mut text = fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed, most.prediction);
     text.push_str(&match missing {
         Some(missing) => next(missing.command, &format!("{} loads are not predicted: {}", missing.loads, missing.why)),
         None => all_of_it(),
@@ -62,7 +63,7 @@ pub(super) fn met(goal: &str, drives: &str, answer: &Answer, assumed: usize) -> 
     let lowest = p.ceilings.first().map(|c| vec!["ceiling".to_owned(), limit_and_iops(c)]);
     let rows: Vec<Vec<String>> =
         [Some(gives), Some(needs), lowest].into_iter().flatten().filter(|cells| cells.len() > 1).collect();
-    fill(&headline, "") + &table(&rows, 0) + &trust(assumed) + &all_of_it()
+    fill(&headline, "") + &table(&rows, 0) + &trust(assumed, p) + &all_of_it()
 }
 
 fn limit_and_iops(ceiling: &Ceiling) -> String {
@@ -109,17 +110,30 @@ fn rate(load: &Load<'_>) -> String {
 
 fn cells(load: &Load<'_>) -> Vec<String> {
     let p = load.prediction;
-    let limit = p.limit.as_str().replace('_', " ");
-    vec![load.label.to_owned(), rate(load), format!("mean {}", format_ns(p.lat_ns_mean)), limit]
+    vec![load.label.to_owned(), rate(load), format!("mean {}", format_ns(p.lat_ns_mean)), limit_word(p)]
 }
 
-fn trust(assumed: usize) -> String {
+/// What binds, in a word or two: a part of the array, else the limit.
+pub(super) fn limit_word(p: &Prediction) -> String {
+    let part = p.array.and_then(|a| a.part);
+    part.map_or_else(|| p.limit.as_str().replace('_', " "), |part| part.as_str().to_owned())
+}
+
+fn trust(assumed: usize, p: &Prediction) -> String {
+    let band = match p.array.map(|array| array.band) {
+        Some(Some(band)) => format!("; {}", predict_array::short_band(&band)),
+        Some(None) => "; no band".to_owned(),
+        None => ", nothing was measured".to_owned(),
+    };
     let assumed = match assumed {
         0 => String::new(),
         1 => "; 1 thing is assumed".to_owned(),
         count => format!("; {count} things are assumed"),
     };
-    format!("Trust: computed, nothing was measured{assumed}\n")
+    match p.array {
+        Some(_) => format!("Trust: computed{assumed}{band}\n"),
+        None => format!("Trust: computed{band}{assumed}\n"),
+    }
 }
 
 fn all_of_it() -> String {

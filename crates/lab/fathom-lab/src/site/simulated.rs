@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fathom_host::{BlockDevice, Cpu, DeviceKind, HostFacts, TargetFacts, Topology};
 use fathom_judge::document::StepView;
 use fathom_message::{Arg, Join, Message, Quantity, msg};
-use fathom_model::{DriveFacts, MachineModel, PcieLink, RaidLevel, RaidModel, StepFacts, UplinkModel, UplinkPlace};
+use fathom_model::{DriveFacts, MachineModel, RaidLevel, RaidMaker, RaidModel, StepFacts, UplinkModel, UplinkPlace};
 use fathom_plan::{MachineText, Plan, SourceError, Step, TargetId};
 use fathom_sim::{
     ArrayController, Fault, FaultKind, InterruptPolicy, Level, Link, Machine, SimRunner, builtin_machines,
@@ -14,6 +14,7 @@ use fathom_sim::{
 use fathom_units::nearest;
 use serde::Serialize;
 
+use super::members::{card_of, pcie, time};
 use super::{KNOWN_REL_HALF_WIDTH, TargetError};
 
 /// What every simulated target begins with.
@@ -351,16 +352,11 @@ impl SimulatedMachine {
             Level::Raid5 => RaidLevel::Raid5,
             Level::Raid6 => RaidLevel::Raid6,
         };
-        let card = match &array.controller {
-            ArrayController::Card(card) => Some(card),
-            ArrayController::Md(_) => None,
+        let maker = match &array.controller {
+            ArrayController::Card(card) => RaidMaker::Card(card_of(&self.machine.title, card)),
+            ArrayController::Md(md) => RaidMaker::Md { stripe_ns: time(md.stripe_ps) },
         };
-        let iops = |ps: u64| (ps > 0).then(|| 1e12 / ps as f64);
-        Some(RaidModel {
-            level,
-            card_iops: card.and_then(|c| iops(c.command_read_ps)),
-            card_link: card.and_then(|c| pcie(c.link)),
-        })
+        Some(RaidModel { chunk_bytes: array.chunk_bytes, maker, ..RaidModel::of(level) })
     }
 }
 
@@ -382,13 +378,4 @@ pub(crate) fn simulated_caveat(machine: &MachineText, steps: &[StepView]) -> Mes
         ran = time(ran_s),
         asked = time(asked_s)
     )
-}
-
-fn pcie(link: Link) -> Option<PcieLink> {
-    match link {
-        Link::Pcie { generation, lanes, mps_bytes } => {
-            Some(PcieLink { generation: generation as u8, lanes: lanes as u8, max_payload_bytes: mps_bytes as u32 })
-        }
-        Link::Rate { .. } => None,
-    }
 }

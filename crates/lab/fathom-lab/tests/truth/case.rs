@@ -113,6 +113,7 @@ fn rating(built: &Built, dice: &mut Dice) -> DeviceModel {
         write: None,
         read_bytes_per_s: Some(dies.min(path) * dice.uniform(0.97, 1.05)),
         write_bytes_per_s: None,
+        random_write_bytes_per_s: None,
         link: None,
         assumed: Vec::new(),
     }

@@ -22,7 +22,7 @@ fn writes(depth: u32, ios: u64, member_ios: u64) -> (Step, StepRecord) {
 fn writes_that_cost_the_members_several_ios_each_are_the_arrays() {
     let limit_of = |member_ios: u64| {
         let mut f = facts();
-        f.machine.raid = Some(RaidModel { level: RaidLevel::Raid5, card_iops: None, card_link: None });
+        f.machine.raid = Some(RaidModel::of(RaidLevel::Raid5));
         let ladder = [1, 8, 32, 64].map(|depth| writes(depth, if depth == 1 { 4_000 } else { 20_000 }, member_ios));
         let mut all = on(f, &ladder);
         all.iter_mut().for_each(|o| o.iops_rel_half_width = Some(0.005));
