@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use fathom_host::BlockDevice;
 use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
-    Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidModel, RateLimit,
-    RateSource, StepFacts, UplinkModel, UplinkPlace, level_turns,
+    Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidMaker, RaidModel,
+    RateLimit, RateSource, StepFacts, UplinkModel, UplinkPlace, level_turns,
 };
-use fathom_plan::{Plan, Step};
+use fathom_plan::{ArrayMaker, ArrayTarget, Plan, Step, TargetId};
 use fathom_record::StepRecord;
+use fathom_sim::Level;
 use fathom_store::{Lab, RunId, StoreError};
 use fathom_units::parse_cpu_list;
 use serde::Deserialize;
@@ -23,7 +24,7 @@ const SMT_GAIN: f64 = 1.64;
 /// Facts by the devices of a step: most steps of a run share them.
 pub(crate) struct FactsOfRun<'a> {
     machine: MachineOfRun<'a>,
-    made: BTreeMap<Vec<String>, Arc<StepFacts>>,
+    made: BTreeMap<(Vec<String>, Option<TargetId>), Arc<StepFacts>>,
 }
 
 /// What a run was conducted on.
@@ -43,12 +44,15 @@ impl<'a> FactsOfRun<'a> {
         Some(FactsOfRun { machine, made: BTreeMap::new() })
     }
 
-    /// The facts for a step on these devices, given by kernel name.
-    pub(crate) fn of(&mut self, devices: &[String]) -> Arc<StepFacts> {
-        let key = devices.to_vec();
-        let made = || match &self.machine {
-            MachineOfRun::Real(inventory) => step_facts(inventory, devices),
-            MachineOfRun::Simulated(machine) => machine.step_facts(devices),
+    /// The facts for a step on these devices, given by kernel name; `array`: that which is over them, where its name says so
+    /// and not the inventory, which was taken before md made it, or knows nothing of user space.
+    pub(crate) fn of(&mut self, devices: &[String], array: Option<&TargetId>) -> Arc<StepFacts> {
+        let key = (devices.to_vec(), array.cloned());
+        let over = array.and_then(TargetId::array).and_then(Result::ok);
+        let made = || match (&self.machine, &over) {
+            (MachineOfRun::Real(inventory), Some(over)) => array_facts(inventory, devices, over),
+            (MachineOfRun::Real(inventory), None) => step_facts(inventory, devices),
+            (MachineOfRun::Simulated(machine), _) => machine.step_facts(devices),
         };
         self.made.entry(key).or_insert_with(|| Arc::new(made())).clone()
     }
@@ -76,6 +80,31 @@ pub fn step_facts(inventory: &Inventory, devices: &[String]) -> StepFacts {
         clocksource: inventory.processors.clocksource.clone(),
         siblings: siblings(inventory),
     }
+}
+
+/// The facts of a step on an array over `devices` (kernel names of its members that are not missing). The ceiling of its
+/// members stands where each is a drive of its own: files of one drive share it.
+fn array_facts(inventory: &Inventory, devices: &[String], array: &ArrayTarget) -> StepFacts {
+    let mut facts = step_facts(inventory, devices);
+    let drives: Vec<&Drive> = devices.iter().flat_map(|d| inventory.drives_below(d)).collect();
+    let layout = array.layout();
+    let level = match layout.level() {
+        Level::Raid0 => RaidLevel::Raid0,
+        Level::Raid5 => RaidLevel::Raid5,
+        Level::Raid6 => RaidLevel::Raid6,
+        Level::Raid10 => RaidLevel::Raid10,
+    };
+    // A member that is rebuilt is written beside the load, and read from no more than one that is missing.
+    let missing = array.missing().count() + u32::from(array.rebuild().is_some());
+    let maker = match array.maker() {
+        ArrayMaker::UserSpace => RaidMaker::UserSpace,
+        ArrayMaker::LinuxMd => RaidMaker::Md { stripe_ns: None },
+    };
+    let members = Some(layout.members());
+    facts.machine.raid = Some(RaidModel { level, chunk_bytes: layout.chunk_bytes(), members, missing, maker });
+    let is_one_each = drives.len() as u32 == layout.members() - array.missing().count();
+    facts.machine.device = if is_one_each { equal_members(&drives) } else { None };
+    facts
 }
 
 /// Whether a device is memory: `zram0`, `ram1`, `pmem0`.
@@ -258,15 +287,24 @@ pub fn observations_of(lab: &Lab, run: RunId) -> Result<Vec<Observation>, StoreE
 /// A step as attribution sees it, with what the inventory knows of its devices.
 pub(crate) fn observation(step: &Step, record: &StepRecord, facts: Option<&mut FactsOfRun<'_>>) -> Observation {
     let seen = Observation::of(step, record);
-    let devices: Vec<String> = record.host.iter().flat_map(|h| &h.disks).map(|d| d.device.clone()).collect();
+    let array = match &step.targets[..] {
+        [one] => Some(one).filter(|t| t.array().is_some()),
+        _ => None,
+    };
+    // Of an array that md made for the step the kernel counts the members beside it.
+    let is_of_md = array.is_some_and(|t| t.md_array().is_some());
+    let counted =
+        record.host.iter().flat_map(|h| if is_of_md && !h.members.is_empty() { &h.members } else { &h.disks });
+    let devices: Vec<String> = counted.map(|d| d.device.clone()).collect();
     match facts {
-        Some(facts) => seen.on(facts.of(&devices)),
+        Some(facts) => seen.on(facts.of(&devices, array)),
         None => seen,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_record::{DiskDelta, HostDelta};
     use fathom_store::NewRun;
 
     use super::*;
@@ -320,6 +358,44 @@ mod tests {
         assert!(seen.ceilings().iter().any(|c| c.name == fathom_model::LimitName::Raid), "{:?}", seen.ceilings());
         assert_eq!(array_of(&[p5510, p5510, "Another P3700"]).machine.device, None);
         assert_eq!(array_of(&["QEMU NVMe Ctrl"; 3]).machine.device, None);
+    }
+
+    /// An array that a step names is known by its name: nothing of it is in the inventory.
+    #[test]
+    fn arrays_of_user_space_and_those_that_md_makes_have_the_ceiling_of_their_members() {
+        let mut inventory = Inventory::read(&fathom_host::Root::live());
+        let like = inventory.drives.first().expect("this machine has a block device").clone();
+        inventory.drives = (0..4)
+            .map(|i| {
+                let mut drive = like.clone();
+                drive.device.name = format!("nvme{i}n1");
+                drive.device.model = Some("Dell Ent NVMe P5510 RI U.2 3.84TB".to_owned());
+                drive.device.size_bytes = 3_840_755_982_336;
+                drive
+            })
+            .collect();
+        inventory.arrays.clear();
+        let ceiling = |name: &str, devices: &[&str]| {
+            let mut step = samples::step();
+            (step.workload.mix.read_pct, step.workload.mix.write_pct) = (100, 0);
+            step.workload.pattern = fathom_plan::Pattern::Random;
+            step.targets = vec![name.into()];
+            let mut record = samples::record(&[1_000]);
+            let disks = devices.iter().map(|name| DiskDelta { device: (*name).to_owned(), ..DiskDelta::default() });
+            record.host = Some(HostDelta { disks: disks.collect(), window_ns: 1, ..HostDelta::default() });
+            let mut facts = FactsOfRun { machine: MachineOfRun::Real(&inventory), made: BTreeMap::new() };
+            let seen = observation(&step, &record, Some(&mut facts));
+            let own = seen.ceilings().iter().find(|c| c.part == Some(fathom_model::ArrayPart::Member)).map(|c| c.iops);
+            own.map(f64::round)
+        };
+        let all = ["nvme0n1", "nvme1n1", "nvme2n1", "nvme3n1"];
+        let whole = ceiling("raid5:64k:/dev/a,/dev/b,/dev/c,/dev/d", &all);
+        assert_eq!(whole, Some(2_800_000.0), "4 x 700 000 reads");
+        assert_eq!(ceiling("md-raid5:64k:/dev/a,/dev/b,/dev/c,/dev/d", &all), whole);
+        // Without one of four the others read for it: each is as busy as two were.
+        assert_eq!(ceiling("raid5:64k:/dev/a,/dev/b,/dev/c,missing", &all[..3]), Some(1_400_000.0));
+        assert_eq!(ceiling("raid5:64k:/a,/b,/c,/d", &all[..1]), None, "files of one drive share it");
+        assert_eq!(ceiling("/dev/nvme0n1", &all[..1]), None);
     }
 
     #[test]
