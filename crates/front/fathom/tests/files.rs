@@ -164,3 +164,25 @@ fn two_file_systems_are_measured_beside_each_other_and_a_small_one_is_looked_at_
     assert!(ended.code != Some(0) && (all.contains("has room for") || all.contains("are free")), "{all}");
     assert_eq!([listing_of(&ext4.path), listing_of(&xfs.path)], before);
 }
+
+#[test]
+fn the_study_of_files_holds_each_target_against_the_others_and_says_what_fsync_costs() {
+    let place = Place::new();
+    for name in ["left", "right"] {
+        fs::create_dir(place.file(name)).expect("a folder");
+    }
+    let before = place.listing();
+    let words = "--set nrfiles=40 --set runtime=2s";
+    let document = place.json(&format!("run files --target left --target right {words}"), 0);
+    let steps = document["steps"].as_array().expect("steps");
+    let of = |group: &str| steps.iter().filter(|s| s["group"] == group && s["ios"].as_u64() > Some(0)).count();
+    assert_eq!((of("left"), of("right"), steps.len()), (8, 8, 16));
+    let figures = document["verdict"][0]["figures"].as_array().expect("figures");
+    assert_eq!(figures.len(), 4, "two rates and what fsync costs: {figures:?}");
+    let ended = place.run("show last --details");
+    assert!(ended.out.contains("fsync for each") && ended.out.contains("With fsync a file takes"), "{}", ended.out);
+    // One target is no group beside others.
+    let ended = place.run(&format!("run files --only durable --target left {words}"));
+    assert!(ended.code == Some(0) && !ended.out.contains("faster"), "{}{}", ended.out, ended.err);
+    assert_eq!(place.listing(), before);
+}

@@ -10,16 +10,16 @@ use crate::compare::effect;
 use crate::document::{Brief, ComparedFigure, Figure, GroupedLoad, StepView, Verdict};
 
 /// One load on every group that measured it.
-struct Point<'a> {
+pub(super) struct Point<'a> {
     /// `4k random reads`.
-    kind: Kind,
+    pub(super) kind: Kind,
     /// `T1 QD1`.
-    load: Message,
-    steps: Vec<&'a StepView>,
+    pub(super) load: Message,
+    pub(super) steps: Vec<&'a StepView>,
     /// Which step won by throughput; `None`: no clear one.
-    winner: Option<usize>,
+    pub(super) winner: Option<usize>,
     /// Speed of the best over the second, with its interval.
-    lead: Option<(f64, [f64; 2])>,
+    pub(super) lead: Option<(f64, [f64; 2])>,
     /// Which step has the lowest mean latency; `None`: no clear one.
     quickest: Option<usize>,
 }
@@ -130,7 +130,8 @@ fn ends_apart(steps: &[&StepView]) -> Option<Effect> {
     effect(ComparedFigure::Iops, &[*least], &[*most])
 }
 
-fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {
+/// Each load with the groups that were put under it, in the order of the plan.
+pub(super) fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {
     let mut out: Vec<Point<'a>> = Vec::new();
     for step in steps {
         let (kind, load) = (Kind::of(step), load(step));
@@ -147,7 +148,7 @@ fn points<'a>(steps: &[&'a StepView]) -> Vec<Point<'a>> {
 }
 
 /// Winners at every point, corrected for the number of points.
-fn judged(mut points: Vec<Point<'_>>) -> Vec<Point<'_>> {
+pub(super) fn judged(mut points: Vec<Point<'_>>) -> Vec<Point<'_>> {
     let ranked: Vec<Option<(usize, Effect)>> =
         points.iter().map(|p| first_of(&p.steps, ComparedFigure::Iops)).collect();
     let soonest: Vec<Option<(usize, Effect)>> =

@@ -6,6 +6,7 @@ mod brief;
 mod caveats;
 mod commit;
 mod engines;
+mod files;
 mod goal;
 mod groups;
 mod kind;
@@ -95,6 +96,7 @@ fn of_study(run: i64, study: &str, question: &Message, steps: &[StepView]) -> Ve
         "commit" => commit::verdicts(question, steps, run),
         "surface" => surface::verdicts(question, steps, run),
         "engines" => engines::verdicts(question, steps),
+        "files" => files::verdicts(question, steps, run),
         "enterprise" => groups::verdicts(question, steps, run),
         "raid" | "md" => raid::verdicts(question, steps, run),
         "qos" => qos::verdicts(question, steps, run),

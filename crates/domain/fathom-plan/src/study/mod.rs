@@ -4,6 +4,7 @@
 //! ladder is their product. The first key of a ladder is the outermost loop and the last the innermost, unless
 //! `order = ["rw", "iodepth"]` (outermost first) says otherwise. `interleave = "placement"` runs each cell of the
 //! other knobs as A B B A over that knob, so that drift cancels. `target` names a file or device, or a list of them.
+//! `groups = "targets"` in `[study]` makes each target a group of its own, so that every cell is measured on one after the other.
 //! `outermost = "read_pct"` in `[study]` runs all ladders at the first value of that knob, then all at the second.
 //! `blocks = 3` repeats that A B B A three times. A table `runtime = { min = "2s", max = "10s" }` stops between the two
 //! once the interval is narrow.
@@ -112,7 +113,7 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
             return Err(source.unknown_key(key, ["study", "defaults", "ladder"]));
         }
     }
-    let Head { study, outermost, needs_members } = read_head(&source, root, overrides)?;
+    let Head { study, outermost, needs_members, is_group_each } = read_head(&source, root, overrides)?;
     let described;
     let overrides = match overrides.describe && needs_members {
         true => {
@@ -150,7 +151,8 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
             ladder.add_versus(versus)?;
         }
         let targets = ladder.targets.take().unwrap_or_else(|| default_targets.clone());
-        let groups = groups(&targets, overrides).map_err(|e| source.knob_error(&e, ladder.span.clone()))?;
+        let groups =
+            groups(&targets, overrides, is_group_each).map_err(|e| source.knob_error(&e, ladder.span.clone()))?;
         let replaces_targets = !overrides.targets.is_empty() || !overrides.groups.is_empty();
         let job =
             cells::Job { source: &source, defaults: &defaults, overrides: &scalars, groups: &groups, replaces_targets };
@@ -235,14 +237,16 @@ struct Head {
     outermost: Option<Outermost>,
     /// Whether arrays are made of the targets, so that one is not enough.
     needs_members: bool,
+    /// Whether each target is a group of its own.
+    is_group_each: bool,
 }
 
 fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> Result<Head, SourceError> {
     let stem = source.file.rsplit('/').next().unwrap_or(source.file);
     let mut head = StudyHead::new(stem.strip_suffix(".toml").unwrap_or(stem), "");
-    let (mut outermost, mut needs_members) = (None, false);
+    let (mut outermost, mut needs_members, mut is_group_each) = (None, false, false);
     let Some(table) = source.table(root, "study")? else {
-        return Ok(Head { study: head, outermost, needs_members });
+        return Ok(Head { study: head, outermost, needs_members, is_group_each });
     };
     for (key, value) in sorted_entries(table) {
         let field = match key.get_ref().as_ref() {
@@ -263,12 +267,19 @@ fn read_head(source: &Source<'_>, root: &DeTable<'_>, overrides: &Overrides) -> 
                 outermost = Some(outermost::read(source, value)?);
                 continue;
             }
-            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "settle", "outermost"])),
+            "groups" => {
+                if value.get_ref().as_str() != Some("targets") {
+                    return Err(source.error(value.span(), msg!("study-groups-expected"), None));
+                }
+                is_group_each = true;
+                continue;
+            }
+            _ => return Err(source.unknown_key(key, ["name", "question", "needs", "settle", "outermost", "groups"])),
         };
         let text = value.get_ref().as_str().map(str::trim).filter(|t| !t.is_empty());
         *field = text.ok_or_else(|| source.error(value.span(), msg!("study-text-expected"), None))?.to_owned();
     }
-    Ok(Head { study: head, outermost, needs_members })
+    Ok(Head { study: head, outermost, needs_members, is_group_each })
 }
 
 /// `needs = "versus"`: the study compares what the user names; `needs = "members"`: it makes arrays of the targets, which is
@@ -557,7 +568,8 @@ fn is_target(key: &str) -> bool {
 /// A group's name and its targets.
 type Group = (String, Vec<TargetId>);
 
-fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobError> {
+/// The groups of a ladder; `is_group_each`: each target is one, where the command line names none.
+fn groups(targets: &[String], overrides: &Overrides, is_group_each: bool) -> Result<Vec<Group>, KnobError> {
     let bad = |message: Message, help: Message| {
         Err(KnobError { key: "target".to_owned(), unknown_key: false, message, help: Some(help) })
     };
@@ -579,7 +591,19 @@ fn groups(targets: &[String], overrides: &Overrides) -> Result<Vec<Group>, KnobE
     if paths.is_empty() {
         return bad(msg!("knob-no-target"), msg!("study-no-target-help"));
     }
+    if is_group_each && paths.len() > 1 {
+        let named = |path: &String| (group_name(path, paths), make(std::slice::from_ref(path)));
+        return Ok(paths.iter().map(named).collect());
+    }
     Ok(vec![("A".to_owned(), make(paths))])
+}
+
+/// What a target is called beside the others: the last part of its path where that tells it apart, else all of it.
+fn group_name(path: &str, paths: &[String]) -> String {
+    let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    let own = last(path);
+    let is_own = paths.iter().filter(|other| last(other) == own).count() == 1;
+    if is_own && !own.is_empty() { own } else { path.to_owned() }
 }
 
 #[cfg(test)]

@@ -383,7 +383,7 @@ fn every_shipped_study_can_be_read_and_bears_its_own_name() {
     ");
     assert_snapshot!(source_words(&study_by_name("watermelon").expect_err("unknown")), @r"
     no study is called `watermelon`
-      help: shipped studies: quick, baseline, pinning, qos, enterprise, scaling, engines, tune, snia, commit, surface, raid, md; a plan of your own ends in .toml or .fio
+      help: shipped studies: quick, baseline, pinning, qos, enterprise, scaling, engines, tune, snia, commit, files, surface, raid, md; a plan of your own ends in .toml or .fio
     ");
 }
 

@@ -576,6 +576,25 @@ commit-figure-one = commits by one writer
 commit-figure-p99 = p99 of fdatasync
 commit-figure-most = most commits
 
+# Whole files
+files-headline = { $rate }{ $rate-pm } of { $kind } by one thread, { $limited }.
+files-headline-faster = { $group } is faster: { $rate }{ $rate-pm } of { $kind } by one thread, { $change }, { $limited }.
+files-headline-none-faster = { $rate }{ $rate-pm } of { $kind } by one thread on { $group }; none is faster beyond doubt.
+files-headline-unranked = { $rate }{ $rate-pm } of { $kind } by one thread on { $group }; too short to say which is faster.
+files-cell = { $rate }{ $rate-pm }
+files-cell-of = { $group } { $rate }{ $rate-pm }
+files-row-cost = fsync for each
+files-cell-cost = { $times }{ $times-pm } as long
+files-cell-cost-of = { $group } { $times } as long
+files-row-limit = limited by
+files-cell-limit-of = { $group } { $limit }
+files-cost = With fsync a file takes { $times }{ $times-pm } as long on { $group }.
+files-step = { $what }: { $rate }{ $rate-pm }, { $p99 }, { $limited }.
+files-step-without-p99 = { $what }: { $rate }{ $rate-pm }, too few for a p99, { $limited }.
+files-faster = { $kind }: { $group } is faster, { $change }.
+files-figure-rate = files a second, { $group }
+files-figure-cost = what fsync costs, { $group }
+
 # Arrays against their members
 verdict-array-ceiling = { $kind }: { $rate-figure }{ $rate-pm }, { $share } of the { $ceiling }{ $ceiling-pm } that the members allow by their own rates: { $reads } member reads and { $writes } member writes for each I/O.
 verdict-array-bare = { $said } By the number of member I/Os alone it would be { $bare }.

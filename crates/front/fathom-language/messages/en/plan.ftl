@@ -348,6 +348,7 @@ study-enterprise-question = How does each group behave under server loads at ste
 study-scaling-question = Does it grow with drives and with threads, and what stops it?
 study-engines-question = Which I/O path is fastest here, and what does each cost in CPU?
 study-tune-question = Does this setting help?
+study-files-question = How many files a second does each file system make, look at and remove, and what does fsync cost?
 study-surface-question = How much reading beside how much writing keeps the latency?
 study-commit-question = How many durable commits a second, how long is one, and what sets it?
 study-raid-question = What does each RAID level give of what its members allow, and where is the rest lost?
@@ -379,6 +380,7 @@ study-same-sides-help = give the value that the study does not have already
 study-needs-versus = this study compares a setting, and none is named
 study-needs-versus-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio
 study-needs-versus-or-setting-help = name what to compare: --versus KEY=VALUE with a knob such as engine=libaio, a setting of the host ({ $settings })
+study-groups-expected = groups may be "targets": each target is a group of its own
 study-settle-expected = settle is true or false
 study-unknown-need = a study may need "versus" or "members"
 study-not-streams = a ladder's streams are two tables or more

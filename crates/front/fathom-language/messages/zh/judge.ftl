@@ -537,6 +537,25 @@ commit-figure-one = 单个写入者的提交
 commit-figure-p99 = fdatasync 的 p99
 commit-figure-most = 最多提交
 
+# Whole files
+files-headline = 单线程 { $kind }：{ $rate }{ $rate-pm }，{ $limited }。
+files-headline-faster = { $group } 更快：单线程 { $kind } 为 { $rate }{ $rate-pm }，{ $change }，{ $limited }。
+files-headline-none-faster = { $group } 上单线程 { $kind }：{ $rate }{ $rate-pm }；没有哪个可以确定更快。
+files-headline-unranked = { $group } 上单线程 { $kind }：{ $rate }{ $rate-pm }；时间太短，无法判断哪个更快。
+files-cell = { $rate }{ $rate-pm }
+files-cell-of = { $group } { $rate }{ $rate-pm }
+files-row-cost = 逐个 fsync
+files-cell-cost = 用时 { $times }{ $times-pm }
+files-cell-cost-of = { $group } 用时 { $times }
+files-row-limit = 受限于
+files-cell-limit-of = { $group } { $limit }
+files-cost = 在 { $group } 上，每个文件加 fsync 后用时为原来的 { $times }{ $times-pm }。
+files-step = { $what }：{ $rate }{ $rate-pm }，{ $p99 }，{ $limited }。
+files-step-without-p99 = { $what }：{ $rate }{ $rate-pm }，样本不足以给出 p99，{ $limited }。
+files-faster = { $kind }：{ $group } 更快，{ $change }。
+files-figure-rate = 每秒文件数，{ $group }
+files-figure-cost = fsync 的代价，{ $group }
+
 # 阵列与其成员相比
 verdict-array-ceiling = { $kind }：{ $rate-figure }{ $rate-pm }，为成员自身速率所允许的 { $ceiling }{ $ceiling-pm } 的 { $share }：每个 I/O 需 { $reads } 次成员读和 { $writes } 次成员写。
 verdict-array-bare = { $said }仅按成员 I/O 次数计则为 { $bare }。

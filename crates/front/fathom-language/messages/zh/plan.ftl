@@ -345,6 +345,7 @@ study-enterprise-question = 在稳态的服务器负载下，从轻到重，各�
 study-scaling-question = 性能随盘数和线程数增长吗，瓶颈在哪里？
 study-engines-question = 这里哪条 I/O 路径最快，各自的 CPU 开销是多少？
 study-tune-question = 这个设置有帮助吗？
+study-files-question = 每个文件系统每秒能创建、查看和删除多少文件，fsync 的代价是多少？
 study-surface-question = 多少读取与多少写入并行时仍能保持延迟？
 study-commit-question = 每秒能有多少次持久提交，一次需要多久，由什么决定？
 study-raid-question = 每个 RAID 级别发挥了成员能力的多少，其余损失在哪里？
@@ -376,6 +377,7 @@ study-same-sides-help = 请给出该 study 尚未采用的值
 study-needs-versus = 该 study 要比较一个设置，但没有指定
 study-needs-versus-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio
 study-needs-versus-or-setting-help = 请指定要比较的内容：--versus KEY=VALUE，例如参数 engine=libaio，或主机的设置（{ $settings }）
+study-groups-expected = groups 只能是 "targets"：每个目标自成一组
 study-settle-expected = settle 应为 true 或 false
 study-unknown-need = study 可以要求 "versus" 或 "members"
 study-not-streams = 一个 ladder 的流须为两个或更多的表

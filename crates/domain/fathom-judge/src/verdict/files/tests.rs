@@ -1,0 +1,58 @@
+use fathom_language::english;
+use fathom_plan::{Step, SyncEvery, SyncKind};
+
+use super::*;
+use crate::samples;
+
+/// Files of 4 KiB that one thread makes in a file system, so many a second.
+fn made(index: u32, group: &str, is_synced: bool, iops: f64) -> StepView {
+    let mut step: Step = samples::step();
+    step.index = index;
+    group.clone_into(&mut step.group);
+    step.workload.order.files = Some(FileLoad { op: FileOp::Create, files_per_thread: 1000, bytes_per_file: 4096 });
+    step.workload.durability.sync = is_synced.then_some(SyncEvery { kind: SyncKind::Fsync, writes: 1 });
+    samples::view(&step, iops, 1e6 / iops)
+}
+
+fn answer(steps: &[StepView]) -> (String, Vec<String>) {
+    let verdict = verdicts(&Message::verbatim("?"), steps, 7).remove(0);
+    let rows = verdict.brief.rows.iter().map(|row| {
+        let cells: Vec<String> = row.cells.iter().map(english).collect();
+        format!("{}: {}", english(&row.name), cells.join(" | "))
+    });
+    (english(&verdict.brief.headline), rows.collect())
+}
+
+#[test]
+fn the_faster_file_system_is_named_and_what_fsync_costs_on_each() {
+    let steps = [
+        made(0, "ext4", false, 90e3),
+        made(1, "xfs", false, 80e3),
+        made(2, "ext4", true, 1e3),
+        made(3, "xfs", true, 2e3),
+    ];
+    let (headline, rows) = answer(&steps);
+    assert!(headline.contains("xfs") && headline.contains("+100"), "{headline}");
+    let cost = rows.iter().find(|row| row.starts_with("fsync")).expect("a row of costs");
+    assert!(cost.contains("ext4 90") && cost.contains("xfs 40"), "{cost}");
+}
+
+#[test]
+fn file_systems_that_give_the_same_are_not_ranked() {
+    let (headline, rows) = answer(&[made(0, "ext4", true, 1000.0), made(1, "xfs", true, 1001.0)]);
+    assert!(headline.contains("none is faster beyond doubt"), "{headline}");
+    assert!(rows.iter().all(|row| !row.starts_with("fsync")), "nothing to hold it against: {rows:?}");
+}
+
+#[test]
+fn one_file_system_is_answered_alone() {
+    let (headline, rows) = answer(&[made(0, "A", false, 90e3), made(1, "A", true, 1e3)]);
+    assert!(headline.starts_with("1.00k/s"), "{headline}");
+    assert!(rows.iter().all(|row| !row.contains("A ")), "a lone file system needs no name: {rows:?}");
+}
+
+#[test]
+fn no_files_are_no_answer() {
+    let verdict = verdicts(&Message::verbatim("?"), &[samples::view(&samples::step(), 50_000.0, 20.0)], 7).remove(0);
+    assert!(verdict.figures.is_empty());
+}
