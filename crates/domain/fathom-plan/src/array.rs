@@ -199,7 +199,7 @@ impl ArrayTarget {
             LayoutError::TooFewMembers { min } => ArrayNameError::TooFewMembers { level, min, count: names.len() },
             LayoutError::TooManyMembers => ArrayNameError::TooManyMembers { count: names.len() },
         })?;
-        let is_kind = |name: &&&str| !name.is_empty() && **name != TargetId::NULL && !name.starts_with("sim:");
+        let is_kind = |name: &&&str| !name.is_empty() && !TargetId::from(**name).is_null() && !name.starts_with("sim:");
         if let Some(bad) = names.iter().find(|name| !is_kind(name) || ArrayTarget::parse(name).is_some()) {
             return Err(ArrayNameError::Kind { member: (*bad).to_owned() });
         }

@@ -15,7 +15,7 @@ impl TargetId {
     /// The target that has no data: for the engine `null`.
     pub const NULL: &str = "null";
 
-    /// A target by its name: a file, a folder, a block device, `/dev/ng0n1`, `null`, `sim:NAME`.
+    /// A target by its name: a file, a folder, a block device, `/dev/ng0n1`, `null`, `null:2`, `sim:NAME`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> TargetId {
         TargetId(name.into())
@@ -27,10 +27,15 @@ impl TargetId {
         &self.0
     }
 
-    /// Whether it is the target without data.
+    /// Whether it is a target without data: `null`, or where a step has several, `null:0`, `null:1` and so on.
     #[must_use]
     pub fn is_null(&self) -> bool {
-        self.0 == TargetId::NULL
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        match self.0.strip_prefix(TargetId::NULL) {
+            Some("") => true,
+            Some(rest) => rest.strip_prefix(':').is_some_and(is_number),
+            None => false,
+        }
     }
 }
 
@@ -78,6 +83,15 @@ mod tests {
         assert_eq!(serde_json::to_string(&id).expect("serializes"), "\"/dev/nvme0n1\"");
         for text in ["\"/dev/nvme0n1\"", r#"{"path":"/dev/nvme0n1"}"#] {
             assert_eq!(serde_json::from_str::<TargetId>(text).expect("reads"), id);
+        }
+    }
+
+    #[test]
+    fn several_targets_without_data_have_numbers() {
+        for (name, is_null) in
+            [("null", true), ("null:0", true), ("null:15", true), ("null:", false), ("null:a", false), ("null0", false)]
+        {
+            assert_eq!(TargetId::from(name).is_null(), is_null, "{name}");
         }
     }
 }

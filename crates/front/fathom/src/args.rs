@@ -522,7 +522,7 @@ pub(crate) struct FioArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_long_help = knob_flags::list(|knob| knob.flag.is_none()))]
 pub(crate) struct IoArgs {
-    /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null` with --engine null
+    /// File, directory, block device or sim:MACHINE/PART (several: one set of threads each); `null`, or `null:0`, `null:1`... for several, with --engine null
     #[arg(long, short, required_unless_present = "machine", value_name = "TARGET", visible_alias = "filename",
         help_heading = TARGET)]
     pub(crate) target: Vec<String>,

@@ -241,7 +241,7 @@ fn effect(plan: &Plan, files: &[FileToMake], target: &str) -> String {
         Ok(m) if m.is_file() => "this existing file is overwritten in place and kept".into(),
         Ok(_) => format!("its content is destroyed{}", identity(target)),
         Err(_) if target.starts_with("sim:") => "simulated: no real device is read or written".into(),
-        Err(_) if target == "null" => "no I/O at all".into(),
+        Err(_) if TargetId::new(target).is_null() => "no I/O at all".into(),
         Err(_) => format!("this file{} is made and removed at the end", made(false)),
     }
 }
