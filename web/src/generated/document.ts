@@ -3634,7 +3634,8 @@ errors: number,
  */
 iops: number, 
 /**
- * 95 % interval; `None` where none would hold the long-run mean as often as it says.
+ * 95 % interval, of the long run or of the window alone as `iops_ci95_blind_beyond_s` says; `None` where none would
+ * hold as often as it says.
  */
 iops_ci95: [number, number] | null, 
 /**
@@ -3646,8 +3647,8 @@ iops_ci95_why_none: Message | null,
  */
 iops_ci95_needs_s: number | null, 
 /**
- * Events that come less often than once in this many seconds may have been missed by the window, and are then not
- * in the interval.
+ * The interval is that of the window alone: events that come less often than once in this many seconds may have been
+ * missed. `None`: it is that of a long run, because the window took three minutes or more.
  */
 iops_ci95_blind_beyond_s: number | null, 
 /**
@@ -4131,7 +4132,8 @@ export type Trust = {
  */
 level: TrustLevel, 
 /**
- * Its main reasons, the worst first; at most two. Empty when nothing speaks against the figures.
+ * Its main reasons, the worst first, at most two; then what the intervals are of, where that is their windows alone. Empty
+ * when nothing speaks against the figures and the windows were long.
  */
 reasons: Array<Message>, 
 /**

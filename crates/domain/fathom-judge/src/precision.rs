@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use fathom_message::{Quantity, msg};
 use fathom_record::StepRecord;
-use fathom_stats::{Estimate, NoInterval, Recurrence};
+use fathom_stats::{Estimate, NoInterval, Recurrence, Scope};
 
 use crate::document::{StepState, StepView};
-
-/// Without an event in a window, one that comes every third of it or more often is ruled out with 95 %: exp(-3) = 0.05.
-const WINDOWS_OF_A_RULE: f64 = 3.0;
 
 /// Fills the interval of the IOPS of a step, or says why it has none.
 pub(crate) fn set_interval(view: &mut StepView, record: &StepRecord, estimate: &Estimate) {
     view.iops_ci95 = estimate.ci95.map(|(low, high)| [low, high]);
-    view.iops_ci95_blind_beyond_s = view.iops_ci95.map(|_| view.runtime_s / WINDOWS_OF_A_RULE);
+    view.iops_ci95_blind_beyond_s = match Scope::of(view.runtime_s) {
+        Scope::Window { blind_beyond_s } if view.iops_ci95.is_some() => Some(blind_beyond_s),
+        Scope::Window { .. } | Scope::LongRun => None,
+    };
     // Imported runs have no intervals to judge.
     let Some(first) = record.intervals.first() else { return };
     let seconds = |points: usize| points as f64 * first.length_ns as f64 / 1e9;

@@ -48,7 +48,14 @@ pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
     let level = reasons.first().map_or(TrustLevel::Good, |r| r.level);
     reasons.truncate(REASONS_MAX);
     let mend = mend(&reasons, level);
-    Trust { level, reasons: reasons.into_iter().map(|r| r.what).collect(), mend }
+    Trust { level, reasons: reasons.into_iter().map(|r| r.what).chain(window(&measured)).collect(), mend }
+}
+
+/// What the intervals are of, where the windows are too short for those of a long run.
+fn window(steps: &[&StepView]) -> Option<Message> {
+    let is_blind = |s: &&&StepView| s.iops_ci95.is_some() && s.iops_ci95_blind_beyond_s.is_some();
+    let length_s = median(steps.iter().filter(is_blind).map(|s| s.runtime_s))?;
+    Some(msg!("trust-window", window = Quantity::new(length_s * 1e9, Unit::DurationNs)))
 }
 
 /// What mends the worst of what is said. Wide intervals are what the others come to, so that another cause is mended first;
@@ -214,6 +221,7 @@ mod tests {
         view.iops = 1_000.0;
         view.iops_ci95 = Some([1_000.0 * (1.0 - half), 1_000.0 * (1.0 + half)]);
         view.iops_ci95_why_none = None;
+        view.iops_ci95_blind_beyond_s = None;
         view.runtime_s = 10.0;
         view.warnings.clear();
         view.checks.clear();
@@ -255,6 +263,19 @@ mod tests {
         let simulated = trust(&steps, true);
         assert_eq!((simulated.level, simulated.reasons.len()), (TrustLevel::Simulated, 1));
         assert_eq!(trust(&[], false).level, TrustLevel::Poor);
+    }
+
+    #[test]
+    fn of_short_windows_is_said_what_their_intervals_are_of() {
+        let mut short = step(0.02);
+        short.iops_ci95_blind_beyond_s = Some(short.runtime_s / 3.0);
+        let (level, reasons, mend) = said(&trust(&[short.clone(), short.clone(), step(0.02)], false));
+        assert_eq!((level, mend), (TrustLevel::Good, None));
+        assert_eq!(reasons, ["intervals are of 10 s windows, not of the long run (--runtime 3m)"]);
+        let known = |b: f64| matches!(fathom_stats::Scope::of(b), fathom_stats::Scope::LongRun);
+        assert!(known(180.0) && !known(179.0), "the time that is advised");
+        short.iops_ci95 = None;
+        assert!(window(&[&short]).is_none(), "nothing is said of intervals that are not there");
     }
 
     #[test]

@@ -16,6 +16,36 @@ const POINTS_FOR_BATCHES: usize = 100;
 const SMALL_SHARE: f64 = 0.01;
 /// A slope is one from this many of its errors.
 const SLOPE_ERRORS: f64 = 3.5;
+/// Events up to this far apart are what a long run is made of: storms come every 5 to 60 s, what is rarer is another state.
+const SPACING_MAX_S: f64 = 60.0;
+/// Without an event in a window, one that comes every third of it or more often is ruled out with 95 %: exp(-3) = 0.05.
+const WINDOWS_OF_A_RULE: f64 = 3.0;
+/// Least length of a window whose interval is one of the long run, seconds.
+pub const LONG_RUN_S: f64 = WINDOWS_OF_A_RULE * SPACING_MAX_S;
+
+/// What the interval of a mean holds with 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scope {
+    /// The mean of a long run.
+    LongRun,
+    /// The mean that its own window would have had without noise.
+    Window {
+        /// Events further apart than this may have been missed, seconds.
+        blind_beyond_s: f64,
+    },
+}
+
+impl Scope {
+    /// What the interval of a window of this length holds. Its length alone decides: windows picked by how many events they
+    /// showed would be those that showed too many.
+    #[must_use]
+    pub fn of(window_s: f64) -> Scope {
+        match window_s >= LONG_RUN_S {
+            true => Scope::LongRun,
+            false => Scope::Window { blind_beyond_s: window_s / WINDOWS_OF_A_RULE },
+        }
+    }
+}
 
 /// A figure with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -55,7 +55,8 @@ pub struct NextCommand {
 pub struct Trust {
     /// In a word.
     pub level: TrustLevel,
-    /// Its main reasons, the worst first; at most two. Empty when nothing speaks against the figures.
+    /// Its main reasons, the worst first, at most two; then what the intervals are of, where that is their windows alone. Empty
+    /// when nothing speaks against the figures and the windows were long.
     pub reasons: Vec<Message>,
     /// What would mend the worst of them; `None` where nothing is to be mended, or nothing would.
     pub mend: Option<Message>,

@@ -106,7 +106,8 @@ pub struct StepView {
     pub errors: u64,
     /// I/Os per second.
     pub iops: f64,
-    /// 95 % interval; `None` where none would hold the long-run mean as often as it says.
+    /// 95 % interval, of the long run or of the window alone as `iops_ci95_blind_beyond_s` says; `None` where none would
+    /// hold as often as it says.
     pub iops_ci95: Option<[f64; 2]>,
     /// Why there is none.
     #[serde(default)]
@@ -114,8 +115,8 @@ pub struct StepView {
     /// Length of a window that would give one, about, in seconds; `None` where there is one, or no length would.
     #[serde(default)]
     pub iops_ci95_needs_s: Option<f64>,
-    /// Events that come less often than once in this many seconds may have been missed by the window, and are then not
-    /// in the interval.
+    /// The interval is that of the window alone: events that come less often than once in this many seconds may have been
+    /// missed. `None`: it is that of a long run, because the window took three minutes or more.
     #[serde(default)]
     pub iops_ci95_blind_beyond_s: Option<f64>,
     /// Bytes per second.

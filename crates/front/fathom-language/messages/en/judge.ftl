@@ -490,6 +490,7 @@ trust-no-intervals = { $all ->
    *[other] { $count } of { $all } steps have no 95 % interval
   }
 trust-wide = 95 % intervals are ±{ $half } wide
+trust-window = intervals are of { $window } windows, not of the long run (--runtime 3m)
 trust-wider = 95 % intervals are wider than the figures
 trust-other-load = { $all ->
     [1] other programs used the device during the step

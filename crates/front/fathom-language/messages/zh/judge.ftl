@@ -451,6 +451,7 @@ trust-no-intervals = { $all ->
    *[other] { $all } 个步骤中有 { $count } 个没有 95 % 区间
   }
 trust-wide = 95 % 区间宽达 ±{ $half }
+trust-window = 区间只说明 { $window } 的窗口，不说明长期（--runtime 3m）
 trust-wider = 95 % 区间比数字本身还宽
 trust-other-load = { $all ->
     [1] 这个步骤期间有其他程序使用设备
