@@ -320,13 +320,15 @@ fn intervals_hold_where_a_step_stops_once_it_is_precise_enough() {
 }
 
 #[test]
-fn steps_that_learn_of_storms_run_longer_and_print_fewer_blind_intervals() {
+fn steps_that_learn_of_storms_run_longer_and_print_fewer_intervals_that_miss_them() {
     let storms = Storms { period_s: 20.0, length_s: 2.0, depth: 0.6, by_clock: false };
     let (mut with, mut without) = (runs_under(storms, 6, true), runs_under(storms, 6, false));
     tell(&with.row("with learning"));
     tell(&without.row("without learning"));
     assert!(with.holds(), "{}", with.row("with learning"));
-    assert!(with.window.0 * 4 <= without.window.0, "{} {}", with.row("with"), without.row("without"));
+    // Also of the long run, which they do not claim.
+    let missed = |tally: &Tally| tally.window.0 - tally.window.2;
+    assert!(missed(&with) * 4 <= missed(&without), "{} {}", with.row("with"), without.row("without"));
 }
 
 #[test]

@@ -41,7 +41,8 @@ fn a_finite_job_has_the_counts_of_fio_alone_and_its_files_are_made_and_removed()
         return skipped("fio is absent");
     }
     let place = Place::new();
-    let job = "[global]\nsize=4m\nbs=16k\n[posix]\nioengine=posixaio\niodepth=4\nrw=randwrite\nfsync=8\n\
+    // At a greater depth fio's own count of syncs depends on which of the writes end first.
+    let job = "[global]\nsize=4m\nbs=16k\n[posix]\nioengine=posixaio\niodepth=1\nrw=randwrite\nfsync=8\n\
                [files]\nstonewall\nioengine=posixaio\nrw=read\nnrfiles=4\nnumjobs=2\n\
                [splice]\nstonewall\nioengine=splice\nrw=write\n\
                [beside]\nrw=read\nfilename=beside\n";
