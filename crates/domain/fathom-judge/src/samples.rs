@@ -17,6 +17,15 @@ pub(crate) fn words<'a>(messages: impl IntoIterator<Item = &'a fathom_message::M
     messages.into_iter().map(fathom_language::english).collect()
 }
 
+/// What an answer says first: its headline, and each row as `name: cell | cell`.
+#[cfg(test)]
+pub(crate) fn first_look(verdict: &crate::document::Verdict) -> (String, Vec<String>) {
+    let row = |row: &crate::document::BriefRow| {
+        format!("{}: {}", fathom_language::english(&row.name), words(&row.cells).join(" | "))
+    };
+    (fathom_language::english(&verdict.brief.headline), verdict.brief.rows.iter().map(row).collect())
+}
+
 /// `4k random read T1 QD1` on one file.
 #[must_use]
 pub fn step() -> Step {

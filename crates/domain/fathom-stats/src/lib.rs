@@ -30,7 +30,7 @@ pub use compare::{
     adjusted_p_values, birge_scale, ratio_ci, relation, run_to_run_spread,
 };
 pub use laws::{LawCheck, littles_law};
-pub use mean::{Estimate, LONG_RUN_S, NoInterval, POINTS_MIN, Scope, mean_ci};
+pub use mean::{Estimate, NoInterval, POINTS_MIN, Scope, mean_ci};
 pub use plateau::{Plateau, plateau};
 pub use quantile::{BEYOND_MIN, QuantileEstimate, quantile_estimate};
 pub use recurrence::Recurrence;

@@ -21,7 +21,7 @@ const SPACING_MAX_S: f64 = 60.0;
 /// Without an event in a window, one that comes every third of it or more often is ruled out with 95 %: exp(-3) = 0.05.
 const WINDOWS_OF_A_RULE: f64 = 3.0;
 /// Least length of a window whose interval is one of the long run, seconds.
-pub const LONG_RUN_S: f64 = WINDOWS_OF_A_RULE * SPACING_MAX_S;
+const LONG_RUN_S: f64 = WINDOWS_OF_A_RULE * SPACING_MAX_S;
 
 /// What the interval of a mean holds with 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]

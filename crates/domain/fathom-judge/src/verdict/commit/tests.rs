@@ -1,4 +1,3 @@
-use fathom_language::english;
 use fathom_message::Message;
 use fathom_plan::{OpMix, Pattern, Step, SyncEvery};
 use fathom_record::{DiskDelta, FlushDelta, HostDelta};
@@ -51,12 +50,7 @@ fn log(index: u32, log: &Log) -> StepView {
 }
 
 fn answer(steps: &[StepView]) -> (String, Vec<String>) {
-    let verdict = verdicts(&Message::verbatim("?"), steps, 7).remove(0);
-    let rows = verdict.brief.rows.iter().map(|row| {
-        let cells: Vec<String> = row.cells.iter().map(english).collect();
-        format!("{}: {}", english(&row.name), cells.join(" | "))
-    });
-    (english(&verdict.brief.headline), rows.collect())
+    samples::first_look(&verdicts(&Message::verbatim("?"), steps, 7).remove(0))
 }
 
 /// A plain write of 20 us beside logs.

@@ -1,4 +1,3 @@
-use fathom_language::english;
 use fathom_plan::{Step, SyncEvery, SyncKind};
 
 use super::*;
@@ -15,12 +14,7 @@ fn made(index: u32, group: &str, is_synced: bool, iops: f64) -> StepView {
 }
 
 fn answer(steps: &[StepView]) -> (String, Vec<String>) {
-    let verdict = verdicts(&Message::verbatim("?"), steps, 7).remove(0);
-    let rows = verdict.brief.rows.iter().map(|row| {
-        let cells: Vec<String> = row.cells.iter().map(english).collect();
-        format!("{}: {}", english(&row.name), cells.join(" | "))
-    });
-    (english(&verdict.brief.headline), rows.collect())
+    samples::first_look(&verdicts(&Message::verbatim("?"), steps, 7).remove(0))
 }
 
 #[test]

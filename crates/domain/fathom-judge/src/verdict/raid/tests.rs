@@ -63,11 +63,8 @@ fn members() -> Vec<StepView> {
 
 fn answer(steps: &[StepView]) -> (String, Vec<String>, Vec<String>) {
     let verdict = verdicts(&Message::verbatim("?"), steps, 7).remove(0);
-    let rows = verdict.brief.rows.iter().map(|row| {
-        let cells: Vec<String> = row.cells.iter().map(english).collect();
-        format!("{}: {}", english(&row.name), cells.join(" | "))
-    });
-    (english(&verdict.brief.headline), rows.collect(), verdict.evidence.iter().map(english).collect())
+    let (headline, rows) = samples::first_look(&verdict);
+    (headline, rows, samples::words(&verdict.evidence))
 }
 
 #[test]
