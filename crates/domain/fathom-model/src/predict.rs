@@ -2,9 +2,10 @@
 
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::Goal;
+use fathom_raid::MEMBERS_MAX;
 use serde::Serialize;
 
-use crate::array::{self, ArrayPrediction};
+use crate::array::{self, ArrayPart, ArrayPrediction};
 use crate::attribution::LimitName;
 use crate::ceilings::{Ceiling, alone_ns, ceilings};
 use crate::closed::Operating;
@@ -34,7 +35,7 @@ pub struct Prediction {
     pub ceilings: Vec<Ceiling>,
 }
 
-/// Predicts a load. `None` when neither the drive nor the cost of its writes is known.
+/// Predicts a load. `None` when neither the drive nor the cost of its writes is known, or there is no such array.
 #[must_use]
 pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
     let all = ceilings(machine, shape);
@@ -55,6 +56,10 @@ pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
     let stretch = free.iops / capped;
     let lat_ns_mean = free.lat_ns_mean * if shape.rate_iops.is_some() { 1.0 } else { stretch };
     let depth_bound = free.iops < 0.9 * cap.iops;
+    let array = match &machine.raid {
+        Some(_) => Some(array::predicted(machine, shape, cap.part.filter(|_| !depth_bound), capped)?),
+        None => None,
+    };
     Some(Prediction {
         iops: capped,
         bytes_per_s: capped * shape.block_bytes,
@@ -64,7 +69,7 @@ pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
         limit: if depth_bound { LimitName::QueueDepth } else { cap.name },
         cores_busy: machine.cost.as_ref().map(|c| capped * (c.thread_ns + c.irq_ns) / 1e9),
         knee_in_flight: alone * cap.iops / 1e9,
-        array: array::predicted(machine, shape, cap.part.filter(|_| !depth_bound), capped),
+        array,
         ceilings: all,
     })
 }
@@ -139,7 +144,7 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         goal.lat_ns_mean.is_some_and(|max| p.lat_ns_mean > max) || goal.lat_ns_p99.is_some_and(|max| p.lat_ns_p99 > max)
     };
     let unknown = || Forbidden { limit: LimitName::Unknown, sentence: msg!("predict-drive-unknown") };
-    let fewest = machine.raid.as_ref().map_or(1, |r| r.level.members_min());
+    let (fewest, most) = counts_of(machine);
     let alone = at(drives.unwrap_or(fewest), 1).ok_or_else(unknown)?;
     if slow(&alone) {
         let ns = Quantity::ns;
@@ -153,26 +158,27 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
         return Err(Forbidden { limit: LimitName::Device, sentence });
     }
     let mut best = alone;
-    let counts = drives.map_or(fewest..=DRIVES_MAX, |n| n..=n);
+    let counts = drives.map_or(fewest..=most, |n| n..=n);
     for n in counts {
-        for depth in 1..=DEPTH_MAX {
-            let p = at(n, depth).ok_or_else(unknown)?;
-            if slow(&p) {
-                break;
+        // Rate and latency both grow with the depth: the deepest within the goal gives most, the first that gives enough is the
+        // answer.
+        let deepest = first_depth(|depth| Ok(slow(&at(n, depth).ok_or_else(unknown)?)))? - 1;
+        if deepest > 0 {
+            let gives = |depth| Ok(at(n, depth).ok_or_else(unknown)?.iops >= wanted * (1.0 - 1e-9));
+            let p = at(n, deepest).ok_or_else(unknown)?;
+            if gives(deepest)? {
+                let depth = first_depth(gives)?;
+                return Ok(answer(machine, n, depth, at(n, depth).ok_or_else(unknown)?));
             }
-            if p.iops >= wanted * (1.0 - 1e-9) {
-                return Ok(answer(machine, n, depth, p));
-            }
-            let flat = p.iops < best.iops * 1.000_1 && f64::from(depth) > 2.0 * p.knee_in_flight;
             if p.iops > best.iops {
                 best = p;
             }
-            if flat {
-                break;
-            }
         }
         // Drives that no longer add are held by something else.
-        if n > fewest && !matches!(best.limit, LimitName::Device | LimitName::QueueDepth | LimitName::Link) {
+        let is_of_members =
+            best.array.is_some_and(|a| matches!(a.part, Some(ArrayPart::Member | ArrayPart::MemberLink)));
+        let grows = is_of_members || matches!(best.limit, LimitName::Device | LimitName::QueueDepth | LimitName::Link);
+        if n > fewest && !grows {
             break;
         }
         // A larger step where the goal is far: the answer lies past wanted / best per drive.
@@ -193,6 +199,24 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
 }
 
 /// The machine with another number of drives: what all of the question's drives share, all of these share.
+/// The first depth from 1 of which something holds that holds of all greater ones; one beyond the last where it holds of none.
+fn first_depth(holds: impl Fn(u32) -> Result<bool, Forbidden>) -> Result<u32, Forbidden> {
+    let (mut low, mut high) = (1, DEPTH_MAX + 1);
+    while low < high {
+        let middle = u32::midpoint(low, high);
+        if holds(middle)? { high = middle } else { low = middle + 1 }
+    }
+    Ok(low)
+}
+
+/// The fewest and the most drives that there may be: those of an array that survives what it lacks.
+fn counts_of(machine: &MachineModel) -> (u32, u32) {
+    let Some(raid) = &machine.raid else { return (1, DRIVES_MAX) };
+    let least = raid.level.members_min();
+    let survives = (least..=MEMBERS_MAX).find(|n| raid.missing <= raid.level.lost_max(*n));
+    (survives.unwrap_or(least), MEMBERS_MAX)
+}
+
 fn with_drives(machine: &MachineModel, shape: &Shape, drives: u32) -> MachineModel {
     let mut machine = machine.clone();
     for up in &mut machine.uplinks {
@@ -217,8 +241,9 @@ fn answer(machine: &MachineModel, drives: u32, depth: u32, prediction: Predictio
 mod tests {
     use super::*;
     use crate::Catalogue;
+    use crate::array::RaidModel;
     use crate::device::DeviceModel;
-    use crate::machine::{CostModel, CostOrigin, UplinkModel, UplinkPlace};
+    use crate::machine::{CostModel, CostOrigin, RaidLevel, UplinkModel, UplinkPlace};
     use crate::pcie::PcieLink;
 
     fn machine(device: &str) -> MachineModel {
@@ -279,6 +304,26 @@ mod tests {
         assert_eq!(answer.drives, 15, "15 x 700 000 is the first above 10 M");
         assert!(answer.cores.is_some_and(|c| (23..=24).contains(&c)) && answer.lanes == Some(60));
         assert!(answer.prediction.iops >= 10e6 && answer.prediction.lat_ns_p99 <= 500_000.0);
+    }
+
+    /// RAID 5 gives n / (2 / X_R + 2 / X_W): each member adds to it, up to as many as an array may have.
+    #[test]
+    fn a_goal_for_an_array_is_met_by_members_and_never_by_an_array_that_cannot_be() {
+        let of = |level, missing| MachineModel {
+            raid: Some(RaidModel { missing, ..RaidModel::of(level) }),
+            ..machine("p5510-3840")
+        };
+        let writes = Shape { read_share: 0.0, ..shape(1, 1) };
+        let goal = |iops: f64| Goal { iops: Some(iops), ..Goal::default() };
+        let m = of(RaidLevel::Raid5, 0);
+        let answer = meet(&m, &writes, &goal(2e6), None).expect("more members give more");
+        let one_less = Shape { drives: answer.drives - 1, in_flight: 4096, threads: 64, ..writes };
+        assert!(answer.drives > 4 && predict(&m, &one_less).expect("is known").iops < 2e6, "{}", answer.drives);
+        assert!(meet(&m, &writes, &goal(50e6), None).is_err(), "64 members are the most");
+        // Of four members RAID 10 survives the loss of two, of six that of three.
+        assert_eq!(meet(&of(RaidLevel::Raid10, 3), &shape(1, 1), &goal(1e3), None).expect("is met").drives, 6);
+        assert!(predict(&of(RaidLevel::Raid10, 3), &shape(4, 64)).is_none(), "there is no such array");
+        assert!(meet(&of(RaidLevel::Raid5, 2), &shape(1, 1), &goal(1e3), None).is_err());
     }
 
     #[test]

@@ -131,6 +131,8 @@ fn bad_input_is_refused_with_the_place_and_the_remedy() {
         ("predict --device p5510-3840 --raid 5 --count 2", &["--count 3"]),
         ("predict --device p5510-3840 --raid 5 --members 2", &["--members 3"]),
         ("predict --device p5510-3840 --raid 5 --members 65", &["at most 64"]),
+        ("predict --device p5510-3840 --raid 5 --members 0", &["--members 0"]),
+        ("predict --device p5510-3840 --raid 5 --missing 2 --goal iops>=1k", &["--missing 1"]),
         ("predict --device p5510-3840 --raid 5 --members 8 --missing 2", &["--missing 1"]),
         ("predict --device p5510-3840 --raid 0 --members 8 --missing 1", &["leave out --missing"]),
         ("predict --device p5510-3840 --raid 5 --members 8 --chunk 48k", &["no power of two", "--chunk 64k"]),

@@ -90,7 +90,8 @@ impl Row {
 pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem> {
     let count = options.members.or(options.count).unwrap_or(1);
     if count == 0 {
-        return Err(Problem::usage("--count 0: no drives give no I/O", "at least 1"));
+        let key = if options.members.is_some() { "--members" } else { "--count" };
+        return Err(Problem::usage(format!("{key} 0: no drives give no I/O"), "at least 1"));
     }
     let subject = Subject::new(options, count)?;
     if let Some(text) = &options.goal {

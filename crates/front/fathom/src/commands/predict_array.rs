@@ -40,10 +40,11 @@ pub(super) fn array(
     }
     let whole = RaidModel::of(level);
     let missing = options.missing.unwrap_or(0);
-    if is_counted && missing > level.lost_max(count) {
-        let most = level.lost_max(count);
+    let members = if is_counted { count } else { fathom_model::ARRAY_MEMBERS_MAX };
+    if missing > level.lost_max(members) {
+        let most = level.lost_max(members);
         return Err(Problem::usage(
-            format!("--missing {missing}: {} over {count} members is lost without so many", level.name()),
+            format!("--missing {missing}: {} over {members} members is lost without so many", level.name()),
             match most {
                 0 => "it survives the loss of none: leave out --missing".to_owned(),
                 most => format!("it survives the loss of {most} at most: --missing {most}"),
