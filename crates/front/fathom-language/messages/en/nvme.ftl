@@ -102,3 +102,5 @@ nvme-driver-smaller-blocks = use smaller blocks: no layer splits them on this pa
 nvme-driver-permission = the file of the IOMMU group belongs to root: run as root, or give it to your user (`chown` of /dev/vfio/GROUP)
 nvme-driver-bind-first = give the drive to vfio-pci first: `fathom nvme bind`
 nvme-driver-busy = another process has the drive: close it first
+nvme-driver-no-format = namespace { $namespace } is not there, or has blocks of no size
+nvme-driver-metadata = namespace { $namespace } has { $bytes } bytes of metadata with each block, which this driver does not move

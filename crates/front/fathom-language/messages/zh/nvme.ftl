@@ -99,3 +99,5 @@ nvme-driver-smaller-blocks = 使用更小的块：此路径上没有任何层会
 nvme-driver-permission = IOMMU 组的文件属于 root：以 root 运行，或把它交给你的用户（对 /dev/vfio/GROUP 执行 `chown`）
 nvme-driver-bind-first = 先把盘交给 vfio-pci：`fathom nvme bind`
 nvme-driver-busy = 另一进程占用该盘：先将其关闭
+nvme-driver-no-format = 命名空间 { $namespace } 不存在，或其块没有大小
+nvme-driver-metadata = 命名空间 { $namespace } 每块带 { $bytes } 字节元数据，本驱动不传输

@@ -105,6 +105,13 @@ pub enum DriverError {
         /// Most that one command moves.
         max_bytes: u64,
     },
+    /// A namespace with blocks that this driver does not read and write.
+    Format {
+        /// The namespace.
+        namespace: u32,
+        /// Metadata of each block; 0: the format contradicts itself, or the namespace is not there.
+        metadata_bytes: u16,
+    },
     /// A page that is too short.
     Page(ShortPage),
 }
@@ -152,6 +159,12 @@ impl Say for DriverError {
                 let (bytes, max) = (Quantity::bytes(*bytes), Quantity::bytes(*max_bytes));
                 msg!("nvme-driver-transfer-too-large", bytes = bytes, max = max)
             }
+            DriverError::Format { namespace, metadata_bytes: 0 } => {
+                msg!("nvme-driver-no-format", namespace = *namespace)
+            }
+            DriverError::Format { namespace, metadata_bytes } => {
+                msg!("nvme-driver-metadata", namespace = *namespace, bytes = u32::from(*metadata_bytes))
+            }
             DriverError::Page(page) => page.message(),
         }
     }
@@ -167,7 +180,8 @@ impl Say for DriverError {
             DriverError::GroupNotViable { .. } => msg!("nvme-driver-group-help"),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu-help"),
             DriverError::Memory { .. } => msg!("nvme-driver-memory-help"),
-            DriverError::NotNvme { .. } | DriverError::NoNvmCommands | DriverError::PageSize { .. } => {
+            DriverError::NotNvme { .. } | DriverError::NoNvmCommands | DriverError::PageSize { .. }
+            | DriverError::Format { .. } => {
                 msg!("nvme-driver-kernel-path")
             }
             DriverError::NoQueue { .. } => msg!("nvme-driver-fewer-threads"),

@@ -2,7 +2,9 @@
 //! on the thread that calls it.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +49,19 @@ pub struct Behaviour {
     pub aborts: bool,
     /// Bytes that it answers Identify with, instead of its own.
     pub identify: Option<Vec<u8>>,
-    /// Moves data; otherwise it only completes.
-    pub moves_data: bool,
+    /// Where its blocks are.
+    pub data: Data,
+}
+
+/// Where the blocks of a drive are.
+#[derive(Clone, Debug)]
+pub enum Data {
+    /// In memory.
+    Memory,
+    /// In a file, which others may look at and damage; what cannot be read there is a medium error.
+    File(Arc<File>),
+    /// Nowhere: commands only complete.
+    Nowhere,
 }
 
 impl Default for Behaviour {
@@ -65,7 +78,7 @@ impl Default for Behaviour {
             unasked_completion: None,
             aborts: true,
             identify: None,
-            moves_data: true,
+            data: Data::Memory,
         }
     }
 }
@@ -152,7 +165,10 @@ impl FakeDrive {
         // SAFETY: a box of its own, aligned to a page, that lives until `drop`.
         let bar = unsafe { Bar::new(registers.cast(), BAR_BYTES) };
         let inside = Inside {
-            data: if behaviour.moves_data { vec![0; behaviour.blocks as usize * BLOCK_BYTES] } else { Vec::new() },
+            data: match behaviour.data {
+                Data::Memory => vec![0; behaviour.blocks as usize * BLOCK_BYTES],
+                Data::File(_) | Data::Nowhere => Vec::new(),
+            },
             unasked: behaviour.unasked_completion,
             ..Inside::default()
         };
@@ -175,6 +191,25 @@ impl FakeDrive {
         let drive = FakeDrive::new(behaviour);
         let running = Running::of(drive.clone());
         (drive, running)
+    }
+
+    /// The same with a thread that works for it until nobody else has it.
+    #[must_use]
+    pub fn by_itself(behaviour: Behaviour) -> Arc<FakeDrive> {
+        let drive = FakeDrive::new(behaviour);
+        let own = drive.clone();
+        std::thread::spawn(move || {
+            while Arc::strong_count(&own) > 1 {
+                own.work_or_pause();
+            }
+        });
+        drive
+    }
+
+    fn work_or_pause(&self) {
+        if self.tick() == 0 {
+            std::thread::yield_now();
+        }
     }
 
     /// Every register reads as ones from now on, as those of a drive that was pulled.
@@ -408,11 +443,12 @@ impl FakeDrive {
         if touches(self.behaviour.bad_block) {
             return Some((0, UNRECOVERED_READ));
         }
-        if self.behaviour.moves_data {
-            let at = first as usize * BLOCK_BYTES;
-            self.walk(inside, entry, blocks as usize * BLOCK_BYTES, opcode == READ, at);
+        if let Data::Nowhere = self.behaviour.data {
+            return Some((0, 0));
         }
-        Some((0, 0))
+        let at = first as usize * BLOCK_BYTES;
+        let is_moved = self.walk(inside, entry, blocks as usize * BLOCK_BYTES, opcode == READ, at);
+        Some((0, if is_moved { 0 } else { UNRECOVERED_READ }))
     }
 
     fn deallocate(&self, inside: &mut Inside, entry: &Submission) -> (u32, u16) {
@@ -423,14 +459,18 @@ impl FakeDrive {
         let [_, _, _, _, b0, b1, b2, b3, first @ ..] = range;
         let (blocks, first) = (u32::from_le_bytes([b0, b1, b2, b3]), u64::from_le_bytes(first));
         let (from, bytes) = (first as usize * BLOCK_BYTES, blocks as usize * BLOCK_BYTES);
+        if let Data::File(file) = &self.behaviour.data {
+            let zeroed = file.write_all_at(&vec![0; bytes], from as u64);
+            return (0, if zeroed.is_ok() { 0 } else { 0x06 });
+        }
         if let Some(data) = inside.data.get_mut(from..from + bytes) {
             data.fill(0);
         }
         (0, 0)
     }
 
-    /// Moves `bytes` between the data at `at` and what the PRPs of a command name.
-    fn walk(&self, inside: &mut Inside, entry: &Submission, bytes: usize, is_read: bool, at: usize) {
+    /// Moves `bytes` between the data at `at` and what the PRPs of a command name. False: the data cannot be read or written.
+    fn walk(&self, inside: &mut Inside, entry: &Submission, bytes: usize, is_read: bool, at: usize) -> bool {
         let first = u64::from(entry.0[6]) | u64::from(entry.0[7]) << 32;
         let second = u64::from(entry.0[8]) | u64::from(entry.0[9]) << 32;
         let in_first = (PAGE_BYTES - first as usize % PAGE_BYTES).min(bytes);
@@ -441,7 +481,7 @@ impl FakeDrive {
         } else {
             let mut index = 0;
             while left > 0 {
-                let Some(place) = self.reach(inside, second + index * 8, 8) else { return };
+                let Some(place) = self.reach(inside, second + index * 8, 8) else { return false };
                 // SAFETY: mapped for the device.
                 let page = unsafe { place.cast::<u64>().read_volatile() };
                 let here = left.min(PAGE_BYTES);
@@ -451,18 +491,27 @@ impl FakeDrive {
         }
         let mut at = at;
         for (address, bytes) in pieces {
-            let Some(place) = self.reach(inside, address, bytes) else { return };
-            let data = &mut inside.data[at..at + bytes];
+            let Some(place) = self.reach(inside, address, bytes) else { return false };
             // SAFETY: mapped for the device; the driver does not touch a buffer whose command is on its way.
-            unsafe {
-                if is_read {
-                    std::ptr::copy_nonoverlapping(data.as_ptr(), place.as_ptr(), bytes);
-                } else {
-                    std::ptr::copy_nonoverlapping(place.as_ptr(), data.as_mut_ptr(), bytes);
+            let there = unsafe { std::slice::from_raw_parts_mut(place.as_ptr(), bytes) };
+            let is_moved = match (&self.behaviour.data, is_read) {
+                (Data::File(file), true) => file.read_exact_at(there, at as u64).is_ok(),
+                (Data::File(file), false) => file.write_all_at(there, at as u64).is_ok(),
+                (_, true) => {
+                    there.copy_from_slice(&inside.data[at..at + bytes]);
+                    true
                 }
+                (_, false) => {
+                    inside.data[at..at + bytes].copy_from_slice(there);
+                    true
+                }
+            };
+            if !is_moved {
+                return false;
             }
             at += bytes;
         }
+        true
     }
 
     fn put(&self, inside: &Inside, address: u64, bytes: &[u8]) {
@@ -550,9 +599,7 @@ impl Running {
         let seen = ends.clone();
         let body = move || {
             while !seen.load(Ordering::Relaxed) {
-                if drive.tick() == 0 {
-                    std::thread::yield_now();
-                }
+                drive.work_or_pause();
             }
         };
         Running { ends, thread: Some(std::thread::spawn(body)) }

@@ -16,6 +16,7 @@ mod error;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 mod memory;
+mod namespace;
 mod pair;
 mod queue;
 mod registers;
@@ -24,6 +25,7 @@ mod vfio;
 pub use controller::Driver;
 pub use error::DriverError;
 pub use memory::PciFunction;
+pub use namespace::DrivenNamespace;
 pub use pair::{PollCounts, QueuePair};
 pub use registers::{Capabilities, ControllerStatus};
 pub use vfio::VfioFunction;

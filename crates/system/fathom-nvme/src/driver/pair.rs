@@ -199,6 +199,41 @@ impl QueuePair {
         if self.driver.is_stopped() { 0 } else { self.in_flight }
     }
 
+    /// Whether something is done that was not handed out.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_done(&self) -> bool {
+        self.rings.has(1)
+    }
+
+    /// Waits, polling, until something is done on one of several drives, or `timeout`.
+    ///
+    /// # Errors
+    /// [`DriverError`]: one of them will do nothing any more.
+    pub fn wait_for_any(pairs: &mut [QueuePair], timeout: Option<Duration>) -> Result<(), DriverError> {
+        let begun = Instant::now();
+        while pairs.iter().any(|pair| pair.in_flight() > 0) {
+            for _ in 0..LOOKS {
+                if pairs.iter().any(QueuePair::has_done) {
+                    return Ok(());
+                }
+                pairs.iter_mut().for_each(|pair| pair.looks.empty += 1);
+                std::hint::spin_loop();
+            }
+            if timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
+                return Ok(());
+            }
+            pairs.iter_mut().try_for_each(|pair| pair.look_after(&mut Instant::now()))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the doorbells are in memory that the drive looks at by itself.
+    #[must_use]
+    pub fn has_shadow_doorbells(&self) -> bool {
+        self.driver.has_shadow_doorbells()
+    }
+
     /// How often it looked.
     #[must_use]
     pub fn poll_counts(&self) -> PollCounts {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::fake::{BLOCK_BYTES, Behaviour, FakeDrive, Running, SERIAL};
+use super::fake::{BLOCK_BYTES, Behaviour, Data, FakeDrive, Running, SERIAL};
 use super::{Driver, DriverError, PciFunction, QueuePair};
 use crate::command::AdminCommand;
 use crate::status::Status;
@@ -274,7 +274,7 @@ proptest! {
     /// Whatever a hostile drive writes where completions are expected.
     #[test]
     fn hostile_completions_neither_panic_nor_reach_beyond(dwords: [[u32; 4]; 12]) {
-        let (drive, _running, driver) = started(Behaviour { moves_data: false, ..Behaviour::default() });
+        let (drive, _running, driver) = started(Behaviour { data: Data::Nowhere, ..Behaviour::default() });
         let memory = Memory::new(8, 512);
         let mut pair = memory.pair(&driver, 8).expect("queues");
         for (at, dwords) in dwords.into_iter().enumerate() {
