@@ -162,6 +162,12 @@ impl Binding {
         Binding { consent: self.consent.map(WriteConsent::parked), ..self }
     }
 
+    /// The same without a claim on the device, whose kernel device is gone.
+    #[must_use]
+    pub fn without_claim(&self) -> Binding {
+        self.clone().parked()
+    }
+
     /// The same with the claim again.
     ///
     /// # Errors

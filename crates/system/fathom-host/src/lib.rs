@@ -70,5 +70,5 @@ pub use sys::{thread_cpu_ns, user_id};
 pub use thread_folder::ThreadFolder;
 pub use user_space::{
     AllowUnbind, GroupMember, IommuGroup, LargePages, NvmeFunction, UserSpaceDrive, UserSpaceError, WithoutIommu,
-    bound_by_fathom,
+    bound_by_fathom, namespace_number,
 };

@@ -73,7 +73,7 @@ nvme-warning-persistent-memory = persistent memory is unreliable
 
 # The driver in user space.
 nvme-driver-system = { $call } of { $path }: { $source }
-nvme-driver-group = IOMMU group { $group } is not free: other devices of it have drivers of the kernel
+nvme-driver-group = the IOMMU group of { $group } is not free: other devices of it have drivers of the kernel
 nvme-driver-group-help = bind the other devices of the group to vfio-pci as well, or put the drive into a slot with a group of its own; `fathom nvme status` lists them
 nvme-driver-no-iommu = the kernel has no IOMMU that VFIO can use
 nvme-driver-no-iommu-help = switch it on in the firmware (VT-d, AMD-Vi) and with `intel_iommu=on` on the kernel command line, and load vfio_iommu_type1

@@ -70,7 +70,7 @@ nvme-warning-persistent-memory = 持久内存不可靠
 
 # 用户态驱动。
 nvme-driver-system = 对 { $path } 执行 { $call }：{ $source }
-nvme-driver-group = IOMMU 组 { $group } 不可用：组内其他设备仍由内核驱动
+nvme-driver-group = { $group } 的 IOMMU 组不可用：组内其他设备仍由内核驱动
 nvme-driver-group-help = 将组内其他设备也绑定到 vfio-pci，或将盘换到独占一组的插槽；`fathom nvme status` 会列出它们
 nvme-driver-no-iommu = 内核没有 VFIO 可用的 IOMMU
 nvme-driver-no-iommu-help = 在固件中打开（VT-d、AMD-Vi），并在内核命令行加 `intel_iommu=on`，再加载 vfio_iommu_type1

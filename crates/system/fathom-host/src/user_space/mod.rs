@@ -17,6 +17,7 @@
 mod error;
 mod function;
 mod large_pages;
+mod look;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,6 +25,7 @@ use std::time::Duration;
 pub use error::UserSpaceError;
 pub use function::{GroupMember, IommuGroup, NvmeFunction};
 pub use large_pages::LargePages;
+pub use look::namespace_number;
 
 use crate::disk::BlockDevice;
 use crate::guard::{WriteConsent, claim_idle, drives_behind, holder_of};

@@ -23,8 +23,8 @@ pub enum DriverError {
     },
     /// Other devices of the IOMMU group have drivers of the kernel.
     GroupNotViable {
-        /// Number of the group.
-        group: u32,
+        /// Node of the group.
+        group: PathBuf,
     },
     /// The kernel has no IOMMU that VFIO could use.
     NoIommu,
@@ -123,7 +123,7 @@ impl Say for DriverError {
             DriverError::System { call, path, source } => {
                 msg!("nvme-driver-system", call = *call, path = path, source = source)
             }
-            DriverError::GroupNotViable { group } => msg!("nvme-driver-group", group = *group),
+            DriverError::GroupNotViable { group } => msg!("nvme-driver-group", group = group),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu"),
             DriverError::Memory { bytes, source } => {
                 msg!("nvme-driver-memory", bytes = Quantity::bytes(*bytes), source = source)

@@ -149,11 +149,12 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
 }
 
 impl VfioFunction {
-    /// Opens the function at a PCI address (`0000:5e:00.0`), which is in the IOMMU group `group` and has the driver `vfio-pci`.
+    /// Opens the function at a PCI address (`0000:5e:00.0`), which has the driver `vfio-pci`; `group`: the node of its IOMMU
+    /// group (`/dev/vfio/12`).
     ///
     /// # Errors
     /// [`DriverError`]: no permission, no IOMMU, a group that is not viable, or in use by another process.
-    pub fn open(address: &str, group: u32) -> Result<VfioFunction, DriverError> {
+    pub fn open(address: &str, group: &Path) -> Result<VfioFunction, DriverError> {
         let path = PathBuf::from("/dev/vfio/vfio");
         let system = |call, path: &Path, source| DriverError::System { call, path: path.to_owned(), source };
         let container = open(&path).map_err(|e| system("open", &path, e))?;
@@ -163,13 +164,13 @@ impl VfioFunction {
         if version != API_VERSION || !has_type_1 {
             return Err(DriverError::NoIommu);
         }
-        let group_path = PathBuf::from(format!("/dev/vfio/{group}"));
+        let group_path = group.to_owned();
         let group_fd = open(&group_path).map_err(|e| system("open", &group_path, e))?;
         let mut status = GroupStatus { size: size_of::<GroupStatus>() as u32, flags: 0 };
         fill(group_fd.as_raw_fd(), GROUP_GET_STATUS, &mut status)
             .map_err(|e| system("VFIO_GROUP_GET_STATUS", &group_path, e))?;
         if status.flags & VIABLE == 0 {
-            return Err(DriverError::GroupNotViable { group });
+            return Err(DriverError::GroupNotViable { group: group_path });
         }
         let mut container_fd = fd;
         fill(group_fd.as_raw_fd(), GROUP_SET_CONTAINER, &mut container_fd)
