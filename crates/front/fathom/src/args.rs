@@ -59,6 +59,8 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
+    /// NVMe drives taken from the kernel's driver, for programs that drive them themselves (VFIO), and given back
+    Nvme(crate::nvme_args::NvmeArgs),
     /// Order entry (derived from TPC-C) on a database of its own: what the drives are used for, and what limits it
     Oltp(Box<OltpArgs>),
     /// Write a missing member of an array in user space (raid5:64k:FILE,missing,FILE...) onto a new one

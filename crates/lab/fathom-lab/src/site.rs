@@ -45,8 +45,8 @@ pub(crate) use real::RealSite;
 pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};
 pub use simulated::{SimulatedMachine, simulated_machine};
 pub(crate) use simulated::{expand_simulated, simulated_caveat};
-pub use user_space::TakeError;
 pub(crate) use simulation::{KNOWN_REL_HALF_WIDTH, SimulatedSite};
+pub use user_space::TakeError;
 
 /// What the user allows, and what is known of files that runs made.
 #[derive(Clone, Debug, Default)]

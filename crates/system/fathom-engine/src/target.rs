@@ -196,11 +196,9 @@ impl Target {
                 let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
                 if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
             }
-            TargetKind::Generic
-            | TargetKind::Null
-            | TargetKind::Array
-            | TargetKind::Folder
-            | TargetKind::UserSpace => Ok(()),
+            TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder | TargetKind::UserSpace => {
+                Ok(())
+            }
         }
     }
 

@@ -318,6 +318,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     features.extend(hot.search.as_ref().map(DepthSearch::found));
     let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
+    summary.polling = rig.backend.polling();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
@@ -407,6 +408,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
             if hot.sequences.is_replayed_to_its_end() { OpenSummary { backlog_ios: 0, ..open } } else { open }
         }),
         arrays: Vec::new(),
+        polling: None,
         features,
     }
 }

@@ -69,6 +69,7 @@ pub use signature::{Signature, signatures_of};
 pub use sys::{thread_cpu_ns, user_id};
 pub use thread_folder::ThreadFolder;
 pub use user_space::{
-    AllowUnbind, GroupMember, IommuGroup, LargePages, NvmeFunction, UserSpaceDrive, UserSpaceError, WithoutIommu,
-    bound_by_fathom, namespace_number,
+    AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,
+    UserSpaceDrive, UserSpaceError, UserSpaceStatus, WithoutIommu, bind_by_hand, bound_by_fathom, bound_drive, namespace_number,
+    unbind,
 };

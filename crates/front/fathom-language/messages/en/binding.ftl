@@ -23,11 +23,14 @@ bind-other-driver = { $address } is bound to { $driver }, and it was not Fathom 
 bind-other-driver-help = whoever bound it can give it back: driverctl unset-override, dpdk-devbind.py, or setup.sh of SPDK
 bind-no-driver = { $address } has no driver, so that nobody can tell whether it is in use
 bind-no-driver-help = let the kernel look at it first: echo { $address } > /sys/bus/pci/drivers_probe
-bind-already = { $address } is bound to vfio-pci already, by `{ $command }`
+bind-already = { $address } was taken from the kernel already, by `{ $command }`
 bind-already-help = it can be used as it is; to give it back: fathom nvme unbind { $address }
 bind-already-foreign = { $address } is bound to vfio-pci already, and it was not Fathom that did it
 bind-not-bound = { $address } has the driver { $driver }, and it was not Fathom that bound it
 bind-group-in-use = { $node }, the group of { $address }, is open in { $program } (process { $pid })
+bind-kernel-has-it = the kernel has { $address } already: there is nothing to give back
+bind-no-access = { $node }, the group of { $address }, is not for this user: it belongs to { $user } and the group { $group } ({ $mode })
+bind-no-access-help = run it as root, or join the group { $group } where that may open it, or as root: chown $USER { $node }
 bind-no-iommu = no IOMMU guards memory from { $address }: a fault of the program or the drive could write to any memory of this machine
 bind-no-iommu-help = turn it on in the firmware (VT-d, AMD-Vi) and with the kernel option intel_iommu=on or amd_iommu=on; iommu=pt spares other drives its cost. Where data and machine may be lost: --no-iommu-i-accept-any-write-to-memory
 bind-no-iommu-not-built = no IOMMU guards memory from { $address }, and this kernel was built without VFIO's mode for that (CONFIG_VFIO_NOIOMMU)

@@ -23,11 +23,14 @@ bind-other-driver = { $address } 绑定在 { $driver } 上，且不是由 Fathom
 bind-other-driver-help = 由绑定者归还：driverctl unset-override、dpdk-devbind.py 或 SPDK 的 setup.sh
 bind-no-driver = { $address } 没有驱动，无法判断是否有人在使用
 bind-no-driver-help = 先让内核识别它：echo { $address } > /sys/bus/pci/drivers_probe
-bind-already = { $address } 已由 `{ $command }` 绑定到 vfio-pci
+bind-already = { $address } 已由 `{ $command }` 从内核取出
 bind-already-help = 可以直接使用；如需归还：fathom nvme unbind { $address }
 bind-already-foreign = { $address } 已绑定到 vfio-pci，且不是由 Fathom 绑定的
 bind-not-bound = { $address } 的驱动是 { $driver }，不是由 Fathom 绑定的
 bind-group-in-use = { $address } 的组 { $node } 正由 { $program }（进程 { $pid }）打开
+bind-kernel-has-it = { $address } 已在内核手中：没有可归还的
+bind-no-access = 当前用户不能打开 { $address } 的组 { $node }：它属于用户 { $user } 和组 { $group }（{ $mode }）
+bind-no-access-help = 请以 root 运行，或加入可打开它的组 { $group }，或以 root 运行：chown $USER { $node }
 bind-no-iommu = 没有 IOMMU 防止 { $address } 越界访问内存：程序或硬盘的故障可能写入本机任意内存
 bind-no-iommu-help = 请在固件中开启 IOMMU（VT-d、AMD-Vi），并加内核选项 intel_iommu=on 或 amd_iommu=on；iommu=pt 可免除其他硬盘的开销。如果数据和机器都可以损失：--no-iommu-i-accept-any-write-to-memory
 bind-no-iommu-not-built = 没有 IOMMU 防止 { $address } 越界访问内存，且本内核未编入 VFIO 的相应模式 (CONFIG_VFIO_NOIOMMU)

@@ -88,9 +88,7 @@ impl RealSite {
         let path = self.path_of(target);
         match self.permission.with_device_permit(|permit| look_at(target, &path, used, permit))? {
             Seen::There(binding) => Ok(*binding),
-            Seen::ToMake { path, .. } => {
-                Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() })
-            }
+            Seen::ToMake { path, .. } => Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() }),
         }
     }
 

@@ -8,7 +8,7 @@ use fathom_message::{Say as _, msg};
 use fathom_nvme::Status;
 use fathom_nvme::driver::{DrivenNamespace, DriverError, QueuePair};
 use fathom_plan::{Op, SyncKind, WriteThrough};
-use fathom_record::{FeatureName, FeatureUse, StepFailure};
+use fathom_record::{FeatureName, FeatureUse, Polling, StepFailure};
 
 use super::{Backend, Io, NVME_STATUS, SubmitStamp, no_detail, refused};
 use crate::buffer::Area;
@@ -123,6 +123,7 @@ impl Backend for Nvme {
         let timeout = timeout_ns.map(Duration::from_nanos);
         match &mut *self.pairs {
             [pair] => pair.wait(min, timeout),
+            _ if min == 0 && timeout.is_none() => Ok(()),
             pairs => QueuePair::wait_for_any(pairs, timeout),
         }
         .map_err(io::Error::other)
@@ -165,6 +166,12 @@ impl Backend for Nvme {
         self.submits
     }
 
+    /// A thread looks at all its drives at once.
+    fn polling(&self) -> Option<Polling> {
+        let first = self.pairs.first()?.poll_counts();
+        Some(Polling { waited_ns: first.waited.as_nanos() as u64, lasted_ns: first.lasted.as_nanos() as u64 })
+    }
+
     fn features(&self) -> Vec<FeatureUse> {
         let counts = self.pairs.iter().map(QueuePair::poll_counts);
         let (empty, found) = counts.fold((0, 0), |(empty, found), one| (empty + one.empty, found + one.found));
@@ -198,8 +205,9 @@ impl Reader {
     /// As [`Nvme::new`].
     pub(crate) fn new(target: &Target) -> Result<Reader, StepFailure> {
         let most = driven(target).driver().transfer_bytes_max().min(Self::COMMAND_BYTES_MAX as u64) as usize;
-        let area = Area::new(1, most)
-            .map_err(|source| StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help")))?;
+        let area = Area::new(1, most).map_err(|source| {
+            StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help"))
+        })?;
         Ok(Reader { pair: pair(target, 1, &area)?, area, place: place_of(driven(target)) })
     }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::error::kept_as;
 use super::found::{Found, Journals, boot_id, lock_folder};
 use super::line::{Entry, Line, append};
-use super::{Setting, SettingError};
+use super::{PciDriver, Setting, SettingError};
 use crate::root::Root;
 use crate::writing;
 
@@ -170,6 +170,19 @@ pub struct BoundDrive {
     pub alive: bool,
     /// It was meant to stay after the end of that process.
     pub kept: bool,
+}
+
+impl BoundDrive {
+    /// The setting that was changed, as far as it is of interest to people.
+    pub(crate) fn driver(&self) -> PciDriver {
+        PciDriver {
+            address: self.address.clone(),
+            serial: self.serial.clone(),
+            model: self.model.clone(),
+            override_before: None,
+            namespaces: 0,
+        }
+    }
 }
 
 /// The drives that journals in `dir` know to be taken from the kernel.

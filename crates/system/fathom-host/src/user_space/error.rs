@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use fathom_message::{Arg, Join, Message, Say, msg, say_error};
 
+use super::access::NodeOwner;
 use super::function::GroupMember;
 use crate::guard::{Refusal, RefusalKind};
-use crate::settings::SettingError;
+use crate::settings::{KERNEL_DRIVER, SettingError};
 
 /// Why a drive was not taken from the kernel, or not given back. Unless it says otherwise, nothing was changed.
 #[derive(Debug)]
@@ -75,6 +76,15 @@ pub enum UserSpaceError {
         pid: u32,
         /// Its name.
         program: String,
+    },
+    /// This user may not open its group.
+    NoAccess {
+        /// Its address.
+        address: String,
+        /// Node of the group.
+        node: PathBuf,
+        /// Who may.
+        owner: NodeOwner,
     },
     /// No IOMMU keeps the drive to the memory of its program.
     NoIommu {
@@ -147,12 +157,18 @@ impl Say for UserSpaceError {
                 msg!("bind-already", address = address, command = command)
             }
             UserSpaceError::AlreadyBound { address, command: None } => msg!("bind-already-foreign", address = address),
+            UserSpaceError::NotBound { address, driver: Some(driver) } if driver == KERNEL_DRIVER => {
+                msg!("bind-kernel-has-it", address = address)
+            }
             UserSpaceError::NotBound { address, driver: Some(driver) } => {
                 msg!("bind-not-bound", address = address, driver = driver)
             }
             UserSpaceError::NotBound { address, driver: None } => msg!("bind-no-driver", address = address),
             UserSpaceError::GroupInUse { address, node, pid, program } => {
                 msg!("bind-group-in-use", address = address, node = node, pid = pid.to_string(), program = program)
+            }
+            UserSpaceError::NoAccess { address, node, owner: NodeOwner { user, group, mode } } => {
+                msg!("bind-no-access", address = address, node = node, user = user, group = group, mode = mode)
             }
             UserSpaceError::NoIommu { address } => msg!("bind-no-iommu", address = address),
             UserSpaceError::NoIommuNotBuilt { address } => msg!("bind-no-iommu-not-built", address = address),
@@ -183,6 +199,12 @@ impl Say for UserSpaceError {
             UserSpaceError::Guard(Refusal { kind: RefusalKind::RootDrive, .. }) => msg!("bind-root-drive-help"),
             UserSpaceError::Guard(refusal) => refusal.help.clone(),
             UserSpaceError::Shared { controller, .. } => msg!("bind-shared-help", controller = controller),
+            UserSpaceError::NoAccess { node, owner, .. } => {
+                msg!("bind-no-access-help", node = node, group = &owner.group)
+            }
+            UserSpaceError::NotBound { driver: Some(driver), .. } if driver == KERNEL_DRIVER => {
+                msg!("bind-no-drive-help")
+            }
             UserSpaceError::OtherDriver { driver: Some(_), .. }
             | UserSpaceError::NotBound { driver: Some(_), .. }
             | UserSpaceError::AlreadyBound { command: None, .. } => msg!("bind-other-driver-help"),

@@ -14,18 +14,24 @@
 //! # Ok(()) }
 //! ```
 
+mod access;
+mod by_hand;
 mod error;
 mod function;
 mod large_pages;
 mod look;
+mod status;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use access::{GroupAccess, NodeOwner};
+pub use by_hand::{Unbound, bind_by_hand, bound_drive, unbind};
 pub use error::UserSpaceError;
 pub use function::{GroupMember, IommuGroup, NvmeFunction};
 pub use large_pages::LargePages;
 pub use look::namespace_number;
+pub use status::{FunctionStatus, UserSpaceStatus};
 
 use crate::disk::BlockDevice;
 use crate::guard::{WriteConsent, claim_idle, drives_behind, holder_of};
@@ -98,7 +104,6 @@ impl UserSpaceDrive {
             return UserSpaceDrive::take_bound(root, journal, function, pages);
         }
         refuse_unfit(root, &function, allow)?;
-        refuse_without_vfio(root)?;
         let drives = drives_behind(root, address);
         let covers = |consent: &WriteConsent| {
             drives.iter().all(|drive| consent.devices().any(|judged| judged.number == drive.number))
@@ -109,6 +114,7 @@ impl UserSpaceDrive {
             None => claim_idle(root, &drives)?,
         };
         refuse_unnamed(&function, allow)?;
+        refuse_without_vfio(root)?;
         let mut changes = large_pages::changes(root, function.numa_node, pages);
         // The group comes with the driver then.
         if function.group.is_none() {
@@ -138,6 +144,9 @@ impl UserSpaceDrive {
     ) -> Result<UserSpaceDrive, UserSpaceError> {
         let group = wait_for_group(root, &function.address)?;
         refuse_in_use(root, &function.address, &group)?;
+        if let GroupAccess::Denied(owner) = GroupAccess::of(root, &group.node) {
+            return Err(UserSpaceError::NoAccess { address: function.address, node: group.node, owner });
+        }
         let known = bound_drives(&journal.dir()).into_iter().find(|bound| bound.address == function.address);
         let applied = journal.apply_all(&large_pages::changes(root, function.numa_node, pages))?;
         let (serial, model) = known.map_or((None, None), |bound| (bound.serial, bound.model));
@@ -210,6 +219,15 @@ fn function_at(root: &Root, address: &str) -> Result<NvmeFunction, UserSpaceErro
         Ok(None) => Err(UserSpaceError::NotNvme { address }),
         Ok(Some(function)) => Ok(function),
     }
+}
+
+/// Refuses what is taken from the kernel already, also by half.
+fn refuse_bound(function: &NvmeFunction, bound: Option<&BoundDrive>) -> Result<(), UserSpaceError> {
+    if !function.is_bound() && (bound.is_none() || function.driver.is_some()) {
+        return Ok(());
+    }
+    let command = bound.map(|bound| bound.command.clone());
+    Err(UserSpaceError::AlreadyBound { address: function.address.clone(), command })
 }
 
 /// Refuses what can be told without touching the drive.

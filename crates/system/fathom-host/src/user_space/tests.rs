@@ -102,7 +102,7 @@ fn follow(root: &Root) {
     let home = root.join(FUNCTION);
     for driver in ["nvme", "vfio-pci"] {
         if written(root, &format!("sys/bus/pci/drivers/{driver}/unbind")) {
-            unbind(root);
+            let_go(root);
         }
     }
     if written(root, "sys/bus/pci/drivers_probe") {
@@ -120,7 +120,7 @@ fn follow(root: &Root) {
     }
 }
 
-fn unbind(root: &Root) {
+fn let_go(root: &Root) {
     let home = root.join(FUNCTION);
     if crate::settings::driver_of(&home).as_deref() == Some("nvme") {
         fs::rename(home.join("nvme"), home.join("gone")).expect("controller");
@@ -217,13 +217,13 @@ fn a_run_that_was_killed_at_any_moment_is_undone_by_restore() {
     // What the kernel has done when the run dies, after the change is written down.
     let moments: [fn(&Place); 4] = [
         |_| {},
-        |place| unbind(&place.root()),
+        |place| let_go(&place.root()),
         |place| {
-            unbind(&place.root());
+            let_go(&place.root());
             fs::write(place.root().join(FUNCTION).join("driver_override"), "\n").expect("written");
         },
         |place| {
-            unbind(&place.root());
+            let_go(&place.root());
             fs::write(place.root().join(FUNCTION).join("driver_override"), "\n").expect("written");
             fs::write(place.root().join("sys/bus/pci/drivers_probe"), ADDRESS).expect("written");
             assert!(wait(Duration::from_secs(10), || place.root().join("sys/block/nvme0n1").exists()));
@@ -263,6 +263,9 @@ fn a_drive_bound_by_hand_stays_serves_runs_and_is_known_by_its_serial() {
     place.tree.file("proc/77/fdinfo/5", "flags:\t02100002\n");
     let error = place.take(&place.journal(), 0).expect_err("in use");
     assert_eq!(error.message().id(), "bind-group-in-use");
+    let error = unbind(&place.root(), place.dir.path(), "S1").expect_err("in use");
+    assert_eq!(error.message().id(), "bind-group-in-use");
+    place.is_bound("21");
     let restoration = restore_driver_of(&place.root(), place.dir.path(), ADDRESS).expect("reads");
     let failed = |r: &crate::settings::Restored| match &r.outcome {
         Outcome::Failed(error) => Some(error.message().id().to_owned()),
@@ -303,6 +306,67 @@ fn a_journal_gives_drives_to_the_kernel_alone() {
             "{address} {from}"
         );
     }
+}
+
+#[test]
+fn binding_by_hand_needs_no_further_word_and_is_not_done_twice() {
+    let place = Place::new();
+    let bind = |name: &str| bind_by_hand(&place.root(), &place.kept(), name, 0, WithoutIommu::Refuse);
+    let said = |error: UserSpaceError| english(&error.message());
+    assert_eq!(said(bind("S9").expect_err("no such drive")), "there is no NVMe drive S9");
+    let unbind_now = || unbind(&place.root(), place.dir.path(), "S1");
+    let nothing = said(unbind_now().expect_err("the kernel has it"));
+    assert_eq!(nothing, "the kernel has 0000:41:00.0 already: there is nothing to give back");
+    bind("/dev/nvme0n1").expect("is free").keep();
+    for name in ["S1", "0000:41:00.0"] {
+        let again = said(bind(name).expect_err("is bound"));
+        assert_eq!(again, "0000:41:00.0 was taken from the kernel already, by `fathom nvme bind`");
+    }
+    // The kernel has forgotten the serial number; the journal has not.
+    let unbound = unbind_now().expect("known by its serial");
+    let names: Vec<&str> = unbound.devices.iter().map(|device| device.name.as_str()).collect();
+    assert_eq!((unbound.drive.address.as_str(), names), (ADDRESS, vec!["nvme0n1"]));
+    place.is_as_it_was();
+    // A run that holds it gives it back itself.
+    let journal = place.journal();
+    let drive = place.take(&journal, 0).expect("is free");
+    assert!(matches!(unbind_now(), Err(UserSpaceError::Setting(crate::settings::SettingError::Busy { .. }))));
+    drop(drive);
+    // Bound by somebody else.
+    fs::remove_file(place.root().join(FUNCTION).join("driver")).expect("removed");
+    place.tree.link(&format!("{FUNCTION}/driver"), "../../../../bus/pci/drivers/vfio-pci");
+    let foreign = "0000:41:00.0 is bound to vfio-pci already, and it was not Fathom that did it";
+    assert_eq!(said(bind(ADDRESS).expect_err("is bound")), foreign);
+    assert!(matches!(unbind(&place.root(), place.dir.path(), ADDRESS), Err(UserSpaceError::NotBound { .. })));
+}
+
+#[test]
+fn the_status_tells_who_has_a_drive_and_what_stands_in_the_way() {
+    let place = Place::new();
+    let read = || UserSpaceStatus::read(&place.root(), place.dir.path());
+    let status = read();
+    let [drive] = &status.functions[..] else { panic!("{status:?}") };
+    assert!(drive.against.is_none() && drive.namespaces[0].1.is_none() && drive.access.is_none(), "{drive:?}");
+    assert!(status.has_iommu && status.is_vfio_loaded);
+    let pages: Vec<_> = status.large_pages.iter().map(|p| (p.node, p.page_bytes, p.pages, p.free)).collect();
+    assert_eq!(pages, [(Some(0), 2 << 20, 512, 3), (Some(1), 2 << 20, 8, 3)]);
+    assert_eq!(drive.function.group.as_ref().map(|group| group.others.len()), Some(1), "its port");
+
+    place.take(&place.kept(), 0).expect("is free").keep();
+    let status = read();
+    let [drive] = &status.functions[..] else { panic!("{status:?}") };
+    assert_eq!((drive.serial(), drive.model()), (Some("S1"), Some("FAST DRIVE")));
+    assert_eq!((drive.access.clone(), drive.namespaces.len()), (Some(GroupAccess::Allowed), 0));
+    assert!(matches!(drive.against, Some(UserSpaceError::AlreadyBound { .. })), "{drive:?}");
+    unbind(&place.root(), place.dir.path(), "S1").expect("is bound");
+
+    place.tree.file("proc/self/mountinfo", format!("{SYSTEM}28 27 259:0 / /data rw - xfs /dev/nvme0n1 rw\n"));
+    let status = read();
+    let why = status.functions[0].against.as_ref().map(|error| error.message().id().to_owned());
+    assert_eq!(why.as_deref(), Some("guard-mounted"));
+    member(&place.tree, "0000:41:00.1", "0x020000", Some("mlx5_core"));
+    let status = read();
+    assert!(matches!(status.functions[0].against, Some(UserSpaceError::GroupShared { .. })), "{status:?}");
 }
 
 /// One refusal: its name, the serial numbers that are allowed, what is done to the machine.

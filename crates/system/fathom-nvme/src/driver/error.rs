@@ -180,7 +180,9 @@ impl Say for DriverError {
             DriverError::GroupNotViable { .. } => msg!("nvme-driver-group-help"),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu-help"),
             DriverError::Memory { .. } => msg!("nvme-driver-memory-help"),
-            DriverError::NotNvme { .. } | DriverError::NoNvmCommands | DriverError::PageSize { .. }
+            DriverError::NotNvme { .. }
+            | DriverError::NoNvmCommands
+            | DriverError::PageSize { .. }
             | DriverError::Format { .. } => {
                 msg!("nvme-driver-kernel-path")
             }

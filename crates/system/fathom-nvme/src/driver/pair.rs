@@ -44,6 +44,7 @@ pub struct QueuePair {
     staged: u32,
     in_flight: u32,
     looks: PollCounts,
+    begun: Option<Instant>,
     watch: Watch,
 }
 
@@ -65,6 +66,10 @@ pub struct PollCounts {
     pub empty: u64,
     /// Completions found.
     pub found: u64,
+    /// Time in which it only looked at empty queues: what the thread had to spare.
+    pub waited: Duration,
+    /// Time since its first command.
+    pub lasted: Duration,
 }
 
 struct Watch {
@@ -110,6 +115,7 @@ impl QueuePair {
             staged: 0,
             in_flight: 0,
             looks: PollCounts::default(),
+            begun: None,
             watch: Watch { next: None, oldest: None, aborted: None, until_clock: LOOKS },
         })
     }
@@ -176,6 +182,9 @@ impl QueuePair {
     pub fn submit(&mut self) {
         if self.staged > 0 {
             self.rings.ring();
+            if self.begun.is_none() {
+                self.begun = Some(Instant::now());
+            }
             self.in_flight += self.staged;
             self.staged = 0;
         }
@@ -212,20 +221,36 @@ impl QueuePair {
     /// # Errors
     /// [`DriverError`]: one of them will do nothing any more.
     pub fn wait_for_any(pairs: &mut [QueuePair], timeout: Option<Duration>) -> Result<(), DriverError> {
-        let begun = Instant::now();
-        while pairs.iter().any(|pair| pair.in_flight() > 0) {
+        let (begun, mut rung) = (Instant::now(), Instant::now());
+        let waited = loop {
             for _ in 0..LOOKS {
                 if pairs.iter().any(QueuePair::has_done) {
-                    return Ok(());
+                    break;
                 }
                 pairs.iter_mut().for_each(|pair| pair.looks.empty += 1);
             }
-            if timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
-                return Ok(());
+            let mut now = Instant::now();
+            let is_over = timeout.is_some_and(|timeout| now.duration_since(begun) >= timeout);
+            let is_idle = timeout.is_none() && pairs.iter().all(|pair| pair.in_flight() == 0);
+            if is_over || is_idle || pairs.iter().any(QueuePair::has_done) {
+                break now.duration_since(begun);
             }
-            pairs.iter_mut().try_for_each(|pair| pair.look_after(&mut Instant::now()))?;
-        }
+            pairs.iter_mut().try_for_each(|pair| pair.look_after(&mut now))?;
+            if now.duration_since(rung) > RING_AGAIN {
+                pairs.iter_mut().for_each(QueuePair::ring_again);
+                rung = now;
+            }
+        };
+        pairs.iter_mut().for_each(|pair| pair.looks.waited += waited);
         Ok(())
+    }
+
+    /// Rings the register as well, where the doorbell is in memory.
+    #[cold]
+    fn ring_again(&mut self) {
+        if self.driver.has_shadow_doorbells() {
+            self.rings.ring_again();
+        }
     }
 
     /// Whether the doorbells are in memory that the drive looks at by itself.
@@ -237,7 +262,7 @@ impl QueuePair {
     /// How often it looked.
     #[must_use]
     pub fn poll_counts(&self) -> PollCounts {
-        self.looks
+        PollCounts { lasted: self.begun.map_or(Duration::ZERO, |begun| begun.elapsed()), ..self.looks }
     }
 
     /// Waits, polling, until `min` commands are done, or `timeout`.
@@ -256,22 +281,30 @@ impl QueuePair {
     fn wait_longer(&mut self, min: u32, timeout: Option<Duration>) -> Result<(), DriverError> {
         let begun = Instant::now();
         let (mut rung, mut now) = (begun, begun);
-        loop {
-            for _ in 0..LOOKS {
-                self.looks.empty += 1;
-                if min > 0 && self.rings.has(min) {
-                    return Ok(());
-                }
-            }
-            if timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
-                return Ok(());
+        while !self.looks_until(min) {
+            if timeout.is_some_and(|timeout| now.duration_since(begun) >= timeout) {
+                break;
             }
             self.look_after(&mut now)?;
-            if now.duration_since(rung) > RING_AGAIN && self.driver.has_shadow_doorbells() {
-                self.rings.ring_again();
+            if now.duration_since(rung) > RING_AGAIN {
+                self.ring_again();
                 rung = now;
             }
         }
+        self.looks.waited += begun.elapsed();
+        Ok(())
+    }
+
+    /// Whether `min` commands are done within so many looks.
+    #[inline(always)]
+    fn looks_until(&mut self, min: u32) -> bool {
+        for _ in 0..LOOKS {
+            if min > 0 && self.rings.has(min) {
+                return true;
+            }
+            self.looks.empty += 1;
+        }
+        false
     }
 
     /// Hands out every finished command: its slot, and the bytes it moved or what went wrong. Never waits.
