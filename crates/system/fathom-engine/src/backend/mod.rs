@@ -9,6 +9,7 @@ pub(crate) mod mmap;
 #[cfg(feature = "bench")]
 pub(crate) mod nop;
 pub(crate) mod null;
+pub(crate) mod nvme;
 pub(crate) mod psync;
 mod ring;
 pub(crate) mod uring;

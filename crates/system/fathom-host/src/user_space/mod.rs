@@ -19,6 +19,7 @@ mod by_hand;
 mod error;
 mod function;
 mod large_pages;
+mod look;
 mod status;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub use by_hand::{Unbound, bind_by_hand, unbind};
 pub use error::UserSpaceError;
 pub use function::{GroupMember, IommuGroup, NvmeFunction};
 pub use large_pages::LargePages;
+pub use look::namespace_number;
 pub use status::{FunctionStatus, UserSpaceStatus};
 
 use crate::disk::BlockDevice;
