@@ -70,6 +70,6 @@ pub use sys::{thread_cpu_ns, user_id};
 pub use thread_folder::ThreadFolder;
 pub use user_space::{
     AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,
-    UserSpaceDrive, UserSpaceError, UserSpaceStatus, WithoutIommu, bind_by_hand, bound_by_fathom, bound_drive, namespace_number,
-    unbind,
+    UserSpaceDrive, UserSpaceError, UserSpaceStatus, WithoutIommu, bind_by_hand, bound_by_fathom, bound_drive,
+    namespace_number, unbind,
 };
