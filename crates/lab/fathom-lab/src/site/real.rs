@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use fathom_engine::StartGate;
 use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
 use fathom_message::{Message, msg};
@@ -19,6 +20,7 @@ use super::drives::DrivesToday;
 use super::in_files::remove_left_folders;
 use super::lay_out::lay_out;
 use super::measure::take_baseline;
+use super::rank_share::RankShare;
 use super::settings::Settings;
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
 use crate::conduct::is_cut;
@@ -27,7 +29,7 @@ use crate::machine::host_json;
 /// This machine, for one run.
 #[derive(Debug)]
 pub(crate) struct RealSite {
-    permission: Permission,
+    pub(super) permission: Permission,
     /// Where the drives of a run that goes on are today.
     pub(super) today: DrivesToday,
     pub(super) bound: Bound,
@@ -36,7 +38,20 @@ pub(crate) struct RealSite {
     pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
+    /// What this rank has of the targets, where several run the plan.
+    pub(super) share: Option<RankShare>,
+    /// Says when the next step begins; without it as soon as it can.
+    pub(super) gate: Option<StartOfStep>,
     made: Instant,
+}
+
+/// A gate, for the sites that are printed in tests.
+pub(super) struct StartOfStep(pub(super) Box<dyn StartGate>);
+
+impl std::fmt::Debug for StartOfStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StartOfStep")
+    }
 }
 
 impl RealSite {
@@ -49,13 +64,20 @@ impl RealSite {
             md_arrays: Vec::new(),
             settings: Settings::new(journal_dir, command),
             baseline: None,
+            share: None,
+            gate: None,
             made: Instant::now(),
         }
     }
 
     /// Where a target is today.
     pub(super) fn path_of(&self, target: &TargetId) -> PathBuf {
-        self.today.path_of(target)
+        self.own_path(target, self.today.path_of(target))
+    }
+
+    /// The next step begins when `gate` says.
+    pub(crate) fn set_gate(&mut self, gate: Box<dyn StartGate>) {
+        self.gate = Some(StartOfStep(gate));
     }
 
     /// Each target with what it is, or the file that is to be made for it; but not those with one of `files`.
@@ -74,7 +96,7 @@ impl RealSite {
 
     /// `own_data`: the run wrote to its drives before, so data on them that nobody recognises is its own.
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
-        let path = self.path_of(target);
+        let path = self.own_file(self.path_of(target));
         self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
     }
 
@@ -149,6 +171,7 @@ impl Site for RealSite {
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
         let seen = self.seen(plan, &[], false)?;
         check_settings(plan, &seen)?;
+        self.note_share(plan, &seen)?;
         let bytes_of = |target: &TargetId| match seen.get(target) {
             Some(Seen::ToMake { bytes, .. }) => Ok((*bytes, true)),
             Some(Seen::There(binding)) => capacity_bytes(binding).map(|bytes| (bytes, false)),
@@ -157,7 +180,7 @@ impl Site for RealSite {
         for array in arrays_of(plan) {
             bytes_of_target(&array, &bytes_of)?;
         }
-        let looked = with_regions(plan, &bytes_of)?;
+        let looked = self.with_whole_regions(with_regions(plan, &bytes_of)?, &seen)?;
         Ok(Looked { plan: looked, files: self.files_to_make(&seen)? })
     }
 
@@ -240,8 +263,9 @@ impl Site for RealSite {
             let Some(binding) = self.bound.bindings.get(&target) else { continue };
             lay_out(binding, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
         }
-        // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
-        if plan.steps.len() > 1 && !control.is_stopped() {
+        // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first, and ranks must:
+        // after a step each would see what the others still do.
+        if (plan.steps.len() > 1 || plan.ranks.is_some()) && !control.is_stopped() {
             self.baseline = Some(take_baseline().map_err(SiteError::Probe)?);
         }
         Ok(())
@@ -353,6 +377,11 @@ impl RealSite {
     }
 
     fn run_step(&mut self, step: &Step, control: &mut SiteControl<'_>) -> Result<StepRecord, StepFailure> {
+        let step = &self.own_step(step).ok_or_else(|| StepFailure::Refused {
+            what: Message::verbatim(step.label.clone()),
+            why: msg!("ranks-no-block"),
+            help: msg!("ranks-no-block-help"),
+        })?;
         if step.phase == Phase::Purge {
             let now = self.now().unix_ns;
             let mut control =

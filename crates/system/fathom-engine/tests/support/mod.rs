@@ -97,7 +97,7 @@ pub(crate) fn bindings(step: &Step) -> Result<Bindings, Refusal> {
 /// A runner for the step's targets.
 pub(crate) fn runner(step: &Step, probe: Option<Box<dyn HostProbe>>) -> HostRunner {
     let bindings = bindings(step).expect("the test's own file");
-    HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe })
+    HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() })
 }
 
 pub(crate) fn run(step: &Step) -> Result<StepRecord, StepFailure> {
