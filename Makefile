@@ -9,7 +9,10 @@ PACKAGES ?= target/packages
 # What packages hold: linked with its own C library, it runs on any Linux of this architecture.
 STATIC := $(shell uname -m)-unknown-linux-musl
 
-.PHONY: run run-oltp test stages check build install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
+# What Cargo is told where MPI is installed: its program and its tests are built, too.
+MPI := $(shell command -v mpicc >/dev/null 2>&1 && echo --features fathom-mpi/mpi)
+
+.PHONY: run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
 	browser newcomer testbed bench agreement latency miri truth truth-simulated truth-built truth-oltp truth-quick clean
 
 run: build
@@ -38,6 +41,10 @@ check:
 build: setup-run viewer
 	$(CARGO) build --release -p fathom
 
+# Load from many hosts, started by mpirun or srun: docs/CLUSTER.md. Installs Open MPI.
+mpi: setup-run setup-mpi viewer
+	$(CARGO) build --release -p fathom-mpi --features mpi
+
 # What `make build` made, with completions and pages of the manual; builds nothing, so that it can be run as root.
 install:
 	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh install "$(BINARY)"
@@ -60,6 +67,9 @@ web/dist/viewer.html: web/package-lock.json $(shell find web/src -type f 2>/dev/
 setup-run:
 	scripts/setup.sh run
 
+setup-mpi:
+	scripts/setup.sh mpi
+
 setup-packages:
 	scripts/setup.sh packages
 
@@ -68,13 +78,13 @@ setup-test:
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --features fathom-engine/bench -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --features fathom-engine/bench $(MPI) -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
 
 unit:
-	FATHOM_FIO_PLOT=$$(pwd)/target/fio-plot/bin/fio-plot $(CARGO) test --workspace --no-fail-fast
+	FATHOM_FIO_PLOT=$$(pwd)/target/fio-plot/bin/fio-plot $(CARGO) test --workspace $(MPI) --no-fail-fast
 
 web-test:
 	cd web && npm run check && npm test

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing on a Debian machine that has Rust and Node: `setup.sh run` for use,
-# `setup.sh packages` to make packages, `setup.sh test` for tests.
+# `setup.sh packages` to make packages, `setup.sh mpi` for load from many hosts, `setup.sh test` for tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-purpose=${1:?usage: setup.sh run|packages|test}
+purpose=${1:?usage: setup.sh run|packages|mpi|test}
 missing=()
 need() { # command, Debian package
     command -v "$1" >/dev/null 2>&1 || missing+=("$2")
@@ -13,7 +13,13 @@ need cc gcc
 need make make
 # What is installed elsewhere is linked with a C library of its own.
 static=$(uname -m)-unknown-linux-musl
-if [ "$purpose" != run ]; then
+if [ "$purpose" = mpi ] || [ "$purpose" = test ]; then
+    need mpirun openmpi-bin
+    need mpicc libopenmpi-dev
+    # The binding to MPI is made from its headers by libclang.
+    ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || missing+=(libclang-dev)
+fi
+if [ "$purpose" != run ] && [ "$purpose" != mpi ]; then
     need musl-gcc musl-tools
     need dpkg-deb dpkg
     need strip binutils
@@ -28,6 +34,7 @@ if [ "$purpose" = test ]; then
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing+=(postgresql)
     need psql postgresql-client
     need pgrep procps
+    need ip iproute2
     need mkfs.xfs xfsprogs
     need mkfs.btrfs btrfs-progs
     need mkfs.ext4 e2fsprogs
@@ -66,7 +73,7 @@ for tool in cargo npm; do
     command -v "$tool" >/dev/null 2>&1 || { echo "setup: $tool is missing: install Rust (rustup) and Node.js first" >&2; exit 1; }
 done
 
-if [ "$purpose" != run ] && [ ! -d "$(rustc --print target-libdir --target "$static")" ]; then
+if [ "$purpose" != run ] && [ "$purpose" != mpi ] && [ ! -d "$(rustc --print target-libdir --target "$static")" ]; then
     command -v rustup >/dev/null 2>&1 || { echo "setup: Rust's library for $static is missing, and rustup to add it" >&2; exit 1; }
     rustup target add "$static"
 fi

@@ -2041,6 +2041,27 @@ unit: Unit,
 cells: Array<LoopCell>, };
 
 /**
+ * A rank whose part is missing.
+ */
+export type LostRank = { 
+/**
+ * Its number.
+ */
+rank: number, 
+/**
+ * Name of its host.
+ */
+host: string, 
+/**
+ * What happened.
+ */
+why: Message, 
+/**
+ * Bytes that it had moved when it was heard of last.
+ */
+bytes_done: number, };
+
+/**
  * A simulated machine as a run keeps it: with this text the run can be repeated anywhere.
  */
 export type MachineText = { 
@@ -2459,7 +2480,11 @@ job_files?: Array<TargetId>,
 /**
  * The simulated machine that its `sim:` targets are parts of, once it runs.
  */
-machine?: MachineText, };
+machine?: MachineText, 
+/**
+ * The processes on one host or many that run it at once; `None`: one alone.
+ */
+ranks?: RanksPlan, };
 
 /**
  * How targets are brought into their state before a step measures.
@@ -2686,6 +2711,156 @@ bytes: number,
  * For people: what was done, or why it was not.
  */
 detail: Message, };
+
+/**
+ * Latency figures without samples (imported from fio's plain JSON). Nanoseconds.
+ */
+export type QuotedLatency = { 
+/**
+ * Number of I/Os behind the figures.
+ */
+count: number, 
+/**
+ * Mean.
+ */
+mean_ns: number, 
+/**
+ * Standard deviation.
+ */
+stddev_ns: number, 
+/**
+ * Smallest.
+ */
+min_ns: number, 
+/**
+ * Largest.
+ */
+max_ns: number, 
+/**
+ * (quantile in (0,1), value).
+ */
+quantiles: Array<[number, number]>, };
+
+/**
+ * The clock of a rank beside that of rank 0, by Cristian's method: the offset is right to within half of the shortest
+ * way there and back.
+ */
+export type RankClock = { 
+/**
+ * What it shows less what rank 0's shows at the same moment.
+ */
+offset_ns: number, 
+/**
+ * How far that may be wrong at most.
+ */
+bound_ns: number, };
+
+/**
+ * One rank's part of a step.
+ */
+export type RankRecord = { 
+/**
+ * Its number.
+ */
+rank: number, 
+/**
+ * Name of its host.
+ */
+host: string, 
+/**
+ * Its clock beside rank 0's.
+ */
+clock: RankClock, 
+/**
+ * Start of its window after the earliest one.
+ */
+start_ns: number, 
+/**
+ * Length of its window.
+ */
+runtime_ns: number, 
+/**
+ * Completed I/Os of its window.
+ */
+ios: number, 
+/**
+ * Their bytes.
+ */
+bytes: number, 
+/**
+ * Failed I/Os.
+ */
+errors: number, 
+/**
+ * Completed I/Os of the intervals that the figures of the step hold.
+ */
+counted_ios: number, 
+/**
+ * Their bytes.
+ */
+counted_bytes: number, 
+/**
+ * Latency of all its I/Os; `None` without any.
+ */
+lat: QuotedLatency | null, 
+/**
+ * Completed I/Os, interval by interval of the step.
+ */
+interval_ios: Array<number>, 
+/**
+ * Their bytes.
+ */
+interval_bytes: Array<number>, 
+/**
+ * What the CPUs of its host did in its window, whoever they worked for; `None`: not sampled.
+ */
+cpu: CpuTime | null, 
+/**
+ * Number that the first CPU of its host has in the step's record, where CPUs of several hosts follow each other.
+ */
+first_cpu: number | null, };
+
+/**
+ * The ranks that a plan is run by.
+ */
+export type RanksPlan = { 
+/**
+ * How many.
+ */
+count: number, 
+/**
+ * What each has of the targets.
+ */
+targets_are: TargetsAre, };
+
+/**
+ * The ranks of a step.
+ */
+export type RanksRecord = { 
+/**
+ * Those whose figures the step has, by their numbers.
+ */
+ranks: Array<RankRecord>, 
+/**
+ * Those whose figures it lacks.
+ */
+lost: Array<LostRank>, 
+/**
+ * From the first start of a window to the last, by corrected clocks.
+ */
+start_skew_ns: number, 
+/**
+ * How far that may be wrong at most, by what is known of the clocks.
+ */
+start_skew_bound_ns: number, 
+/**
+ * Time in which all of them ran.
+ */
+together_ns: number, 
+/**
+ * Whether the figures of the step are those of that time alone, since some ended well before others.
+ */
+is_cut: boolean, };
 
 /**
  * An arrival rate: makes the load open loop.
@@ -3701,6 +3876,10 @@ durability: Durability,
  */
 order?: IoOrder, 
 /**
+ * What each process had, of a step that several ran at once.
+ */
+ranks?: RanksRecord, 
+/**
  * What order, durability and pacing are called, in fio's words and names of calls; empty for a plain load.
  */
 load_words: string, 
@@ -4029,6 +4208,11 @@ errors: number,
  * Mean latency; `None` without a completed I/O.
  */
 lat_mean_ns: number | null, };
+
+/**
+ * Which part of the targets each rank has.
+ */
+export type TargetsAre = "per_rank" | "partitioned" | "shared";
 
 /**
  * A pause of a thread after so many I/Os, begun when none of them is in flight any more.

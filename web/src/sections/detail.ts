@@ -88,6 +88,20 @@ function ceilings(step: StepView): HTMLElement | null {
   return el("div", {}, el("h4", {}, t.ceilings), smallTable([t.part, "IOPS", word("bytes_per_s"), t.reached, t.computed], rows.map((r) => r.map((x) => x)), 9));
 }
 
+/** What each process had, of a step that several ran at once, and how they began. */
+function ranks(step: StepView): HTMLElement | null {
+  const of = step.ranks;
+  if (!of) return null;
+  const t = text.detail;
+  const p99 = (quantiles: [number, number][] | undefined) => quantiles?.find(([q]) => q === 0.99)?.[1];
+  const rows = of.ranks.map((r) => {
+    const seconds = r.runtime_ns / 1e9;
+    return [String(r.rank), r.host, count3(r.ios / seconds), figure(r.bytes / seconds, "bytes_per_s"), time(p99(r.lat?.quantiles)), `${time(r.start_ns)} ±${time(r.clock.bound_ns)}`];
+  });
+  const lost = of.lost.map((r) => [String(r.rank), r.host, say(r.why), "–", "–", "–"]);
+  return el("div", {}, el("h4", {}, t.ranks), smallTable(t.rankColumns, [...rows, ...lost], 2), el("p.note", {}, t.ranksNote(time(of.start_skew_ns), time(of.start_skew_bound_ns), time(of.together_ns))));
+}
+
 /** The opened row's content. */
 export function detail(step: StepView, doc: Document, showInTime: (index: number) => void): HTMLElement {
   const t = text.detail;
@@ -122,6 +136,7 @@ export function detail(step: StepView, doc: Document, showInTime: (index: number
     step.workers.length === 0
       ? null
       : el("details", {}, el("summary", {}, `${t.workers} (${step.workers.length})`), smallTable(t.workerColumns, step.workers.map((w) => [String(w.index), w.targets.join(", "), w.cpus_allowed.join(" ") || "–", w.cpus_seen.join(" ") || "–", whole(w.ios), whole(w.passes), whole(w.in_flight_max)]), 4)),
+    ranks(step),
     fio === undefined ? null : el("div", {}, el("h4", {}, t.fio), el("pre", { tabindex: 0 }, fio)),
     step.series.start_s.length > 0 ? el("button.quiet", { type: "button", onclick: () => showInTime(step.index) }, t.inTime) : null,
   );

@@ -224,6 +224,8 @@ export const english = {
     engine: "Engine",
     features: "Features",
     notUsed: "not used",
+    ranks: "Ranks", rankColumns: ["rank", "host", "IOPS", "rate", "p99", "began after the first"],
+    ranksNote: (skew: string, bound: string, together: string) => `All began within ${skew}, known to ±${bound}, and ran together for ${together}.`,
     workers: "Workers",
     workerColumns: ["#", "target", "allowed CPUs", "seen on", "I/Os", "passes", "most in flight"],
     disks: "Kernel's count of the device",

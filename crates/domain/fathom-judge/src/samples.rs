@@ -103,6 +103,7 @@ pub fn record(ios_per_second: &[u64]) -> StepRecord {
         targets: vec![],
         arrays: Vec::new(),
         purges: vec![],
+        ranks: None,
         warnings: vec![],
     }
 }
@@ -165,6 +166,7 @@ pub fn document(id: i64, host: serde_json::Value, steps: Vec<StepView>) -> Docum
                 notes: Vec::new(),
                 job_files: Vec::new(),
                 machine: None,
+                ranks: None,
             },
             fio_commands: Vec::new(),
         },

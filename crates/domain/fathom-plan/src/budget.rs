@@ -119,7 +119,15 @@ impl Plan {
         }
         name_streams(steps.iter_mut());
         let study = StudyHead::new(IO, "");
-        Ok(Plan { study, source: command_line.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
+        Ok(Plan {
+            study,
+            source: command_line.to_owned(),
+            steps,
+            notes,
+            job_files: Vec::new(),
+            machine: None,
+            ranks: None,
+        })
     }
 
     /// Most time the steps run, warm-ups included, in ns; laying out files comes on top. `None` when a step ends only

@@ -120,6 +120,10 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub machine: Option<MachineText>,
+    /// The processes on one host or many that run it at once; `None`: one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub ranks: Option<crate::ranks::RanksPlan>,
 }
 
 /// A simulated machine as a run keeps it: with this text the run can be repeated anywhere.

@@ -8,12 +8,15 @@ mod feature;
 mod feature_name;
 mod health;
 mod host;
+mod merge;
 mod oltp;
 mod prediction;
+mod ranks;
 mod record;
 mod run_state;
 mod runner;
 mod warning;
+mod wire;
 
 pub use array::{ArrayMember, ArrayRecord, RebuildRecord};
 pub use critical_warning::CriticalWarning;
@@ -24,8 +27,10 @@ pub use host::{
     CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, MdState, MdSync, ThreadCpu,
     VectorDelta, WriteCache,
 };
+pub use merge::{RankHead, RankMerger};
 pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
+pub use ranks::{LostRank, RankClock, RankRecord, RanksRecord, STRAGGLER_SHARE};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, Polling, PurgeMethod,
     PurgeReport, QuotedLatency, ShortenedWindow, StepRecord, TargetRecord, ThreadRecord, VerifyReport, WhyShortened,

@@ -8,19 +8,21 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::array::ArrayRecord;
 use crate::feature::FeatureUse;
 use crate::host::HostDelta;
+use crate::ranks::RanksRecord;
 use crate::warning::Warning;
 
 /// Latencies of one kind, either as samples or as a foreign tool printed them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Latency {
     /// Every sample, in a histogram of nanoseconds.
-    Samples(Histogram),
+    Samples(#[serde(with = "crate::wire")] Histogram),
     /// Only what an imported file says.
     Quoted(QuotedLatency),
 }
 
 /// Latency figures without samples (imported from fio's plain JSON). Nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QuotedLatency {
     /// Number of I/Os behind the figures.
     pub count: u64,
@@ -37,7 +39,7 @@ pub struct QuotedLatency {
 }
 
 /// Totals of one operation over the measured window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
     /// Which operation.
     pub op: Op,
@@ -59,7 +61,7 @@ pub struct Direction {
 }
 
 /// One operation within one interval, over all threads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DirectionInterval {
     /// Which operation.
     pub op: Op,
@@ -68,11 +70,12 @@ pub struct DirectionInterval {
     /// Their bytes.
     pub bytes: u64,
     /// Latencies as in [`Direction::lat`].
+    #[serde(with = "crate::wire")]
     pub lat: Histogram,
 }
 
 /// A slice of the measured window. Slices follow each other without gaps.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Start, from the start of the measured window.
     pub start_ns: u64,
@@ -299,7 +302,7 @@ pub struct PurgeReport {
 }
 
 /// Everything one step yields. The default is the record of a step that did nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Wall clock at the start of the measured window, Unix nanoseconds.
     pub started_unix_ns: u64,
@@ -345,6 +348,8 @@ pub struct StepRecord {
     pub arrays: Vec<ArrayRecord>,
     /// What a purge did, one entry per target.
     pub purges: Vec<PurgeReport>,
+    /// What each process had, of a step that several ran at once; `None` for one alone.
+    pub ranks: Option<RanksRecord>,
     /// What a reader must know.
     pub warnings: Vec<Warning>,
 }

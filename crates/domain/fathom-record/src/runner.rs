@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_plan::Step;
+use serde::{Deserialize, Serialize};
 
 use crate::record::StepRecord;
 
 /// A look at a running step, sent a few times a second.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Measured time so far (0 while ramping or preparing).
     pub elapsed_ns: u64,
@@ -45,7 +46,7 @@ impl RunControl<'_> {
 }
 
 /// Why a step yielded no record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StepFailure {
     /// The step cannot be run here; nothing was touched. Carries what, why and what to do.
     Refused {

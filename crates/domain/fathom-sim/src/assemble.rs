@@ -89,6 +89,7 @@ pub(crate) fn assemble(
         targets: target_records(targets, &ended.world),
         arrays: Vec::new(),
         purges: Vec::new(),
+        ranks: None,
         warnings,
     };
     (record, truth)

@@ -75,6 +75,7 @@ mod tests {
             targets: Vec::new(),
             arrays: Vec::new(),
             purges: Vec::new(),
+            ranks: None,
             warnings: vec![],
         }
     }

@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// Language in which HTML reports open: en or zh
     #[arg(long, global = true, value_name = "LANG", default_value_t = Language::English)]
     pub(crate) lang: Language,
+    /// The processes that run it at once, where there are several.
+    #[arg(skip)]
+    pub(crate) ranks: Option<fathom_lab::Ranks>,
     /// Without one: where to begin.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -66,7 +66,7 @@ pub fn calibrate(
             knobs.set(key, &value).map_err(CalibrateError::Knob)?;
         }
         let step = knobs.build(0, "calibrate", &targets, &mut Vec::new()).map_err(CalibrateError::Knob)?;
-        let options = HostRunnerOptions { bindings: bindings.clone(), cpus: Vec::new(), probe: None };
+        let options = HostRunnerOptions { bindings: bindings.clone(), ..HostRunnerOptions::default() };
         let mut control = RunControl { stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
         let record = HostRunner::new(options).run(&step, &mut control).map_err(CalibrateError::Step)?;
         let window_s = record.runtime_ns as f64 / 1e9;

@@ -25,6 +25,7 @@ use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, Stor
 
 use crate::machine::working_directory_in;
 use crate::memory::with_memory_rate;
+use crate::ranks::{Ranks, RanksSite};
 use crate::site::{
     DrivesOfRun, Permission, RealSite, SimulatedMachine, SimulatedSite, Site, TargetError, remove_folders_of,
     same_drives, same_host,
@@ -63,6 +64,8 @@ pub struct ConductOptions {
     pub explain: bool,
     /// Simulate all the time that steps ask for, instead of what their figures need. Simulated targets only.
     pub full: bool,
+    /// The processes that run it at once; `None`: this one alone.
+    pub ranks: Option<Ranks>,
 }
 
 /// What happens, for whoever shows it.
@@ -120,6 +123,7 @@ pub fn conduct(
     stop: &AtomicBool,
     on_event: &mut OnEvent<'_>,
 ) -> Result<RunOutcome, ConductError> {
+    let plan = &of_ranks(plan, options);
     let permission = permission(options, Some(lab))?;
     let mut tries = 1;
     loop {
@@ -129,6 +133,11 @@ pub fn conduct(
             other => return other,
         }
     }
+}
+
+/// The plan as the ranks run it, if there are several.
+fn of_ranks(plan: &Plan, options: &ConductOptions) -> Plan {
+    options.ranks.as_ref().map_or_else(|| plan.clone(), |ranks| ranks.plan(plan))
 }
 
 /// Whether a file was made by another run between the look and the making.
@@ -388,6 +397,7 @@ pub fn executed_plan(
     options: &ConductOptions,
     lab: Option<&Lab>,
 ) -> Result<(Plan, Vec<FileToMake>), ConductError> {
+    let plan = &of_ranks(plan, options);
     let mut site = site_of(plan, &permission(options, lab)?, options)?;
     let looked = site.look(plan)?;
     let files = looked.files.into_iter().map(|f| FileToMake { path: f.path, bytes: f.bytes });
@@ -454,11 +464,18 @@ pub fn end_own_runs(lab: &mut Lab) -> Result<Vec<PathBuf>, StoreError> {
 
 fn site_of(plan: &Plan, permission: &Permission, options: &ConductOptions) -> Result<Box<dyn Site>, TargetError> {
     Ok(match SimulatedMachine::of_plan(plan)? {
+        Some(machine) if options.ranks.is_some() => {
+            return Err(TargetError::SimulatedRanks { machine: machine.name });
+        }
         Some(machine) => Box::new(SimulatedSite::new(machine, unix_ns(), options.full)),
         None => {
             refuse_full(plan, options)?;
             let today = crate::site::DrivesToday::default();
-            Box::new(RealSite::new(permission.clone(), today, &options.journal_dir, &options.command_line))
+            let real = RealSite::new(permission.clone(), today, &options.journal_dir, &options.command_line);
+            match &options.ranks {
+                Some(ranks) => Box::new(RanksSite::new(real, ranks)),
+                None => Box::new(real),
+            }
         }
     })
 }

@@ -9,6 +9,7 @@ mod machine;
 mod memory;
 mod names;
 mod past;
+mod ranks;
 mod rebuild;
 pub mod reproduce;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use conduct::{
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
 pub use past::{past_runs, run_before};
+pub use ranks::{Link, Ranks, SILENCE, serve};
 pub use rebuild::{RebuildError, rebuild_array};
 pub use site::{
     FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, SimulatedMembers, TakeError, TargetError, look_at_host,

@@ -13,6 +13,7 @@ mod md_arrays;
 mod measure;
 mod members;
 mod purge;
+mod rank_share;
 mod real;
 mod same_host;
 #[cfg(test)]

@@ -81,7 +81,8 @@ fn measured(step: &Step) -> (StepRecord, u64) {
         Binding::existing(&Root::live(), id.clone(), path, writes, &permit).expect("the test's own")
     };
     let bindings: Bindings = step.targets.iter().filter(|id| !id.is_null()).map(bind).collect();
-    let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe: Some(Box::new(probe)) });
+    let mut runner =
+        HostRunner::new(HostRunnerOptions { bindings, probe: Some(Box::new(probe)), ..HostRunnerOptions::default() });
     let stop = AtomicBool::new(false);
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
     let record = runner.run(step, &mut control).expect("a record");

@@ -4,8 +4,8 @@ use fathom_hist::Histogram;
 use fathom_message::{Message, Say as _, msg};
 use fathom_plan::Op;
 use fathom_record::{
-    ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, StepRecord, TargetRecord,
-    ThreadRecord, VerifyReport, Warning,
+    ArrayRecord, ClockUse, FeatureUse, HostDelta, IoFailure, OpenLoop, Overhead, PurgeReport, RanksRecord, StepRecord,
+    TargetRecord, ThreadRecord, VerifyReport, Warning,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,8 @@ pub(crate) struct RecordRest {
     pub(crate) arrays: Vec<ArrayRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) purges: Vec<PurgeReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ranks: Option<RanksRecord>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -52,6 +54,7 @@ impl RecordRest {
             targets: record.targets.clone(),
             arrays: record.arrays.clone(),
             purges: record.purges.clone(),
+            ranks: record.ranks.clone(),
             warnings: record.warnings.clone(),
         }
     }

@@ -176,6 +176,7 @@ impl Lab {
             targets: rest.targets,
             arrays: rest.arrays,
             purges: rest.purges,
+            ranks: rest.ranks,
             warnings: rest.warnings,
         })
     }

@@ -106,6 +106,7 @@ prop_compose! {
             targets: Vec::new(),
             arrays: Vec::new(),
             purges: Vec::new(),
+            ranks: None,
             warnings: vec![Warning::Note { text: Message::verbatim(text) }],
             ..base
         }

@@ -61,6 +61,7 @@ pub(crate) fn assemble(step: &Step, clock: &Clock, mut pieces: Pieces) -> StepRe
         targets: std::mem::take(&mut pieces.finished.targets),
         arrays: arrays(&pieces),
         purges: Vec::new(),
+        ranks: None,
         warnings: Vec::new(),
         intervals: Vec::new(),
         features: features(&pieces),

@@ -28,6 +28,7 @@ mod draw;
 #[cfg(test)]
 mod faults;
 mod files;
+mod gate;
 mod hot;
 mod looks;
 mod member;
@@ -61,6 +62,7 @@ pub use array::{Rebuilt, rebuild};
 pub use bench::{LoopRate, bench_bare_reads, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
 pub use files::lay_out_files;
+pub use gate::{StartGate, clock_ns};
 #[cfg(feature = "bench")]
 pub use parity::{ParityRate, bench_parity};
 pub use probe::HostProbe;

@@ -10,6 +10,7 @@ use crate::backend::refused;
 use crate::check;
 use crate::clock::{Clock, ClockPair};
 use crate::crew::{Crew, drop_caches, interval_ns, plan_workers};
+use crate::gate::StartGate;
 use crate::overhead;
 use crate::probe::HostProbe;
 use crate::streams::{Place, StreamPlan, run_streams};
@@ -26,6 +27,8 @@ pub struct HostRunnerOptions {
     pub cpus: Vec<u32>,
     /// Samples the host's counters.
     pub probe: Option<Box<dyn HostProbe>>,
+    /// Says when a step begins; without it as soon as its workers are ready. Streams have none.
+    pub gate: Option<Box<dyn StartGate>>,
 }
 
 /// The runner of this host: files, block devices, and the pseudo target `null`.
@@ -66,7 +69,8 @@ impl Runner for HostRunner {
     fn run(&mut self, step: &Step, control: &mut RunControl<'_>) -> Result<StepRecord, StepFailure> {
         let fault = self.take_fault();
         let started = Started::new(step, &self.cpus_for(step)?, &self.options.bindings, None, fault)?;
-        started.finish(step, control, self.options.probe.as_deref_mut())
+        let HostRunnerOptions { probe, gate, .. } = &mut self.options;
+        started.finish(step, control, probe.as_deref_mut(), gate.as_deref_mut())
     }
 }
 
@@ -159,9 +163,24 @@ impl Started {
         step: &Step,
         control: &mut RunControl<'_>,
         probe: Option<&mut (dyn HostProbe + 'static)>,
+        mut gate: Option<&mut (dyn StartGate + 'static)>,
     ) -> Result<StepRecord, StepFailure> {
         self.wait_until_ready(control)?;
+        if let Some(gate) = gate.as_mut().filter(|_| !control.stopped()) {
+            let Some(begin_ns) = gate.begin_ns(control.stop) else {
+                self.abandon();
+                return Err(StepFailure::Refused {
+                    what: Message::verbatim(step.label.clone()),
+                    why: msg!("engine-rank-beside"),
+                    help: msg!("engine-rank-beside-help"),
+                });
+            };
+            self.watch.begin_at(begin_ns);
+        }
         let finished = self.watch.run(step, control, probe)?;
+        if let Some(gate) = gate {
+            gate.began(finished.start_ns);
+        }
         let loop_ns_per_io = overhead::loop_ns_per_io(step);
         let Started { clock, begun_ns, begun_pair, notes, .. } = self;
         Ok(assemble(step, &clock, Pieces { begun_ns, begun_pair, loop_ns_per_io, notes, finished }))

@@ -240,7 +240,7 @@ fn run_stream(
             started.abandon();
             return Ok(None);
         }
-        started.finish(stream.step, &mut control, probe).map(Some)
+        started.finish(stream.step, &mut control, probe, None).map(Some)
     })();
     if matches!(result, Ok(Some(_))) {
         attendance.0 = None;

@@ -61,6 +61,8 @@ pub(crate) struct Watch {
     members: Vec<Member>,
     /// Its place among streams that run at once.
     place: Option<Place>,
+    /// When it begins, where others begin with it elsewhere.
+    begin_ns: Option<u64>,
     /// What ends with the first thread that is done.
     ends: Option<Ends>,
 }
@@ -109,8 +111,14 @@ impl Watch {
             verified: 0,
             members,
             place,
+            begin_ns: None,
             ends: step.role.ends.clone(),
         }
+    }
+
+    /// Lets the workers begin then and not before.
+    pub(crate) fn begin_at(&mut self, begin_ns: u64) {
+        self.begin_ns = Some(begin_ns);
     }
 
     /// Lets the workers go that are ready and will not begin.
@@ -164,7 +172,8 @@ impl Watch {
         let prepare_ns = sampling.prepare();
         let read_ns = (2 * sampling.begin() + READING_LEAD_NS).min(ramp_ns);
         let lead_ns = (2 * prepare_ns + read_ns + SAMPLER_LEAD_NS).min(ramp_ns);
-        let begin_ns = self.place.as_ref().map_or_else(|| self.clock.now(), Place::begin_ns) + step.length.delay_ns;
+        let together_ns = self.begin_ns.or_else(|| self.place.as_ref().map(Place::begin_ns));
+        let begin_ns = together_ns.unwrap_or_else(|| self.clock.now()) + step.length.delay_ns;
         // No worker begins before: what it did would not be counted.
         while self.clock.now() < begin_ns && !control.stopped() {
             std::thread::sleep(Duration::from_nanos(begin_ns.saturating_sub(self.clock.now())).min(TICK));

@@ -74,7 +74,7 @@ fn run(step: &Step) -> Result<StepRecord, StepFailure> {
 }
 
 fn run_with(step: &Step, bindings: Bindings, probe: Option<Box<dyn HostProbe>>) -> Result<StepRecord, StepFailure> {
-    run_by(&mut HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe }), step)
+    run_by(&mut HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() }), step)
 }
 
 /// Runs it, and has everything that was checked found right.

@@ -39,7 +39,8 @@ fn run(
         steps.iter().map(|step| StreamPlan { step, cpus: Vec::new(), precise_enough: Box::new(precise) }).collect();
     let stop = AtomicBool::new(false);
     let mut control = RunControl { stop: &stop, on_progress: &mut |_| {}, precise_enough: &|_, _| false };
-    HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe }).run_streams(plans, &mut control)
+    HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() })
+        .run_streams(plans, &mut control)
 }
 
 fn records(results: Vec<Result<StepRecord, StepFailure>>) -> Vec<StepRecord> {

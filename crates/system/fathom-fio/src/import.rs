@@ -76,6 +76,7 @@ pub fn import_fio(found: &Found, file: &str) -> Result<Imported, ImportError> {
         notes: notes.clone(),
         job_files: Vec::new(),
         machine: None,
+        ranks: None,
     };
     let host_json = json!({
         "imported_from": file,

@@ -149,6 +149,10 @@ pub struct StepView {
     #[serde(default, skip_serializing_if = "IoOrder::is_plain")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub order: IoOrder,
+    /// What each process had, of a step that several ran at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub ranks: Option<fathom_record::RanksRecord>,
     /// What order, durability and pacing are called, in fio's words and names of calls; empty for a plain load.
     #[serde(default)]
     pub load_words: String,

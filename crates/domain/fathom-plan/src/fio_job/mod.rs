@@ -117,7 +117,15 @@ pub fn parse_fio_sections(
     }
     number(&mut steps);
     name_streams(steps.iter_mut());
-    Ok(Plan { study: head(file_name, &jobs), source: text.to_owned(), steps, notes, job_files, machine: None })
+    Ok(Plan {
+        study: head(file_name, &jobs),
+        source: text.to_owned(),
+        steps,
+        notes,
+        job_files,
+        machine: None,
+        ranks: None,
+    })
 }
 
 /// What is told of jobs beside their steps.

@@ -181,7 +181,7 @@ fn read_study(text: &str, file_name: &str, overrides: &Overrides) -> Result<Plan
         step.index = index;
         step.seed = step.seed.wrapping_add(u64::from(index));
     }
-    Ok(Plan { study, source: text.to_owned(), steps, notes, job_files: Vec::new(), machine: None })
+    Ok(Plan { study, source: text.to_owned(), steps, notes, job_files: Vec::new(), machine: None, ranks: None })
 }
 
 /// Gives steps their index, their own seed and labels that tell them apart.

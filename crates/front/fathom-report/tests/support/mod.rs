@@ -129,6 +129,7 @@ pub(crate) fn record(step: &Step, ios_per_interval: u64, clat_share_of_ios: u64)
         targets: Vec::new(),
         arrays: Vec::new(),
         purges: Vec::new(),
+        ranks: None,
         warnings: Vec::new(),
     }
 }
@@ -269,6 +270,7 @@ pub(crate) fn view(step: &Step, record: &StepRecord) -> StepView {
         features: Vec::new(),
         arrays: Vec::new(),
         purges: Vec::new(),
+        ranks: None,
         workers: Vec::new(),
         host_delta: record.host.clone(),
         overhead: None,
@@ -303,6 +305,7 @@ pub(crate) fn document(steps: &[(Step, StepRecord)]) -> Document {
                 notes: Vec::new(),
                 job_files: Vec::new(),
                 machine: None,
+                ranks: None,
             },
             fio_commands: Vec::new(),
         },

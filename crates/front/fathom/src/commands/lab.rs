@@ -14,6 +14,7 @@ use crate::args::Args;
 use crate::comparison;
 use crate::exit::{Exit, Problem};
 use crate::explanation;
+use crate::ranks;
 use crate::table::{self, Layout};
 use crate::terminal::{result, say, talk};
 
@@ -113,6 +114,9 @@ pub(crate) fn show(args: &Args, run: &str, details: bool, json: bool) -> Result<
     if let ([only], true) = (&measured_steps(&document)[..], details) {
         why.push_str(&explanation::step(only, true));
         why.push('\n');
+    }
+    if details {
+        why.push_str(&ranks::tables(&document));
     }
     result(&format!("{}{why}{separator}{cores}", shown(&document, details)));
     Ok(Exit::Done)

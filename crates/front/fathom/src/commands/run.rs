@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Parser as _;
-use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume};
+use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume, serve};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -24,6 +24,7 @@ use crate::explanation;
 use crate::idle;
 use crate::knob_flags::{ByHand, KnobFlags};
 use crate::progress::Shown;
+use crate::ranks;
 use crate::terminal::{print_problem, print_result, talk};
 
 /// `fathom run`.
@@ -38,6 +39,12 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
         full: run.full,
         ..options(args, &run.common)?
     };
+    if args.ranks.is_some() && run.source.resume.is_some() {
+        return Err(Problem::usage(
+            "a run of several ranks cannot be gone on with",
+            "begin it again: `fathom-mpi run --like RUN`",
+        ));
+    }
     let what = match &run.source.resume {
         Some(number) => What::Resume(run_number(&existing_lab(args)?, number)?),
         None => What::New(&plan),
@@ -49,6 +56,9 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     conduct_and_show(args, &what, wait, &run.common, &options, &|document| {
         let last = document.run.id;
         let mut text = answer(document, run.details);
+        if run.details {
+            text.push_str(&ranks::tables(document));
+        }
         if run.explain && run.details {
             text.push_str(&explanation::reasons(document));
         }
@@ -86,6 +96,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
         let last = document.run.id;
         let mut text = answer(document, io.details);
+        text.push_str(&ranks::tables(document));
         if io.details {
             let steps = document.steps.iter().map(|s| explanation::step(s, io.explain));
             text.push('\n');
@@ -142,6 +153,7 @@ pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions,
         predict: false,
         explain: false,
         full: false,
+        ranks: args.ranks.clone(),
     })
 }
 
@@ -166,6 +178,11 @@ pub(super) fn conduct_and_show(
     options: &ConductOptions,
     show: &dyn Fn(&fathom_judge::document::Document) -> String,
 ) -> Result<Exit, Problem> {
+    if let (Some(ranks), What::New(plan)) = (options.ranks.as_ref().filter(|ranks| ranks.rank() > 0), what) {
+        let stop = watch_stop_signals(lab_path(args)?)?;
+        serve(ranks, plan, options, &stop)?;
+        return Ok(Exit::Done);
+    }
     if let What::New(plan) = what {
         // Before the lab is opened: a mistyped target must not leave an empty lab behind.
         check_targets(plan, options, super::lab_if_any(args)?.as_ref())?;

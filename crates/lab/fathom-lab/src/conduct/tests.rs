@@ -32,6 +32,7 @@ fn plan(steps: u32) -> Plan {
         notes: Vec::new(),
         job_files: Vec::new(),
         machine: None,
+        ranks: None,
     }
 }
 

@@ -103,6 +103,32 @@ pub enum TargetError {
         /// The real target.
         target: TargetId,
     },
+    /// It is not there, and ranks that share it make none.
+    NotShared {
+        /// The target, as the plan names it.
+        target: TargetId,
+    },
+    /// A block device that all ranks would write all over.
+    SharedWrite {
+        /// The target, as the plan names it.
+        target: TargetId,
+    },
+    /// A simulated machine, which one process runs in virtual time.
+    SimulatedRanks {
+        /// Its name.
+        machine: String,
+    },
+    /// What a rank of several refuses, or lacks.
+    OnRank {
+        /// Its number.
+        rank: u32,
+        /// Its host.
+        host: String,
+        /// The reason.
+        why: Message,
+        /// Remedy.
+        help: Message,
+    },
     /// A name that only one engine understands.
     NullTarget {
         /// Engine asked.
@@ -144,6 +170,10 @@ impl Say for TargetError {
                 msg!("target-mixed", simulated = simulated, other = other)
             }
             TargetError::FullOfReal { target } => msg!("target-full-of-real", target = name(target)),
+            TargetError::NotShared { target } => msg!("target-not-shared", target = name(target)),
+            TargetError::SharedWrite { target } => msg!("target-shared-write", target = name(target)),
+            TargetError::SimulatedRanks { machine } => msg!("target-simulated-ranks", machine = machine),
+            TargetError::OnRank { rank, host, why, .. } => msg!("ranks-on", rank = *rank, host = host, why = why),
             TargetError::NullTarget { engine } => msg!("target-null", engine = *engine),
         }
     }
@@ -180,6 +210,10 @@ impl Say for TargetError {
             TargetError::Machine(error) => return error.help(),
             TargetError::Mixed { .. } => msg!("target-mixed-help"),
             TargetError::FullOfReal { .. } => msg!("target-full-of-real-help"),
+            TargetError::NotShared { .. } => msg!("target-not-shared-help"),
+            TargetError::SharedWrite { .. } => msg!("target-shared-write-help"),
+            TargetError::SimulatedRanks { .. } => msg!("target-simulated-ranks-help"),
+            TargetError::OnRank { help, .. } => help.clone(),
             TargetError::NullTarget { .. } => msg!("target-null-help"),
         })
     }

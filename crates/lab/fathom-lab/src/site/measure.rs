@@ -42,7 +42,12 @@ impl RealSite {
         // Before the counters are read for the first time.
         let folders = self.folders_for(std::slice::from_ref(step), &mut bindings, control)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
-        let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus, probe: Some(Box::new(Probe(sampler))) });
+        let mut runner = HostRunner::new(HostRunnerOptions {
+            bindings,
+            cpus,
+            probe: Some(Box::new(Probe(sampler))),
+            gate: self.gate.take().map(|gate| gate.0),
+        });
         let stopper = AdaptiveStop::new();
         let precise_enough = |intervals: &[Interval], step: &Step| stopper.may_stop(intervals, step);
         let arrays_before = self.array_counts();
@@ -111,7 +116,7 @@ impl RealSite {
         let folders = self.folders_for(streams, &mut bindings, control)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
         let probe: Option<Box<dyn HostProbe>> = Some(Box::new(Probe(sampler)));
-        let mut runner = HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe });
+        let mut runner = HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() });
         let mut control =
             RunControl { stop: control.stop, on_progress: control.on_progress, precise_enough: &|_, _| false };
         let mut results = runner.run_streams(plans, &mut control);
@@ -192,7 +197,11 @@ impl RealSite {
             .filter_map(|(f, len)| unwritten_share(&f, region.offset_bytes, region.size_bytes.unwrap_or(len)).ok())
             .map(|u| u.pct())
             .reduce(f64::max);
-        record.warnings.extend(derived_warnings(step, record, footprint, unwritten_pct));
+        record.warnings.extend(match &self.share {
+            None => derived_warnings(step, record, footprint, unwritten_pct),
+            // What the host did it did for all ranks on it: their merged record is held against it.
+            Some(_) => derived_warnings(step, &StepRecord { host: None, ..record.clone() }, footprint, unwritten_pct),
+        });
         record.warnings.extend(slow_members(record));
         Ok(())
     }

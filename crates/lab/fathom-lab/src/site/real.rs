@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use fathom_engine::StartGate;
 use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
 use fathom_message::{Message, msg};
@@ -19,6 +20,7 @@ use super::drives::DrivesToday;
 use super::in_files::remove_left_folders;
 use super::lay_out::lay_out;
 use super::measure::take_baseline;
+use super::rank_share::RankShare;
 use super::settings::Settings;
 use super::user_space::{TakenDrive, block_device_of, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
@@ -39,7 +41,20 @@ pub(crate) struct RealSite {
     pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
+    /// What this rank has of the targets, where several run the plan.
+    pub(super) share: Option<RankShare>,
+    /// Says when the next step begins; without it as soon as it can.
+    pub(super) gate: Option<StartOfStep>,
     made: Instant,
+}
+
+/// A gate, for the sites that are printed in tests.
+pub(super) struct StartOfStep(pub(super) Box<dyn StartGate>);
+
+impl std::fmt::Debug for StartOfStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StartOfStep")
+    }
 }
 
 impl RealSite {
@@ -53,6 +68,8 @@ impl RealSite {
             taken: Vec::new(),
             settings: Settings::new(journal_dir, command),
             baseline: None,
+            share: None,
+            gate: None,
             made: Instant::now(),
         }
     }
@@ -60,7 +77,13 @@ impl RealSite {
     /// Where a target is today.
     pub(super) fn path_of(&self, target: &TargetId) -> PathBuf {
         // What several drives are behind is refused before it is opened (`check_drives`).
-        block_device_of(target).ok().flatten().unwrap_or_else(|| self.today.path_of(target))
+        let path = block_device_of(target).ok().flatten().unwrap_or_else(|| self.today.path_of(target));
+        self.own_path(target, path)
+    }
+
+    /// The next step begins when `gate` says.
+    pub(crate) fn set_gate(&mut self, gate: Box<dyn StartGate>) {
+        self.gate = Some(StartOfStep(gate));
     }
 
     /// Each target with what it is, or the file that is to be made for it; but not those with one of `files`.
@@ -79,7 +102,7 @@ impl RealSite {
 
     /// `own_data`: the run wrote to its drives before, so data on them that nobody recognises is its own.
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
-        let path = self.path_of(target);
+        let path = self.own_file(self.path_of(target));
         self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
     }
 
@@ -164,6 +187,7 @@ impl Site for RealSite {
         check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         let seen = self.seen(plan, &[], false)?;
         check_settings(plan, &seen)?;
+        self.note_share(plan, &seen)?;
         let bytes_of = |target: &TargetId| match seen.get(target) {
             Some(Seen::ToMake { bytes, .. }) => Ok((*bytes, true)),
             Some(Seen::There(binding)) => capacity_bytes(binding).map(|bytes| (bytes, false)),
@@ -172,7 +196,7 @@ impl Site for RealSite {
         for array in arrays_of(plan) {
             bytes_of_target(&array, &bytes_of)?;
         }
-        let looked = with_regions(plan, &bytes_of)?;
+        let looked = self.with_whole_regions(with_regions(plan, &bytes_of)?, &seen)?;
         Ok(Looked { plan: looked, files: self.files_to_make(&seen)? })
     }
 
@@ -256,8 +280,9 @@ impl Site for RealSite {
             let Some(binding) = self.bound.bindings.get(&target) else { continue };
             lay_out(binding, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
         }
-        // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first.
-        if plan.steps.len() > 1 && !control.is_stopped() {
+        // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first, and ranks must:
+        // after a step each would see what the others still do.
+        if (plan.steps.len() > 1 || plan.ranks.is_some()) && !control.is_stopped() {
             self.baseline = Some(take_baseline().map_err(SiteError::Probe)?);
         }
         Ok(())
@@ -378,6 +403,11 @@ impl RealSite {
     }
 
     fn run_step(&mut self, step: &Step, control: &mut SiteControl<'_>) -> Result<StepRecord, StepFailure> {
+        let step = &self.own_step(step).ok_or_else(|| StepFailure::Refused {
+            what: Message::verbatim(step.label.clone()),
+            why: msg!("ranks-no-block"),
+            help: msg!("ranks-no-block-help"),
+        })?;
         if step.phase == Phase::Purge {
             let now = self.now().unix_ns;
             let mut control =

@@ -20,8 +20,15 @@ fn new_lab() -> (tempfile::TempDir, PathBuf) {
 
 fn begin(lab: &mut Lab, host_json: &str) -> Result<RunId, StoreError> {
     let study = StudyHead::new("s", "q");
-    let plan =
-        Plan { study, source: String::new(), steps: vec![], notes: vec![], job_files: Vec::new(), machine: None };
+    let plan = Plan {
+        study,
+        source: String::new(),
+        steps: vec![],
+        notes: vec![],
+        job_files: Vec::new(),
+        machine: None,
+        ranks: None,
+    };
     lab.begin_run(&NewRun {
         study: "s",
         question: "q",

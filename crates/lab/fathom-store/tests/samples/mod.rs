@@ -51,6 +51,7 @@ pub(crate) fn plan(steps: u32) -> Plan {
         notes: vec![Message::verbatim("a remark")],
         job_files: Vec::new(),
         machine: None,
+        ranks: None,
     }
 }
 
@@ -149,6 +150,18 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
         targets: Vec::new(),
         arrays: Vec::new(),
         purges: Vec::new(),
+        ranks: Some(ranks()),
         warnings: vec![Warning::Interrupted, Warning::ClockDrift { ppm: 0.3 }],
     }
+}
+
+/// Two ranks, one of them lost.
+fn ranks() -> fathom_record::RanksRecord {
+    let lost = fathom_record::LostRank {
+        rank: 1,
+        host: "node1".to_owned(),
+        why: fathom_message::Message::verbatim("gone"),
+        bytes_done: 5,
+    };
+    fathom_record::RanksRecord { lost: vec![lost], start_skew_ns: 7, ..fathom_record::RanksRecord::default() }
 }

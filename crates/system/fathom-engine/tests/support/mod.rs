@@ -113,7 +113,7 @@ fn on_fake_drive(file: &Binding) -> Binding {
 /// A runner for the step's targets.
 pub(crate) fn runner(step: &Step, probe: Option<Box<dyn HostProbe>>) -> HostRunner {
     let bindings = bindings(step).expect("the test's own file");
-    HostRunner::new(HostRunnerOptions { bindings, cpus: Vec::new(), probe })
+    HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() })
 }
 
 pub(crate) fn run(step: &Step) -> Result<StepRecord, StepFailure> {

@@ -10,6 +10,15 @@ use super::{SETTING_WORDS, Setting};
 /// Why a setting was not changed, or not brought back.
 #[derive(Debug)]
 pub enum SettingError {
+    /// One of another host, which a rank there had changed.
+    OnHost {
+        /// Name of the host.
+        host: String,
+        /// The reason.
+        why: Message,
+        /// Remedy.
+        help: Option<Message>,
+    },
     /// A word that names no setting.
     UnknownWord {
         /// The key that was given.
@@ -148,6 +157,7 @@ pub enum SettingError {
 impl Say for SettingError {
     fn message(&self) -> Message {
         match self {
+            SettingError::OnHost { host, why, .. } => msg!("setting-on-host", host = host, why = why),
             SettingError::UnknownWord { word, .. } => msg!("setting-unknown", word = word),
             SettingError::Form { text } => msg!("setting-form", text = text),
             SettingError::NoDevice { word } => msg!("setting-no-device", word = *word),
@@ -193,6 +203,7 @@ impl Say for SettingError {
 
     fn help(&self) -> Option<Message> {
         Some(match self {
+            SettingError::OnHost { help, .. } => return help.clone(),
             SettingError::UnknownWord { nearest: Some(nearest), .. } => msg!("did-you-mean", near = *nearest),
             SettingError::UnknownWord { nearest: None, .. } => {
                 msg!("setting-unknown-help", words = Arg::names(SETTING_WORDS, Join::Comma))

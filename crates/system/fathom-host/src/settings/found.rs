@@ -194,7 +194,7 @@ impl Found {
 }
 
 /// What the kernel calls this boot; empty where it does not say.
-pub(super) fn boot_id(root: &Root) -> String {
+pub(crate) fn boot_id(root: &Root) -> String {
     attribute(&root.join("proc/sys/kernel/random/boot_id")).unwrap_or_default()
 }
 

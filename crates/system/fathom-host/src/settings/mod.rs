@@ -33,6 +33,7 @@ use fathom_message::{Message, msg};
 use serde::{Deserialize, Serialize};
 
 pub use error::SettingError;
+pub(crate) use found::boot_id;
 pub use journal::{Applied, Done, Journal};
 pub use md_array::MdArray;
 pub use pci_driver::PciDriver;

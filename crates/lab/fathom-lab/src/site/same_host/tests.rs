@@ -277,6 +277,7 @@ fn a_run_is_repeated_on_the_paths_of_today_and_what_the_kernel_counted_has_the_n
         notes: Vec::new(),
         job_files: Vec::new(),
         machine: None,
+        ranks: None,
     };
     let again = found.renamed(&plan);
     assert_eq!(again.steps[0].targets, ["/dev/nvme1n1", "/dev/nvme0n1", "/dev/nvme2n1"].map(TargetId::new));

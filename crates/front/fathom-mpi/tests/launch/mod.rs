@@ -1,0 +1,287 @@
+//! Starts ranks with mpirun, looks at their processes, and makes hosts out of network namespaces.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Nothing here takes longer on a machine that has other work, too.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Ranks to be started.
+pub(crate) struct Run {
+    dir: PathBuf,
+    mpi: Vec<OsString>,
+    words: Vec<OsString>,
+    beside: Vec<OsString>,
+}
+
+/// How they ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// The one step of the document that was printed.
+    pub(crate) fn step(&self) -> serde_json::Value {
+        let document: serde_json::Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.stdout, self.stderr));
+        document["steps"][0].clone()
+    }
+}
+
+impl Run {
+    /// So many ranks on this host, with a lab in `dir`.
+    pub(crate) fn new(dir: &Path, count: u32) -> Run {
+        let mut mpi: Vec<OsString> = ["--allow-run-as-root", "--oversubscribe", "-n"].map(Into::into).to_vec();
+        mpi.push(count.to_string().into());
+        Run { dir: dir.to_owned(), mpi, words: Vec::new(), beside: Vec::new() }
+    }
+
+    /// More words of the command line.
+    pub(crate) fn words(mut self, words: &[&str]) -> Run {
+        self.words.extend(words.iter().map(Into::into));
+        self
+    }
+
+    /// One more.
+    pub(crate) fn word(mut self, word: &Path) -> Run {
+        self.words.push(word.into());
+        self
+    }
+
+    /// One more rank, with other words.
+    pub(crate) fn beside(mut self, words: &[&str]) -> Run {
+        self.beside = words.iter().map(Into::into).collect();
+        self
+    }
+
+    /// On these hosts.
+    pub(crate) fn on(mut self, hosts: &Namespaces) -> Run {
+        let only = [
+            ("plm_rsh_agent", hosts.agent()),
+            ("oob_tcp_if_include", hosts.net()),
+            ("btl_tcp_if_include", hosts.net()),
+        ];
+        for (key, value) in only {
+            self.mpi.extend(["--mca".into(), key.into(), value.into()]);
+        }
+        self.mpi.extend(["--mca", "btl", "tcp,self", "--hostfile"].map(Into::into));
+        self.mpi.push(hosts.hostfile().into());
+        for name in ["FATHOM_LAB", "XDG_STATE_HOME", "HOME"] {
+            self.mpi.extend(["-x".into(), name.into()]);
+        }
+        self
+    }
+
+    /// Starts them.
+    pub(crate) fn start(self) -> Running {
+        let program = env!("CARGO_BIN_EXE_fathom-mpi");
+        let mut command = Command::new("mpirun");
+        command.args(&self.mpi).arg(program).args(&self.words);
+        if !self.beside.is_empty() {
+            command.args([":", "-n", "1", program]).args(&self.beside);
+        }
+        command.env("FATHOM_LAB", self.dir.join("lab.db")).env("XDG_STATE_HOME", self.dir.join("state"));
+        command.env("HOME", &self.dir).env("TMPDIR", "/tmp");
+        let (out, err) = (self.dir.join("stdout"), self.dir.join("stderr"));
+        let file = |path: &Path| Stdio::from(fs::File::create(path).expect("a file"));
+        command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Running { child: command.spawn().expect("mpirun starts"), dir: self.dir, _turn: turn }
+    }
+
+    /// Starts them and waits for their end.
+    pub(crate) fn run(self) -> Ended {
+        self.start().wait()
+    }
+}
+
+/// Ranks of several tests at once would wait for each other's CPUs, and what takes long is taken for lost.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Ranks under way.
+pub(crate) struct Running {
+    child: Child,
+    dir: PathBuf,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Running {
+    /// Process of mpirun.
+    pub(crate) fn launcher(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Processes of the ranks, in the order of their numbers.
+    pub(crate) fn ranks(&self) -> Vec<u32> {
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for entry in fs::read_dir("/proc").expect("proc").flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+            let values: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();
+            let value = |name: &str| values.iter().find_map(|v| v.strip_prefix(name.as_bytes()));
+            let is_ours = value("FATHOM_LAB=") == Some(self.dir.join("lab.db").as_os_str().as_encoded_bytes());
+            let rank = value("OMPI_COMM_WORLD_RANK=").and_then(|rank| std::str::from_utf8(rank).ok()?.parse().ok());
+            found.extend(rank.filter(|_| is_ours).map(|rank| (rank, pid)));
+        }
+        found.sort_unstable();
+        found.into_iter().map(|(_, pid)| pid).collect()
+    }
+
+    /// Waits until workers of every rank are at work, and a moment longer.
+    pub(crate) fn wait_until_measuring(&self) {
+        let begun = Instant::now();
+        let works = |pid: &u32| {
+            let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+            let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            let ticks = |task: &fs::DirEntry| {
+                let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+                let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+                fields.get(11).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0)
+            };
+            tasks.into_iter().any(|task| ticks(&task) > 20 && name(task).starts_with("fathom-w"))
+        };
+        while begun.elapsed() < PATIENCE {
+            let ranks = self.ranks();
+            if !ranks.is_empty() && ranks.iter().all(works) {
+                return std::thread::sleep(Duration::from_millis(600));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("they do not measure: {}", fs::read_to_string(self.dir.join("stderr")).unwrap_or_default());
+    }
+
+    /// Waits for their end.
+    pub(crate) fn wait(mut self) -> Ended {
+        let begun = Instant::now();
+        let code = loop {
+            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+                break status.code().unwrap_or(-1);
+            }
+            if begun.elapsed() > PATIENCE {
+                self.ranks().into_iter().chain([self.child.id()]).for_each(|pid| signal("KILL", pid));
+                panic!("they do not end: {}", fs::read_to_string(self.dir.join("stderr")).unwrap_or_default());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let text = |name: &str| fs::read_to_string(self.dir.join(name)).expect("text");
+        Ended { code, stdout: text("stdout"), stderr: text("stderr") }
+    }
+}
+
+/// Sends a signal to one process.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()) || name == "KILL", "the process takes a signal");
+}
+
+/// Whether a process is there and no zombie. One that is killed takes a moment to go.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let is_there = || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next()).is_some_and(|state| state != 'Z')
+    };
+    let begun = Instant::now();
+    while is_there() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    is_there()
+}
+
+/// The last run of the lab in `dir`.
+pub(crate) fn show(dir: &Path) -> serde_json::Value {
+    let program = env!("CARGO_BIN_EXE_fathom-mpi");
+    let shown = Command::new(program).args(["show", "last", "--json", "--lab"]).arg(dir.join("lab.db")).output();
+    let shown = shown.expect("it runs");
+    serde_json::from_slice(&shown.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&shown.stderr)))
+}
+
+/// Hosts that are network namespaces, with names of their own, joined by a bridge.
+pub(crate) struct Namespaces {
+    name: String,
+    count: u32,
+    dir: tempfile::TempDir,
+}
+
+/// Whether a command does what it is asked.
+fn does(program: &str, words: &str) -> bool {
+    let output = Command::new(program).args(words.split(' ')).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+impl Namespaces {
+    /// So many; `None` where this user may not make any, which is said.
+    #[allow(clippy::print_stderr)] // A test that was not made must not look like one that passed.
+    pub(crate) fn new(count: u32) -> Option<Namespaces> {
+        let name = format!("f{}", std::process::id());
+        let dir = tempfile::tempdir().expect("a folder");
+        let hosts = Namespaces { name, count, dir };
+        if !hosts.make() {
+            assert!(std::env::var_os("FATHOM_NO_SKIPS").is_none(), "network namespaces cannot be made here");
+            eprintln!("skipped: network namespaces cannot be made here");
+            return None;
+        }
+        Some(hosts)
+    }
+
+    fn make(&self) -> bool {
+        let name = &self.name;
+        let mut made = does("ip", &format!("link add {name}b type bridge"))
+            && does("ip", &format!("addr add {}.254/24 dev {name}b", Self::NET))
+            && does("ip", &format!("link set {name}b up"));
+        let mut hosts = String::new();
+        for host in 1..=self.count {
+            let space = format!("{name}-{host}");
+            made = made
+                && does("ip", &format!("netns add {space}"))
+                && does("ip", &format!("link add {name}v{host} type veth peer name eth0 netns {space}"))
+                && does("ip", &format!("link set {name}v{host} master {name}b up"))
+                && does("ip", &format!("-n {space} addr add {}.{host}/24 dev eth0", Self::NET))
+                && does("ip", &format!("-n {space} link set eth0 up"))
+                && does("ip", &format!("-n {space} link set lo up"));
+            hosts.push_str(&format!("{}.{host} slots=1\n", Self::NET));
+        }
+        fs::write(self.hostfile(), hosts).expect("a file");
+        let agent = format!(
+            "#!/bin/sh\nhost=${{1##*.}}; shift\n\
+             exec ip netns exec {name}-$host unshare --uts sh -c \"hostname node$host; $*\"\n"
+        );
+        fs::write(self.agent(), agent).expect("a file");
+        fs::set_permissions(self.agent(), fs::Permissions::from_mode(0o755)).expect("may be run");
+        made
+    }
+
+    /// First three numbers of their addresses.
+    const NET: &str = "10.213.77";
+
+    /// Addresses of all.
+    fn net(&self) -> String {
+        format!("{}.0/24", Self::NET)
+    }
+
+    /// What starts a program on a host.
+    fn agent(&self) -> String {
+        self.dir.path().join("agent").display().to_string()
+    }
+
+    /// Their addresses in a file.
+    fn hostfile(&self) -> PathBuf {
+        self.dir.path().join("hosts")
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for host in 1..=self.count {
+            does("ip", &format!("netns del {}-{host}", self.name));
+        }
+        does("ip", &format!("link del {}b", self.name));
+    }
+}

@@ -1,0 +1,135 @@
+//! Real MPI on this machine: mpirun starts the program, in one place or in several network namespaces.
+
+mod launch;
+
+use std::time::{Duration, Instant};
+
+use launch::{Namespaces, Run};
+
+/// Four ranks read files of their own: their record is the sum, and says how they began.
+#[test]
+fn four_ranks_are_one_record() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    let ended = Run::new(dir.path(), 4)
+        .words(&["io", "--rw", "randrw", "--size", "1m", "--runtime", "500ms", "--json", "--quiet", "--target"])
+        .word(&target)
+        .run();
+    let step = ended.step();
+    let ranks = step["ranks"]["ranks"].as_array().expect("ranks");
+    assert_eq!(ranks.len(), 4);
+    let sum = |key: &str| ranks.iter().map(|rank| rank[key].as_u64().expect(key)).sum::<u64>();
+    assert_eq!(sum("ios"), step["ios"].as_u64().expect("ios"));
+    assert!(sum("bytes") > 0 && sum("errors") == 0);
+    // All ranks have this machine's clock: what was found is wrong by what it shows, and may be by its bound.
+    for rank in ranks {
+        let (offset, bound) = (rank["clock"]["offset_ns"].as_i64(), rank["clock"]["bound_ns"].as_u64());
+        assert!(offset.expect("offset").unsigned_abs() <= bound.expect("bound"), "{}", rank["clock"]);
+    }
+    let together = step["ranks"]["together_ns"].as_u64().expect("together");
+    let skew = step["ranks"]["start_skew_ns"].as_u64().expect("skew");
+    assert!(together + skew <= 501_000_000 + skew && together > 0, "{together} {skew}");
+    assert!(std::fs::read_dir(&target).expect("reads").next().is_none(), "each removed its own file");
+}
+
+#[test]
+fn eight_ranks_on_few_cpus_do_not_wait_for_each_other_for_ever() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "200ms", "--json", "--quiet"];
+    let ended = Run::new(dir.path(), 8).words(&words).run();
+    assert_eq!(ended.step()["ranks"]["ranks"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn a_plan_that_differs_is_refused_with_its_rank() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "200ms"];
+    let other = ["io", "--target", "null", "--engine", "null", "--runtime", "300ms"];
+    let ended = Run::new(dir.path(), 1).words(&words).beside(&other).run();
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("rank 1 on ") && ended.stderr.contains("its plan is another"), "{}", ended.stderr);
+}
+
+/// Words that nobody takes are said once.
+#[test]
+fn a_mistyped_word_is_said_by_one_rank() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let ended = Run::new(dir.path(), 3).words(&["io", "--bogus"]).run();
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("unexpected argument").count(), 1, "{}", ended.stderr);
+}
+
+/// A rank that hangs is named within the time that it may say nothing; the others' figures are kept, and nothing stays.
+#[test]
+fn a_rank_that_hangs_ends_the_step_by_name() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "20s", "--json", "--quiet"];
+    let running = Run::new(dir.path(), 3).words(&["--silence", "1s"]).words(&words).start();
+    running.wait_until_measuring();
+    let hung = running.ranks()[2];
+    let begun = Instant::now();
+    launch::signal("STOP", hung);
+    let ended = running.wait();
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let step = ended.step();
+    let lost = step["ranks"]["lost"].as_array().expect("lost");
+    assert_eq!(lost.len(), 1, "{}", ended.stderr);
+    assert!(step["ios"].as_u64().expect("ios") > 0);
+    assert!(!launch::is_alive(hung), "it went with the others");
+}
+
+/// mpirun ends all ranks when one dies; rank 0 has a second to keep what there is.
+#[test]
+fn a_rank_that_dies_leaves_what_the_others_measured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "20s", "--json", "--quiet"];
+    let running = Run::new(dir.path(), 3).words(&words).start();
+    running.wait_until_measuring();
+    let ranks = running.ranks();
+    let begun = Instant::now();
+    launch::signal("KILL", ranks[1]);
+    running.wait();
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert!(ranks.iter().all(|pid| !launch::is_alive(*pid)), "no process is left");
+    let kept = launch::show(dir.path());
+    let step = &kept["steps"][0];
+    assert!(step["ios"].as_u64().expect("ios") > 0, "{step}");
+    assert_eq!(step["ranks"]["lost"].as_array().map(Vec::len), Some(1));
+}
+
+/// Ctrl-C reaches all of them: the run is kept as interrupted, and their files go.
+#[test]
+fn an_interrupt_ends_all_ranks_and_keeps_the_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    let words = ["io", "--rw", "randread", "--size", "1m", "--runtime", "20s", "--quiet", "--target"];
+    let running = Run::new(dir.path(), 2).words(&words).word(&target).start();
+    running.wait_until_measuring();
+    let ranks = running.ranks();
+    launch::signal("INT", running.launcher());
+    running.wait();
+    assert!(ranks.iter().all(|pid| !launch::is_alive(*pid)), "no process is left");
+    let kept = launch::show(dir.path());
+    assert!(kept["steps"][0]["ios"].as_u64().expect("ios") > 0);
+    assert_eq!(kept["run"]["state"], "interrupted");
+}
+
+/// Four hosts as far as MPI sees: each rank in a network and with a host name of its own, messages over TCP.
+#[test]
+fn ranks_in_four_network_namespaces_are_one_record() {
+    let Some(hosts) = Namespaces::new(4) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "500ms", "--json", "--quiet"];
+    let ended = Run::new(dir.path(), 4).on(&hosts).words(&words).run();
+    let step = ended.step();
+    let ranks = step["ranks"]["ranks"].as_array().expect("ranks");
+    let names: Vec<&str> = ranks.iter().filter_map(|rank| rank["host"].as_str()).collect();
+    assert_eq!(names, ["node1", "node2", "node3", "node4"]);
+    assert_eq!(ranks.iter().map(|rank| rank["ios"].as_u64().expect("ios")).sum::<u64>(), step["ios"]);
+    for rank in ranks {
+        let (offset, bound) = (rank["clock"]["offset_ns"].as_i64(), rank["clock"]["bound_ns"].as_u64());
+        assert!(offset.expect("offset").unsigned_abs() <= bound.expect("bound"), "{}", rank["clock"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! A run on several processes at once, on one host or many. Rank 0 plans, stores and reports; every rank, 0 among them,
+//! binds its own targets, has its own guard judge them and runs its share at a site of its own.
+//!
+//! Between the ranks go [`order`]s and answers over a [`Link`]: MPI in the program for it, memory in tests.
+
+mod clocks;
+mod gate;
+mod hub;
+mod member;
+mod order;
+mod site;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fathom_host::{HostName, Root, host_name};
+use fathom_message::Message;
+use fathom_plan::{Plan, RanksPlan, TargetsAre};
+
+use hub::Hub;
+pub use member::serve;
+pub(crate) use order::WrittenDrive;
+pub(crate) use site::RanksSite;
+
+/// How long a rank may say nothing within a window, unless the user says otherwise: it says something four times a second.
+pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// What carries bytes between ranks. Used from one thread.
+pub trait Link: Debug {
+    /// Number of this process, from 0.
+    fn rank(&self) -> u32;
+
+    /// How many there are.
+    fn size(&self) -> u32;
+
+    /// Hands bytes to another rank, which gets them whole and in order. Does not wait for it.
+    fn send(&self, to: u32, bytes: Vec<u8>);
+
+    /// The next bytes from any rank, with its number, if there are some already.
+    fn receive(&self) -> Option<(u32, Vec<u8>)>;
+}
+
+/// The ranks as one of them sees them.
+#[derive(Clone, Debug)]
+pub struct Ranks {
+    link: Rc<dyn Link>,
+    targets_are: TargetsAre,
+    version: String,
+    silence: Duration,
+    /// Rank 0's view of the others.
+    hub: Rc<RefCell<Hub>>,
+}
+
+impl Ranks {
+    /// Those that `link` joins; `version`: of this program.
+    #[must_use]
+    pub fn new(link: Rc<dyn Link>, targets_are: TargetsAre, silence: Duration, version: &str) -> Ranks {
+        let hub = Rc::new(RefCell::new(Hub::new(link.clone())));
+        Ranks { link, targets_are, version: version.to_owned(), silence, hub }
+    }
+
+    /// Number of this process.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.link.rank()
+    }
+
+    /// The plan as these ranks run it.
+    #[must_use]
+    pub fn plan(&self, plan: &Plan) -> Plan {
+        let ranks = RanksPlan { count: self.link.size(), targets_are: self.targets_are };
+        Plan { ranks: Some(ranks), ..plan.clone() }
+    }
+
+    /// Says that this rank cannot begin; by another rank than 0.
+    pub fn unable(&self, why: Message, help: Option<Message>) {
+        self.link.send(
+            0,
+            order::frame(&order::Answer::Unable { host: this_host(), refused: order::Refused { why, help } }, &[]),
+        );
+    }
+
+    /// Lets the other ranks end; by rank 0, after its last run. Whether one of them is lost and cannot end by itself.
+    pub fn end(&self) -> bool {
+        self.hub.borrow_mut().end()
+    }
+}
+
+/// The host of this process.
+fn this_host() -> HostName {
+    host_name(&Root::live())
+}
+
+/// A number that two plans share only if they are the same (FNV-1a, 64 bits).
+fn plan_hash(plan: &Plan) -> u64 {
+    let text = serde_json::to_string(plan).expect("a plan is plain data");
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}

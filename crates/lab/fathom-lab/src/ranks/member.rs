@@ -1,0 +1,151 @@
+//! A rank beside rank 0: it does what it is told, at a site of its own, until it is told that there is no more.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_engine::clock_ns;
+use fathom_plan::{Plan, Step};
+use fathom_record::{Progress, StepRecord};
+use fathom_store::MadeFile;
+
+use super::gate::{Post, RankGate, Start};
+use super::order::{Answer, Order, RankDone, RankLooked, Refused};
+use super::{Ranks, plan_hash, this_host};
+use crate::conduct::{ConductError, ConductOptions, permission};
+use crate::site::{DrivesToday, RealSite, Site as _, SiteControl, SiteError};
+
+/// Between two looks for an order, right after one and when none came for a while.
+const LOOK: Duration = Duration::from_micros(50);
+const IDLE_LOOK: Duration = Duration::from_millis(2);
+/// When none came for a while.
+const IDLE_AFTER: Duration = Duration::from_millis(200);
+
+/// Does what rank 0 says until it says that there is no more. `plan`: as this rank has read it.
+///
+/// # Errors
+/// [`ConductError`] before rank 0 said anything; what goes wrong later is answered.
+pub fn serve(ranks: &Ranks, plan: &Plan, options: &ConductOptions, stop: &AtomicBool) -> Result<(), ConductError> {
+    let permission = permission(options, None)?;
+    let (dir, command) = (&options.journal_dir, &options.command_line);
+    let today = DrivesToday::default();
+    let site = RealSite::new(permission, today, dir, command).of_rank(ranks.link.rank());
+    let member = Member {
+        post: Rc::new(Post::new(ranks.link.clone())),
+        version: ranks.version.clone(),
+        plan_hash: plan_hash(&ranks.plan(plan)),
+        site,
+        files: Vec::new(),
+        sets: true,
+    };
+    member.serve(stop);
+    Ok(())
+}
+
+struct Member {
+    post: Rc<Post>,
+    version: String,
+    plan_hash: u64,
+    site: RealSite,
+    /// Those of the last look.
+    files: Vec<MadeFile>,
+    /// Whether it sets its host: one rank of each does.
+    sets: bool,
+}
+
+impl Member {
+    fn serve(mut self, stop: &AtomicBool) {
+        let mut last = Instant::now();
+        loop {
+            match self.post.next() {
+                Some(Order::End) => return,
+                Some(order) => {
+                    self.follow(order, stop);
+                    last = Instant::now();
+                }
+                None => std::thread::sleep(if last.elapsed() < IDLE_AFTER { LOOK } else { IDLE_LOOK }),
+            }
+        }
+    }
+
+    fn follow(&mut self, order: Order, stop: &AtomicBool) {
+        let answer = match order {
+            Order::Join => {
+                let (version, plan_hash) = (self.version.clone(), self.plan_hash);
+                Answer::Joined { version, plan_hash, host: this_host() }
+            }
+            Order::Permit { own, abandoned, sets } => {
+                self.site.permit(own, abandoned);
+                self.sets = sets;
+                return;
+            }
+            Order::Tidy(plan) => Answer::Tidied(self.site.tidy(&plan)),
+            Order::Look(plan) => Answer::Looked(self.look(&plan)),
+            Order::Bind(plan) => {
+                let bound = self.site.bind(&plan, &self.files, false);
+                Answer::Bound(bound.map_err(|error| Refused::of(&error)))
+            }
+            Order::Prepare(plan) => Answer::Prepared(self.prepare(&plan, stop)),
+            Order::Run { number, step } => return self.run(number, *step, stop),
+            Order::Stop => return stop.store(true, Ordering::Relaxed),
+            Order::Restore => Answer::Restored(self.site.restore().map_err(|error| Refused::of(&error))),
+            Order::KeepFiles => return self.site.keep_files(),
+            Order::Release => Answer::Released(self.site.release()),
+            // A step that they are for ended before they came.
+            Order::Ping { .. } | Order::Start { .. } | Order::Abandon { .. } | Order::End => return,
+        };
+        self.post.answer(&answer, &[]);
+    }
+
+    fn look(&mut self, plan: &Plan) -> Result<RankLooked, Refused> {
+        let looked = self.site.look(plan).map_err(|error| Refused::of(&error))?;
+        self.files = looked.files;
+        Ok(RankLooked { files: self.files.iter().map(Into::into).collect(), written: self.site.written().to_vec() })
+    }
+
+    fn prepare(&mut self, plan: &Plan, stop: &AtomicBool) -> Result<(), Refused> {
+        let post = self.post.clone();
+        let mut on_progress = |progress: &Progress| {
+            post.look(stop);
+            post.answer(&Answer::Beat(progress.clone()), &[]);
+        };
+        let mut control = SiteControl { stop, on_progress: &mut on_progress };
+        self.site.prepare(plan, &mut control).map_err(|error| match error {
+            SiteError::LayOut(error) => Refused { why: error.why, help: Some(error.help) },
+            SiteError::Probe(error) => Refused::of(&error),
+        })
+    }
+
+    fn run(&mut self, number: u64, mut step: Step, stop: &AtomicBool) {
+        if !self.sets {
+            step.role.settings.clear();
+        }
+        let start = Rc::new(Start::default());
+        let gate = RankGate { post: self.post.clone(), number, start: start.clone() };
+        self.site.set_gate(Box::new(gate));
+        let asked_ns = clock_ns();
+        let post = self.post.clone();
+        let mut on_progress = |progress: &Progress| {
+            post.look(stop);
+            post.answer(&Answer::Beat(progress.clone()), &[]);
+        };
+        let mut control = SiteControl { stop, on_progress: &mut on_progress };
+        let result = self.site.run(&step, &mut control);
+        let window_start_ns = start.window_ns.get().unwrap_or(asked_ns);
+        match result {
+            Ok(Ok(record)) => {
+                let outcome = Ok(RankDone { window_start_ns, runtime_ns: record.runtime_ns });
+                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed(&record));
+            }
+            Ok(Err(failure)) => {
+                let (outcome, waited) = (Err(failure), start.waited.get());
+                self.post.answer(&Answer::Done { number, outcome, waited }, &[]);
+            }
+            Err(error) => self.post.answer(&Answer::SettingLost(Refused::of(&error)), &[]),
+        }
+    }
+}
+
+fn packed(record: &StepRecord) -> Vec<u8> {
+    serde_json::to_vec(record).expect("a record is plain data")
+}
