@@ -84,8 +84,8 @@ pub struct UserSpaceDrive {
 impl UserSpaceDrive {
     /// Takes the drive at `address` from the kernel.
     ///
-    /// Every namespace is judged and claimed just before, by `consent` where the caller has one for the address already (to
-    /// write), else here. `pages`: large pages of 2 MiB that are to be free on the drive's node, 0 for none. All that is
+    /// Every namespace is judged and claimed just before: those of `consent`, which the caller may have to write to them, are
+    /// already, the others here. `pages`: large pages of 2 MiB that are to be free on the drive's node, 0 for none. All that is
     /// changed stands in the `journal` first. A drive that `vfio-pci` has already is not judged, for no block device leads to
     /// it any more, and stays bound afterwards.
     ///
@@ -105,14 +105,12 @@ impl UserSpaceDrive {
         }
         refuse_unfit(root, &function, allow)?;
         let drives = drives_behind(root, address);
-        let covers = |consent: &WriteConsent| {
-            drives.iter().all(|drive| consent.devices().any(|judged| judged.number == drive.number))
+        let is_judged = |drive: &BlockDevice| {
+            consent.is_some_and(|consent| consent.devices().any(|judged| judged.number == drive.number))
         };
+        let others: Vec<BlockDevice> = drives.iter().filter(|drive| !is_judged(drive)).cloned().collect();
         // Held until the driver has let go: nobody can mount it in between.
-        let claims = match consent.filter(|consent| covers(consent)) {
-            Some(_) => Vec::new(),
-            None => claim_idle(root, &drives)?,
-        };
+        let claims = claim_idle(root, &others)?;
         refuse_unnamed(&function, allow)?;
         refuse_without_vfio(root)?;
         let mut changes = large_pages::changes(root, function.numa_node, pages);

@@ -213,6 +213,24 @@ fn a_drive_is_taken_for_a_while_and_everything_comes_back() {
 }
 
 #[test]
+fn a_drive_that_may_be_written_is_taken_under_the_consent_to_that() {
+    let place = Place::new();
+    place.tree.file("dev/nvme0n1", vec![0; 1 << 20]);
+    let serials = ["S1".to_owned()];
+    let permit = crate::testing::destroying(&serials);
+    let consent = crate::check_write_target(&place.root(), Path::new(ADDRESS), &permit).expect("is blank");
+    let allow = AllowUnbind { serials: &serials, without_iommu: WithoutIommu::Refuse };
+    let take =
+        |place: &Place| UserSpaceDrive::take(&place.root(), &place.journal(), ADDRESS, &allow, Some(&consent), 0);
+    take(&place).expect("is free").give_back().expect("comes back");
+    // A second namespace that was not judged with it is judged now.
+    place.tree.disk("nvme0n2", "259:9", 2048, BUS).file("dev/nvme0n2", "");
+    place.tree.file("proc/self/mountinfo", format!("{SYSTEM}28 27 259:9 / /data rw - xfs /dev/nvme0n2 rw\n"));
+    let error = take(&place).expect_err("mounted");
+    assert_eq!(error.message().id(), "guard-mounted");
+}
+
+#[test]
 fn a_run_that_was_killed_at_any_moment_is_undone_by_restore() {
     // What the kernel has done when the run dies, after the change is written down.
     let moments: [fn(&Place); 4] = [
