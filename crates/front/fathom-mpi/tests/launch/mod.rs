@@ -144,9 +144,10 @@ impl Running {
             let ticks = |task: &fs::DirEntry| {
                 let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
                 let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-                fields.get(11).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0)
+                let number = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0);
+                number(11) + number(12)
             };
-            tasks.into_iter().any(|task| ticks(&task) > 20 && name(task).starts_with("fathom-w"))
+            tasks.into_iter().any(|task| ticks(&task) > 5 && name(task).starts_with("fathom-w"))
         };
         while begun.elapsed() < PATIENCE {
             let ranks = self.ranks();

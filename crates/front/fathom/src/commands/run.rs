@@ -2,7 +2,7 @@
 
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -179,7 +179,7 @@ pub(super) fn conduct_and_show(
     show: &dyn Fn(&fathom_judge::document::Document) -> String,
 ) -> Result<Exit, Problem> {
     if let (Some(ranks), What::New(plan)) = (options.ranks.as_ref().filter(|ranks| ranks.rank() > 0), what) {
-        let stop = watch_stop_signals(lab_path(args)?)?;
+        let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
         serve(ranks, plan, options, &stop)?;
         return Ok(Exit::Done);
     }
@@ -190,7 +190,7 @@ pub(super) fn conduct_and_show(
     let output = common.shown.destination();
     output.map_or(Ok(()), Output::check)?;
     let mut lab = Lab::open(&lab_path(args)?)?;
-    let stop = watch_stop_signals(lab_path(args)?)?;
+    let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
     let is_real = !matches!(what, What::New(plan) if plan.machine.is_some());
     if let Some(wait) = look.filter(|_| is_real)
         && idle::before_run(wait, common.shown.quiet, &stop)?
@@ -244,7 +244,7 @@ fn cannot_watch(error: &std::io::Error) -> Problem {
 
 /// The first signal that ends a program: finish tidily. A second: at once, yet settings are restored and test files
 /// removed. Terminals that are closed send several SIGHUP, which count as one.
-fn watch_stop_signals(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
+fn watch_stop_signals(lab: PathBuf, is_rank: bool) -> Result<Arc<AtomicBool>, Problem> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&stop);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGQUIT, SIGHUP]).map_err(|e| cannot_watch(&e))?;
@@ -253,7 +253,7 @@ fn watch_stop_signals(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
         .spawn(move || {
             for signal in signals.forever() {
                 if seen.swap(true, Ordering::Relaxed) && signal != SIGHUP {
-                    exit_at_once(&lab);
+                    exit_at_once(&lab, is_rank);
                 }
             }
         })
@@ -262,9 +262,17 @@ fn watch_stop_signals(lab: PathBuf) -> Result<Arc<AtomicBool>, Problem> {
 }
 
 /// Replaces this process, whose workers may hang in the kernel or in long I/O, by one that only restores.
-fn exit_at_once(lab: &Path) {
-    talk("\nstopped at once");
-    let error = Command::new("/proc/self/exe").arg("--lab").arg(lab).args(["restore", "--interrupted"]).exec();
+fn exit_at_once(lab: &Path, is_rank: bool) {
+    if !is_rank {
+        talk("\nstopped at once");
+    }
+    let mut restore = Command::new("/proc/self/exe");
+    restore.arg("--lab").arg(lab).args(["restore", "--interrupted"]);
+    if is_rank {
+        // The result of all ranks is printed by one of them, and may be on its way already.
+        restore.stdout(Stdio::null());
+    }
+    let error = restore.exec();
     talk(&format!("cannot restore: {error}\n  help: fathom restore"));
     std::process::exit(Exit::Interrupted as i32);
 }
