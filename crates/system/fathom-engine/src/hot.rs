@@ -263,8 +263,10 @@ impl State {
         let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
         tally.ios += 1;
         tally.bytes += u64::from(moved as u32);
-        if self.part_weight > 0 {
-            tally.lat.record_n(lat_ns, self.part_weight);
+        if self.part_weight > 0
+            && let Some(lat) = &mut tally.lat
+        {
+            lat.record_n(lat_ns, self.part_weight);
         }
     }
 

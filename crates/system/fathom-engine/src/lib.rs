@@ -46,6 +46,7 @@ mod replay;
 mod rig;
 mod runner;
 mod sequence;
+mod service;
 mod shared;
 mod sprandom;
 mod streams;

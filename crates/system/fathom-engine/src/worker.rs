@@ -32,6 +32,7 @@ use crate::priority::{self, IoMarks};
 use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
+use crate::service::Service;
 use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
@@ -232,7 +233,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         }
         None => {
             let own = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
-            Sequences::new(own.into_iter().flatten().collect())
+            Sequences::new(own.into_iter().flatten().collect()).map_err(no_pattern)?
         }
     };
     let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -243,6 +244,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let mut offsets = plan.parts.iter().zip(&seeds).map(offsets);
     let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
+    let parts = Parts::new(first, others, depth, step.load.rate.is_some());
+    let parts = match workload.order.service {
+        Some(asked) => {
+            let pass = plan.parts.iter().map(|part| part.span.count).collect();
+            parts.served(Service::new(asked, pass).map_err(no_pattern)?)
+        }
+        None => parts,
+    };
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(step, &part.target, plan.index));
     let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
@@ -258,7 +267,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         to_collector: lines.to_collector,
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
-        parts: Parts::new(first, others, depth, step.load.rate.is_some()),
+        parts,
         sequences,
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,

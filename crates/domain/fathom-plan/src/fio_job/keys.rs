@@ -89,10 +89,6 @@ fn filesize(step: &Step) -> Option<String> {
     step.workload.order.files.map(|files| fathom_units::format_block(files.bytes_per_file.max(4096).into()))
 }
 
-fn openfiles(step: &Step) -> Option<String> {
-    step.workload.order.files.map(|_| "1".to_owned())
-}
-
 fn create_on_open(step: &Step) -> Option<String> {
     step.workload.order.files.filter(|files| !files.op.needs_files()).map(|_| String::new())
 }
@@ -127,6 +123,7 @@ static KEYS: &[FioKey] = &[
     key("name", Own),
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
+    key("nrfiles", Own).aliases(&["nr_files"]).written(nrfiles),
     key("filesize", Own).written(filesize),
     key("read_iolog", Own).written(trace),
     key("replay_no_stall", Own).flag().written(no_stall),
@@ -192,7 +189,6 @@ static KEYS: &[FioKey] = &[
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
     key("create_on_open", LAYOUT).flag().written(create_on_open),
-    key("openfiles", Noted(msg!("fio-one-open-file"))).written(openfiles),
     key("unique_filename", Noted(msg!("fio-unique-names"))).flag(),
     key("stat_type", Noted(msg!("fio-stat-type"))),
     // Refused with a remedy.
@@ -207,9 +203,6 @@ static KEYS: &[FioKey] = &[
     key("thinktime_blocks_type", Refused(msg!("fio-think-issue"), msg!("fio-remove"), &["complete"])),
     key("thinktime_iotime", Refused(msg!("fio-think-time"), msg!("fio-think-time-help"), &["0"])),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
-    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"]))
-        .aliases(&["nr_files"])
-        .written(nrfiles),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
@@ -240,7 +233,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "experimental_verify",
     "fadvise_hint",
     "file_append",
-    "file_service_type",
     "filename_format",
     "gid",
     "gtod_cpu",

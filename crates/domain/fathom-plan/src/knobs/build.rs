@@ -97,13 +97,16 @@ impl Knobs {
         }
         // Fewer targets than asked are kept as they are: the run refuses the step by name.
         arrangement.put_on(&mut step, targets)?;
+        if step.targets_of(0).len() == 1 && step.workload.order.service.take().is_some() {
+            push_note(notes, msg!("knob-service-of-one"));
+        }
         set_label(&mut step);
         Ok(step)
     }
 
     /// What is made of the targets.
     pub(crate) fn arrangement(&self) -> Arrangement {
-        Arrangement { devices: self.devices, ..self.arrangement }
+        Arrangement { devices: self.devices, files: self.block_files(), ..self.arrangement }
     }
 
     fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {
@@ -148,7 +151,8 @@ impl Knobs {
         };
         let block_sizes = sizes.first.clone();
         let order = self.order(rw, sizes)?;
-        let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
+        let size_bytes = self.region_bytes(notes)?;
+        let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes };
         let every_size = || block_sizes.iter().chain(order.write_sizes.iter().chain(&order.trim_sizes).flatten());
         check_region(region, every_size(), direct)?;
         if direct || self.verify.flatten().is_some() {

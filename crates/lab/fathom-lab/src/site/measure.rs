@@ -193,7 +193,7 @@ impl RealSite {
             .map(|u| u.pct())
             .reduce(f64::max);
         record.warnings.extend(derived_warnings(step, record, footprint, unwritten_pct));
-        record.warnings.extend(slow_members(record));
+        record.warnings.extend(slow_members(step, record));
         Ok(())
     }
 
