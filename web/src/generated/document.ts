@@ -2539,7 +2539,8 @@ iops_error_pct_median: number | null,
 lat_error_pct_median: number | null, };
 
 /**
- * The priorities of a step's I/O. The default says nothing of them: I/O has that of the process.
+ * What the kernel is told of a step's I/O: its priorities, and whether it may stay in the page cache. The default says nothing:
+ * I/O has the priority of the process.
  */
 export type Priorities = { 
 /**
@@ -2553,7 +2554,11 @@ reads?: Array<PriorityShare>,
 /**
  * Shares of the writes.
  */
-writes?: Array<PriorityShare>, };
+writes?: Array<PriorityShare>, 
+/**
+ * Whether buffered I/O leaves nothing in the page cache (RWF_DONTCACHE).
+ */
+is_uncached?: boolean, };
 
 /**
  * A priority.
@@ -3037,6 +3042,10 @@ must_exist?: boolean,
  * Whether a file of no given size that is made for it takes all that its file system has free, but for a reserve.
  */
 fills_space?: boolean, 
+/**
+ * File that the I/Os of the step are written down in, for a replay; of several threads `.0`, `.1` and so on behind it.
+ */
+trace_to?: string, 
 /**
  * What the step's label says beside its workload and load, in this order.
  */

@@ -104,6 +104,9 @@ impl Builder<'_> {
         if !is_plain || !self.step.load.pacing.is_free() {
             return Err(refused(msg!("sim-order"), msg!("sim-order-why"), msg!("sim-order-help")));
         }
+        if self.step.role.trace_to.is_some() {
+            return Err(refused(msg!("sim-trace"), msg!("sim-trace-why"), msg!("sim-order-help")));
+        }
         if !workload.priorities.is_plain() || !self.step.memory.is_inherited() {
             let what = msg!("sim-priorities");
             return Err(refused(what, msg!("sim-priorities-why"), msg!("sim-order-help")));

@@ -26,6 +26,7 @@ use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
+use crate::trace::Recorder;
 use crate::verify::Ledger;
 
 pub(crate) use parts::Parts;
@@ -98,6 +99,8 @@ pub(crate) struct Hot {
     pub(crate) search: Option<DepthSearch>,
     /// Where the kernel is told more of single I/Os.
     pub(crate) marks: Option<IoMarks>,
+    /// Where what is done is written down.
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -428,8 +431,13 @@ impl Hot {
                 self.state.batch.push(slot);
             }
             staged += 1;
+            let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
+            if V::PARANOID
+                && let Some(recorder) = &mut self.recorder
+            {
+                recorder.note(self.clock.now(), part, op, sync, (offset, len));
+            }
             if V::PARANOID && op == Op::Sync {
-                let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
                 backend.push_sync(slot, part, sync);
                 continue;
             }

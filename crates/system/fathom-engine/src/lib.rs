@@ -53,6 +53,8 @@ mod streams;
 mod tally;
 mod target;
 mod thread_state;
+mod trace;
+mod uncached;
 mod verify;
 mod watch;
 mod worker;

@@ -36,6 +36,7 @@ use crate::service::Service;
 use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
+use crate::trace::Recorder;
 use crate::verify::{Ledger, merge};
 
 /// What a worker does on one target.
@@ -129,6 +130,9 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     priority::take_on(&plan.step.workload.priorities)?;
     if plan.step.workload.durability.is_atomic {
         plan.parts.iter().try_for_each(|part| crate::atomic::check(&part.target, &plan.step.workload))?;
+    }
+    if plan.step.workload.priorities.is_uncached {
+        plan.parts.iter().try_for_each(|part| crate::uncached::check(&part.target))?;
     }
     crate::memory::take_from(&plan.step.memory)?;
     own_descriptor_table();
@@ -278,6 +282,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         pacer,
         search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
         marks: IoMarks::new(workload, depth, step.seed, plan.index),
+        recorder: None,
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -290,6 +295,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
 pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
     let migrations_before = migrations();
+    hot.recorder = Recorder::begin(plan)?;
     let to_collector = hot.to_collector.clone();
     // SAFETY: takes nothing and cannot fail.
     let thread = unsafe { libc::gettid() };
@@ -305,6 +311,9 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
         .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))))
         .and_then(|()| hot.sequences.failure().map_or(Ok(()), Err));
+    // Once the window is over; what was done is written down whatever came of it.
+    let recorded = hot.recorder.take().map_or(Ok(()), Recorder::end);
+    let ran = ran.and(recorded);
     if let Err(failure) = ran {
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
@@ -353,7 +362,8 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
         || !hot.sequences.is_empty()
         || hot.pacer.is_some()
         || hot.search.is_some()
-        || hot.marks.is_some();
+        || hot.marks.is_some()
+        || hot.recorder.is_some();
     let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {

@@ -103,7 +103,6 @@ const LAYOUT: Treatment = Noted(msg!("fio-layout"));
 const STEADY: Treatment = Noted(msg!("fio-steady"));
 const BANDWIDTH: Treatment = Noted(msg!("fio-bandwidth"));
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
-const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
 
 /// Keys of fio that are no knobs.
 static KEYS: &[FioKey] = &[
@@ -206,7 +205,6 @@ static KEYS: &[FioKey] = &[
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
-    key("write_iolog", TRACES),
     key("max_latency", Refused(msg!("fio-max-latency"), msg!("fio-remove"), &["0"])),
     key("allow_mounted_write", Refused(msg!("fio-mounted"), msg!("fio-mounted-help"), &["0"])),
     key("pre_read", Refused(msg!("fio-pre-read"), msg!("fio-remove"), &["0"])),
@@ -219,7 +217,6 @@ static KEYS: &[FioKey] = &[
 const NO_EQUIVALENT: &[&str] = &[
     "force_async",
     "nowait",
-    "uncached",
     "md_per_io_size",
     "readfua",
     "writefua",

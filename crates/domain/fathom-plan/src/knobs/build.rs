@@ -88,6 +88,7 @@ impl Knobs {
                 stages: self.stages(),
                 rate_pair,
                 latency_goal: self.latency_goal,
+                trace_to: self.trace_to.clone(),
                 ..Role::default()
             },
         };
@@ -173,7 +174,7 @@ impl Knobs {
             drop_cache: self.drop_cache.unwrap_or(false)
                 && !direct
                 && !matches!(engine.name, EngineName::Null | EngineName::Files),
-            priorities: self.priority.build(engine, mix)?,
+            priorities: self.priority.build(engine, mix, direct)?,
             durability: self.durability(engine, mix, direct)?,
             order,
         })

@@ -88,6 +88,7 @@ impl Knobs {
             ("end_fsync", self.sync_at_end == Some(true)),
             ("file_service_type", self.service.order.is_some()),
             ("openfiles", self.service.open_files.is_some()),
+            ("write_iolog", self.trace_to.is_some()),
         ]);
         if let Some(key) = given {
             let message = msg!("knob-blocks-of-files", key = key, rw = rw.as_str());

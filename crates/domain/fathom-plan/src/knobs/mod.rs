@@ -233,6 +233,7 @@ pub struct Knobs {
     bytes_per_file: Option<u64>,
     service: ServiceKnobs,
     latency_goal: Option<LatencyGoal>,
+    trace_to: Option<String>,
     pub(crate) conditions: Conditions,
     pub(crate) arrangement: Arrangement,
     iops_precision: Option<f64>,

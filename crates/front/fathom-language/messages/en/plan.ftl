@@ -89,6 +89,9 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
+knob-write-iolog = new file that each I/O is written down in as it begins, in fio's form (version 3), for read_iolog; of several threads with .0, .1 and so on behind its name
+knob-no-trace-name = no file is named
+knob-no-trace-name-help = for example write_iolog=trace.log
 knob-nrfiles = files of each thread, in the folders that the targets are: of rw=filecreate, filestat or filedelete each is worked on once, of others blocks are moved in all of them
 knob-filesize = bytes in each of these files; 0: they are empty, or share size
 knob-file-service-type = which of its files or other targets a thread's next I/O goes to: roundrobin, random, both with :N for so many I/Os each, sequential or zipf:THETA
@@ -209,6 +212,9 @@ knob-spr-num-regions = parts in which sprandom writes the capacity (without it 1
 knob-spr-op = capacity that the drive has beyond what it shows, as a share of that (without it 0.15)
 knob-sprandom-of-others = sprandom is a load of random writes of one size by one thread, in places of its own
 knob-sprandom-of-others-help = use rw=randwrite with one bs and one thread, without distributions, modifiers or zones
+knob-uncached = buffered I/O leaves nothing in the page cache (RWF_DONTCACHE, Linux 6.14 and later), by io_uring or libaio
+knob-uncached-engine = uncached is buffered I/O by io_uring or libaio
+knob-uncached-engine-help = use direct=0 with ioengine=io_uring or libaio, or leave out uncached
 knob-atomic = each write reaches the medium whole or not at all (RWF_ATOMIC)
 knob-atomic-without-writes = atomic is of writes, and there are none
 knob-atomic-engine = atomic writes go around the page cache, by io_uring or libaio
@@ -533,8 +539,6 @@ fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in
 fio-verify-backlog = blocks are verified once all of them are written
 fio-commands = no commands are run from a job file
 fio-commands-help = run them yourself before and after
-fio-traces = no trace is recorded
-fio-traces-help = record one with blktrace, or with fio itself
 fio-trace-streamed = traces are always read as a stream
 fio-trace-missing = there is no trace to replay
 fio-trace-missing-help = name one with read_iolog, or remove the line

@@ -89,6 +89,9 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
+knob-write-iolog = 新文件，每个 I/O 开始时以 fio 的格式（第 3 版）记入其中，供 read_iolog 重放；多个线程时在名称后加 .0、.1 等
+knob-no-trace-name = 未指定文件
+knob-no-trace-name-help = 例如 write_iolog=trace.log
 knob-nrfiles = 每个线程的文件数，文件位于作为目标的文件夹中：rw=filecreate、filestat 或 filedelete 时每个文件处理一次，其他负载在所有文件中读写块
 knob-filesize = 每个文件的字节数；0：空文件，或由各文件平分 size
 knob-file-service-type = 线程的下一个 I/O 落在它的哪个文件或目标上：roundrobin、random（二者可加 :N，表示每个连续 N 个 I/O）、sequential 或 zipf:THETA
@@ -209,6 +212,9 @@ knob-spr-num-regions = sprandom 把容量分成多少部分写入（缺省为 10
 knob-spr-op = 硬盘超出其可见容量的部分，以可见容量的份额表示（缺省为 0.15）
 knob-sprandom-of-others = sprandom 是由一个线程按其自身位置进行的单一大小随机写入
 knob-sprandom-of-others-help = 请使用 rw=randwrite、单一 bs 和单个线程，不带分布、修饰或区
+knob-uncached = 带缓存的 I/O 不在页缓存中留下内容（RWF_DONTCACHE，Linux 6.14 及以后），通过 io_uring 或 libaio 进行
+knob-uncached-engine = uncached 是通过 io_uring 或 libaio 进行的带缓存 I/O
+knob-uncached-engine-help = 请使用 direct=0 及 ioengine=io_uring 或 libaio，或去掉 uncached
 knob-atomic = 每次写入要么整体到达介质，要么完全没有（RWF_ATOMIC）
 knob-atomic-without-writes = atomic 针对写入，而这里没有写入
 knob-atomic-engine = 原子写入须绕过页缓存，通过 io_uring 或 libaio 进行
@@ -527,8 +533,6 @@ fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }
 fio-verify-backlog = 全部写完后才校验各块
 fio-commands = 不从作业文件运行命令
 fio-commands-help = 请在前后自行运行
-fio-traces = 不记录轨迹
-fio-traces-help = 请用 blktrace 或 fio 自身记录
 fio-trace-streamed = 轨迹总是以流的方式读取
 fio-trace-missing = 没有可回放的轨迹
 fio-trace-missing-help = 请用 read_iolog 指定轨迹，或删除这一行

@@ -384,6 +384,19 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.aliases(&["fsync_on_close"]))
     .flag(Flag::new("end_fsync").default("0")),
     knob(
+        "uncached",
+        Kind::Switch,
+        "1",
+        msg!("knob-uncached"),
+        |k, v| {
+            k.priority.is_uncached = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.priorities.is_uncached.then(|| "1".to_owned()),
+    )
+    .aliases(&["nocache"])
+    .fio(Fio::SAME),
+    knob(
         "atomic",
         Kind::Switch,
         "1",
