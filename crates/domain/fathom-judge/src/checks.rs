@@ -78,7 +78,7 @@ fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
         return None;
     }
     // Passthrough commands go past the block layer, which therefore counts none of them.
-    if host.disks.is_empty() || step.is_without_storage() || step.engine.name == EngineName::IoUringCmd {
+    if host.disks.is_empty() || step.is_without_storage() || step.engine.name.is_past_block_layer() {
         return None;
     }
     let ours = |op: Op| record.direction(op).map_or(0, |d| d.bytes);

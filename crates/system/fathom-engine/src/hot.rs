@@ -6,6 +6,7 @@ mod parts;
 mod syncs;
 mod variant;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -122,7 +123,8 @@ pub(crate) struct Limits {
 /// What changes while the loop runs.
 pub(crate) struct State {
     slots: Box<[Slot]>,
-    free: Vec<u32>,
+    /// The one that has been free for longest comes first: none waits for ever while others come back faster than they start.
+    free: VecDeque<u32>,
     /// Buffers of the batch being submitted.
     batch: Vec<u32>,
     /// Results that did not come from the engine: trims.
@@ -192,7 +194,7 @@ impl State {
         State {
             slots: vec![Slot::default(); depth].into_boxed_slice(),
             // Slot 0 on top: a shallow queue touches few buffers.
-            free: (0..queue_depth).rev().collect(),
+            free: (0..queue_depth).collect(),
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
@@ -377,7 +379,7 @@ impl Hot {
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
         for _ in 0..self.state.batch_submit {
-            let Some(&slot) = self.state.free.last().filter(|_| !self.state.exhausted) else { break };
+            let Some(&slot) = self.state.free.front().filter(|_| !self.state.exhausted) else { break };
             let mut intended_ns = 0;
             if V::OPEN {
                 let arrivals = self.arrivals.as_ref().expect("an open loop has arrivals");
@@ -401,7 +403,7 @@ impl Hot {
                 self.state.exhausted = true;
                 break;
             };
-            self.state.free.pop();
+            self.state.free.pop_front();
             if V::OPEN {
                 let arrivals = self.arrivals.as_mut().expect("an open loop has arrivals");
                 arrivals.take(&mut self.rng, now);
@@ -641,7 +643,7 @@ impl Hot {
         if !V::OPEN {
             self.state.slots[slot as usize].since_ns = now;
         }
-        self.state.free.push(slot);
+        self.state.free.push_back(slot);
     }
 
     /// Records the I/Os of a group.

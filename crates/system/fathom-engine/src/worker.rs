@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_message::{Arg, Join, Message, msg};
+use fathom_message::{Arg, Join, Message, Say as _, msg};
+use fathom_nvme::driver::DriverError;
 use fathom_plan::{EngineName, Staged, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
@@ -14,6 +15,7 @@ use crate::backend::files::Files;
 use crate::backend::libaio::Libaio;
 use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
+use crate::backend::nvme::{self, Nvme};
 use crate::backend::psync::Psync;
 use crate::backend::uring::Uring;
 use crate::backend::uring_cmd::UringCmd;
@@ -78,6 +80,14 @@ impl WorkerPlan {
             None => format!("fathom-w{}", self.index),
             Some(stream) => format!("fathom-w{}.{}", stream.index, self.index),
         }
+    }
+
+    /// The failure of this thread whose engine ended with `source`.
+    fn ended(&self, source: &std::io::Error) -> StepFailure {
+        let failed = self.failed(msg!("engine-failed"), source, msg!("engine-failed-help"));
+        let of_drive = source.get_ref().and_then(|inner| inner.downcast_ref::<DriverError>());
+        let (Some(error), StepFailure::Failed { what, .. }) = (of_drive, &failed) else { return failed };
+        StepFailure::Failed { what: what.clone(), why: error.message(), help: nvme::help_of(error) }
     }
 
     /// A failure of this thread.
@@ -162,6 +172,10 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
                 Uring::look_at_trims(&mut rig, parts, engine, &stopped)?;
             }
             run_on(plan, hot, rig)
+        }
+        EngineName::Nvme => {
+            let write_through = plan.step.workload.durability.write_through;
+            run_on(plan, hot, Rig::new(area, |area| Nvme::new(parts, depth, write_through, area))?)
         }
         EngineName::IoUringCmd => {
             let mut rig = Rig::new(area, |area| UringCmd::new(parts, depth, engine, area))?;
@@ -309,7 +323,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     });
     let Some(window) = window else { return Err(Unready::Stopped) };
     let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
-        .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))))
+        .and_then(|ran| ran.map_err(|source| plan.ended(&source)))
         .and_then(|()| hot.sequences.failure().map_or(Ok(()), Err));
     // Once the window is over; what was done is written down whatever came of it.
     let recorded = hot.recorder.take().map_or(Ok(()), Recorder::end);
@@ -322,6 +336,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     features.extend(hot.search.as_ref().map(DepthSearch::found));
     let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
+    summary.polling = rig.backend.polling();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
@@ -412,6 +427,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
             if hot.sequences.is_replayed_to_its_end() { OpenSummary { backlog_ios: 0, ..open } } else { open }
         }),
         arrays: Vec::new(),
+        polling: None,
         features,
     }
 }

@@ -140,7 +140,7 @@ impl Knobs {
         }
         // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
         let is_buffered = mmap || engine.name == EngineName::Files;
-        let direct = self.direct.unwrap_or(!is_buffered) || engine.name == EngineName::IoUringCmd;
+        let direct = self.direct.unwrap_or(!is_buffered) || engine.name.is_past_block_layer();
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }

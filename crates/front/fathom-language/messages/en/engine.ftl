@@ -288,3 +288,12 @@ rebuild-onto-member-help = name another file or drive with `--onto`
 rebuild-too-small = it has { $have } bytes, and each member of { $array } gives { $need }
 rebuild-too-small-help = make the file longer (truncate -s), or take a larger drive
 rebuild-failed-help = what was to be written is not whole: mend or replace the member that failed, and rebuild again
+
+# Drives in user space.
+engine-user-space = { $found } completions found, { $empty } looks that found none
+engine-drive-taken = the drive is in user space for this step
+engine-drive-taken-help = a step of engine nvme has its drives for itself; measure them through the kernel in another step
+engine-nvme-kind = engine nvme drives a whole NVMe drive by itself, and this target is none
+engine-nvme-kind-help = name the namespace (/dev/nvme0n1) and allow that its drive leaves the kernel meanwhile: `--allow-unbind SERIAL`
+engine-no-trim = the drive takes no trims (Dataset Management)
+engine-no-trim-help = measure reads and writes only

@@ -28,7 +28,7 @@ knob-batching = how I/Os go to the kernel: adaptive (one by one above 4 us per I
 knob-unknown-batching = unknown way of batching { $text }
 knob-batchings = one of { $words }
 knob-iodepth-batch-complete-max = accepted with a note: all completions that are ready are reaped
-knob-ioengine = how I/O is issued: io_uring io_uring_cmd libaio psync mmap null
+knob-ioengine = how I/O is issued: io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = how io_uring waits for completions: interrupt, iopoll or sqpoll
 knob-hipri = mode=iopoll in fio's words
 knob-sqthread-poll = mode=sqpoll in fio's words

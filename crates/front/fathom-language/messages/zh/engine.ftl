@@ -261,3 +261,12 @@ rebuild-onto-member-help = 请用 `--onto` 指定另一个文件或硬盘
 rebuild-too-small = 它有 { $have } 字节，而 { $array } 的每个成员提供 { $need }
 rebuild-too-small-help = 请加长文件（truncate -s），或换用更大的硬盘
 rebuild-failed-help = 要写的内容不完整：请修复或更换出错的成员，然后重新重建
+
+# 用户态的盘。
+engine-user-space = 取到 { $found } 个完成，{ $empty } 次查看为空
+engine-drive-taken = 该盘在此步骤中处于用户态
+engine-drive-taken-help = 引擎 nvme 的步骤独占其盘；请在另一步骤中通过内核测量
+engine-nvme-kind = 引擎 nvme 自行驱动整块 NVMe 盘，而此目标不是
+engine-nvme-kind-help = 给出命名空间（/dev/nvme0n1），并允许其盘暂时离开内核：`--allow-unbind SERIAL`
+engine-no-trim = 该盘不接受 trim（Dataset Management）
+engine-no-trim-help = 只测读和写

@@ -28,7 +28,7 @@ knob-batching = I/O 如何交给内核：adaptive（每 I/O 超过 4 us 时逐�
 knob-unknown-batching = 未知的成批方式 { $text }
 knob-batchings = 可用：{ $words }
 knob-iodepth-batch-complete-max = 接受但给出提示：总是收取所有已就绪的完成事件
-knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd libaio psync mmap null
+knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = io_uring 等待完成的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
 knob-hipri = fio 对 mode=iopoll 的写法
 knob-sqthread-poll = fio 对 mode=sqpoll 的写法

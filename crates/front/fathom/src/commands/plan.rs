@@ -14,6 +14,7 @@ use crate::terminal::{result, say};
 pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
     let would = ConductOptions {
         destroy: options.destroy.clone(),
+        allow_unbind: options.allow_unbind.clone(),
         overwrite: options.overwrite,
         lab_path: lab_path(args)?,
         ..ConductOptions::default()

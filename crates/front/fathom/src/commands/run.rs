@@ -132,6 +132,7 @@ pub(super) enum What<'a> {
 pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
     Ok(ConductOptions {
         destroy: common.destroy.clone(),
+        allow_unbind: common.allow_unbind.clone(),
         keep_files: common.keep,
         overwrite: common.overwrite,
         lab_path: lab_path(args)?,

@@ -9,6 +9,7 @@ use fathom_host::settings::SettingError;
 use fathom_message::{Message, Quantity, Say, msg, say_error};
 use fathom_plan::{ArrayNameError, SourceError, TargetId};
 
+use super::TakeError;
 use super::bind::SPARE_BYTES;
 
 /// Why a target cannot be measured. Nothing was written when this is returned.
@@ -93,6 +94,8 @@ pub enum TargetError {
     Setting(SettingError),
     /// A member that Linux md cannot have.
     MdMember(OwnArrayError),
+    /// A drive that a step cannot have for itself.
+    Taken(TakeError),
     /// A simulated machine, or a part of one, that cannot be had.
     Machine(Box<SourceError>),
     /// What a run has is on one machine.
@@ -145,6 +148,7 @@ impl Say for TargetError {
             TargetError::Guard(refusal) => refusal.message(),
             TargetError::Setting(error) => error.message(),
             TargetError::MdMember(error) => error.message(),
+            TargetError::Taken(error) => error.message(),
             TargetError::Machine(error) => error.message(),
             TargetError::Mixed { simulated, other } => {
                 msg!("target-mixed", simulated = simulated, other = other)
@@ -183,6 +187,7 @@ impl Say for TargetError {
             TargetError::Guard(refusal) => refusal.help.clone(),
             TargetError::Setting(error) => return error.help(),
             TargetError::MdMember(error) => return error.help(),
+            TargetError::Taken(error) => return error.help(),
             TargetError::Machine(error) => return error.help(),
             TargetError::Mixed { .. } => msg!("target-mixed-help"),
             TargetError::FullOfReal { .. } => msg!("target-full-of-real-help"),

@@ -22,6 +22,7 @@ use super::in_files::remove_left_folders;
 use super::lay_out::lay_out;
 use super::measure::take_baseline;
 use super::settings::Settings;
+use super::user_space::{TakenDrive, block_device_of, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
 use crate::conduct::is_cut;
 use crate::machine::host_json;
@@ -34,12 +35,14 @@ const OPEN_BESIDE_TARGETS: u64 = 256;
 /// This machine, for one run.
 #[derive(Debug)]
 pub(crate) struct RealSite {
-    permission: Permission,
+    pub(super) permission: Permission,
     /// Where the drives of a run that goes on are today.
     pub(super) today: DrivesToday,
     pub(super) bound: Bound,
     /// Arrays of Linux md that are there for the step.
     pub(super) md_arrays: Vec<OwnArray>,
+    /// Drives that are in user space for the step.
+    pub(super) taken: Vec<TakenDrive>,
     pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
@@ -54,6 +57,7 @@ impl RealSite {
             today,
             bound: Bound::default(),
             md_arrays: Vec::new(),
+            taken: Vec::new(),
             settings: Settings::new(journal_dir, command),
             baseline: None,
             made: Instant::now(),
@@ -62,7 +66,8 @@ impl RealSite {
 
     /// Where a target is today.
     pub(super) fn path_of(&self, target: &TargetId) -> PathBuf {
-        self.today.path_of(target)
+        // What several drives are behind is refused before it is opened (`check_drives`).
+        block_device_of(target).ok().flatten().unwrap_or_else(|| self.today.path_of(target))
     }
 
     /// Each target with what it is, or the file that is to be made for it; but not those with one of `files`.
@@ -83,6 +88,15 @@ impl RealSite {
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
         let path = self.path_of(target);
         self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
+    }
+
+    /// What a target is, which is a device; with the permission of this run, on data of its own.
+    pub(super) fn look_at_device(&self, target: &TargetId, used: Use) -> Result<Binding, TargetError> {
+        let path = self.path_of(target);
+        match self.permission.with_device_permit(|permit| look_at(target, &path, used, permit))? {
+            Seen::There(binding) => Ok(*binding),
+            Seen::ToMake { path, .. } => Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() }),
+        }
     }
 
     /// Several new files share what is free on their file system.
@@ -154,6 +168,7 @@ impl Site for RealSite {
     }
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
+        check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         let seen = self.seen(plan, &[], false)?;
         check_settings(plan, &seen)?;
         let bytes_of = |target: &TargetId| match seen.get(target) {
@@ -198,6 +213,7 @@ impl Site for RealSite {
     fn bind(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<Message>, TargetError> {
         let root = Root::live();
         let mut notes = self.today.notes();
+        check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         // Into its place at once: files that were made before an error are known, and given back.
         self.bound = Bound::default();
         let mut unfilled = Vec::new();
@@ -265,6 +281,9 @@ impl Site for RealSite {
         if let Err(failure) = self.arrays_for(&[step])? {
             return Ok(Err(self.today.explain(step, failure)));
         }
+        if let Err(failure) = self.drives_for(&[step])? {
+            return Ok(Err(self.today.explain(step, failure)));
+        }
         let in_force = match self.settings_for(step)? {
             Ok(in_force) => in_force,
             Err(failure) => return Ok(Err(failure)),
@@ -283,6 +302,9 @@ impl Site for RealSite {
         control: &mut SiteControl<'_>,
     ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
         if let Err(failure) = self.arrays_for(&streams.iter().collect::<Vec<_>>())? {
+            return Ok(streams.iter().map(|_| Err(failure.clone())).collect());
+        }
+        if let Err(failure) = self.drives_for(&streams.iter().collect::<Vec<_>>())? {
             return Ok(streams.iter().map(|_| Err(failure.clone())).collect());
         }
         // Settings are the host's, not a stream's: all streams of a set are planned with the same.
@@ -309,6 +331,8 @@ impl Site for RealSite {
     }
 
     fn restore(&mut self) -> Result<(), SettingError> {
+        // Nor is a drive that somebody else has.
+        let _ = self.give_drives_back()?;
         // A member that somebody else has by now is no setting of ours.
         let _ = self.remove_arrays()?;
         self.settings.restore()
@@ -320,6 +344,7 @@ impl Site for RealSite {
 
     fn release(&mut self) -> Vec<FileMark> {
         // What stays is in the journal.
+        let _ = self.give_drives_back();
         let _ = self.remove_arrays();
         self.bound.bindings = fathom_host::Bindings::default();
         let own = std::mem::take(&mut self.bound.own);

@@ -22,7 +22,7 @@ impl Hot {
     #[cold]
     pub(super) fn start_syncs<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         while let Some(part) = self.part_to_sync()
-            && let Some(slot) = self.state.free.pop()
+            && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
             let since_ns = if V::OPEN { now } else { free.since_ns };
