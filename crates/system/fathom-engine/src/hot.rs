@@ -27,6 +27,7 @@ use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
+use crate::trace::Recorder;
 use crate::verify::Ledger;
 
 pub(crate) use parts::Parts;
@@ -99,6 +100,8 @@ pub(crate) struct Hot {
     pub(crate) search: Option<DepthSearch>,
     /// Where the kernel is told more of single I/Os.
     pub(crate) marks: Option<IoMarks>,
+    /// Where what is done is written down.
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -265,8 +268,10 @@ impl State {
         let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
         tally.ios += 1;
         tally.bytes += u64::from(moved as u32);
-        if self.part_weight > 0 {
-            tally.lat.record_n(lat_ns, self.part_weight);
+        if self.part_weight > 0
+            && let Some(lat) = &mut tally.lat
+        {
+            lat.record_n(lat_ns, self.part_weight);
         }
     }
 
@@ -428,8 +433,13 @@ impl Hot {
                 self.state.batch.push(slot);
             }
             staged += 1;
+            let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
+            if V::PARANOID
+                && let Some(recorder) = &mut self.recorder
+            {
+                recorder.note(self.clock.now(), part, op, sync, (offset, len));
+            }
             if V::PARANOID && op == Op::Sync {
-                let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
                 backend.push_sync(slot, part, sync);
                 continue;
             }

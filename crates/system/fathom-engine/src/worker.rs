@@ -34,9 +34,11 @@ use crate::priority::{self, IoMarks};
 use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
+use crate::service::Service;
 use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
+use crate::trace::Recorder;
 use crate::verify::{Ledger, merge};
 
 /// What a worker does on one target.
@@ -138,6 +140,9 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     priority::take_on(&plan.step.workload.priorities)?;
     if plan.step.workload.durability.is_atomic {
         plan.parts.iter().try_for_each(|part| crate::atomic::check(&part.target, &plan.step.workload))?;
+    }
+    if plan.step.workload.priorities.is_uncached {
+        plan.parts.iter().try_for_each(|part| crate::uncached::check(&part.target))?;
     }
     crate::memory::take_from(&plan.step.memory)?;
     own_descriptor_table();
@@ -246,7 +251,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         }
         None => {
             let own = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
-            Sequences::new(own.into_iter().flatten().collect())
+            Sequences::new(own.into_iter().flatten().collect()).map_err(no_pattern)?
         }
     };
     let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -257,6 +262,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let mut offsets = plan.parts.iter().zip(&seeds).map(offsets);
     let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
+    let parts = Parts::new(first, others, depth, step.load.rate.is_some());
+    let parts = match workload.order.service {
+        Some(asked) => {
+            let pass = plan.parts.iter().map(|part| part.span.count).collect();
+            parts.served(Service::new(asked, pass).map_err(no_pattern)?)
+        }
+        None => parts,
+    };
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(step, &part.target, plan.index));
     let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
@@ -272,7 +285,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         to_collector: lines.to_collector,
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
-        parts: Parts::new(first, others, depth, step.load.rate.is_some()),
+        parts,
         sequences,
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
@@ -283,6 +296,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         pacer,
         search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
         marks: IoMarks::new(workload, depth, step.seed, plan.index),
+        recorder: None,
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -295,6 +309,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
 pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
     let migrations_before = migrations();
+    hot.recorder = Recorder::begin(plan)?;
     let to_collector = hot.to_collector.clone();
     // SAFETY: takes nothing and cannot fail.
     let thread = unsafe { libc::gettid() };
@@ -310,6 +325,9 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
         .and_then(|ran| ran.map_err(|source| plan.ended(&source)))
         .and_then(|()| hot.sequences.failure().map_or(Ok(()), Err));
+    // Once the window is over; what was done is written down whatever came of it.
+    let recorded = hot.recorder.take().map_or(Ok(()), Recorder::end);
+    let ran = ran.and(recorded);
     if let Err(failure) = ran {
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
@@ -359,7 +377,8 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
         || !hot.sequences.is_empty()
         || hot.pacer.is_some()
         || hot.search.is_some()
-        || hot.marks.is_some();
+        || hot.marks.is_some()
+        || hot.recorder.is_some();
     let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {

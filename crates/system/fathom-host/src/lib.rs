@@ -68,7 +68,7 @@ pub use root::{ProbeError, Root};
 pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
-pub use sys::{thread_cpu_ns, user_id};
+pub use sys::{allow_open_files, thread_cpu_ns, user_id};
 pub use thread_folder::ThreadFolder;
 pub use user_space::{
     AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,

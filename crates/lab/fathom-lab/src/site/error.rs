@@ -48,6 +48,13 @@ pub enum TargetError {
         /// How much there is.
         free_bytes: u64,
     },
+    /// More files than this process may have open.
+    TooManyOpen {
+        /// So many would have to be.
+        need: u64,
+        /// So many may be.
+        limit: u64,
+    },
     /// It is there but smaller than the region.
     TooSmall {
         /// The target, as the plan names it.
@@ -153,6 +160,9 @@ impl Say for TargetError {
                 need = Quantity::bytes(*need_bytes),
                 free = Quantity::bytes(*free_bytes)
             ),
+            TargetError::TooManyOpen { need, limit } => {
+                msg!("target-too-many-open", need = *need, limit = *limit)
+            }
             TargetError::TooSmall { target, have_bytes, need_bytes } => {
                 msg!("target-too-small", target = name(target), have = *have_bytes, need = *need_bytes)
             }
@@ -188,6 +198,7 @@ impl Say for TargetError {
                 0 => msg!("target-no-space-at-all-help"),
                 mib => msg!("target-no-space-help", size = format!("{mib}m")),
             },
+            TargetError::TooManyOpen { need, .. } => msg!("target-too-many-open-help", need = *need),
             TargetError::TooSmall { have_bytes: 0, .. } => msg!("target-empty-help"),
             TargetError::TooSmall { target, have_bytes, .. } if target.as_str().starts_with("sim:") => {
                 msg!("target-too-small-simulated-help", size = have_bytes.to_string())

@@ -7,7 +7,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::StartGate;
 use fathom_host::settings::{SettingError, changes_for};
-use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
+use fathom_host::{
+    Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
+};
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
@@ -26,6 +28,11 @@ use super::user_space::{TakenDrive, block_device_of, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
 use crate::conduct::is_cut;
 use crate::machine::host_json;
+
+/// New files that are written by one step: each is a target of it.
+const FILES_AT_ONCE: usize = 64;
+/// Open files of this process beside its targets: the lab, the sampler's sources, rings.
+const OPEN_BESIDE_TARGETS: u64 = 256;
 
 /// This machine, for one run.
 #[derive(Debug)]
@@ -234,7 +241,9 @@ impl Site for RealSite {
         // Into its place at once: files that were made before an error are known, and given back.
         self.bound = Bound::default();
         let mut unfilled = Vec::new();
-        for (target, used) in uses(plan)? {
+        let uses = uses(plan)?;
+        allow_open(uses.len())?;
+        for (target, used) in uses {
             let Some(file) = files.iter().find(|f| f.target == target) else {
                 match self.look_at(plan, &target, used, begun)? {
                     Seen::There(binding) => {
@@ -276,9 +285,10 @@ impl Site for RealSite {
     }
 
     fn prepare(&mut self, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), SiteError> {
-        for target in std::mem::take(&mut self.bound.to_fill) {
-            let Some(binding) = self.bound.bindings.get(&target) else { continue };
-            lay_out(binding, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
+        let unfilled = std::mem::take(&mut self.bound.to_fill);
+        let unfilled: Vec<&Binding> = unfilled.iter().filter_map(|target| self.bound.bindings.get(target)).collect();
+        for alike in unfilled.chunk_by(|a, b| is_laid_out_with(a, b)).flat_map(|alike| alike.chunks(FILES_AT_ONCE)) {
+            lay_out(alike, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
         }
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first, and ranks must:
         // after a step each would see what the others still do.
@@ -428,6 +438,22 @@ impl RealSite {
         }
         Ok(record)
     }
+}
+
+/// Lets so many targets be open at once: each has a file, its folder and its consent, and a thread one of its own.
+fn allow_open(targets: usize) -> Result<(), TargetError> {
+    let need = OPEN_BESIDE_TARGETS + 4 * targets as u64;
+    match allow_open_files(need) {
+        Ok(limit) if limit < need => Err(TargetError::TooManyOpen { need, limit }),
+        // Whether more are needed is seen when they are opened.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether two files can be written by one step.
+fn is_laid_out_with(a: &Binding, b: &Binding) -> bool {
+    let is_file = |binding: &Binding| binding.kind() == TargetKind::File;
+    is_file(a) && is_file(b) && a.made_bytes() == b.made_bytes()
 }
 
 /// The arrays of a plan, each once.

@@ -32,6 +32,10 @@ impl Hot {
             state.outcome.submitted_ios += 1;
             state.in_flight += 1;
             state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
+            if let Some(recorder) = &mut self.recorder {
+                let kind = self.limits.sync.map_or(SyncKind::Fsync, |sync| sync.kind);
+                recorder.note(self.clock.now(), part, Op::Sync, kind, (0, 0));
+            }
             self.push_sync(backend, slot, part);
         }
     }
