@@ -236,6 +236,20 @@ def bench_nop(table: Table, rounds: int, seconds: float) -> None:
               [p[0] for p in pairs], [p[1] for p in pairs], "iops", (0.85, None))
 
 
+def bench_driver(table: Table, seconds: float) -> None:
+    text, *_ = run(["taskset", "-c", str(CPU), LOOPS, "bench-nvme", "--iodepth", "32", "--seconds", f"{seconds:g}"])
+    table.value("NVMe in user space, a controller in memory, QD32", "ns per I/O in the driver", json.loads(text)["ns_per_io"], 120)
+
+
+def bench_targets(table: Table, rounds: int, seconds: float) -> None:
+    load = ["--engine", "null", "--rw", "randread", "--bs", "4k", "--iodepth", "32", "--size", "1g", "--numjobs", "1",
+            "--runtime", f"{seconds}s"]
+    many = [word for number in range(16) for word in ("--target", f"null:{number}")] + ["--spread", "targets"]
+    one, all_of_them = in_turn([lambda: fathom(["--target", "null", *load], CPU), lambda: fathom(many + load, CPU)], rounds)
+    table.add("null engine, 4k random, QD32, one thread", "I/O per core second, 16 targets / 1", all_of_them, one,
+              "iops_per_core", (0.95, None))
+
+
 def bench_disk(table: Table, label: str, binary: str, path: str, rounds: int, seconds: float) -> None:
     agree = (0.9, 1 / 0.9)
     for rw in ("randread", "randwrite"):
@@ -394,7 +408,7 @@ def main() -> None:
                         help="the engine's example `bench`")
     parser.add_argument("--rounds", type=int, default=6, help="pairs per row, 2 to 16")
     parser.add_argument("--seconds", type=float, default=3.0, help="measured time of each run")
-    parser.add_argument("--only", default="", help="comma list of null,zram,nop,disk,footprint,sampler,report,simulator")
+    parser.add_argument("--only", default="", help="comma list of null,zram,nop,nvme,targets,disk,footprint,sampler,report,simulator")
     parser.add_argument("--dir", default=str(ROOT / "bench" / "work"), help="directory on the disk to measure")
     options = parser.parse_args()
     if not 2 <= options.rounds <= len(T95) + 1:
@@ -428,6 +442,10 @@ def main() -> None:
                 bench_disk(table, label, binary, str(disk_file), options.rounds, options.seconds)
         if wanted("nop"):
             bench_nop(table, options.rounds, options.seconds)
+        if wanted("nvme"):
+            bench_driver(table, options.seconds)
+        if wanted("targets"):
+            bench_targets(table, options.rounds, options.seconds)
         if wanted("footprint"):
             bench_footprint(table, WORK)
             bench_start(table, WORK, options.rounds)

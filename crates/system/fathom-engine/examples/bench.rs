@@ -3,6 +3,7 @@
 //! - `bench-nop [--iodepth 128] [--batch 32] [--seconds 1]`: io_uring NOPs by the bare loop and by the hot loop;
 //! - `bench-bare --target PATH --engine NAME [--iodepth 1] [--seconds 1]`: random 4k reads by a bare loop;
 //! - `bench-sampler [--root DIR] [--seconds 5]`: samples a machine once a second;
+//! - `bench-nvme [--iodepth 32] [--seconds 1]`: reads through the driver of NVMe, against a controller in memory;
 //! - `bench-parity [--seconds 1]`: P and Q of RAID 6 over eight columns of 64 KiB, beside a copy of memory.
 //!
 //! Each prints JSON.
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use fathom_engine::{bench_bare_reads, bench_nop, bench_parity};
+use fathom_engine::{bench_bare_reads, bench_driver, bench_nop, bench_parity};
 use fathom_host::{Binding, Bindings, HostSampler, Permit, Root};
 use fathom_inspect::Inventory;
 use fathom_language::english;
@@ -29,15 +30,16 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 fn main() -> Outcome<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [command, flags @ ..] = &args[..] else {
-        return Err("bench-nop, bench-bare, bench-sampler or bench-parity?".into());
+        return Err("bench-nop, bench-bare, bench-nvme, bench-sampler or bench-parity?".into());
     };
     let flags = Flags::parse(flags)?;
     let result = match &command[..] {
         "bench-nop" => nop(&flags)?,
         "bench-bare" => bare(&flags)?,
+        "bench-nvme" => nvme(&flags)?,
         "bench-sampler" => sampler(&flags)?,
         "bench-parity" => parity(&flags)?,
-        other => return Err(format!("{other}: bench-nop, bench-bare, bench-sampler or bench-parity?").into()),
+        other => return Err(format!("{other}: bench-nop, bench-bare, bench-nvme, bench-sampler or bench-parity?").into()),
     };
     println!("{}", serde_json::to_string_pretty(&result)?);
     Ok(())
@@ -115,6 +117,11 @@ fn bare(flags: &Flags) -> Outcome<Value> {
 }
 
 /// GB/s of data whose P and Q one thread computes, for each set of instructions.
+fn nvme(flags: &Flags) -> Outcome<Value> {
+    let cost = bench_driver(flags.number("iodepth", 32)?, flags.duration()?).map_err(|e| english(&e.message()))?;
+    Ok(json!({ "ios": cost.ios, "ns_per_io": cost.ns_per_io }))
+}
+
 fn parity(flags: &Flags) -> Outcome<Value> {
     let (rates, copy) = bench_parity(flags.duration()?);
     let row = |rate: &fathom_engine::ParityRate| {

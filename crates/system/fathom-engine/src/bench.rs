@@ -1,5 +1,7 @@
 //! The loop measured against itself: io_uring NOPs with and without everything the hot loop does.
 
+mod nvme;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -25,6 +27,8 @@ use crate::rig::Rig;
 use crate::shared::{Shared, Window};
 use crate::target::{Target, engine_on_target, target_message};
 use crate::worker::Part;
+
+pub use nvme::{DriverCost, bench_driver};
 
 /// What one bench of a loop gave.
 #[derive(Clone, Copy, Debug, PartialEq)]

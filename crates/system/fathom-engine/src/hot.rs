@@ -193,7 +193,6 @@ impl State {
         let depth = queue_depth as usize;
         State {
             slots: vec![Slot::default(); depth].into_boxed_slice(),
-            // Slot 0 on top: a shallow queue touches few buffers.
             free: (0..queue_depth).collect(),
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
