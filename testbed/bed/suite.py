@@ -78,9 +78,14 @@ def find(words: Iterable[str] = ()) -> list[Test]:
         assert spec is not None and spec.loader is not None, file
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
     wanted = list(words)
-    chosen = [t for t in _found if not wanted or any(w in f"{t.name} on {t.machine.name}" for w in wanted)]
+    chosen = [t for t in _found if not wanted or any(_is_said(w, f"{t.name} on {t.machine.name}") for w in wanted)]
     order = {machine: index for index, machine in enumerate(dict.fromkeys(t.machine.name for t in chosen))}
     return sorted(chosen, key=lambda t: (t.restored is not None, order[t.machine.name]))
+
+
+def _is_said(word: str, sentence: str) -> bool:
+    """Names of functions have no hyphens, so that `user-space` is also `user space`."""
+    return word in sentence or word.replace("-", " ") in sentence
 
 
 def run(tests: list[Test], prepare: Callable[[], None]) -> int:

@@ -1347,6 +1347,23 @@ bytes_per_file: number, };
 export type FileOp = "create" | "stat" | "delete";
 
 /**
+ * Which of its targets a thread's next I/O goes to, as fio's `file_service_type` has it.
+ */
+export type FileService = { 
+/**
+ * How the next target is chosen.
+ */
+choice: ServiceChoice, 
+/**
+ * I/Os on a target before the next is chosen, at least 1; without meaning where each is served to its end.
+ */
+ios: number, 
+/**
+ * Served among so many at a time: the next comes in when one is done with. `None`: among all.
+ */
+open_files?: number, };
+
+/**
  * The command of fio for the same load.
  */
 export type FioCommand = { 
@@ -1691,7 +1708,12 @@ replay?: Replay,
 /**
  * I/Os are whole files, each worked on once: nothing else of the order counts then.
  */
-files?: FileLoad, };
+files?: FileLoad, 
+/**
+ * Which of its targets a thread's next I/O goes to; `None`: each has a share of the depth, or where it does not divide they
+ * take turns.
+ */
+service?: FileService, };
 
 /**
  * CPU time of the kernel's own threads of one name over the window: one thread (`md0_raid5`, `jbd2/sda1-8`), or all
@@ -2542,7 +2564,8 @@ iops_error_pct_median: number | null,
 lat_error_pct_median: number | null, };
 
 /**
- * The priorities of a step's I/O. The default says nothing of them: I/O has that of the process.
+ * What the kernel is told of a step's I/O: its priorities, and whether it may stay in the page cache. The default says nothing:
+ * I/O has the priority of the process.
  */
 export type Priorities = { 
 /**
@@ -2556,7 +2579,11 @@ reads?: Array<PriorityShare>,
 /**
  * Shares of the writes.
  */
-writes?: Array<PriorityShare>, };
+writes?: Array<PriorityShare>, 
+/**
+ * Whether buffered I/O leaves nothing in the page cache (RWF_DONTCACHE).
+ */
+is_uncached?: boolean, };
 
 /**
  * A priority.
@@ -3191,6 +3218,10 @@ must_exist?: boolean,
  */
 fills_space?: boolean, 
 /**
+ * File that the I/Os of the step are written down in, for a replay; of several threads `.0`, `.1` and so on behind it.
+ */
+trace_to?: string, 
+/**
  * What the step's label says beside its workload and load, in this order.
  */
 label_parts?: Array<LabelPart>, };
@@ -3362,6 +3393,15 @@ cpu_busy: Array<Array<number>>,
  * so a mark reaches from the look before to the look after. Empty where no drive tells.
  */
 hot?: Array<boolean>, };
+
+/**
+ * How a thread chooses among its targets.
+ */
+export type ServiceChoice = { "kind": "round_robin" } | { "kind": "random" } | { "kind": "sequential" } | { "kind": "zipf", 
+/**
+ * Exponent in thousandths, above 0.
+ */
+theta_thousandths: number, };
 
 /**
  * How the window of a step in virtual time is shorter than the one that was asked for. The record holds its real length.

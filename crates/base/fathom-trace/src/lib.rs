@@ -7,11 +7,13 @@ mod blktrace;
 mod error;
 mod iolog;
 mod summary;
+mod writer;
 
 use std::io::BufRead;
 
 pub use error::{TraceError, TraceFault};
 pub use summary::TraceSummary;
+pub use writer::{TraceWriter, is_one_word};
 
 use blktrace::Blktrace;
 use iolog::Iolog;

@@ -78,7 +78,7 @@ fn disk_check(step: &Step, record: &StepRecord) -> Option<CheckView> {
         return None;
     }
     // Passthrough commands go past the block layer, which therefore counts none of them.
-    if host.disks.is_empty() || step.is_without_storage() || step.engine.name == EngineName::IoUringCmd {
+    if host.disks.is_empty() || step.is_without_storage() || step.engine.name.is_past_block_layer() {
         return None;
     }
     let ours = |op: Op| record.direction(op).map_or(0, |d| d.bytes);
@@ -174,9 +174,12 @@ fn md_warnings(record: &StepRecord) -> Vec<Warning> {
 /// A target of several that gives less than this share of the median of the others is slow, in percent.
 const SLOW_MEMBER_PCT: f64 = 80.0;
 
-/// Targets of a step that are slower than the others.
+/// Targets of a step that are slower than the others; none where the load asks in which order they are served.
 #[must_use]
-pub fn slow_members(record: &StepRecord) -> Vec<Warning> {
+pub fn slow_members(step: &Step, record: &StepRecord) -> Vec<Warning> {
+    if step.workload.order.service.is_some() {
+        return Vec::new();
+    }
     let mut ios: Vec<f64> = record.targets.iter().map(|t| t.ios as f64).collect();
     ios.sort_by(f64::total_cmp);
     // Of two the faster one is the measure: the median of a pair would lie between them.

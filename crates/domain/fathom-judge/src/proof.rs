@@ -202,6 +202,7 @@ mod tests {
             ios: 1000,
             passes: 0,
             in_flight_max: 1,
+            polling: None,
         }];
         (step, record)
     }

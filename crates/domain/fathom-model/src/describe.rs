@@ -78,7 +78,15 @@ pub fn catalogued_engine(engine: &EngineSpec) -> Option<&'static str> {
         (EngineName::IoUring, Mode::Interrupt) => Some("io_uring"),
         // Its submissions are made by a thread of the kernel, on a core of its own.
         (EngineName::IoUring, Mode::Sqpoll) => None,
-        (EngineName::IoUringCmd | EngineName::Mmap | EngineName::Null | EngineName::Files | EngineName::Fio, _) => None,
+        (
+            EngineName::IoUringCmd
+            | EngineName::Nvme
+            | EngineName::Mmap
+            | EngineName::Null
+            | EngineName::Files
+            | EngineName::Fio,
+            _,
+        ) => None,
     }
 }
 

@@ -5,6 +5,7 @@ use fathom_raid::Layout;
 use fathom_units::format_block;
 
 use crate::array::{ArrayNameError, MadeLevel, Rebuild};
+use crate::file_service::{BLOCK_FILES_MAX, BlockFiles};
 use crate::knobs::{BLOCK_BYTES_MAX, KnobError};
 use crate::step::{BlockSize, Step, TargetId};
 
@@ -34,6 +35,8 @@ pub(crate) struct Arrangement {
     pub(crate) block: Option<BlockOf>,
     /// It is made of the first so many targets; `None`: of all.
     pub(crate) devices: Option<u32>,
+    /// They are folders, in which the step works on files.
+    pub(crate) files: Option<BlockFiles>,
 }
 
 impl Arrangement {
@@ -107,8 +110,11 @@ impl Arrangement {
                 ));
             }
             step.targets = members.to_vec();
-            return Ok(());
+            return self.files.map_or(Ok(()), |files| put_on_files(step, files));
         };
+        if self.files.is_some() {
+            return Err(error("nrfiles", msg!("knob-files-of-array"), msg!("knob-files-of-array-help")));
+        }
         let array = array.map_err(|wrong| {
             error("array", wrong.message(), wrong.help().unwrap_or_else(|| msg!("array-form-help")))
         })?;
@@ -118,10 +124,25 @@ impl Arrangement {
         Ok(())
     }
 
+    /// Whether the step's targets are made of those that it is given.
+    pub(crate) fn makes_targets(&self) -> bool {
+        self.level.is_some() || self.files.is_some()
+    }
+
     /// The targets that are used.
     fn first<'t>(&self, targets: &'t [TargetId]) -> &'t [TargetId] {
         &targets[..targets.len().min(self.devices.map_or(usize::MAX, |n| n as usize))]
     }
+}
+
+fn put_on_files(step: &mut Step, files: BlockFiles) -> Result<(), KnobError> {
+    let count = files.count(step.targets.len() as u32);
+    if count > u64::from(BLOCK_FILES_MAX) {
+        let message = msg!("knob-too-many-files", files = count, max = BLOCK_FILES_MAX);
+        return Err(error("nrfiles", message, msg!("knob-too-many-files-help")));
+    }
+    files.put_on(step);
+    Ok(())
 }
 
 fn error(key: &str, message: Message, help: Message) -> KnobError {

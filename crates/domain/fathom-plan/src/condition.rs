@@ -60,7 +60,7 @@ impl Planned {
     /// A step that `knobs` made for `targets`.
     pub(crate) fn new(step: Step, knobs: &Knobs, targets: Vec<TargetId>) -> Planned {
         let arrangement = knobs.arrangement();
-        let group_targets = if arrangement.level.is_some() { step.targets.clone() } else { targets };
+        let group_targets = if arrangement.makes_targets() { step.targets.clone() } else { targets };
         Planned { step, conditions: knobs.conditions, arrangement, group_targets }
     }
 
@@ -71,9 +71,9 @@ impl Planned {
     pub(crate) fn put_on(&mut self, group: &str, targets: &[TargetId]) -> Result<(), KnobError> {
         self.step.group = group.to_owned();
         self.arrangement.put_on(&mut self.step, targets)?;
-        let is_array = self.arrangement.level.is_some();
-        self.group_targets = if is_array { self.step.targets.clone() } else { targets.to_vec() };
-        if is_array {
+        let are_made = self.arrangement.makes_targets();
+        self.group_targets = if are_made { self.step.targets.clone() } else { targets.to_vec() };
+        if are_made {
             set_label(&mut self.step);
         }
         Ok(())

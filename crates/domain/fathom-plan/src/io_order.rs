@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::file_ops::FileLoad;
+use crate::file_service::FileService;
 use crate::replay::Replay;
 use crate::step::BlockSize;
 
@@ -84,6 +85,11 @@ pub struct IoOrder {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub files: Option<FileLoad>,
+    /// Which of its targets a thread's next I/O goes to; `None`: each has a share of the depth, or where it does not divide they
+    /// take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub service: Option<FileService>,
 }
 
 /// fio's `sprandom`: a pass writes the physical capacity of a drive once, so that its erase blocks are as valid as random
@@ -183,7 +189,7 @@ impl IoOrder {
     /// Whether places and sizes of a thread are those of the pattern alone, wherever its region lies.
     #[must_use]
     pub fn follows_pattern(&self) -> bool {
-        IoOrder { thread_offset_bytes: None, files: None, ..self.clone() }.is_plain()
+        IoOrder { thread_offset_bytes: None, files: None, service: None, ..self.clone() }.is_plain()
     }
 
     /// In fio's words, as it stands behind the pattern in a label; `None` where nothing is worth a word.
@@ -217,6 +223,11 @@ impl IoOrder {
         if let Some(range) = self.range {
             let size = |bytes: u32| fathom_units::format_block(bytes.into());
             words.push(format!("{}-{}", size(range.min_bytes), size(range.max_bytes)));
+        }
+        // Turns are what anybody expects.
+        if let Some(service) = self.service.filter(|service| *service != FileService::IN_TURNS) {
+            let open = service.open_files.map_or(String::new(), |files| format!(" {files} open"));
+            words.push(format!("files {service}{open}"));
         }
         (!words.is_empty()).then(|| words.join(" "))
     }

@@ -10,6 +10,7 @@ mod condition;
 mod durability;
 mod error;
 mod file_ops;
+mod file_service;
 mod fio_job;
 mod goal;
 mod io_order;
@@ -41,6 +42,7 @@ pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
 pub use file_ops::{FileLoad, FileOp};
+pub use file_service::{BLOCK_FILES_MAX, FileService, ServiceChoice};
 pub use fio_job::{
     FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
     fio_file_name, fio_file_names, fio_job_text, fio_options, fio_rates, fio_remarks, knobs_from_fio, parse_fio_job,

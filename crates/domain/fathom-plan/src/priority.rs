@@ -99,7 +99,8 @@ pub struct PriorityShare {
     pub priority: Priority,
 }
 
-/// The priorities of a step's I/O. The default says nothing of them: I/O has that of the process.
+/// What the kernel is told of a step's I/O: its priorities, and whether it may stay in the page cache. The default says nothing:
+/// I/O has the priority of the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(default)]
@@ -116,10 +117,14 @@ pub struct Priorities {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub writes: Vec<PriorityShare>,
+    /// Whether buffered I/O leaves nothing in the page cache (RWF_DONTCACHE).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub is_uncached: bool,
 }
 
 impl Priorities {
-    /// Whether nothing is said of priorities.
+    /// Whether nothing is said of it.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         *self == Priorities::default()
@@ -171,6 +176,7 @@ impl Priorities {
             words.extend(of("reads ", &self.reads));
             words.extend(of("writes ", &self.writes));
         }
+        words.extend(self.is_uncached.then(|| "RWF_DONTCACHE".to_owned()));
         (!words.is_empty()).then(|| words.join(" "))
     }
 }
@@ -186,7 +192,8 @@ mod tests {
         assert_eq!((high.value(), hinted.value()), (1 << 13, 2 << 13 | 2 << 3 | 4));
         let share = PriorityShare { bytes: None, share_pct: 20, priority: high };
         let split = PriorityShare { bytes: Some(65_536), ..share };
-        let mut priorities = Priorities { thread: Some(hinted), reads: vec![share], writes: vec![share] };
+        let mut priorities =
+            Priorities { thread: Some(hinted), reads: vec![share], writes: vec![share], is_uncached: false };
         assert_eq!(priorities.words().as_deref(), Some("prio be/4/2 20% rt/0"));
         priorities.writes = vec![split];
         assert_eq!(priorities.words().as_deref(), Some("prio be/4/2 reads 20% rt/0 writes 20% of 64k rt/0"));

@@ -99,6 +99,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
     pub fills_space: bool,
+    /// File that the I/Os of the step are written down in, for a replay; of several threads `.0`, `.1` and so on behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub trace_to: Option<String>,
     /// What the step's label says beside its workload and load, in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]

@@ -217,6 +217,8 @@ pub enum EngineName {
     IoUring,
     /// NVMe commands by io_uring through the character device of a namespace (`/dev/ng0n1`).
     IoUringCmd,
+    /// NVMe commands by queues that the thread itself polls, past the kernel: the drive is bound to `vfio-pci` meanwhile.
+    Nvme,
     /// Memory-mapped file, copied by the CPU.
     Mmap,
     /// No I/O: the cost of the loop itself.
@@ -439,9 +441,10 @@ impl Workload {
 
 impl EngineName {
     /// All engines of Fathom's own, in the order help texts list them.
-    pub const ALL: [EngineName; 6] = [
+    pub const ALL: [EngineName; 7] = [
         EngineName::IoUring,
         EngineName::IoUringCmd,
+        EngineName::Nvme,
         EngineName::Libaio,
         EngineName::Psync,
         EngineName::Mmap,
@@ -456,6 +459,7 @@ impl EngineName {
             EngineName::Libaio => "libaio",
             EngineName::IoUring => "io_uring",
             EngineName::IoUringCmd => "io_uring_cmd",
+            EngineName::Nvme => "nvme",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
             EngineName::Files => "files",
@@ -467,6 +471,12 @@ impl EngineName {
     #[must_use]
     pub fn is_uring(self) -> bool {
         matches!(self, EngineName::IoUring | EngineName::IoUringCmd)
+    }
+
+    /// Whether its commands go past the block layer of the kernel, which therefore counts none of them and caches nothing.
+    #[must_use]
+    pub fn is_past_block_layer(self) -> bool {
+        matches!(self, EngineName::IoUringCmd | EngineName::Nvme)
     }
 
     /// Whether the engine has one I/O in flight per thread however deep the queue is asked.

@@ -42,6 +42,10 @@ pub enum FeatureName {
     AsyncTrim,
     /// Parities of an array in user space are computed by these instructions.
     Parity,
+    /// The drive's queues are polled by the thread itself, past the kernel.
+    UserSpace,
+    /// Doorbells of those queues are in memory that the drive looks at.
+    ShadowDoorbells,
     /// No drive: a simulated machine.
     Simulated,
     /// A target was brought to the state of a new one.
@@ -53,7 +57,7 @@ pub enum FeatureName {
 }
 
 /// Names of one word.
-const WORDS: [(FeatureName, &str); 17] = [
+const WORDS: [(FeatureName, &str); 19] = [
     (FeatureName::SingleIssuer, "single_issuer"),
     (FeatureName::DeferTaskrun, "defer_taskrun"),
     (FeatureName::CoopTaskrun, "coop_taskrun"),
@@ -70,6 +74,8 @@ const WORDS: [(FeatureName, &str); 17] = [
     (FeatureName::DepthSearch, "depth_search"),
     (FeatureName::AsyncTrim, "async_trim"),
     (FeatureName::Parity, "parity"),
+    (FeatureName::UserSpace, "user_space"),
+    (FeatureName::ShadowDoorbells, "shadow_doorbells"),
     (FeatureName::Simulated, "simulated"),
 ];
 const PURGE: &str = "purge of ";

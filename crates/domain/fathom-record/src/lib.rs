@@ -32,8 +32,8 @@ pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, Se
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
 pub use ranks::{LostRank, RankClock, RankRecord, RanksRecord, STRAGGLER_SHARE};
 pub use record::{
-    ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, PurgeMethod, PurgeReport,
-    QuotedLatency, ShortenedWindow, StepRecord, TargetRecord, ThreadRecord, VerifyReport, WhyShortened,
+    ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, Polling, PurgeMethod,
+    PurgeReport, QuotedLatency, ShortenedWindow, StepRecord, TargetRecord, ThreadRecord, VerifyReport, WhyShortened,
 };
 pub use run_state::RunState;
 pub use runner::{Progress, RunControl, Runner, StepFailure};

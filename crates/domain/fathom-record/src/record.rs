@@ -113,6 +113,20 @@ pub struct ThreadRecord {
     pub passes: u64,
     /// Most I/Os in flight at once.
     pub in_flight_max: u32,
+    /// How much of its time it only looked for completions, where it polls by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub polling: Option<Polling>,
+}
+
+/// How much of its time a thread that polls found nothing: its CPU is busy all the same, and could do so much more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Polling {
+    /// Time in which it only looked.
+    pub waited_ns: u64,
+    /// Of all the time since its first I/O.
+    pub lasted_ns: u64,
 }
 
 // As serde asks.

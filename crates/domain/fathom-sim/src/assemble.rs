@@ -145,6 +145,7 @@ fn thread_records(step: &Step, targets: &[Resolved], world: &World) -> Vec<Threa
             ios: t.ios,
             passes: if step.length.passes.is_some() { passes(t) } else { 0 },
             in_flight_max: t.in_flight_max,
+            polling: None,
         }
     };
     world.threads.iter().enumerate().map(row).collect()

@@ -100,8 +100,12 @@ impl Builder<'_> {
         if !workload.durability.is_plain() {
             return Err(refused(msg!("sim-durable"), msg!("sim-durable-why"), msg!("sim-durable-help")));
         }
-        if !workload.order.follows_pattern() || !self.step.load.pacing.is_free() {
+        let is_plain = workload.order.follows_pattern() && workload.order.service.is_none();
+        if !is_plain || !self.step.load.pacing.is_free() {
             return Err(refused(msg!("sim-order"), msg!("sim-order-why"), msg!("sim-order-help")));
+        }
+        if self.step.role.trace_to.is_some() {
+            return Err(refused(msg!("sim-trace"), msg!("sim-trace-why"), msg!("sim-order-help")));
         }
         if !workload.priorities.is_plain() || !self.step.memory.is_inherited() {
             let what = msg!("sim-priorities");

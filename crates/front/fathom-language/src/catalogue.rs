@@ -35,5 +35,5 @@ macro_rules! catalogues {
 
 catalogues![
     "shared", "units", "trace", "plan", "record", "stats", "model", "sim", "judge", "compare", "nvme", "host", "guard",
-    "settings", "inspect", "engine", "oltp", "ranks", "store", "lab", "report", "import", "cli",
+    "settings", "binding", "inspect", "engine", "oltp", "ranks", "store", "lab", "report", "import", "cli",
 ];

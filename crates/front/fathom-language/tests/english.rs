@@ -76,6 +76,13 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     ("fathom-oltp/src/postgres.rs", "COPY {} FROM STDIN (FORMAT binary)", "SQL"),
     ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
+    ("fathom-host/src/user_space/status.rs", "Max locked memory", "a line of /proc/self/limits"),
+    ("fathom-nvme/src/driver/controller.rs", "Set Features, Number of Queues", PAGE),
+    ("fathom-nvme/src/driver/controller.rs", "Doorbell Buffer Config", PAGE),
+    ("fathom-nvme/src/driver/controller.rs", "Create I/O Completion Queue", PAGE),
+    ("fathom-nvme/src/driver/controller.rs", "Create I/O Submission Queue", PAGE),
+    ("fathom-nvme/src/driver/controller.rs", "Delete I/O Submission Queue", PAGE),
+    ("fathom-nvme/src/driver/controller.rs", "Delete I/O Completion Queue", PAGE),
 ];
 
 /// So many words in one literal make a sentence.

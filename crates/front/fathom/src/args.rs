@@ -62,6 +62,8 @@ pub(crate) enum Command {
     },
     /// CPUs, PCIe tree with link speeds, drives, queues, interrupts, arrays; advice with reasons
     Inspect(InspectArgs),
+    /// NVMe drives taken from the kernel's driver, for programs that drive them themselves (VFIO), and given back
+    Nvme(crate::nvme_args::NvmeArgs),
     /// Order entry (derived from TPC-C) on a database of its own: what the drives are used for, and what limits it
     Oltp(Box<OltpArgs>),
     /// Write a missing member of an array in user space (raid5:64k:FILE,missing,FILE...) onto a new one
@@ -173,6 +175,10 @@ pub(crate) struct RunCommon {
     /// device. With signatures or data on it, name these as well: SERIAL:gpt+ext, SERIAL:data
     #[arg(long, value_name = "SERIAL[:WORD+WORD]", help_heading = WRITING)]
     pub(crate) destroy: Vec<String>,
+    /// Allow the kernel to lose the NVMe drive with this serial number while steps of engine nvme drive it; once per drive.
+    /// It is given back after them
+    #[arg(long, value_name = "SERIAL", help_heading = WRITING)]
+    pub(crate) allow_unbind: Vec<String>,
     /// Allow overwriting existing files that hold data which Fathom did not write (block devices: --destroy)
     #[arg(long, help_heading = WRITING)]
     pub(crate) overwrite: bool,
@@ -309,6 +315,9 @@ pub(crate) struct PlanArgs {
     /// As if `run` were given this --destroy
     #[arg(long, value_name = "SERIAL[:WORD+WORD]")]
     pub(crate) destroy: Vec<String>,
+    /// As if `run` were given this --allow-unbind
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) allow_unbind: Vec<String>,
     /// As if `run` were given --overwrite
     #[arg(long)]
     pub(crate) overwrite: bool,

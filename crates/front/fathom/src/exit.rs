@@ -1,7 +1,7 @@
 //! Exit codes, and the one shape of an error at the surface: what, where, why, what to do.
 
 use fathom_host::{OutputError, Refusal, RefusalKind};
-use fathom_lab::{ConductError, TargetError};
+use fathom_lab::{ConductError, TakeError, TargetError};
 use fathom_language::Language;
 use fathom_message::Say;
 use fathom_plan::{KnobError, SourceError};
@@ -115,6 +115,8 @@ impl From<TargetError> for Problem {
         match error {
             TargetError::Guard(refusal) => refusal.into(),
             TargetError::Machine(error) => (*error).into(),
+            TargetError::Taken(TakeError::Host(error)) => error.into(),
+            TargetError::Taken(error) => Problem::of(Exit::Refused, &error),
             TargetError::Setting(error) => error.into(),
             other => Problem::of(Exit::Usage, &other),
         }

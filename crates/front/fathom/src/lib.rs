@@ -11,6 +11,7 @@ mod inventory;
 mod knob_flags;
 mod manual;
 mod model_args;
+mod nvme_args;
 mod oltp_answer;
 mod preview;
 mod progress;

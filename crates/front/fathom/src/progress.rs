@@ -343,10 +343,17 @@ fn name_of(at_once: &[Step]) -> String {
 
 /// The targets of the run, by group where there are several.
 fn targets(plan: &Plan) -> String {
+    const TARGETS_NAMED_MAX: usize = 32;
+
     let groups = preview::groups(plan);
+    // Of many files the first say where they are.
+    let some = |targets: &[&str]| match targets {
+        [first, second, .., last] if targets.len() > TARGETS_NAMED_MAX => format!("{first}, {second} ... {last}"),
+        all => all.join(", "),
+    };
     let named = |(name, targets): &(&str, Vec<&str>)| match groups.len() {
-        1 => targets.join(", "),
-        _ => format!("{name}: {}", targets.join(", ")),
+        1 => some(targets),
+        _ => format!("{name}: {}", some(targets)),
     };
     groups.iter().map(named).collect::<Vec<_>>().join(" · ")
 }

@@ -74,7 +74,7 @@ fn words_that_do_not_go_together_are_refused_by_name() {
         ("--rw filecreate --engine psync", "psync"),
         ("--rw filestat --fsync 1", "fsync"),
         ("--rw filecreate --direct 1", "direct"),
-        ("--rw randread --nrfiles 5", "nrfiles"),
+        ("--rw randread --nrfiles 5 --filesize 4k --size 20k", "filesize"),
         ("--rw randread --engine files", "files"),
     ] {
         place.run(&format!("io --target . {words}")).expect(2, &[said]);
@@ -185,4 +185,36 @@ fn the_study_of_files_holds_each_target_against_the_others_and_says_what_fsync_c
     let ended = place.run(&format!("run files --only durable --target left {words}"));
     assert!(ended.code == Some(0) && !ended.out.contains("faster"), "{}{}", ended.out, ended.err);
     assert_eq!(place.listing(), before);
+}
+
+#[test]
+fn blocks_of_several_files_are_served_in_the_order_that_is_asked() {
+    let place = Place::new();
+    let ios_of = |words: &str| -> Vec<u64> {
+        let common = "--target . --rw randread --size 64k --engine psync --set loops=1";
+        let step = place.step(&format!("io {common} {words}"));
+        assert_eq!(place.listing(), [], "{words}");
+        step["by_target"].as_array().expect("targets").iter().map(|t| t["ios"].as_u64().expect("a count")).collect()
+    };
+    // Sixteen blocks over four files.
+    assert_eq!(ios_of("--nrfiles 4"), [4; 4]);
+    assert_eq!(ios_of("--nrfiles 4 --set number_ios=10"), [3, 3, 2, 2]);
+    let turns = "--nrfiles 4 --set number_ios=7 --set file_service_type=roundrobin:3";
+    assert_eq!(ios_of(turns), [3, 3, 1, 0]);
+    assert_eq!(ios_of("--nrfiles 4 --set number_ios=10 --set file_service_type=sequential"), [4, 4, 2, 0]);
+    assert_eq!(ios_of("--nrfiles 4 --set number_ios=10 --set openfiles=2"), [4, 4, 1, 1]);
+    assert_eq!(ios_of("--nrfiles 4 --set file_service_type=random:2").iter().sum::<u64>(), 16);
+    // Each of two threads has its own.
+    assert_eq!(ios_of("--nrfiles 2 --threads 2").len(), 4);
+}
+
+#[test]
+fn more_files_of_blocks_than_there_is_room_for_are_refused_before_one_is_made() {
+    let place = Place::new();
+    for (words, said) in [("--nrfiles 1000000", "1000000 files"), ("--nrfiles 1000 --size 1000000g", "free")] {
+        let ended = place.run(&format!("io --target . --rw randwrite {words}"));
+        let all = format!("{}{}", ended.out, ended.err);
+        assert!(ended.code != Some(0) && all.contains(said), "{all}");
+        assert_eq!(place.listing(), []);
+    }
 }

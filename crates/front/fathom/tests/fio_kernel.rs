@@ -96,6 +96,16 @@ fn nodes_and_atomic_writes_that_are_not_there_are_refused_by_name() {
     refused("numa_mem_policy=interleave:0,900\n", "NUMA node 900");
     refused("numa_mem_policy=some\n", "numa_mem_policy");
     refused("ioengine=libaio\ndirect=1\nverify=crc32c\natomic=1\nnumjobs=2\nbs=3k\n", "atomic writes");
+    refused("ioengine=psync\nuncached=1\n", "io_uring or libaio");
+    refused("ioengine=io_uring\ndirect=1\nuncached=1\n", "io_uring or libaio");
+    // Whether there is such I/O is the kernel's and the file system's affair.
+    for engine in ["io_uring", "libaio"] {
+        let job = format!("[a]\nrw=randrw\nbs=4k\nsize=64k\nfilename=f\nioengine={engine}\nuncached=1\n");
+        fs::write(place.file("job.fio"), job).expect("written");
+        let run = place.run("fio --overwrite --output-format=json job.fio");
+        let said = format!("{}{}", run.out, run.err);
+        assert!(run.code == Some(0) || said.contains("RWF_DONTCACHE"), "{engine}\n{said}");
+    }
     // The node of this machine's memory will do.
     fathom(&place, "[a]\nrw=write\nbs=4k\nsize=64k\nfilename=f\nnuma_cpu_nodes=0\nnuma_mem_policy=bind:0\n");
 }

@@ -39,7 +39,7 @@ fn counts(result: &Value) -> Vec<(String, u64, u64)> {
 }
 
 /// Finite jobs, each of words that Fathom took from fio: the counts are the same to the last I/O.
-const FINITE: [&str; 8] = [
+const FINITE: [&str; 10] = [
     // A stride forwards, and backwards from the end.
     "[a]\nrw=read:-8k\nbs=4k\nsize=1m\nfilename=f\n[b]\nstonewall\nrw=write:12k\nbs=4k\nsize=1m\nfilename=g\n",
     // So many bytes and I/Os, below and above the size.
@@ -61,6 +61,13 @@ const FINITE: [&str; 8] = [
      thinktime=500\nthinktime_blocks=8\nfilename=f\n",
     // The engine without I/O, with a list of its own for each direction.
     "[a]\nioengine=null\nrw=randread\nbs=4k\nsize=40m\nnorandommap\n[b]\nstonewall\nioengine=null\nrw=write\nbs=4k,16k\nsize=8m\n",
+    // Sixteen files in one thread, and files of each job, in several orders.
+    "[a]\nrw=randread\nbs=4k\nsize=1m\nnrfiles=16\nioengine=libaio\niodepth=8\n[b]\nstonewall\nrw=write\nbs=4k\nsize=512k\nnrfiles=8\n\
+     numjobs=2\ngroup_reporting\nfile_service_type=random:4\n[c]\nstonewall\nnew_group\nrw=read\nbs=8k\nfilesize=64k\nnrfiles=4\n\
+     size=128k\nfile_service_type=sequential\n",
+    // So much of all files together.
+    "[a]\nrw=randwrite\nbs=4k\nsize=512k\nnrfiles=4\nio_size=1200k\n[b]\nstonewall\nrw=randread\nbs=4k\nsize=512k\nnrfiles=4\n\
+     number_ios=77\nfile_service_type=roundrobin:8\n[c]\nstonewall\nrw=read:8k\nbs=4k\nsize=256k\nnrfiles=4\nopenfiles=2\n",
 ];
 
 #[test]

@@ -75,6 +75,57 @@ fn what_fio_recorded_is_replayed_with_the_counts_of_its_own_replay() {
     assert!(!fs::exists(place.file("rec.0.0")).expect("a folder"), "the file of the replay stays");
 }
 
+/// fio's own replay of `log`: reads and writes.
+fn replayed_by_fio(place: &Place) -> Option<[u64; 2]> {
+    let words = ["--name=r", "--read_iolog=log", "--ioengine=libaio", "--iodepth=4", "--output-format=json"];
+    let output = Command::new("fio").args(words).current_dir(place.work()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let result: Value = serde_json::from_str(&text[text.find('{')?..]).expect("fio's JSON");
+    Some(["read", "write"].map(|op| result["jobs"][0][op]["total_ios"].as_u64().unwrap_or(0)))
+}
+
+#[test]
+fn what_is_written_down_is_replayed_by_fio_and_by_fathom_with_the_same_counts() {
+    let place = Place::new();
+    let job = "[rec]\nsize=1m\nbsrange=4k-16k\nrw=randrw\niodepth=4\nioengine=libaio\nnrfiles=3\nnumber_ios=60\nfdatasync=5\n\
+               write_iolog=log\n";
+    fs::write(place.file("record.fio"), job).expect("written");
+    let run = place.run("fio --output-format=json record.fio");
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let log = fs::read_to_string(place.file("log")).expect("a trace");
+    let of = |action: &str| log.lines().filter(|line| line.split(' ').nth(2) == Some(action)).count() as u64;
+    let recorded = [of("read"), of("write"), of("datasync")];
+    assert!(recorded[0] + recorded[1] == 60 && recorded[2] >= 1, "{log}");
+    let result: Value = serde_json::from_str(&run.out).expect("JSON");
+    let done = ["read", "write"].map(|op| result["jobs"][0][op]["total_ios"].as_u64().unwrap_or(0));
+    assert_eq!(done, recorded[..2]);
+    match replayed_by_fio(&place) {
+        Some(theirs) => assert_eq!(theirs, recorded[..2]),
+        None => skipped("fio is absent"),
+    }
+    fs::write(place.file("replay.fio"), "[r]\nread_iolog=log\niodepth=4\nioengine=libaio\n").expect("written");
+    let again = step_of(&place, "run replay.fio --overwrite --json");
+    assert_eq!(counts(&again), recorded);
+}
+
+#[test]
+fn a_trace_is_a_new_file_of_each_thread_and_none_stays_of_a_load_that_did_not_begin() {
+    let place = Place::new();
+    let words = "io --target . --rw randread --size 64k --set loops=1 --engine psync --set";
+    assert_eq!(place.run(&format!("{words} write_iolog=log --threads 2")).code, Some(0));
+    for file in ["log.0", "log.1"] {
+        let text = fs::read_to_string(place.file(file)).expect("a trace");
+        assert_eq!(text.lines().filter(|line| line.contains(" read ")).count(), 16, "{text}");
+    }
+    fs::write(place.file("mine"), "mine").expect("written");
+    let before = place.listing();
+    let ended = place.run(&format!("{words} write_iolog=mine"));
+    let all = format!("{}{}", ended.out, ended.err);
+    assert!(ended.code != Some(0) && all.contains("write_iolog"), "{all}");
+    assert_eq!(place.listing(), before);
+    assert_eq!(fs::read_to_string(place.file("mine")).expect("there"), "mine");
+}
+
 #[test]
 fn recorded_times_are_kept_scaled_or_left_out() {
     let place = Place::new();

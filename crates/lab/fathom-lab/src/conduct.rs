@@ -44,6 +44,8 @@ const TRIES: u32 = 4;
 pub struct ConductOptions {
     /// Serial numbers of block devices that may be written.
     pub destroy: Vec<String>,
+    /// Drives that may leave the kernel for steps that drive them in user space, by serial number (`--allow-unbind`).
+    pub allow_unbind: Vec<String>,
     /// Leave created files in place.
     pub keep_files: bool,
     /// Existing files with other people's data may be overwritten.
@@ -492,6 +494,7 @@ pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<
     };
     let mut permission = Permission {
         destroy: options.destroy.clone(),
+        allow_unbind: options.allow_unbind.clone(),
         overwrite: options.overwrite,
         keep_files: options.keep_files,
         protected: ["", "-wal", "-shm", "-journal"].map(beside).to_vec(),

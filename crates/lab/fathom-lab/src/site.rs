@@ -21,6 +21,7 @@ pub(crate) mod scripted;
 mod settings;
 mod simulated;
 mod simulation;
+mod user_space;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -46,12 +47,15 @@ pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};
 pub use simulated::{SimulatedMachine, simulated_machine};
 pub(crate) use simulated::{expand_simulated, simulated_caveat};
 pub(crate) use simulation::{KNOWN_REL_HALF_WIDTH, SimulatedSite};
+pub use user_space::TakeError;
 
 /// What the user allows, and what is known of files that runs made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Permission {
     /// Values of `--destroy`.
     pub(crate) destroy: Vec<String>,
+    /// Values of `--allow-unbind`.
+    pub(crate) allow_unbind: Vec<String>,
     /// Whether existing files with other people's data may be overwritten.
     pub(crate) overwrite: bool,
     /// Files that are made stay when the run ends.
@@ -65,6 +69,17 @@ pub(crate) struct Permission {
 }
 
 impl Permission {
+    /// Asks the guard with what is allowed for a device that the run wrote to before.
+    pub(crate) fn with_device_permit<T>(&self, ask: impl FnOnce(&Permit<'_>) -> T) -> T {
+        ask(&Permit {
+            destroy: &self.destroy,
+            overwrite: self.overwrite,
+            protected: &self.protected,
+            is_own: &|mark| self.own.contains(&mark),
+            own_data: true,
+        })
+    }
+
     /// Asks the guard with what is allowed for a target of the plan. `own_data`: the run wrote to its drives before, so data
     /// on them that nobody recognises is its own.
     pub(crate) fn with_permit<T>(

@@ -196,6 +196,9 @@ fn fits(id: &TargetId, step: &Step) -> Result<(), StepFailure> {
     if step.workload.durability.is_atomic {
         return Err(refused(target_message(id), msg!("engine-array-atomic"), msg!("engine-array-atomic-help")));
     }
+    if step.workload.priorities.is_uncached {
+        return Err(refused(target_message(id), msg!("engine-array-uncached"), msg!("engine-array-uncached-help")));
+    }
     if step.workload.priorities.are_by_io() {
         let help = msg!("engine-array-priorities-help");
         return Err(refused(target_message(id), msg!("engine-array-priorities"), help));

@@ -190,6 +190,7 @@ fn threads(pieces: &Pieces) -> Vec<ThreadRecord> {
             ios: summary.map_or(0, |s| s.ios),
             passes: summary.map_or(0, |s| s.passes),
             in_flight_max: summary.map_or(0, |s| s.in_flight_max),
+            polling: summary.and_then(|s| s.polling),
         }
     };
     pieces.finished.plans.iter().zip(&pieces.finished.summaries).map(row).collect()

@@ -6,6 +6,7 @@ mod parts;
 mod syncs;
 mod variant;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -26,6 +27,7 @@ use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
+use crate::trace::Recorder;
 use crate::verify::Ledger;
 
 pub(crate) use parts::Parts;
@@ -98,6 +100,8 @@ pub(crate) struct Hot {
     pub(crate) search: Option<DepthSearch>,
     /// Where the kernel is told more of single I/Os.
     pub(crate) marks: Option<IoMarks>,
+    /// Where what is done is written down.
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) limits: Limits,
     pub(crate) used_ops: [bool; OPS],
     pub(crate) state: State,
@@ -119,7 +123,8 @@ pub(crate) struct Limits {
 /// What changes while the loop runs.
 pub(crate) struct State {
     slots: Box<[Slot]>,
-    free: Vec<u32>,
+    /// The one that has been free for longest comes first: none waits for ever while others come back faster than they start.
+    free: VecDeque<u32>,
     /// Buffers of the batch being submitted.
     batch: Vec<u32>,
     /// Results that did not come from the engine: trims.
@@ -189,7 +194,7 @@ impl State {
         State {
             slots: vec![Slot::default(); depth].into_boxed_slice(),
             // Slot 0 on top: a shallow queue touches few buffers.
-            free: (0..queue_depth).rev().collect(),
+            free: (0..queue_depth).collect(),
             batch: Vec::with_capacity(depth),
             aside: Vec::with_capacity(depth),
             again: Vec::with_capacity(depth),
@@ -263,8 +268,10 @@ impl State {
         let Some(tally) = self.tallies.parts.get_mut(usize::from(io.part)) else { return };
         tally.ios += 1;
         tally.bytes += u64::from(moved as u32);
-        if self.part_weight > 0 {
-            tally.lat.record_n(lat_ns, self.part_weight);
+        if self.part_weight > 0
+            && let Some(lat) = &mut tally.lat
+        {
+            lat.record_n(lat_ns, self.part_weight);
         }
     }
 
@@ -372,7 +379,7 @@ impl Hot {
         // The slots of a batch matter only when they are going to be stamped.
         let remember = B::SUBMIT_STAMP == SubmitStamp::Always || (B::SUBMIT_STAMP == SubmitStamp::Sampled && sampled);
         for _ in 0..self.state.batch_submit {
-            let Some(&slot) = self.state.free.last().filter(|_| !self.state.exhausted) else { break };
+            let Some(&slot) = self.state.free.front().filter(|_| !self.state.exhausted) else { break };
             let mut intended_ns = 0;
             if V::OPEN {
                 let arrivals = self.arrivals.as_ref().expect("an open loop has arrivals");
@@ -396,7 +403,7 @@ impl Hot {
                 self.state.exhausted = true;
                 break;
             };
-            self.state.free.pop();
+            self.state.free.pop_front();
             if V::OPEN {
                 let arrivals = self.arrivals.as_mut().expect("an open loop has arrivals");
                 arrivals.take(&mut self.rng, now);
@@ -426,8 +433,13 @@ impl Hot {
                 self.state.batch.push(slot);
             }
             staged += 1;
+            let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
+            if V::PARANOID
+                && let Some(recorder) = &mut self.recorder
+            {
+                recorder.note(self.clock.now(), part, op, sync, (offset, len));
+            }
             if V::PARANOID && op == Op::Sync {
-                let sync = of_sequence.map_or(SyncKind::Fsync, |next| next.sync);
                 backend.push_sync(slot, part, sync);
                 continue;
             }
@@ -631,7 +643,7 @@ impl Hot {
         if !V::OPEN {
             self.state.slots[slot as usize].since_ns = now;
         }
-        self.state.free.push(slot);
+        self.state.free.push_back(slot);
     }
 
     /// Records the I/Os of a group.

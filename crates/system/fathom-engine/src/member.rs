@@ -28,7 +28,9 @@ impl Member {
     pub(crate) fn add_part(&mut self, tally: &PartTally) {
         self.ios += tally.ios;
         self.bytes += tally.bytes;
-        self.lat.merge(&tally.lat);
+        if let Some(lat) = &tally.lat {
+            self.lat.merge(lat);
+        }
     }
 
     /// Adds one interval of a worker of its own.

@@ -93,6 +93,7 @@ pub(crate) fn bare_hot(
         pacer: None,
         search: None,
         marks: None,
+        recorder: None,
         limits: Limits {
             queue_depth,
             batch_submit: batch,

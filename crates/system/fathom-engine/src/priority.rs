@@ -1,4 +1,5 @@
-//! What the kernel is told of I/Os: which it serves first, by thread and one by one, and which are atomic.
+//! What the kernel is told of I/Os: which it serves first, by thread and one by one, which are atomic, and which leave nothing in
+//! the page cache.
 
 use std::io;
 
@@ -13,6 +14,8 @@ use crate::backend::{Mark, refused};
 const IOPRIO_WHO_PROCESS: usize = 1;
 /// No class: what a thread has until one is set.
 const NO_PRIORITY: u16 = 0;
+/// linux/fs.h: buffered I/O leaves nothing in the page cache.
+pub(crate) const RWF_DONTCACHE: u32 = 0x80;
 /// linux/fs.h: a write reaches the medium whole or not at all.
 const RWF_ATOMIC: u32 = 0x40;
 /// Its draws are none of those that offsets and operations come from.
@@ -55,9 +58,10 @@ fn forbidden(priority: Priority, error: &io::Error) -> StepFailure {
     )
 }
 
-/// What the kernel is told of single I/Os: their priorities, and that writes are atomic.
+/// What the kernel is told of single I/Os: their priorities, that writes are atomic, that nothing stays in the page cache.
 pub(crate) struct IoMarks {
     priorities: Priorities,
+    read_flags: u32,
     write_flags: u32,
     rng: Rng,
     /// `[slot]`: what the I/O in it was given.
@@ -68,9 +72,11 @@ impl IoMarks {
     /// Those of a thread with so many slots; `None`: it is told nothing.
     pub(crate) fn new(workload: &Workload, slots: u32, seed: u64, thread: u32) -> Option<Self> {
         let (priorities, is_atomic) = (&workload.priorities, workload.durability.is_atomic);
-        (priorities.are_by_io() || is_atomic).then(|| IoMarks {
+        let read_flags = if priorities.is_uncached { RWF_DONTCACHE } else { 0 };
+        (priorities.are_by_io() || is_atomic || priorities.is_uncached).then(|| IoMarks {
             priorities: priorities.clone(),
-            write_flags: if is_atomic { RWF_ATOMIC } else { 0 },
+            read_flags,
+            write_flags: read_flags | if is_atomic { RWF_ATOMIC } else { 0 },
             rng: Rng::new(seed ^ PRIORITY_STREAM, u64::from(thread)),
             of_slot: vec![Mark::default(); slots as usize].into_boxed_slice(),
         })
@@ -78,7 +84,11 @@ impl IoMarks {
 
     /// Draws that of a new I/O.
     pub(crate) fn draw(&mut self, slot: u32, op: Op, len: u32) -> Mark {
-        let flags = if op == Op::Write { self.write_flags } else { 0 };
+        let flags = match op {
+            Op::Read => self.read_flags,
+            Op::Write => self.write_flags,
+            Op::Trim | Op::Sync => 0,
+        };
         let mark = Mark { priority: self.priority(op, len), flags };
         self.of_slot[slot as usize] = mark;
         mark
@@ -121,9 +131,10 @@ mod tests {
             thread: None,
             reads: vec![share(Some(65_536), 25, HIGH), share(Some(65_536), 60, LOW)],
             writes: vec![share(None, 10, LOW)],
+            is_uncached: false,
         };
         let of_slot = Box::new([Mark::default(); 4]);
-        let mut drawn = IoMarks { priorities, write_flags: 0, rng: Rng::new(7, 0), of_slot };
+        let mut drawn = IoMarks { priorities, read_flags: 0, write_flags: 0, rng: Rng::new(7, 0), of_slot };
         let mut count = |op, len, priority: u16| {
             (0..10_000_u32).filter(|i| drawn.draw(i % 4, op, len) == Mark { priority, flags: 0 }).count()
         };
@@ -150,7 +161,7 @@ mod tests {
             assert_eq!(value, i64::from(of));
         };
         let share = PriorityShare { bytes: None, share_pct: 50, priority: LOW };
-        let priorities = Priorities { thread: Some(LOW), reads: vec![share], writes: Vec::new() };
+        let priorities = Priorities { thread: Some(LOW), reads: vec![share], writes: Vec::new(), is_uncached: false };
         let worker = std::thread::spawn(move || {
             take_on(&priorities).expect("idle is anybody's");
             own(LOW.value());

@@ -13,6 +13,7 @@ use crate::draw::{Draw, Lengths};
 use crate::offsets::Repeating;
 use crate::permutation::Permutation;
 use crate::replay::Replayed;
+use crate::service::Service;
 use crate::sprandom::{SpRandomPlaces, physical_bytes};
 use crate::tally::op_index;
 
@@ -432,24 +433,40 @@ impl IoSequence {
     }
 }
 
-/// The sequences of a thread, one for each part of a target that it drives; they take turns.
+/// The sequences of a thread, one for each part of a target that it drives; they take turns unless the load says otherwise.
 #[derive(Default)]
 pub(crate) struct Sequences {
     parts: Vec<IoSequence>,
     turn: usize,
+    service: Option<Service>,
+    /// What is left to all parts together, where the load says how much that is.
+    left: Option<Limits>,
     /// The I/Os of all parts, of a step that replays a trace.
     replayed: Option<Box<Replayed>>,
 }
 
 impl Sequences {
     /// Of each part; none where the pattern says it all.
-    pub(crate) fn new(parts: Vec<IoSequence>) -> Sequences {
-        Sequences { parts, turn: 0, replayed: None }
+    ///
+    /// # Errors
+    /// Why, when the order in which parts are served makes no sense.
+    pub(crate) fn new(parts: Vec<IoSequence>) -> Result<Sequences, Message> {
+        let Some(first) = parts.first().filter(|_| parts.len() > 1) else {
+            return Ok(Sequences { parts, ..Sequences::default() });
+        };
+        let pass = parts.iter().map(|part| part.extent.len_bytes).collect();
+        let service = first.order.service.map(|service| Service::new(service, pass)).transpose()?.flatten();
+        // What is asked of a thread, it does over all of its parts.
+        let is_bounded = !first.is_timed && (first.order.pass_bytes.is_some() || first.order.pass_ios.is_some());
+        let all = |per_pass: u64| per_pass.saturating_mul(first.passes_max);
+        let bytes = if first.order.pass_bytes.is_some() { all(first.pass.bytes) } else { u64::MAX };
+        let left = is_bounded.then(|| Limits { bytes, ios: all(first.pass.ios) });
+        Ok(Sequences { service, left, parts, ..Sequences::default() })
     }
 
     /// Those of a trace.
     pub(crate) fn replayed(replayed: Replayed) -> Sequences {
-        Sequences { parts: Vec::new(), turn: 0, replayed: Some(Box::new(replayed)) }
+        Sequences { replayed: Some(Box::new(replayed)), ..Sequences::default() }
     }
 
     /// When the next is due, nanoseconds after the first, where a trace says so.
@@ -476,6 +493,28 @@ impl Sequences {
     pub(crate) fn next(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
         if let Some(replayed) = &mut self.replayed {
             return replayed.next();
+        }
+        if self.left.is_some_and(|left| left.bytes == 0 || left.ios == 0) {
+            return None;
+        }
+        let (part, next) = self.next_of_parts(rng)?;
+        if let Some(left) = &mut self.left {
+            left.bytes = left.bytes.saturating_sub(next.len.into());
+            left.ios -= 1;
+        }
+        Some((part, next))
+    }
+
+    fn next_of_parts(&mut self, rng: &mut Rng) -> Option<(u16, Next)> {
+        while let Some(service) = &mut self.service {
+            let part = service.next(rng)?;
+            match self.parts[usize::from(part)].next(rng) {
+                Some(next) => {
+                    service.served(next.len.into());
+                    return Some((part, next));
+                }
+                None => service.ended(),
+            }
         }
         for _ in 0..self.parts.len() {
             let part = self.turn;

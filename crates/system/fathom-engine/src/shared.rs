@@ -127,6 +127,7 @@ pub(crate) struct WorkerSummary {
     pub(crate) ios: u64,
     pub(crate) passes: u64,
     pub(crate) in_flight_max: u32,
+    pub(crate) polling: Option<fathom_record::Polling>,
     /// Integral of I/Os in flight over the window, I/O x ns.
     pub(crate) in_flight_area: u128,
     pub(crate) occupied_area: u128,

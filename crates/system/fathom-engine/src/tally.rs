@@ -9,6 +9,10 @@ pub(crate) const OPS: usize = 4;
 /// Operations in the order of their index.
 pub(crate) const ALL_OPS: [Op; OPS] = [Op::Read, Op::Write, Op::Trim, Op::Sync];
 
+/// A thread with more targets than these counts their I/Os and bytes alone: histograms of all would be sent, merged and
+/// cleared in each interval.
+const PARTS_WITH_LATENCIES: usize = 64;
+
 /// Position of syncs, which are no I/Os of the totals.
 pub(crate) const SYNC: usize = 3;
 
@@ -42,8 +46,8 @@ pub(crate) struct OpTally {
 pub(crate) struct PartTally {
     pub(crate) ios: u64,
     pub(crate) bytes: u64,
-    /// Of all of these I/Os, or of those of a sample of batches.
-    pub(crate) lat: Histogram,
+    /// Of all of these I/Os, or of those of a sample of batches; `None` where a thread has many targets.
+    pub(crate) lat: Option<Histogram>,
 }
 
 /// One interval of one worker. Made once, then sent to the collector and back.
@@ -60,7 +64,8 @@ impl Tallies {
     /// Empty, of a worker with so many targets, with histograms for the operations in `used`.
     pub(crate) fn new(parts: usize, used: [bool; OPS]) -> Self {
         let op = |used: bool| OpTally { ios: 0, bytes: 0, lat: used.then(Histogram::new) };
-        let part = |_| PartTally { ios: 0, bytes: 0, lat: Histogram::new() };
+        let has_lat = parts <= PARTS_WITH_LATENCIES;
+        let part = |_| PartTally { ios: 0, bytes: 0, lat: has_lat.then(Histogram::new) };
         let parts = if parts > 1 { (0..parts).map(part).collect() } else { Box::default() };
         Tallies { interval: 0, ops: used.map(op), parts }
     }
@@ -75,7 +80,9 @@ impl Tallies {
         }
         for part in &mut self.parts {
             (part.ios, part.bytes) = (0, 0);
-            part.lat.clear();
+            if let Some(lat) = &mut part.lat {
+                lat.clear();
+            }
         }
     }
 

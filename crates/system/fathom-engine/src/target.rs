@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind, ThreadFolder};
 use fathom_message::{Message, Say as _, msg};
+use fathom_nvme::driver::DrivenNamespace;
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
 use fathom_plan::{EngineName, Step, TargetId, WriteThrough};
 use fathom_record::StepFailure;
 
 use crate::array::{self, ArrayOf};
-use crate::backend::{array::Array, call::Synchronous, errno, files::Folder, psync::Psync, refused};
+use crate::backend::{array::Array, call::Synchronous, errno, files::Folder, nvme, psync::Psync, refused};
 use crate::crew::bound;
 use crate::files::{folder_of, not_alone};
 use crate::offsets::Span;
@@ -129,6 +130,13 @@ impl Target {
         let (mut size_bytes, mut logical_bytes) = (NULL_BYTES.max(workload.region.size_bytes.unwrap_or(0)), 1);
         if !is_null_engine {
             fits_engine(id, kind, step.engine.name)?;
+            if let Some(driven) = binding.driven() {
+                if target.writes && binding.consent().is_none() {
+                    let refusal = OpenError::NoConsent { path: binding.path().to_owned() };
+                    return Err(open_refused(id, &refusal, false));
+                }
+                return Ok((target, driven.size_bytes(), u64::from(driven.block_bytes())));
+            }
             let file = target.open_file()?;
             refuse_memory_file_systems(id, &file, target.direct)?;
             if kind == TargetKind::Generic {
@@ -148,6 +156,11 @@ impl Target {
         self.array.as_deref()
     }
 
+    /// The namespace that it is, where this process drives the drive by itself.
+    pub(crate) fn driven(&self) -> Option<&DrivenNamespace> {
+        self.binding.driven()
+    }
+
     /// A descriptor of its own: shared ones cost an atomic operation on a shared cache line per I/O. What was bound is
     /// compared with what is opened, each time.
     ///
@@ -165,6 +178,9 @@ impl Target {
         if let Some(array) = &self.array {
             return array.targets().try_for_each(Target::drop_cache);
         }
+        if self.kind == TargetKind::UserSpace {
+            return Ok(());
+        }
         let file = self.open_file().map_err(|failure| io::Error::other(failure.to_string()))?;
         match self.kind {
             TargetKind::File => {
@@ -180,7 +196,9 @@ impl Target {
                 let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
                 if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
             }
-            TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder => Ok(()),
+            TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder | TargetKind::UserSpace => {
+                Ok(())
+            }
         }
     }
 
@@ -266,6 +284,11 @@ impl Target {
 /// Passthrough goes with character devices of NVMe, and nothing else does.
 fn fits_engine(id: &TargetId, kind: TargetKind, engine: EngineName) -> Result<(), StepFailure> {
     let what = engine_on_target(engine, id);
+    match (kind == TargetKind::UserSpace, engine == EngineName::Nvme) {
+        (true, false) => return Err(refused(what, msg!("engine-drive-taken"), msg!("engine-drive-taken-help"))),
+        (false, true) => return Err(refused(what, msg!("engine-nvme-kind"), msg!("engine-nvme-kind-help"))),
+        _ => {}
+    }
     match (kind == TargetKind::Generic, engine == EngineName::IoUringCmd) {
         (true, false) => Err(refused(what, msg!("engine-character-device"), msg!("engine-character-device-help"))),
         (false, true) => Err(refused(what, msg!("engine-passthrough-kind"), msg!("engine-passthrough-kind-help"))),
@@ -392,6 +415,8 @@ pub(crate) enum Trimmer {
     File(OwnedFd),
     Device(OwnedFd),
     Generic(OwnedFd, Namespace),
+    /// The engine takes them itself, or the drive takes none.
+    ByEngine,
     /// Files are removed as a whole.
     Folder(Box<Folder>),
 }
@@ -404,6 +429,13 @@ impl Trimmer {
     pub(crate) fn new(step: &Step, target: &Target, worker: u32) -> Result<Self, StepFailure> {
         Ok(match target.kind {
             TargetKind::Null => Trimmer::Null,
+            TargetKind::UserSpace => match target.driven() {
+                Some(driven) if driven.driver().described().has_trim => Trimmer::ByEngine,
+                _ => {
+                    let help = msg!("engine-no-trim-help");
+                    return Err(refused(target_message(&target.id), msg!("engine-no-trim"), help));
+                }
+            },
             TargetKind::Array => {
                 let help = msg!("engine-array-trim-help");
                 return Err(refused(target_message(&target.id), msg!("engine-array-trim"), help));
@@ -428,7 +460,7 @@ impl Trimmer {
     pub(crate) fn trim(&self, offset: u64, len: u32) -> i32 {
         let failed = match self {
             Trimmer::Folder(folder) => return folder.remove(offset, len),
-            Trimmer::Null => false,
+            Trimmer::Null | Trimmer::ByEngine => false,
             Trimmer::Generic(fd, namespace) => {
                 let command = IoCommand::Deallocate {
                     first_block: offset / u64::from(namespace.block_bytes),
@@ -460,6 +492,7 @@ pub(crate) struct ReadBack(Source);
 enum Source {
     One { fd: OwnedFd, namespace: Option<Namespace> },
     Array { array: Box<Array<Synchronous<Psync>>>, members: Vec<OwnedFd> },
+    Driven(Box<nvme::Reader>),
 }
 
 impl ReadBack {
@@ -473,6 +506,9 @@ impl ReadBack {
     /// # Errors
     /// When the target cannot be opened.
     pub(crate) fn new(target: &Target) -> Result<Self, StepFailure> {
+        if target.driven().is_some() {
+            return Ok(ReadBack(Source::Driven(Box::new(nvme::Reader::new(target)?))));
+        }
         Ok(ReadBack(match target.array() {
             None => Source::One { fd: target.open()?, namespace: target.namespace },
             Some(array) => Source::Array {
@@ -492,6 +528,7 @@ impl ReadBack {
         let fds = match &self.0 {
             Source::One { fd, .. } => std::slice::from_ref(fd),
             Source::Array { members, .. } => members,
+            Source::Driven(_) => return,
         };
         for fd in fds {
             // SAFETY: both calls take integers only.
@@ -509,6 +546,7 @@ impl ReadBack {
     pub(crate) fn read_at(&mut self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let (fd, namespace) = match &mut self.0 {
             Source::Array { array, .. } => return array::read_alone(array, buffer, offset),
+            Source::Driven(reader) => return reader.read_at(buffer, offset),
             Source::One { fd, namespace } => (fd, *namespace),
         };
         let Some(namespace) = namespace else {

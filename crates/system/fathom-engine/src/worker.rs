@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_message::{Arg, Join, Message, msg};
+use fathom_message::{Arg, Join, Message, Say as _, msg};
+use fathom_nvme::driver::DriverError;
 use fathom_plan::{EngineName, Staged, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
@@ -14,6 +15,7 @@ use crate::backend::files::Files;
 use crate::backend::libaio::Libaio;
 use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
+use crate::backend::nvme::{self, Nvme};
 use crate::backend::psync::Psync;
 use crate::backend::uring::Uring;
 use crate::backend::uring_cmd::UringCmd;
@@ -32,9 +34,11 @@ use crate::priority::{self, IoMarks};
 use crate::replay::Replayed;
 use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
+use crate::service::Service;
 use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
+use crate::trace::Recorder;
 use crate::verify::{Ledger, merge};
 
 /// What a worker does on one target.
@@ -76,6 +80,14 @@ impl WorkerPlan {
             None => format!("fathom-w{}", self.index),
             Some(stream) => format!("fathom-w{}.{}", stream.index, self.index),
         }
+    }
+
+    /// The failure of this thread whose engine ended with `source`.
+    fn ended(&self, source: &std::io::Error) -> StepFailure {
+        let failed = self.failed(msg!("engine-failed"), source, msg!("engine-failed-help"));
+        let of_drive = source.get_ref().and_then(|inner| inner.downcast_ref::<DriverError>());
+        let (Some(error), StepFailure::Failed { what, .. }) = (of_drive, &failed) else { return failed };
+        StepFailure::Failed { what: what.clone(), why: error.message(), help: nvme::help_of(error) }
     }
 
     /// A failure of this thread.
@@ -129,6 +141,9 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
     if plan.step.workload.durability.is_atomic {
         plan.parts.iter().try_for_each(|part| crate::atomic::check(&part.target, &plan.step.workload))?;
     }
+    if plan.step.workload.priorities.is_uncached {
+        plan.parts.iter().try_for_each(|part| crate::uncached::check(&part.target))?;
+    }
     crate::memory::take_from(&plan.step.memory)?;
     own_descriptor_table();
     let shared = lines.shared.clone();
@@ -157,6 +172,10 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
                 Uring::look_at_trims(&mut rig, parts, engine, &stopped)?;
             }
             run_on(plan, hot, rig)
+        }
+        EngineName::Nvme => {
+            let write_through = plan.step.workload.durability.write_through;
+            run_on(plan, hot, Rig::new(area, |area| Nvme::new(parts, depth, write_through, area))?)
         }
         EngineName::IoUringCmd => {
             let mut rig = Rig::new(area, |area| UringCmd::new(parts, depth, engine, area))?;
@@ -232,7 +251,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         }
         None => {
             let own = plan.parts.iter().zip(&seeds).map(sequence).collect::<Result<Vec<_>, _>>()?;
-            Sequences::new(own.into_iter().flatten().collect())
+            Sequences::new(own.into_iter().flatten().collect()).map_err(no_pattern)?
         }
     };
     let flow = plan.flow.as_ref().and_then(|member| member.lock().unwrap_or_else(PoisonError::into_inner).take());
@@ -243,6 +262,14 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let mut offsets = plan.parts.iter().zip(&seeds).map(offsets);
     let first = offsets.next().unwrap_or_else(|| unreachable!("a worker drives at least one target"))?;
     let others = offsets.collect::<Result<Vec<_>, _>>()?;
+    let parts = Parts::new(first, others, depth, step.load.rate.is_some());
+    let parts = match workload.order.service {
+        Some(asked) => {
+            let pass = plan.parts.iter().map(|part| part.span.count).collect();
+            parts.served(Service::new(asked, pass).map_err(no_pattern)?)
+        }
+        None => parts,
+    };
     let trims = workload.mix.trim_pct > 0;
     let trimmers = plan.parts.iter().filter(|_| trims).map(|part| Trimmer::new(step, &part.target, plan.index));
     let region_bytes = plan.parts.iter().map(|part| part.extent.len_bytes).sum();
@@ -258,7 +285,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         to_collector: lines.to_collector,
         spare_tallies: lines.spare_tallies,
         buffers: Buffers::NONE,
-        parts: Parts::new(first, others, depth, step.load.rate.is_some()),
+        parts,
         sequences,
         draw: Draw::new(workload.mix, &workload.block_sizes),
         rng,
@@ -269,6 +296,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
         pacer,
         search: step.load.pacing.target.map(|target| DepthSearch::new(target, depth)),
         marks: IoMarks::new(workload, depth, step.seed, plan.index),
+        recorder: None,
         limits: plan.limits,
         used_ops,
         state: State::new(depth, plan.parts.len(), used_ops),
@@ -281,6 +309,7 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
 pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
     let migrations_before = migrations();
+    hot.recorder = Recorder::begin(plan)?;
     let to_collector = hot.to_collector.clone();
     // SAFETY: takes nothing and cannot fail.
     let thread = unsafe { libc::gettid() };
@@ -294,8 +323,11 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     });
     let Some(window) = window else { return Err(Unready::Stopped) };
     let ran = caught(plan, || run_loop(plan, &mut hot, &mut rig, window))
-        .and_then(|ran| ran.map_err(|source| plan.failed(msg!("engine-failed"), &source, msg!("engine-failed-help"))))
+        .and_then(|ran| ran.map_err(|source| plan.ended(&source)))
         .and_then(|()| hot.sequences.failure().map_or(Ok(()), Err));
+    // Once the window is over; what was done is written down whatever came of it.
+    let recorded = hot.recorder.take().map_or(Ok(()), Recorder::end);
+    let ran = ran.and(recorded);
     if let Err(failure) = ran {
         let _ = to_collector.send(FromWorker::Failed { worker: plan.index, failure });
         return Ok(());
@@ -304,6 +336,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     features.extend(hot.search.as_ref().map(DepthSearch::found));
     let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
+    summary.polling = rig.backend.polling();
     summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
@@ -344,7 +377,8 @@ fn run_loop<B: Backend>(plan: &WorkerPlan, hot: &mut Hot, rig: &mut Rig<B>, wind
         || !hot.sequences.is_empty()
         || hot.pacer.is_some()
         || hot.search.is_some()
-        || hot.marks.is_some();
+        || hot.marks.is_some()
+        || hot.recorder.is_some();
     let stamped = plan.step.engine.paranoid || beyond_plain;
     let Some(rate) = plan.step.load.rate else {
         return match (stamped, &plan.parts[..]) {
@@ -393,6 +427,7 @@ fn summarise(hot: &mut Hot, features: Vec<FeatureUse>) -> WorkerSummary {
             if hot.sequences.is_replayed_to_its_end() { OpenSummary { backlog_ios: 0, ..open } } else { open }
         }),
         arrays: Vec::new(),
+        polling: None,
         features,
     }
 }

@@ -109,6 +109,18 @@ fn reports_short_and_failed_io(engine: EngineName) {
     assert_eq!(read.short_ios, short);
 }
 
+fn reports_failed_io(engine: EngineName) {
+    let bench = Bench::new(64 * BLOCK);
+    let step = Step { length: RunLength { passes: Some(1), ..bench.step(engine).length }, ..bench.step(engine) };
+    let path = bench.path.clone();
+    let shrink = move || OpenOptions::new().write(true).open(&path).and_then(|f| f.set_len(BLOCK)).expect("shrunk");
+    let record = run_with(&step, Some(Box::new(Meddler { begin: shrink, finish: || {} }))).expect("a record");
+    assert_eq!((record.ios(), record.errors()), (1, 63), "{:?}", record.failures);
+    let failure = &record.failures[0];
+    assert_eq!((failure.op, failure.errno), (Op::Read, libc::ENODATA));
+    assert!(failure.drive_status.is_some(), "{failure:?}");
+}
+
 fn gives_up_when_nothing_succeeds(engine: EngineName) {
     let bench = Bench::new(64 * BLOCK);
     let step = bench.step(engine);
@@ -392,14 +404,14 @@ fn syncs_follow_the_writes_they_cover(engine: EngineName) {
 }
 
 macro_rules! every_engine {
-    ($($module:ident $engine:expr;)*) => { $(
+    ($($module:ident $engine:expr $(, $shrinks:ident)?;)*) => { $(
         mod $module {
             use super::*;
             const ENGINE: EngineName = $engine;
+            $( #[test] fn reports_what_was_not_moved() { $shrinks(ENGINE); } )?
             #[test] fn touches_each_block_once_per_pass() { each_block_once_per_pass(ENGINE); }
             #[test] fn threads_share_a_sequential_region() { super::threads_share_a_sequential_region(ENGINE); }
             #[test] fn stays_in_range_and_aligned() { super::stays_in_range_and_aligned(ENGINE); }
-            #[test] fn reports_short_and_failed_io() { super::reports_short_and_failed_io(ENGINE); }
             #[test] fn gives_up_when_nothing_succeeds() { super::gives_up_when_nothing_succeeds(ENGINE); }
             #[test] fn drains_on_stop() { super::drains_on_stop(ENGINE); }
             #[test] fn books_balance() { super::books_balance(ENGINE); }
@@ -415,10 +427,12 @@ macro_rules! every_engine {
 }
 
 every_engine! {
-    psync EngineName::Psync;
-    libaio EngineName::Libaio;
-    io_uring EngineName::IoUring;
-    mmap EngineName::Mmap;
+    psync EngineName::Psync, reports_short_and_failed_io;
+    libaio EngineName::Libaio, reports_short_and_failed_io;
+    io_uring EngineName::IoUring, reports_short_and_failed_io;
+    mmap EngineName::Mmap, reports_short_and_failed_io;
+    // A drive moves all of a command or fails it.
+    nvme EngineName::Nvme, reports_failed_io;
 }
 
 /// The `null` engine has no target to look at; what can be counted must be right all the same.

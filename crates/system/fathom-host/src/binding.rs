@@ -7,6 +7,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fathom_nvme::driver::DrivenNamespace;
 use fathom_plan::TargetId;
 use rustix::fs::OFlags;
 
@@ -32,6 +33,8 @@ pub enum TargetKind {
     Array,
     /// A folder that Fathom made: files are made, looked at and removed in it.
     Folder,
+    /// A namespace of a drive that this process drives by itself, past the kernel.
+    UserSpace,
 }
 
 /// How a target is opened.
@@ -57,6 +60,8 @@ pub struct Binding {
     made_bytes: Option<u64>,
     /// Of a folder that Fathom made.
     folder: Option<Arc<OwnedFd>>,
+    /// Of a drive in user space.
+    namespace: Option<DrivenNamespace>,
 }
 
 impl Binding {
@@ -64,7 +69,7 @@ impl Binding {
     #[must_use]
     pub fn null(target: TargetId) -> Binding {
         let (kind, node, consent) = (TargetKind::Null, None, None);
-        Binding { target, kind, node, consent, device: None, made_bytes: None, folder: None }
+        Binding { target, kind, node, consent, device: None, made_bytes: None, folder: None, namespace: None }
     }
 
     /// An array in user space: nothing is opened for it but its members, each by its own binding.
@@ -78,6 +83,19 @@ impl Binding {
     pub fn folder(root: &Root, target: TargetId, own: &OwnFolder) -> Binding {
         let device = whole_device_of(root, own.path()).ok();
         Binding { kind: TargetKind::Folder, device, folder: Some(own.pin()), ..Binding::null(target) }
+    }
+
+    /// A namespace that this process drives, for the target that `self` was while the kernel drove it: with the consent that
+    /// was given to that.
+    #[must_use]
+    pub fn in_user_space(&self, namespace: DrivenNamespace) -> Binding {
+        Binding { kind: TargetKind::UserSpace, node: None, namespace: Some(namespace), ..self.clone() }
+    }
+
+    /// The namespace of a drive in user space.
+    #[must_use]
+    pub fn driven(&self) -> Option<&DrivenNamespace> {
+        self.namespace.as_ref()
     }
 
     /// Whether both lead to the same file or drive, by whatever names; whole drives and their partitions are not the same.
@@ -130,7 +148,7 @@ impl Binding {
             Identity::Other => return Err(io::ErrorKind::InvalidInput.into()),
         };
         let device = whole_device_of(root, node.path()).ok();
-        Ok(Binding { target, kind, node: Some(node), consent, device, made_bytes: None, folder: None })
+        Ok(Binding { target, kind, node: Some(node), consent, device, made_bytes: None, folder: None, namespace: None })
     }
 
     /// The same for a file that Fathom made, of which only so many bytes are measured.
@@ -142,6 +160,12 @@ impl Binding {
     /// The same without a claim on the device; only for what gives it to Linux md meanwhile.
     pub(crate) fn parked(self) -> Binding {
         Binding { consent: self.consent.map(WriteConsent::parked), ..self }
+    }
+
+    /// The same without a claim on the device, whose kernel device is gone.
+    #[must_use]
+    pub fn without_claim(&self) -> Binding {
+        self.clone().parked()
     }
 
     /// The same with the claim again.

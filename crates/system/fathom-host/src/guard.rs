@@ -26,11 +26,15 @@ mod claim;
 mod device;
 mod exports;
 mod file;
+mod idle;
 mod pci;
 mod uses;
 mod writers;
 
 pub(crate) use file::is_lab;
+pub(crate) use idle::claim_idle;
+pub(crate) use pci::{address_of, drives_behind, head_of, is_pci_address};
+pub(crate) use writers::holder_of;
 
 /// Why writing is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod interrupts;
 mod kernel_threads;
 mod md;
 mod memory;
+mod module;
 mod mount;
 mod node;
 mod output_file;
@@ -38,6 +39,7 @@ mod tasks;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod thread_folder;
+mod user_space;
 mod vectors;
 mod writing;
 
@@ -66,5 +68,10 @@ pub use root::{ProbeError, Root};
 pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
-pub use sys::{thread_cpu_ns, user_id};
+pub use sys::{allow_open_files, thread_cpu_ns, user_id};
 pub use thread_folder::ThreadFolder;
+pub use user_space::{
+    AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,
+    UserSpaceDrive, UserSpaceError, UserSpaceStatus, WithoutIommu, bind_by_hand, bound_by_fathom, bound_drive,
+    namespace_number, unbind,
+};

@@ -30,6 +30,27 @@ pub(crate) fn bindable_cpus(cpus: &[u32]) -> Vec<u32> {
     tried.unwrap_or_default()
 }
 
+/// Lets this process have so many open files, or as many as it may; how many it can have then (RLIMIT_NOFILE).
+///
+/// # Errors
+/// As the operating system says.
+pub fn allow_open_files(files: u64) -> io::Result<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call fills the structure that it is given.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if limit.rlim_cur >= files || limit.rlim_cur >= limit.rlim_max {
+        return Ok(limit.rlim_cur);
+    }
+    limit.rlim_cur = files.min(limit.rlim_max);
+    // SAFETY: the call reads the structure that it is given.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(limit.rlim_cur)
+}
+
 /// Has the kernel send SIGINT to the program once the thread that starts it is gone (PR_SET_PDEATHSIG). Its writes to a pipe
 /// that nobody reads any more then fail: by SIGPIPE it would end before it has ended what it started itself.
 pub(crate) fn interrupt_with_parent(command: &mut std::process::Command) {

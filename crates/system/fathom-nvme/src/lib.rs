@@ -2,12 +2,13 @@
 //!
 //! The decoders are pure functions of bytes: buffers may be short or hostile and never panic. Sources are the NVM
 //! Express Base Specification 2.0 ("Base"), the NVM Command Set Specification 1.0 ("NVM") and the OCP Datacenter NVMe
-//! SSD Specification 2.0 ("OCP"); each field names its place there. Only [`Device`] and [`io_command`] talk to the kernel.
+//! SSD Specification 2.0 ("OCP"); each field names its place there. [`Device`] and [`io_command`] talk to the kernel, [`driver`] to a drive past it.
 #![allow(unsafe_code)]
 
 mod bytes;
 mod command;
 mod device;
+pub mod driver;
 mod features;
 mod identify;
 mod ocp;

@@ -41,7 +41,15 @@ impl AdminPages {
     /// [`DeviceError`] when it cannot be opened or does not identify itself; anything else it refuses is left out.
     pub fn read(path: &Path) -> Result<Self, DeviceError> {
         let device = Device::open(path)?;
-        let page = |command: AdminCommand| device.admin(&command).map(|(data, _)| data);
+        AdminPages::by(|command| device.admin(command))
+    }
+
+    /// The same by whatever carries admin commands out: `ask` gives a command's data and dword 0 of its completion.
+    ///
+    /// # Errors
+    /// What `ask` says of Identify Controller; anything else that is refused is left out.
+    pub fn by<E>(ask: impl Fn(&AdminCommand) -> Result<(Vec<u8>, u32), E>) -> Result<Self, E> {
+        let page = |command: AdminCommand| ask(&command).map(|(data, _)| data);
         let mut pages = AdminPages { identify: page(AdminCommand::identify_controller())?, ..AdminPages::default() };
         let list = page(AdminCommand::active_namespaces()).unwrap_or_default();
         for id in namespace_ids(&list).into_iter().take(NAMESPACES_MAX) {
@@ -53,7 +61,7 @@ impl AdminPages {
         pages.ocp_smart =
             page(AdminCommand::ocp_smart_log()).ok().filter(|p| matches!(OcpSmartLog::decode(p), Ok(Some(_))));
         for feature in FeatureId::ALL {
-            let Ok((data, value)) = device.admin(&AdminCommand::get_feature(feature)) else { continue };
+            let Ok((data, value)) = ask(&AdminCommand::get_feature(feature)) else { continue };
             pages.features.insert(feature as u8, value);
             if feature == FeatureId::AutonomousTransition {
                 pages.transitions = Some(data);

@@ -206,7 +206,8 @@ impl Observation {
     /// Whether workers or kernel threads spin, so that a busy CPU says nothing.
     pub(super) fn polls(&self) -> bool {
         let used = |name: FeatureName| self.features.contains(&(name, true));
-        self.step.engine.mode != Mode::Interrupt || used(FeatureName::Iopoll) || used(FeatureName::Sqpoll)
+        self.step.engine.mode != Mode::Interrupt
+            || [FeatureName::Iopoll, FeatureName::Sqpoll, FeatureName::UserSpace].into_iter().any(used)
     }
 
     /// CPUs that the run may use: those of its list, else all of the host.

@@ -286,6 +286,7 @@ fn a_thread_that_shares_its_cpu_with_the_interrupts_has_its_core_as_the_limit_un
             ios: 400_000,
             passes: 0,
             in_flight_max: 32,
+            polling: None,
         }];
         [(step, record)]
     };
@@ -307,6 +308,7 @@ fn a_load_that_pauses_for_most_of_the_time_is_its_own_limit() {
             ios: 1_000,
             passes: 0,
             in_flight_max: 4,
+            polling: None,
         }];
         limits(&[(step, record)])[0]
     };
@@ -527,6 +529,7 @@ fn settings_that_are_seldom_wanted_are_noticed() {
             ios: 1,
             passes: 0,
             in_flight_max: 1,
+            polling: None,
         })
         .collect();
     let observation = &on(f, &[(step, record)])[0];

@@ -12,7 +12,7 @@ use crate::knobs::{Knobs, THREADS_MAX, push_note};
 use crate::step::{EngineName, Step, TargetId};
 
 /// What fio reads and does nothing with in these jobs, or what is said otherwise here.
-const WITHOUT_EFFECT: [&str; 18] = [
+const WITHOUT_EFFECT: [&str; 20] = [
     "ioengine",
     "rw",
     "bs",
@@ -31,6 +31,8 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "offset_increment",
     "rate_iops",
     "rate_process",
+    "openfiles",
+    "file_service_type",
 ];
 
 /// What the job does to files; `None`: it moves blocks.
@@ -101,6 +103,9 @@ impl Reader<'_, '_> {
         }
         self.set(&mut knobs, "rw", op.read_write().as_str())?;
         self.set(&mut knobs, "ioengine", EngineName::Files.as_str())?;
+        if self.keys.contains_key("openfiles") {
+            push_note(self.notes, msg!("what-and-why", what = "openfiles", why = msg!("fio-one-open-file")));
+        }
         let files = self.number_or("nrfiles", 1, u32::MAX)?;
         self.set(&mut knobs, "nrfiles", &files.to_string())?;
         // fio makes files without writing to them; those that are looked at and removed have their size.

@@ -7,6 +7,7 @@ use super::units::{fio_file_names, fio_rates};
 use super::{Job, Keys};
 use super::{files, keys};
 use crate::error::SourceError;
+use crate::file_service::{BLOCK_FILES_MAX, FileService};
 use crate::knobs::{KnobError, Knobs, QUEUE_DEPTH_MAX, THREADS_MAX, push_note};
 use crate::step::{EngineName, Spread, Step, TargetId};
 
@@ -45,10 +46,6 @@ pub(super) fn step(
     if let Some(op) = files::op_of(first) {
         return files::step(source, group, op, notes);
     }
-    // Before the jobs were told apart, it may have been one of files.
-    for entry in group.iter().filter_map(|job| job.keys.get("nrfiles")) {
-        super::check_key(source, entry, notes)?;
-    }
     let mut reader = Reader { source, keys: &first.keys, section: first.section.span.clone(), notes };
     let files: Vec<Vec<String>> = group.iter().map(|j| reader.files(j)).collect::<Result<_, _>>()?;
     if group.len() > 1 {
@@ -60,7 +57,9 @@ pub(super) fn step(
     let is_named_by_fio = |job: &Job<'_>| !job.keys.contains_key("filename") && !job.keys.contains_key("read_iolog");
     let named_by_fio = group.iter().zip(&files).filter(|(job, _)| is_named_by_fio(job));
     job_files.extend(named_by_fio.flat_map(|(_, files)| files).map(|path| TargetId::new(path.clone())));
-    let knobs = reader.knobs(files[0].len(), group.len())?;
+    let of_each = reader.files_of_each(first)?;
+    let parts = if of_each > 1 { of_each as usize } else { files[0].len() };
+    let knobs = reader.knobs(parts, group.len())?;
     // fio's null engine has files by name alone.
     let is_null = reader.value("ioengine") == Some(EngineName::Null.as_str());
     let targets = if is_null { targets.iter().map(|_| TargetId::new("null")).collect() } else { targets };
@@ -146,7 +145,12 @@ impl Reader<'_, '_> {
             Some(folder) if !name.starts_with('/') => format!("{}/{name}", folder.trim_end_matches('/')),
             _ => name,
         };
+        let of_each = self.files_of_each(job)?;
         if let Some((value, entry)) = text("filename") {
+            if of_each > 1 {
+                let (message, help) = (msg!("fio-names-and-nrfiles"), msg!("fio-names-and-nrfiles-help"));
+                return Err(self.source.error(entry.value_span.clone(), message, Some(help)));
+            }
             let names = fio_file_names(value);
             if names.is_empty() {
                 let help = Some(msg!("fio-no-file-help"));
@@ -156,10 +160,23 @@ impl Reader<'_, '_> {
         }
         let jobs = self.bounded("numjobs", THREADS_MAX)?;
         let name = text("name").map_or(job.section.name.as_str(), |(v, _)| v);
-        if jobs > 1 {
+        if jobs > 1 && of_each == 1 {
             push_note(self.notes, msg!("fio-file-per-job", section = name.to_owned(), jobs = jobs));
         }
-        Ok((0..jobs).map(|j| in_folder(format!("{name}.{j}.0"))).collect())
+        let files = jobs as u64 * u64::from(of_each);
+        if files > u64::from(BLOCK_FILES_MAX) {
+            let message = msg!("knob-too-many-files", files = files, max = BLOCK_FILES_MAX);
+            return Err(self.error("nrfiles", message, msg!("knob-too-many-files-help")));
+        }
+        // Dealt out to the jobs, each gets those that bear its number.
+        let all = (0..of_each).flat_map(|file| (0..jobs).map(move |job| (job, file)));
+        Ok(all.map(|(job, file)| in_folder(format!("{name}.{job}.{file}"))).collect())
+    }
+
+    /// Files that each job of a section has of its own.
+    fn files_of_each(&self, job: &Job<'_>) -> Result<u32, SourceError> {
+        let is_replayed = job.keys.contains_key("read_iolog");
+        if is_replayed { Ok(1) } else { self.number_or("nrfiles", 1, u32::MAX) }
     }
 
     /// The knobs of `sections` equal sections over `files` files each.
@@ -198,22 +215,29 @@ impl Reader<'_, '_> {
         // I/O goes over the whole file; the size says how much of it there is. Beyond the file only I/O goes that may repeat
         // blocks.
         let bytes = |text: &str| fathom_units::parse_size(text).unwrap_or(0);
-        if let (Some(size), Some(of_file)) = (size, of_file)
-            && (bytes(size) < bytes(of_file) || flag(self.source, self.keys, "norandommap", false)?)
-            && bytes(size) != bytes(of_file)
+        let of_files = of_file.map(|of_file| bytes(of_file).saturating_mul(parts as u64));
+        if let (Some(size), Some(of_files)) = (size, of_files)
+            && (bytes(size) < of_files || flag(self.source, self.keys, "norandommap", false)?)
+            && bytes(size) != of_files
             && !self.keys.contains_key("io_size")
             && !flag(self.source, self.keys, "time_based", false)?
         {
             let size = size.to_owned();
             self.set(knobs, "io_size", &size)?;
         }
-        let key = if of_file.is_some() { "filesize" } else { "size" };
+        let has_filesize = of_file.is_some();
+        let key = if has_filesize { "filesize" } else { "size" };
         if let Some(entry) = self.keys.get(key).filter(|_| self.value(key) != Some("100%")) {
             self.remark_on_iec(entry);
             let text = entry.value.as_deref().unwrap_or_default();
             // fio divides a job's size by its files.
-            let part = fathom_units::parse_size(text).map(|bytes| (bytes / parts as u64).to_string());
-            self.set(knobs, "size", part.as_deref().unwrap_or(text))?;
+            let part = match fathom_units::parse_size(text) {
+                Ok(bytes) if parts > 1 && !has_filesize => {
+                    knobs.share_of_file(bytes, parts as u32, self.notes).to_string()
+                }
+                _ => text.to_owned(),
+            };
+            self.set(knobs, "size", &part)?;
         }
         Ok(())
     }
@@ -238,14 +262,19 @@ impl Reader<'_, '_> {
         let jobs = self.bounded("numjobs", THREADS_MAX)?;
         let depth = self.bounded("iodepth", QUEUE_DEPTH_MAX)?;
         let own_files = !self.keys.contains_key("filename");
-        let parts = if own_files { 1 } else { files };
+        let has_several = own_files && self.number_or("nrfiles", 1, u32::MAX)? > 1;
+        let parts = if own_files && !has_several { 1 } else { files };
         if parts > 1 {
-            self.set(knobs, "spread", Spread::AllTargets.as_str())?;
+            let spread = if has_several { Spread::Targets } else { Spread::AllTargets };
+            self.set(knobs, "spread", spread.as_str())?;
         }
-        let threads = if own_files { 1 } else { jobs };
+        if has_several && !self.keys.contains_key("file_service_type") {
+            self.set(knobs, "file_service_type", &FileService::IN_TURNS.to_string())?;
+        }
+        let threads = if own_files && !has_several { 1 } else { jobs };
         let is_sequential = !self.value("rw").is_some_and(|rw| rw.starts_with("rand"));
         let verifies = self.keys.contains_key("verify");
-        if self.keys.contains_key("offset_increment") || threads > 1 && (is_sequential || verifies) {
+        if self.keys.contains_key("offset_increment") || threads > 1 && !has_several && (is_sequential || verifies) {
             // Each of fio's jobs has the whole of its region, whatever the others do.
             let increment = self.value("offset_increment").unwrap_or("0").to_owned();
             self.set(knobs, "offset_increment", &increment)?;

@@ -89,10 +89,6 @@ fn filesize(step: &Step) -> Option<String> {
     step.workload.order.files.map(|files| fathom_units::format_block(files.bytes_per_file.max(4096).into()))
 }
 
-fn openfiles(step: &Step) -> Option<String> {
-    step.workload.order.files.map(|_| "1".to_owned())
-}
-
 fn create_on_open(step: &Step) -> Option<String> {
     step.workload.order.files.filter(|files| !files.op.needs_files()).map(|_| String::new())
 }
@@ -107,7 +103,6 @@ const LAYOUT: Treatment = Noted(msg!("fio-layout"));
 const STEADY: Treatment = Noted(msg!("fio-steady"));
 const BANDWIDTH: Treatment = Noted(msg!("fio-bandwidth"));
 const COMMANDS: Treatment = Refused(msg!("fio-commands"), msg!("fio-commands-help"), &[]);
-const TRACES: Treatment = Refused(msg!("fio-traces"), msg!("fio-traces-help"), &[]);
 
 /// Keys of fio that are no knobs.
 static KEYS: &[FioKey] = &[
@@ -127,6 +122,7 @@ static KEYS: &[FioKey] = &[
     key("name", Own),
     key("description", Own),
     key("stonewall", Own).aliases(&["wait_for_previous"]).flag(),
+    key("nrfiles", Own).aliases(&["nr_files"]).written(nrfiles),
     key("filesize", Own).written(filesize),
     key("read_iolog", Own).written(trace),
     key("replay_no_stall", Own).flag().written(no_stall),
@@ -192,7 +188,6 @@ static KEYS: &[FioKey] = &[
     key("create_serialize", LAYOUT).flag(),
     key("create_fsync", LAYOUT).flag(),
     key("create_on_open", LAYOUT).flag().written(create_on_open),
-    key("openfiles", Noted(msg!("fio-one-open-file"))).written(openfiles),
     key("unique_filename", Noted(msg!("fio-unique-names"))).flag(),
     key("stat_type", Noted(msg!("fio-stat-type"))),
     // Refused with a remedy.
@@ -207,13 +202,9 @@ static KEYS: &[FioKey] = &[
     key("thinktime_blocks_type", Refused(msg!("fio-think-issue"), msg!("fio-remove"), &["complete"])),
     key("thinktime_iotime", Refused(msg!("fio-think-time"), msg!("fio-think-time-help"), &["0"])),
     key("iodepth_low", Refused(msg!("fio-full-queue"), msg!("fio-remove"), &["0"])),
-    key("nrfiles", Refused(msg!("fio-one-file"), msg!("fio-one-file-help"), &["1"]))
-        .aliases(&["nr_files"])
-        .written(nrfiles),
     key("kb_base", Refused(msg!("fio-kb-base"), msg!("fio-kb-base-help"), &["1024"])),
     key("exec_prerun", COMMANDS),
     key("exec_postrun", COMMANDS),
-    key("write_iolog", TRACES),
     key("max_latency", Refused(msg!("fio-max-latency"), msg!("fio-remove"), &["0"])),
     key("allow_mounted_write", Refused(msg!("fio-mounted"), msg!("fio-mounted-help"), &["0"])),
     key("pre_read", Refused(msg!("fio-pre-read"), msg!("fio-remove"), &["0"])),
@@ -226,7 +217,6 @@ static KEYS: &[FioKey] = &[
 const NO_EQUIVALENT: &[&str] = &[
     "force_async",
     "nowait",
-    "uncached",
     "md_per_io_size",
     "readfua",
     "writefua",
@@ -240,7 +230,6 @@ const NO_EQUIVALENT: &[&str] = &[
     "experimental_verify",
     "fadvise_hint",
     "file_append",
-    "file_service_type",
     "filename_format",
     "gid",
     "gtod_cpu",

@@ -21,7 +21,6 @@ use std::collections::BTreeMap;
 use fathom_message::{Arg, Join, Message, msg};
 
 use crate::error::SourceError;
-use crate::file_ops::FileOp;
 use crate::knobs;
 use crate::plan::{Plan, StudyHead};
 use crate::step::{Step, TargetId};
@@ -84,10 +83,8 @@ pub fn parse_fio_sections(
     }
     sections.retain(|s| only.is_empty() || s.name == "global" || only.contains(&s.name));
     let mut notes = Vec::new();
-    let has_files = sections.iter().flat_map(|s| &s.entries).any(is_of_files);
     if !reading.with_fio {
-        // Whether it is the job's own affair is seen when its engine is known.
-        let entries = sections.iter().flat_map(|s| &s.entries).filter(|e| !has_files || canonical(&e.key) != "nrfiles");
+        let entries = sections.iter().flat_map(|s| &s.entries);
         let mut refused = entries.filter_map(|entry| check_key(&source, entry, &mut notes).err());
         if let Some(first) = refused.next() {
             return Err(SourceError { others: refused.collect(), ..first });
@@ -146,8 +143,7 @@ fn own_steps(
 ) -> Result<Vec<Step>, SourceError> {
     if checks_keys {
         for job in part {
-            let is_own = |key: &str| key == "nrfiles" && files::op_of(job).is_some();
-            for (_, entry) in job.keys.iter().filter(|(key, _)| !is_own(key)) {
+            for entry in job.keys.values() {
                 check_key(source, entry, &mut said.notes)?;
             }
         }
@@ -210,11 +206,6 @@ fn check_key(source: &Source<'_>, entry: &Entry, notes: &mut Vec<Message>) -> Re
     Ok(())
 }
 
-/// Whether it names an engine that works on whole files.
-fn is_of_files(entry: &Entry) -> bool {
-    canonical(&entry.key) == "ioengine" && entry.value.as_deref().is_some_and(|v| FileOp::from_word(v).is_some())
-}
-
 fn with_globals(sections: &[Section]) -> Vec<Job<'_>> {
     let mut global = Keys::new();
     let mut jobs = Vec::new();
@@ -248,9 +239,12 @@ fn equal_but_for_files(a: &Job<'_>, b: &Job<'_>) -> bool {
         let keys = job.keys.iter().filter(|(k, _)| !FILES.contains(k));
         keys.map(|(k, e)| ((*k).to_owned(), e.value.clone())).collect()
     };
-    // A job of several files goes round its own.
+    // A job of several files goes round its own; one of whole files has a folder.
+    let value = |job: &Job<'_>, key: &str| job.keys.get(key).and_then(|e| e.value.clone());
     let has_one_file = |job: &Job<'_>| {
-        job.keys.get("filename").and_then(|e| e.value.as_deref()).is_none_or(|v| fio_file_names(v).len() < 2)
+        let is_one = |files: &str| files == "1" || files::op_of(job).is_some();
+        value(job, "filename").is_none_or(|names| fio_file_names(&names).len() < 2)
+            && value(job, "nrfiles").is_none_or(|files| is_one(&files))
     };
     load(a) == load(b) && has_one_file(a) && has_one_file(b)
 }

@@ -88,6 +88,7 @@ impl Knobs {
                 stages: self.stages(),
                 rate_pair,
                 latency_goal: self.latency_goal,
+                trace_to: self.trace_to.clone(),
                 ..Role::default()
             },
         };
@@ -97,13 +98,16 @@ impl Knobs {
         }
         // Fewer targets than asked are kept as they are: the run refuses the step by name.
         arrangement.put_on(&mut step, targets)?;
+        if step.targets_of(0).len() == 1 && step.workload.order.service.take().is_some() {
+            push_note(notes, msg!("knob-service-of-one"));
+        }
         set_label(&mut step);
         Ok(step)
     }
 
     /// What is made of the targets.
     pub(crate) fn arrangement(&self) -> Arrangement {
-        Arrangement { devices: self.devices, ..self.arrangement }
+        Arrangement { devices: self.devices, files: self.block_files(), ..self.arrangement }
     }
 
     fn engine_spec(&self, notes: &mut Vec<Message>) -> Result<EngineSpec, KnobError> {
@@ -136,7 +140,7 @@ impl Knobs {
         }
         // Passthrough has no page cache to go through; fio's jobs say nothing, or direct=0.
         let is_buffered = mmap || engine.name == EngineName::Files;
-        let direct = self.direct.unwrap_or(!is_buffered) || engine.name == EngineName::IoUringCmd;
+        let direct = self.direct.unwrap_or(!is_buffered) || engine.name.is_past_block_layer();
         if engine.mode == Mode::Iopoll && !direct {
             return Err(conflict("direct", msg!("knob-iopoll-buffered"), msg!("knob-iopoll-buffered-help")));
         }
@@ -148,7 +152,8 @@ impl Knobs {
         };
         let block_sizes = sizes.first.clone();
         let order = self.order(rw, sizes)?;
-        let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes: self.size_bytes };
+        let size_bytes = self.region_bytes(notes)?;
+        let region = Region { offset_bytes: self.offset_bytes.unwrap_or(0), size_bytes };
         let every_size = || block_sizes.iter().chain(order.write_sizes.iter().chain(&order.trim_sizes).flatten());
         check_region(region, every_size(), direct)?;
         if direct || self.verify.flatten().is_some() {
@@ -169,7 +174,7 @@ impl Knobs {
             drop_cache: self.drop_cache.unwrap_or(false)
                 && !direct
                 && !matches!(engine.name, EngineName::Null | EngineName::Files),
-            priorities: self.priority.build(engine, mix)?,
+            priorities: self.priority.build(engine, mix, direct)?,
             durability: self.durability(engine, mix, direct)?,
             order,
         })

@@ -15,6 +15,7 @@ use fathom_units::{advice, did_you_mean};
 use crate::arrange::Arrangement;
 use crate::condition::Conditions;
 use crate::durability::WriteThrough;
+use crate::file_service::ServiceChoice;
 use crate::goal::LatencyGoal;
 use crate::io_order::{AccessZone, SizeRange};
 use crate::memory::MemoryPolicy;
@@ -149,6 +150,14 @@ struct DedupeKnobs {
     is_shared: Option<bool>,
 }
 
+/// The words of the order in which a thread serves its targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ServiceKnobs {
+    /// Which, and for how many I/Os each.
+    order: Option<(ServiceChoice, u32)>,
+    open_files: Option<u32>,
+}
+
 /// Knobs set so far. Later values replace earlier ones; [`Knobs::build`] makes the step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knobs {
@@ -221,8 +230,10 @@ pub struct Knobs {
     devices: Option<u32>,
     footprint_pct: Option<u8>,
     files_per_thread: Option<u32>,
-    bytes_per_file: Option<u32>,
+    bytes_per_file: Option<u64>,
+    service: ServiceKnobs,
     latency_goal: Option<LatencyGoal>,
+    trace_to: Option<String>,
     pub(crate) conditions: Conditions,
     pub(crate) arrangement: Arrangement,
     iops_precision: Option<f64>,

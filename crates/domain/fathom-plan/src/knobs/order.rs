@@ -87,6 +87,7 @@ impl Knobs {
             pass_bytes: self.pass_bytes,
             pass_ios: self.pass_ios,
             thread_offset_bytes: self.thread_offset_bytes,
+            service: self.service(),
         })
     }
 

@@ -30,14 +30,15 @@ pub(super) struct PriorityKnobs {
     pub(super) share_level: Option<Both<u8>>,
     pub(super) share_hint: Option<Both<u16>>,
     pub(super) split: Option<Both<Vec<SplitShare>>>,
+    pub(super) is_uncached: Option<bool>,
 }
 
 impl PriorityKnobs {
     /// The priorities of a load.
     ///
     /// # Errors
-    /// Words that exclude each other, and an engine by which no single I/O has a priority.
-    pub(super) fn build(&self, engine: EngineSpec, mix: OpMix) -> Result<Priorities, KnobError> {
+    /// Words that exclude each other, and an engine by which the kernel is told nothing of single I/Os.
+    pub(super) fn build(&self, engine: EngineSpec, mix: OpMix, direct: bool) -> Result<Priorities, KnobError> {
         let is_said = self.class.is_some() || self.level.is_some() || self.hint.is_some();
         // As in fio and in the kernel: a level or a hint without a class is that of best effort.
         let thread = is_said.then(|| Priority {
@@ -71,8 +72,13 @@ impl PriorityKnobs {
             whole.into_iter().chain(of_sizes).collect()
         };
         let (reads, writes) = (shares(Op::Read, mix.read_pct), shares(Op::Write, mix.write_pct));
-        let priorities = Priorities { thread, reads, writes };
-        if priorities.are_by_io() && !matches!(engine.name, EngineName::IoUring | EngineName::Libaio) {
+        let is_uncached = self.is_uncached == Some(true);
+        let priorities = Priorities { thread, reads, writes, is_uncached };
+        let tells_of_ios = matches!(engine.name, EngineName::IoUring | EngineName::Libaio);
+        if is_uncached && (direct || !tells_of_ios) {
+            return Err(conflict("uncached", msg!("knob-uncached-engine"), msg!("knob-uncached-engine-help")));
+        }
+        if priorities.are_by_io() && !tells_of_ios {
             let message = msg!("knob-priority-engine", engine = engine.name.as_str());
             return Err(conflict(key, message, msg!("knob-priority-engine-help")));
         }

@@ -94,6 +94,12 @@ impl Ladder {
         }
     }
 
+    /// Whether one of its loops gives the knob `key` that value alone.
+    pub(super) fn is_all(&self, key: &str, value: &str) -> bool {
+        let is_that = |axis: &&Axis| axis.key == key;
+        self.axes.iter().find(is_that).is_some_and(|axis| axis.values.iter().all(|of| of.text == value))
+    }
+
     /// Whether one of its loops is over that knob.
     pub(super) fn names(&self, key: &str) -> bool {
         let name = |key: &str| knob(key).map(|k| k.name);

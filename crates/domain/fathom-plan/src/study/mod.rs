@@ -37,7 +37,7 @@ use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
 use crate::role::{Metric, Precondition};
 use crate::share::with_bases;
-use crate::step::{Step, TargetId};
+use crate::step::{EngineName, Step, TargetId};
 use crate::stream::{gathered, name_streams};
 
 pub(crate) use builtin::{IO, is_shipped};
@@ -64,6 +64,8 @@ pub struct Overrides {
     pub set: Vec<(String, String)>,
     /// `--only NAME`: these ladders alone; empty: all.
     pub only: Vec<String>,
+    /// Drives may leave the kernel (`--allow-unbind`): ladders of engine nvme take part, which otherwise need to be named.
+    pub may_unbind: bool,
     /// `--versus key=value`: each cell also with this knob or setting of the host, in interleaved blocks.
     pub versus: Option<(String, String)>,
     /// Words that `--versus` may name beside knobs: the settings that the host can change.
@@ -202,7 +204,8 @@ fn only(ladders: Vec<Ladder>, overrides: &Overrides) -> Result<Vec<Ladder>, Sour
         return Err(SourceError::without_place(&format!("--only {unknown}"), message, Some(help)));
     }
     if overrides.only.is_empty() {
-        return Ok(ladders);
+        let past_kernel = |ladder: &Ladder| ladder.is_all("engine", EngineName::Nvme.as_str());
+        return Ok(ladders.into_iter().filter(|ladder| overrides.may_unbind || !past_kernel(ladder)).collect());
     }
     Ok(ladders.into_iter().filter(|l| l.name.as_ref().is_some_and(|n| overrides.only.contains(n))).collect())
 }

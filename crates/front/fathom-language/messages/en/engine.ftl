@@ -100,6 +100,10 @@ engine-placement-unresolved = no CPUs were resolved for it on this host
 engine-placement-unresolved-help = name the CPUs with `--cpus`, or run unpinned
 engine-not-atomic = it has no atomic writes, or the kernel (before 6.11) does not tell
 engine-atomic-size = it writes { $min } to { $max } atomically, in powers of two, and not { $block }
+engine-no-uncached = the kernel (before 6.14) or its file system has no I/O that leaves nothing in the page cache (RWF_DONTCACHE)
+engine-no-uncached-help = leave out `uncached`, or measure with direct=1
+engine-array-uncached = an array in user space has no page cache of its own
+engine-array-uncached-help = leave out `uncached`
 engine-atomic-help = choose another block size or a drive with atomic writes (queue/atomic_write_unit_max_bytes), or leave out `atomic`
 engine-priority = I/O priority { $priority }
 engine-priority-forbidden-help = the class rt needs root or CAP_SYS_NICE; be and idle do not
@@ -233,6 +237,10 @@ engine-files-alone = engine files makes, looks at and removes whole files in a f
 engine-files-alone-help = use rw=filecreate, filestat or filedelete on a folder
 engine-making-files = making files in { $target }
 engine-making-files-help = look for what the folder's file system says in dmesg, and whether the user may write to it
+engine-trace = writing the trace { $path }
+engine-trace-help = name a file in write_iolog that does not exist yet, in a folder with room that may be written to
+engine-trace-name = a trace parts its words by white space, and this name holds some
+engine-trace-name-help = give the target a name without white space (a link will do), or leave out write_iolog
 engine-replay = replaying { $path }
 engine-replay-changed = the trace is not the one that was planned
 engine-replay-help = plan the job again with the trace as it is now
@@ -282,3 +290,12 @@ rebuild-onto-member-help = name another file or drive with `--onto`
 rebuild-too-small = it has { $have } bytes, and each member of { $array } gives { $need }
 rebuild-too-small-help = make the file longer (truncate -s), or take a larger drive
 rebuild-failed-help = what was to be written is not whole: mend or replace the member that failed, and rebuild again
+
+# Drives in user space.
+engine-user-space = { $found } completions found, { $empty } looks that found none
+engine-drive-taken = the drive is in user space for this step
+engine-drive-taken-help = a step of engine nvme has its drives for itself; measure them through the kernel in another step
+engine-nvme-kind = engine nvme drives a whole NVMe drive by itself, and this target is none
+engine-nvme-kind-help = name the namespace (/dev/nvme0n1) and allow that its drive leaves the kernel meanwhile: `--allow-unbind SERIAL`
+engine-no-trim = the drive takes no trims (Dataset Management)
+engine-no-trim-help = measure reads and writes only

@@ -29,6 +29,8 @@ target-kind-help = use the block device (for example /dev/nvme0n1) or a file
 target-no-space = { $path } needs { $need }, and its file system has { $free } free
 target-no-space-help = free some space, or ask for less: --size { $size }
 target-no-space-at-all-help = free some space, or name a folder on another file system
+target-too-many-open = the targets take { $need } open files, and this process may have { $limit }
+target-too-many-open-help = raise the limit (ulimit -n { $need }), or lower nrfiles or threads
 target-too-small = target { $target } has { $have } bytes, and the plan touches { $need }
 target-too-small-help = ask for less: --size { $size }, or let Fathom make a new file
 target-too-small-simulated-help = ask for less: --size { $size }
@@ -274,3 +276,12 @@ fio-run-no-files-help = lower `nrfiles`, or name another folder
 lab-files-folder = { $path } is no folder, and files are to be made in one
 lab-files-folder-help = name a folder of the file system as target
 lab-files-place-help = the folder must be writable: files are made in a new folder within it, which is removed at the end
+
+# Drives in user space.
+take-not-nvme = { $target } is no whole namespace of an NVMe drive
+take-namespaces = { $target } has { $count } namespaces
+take-namespaces-help = name one of them by its block device (/dev/nvme0n1)
+take-no-block-device = the kernel has no block device at { $target }
+take-no-block-device-help = a run judges a drive through the kernel before it takes it: give it back first (`fathom nvme unbind`), and allow the run to take it (`--allow-unbind SERIAL`)
+take-other-drive = what answers as { $target } is another drive than the one that was judged
+take-other-drive-help = look with `fathom nvme status`; go on with `fathom run --resume` once the drives are where they were

@@ -70,3 +70,37 @@ nvme-warning-degraded = reliability is degraded by media or internal errors
 nvme-warning-read-only = the media is read-only
 nvme-warning-backup = the backup of volatile memory has failed
 nvme-warning-persistent-memory = persistent memory is unreliable
+
+# The driver in user space.
+nvme-driver-system = { $call } of { $path }: { $source }
+nvme-driver-group = the IOMMU group of { $group } is not free: other devices of it have drivers of the kernel
+nvme-driver-group-help = bind the other devices of the group to vfio-pci as well, or put the drive into a slot with a group of its own; `fathom nvme status` lists them
+nvme-driver-no-iommu = the kernel has no IOMMU that VFIO can use
+nvme-driver-no-iommu-help = switch it on in the firmware (VT-d, AMD-Vi) and with `intel_iommu=on` on the kernel command line, and load vfio_iommu_type1
+nvme-driver-memory = { $bytes } of memory cannot be given to the drive: { $source }
+nvme-driver-memory-help = memory that a drive reaches is locked: raise `ulimit -l`, run as root, or use a smaller block size or queue depth
+nvme-driver-not-nvme = its first BAR has { $bytes } bytes and does not hold the registers of an NVMe controller
+nvme-driver-no-nvm = the controller does not have the NVM command set
+nvme-driver-page-size = the controller wants memory pages of { $bytes } at least; this driver has pages of 4 KiB
+nvme-driver-kernel-path = measure it through the kernel: engines io_uring or io_uring_cmd
+nvme-driver-not-ready = the controller changed to no other state within { $waited } (CSTS { $status })
+nvme-driver-fatal = the controller says that it failed (CSTS { $status })
+nvme-driver-gone = the drive no longer answers: every register reads as ones
+nvme-driver-wanted-back = the operating system is removing the drive
+nvme-driver-gone-help = see the kernel log; put the drive back, and `fathom restore` gives it back to the kernel's driver
+nvme-driver-refused = the drive refused { $command }: { $status }
+nvme-driver-no-answer = the drive did not answer { $command } within { $waited }; it was switched off
+nvme-driver-unknown-completion = the drive completed command { $id } on queue { $queue }, which was not given to it; it was switched off
+nvme-driver-stopped = the drive was switched off after an error of another queue
+nvme-driver-faulty-help = give the drive back to the kernel's driver (`fathom nvme unbind`) and look at its health (`fathom inspect`)
+nvme-driver-no-queue = all { $granted } pairs of queues that the drive grants are in use
+nvme-driver-fewer-threads = use fewer threads: each has a pair of queues of its own
+nvme-driver-queue-too-short = { $wanted } commands in flight are more than a queue of the drive takes ({ $max })
+nvme-driver-fewer-in-flight = use a smaller queue depth, or more threads
+nvme-driver-transfer-too-large = a block of { $bytes } is more than one command of the drive moves ({ $max })
+nvme-driver-smaller-blocks = use smaller blocks: no layer splits them on this path
+nvme-driver-permission = the file of the IOMMU group belongs to root: run as root, or give it to your user (`chown` of /dev/vfio/GROUP)
+nvme-driver-bind-first = give the drive to vfio-pci first: `fathom nvme bind`
+nvme-driver-busy = another process has the drive: close it first
+nvme-driver-no-format = namespace { $namespace } is not there, or has blocks of no size
+nvme-driver-metadata = namespace { $namespace } has { $bytes } bytes of metadata with each block, which this driver does not move

@@ -3,6 +3,7 @@
 # Knobs: what each is for.
 
 knob-group-workload = Workload
+knob-group-files = Several files
 knob-group-load = Load and placement
 knob-group-engine = Engine
 knob-group-priority = Priority of I/O
@@ -27,7 +28,7 @@ knob-batching = how I/Os go to the kernel: adaptive (one by one above 4 us per I
 knob-unknown-batching = unknown way of batching { $text }
 knob-batchings = one of { $words }
 knob-iodepth-batch-complete-max = accepted with a note: all completions that are ready are reaped
-knob-ioengine = how I/O is issued: io_uring io_uring_cmd libaio psync mmap null
+knob-ioengine = how I/O is issued: io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = how io_uring waits for completions: interrupt, iopoll or sqpoll
 knob-hipri = mode=iopoll in fio's words
 knob-sqthread-poll = mode=sqpoll in fio's words
@@ -88,14 +89,36 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
-knob-nrfiles = files of each thread that rw=filecreate, filestat or filedelete works on, each once
-knob-filesize = bytes in each of these files; 0: they are empty
+knob-write-iolog = new file that each I/O is written down in as it begins, in fio's form (version 3), for read_iolog; of several threads with .0, .1 and so on behind its name
+knob-no-trace-name = no file is named
+knob-no-trace-name-help = for example write_iolog=trace.log
+knob-nrfiles = files of each thread, in the folders that the targets are: of rw=filecreate, filestat or filedelete each is worked on once, of others blocks are moved in all of them
+knob-filesize = bytes in each of these files; 0: they are empty, or share size
+knob-file-service-type = which of its files or other targets a thread's next I/O goes to: roundrobin, random, both with :N for so many I/Os each, sequential or zipf:THETA
+knob-openfiles = files that are served at a time; the next comes in when one is done with
+knob-unknown-service = unknown order of service `{ $text }`
+knob-service-theta = the exponent of zipf is above 0
+knob-service-theta-help = for example zipf:1.2
+knob-service-lacks = files are not chosen by { $word }
+knob-service-lacks-help = use zipf:THETA, random, roundrobin or sequential
+knob-service-of-one = file_service_type and openfiles change nothing: each thread has one target
+knob-files-of-array = nrfiles is for folders, and an array is none
+knob-files-of-array-help = leave out nrfiles or array
+knob-too-many-files = { $files } files whose blocks are moved are more than a step can have ({ $max })
+knob-too-many-files-help = lower nrfiles or threads, or work on whole files with rw=filecreate, filestat or filedelete
+knob-whole-file-too-long = { $bytes } are more than a file that is made as a whole can have ({ $max })
+knob-whole-file-too-long-help = lower filesize
+knob-size-and-filesize = size is that of all files of a thread and filesize that of each: they say the same twice
+knob-size-and-filesize-help = leave one out; to move less than the files hold, io_size
+knob-files-below-block = { $size } over { $files } files leave less than a block for each
+knob-files-below-block-help = raise size, or lower nrfiles or bs
+knob-size-shared-unevenly = size={ $size } does not divide into { $files } files of whole blocks: each has { $each }
 knob-files-by-engine = rw={ $rw } works on whole files, which engine { $engine } does not
 knob-files-by-engine-help = leave the engine out: there is one for files
 knob-files-engine-alone = engine files works on whole files, and rw={ $rw } moves blocks
 knob-files-engine-alone-help = use rw=filecreate, filestat or filedelete, or another engine
-knob-files-of-blocks = { $key } is for whole files, and rw={ $rw } moves blocks
-knob-files-of-blocks-help = use rw=filecreate, filestat or filedelete, or leave it out
+knob-files-of-blocks = { $key } is for several files, and rw={ $rw } has one here
+knob-files-of-blocks-help = add nrfiles, or use size
 knob-blocks-of-files = { $key } says where in a file I/O goes, and rw={ $rw } works on whole files
 knob-blocks-of-files-help = leave it out; how many files and how large say nrfiles and filesize
 knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
@@ -189,6 +212,9 @@ knob-spr-num-regions = parts in which sprandom writes the capacity (without it 1
 knob-spr-op = capacity that the drive has beyond what it shows, as a share of that (without it 0.15)
 knob-sprandom-of-others = sprandom is a load of random writes of one size by one thread, in places of its own
 knob-sprandom-of-others-help = use rw=randwrite with one bs and one thread, without distributions, modifiers or zones
+knob-uncached = buffered I/O leaves nothing in the page cache (RWF_DONTCACHE, Linux 6.14 and later), by io_uring or libaio
+knob-uncached-engine = uncached is buffered I/O by io_uring or libaio
+knob-uncached-engine-help = use direct=0 with ioengine=io_uring or libaio, or leave out uncached
 knob-atomic = each write reaches the medium whole or not at all (RWF_ATOMIC)
 knob-atomic-without-writes = atomic is of writes, and there are none
 knob-atomic-engine = atomic writes go around the page cache, by io_uring or libaio
@@ -513,8 +539,6 @@ fio-bandwidth-of-step = rate={ $text } of each job and direction is { $rate } in
 fio-verify-backlog = blocks are verified once all of them are written
 fio-commands = no commands are run from a job file
 fio-commands-help = run them yourself before and after
-fio-traces = no trace is recorded
-fio-traces-help = record one with blktrace, or with fio itself
 fio-trace-streamed = traces are always read as a stream
 fio-trace-missing = there is no trace to replay
 fio-trace-missing-help = name one with read_iolog, or remove the line
@@ -536,8 +560,9 @@ fio-cpumask-help = use cpus_allowed=0-3
 fio-rate-min = a rate that cannot be sustained is reported, it does not end the step
 fio-rate-cycle = arrivals are kept one by one, not by window
 fio-full-queue = the queue is kept full
-fio-one-file = each target is one file
 fio-one-file-help = name the files in filename=a:b
+fio-names-and-nrfiles = filename names the files, and nrfiles has fio name them
+fio-names-and-nrfiles-help = leave one of the two out
 fio-filesize = the file is as large as its region
 fio-filesize-help = use size
 fio-kb-base = 4k is always 4096 bytes

@@ -88,6 +88,10 @@ engine-placement-unresolved = 未能在本机上为其确定 CPU
 engine-placement-unresolved-help = 请用 `--cpus` 指定 CPU，或不绑核运行
 engine-not-atomic = 它不支持原子写入，或内核（6.11 之前）未报告
 engine-atomic-size = 它能原子写入 { $min } 到 { $max } 之间的 2 的幂，而不是 { $block }
+engine-no-uncached = 内核（6.14 之前）或其文件系统不支持不在页缓存中留下内容的 I/O（RWF_DONTCACHE）
+engine-no-uncached-help = 请去掉 `uncached`，或用 direct=1 测量
+engine-array-uncached = 用户态阵列没有自己的页缓存
+engine-array-uncached-help = 请去掉 `uncached`
 engine-atomic-help = 请选择其他块大小或支持原子写入的硬盘（queue/atomic_write_unit_max_bytes），或去掉 `atomic`
 engine-priority = I/O 优先级 { $priority }
 engine-priority-forbidden-help = rt 类需要 root 或 CAP_SYS_NICE；be 和 idle 不需要
@@ -206,6 +210,10 @@ engine-files-alone = 引擎 files 在为它创建的文件夹中创建、查看�
 engine-files-alone-help = 请对一个文件夹使用 rw=filecreate、filestat 或 filedelete
 engine-making-files = 在 { $target } 中创建文件
 engine-making-files-help = 请查看 dmesg 中该文件系统的消息，以及用户是否可写
+engine-trace = 写入轨迹 { $path }
+engine-trace-help = 请在 write_iolog 中指定一个尚不存在的文件，其目录须可写且有空间
+engine-trace-name = 轨迹以空白分隔各词，而此名称含有空白
+engine-trace-name-help = 请给目标取一个不含空白的名称（链接即可），或去掉 write_iolog
 engine-replay = 回放 { $path }
 engine-replay-changed = 轨迹与计划时的不同
 engine-replay-help = 请用现在的轨迹重新制定计划
@@ -255,3 +263,12 @@ rebuild-onto-member-help = 请用 `--onto` 指定另一个文件或硬盘
 rebuild-too-small = 它有 { $have } 字节，而 { $array } 的每个成员提供 { $need }
 rebuild-too-small-help = 请加长文件（truncate -s），或换用更大的硬盘
 rebuild-failed-help = 要写的内容不完整：请修复或更换出错的成员，然后重新重建
+
+# 用户态的盘。
+engine-user-space = 取到 { $found } 个完成，{ $empty } 次查看为空
+engine-drive-taken = 该盘在此步骤中处于用户态
+engine-drive-taken-help = 引擎 nvme 的步骤独占其盘；请在另一步骤中通过内核测量
+engine-nvme-kind = 引擎 nvme 自行驱动整块 NVMe 盘，而此目标不是
+engine-nvme-kind-help = 给出命名空间（/dev/nvme0n1），并允许其盘暂时离开内核：`--allow-unbind SERIAL`
+engine-no-trim = 该盘不接受 trim（Dataset Management）
+engine-no-trim-help = 只测读和写

@@ -29,6 +29,8 @@ target-kind-help = 请使用块设备（例如 /dev/nvme0n1）或文件
 target-no-space = { $path } 需要 { $need }，而其文件系统只剩 { $free }
 target-no-space-help = 请腾出空间，或减小大小：--size { $size }
 target-no-space-at-all-help = 请腾出空间，或指定其他文件系统上的目录
+target-too-many-open = 这些目标需要打开 { $need } 个文件，而本进程最多可打开 { $limit } 个
+target-too-many-open-help = 请提高上限（ulimit -n { $need }），或减小 nrfiles 或 threads
 target-too-small = 目标 { $target } 有 { $have } 字节，而计划要访问 { $need } 字节
 target-too-small-help = 请减小大小：--size { $size }，或让 Fathom 新建文件
 target-too-small-simulated-help = 请减小大小：--size { $size }
@@ -250,3 +252,12 @@ fio-run-no-files-help = 请减小 `nrfiles`，或指定其他文件夹
 lab-files-folder = { $path } 不是文件夹，而文件要在文件夹中创建
 lab-files-folder-help = 请把文件系统中的一个文件夹作为目标
 lab-files-place-help = 该文件夹必须可写：文件在其中新建的文件夹里创建，结束时删除
+
+# 用户态的盘。
+take-not-nvme = { $target } 不是 NVMe 盘的整个命名空间
+take-namespaces = { $target } 有 { $count } 个命名空间
+take-namespaces-help = 以块设备（/dev/nvme0n1）指明其中之一
+take-no-block-device = 内核在 { $target } 处没有块设备
+take-no-block-device-help = 运行在取走盘之前通过内核判断它：先还给内核（`fathom nvme unbind`），再允许运行取走它（`--allow-unbind SERIAL`）
+take-other-drive = 以 { $target } 应答的盘与之前判断的不是同一块
+take-other-drive-help = 用 `fathom nvme status` 查看；盘回到原处后用 `fathom run --resume` 继续

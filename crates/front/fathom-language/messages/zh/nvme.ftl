@@ -67,3 +67,37 @@ nvme-warning-degraded = 介质或内部错误降低了可靠性
 nvme-warning-read-only = 介质只读
 nvme-warning-backup = 易失性存储器的备份失败
 nvme-warning-persistent-memory = 持久内存不可靠
+
+# 用户态驱动。
+nvme-driver-system = 对 { $path } 执行 { $call }：{ $source }
+nvme-driver-group = { $group } 的 IOMMU 组不可用：组内其他设备仍由内核驱动
+nvme-driver-group-help = 将组内其他设备也绑定到 vfio-pci，或将盘换到独占一组的插槽；`fathom nvme status` 会列出它们
+nvme-driver-no-iommu = 内核没有 VFIO 可用的 IOMMU
+nvme-driver-no-iommu-help = 在固件中打开（VT-d、AMD-Vi），并在内核命令行加 `intel_iommu=on`，再加载 vfio_iommu_type1
+nvme-driver-memory = 无法把 { $bytes } 内存交给盘：{ $source }
+nvme-driver-memory-help = 盘能访问的内存会被锁定：提高 `ulimit -l`、以 root 运行，或减小块大小或队列深度
+nvme-driver-not-nvme = 其第一个 BAR 为 { $bytes } 字节，容不下 NVMe 控制器的寄存器
+nvme-driver-no-nvm = 控制器没有 NVM 命令集
+nvme-driver-page-size = 控制器要求内存页至少 { $bytes }；本驱动使用 4 KiB 页
+nvme-driver-kernel-path = 通过内核测量：引擎 io_uring 或 io_uring_cmd
+nvme-driver-not-ready = 控制器在 { $waited } 内状态未变（CSTS { $status }）
+nvme-driver-fatal = 控制器报告自身故障（CSTS { $status }）
+nvme-driver-gone = 盘不再响应：所有寄存器读出全为 1
+nvme-driver-wanted-back = 操作系统正在移除该盘
+nvme-driver-gone-help = 查看内核日志；插回盘后，`fathom restore` 会把它还给内核驱动
+nvme-driver-refused = 盘拒绝了 { $command }：{ $status }
+nvme-driver-no-answer = 盘在 { $waited } 内没有应答 { $command }；已将其关闭
+nvme-driver-unknown-completion = 盘在队列 { $queue } 上完成了从未下发的命令 { $id }；已将其关闭
+nvme-driver-stopped = 另一队列出错后，盘已被关闭
+nvme-driver-faulty-help = 把盘还给内核驱动（`fathom nvme unbind`），并检查其健康状况（`fathom inspect`）
+nvme-driver-no-queue = 盘授予的 { $granted } 对队列均已占用
+nvme-driver-fewer-threads = 减少线程：每个线程独占一对队列
+nvme-driver-queue-too-short = { $wanted } 条在途命令超出盘的队列容量（{ $max }）
+nvme-driver-fewer-in-flight = 减小队列深度，或增加线程
+nvme-driver-transfer-too-large = { $bytes } 的块超出盘一条命令可传输的量（{ $max }）
+nvme-driver-smaller-blocks = 使用更小的块：此路径上没有任何层会拆分它们
+nvme-driver-permission = IOMMU 组的文件属于 root：以 root 运行，或把它交给你的用户（对 /dev/vfio/GROUP 执行 `chown`）
+nvme-driver-bind-first = 先把盘交给 vfio-pci：`fathom nvme bind`
+nvme-driver-busy = 另一进程占用该盘：先将其关闭
+nvme-driver-no-format = 命名空间 { $namespace } 不存在，或其块没有大小
+nvme-driver-metadata = 命名空间 { $namespace } 每块带 { $bytes } 字节元数据，本驱动不传输

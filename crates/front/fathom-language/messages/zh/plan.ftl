@@ -3,6 +3,7 @@
 # 参数：各自的用途。
 
 knob-group-workload = 负载内容
+knob-group-files = 多个文件
 knob-group-load = 负载强度与线程位置
 knob-group-engine = 引擎
 knob-group-priority = I/O 优先级
@@ -27,7 +28,7 @@ knob-batching = I/O 如何交给内核：adaptive（每 I/O 超过 4 us 时逐�
 knob-unknown-batching = 未知的成批方式 { $text }
 knob-batchings = 可用：{ $words }
 knob-iodepth-batch-complete-max = 接受但给出提示：总是收取所有已就绪的完成事件
-knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd libaio psync mmap null
+knob-ioengine = 下发 I/O 的方式：io_uring io_uring_cmd nvme libaio psync mmap null
 knob-mode = io_uring 等待完成的方式：interrupt（中断）、iopoll 或 sqpoll（轮询）
 knob-hipri = fio 对 mode=iopoll 的写法
 knob-sqthread-poll = fio 对 mode=sqpoll 的写法
@@ -88,14 +89,36 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
-knob-nrfiles = rw=filecreate、filestat 或 filedelete 时每个线程处理的文件数，每个文件一次
-knob-filesize = 每个文件的字节数；0：空文件
+knob-write-iolog = 新文件，每个 I/O 开始时以 fio 的格式（第 3 版）记入其中，供 read_iolog 重放；多个线程时在名称后加 .0、.1 等
+knob-no-trace-name = 未指定文件
+knob-no-trace-name-help = 例如 write_iolog=trace.log
+knob-nrfiles = 每个线程的文件数，文件位于作为目标的文件夹中：rw=filecreate、filestat 或 filedelete 时每个文件处理一次，其他负载在所有文件中读写块
+knob-filesize = 每个文件的字节数；0：空文件，或由各文件平分 size
+knob-file-service-type = 线程的下一个 I/O 落在它的哪个文件或目标上：roundrobin、random（二者可加 :N，表示每个连续 N 个 I/O）、sequential 或 zipf:THETA
+knob-openfiles = 同时被访问的文件数；一个完成后下一个才加入
+knob-unknown-service = 未知的访问次序：`{ $text }`
+knob-service-theta = zipf 的指数须大于 0
+knob-service-theta-help = 例如 zipf:1.2
+knob-service-lacks = 不支持按 { $word } 选择文件
+knob-service-lacks-help = 请使用 zipf:THETA、random、roundrobin 或 sequential
+knob-service-of-one = file_service_type 和 openfiles 不起作用：每个线程只有一个目标
+knob-files-of-array = nrfiles 用于文件夹，而阵列不是文件夹
+knob-files-of-array-help = 请去掉 nrfiles 或 array
+knob-too-many-files = 读写块的文件有 { $files } 个，超过一个步骤的上限（{ $max }）
+knob-too-many-files-help = 请减小 nrfiles 或 threads，或用 rw=filecreate、filestat 或 filedelete 处理整个文件
+knob-whole-file-too-long = { $bytes } 超过整体创建的文件的上限（{ $max }）
+knob-whole-file-too-long-help = 请减小 filesize
+knob-size-and-filesize = size 是一个线程所有文件的大小，filesize 是每个文件的大小：二者重复
+knob-size-and-filesize-help = 请去掉其中一个；若读写量少于文件大小，请用 io_size
+knob-files-below-block = { $size } 分给 { $files } 个文件后每个不足一个块
+knob-files-below-block-help = 请增大 size，或减小 nrfiles 或 bs
+knob-size-shared-unevenly = size={ $size } 不能分成 { $files } 个由整块组成的文件：每个为 { $each }
 knob-files-by-engine = rw={ $rw } 处理整个文件，而引擎 { $engine } 不能
 knob-files-by-engine-help = 请不要指定引擎：文件有专用的引擎
 knob-files-engine-alone = 引擎 files 处理整个文件，而 rw={ $rw } 读写块
 knob-files-engine-alone-help = 请使用 rw=filecreate、filestat 或 filedelete，或换用其他引擎
-knob-files-of-blocks = { $key } 用于整个文件，而 rw={ $rw } 读写块
-knob-files-of-blocks-help = 请使用 rw=filecreate、filestat 或 filedelete，或去掉它
+knob-files-of-blocks = { $key } 用于多个文件，而 rw={ $rw } 在这里只有一个
+knob-files-of-blocks-help = 请加上 nrfiles，或使用 size
 knob-blocks-of-files = { $key } 说明 I/O 在文件中的位置，而 rw={ $rw } 处理整个文件
 knob-blocks-of-files-help = 请去掉它；文件的数量和大小由 nrfiles 和 filesize 指定
 knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6，或由 Linux md 组成，如 md-raid5；none 表示保持原样
@@ -189,6 +212,9 @@ knob-spr-num-regions = sprandom 把容量分成多少部分写入（缺省为 10
 knob-spr-op = 硬盘超出其可见容量的部分，以可见容量的份额表示（缺省为 0.15）
 knob-sprandom-of-others = sprandom 是由一个线程按其自身位置进行的单一大小随机写入
 knob-sprandom-of-others-help = 请使用 rw=randwrite、单一 bs 和单个线程，不带分布、修饰或区
+knob-uncached = 带缓存的 I/O 不在页缓存中留下内容（RWF_DONTCACHE，Linux 6.14 及以后），通过 io_uring 或 libaio 进行
+knob-uncached-engine = uncached 是通过 io_uring 或 libaio 进行的带缓存 I/O
+knob-uncached-engine-help = 请使用 direct=0 及 ioengine=io_uring 或 libaio，或去掉 uncached
 knob-atomic = 每次写入要么整体到达介质，要么完全没有（RWF_ATOMIC）
 knob-atomic-without-writes = atomic 针对写入，而这里没有写入
 knob-atomic-engine = 原子写入须绕过页缓存，通过 io_uring 或 libaio 进行
@@ -507,8 +533,6 @@ fio-bandwidth-of-step = 每个作业与方向的 rate={ $text } 合计 { $rate }
 fio-verify-backlog = 全部写完后才校验各块
 fio-commands = 不从作业文件运行命令
 fio-commands-help = 请在前后自行运行
-fio-traces = 不记录轨迹
-fio-traces-help = 请用 blktrace 或 fio 自身记录
 fio-trace-streamed = 轨迹总是以流的方式读取
 fio-trace-missing = 没有可回放的轨迹
 fio-trace-missing-help = 请用 read_iolog 指定轨迹，或删除这一行
@@ -530,8 +554,9 @@ fio-cpumask-help = 请使用 cpus_allowed=0-3
 fio-rate-min = 达不到的速率会被报告，不会结束步骤
 fio-rate-cycle = 到达逐个保持，不按窗口
 fio-full-queue = 队列保持填满
-fio-one-file = 每个目标是一个文件
 fio-one-file-help = 请用 filename=a:b 指定文件
+fio-names-and-nrfiles = filename 已指定文件名，而 nrfiles 由 fio 命名
+fio-names-and-nrfiles-help = 请去掉其中一个
 fio-filesize = 文件与其区域一样大
 fio-filesize-help = 请使用 size
 fio-kb-base = 4k 总是 4096 字节

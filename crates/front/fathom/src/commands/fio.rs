@@ -35,6 +35,7 @@ pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
     let is_watched = std::io::stderr().is_terminal();
     let common = RunCommon {
         destroy: fio.destroy.clone(),
+        allow_unbind: Vec::new(),
         overwrite: fio.overwrite,
         keep: true,
         shown: ShownArgs { json: false, output: None, force: false, quiet: !is_watched },

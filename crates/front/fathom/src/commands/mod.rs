@@ -10,6 +10,7 @@ mod inspect;
 mod lab;
 mod machines;
 mod manual;
+mod nvme;
 mod oltp;
 mod output;
 mod plan;
@@ -50,6 +51,7 @@ pub(crate) fn dispatch(args: &Args) -> Result<Exit, Problem> {
         Command::Plan(options) => plan::plan(args, options),
         Command::Studies { name, toml, json } => studies::studies(name.as_deref(), *toml, *json),
         Command::Inspect(options) => inspect::inspect(options),
+        Command::Nvme(options) => nvme::nvme(options),
         Command::Oltp(options) => oltp::oltp(options),
         Command::Rebuild(options) => rebuild::rebuild(args, options),
         Command::Restore { list, json, interrupted } => restore::restore(args, *list, *json, *interrupted),

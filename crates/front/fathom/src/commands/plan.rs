@@ -14,11 +14,12 @@ use crate::terminal::{result, say};
 pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
     let would = ConductOptions {
         destroy: options.destroy.clone(),
+        allow_unbind: options.allow_unbind.clone(),
         overwrite: options.overwrite,
         lab_path: lab_path(args)?,
         ..ConductOptions::default()
     };
-    let mut plan = source::read(args, &options.source)?;
+    let mut plan = source::read(args, &options.source, !options.allow_unbind.is_empty())?;
     let lab = lab_if_any(args)?;
     let mut begun = false;
     // As executed the plan knows its files and the sizes of its drives; where it would be refused, it says why.

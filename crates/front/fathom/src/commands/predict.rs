@@ -338,7 +338,7 @@ fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, P
             knobs: options.knobs.of(),
             ..SourceArgs::default()
         };
-        let plan = source::read(all, &source)?;
+        let plan = source::read(all, &source, false)?;
         return Ok(plan.steps.into_iter().filter(|s| s.phase == Phase::Measure).collect());
     }
     let set = load_knobs(options)?;

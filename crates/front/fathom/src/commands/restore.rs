@@ -69,12 +69,12 @@ fn names(left: &Pending) -> String {
     left.changes.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn warn(error: &SettingError) {
+pub(super) fn warn(error: &SettingError) {
     talk(&format!("{}: {}", warning_word(), say(&error.message())));
     help(error);
 }
 
-fn help(error: &SettingError) {
+pub(super) fn help(error: &SettingError) {
     error.help().iter().for_each(|help| talk(&format!("  help: {}", say(help))));
 }
 
@@ -90,7 +90,7 @@ impl From<SettingError> for Problem {
 
 /// What `--json` prints of one change.
 #[derive(Serialize)]
-struct RestoredView<'a> {
+pub(super) struct RestoredView<'a> {
     setting: String,
     from: &'a str,
     to: &'a str,
@@ -143,14 +143,14 @@ fn restore_settings(dir: &Path, list: bool, json: bool) -> Result<Exit, Problem>
     Ok(if failed.is_empty() && all.damaged.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-fn failure(restored: &Restored) -> Option<&SettingError> {
+pub(super) fn failure(restored: &Restored) -> Option<&SettingError> {
     match &restored.outcome {
         Outcome::Failed(error) => Some(error),
         Outcome::Restored | Outcome::Dropped(_) => None,
     }
 }
 
-fn outcome_line(restored: &Restored) -> String {
+pub(super) fn outcome_line(restored: &Restored) -> String {
     let Restored { setting, from, to, outcome } = restored;
     let setting = say(&setting.message());
     match outcome {
@@ -160,7 +160,7 @@ fn outcome_line(restored: &Restored) -> String {
     }
 }
 
-fn view(restored: &Restored) -> RestoredView<'_> {
+pub(super) fn view(restored: &Restored) -> RestoredView<'_> {
     let detail = match &restored.outcome {
         Outcome::Restored => None,
         Outcome::Dropped(why) => Some(say(&why.message())),

@@ -30,7 +30,7 @@ use crate::terminal::{print_problem, print_result, talk};
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     check_overwrite(run.common.overwrite, &run.source.target)?;
-    let plan = source::read(args, &run.source)?;
+    let plan = source::read(args, &run.source, !run.common.allow_unbind.is_empty())?;
     let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
     let options = ConductOptions {
         time_budget_ns,
@@ -143,6 +143,7 @@ pub(super) enum What<'a> {
 pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions, Problem> {
     Ok(ConductOptions {
         destroy: common.destroy.clone(),
+        allow_unbind: common.allow_unbind.clone(),
         keep_files: common.keep,
         overwrite: common.overwrite,
         lab_path: lab_path(args)?,

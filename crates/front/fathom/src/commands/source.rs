@@ -19,10 +19,10 @@ use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
 use crate::terminal::{say, talk};
 
-/// Reads and scales the plan.
-pub(crate) fn read(all: &Args, args: &SourceArgs) -> Result<Plan, Problem> {
+/// Reads and scales the plan. `may_unbind`: some drive may leave the kernel.
+pub(crate) fn read(all: &Args, args: &SourceArgs, may_unbind: bool) -> Result<Plan, Problem> {
     let mut plan = match (&args.study, args.like.as_ref().or(args.resume.as_ref())) {
-        (Some(study), _) => from_name(args, study)?,
+        (Some(study), _) => from_name(args, study, may_unbind)?,
         (None, Some(run)) => from_run(all, args, run)?,
         (None, None) => unreachable!("the command line requires one of them"),
     };
@@ -62,8 +62,8 @@ fn from_run(all: &Args, args: &SourceArgs, run: &str) -> Result<Plan, Problem> {
     on_targets(plan, &targets)
 }
 
-fn from_name(args: &SourceArgs, study: &str) -> Result<Plan, Problem> {
-    let mut overrides = overrides(args, study)?;
+fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, Problem> {
+    let mut overrides = Overrides { may_unbind, ..overrides(args, study)? };
     // `snia-iops` is the part `iops` of `snia`.
     let part = study.split_once('-').filter(|(whole, _)| builtin_studies().iter().any(|(name, _)| name == whole));
     let study = part.map_or(study, |(whole, _)| whole);
@@ -208,6 +208,7 @@ fn overrides(args: &SourceArgs, study: &str) -> Result<Overrides, Problem> {
         groups,
         set,
         only: args.only.clone(),
+        may_unbind: false,
         versus: versus.map(|(k, v)| (k.to_owned(), v.to_owned())),
         host_settings: SETTING_WORDS.iter().map(|word| (*word).to_owned()).collect(),
         describe: false,

@@ -190,6 +190,9 @@ fn again(step: &Step) -> Step {
 fn short(mut step: Step, index: u32) -> Step {
     step.index = index;
     let ramp_ns = step.length.ramp_ns.min(TURN_RAMP_NS_MAX);
-    step.length = RunLength::fixed(ramp_ns, step.length.budget_ns.clamp(TURN_NS_MIN, TURN_NS_MAX));
+    // A file is made or removed once, however short the probe is.
+    let passes = step.length.passes.filter(|_| step.workload.order.files.is_some());
+    let length = RunLength::fixed(ramp_ns, step.length.budget_ns.clamp(TURN_NS_MIN, TURN_NS_MAX));
+    step.length = RunLength { passes, ..length };
     step
 }

@@ -90,6 +90,13 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
     Ok(uses)
 }
 
+impl Use {
+    /// Of a drive as a whole.
+    pub(super) fn of_whole_device(writes: bool) -> Use {
+        Use { writes, must_exist: true, ..Use::default() }
+    }
+}
+
 /// A target that was looked at.
 #[derive(Debug)]
 pub(super) enum Seen {
@@ -201,7 +208,7 @@ pub(super) fn capacity_bytes(binding: &Binding) -> Result<u64, TargetError> {
         (Some(bytes), ..) => Ok(bytes),
         (None, TargetKind::Null, _) => Ok(u64::MAX),
         // The character device of a namespace has no end to seek to; the block device that it stands for tells its size.
-        (None, TargetKind::Generic, Some(device)) => Ok(device.size_bytes),
+        (None, TargetKind::Generic | TargetKind::UserSpace, Some(device)) => Ok(device.size_bytes),
         (None, ..) => {
             let opened = binding.open(Access { writes: false, flags: OpenFlags::NONBLOCK });
             let mut file: File = opened.map_err(|e| io(io::Error::other(e)))?;

@@ -9,6 +9,7 @@ use fathom_host::settings::SettingError;
 use fathom_message::{Message, Quantity, Say, msg, say_error};
 use fathom_plan::{ArrayNameError, SourceError, TargetId};
 
+use super::TakeError;
 use super::bind::SPARE_BYTES;
 
 /// Why a target cannot be measured. Nothing was written when this is returned.
@@ -46,6 +47,13 @@ pub enum TargetError {
         need_bytes: u64,
         /// How much there is.
         free_bytes: u64,
+    },
+    /// More files than this process may have open.
+    TooManyOpen {
+        /// So many would have to be.
+        need: u64,
+        /// So many may be.
+        limit: u64,
     },
     /// It is there but smaller than the region.
     TooSmall {
@@ -86,6 +94,8 @@ pub enum TargetError {
     Setting(SettingError),
     /// A member that Linux md cannot have.
     MdMember(OwnArrayError),
+    /// A drive that a step cannot have for itself.
+    Taken(TakeError),
     /// A simulated machine, or a part of one, that cannot be had.
     Machine(Box<SourceError>),
     /// What a run has is on one machine.
@@ -150,6 +160,9 @@ impl Say for TargetError {
                 need = Quantity::bytes(*need_bytes),
                 free = Quantity::bytes(*free_bytes)
             ),
+            TargetError::TooManyOpen { need, limit } => {
+                msg!("target-too-many-open", need = *need, limit = *limit)
+            }
             TargetError::TooSmall { target, have_bytes, need_bytes } => {
                 msg!("target-too-small", target = name(target), have = *have_bytes, need = *need_bytes)
             }
@@ -161,6 +174,7 @@ impl Say for TargetError {
             TargetError::Guard(refusal) => refusal.message(),
             TargetError::Setting(error) => error.message(),
             TargetError::MdMember(error) => error.message(),
+            TargetError::Taken(error) => error.message(),
             TargetError::Machine(error) => error.message(),
             TargetError::Mixed { simulated, other } => {
                 msg!("target-mixed", simulated = simulated, other = other)
@@ -184,6 +198,7 @@ impl Say for TargetError {
                 0 => msg!("target-no-space-at-all-help"),
                 mib => msg!("target-no-space-help", size = format!("{mib}m")),
             },
+            TargetError::TooManyOpen { need, .. } => msg!("target-too-many-open-help", need = *need),
             TargetError::TooSmall { have_bytes: 0, .. } => msg!("target-empty-help"),
             TargetError::TooSmall { target, have_bytes, .. } if target.as_str().starts_with("sim:") => {
                 msg!("target-too-small-simulated-help", size = have_bytes.to_string())
@@ -202,6 +217,7 @@ impl Say for TargetError {
             TargetError::Guard(refusal) => refusal.help.clone(),
             TargetError::Setting(error) => return error.help(),
             TargetError::MdMember(error) => return error.help(),
+            TargetError::Taken(error) => return error.help(),
             TargetError::Machine(error) => return error.help(),
             TargetError::Mixed { .. } => msg!("target-mixed-help"),
             TargetError::FullOfReal { .. } => msg!("target-full-of-real-help"),

@@ -4,8 +4,8 @@ use fathom_engine::{HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{
-    BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Plan, Region,
-    Role, RunLength, Step, Workload,
+    BlockSize, DataPattern, Durability, EngineName, EngineSpec, FileService, IoOrder, Load, OpMix, Pattern, Phase,
+    Placement, Plan, Region, Role, RunLength, ServiceChoice, Spread, Step, TargetId, Workload,
 };
 use fathom_record::{Progress, RunControl, Runner as _, StepFailure};
 
@@ -22,23 +22,26 @@ pub(crate) struct LayOutError {
     pub(crate) help: Message,
 }
 
-/// Fills a new file.
+/// Fills new files of one size; an array alone.
 ///
 /// # Errors
 /// [`LayOutError`]; a stop is none.
 pub(super) fn lay_out(
-    binding: &Binding,
+    files: &[&Binding],
     bound: &Bindings,
     plan: &Plan,
     control: &mut SiteControl<'_>,
 ) -> Result<(), LayOutError> {
     let must_be_direct = plan.steps.iter().any(|s| s.workload.direct);
-    let path = binding.path().display().to_string();
-    let size_bytes = binding.made_bytes().unwrap_or(0);
+    let Some(first) = files.first() else { return Ok(()) };
+    let others = if files.len() > 1 { format!(" (+{})", files.len() - 1) } else { String::new() };
+    let path = format!("{}{others}", first.path().display());
+    let size_bytes = first.made_bytes().unwrap_or(0);
+    let total_bytes = size_bytes * files.len() as u64;
     let failed = |why: Message, help: Message| LayOutError { path: path.clone(), why, help };
     let on_progress = &mut *control.on_progress;
     let mut shown = |p: &Progress| {
-        let mut shown = in_bytes(p, size_bytes);
+        let mut shown = in_bytes(p, total_bytes);
         let done = shown.activity.unwrap_or_else(|| Message::verbatim(""));
         shown.activity = Some(msg!("activity-laying-out", path = path.clone(), done = done));
         on_progress(&shown);
@@ -48,7 +51,7 @@ pub(super) fn lay_out(
         let bindings = bound.clone();
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, ..HostRunnerOptions::default() });
         let mut control = RunControl { stop, on_progress: &mut shown, precise_enough: &|_, _| false };
-        runner.run(&fill_step(binding, size_bytes, direct, plan), &mut control)
+        runner.run(&fill_step(files, size_bytes, direct, plan), &mut control)
     };
     // Around the page cache where that can be had, so that buffered steps start cold as well.
     let result = match run(true) {
@@ -66,15 +69,20 @@ pub(super) fn lay_out(
     Ok(())
 }
 
-fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> Step {
+fn fill_step(files: &[&Binding], size_bytes: u64, direct: bool, plan: &Plan) -> Step {
     const FILL_BLOCK_BYTES: u32 = 1 << 20;
     // A size that is no multiple of 1 MiB is filled in the largest block that divides it.
-    let block = match binding.target().array() {
+    let targets: Vec<TargetId> = files.iter().map(|binding| binding.target().clone()).collect();
+    let block = match targets[0].array() {
         // Whole stripes, of which an array has a whole number, cost it least.
         Some(Ok(array)) if array.layout().level().parities() > 0 => array.layout().stripe_bytes() as u32,
         _ => FILL_BLOCK_BYTES.min(1 << size_bytes.trailing_zeros().min(20)),
     };
     let first = plan.steps.first();
+    // One after the other, so that each lies in one piece.
+    let one_by_one = FileService { choice: ServiceChoice::Sequential, ..FileService::IN_TURNS };
+    let is_one = targets.len() == 1;
+    let spread = if is_one { Spread::EachTarget } else { Spread::AllTargets };
     // An hour bounds a file system that hangs; a pass over the file ends it normally.
     let length = RunLength { passes: Some(1), ..RunLength::fixed(0, 3_600_000_000_000) };
     Step {
@@ -82,7 +90,7 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
         label: "fill".into(),
         phase: Phase::Fill,
         group: "fill".into(),
-        targets: vec![binding.target().clone()],
+        targets,
         workload: Workload {
             mix: OpMix::WRITE,
             pattern: Pattern::Sequential,
@@ -94,10 +102,10 @@ fn fill_step(binding: &Binding, size_bytes: u64, direct: bool, plan: &Plan) -> S
             drop_cache: false,
             priorities: fathom_plan::Priorities::default(),
             durability: Durability::default(),
-            order: fathom_plan::IoOrder::default(),
+            order: IoOrder { service: Some(one_by_one).filter(|_| !is_one), ..IoOrder::default() },
             fill: Vec::new(),
         },
-        load: Load::closed(1, 8),
+        load: Load { spread, ..Load::closed(1, 8) },
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.
         engine: EngineSpec { name: EngineName::Libaio, ..EngineSpec::default() },
         memory: fathom_plan::MemoryPolicy::default(),

@@ -202,7 +202,7 @@ impl RealSite {
             // What the host did it did for all ranks on it: their merged record is held against it.
             Some(_) => derived_warnings(step, &StepRecord { host: None, ..record.clone() }, footprint, unwritten_pct),
         });
-        record.warnings.extend(slow_members(record));
+        record.warnings.extend(slow_members(step, record));
         Ok(())
     }
 

@@ -7,7 +7,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::StartGate;
 use fathom_host::settings::{SettingError, changes_for};
-use fathom_host::{Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, device_by_name, free_bytes};
+use fathom_host::{
+    Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
+};
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Phase, Plan, Step, TargetId};
 use fathom_record::{FeatureUse, HostDelta, RunControl, StepFailure, StepRecord, Warning};
@@ -22,9 +24,15 @@ use super::lay_out::lay_out;
 use super::measure::take_baseline;
 use super::rank_share::RankShare;
 use super::settings::Settings;
+use super::user_space::{TakenDrive, block_device_of, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
 use crate::conduct::is_cut;
 use crate::machine::host_json;
+
+/// New files that are written by one step: each is a target of it.
+const FILES_AT_ONCE: usize = 64;
+/// Open files of this process beside its targets: the lab, the sampler's sources, rings.
+const OPEN_BESIDE_TARGETS: u64 = 256;
 
 /// This machine, for one run.
 #[derive(Debug)]
@@ -35,6 +43,8 @@ pub(crate) struct RealSite {
     pub(super) bound: Bound,
     /// Arrays of Linux md that are there for the step.
     pub(super) md_arrays: Vec<OwnArray>,
+    /// Drives that are in user space for the step.
+    pub(super) taken: Vec<TakenDrive>,
     pub(super) settings: Settings,
     /// Idle CPU time and its window, once taken.
     pub(super) baseline: Option<HostDelta>,
@@ -62,6 +72,7 @@ impl RealSite {
             today,
             bound: Bound::default(),
             md_arrays: Vec::new(),
+            taken: Vec::new(),
             settings: Settings::new(journal_dir, command),
             baseline: None,
             share: None,
@@ -72,7 +83,9 @@ impl RealSite {
 
     /// Where a target is today.
     pub(super) fn path_of(&self, target: &TargetId) -> PathBuf {
-        self.own_path(target, self.today.path_of(target))
+        // What several drives are behind is refused before it is opened (`check_drives`).
+        let path = block_device_of(target).ok().flatten().unwrap_or_else(|| self.today.path_of(target));
+        self.own_path(target, path)
     }
 
     /// The next step begins when `gate` says.
@@ -98,6 +111,15 @@ impl RealSite {
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
         let path = self.own_file(self.path_of(target));
         self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
+    }
+
+    /// What a target is, which is a device; with the permission of this run, on data of its own.
+    pub(super) fn look_at_device(&self, target: &TargetId, used: Use) -> Result<Binding, TargetError> {
+        let path = self.path_of(target);
+        match self.permission.with_device_permit(|permit| look_at(target, &path, used, permit))? {
+            Seen::There(binding) => Ok(*binding),
+            Seen::ToMake { path, .. } => Err(TargetError::Io { path, source: std::io::ErrorKind::NotFound.into() }),
+        }
     }
 
     /// Several new files share what is free on their file system.
@@ -169,6 +191,7 @@ impl Site for RealSite {
     }
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
+        check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         let seen = self.seen(plan, &[], false)?;
         check_settings(plan, &seen)?;
         self.note_share(plan, &seen)?;
@@ -214,10 +237,13 @@ impl Site for RealSite {
     fn bind(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<Message>, TargetError> {
         let root = Root::live();
         let mut notes = self.today.notes();
+        check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         // Into its place at once: files that were made before an error are known, and given back.
         self.bound = Bound::default();
         let mut unfilled = Vec::new();
-        for (target, used) in uses(plan)? {
+        let uses = uses(plan)?;
+        allow_open(uses.len())?;
+        for (target, used) in uses {
             let Some(file) = files.iter().find(|f| f.target == target) else {
                 match self.look_at(plan, &target, used, begun)? {
                     Seen::There(binding) => {
@@ -259,9 +285,10 @@ impl Site for RealSite {
     }
 
     fn prepare(&mut self, plan: &Plan, control: &mut SiteControl<'_>) -> Result<(), SiteError> {
-        for target in std::mem::take(&mut self.bound.to_fill) {
-            let Some(binding) = self.bound.bindings.get(&target) else { continue };
-            lay_out(binding, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
+        let unfilled = std::mem::take(&mut self.bound.to_fill);
+        let unfilled: Vec<&Binding> = unfilled.iter().filter_map(|target| self.bound.bindings.get(target)).collect();
+        for alike in unfilled.chunk_by(|a, b| is_laid_out_with(a, b)).flat_map(|alike| alike.chunks(FILES_AT_ONCE)) {
+            lay_out(alike, &self.bound.bindings, plan, control).map_err(SiteError::LayOut)?;
         }
         // One step by hand starts at once and takes its baseline afterwards; a study can afford to wait first, and ranks must:
         // after a step each would see what the others still do.
@@ -277,6 +304,9 @@ impl Site for RealSite {
         control: &mut SiteControl<'_>,
     ) -> Result<Result<StepRecord, StepFailure>, SettingError> {
         if let Err(failure) = self.arrays_for(&[step])? {
+            return Ok(Err(self.today.explain(step, failure)));
+        }
+        if let Err(failure) = self.drives_for(&[step])? {
             return Ok(Err(self.today.explain(step, failure)));
         }
         let in_force = match self.settings_for(step)? {
@@ -297,6 +327,9 @@ impl Site for RealSite {
         control: &mut SiteControl<'_>,
     ) -> Result<Vec<Result<StepRecord, StepFailure>>, SettingError> {
         if let Err(failure) = self.arrays_for(&streams.iter().collect::<Vec<_>>())? {
+            return Ok(streams.iter().map(|_| Err(failure.clone())).collect());
+        }
+        if let Err(failure) = self.drives_for(&streams.iter().collect::<Vec<_>>())? {
             return Ok(streams.iter().map(|_| Err(failure.clone())).collect());
         }
         // Settings are the host's, not a stream's: all streams of a set are planned with the same.
@@ -323,6 +356,8 @@ impl Site for RealSite {
     }
 
     fn restore(&mut self) -> Result<(), SettingError> {
+        // Nor is a drive that somebody else has.
+        let _ = self.give_drives_back()?;
         // A member that somebody else has by now is no setting of ours.
         let _ = self.remove_arrays()?;
         self.settings.restore()
@@ -334,6 +369,7 @@ impl Site for RealSite {
 
     fn release(&mut self) -> Vec<FileMark> {
         // What stays is in the journal.
+        let _ = self.give_drives_back();
         let _ = self.remove_arrays();
         self.bound.bindings = fathom_host::Bindings::default();
         let own = std::mem::take(&mut self.bound.own);
@@ -402,6 +438,22 @@ impl RealSite {
         }
         Ok(record)
     }
+}
+
+/// Lets so many targets be open at once: each has a file, its folder and its consent, and a thread one of its own.
+fn allow_open(targets: usize) -> Result<(), TargetError> {
+    let need = OPEN_BESIDE_TARGETS + 4 * targets as u64;
+    match allow_open_files(need) {
+        Ok(limit) if limit < need => Err(TargetError::TooManyOpen { need, limit }),
+        // Whether more are needed is seen when they are opened.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether two files can be written by one step.
+fn is_laid_out_with(a: &Binding, b: &Binding) -> bool {
+    let is_file = |binding: &Binding| binding.kind() == TargetKind::File;
+    is_file(a) && is_file(b) && a.made_bytes() == b.made_bytes()
 }
 
 /// The arrays of a plan, each once.

@@ -104,7 +104,7 @@ impl Site for SimulatedSite {
             Err(failure) => return Ok(Err(failure)),
         };
         record.warnings.extend(derived_warnings(step, &record, None, None));
-        record.warnings.extend(slow_members(&record));
+        record.warnings.extend(slow_members(step, &record));
         // The runner counts from the step's own beginning.
         record.started_unix_ns += self.now_unix_ns;
         self.pass(step, &record);

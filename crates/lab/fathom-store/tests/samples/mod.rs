@@ -130,6 +130,7 @@ pub(crate) fn record(intervals: u64, samples: u64) -> StepRecord {
             ios: intervals * samples,
             passes: 3,
             in_flight_max: 32,
+            polling: None,
         }],
         failures: vec![],
         host: Some(HostDelta {

@@ -9,6 +9,7 @@ pub(crate) mod mmap;
 #[cfg(feature = "bench")]
 pub(crate) mod nop;
 pub(crate) mod null;
+pub(crate) mod nvme;
 pub(crate) mod psync;
 mod ring;
 pub(crate) mod uring;
@@ -18,7 +19,7 @@ use std::io;
 
 use fathom_message::Message;
 use fathom_plan::{Op, SyncKind};
-use fathom_record::{ArrayRecord, FeatureUse, StepFailure};
+use fathom_record::{ArrayRecord, FeatureUse, Polling, StepFailure};
 
 /// Marks a failure out of [`Backend::reap`] that is no errno: the low 15 bits are then the status the drive gave.
 pub(crate) const NVME_STATUS: i32 = 1 << 16;
@@ -118,6 +119,11 @@ pub(crate) trait Backend {
 
     /// What was asked for and what came of it.
     fn features(&self) -> Vec<FeatureUse>;
+
+    /// How much of its time the thread only looked for completions, for engines that poll in the thread itself.
+    fn polling(&self) -> Option<Polling> {
+        None
+    }
 
     /// What arrays did on their members.
     fn arrays(&self) -> Vec<ArrayRecord> {

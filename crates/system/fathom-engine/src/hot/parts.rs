@@ -4,6 +4,7 @@ use fathom_random::Rng;
 
 use super::Variant;
 use crate::offsets::Offsets;
+use crate::service::Service;
 
 /// A sequence of offsets for each part of a target that a thread drives.
 pub(crate) struct Parts {
@@ -13,6 +14,8 @@ pub(crate) struct Parts {
     homes: Box<[u16]>,
     /// Where slots have no homes: the part whose turn it is.
     turn: Option<u16>,
+    /// Where the load asks for another order.
+    service: Option<Box<Service>>,
 }
 
 impl Parts {
@@ -30,7 +33,13 @@ impl Parts {
             others: others.into_boxed_slice(),
             homes: homes.collect(),
             turn: if has_homes { None } else { Some(0) },
+            service: None,
         }
+    }
+
+    /// The same in turns, or in the order of a service.
+    pub(crate) fn served(self, service: Option<Service>) -> Self {
+        Parts { turn: Some(0), service: service.map(Box::new), ..self }
     }
 
     /// Number of parts.
@@ -49,7 +58,11 @@ impl Parts {
         if !V::MANY {
             return Some((0, self.first.next(rng)?));
         }
-        let part = if self.turn.is_some() { self.take_turn() } else { self.homes[slot as usize] };
+        let part = match self.turn {
+            Some(_) if self.service.is_some() => return self.next_served(rng),
+            Some(_) => self.take_turn(),
+            None => self.homes[slot as usize],
+        };
         match self.offsets(part).next(rng) {
             Some(unit) => Some((part, unit)),
             None => self.next_elsewhere(part, slot, rng),
@@ -60,6 +73,22 @@ impl Parts {
         let part = self.turn.unwrap_or(0);
         self.turn = Some(if usize::from(part) + 1 == self.count() { 0 } else { part + 1 });
         part
+    }
+
+    #[cold]
+    fn next_served(&mut self, rng: &mut Rng) -> Option<(u16, u64)> {
+        loop {
+            let part = self.service.as_mut()?.next(rng)?;
+            let unit = self.offsets(part).next(rng);
+            let service = self.service.as_mut()?;
+            match unit {
+                Some(unit) => {
+                    service.served(1);
+                    return Some((part, unit));
+                }
+                None => service.ended(),
+            }
+        }
     }
 
     /// The passes over `done` are over: the slot goes on with another part.

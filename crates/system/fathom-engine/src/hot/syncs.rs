@@ -22,7 +22,7 @@ impl Hot {
     #[cold]
     pub(super) fn start_syncs<B: Backend, V: Variant>(&mut self, backend: &mut B, now: u64) {
         while let Some(part) = self.part_to_sync()
-            && let Some(slot) = self.state.free.pop()
+            && let Some(slot) = self.state.free.pop_front()
         {
             let free = &mut self.state.slots[slot as usize];
             let since_ns = if V::OPEN { now } else { free.since_ns };
@@ -32,6 +32,10 @@ impl Hot {
             state.outcome.submitted_ios += 1;
             state.in_flight += 1;
             state.outcome.in_flight_max = state.outcome.in_flight_max.max(state.in_flight);
+            if let Some(recorder) = &mut self.recorder {
+                let kind = self.limits.sync.map_or(SyncKind::Fsync, |sync| sync.kind);
+                recorder.note(self.clock.now(), part, Op::Sync, kind, (0, 0));
+            }
             self.push_sync(backend, slot, part);
         }
     }

@@ -4,10 +4,13 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions};
 use fathom_host::{Binding, Bindings, Permit, Refusal, Root};
+use fathom_nvme::driver::fake::{BLOCK_BYTES, Behaviour, Data, FakeDrive};
+use fathom_nvme::driver::{DrivenNamespace, Driver};
 use fathom_plan::{
     BlockSize, DataPattern, Durability, EngineName, EngineSpec, Load, OpMix, Pattern, Phase, Placement, Region,
     RunLength, Step, TargetId, Workload,
@@ -91,7 +94,20 @@ pub(crate) fn bindings(step: &Step) -> Result<Bindings, Refusal> {
     let permit = Permit { overwrite: true, ..Permit::NOTHING };
     let writes = step.workload.mix.is_destructive();
     let named = step.targets.iter().filter(|id| !id.is_null());
-    named.map(|id| Binding::existing(&Root::live(), id.clone(), Path::new(id.as_str()), writes, &permit)).collect()
+    let bind = |id: &TargetId| {
+        let binding = Binding::existing(&Root::live(), id.clone(), Path::new(id.as_str()), writes, &permit)?;
+        Ok(if step.engine.name == EngineName::Nvme { on_fake_drive(&binding) } else { binding })
+    };
+    named.map(bind).collect()
+}
+
+/// The same blocks behind a controller in memory.
+fn on_fake_drive(file: &Binding) -> Binding {
+    let data = File::options().read(true).write(true).open(file.path()).expect("the test's own file");
+    let blocks = data.metadata().expect("a file").len() / BLOCK_BYTES as u64;
+    let drive = FakeDrive::by_itself(Behaviour { blocks, data: Data::File(Arc::new(data)), ..Behaviour::default() });
+    let driver = Driver::start(drive).expect("a sound controller");
+    file.in_user_space(DrivenNamespace::of(driver, 1).expect("a namespace"))
 }
 
 /// A runner for the step's targets.

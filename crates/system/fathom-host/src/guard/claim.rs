@@ -22,15 +22,7 @@ const END_BYTES: u64 = 1 << 20;
 /// Claims the device and looks for data whose loss no `--destroy` allows.
 pub(super) fn claim(device: &BlockDevice, parts: &[Part], node: &Node, permit: &Permit<'_>) -> Result<File, Refusal> {
     let path = &device.dev_path;
-    let file = match node.open_to_read(OFlags::EXCL) {
-        Ok(file) => file,
-        Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EBUSY) => {
-            let message = msg!("guard-claimed", path = path);
-            return refuse(RefusalKind::Claimed, message, msg!("guard-claimed-help"));
-        }
-        Err(OpenError::Io { source, .. }) => return unreachable(node.path(), &source),
-        Err(error) => return refuse(RefusalKind::Unreachable, error.message(), msg!("open-changed-help")),
-    };
+    let file = claim_alone(device, node)?;
     let found = all_findings(&file, device, parts, node).or_else(|error| unreachable(node.path(), &error))?;
     let given = permit.destroy.iter().filter_map(|d| covers(d, device.consent_name()));
     let named: Vec<&str> = given.flat_map(|words| words.split('+')).collect();
@@ -47,6 +39,19 @@ pub(super) fn claim(device: &BlockDevice, parts: &[Part], node: &Node, permit: &
         return refuse(RefusalKind::Signature, message, msg!("guard-carries-help", consent = consent));
     }
     Ok(file)
+}
+
+/// Claims the device: nobody can mount it or build on it while the file lives.
+pub(super) fn claim_alone(device: &BlockDevice, node: &Node) -> Result<File, Refusal> {
+    match node.open_to_read(OFlags::EXCL) {
+        Ok(file) => Ok(file),
+        Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EBUSY) => {
+            let message = msg!("guard-claimed", path = &device.dev_path);
+            refuse(RefusalKind::Claimed, message, msg!("guard-claimed-help"))
+        }
+        Err(OpenError::Io { source, .. }) => unreachable(node.path(), &source),
+        Err(error) => refuse(RefusalKind::Unreachable, error.message(), msg!("open-changed-help")),
+    }
 }
 
 /// Something on the device that somebody may miss.

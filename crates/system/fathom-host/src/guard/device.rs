@@ -78,7 +78,7 @@ pub(super) fn check_devices(
     Ok(consent)
 }
 
-fn refuse_in_use(root: &Root, uses: &Uses, device: &BlockDevice, parts: &[Part]) -> Result<(), Refusal> {
+pub(super) fn refuse_in_use(root: &Root, uses: &Uses, device: &BlockDevice, parts: &[Part]) -> Result<(), Refusal> {
     refuse_root_drive(root, uses, device)?;
     refuse_swap(root, uses, device, parts)?;
     refuse_mounted(root, uses, device, parts)?;
@@ -297,7 +297,7 @@ fn refuse_exported(root: &Root, device: &BlockDevice, parts: &[Part]) -> Result<
 }
 
 /// Programs that have it open for writing without a claim: virtual machines, user-space storage.
-fn refuse_writers(root: &Root, device: &BlockDevice, parts: &[Part], node: &Node) -> Result<(), Refusal> {
+pub(super) fn refuse_writers(root: &Root, device: &BlockDevice, parts: &[Part], node: &Node) -> Result<(), Refusal> {
     let generic = device.name.strip_prefix("nvme").map(|rest| root.join("dev").join(format!("ng{rest}")));
     let generic = generic.and_then(|path| Node::at(root, &path).ok());
     let writer = lasting_writer(root, |writers| {

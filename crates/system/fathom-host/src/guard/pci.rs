@@ -11,7 +11,7 @@ use crate::disk::{BlockDevice, device_by_name};
 use crate::root::{Root, names_in};
 
 /// `0000:41:00.0` of `0000:41:00.0` or `41:00.0`, in lower case; `None` when it is no address.
-pub(super) fn address_of(text: &str) -> Option<String> {
+pub(crate) fn address_of(text: &str) -> Option<String> {
     let text = text.to_ascii_lowercase();
     let full = if text.matches(':').count() == 1 { format!("0000:{text}") } else { text };
     let (bus, function) = full.rsplit_once('.')?;
@@ -21,6 +21,11 @@ pub(super) fn address_of(text: &str) -> Option<String> {
     let parts: Vec<&str> = bus.split(':').collect();
     let sound = matches!(parts[..], [domain, bus, slot] if domain_is_sound(domain) && hex(bus, 2) && hex(slot, 2));
     (sound && matches!(function.as_bytes(), [b'0'..=b'7'])).then_some(full)
+}
+
+/// Whether the text is an address in the form of the kernel.
+pub(crate) fn is_pci_address(text: &str) -> bool {
+    address_of(text).is_some_and(|address| address == text)
 }
 
 /// Consent to all drives behind a PCI function; `path` is the address as it was given.
@@ -48,7 +53,7 @@ pub(super) fn check_pci(root: &Root, path: &Path, address: &str, permit: &Permit
 
 /// Whole block devices whose place in sysfs leads through the function. The hidden paths of NVMe multipath
 /// (`nvme0c1n1`) stand for the namespace they lead to (`nvme0n1`).
-fn drives_behind(root: &Root, address: &str) -> Vec<BlockDevice> {
+pub(crate) fn drives_behind(root: &Root, address: &str) -> Vec<BlockDevice> {
     let mut drives: Vec<BlockDevice> = Vec::new();
     let is_behind = |home: &PathBuf| home.components().any(|c| c.as_os_str() == address);
     // Hidden paths have no block device of their own, only a folder below their controller.
@@ -69,7 +74,7 @@ fn drives_behind(root: &Root, address: &str) -> Vec<BlockDevice> {
 }
 
 /// `nvme0n1` of the path `nvme0c1n1`.
-fn head_of(name: &str) -> Option<String> {
+pub(crate) fn head_of(name: &str) -> Option<String> {
     let (subsystem, rest) = name.strip_prefix("nvme")?.split_once('c')?;
     let (_, namespace) = rest.split_once('n')?;
     Some(format!("nvme{subsystem}n{namespace}"))

@@ -34,8 +34,7 @@ impl Writers {
     /// Every writer but this process. Processes that cannot be looked into are left out.
     pub(super) fn read(root: &Root) -> Writers {
         let own = std::process::id();
-        let pids = names_in(&root.join("proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
-        Writers(pids.filter(|pid| *pid != own || !root.is_live()).flat_map(|pid| of_process(root, pid)).collect())
+        Writers(pids(root).filter(|pid| *pid != own || !root.is_live()).flat_map(|pid| of_process(root, pid)).collect())
     }
 
     /// Who writes to this.
@@ -53,6 +52,17 @@ impl Writers {
     pub(super) fn of_block(&self, number: &str) -> Option<&Writer> {
         self.0.iter().find(|w| matches!(w.what, Key::Block(n) if number_of(n) == number))
     }
+}
+
+fn pids(root: &Root) -> impl Iterator<Item = u32> {
+    names_in(&root.join("proc")).into_iter().filter_map(|name| name.parse().ok())
+}
+
+/// Number and name of a process, also this one, that has the node open for writing.
+pub(crate) fn holder_of(root: &Root, node: &Path) -> Option<(u32, String)> {
+    let wanted = key_of(node)?;
+    let held = |pid| of_process(root, pid).into_iter().find(|writer| writer.what == wanted);
+    pids(root).find_map(held).map(|writer| (writer.pid, writer.program))
 }
 
 /// Who writes to it, if somebody still does after a moment: a tool that sets a device up opens it for writing in passing.

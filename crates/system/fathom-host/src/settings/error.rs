@@ -106,6 +106,24 @@ pub enum SettingError {
         /// The value before.
         from: String,
     },
+    /// A program has the drive open, and the kernel would wait for it.
+    InUse {
+        /// The driver of that drive.
+        setting: Setting,
+        /// Process id of the program.
+        pid: u32,
+        /// Its name.
+        program: String,
+    },
+    /// The kernel's driver has the drive again and does not show all that it showed before.
+    NamespacesGone {
+        /// The driver of that drive.
+        setting: Setting,
+        /// Block devices that came back.
+        found: u32,
+        /// Block devices that there were.
+        wanted: u32,
+    },
     /// The journal cannot be read or written.
     Journal {
         /// The file or folder.
@@ -165,6 +183,13 @@ impl Say for SettingError {
             SettingError::ChangedSince { setting, found, set, from } => {
                 msg!("setting-changed-since", setting = setting.message(), found = found, set = set, from = from)
             }
+            SettingError::InUse { setting, pid, program } => {
+                msg!("setting-in-use", setting = setting.message(), pid = pid.to_string(), program = program)
+            }
+            SettingError::NamespacesGone { setting, found, wanted } => {
+                let (found, wanted) = (found.to_string(), wanted.to_string());
+                msg!("setting-namespaces-gone", setting = setting.message(), found = found, wanted = wanted)
+            }
             SettingError::Journal { path, source } => msg!("journal-failed", path = path, source = source),
             SettingError::NotAFile { path } => msg!("journal-not-a-file", path = path),
             SettingError::Corrupt { path, line, why } => {
@@ -194,6 +219,11 @@ impl Say for SettingError {
             }
             SettingError::Write { setting: Setting::IrqAffinity { .. }, .. } => msg!("setting-managed-interrupt"),
             SettingError::Read { .. } | SettingError::Write { .. } => msg!("setting-see-kernel-log"),
+            SettingError::NotTaken { setting: Setting::Hugepages { .. }, .. } => msg!("setting-hugepages-help"),
+            SettingError::NotTaken { setting: Setting::PciDriver(_), .. } | SettingError::NamespacesGone { .. } => {
+                msg!("setting-see-kernel-log")
+            }
+            SettingError::InUse { pid, .. } => msg!("setting-in-use-help", pid = pid.to_string()),
             SettingError::NotTaken { .. } => msg!("setting-not-taken-help"),
             SettingError::Busy { .. } => msg!("setting-busy-help"),
             SettingError::Abandoned { .. } => msg!("setting-abandoned-help"),

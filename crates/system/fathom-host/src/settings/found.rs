@@ -8,7 +8,7 @@ use fathom_message::msg;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use super::line::{Entry, Line, Open, PREFIX, SUFFIX, VERSION};
-use super::{MdArray, Setting, SettingError};
+use super::{Setting, SettingError};
 use crate::root::{Root, attribute};
 use crate::writing;
 
@@ -41,7 +41,7 @@ impl Found {
     /// Whether a new change of `setting` must wait for this journal. A change that is meant to stay may be changed for
     /// a while by a run; it may not be made twice, or its true first value would be forgotten.
     pub(super) fn refuse_if_it_holds(&self, setting: &Setting, by_kept: bool) -> Result<(), SettingError> {
-        if !self.open.values().any(|e| e.setting == *setting) {
+        if !self.open.values().any(|e| e.setting.is_same_switch(setting)) {
             return Ok(());
         }
         let (setting, pid, command) = (setting.clone(), self.owner.pid, self.owner.command.clone());
@@ -157,8 +157,7 @@ impl Found {
                     return Err(SettingError::Newer { path: self.path.clone(), version });
                 }
                 Ok(Line::Change { setting, .. }) if !setting.is_sound() => msg!("journal-line-names-nothing"),
-                // Arrays are taken away by a journal, never made.
-                Ok(Line::Change { setting: Setting::MdArray(_), from, .. }) if from != MdArray::NONE => {
+                Ok(Line::Change { setting, from, .. }) if !setting.may_come_back_as(&from) => {
                     msg!("journal-line-names-nothing")
                 }
                 Ok(line) => {

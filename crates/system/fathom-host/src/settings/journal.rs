@@ -84,6 +84,12 @@ impl Journal {
         Ok(applied)
     }
 
+    /// The folder of the journals.
+    #[must_use]
+    pub fn dir(&self) -> PathBuf {
+        self.lock().dir.clone()
+    }
+
     /// Errors of guards that were dropped; their settings stay in the journal.
     #[must_use]
     pub fn failures(&self) -> Vec<SettingError> {

@@ -3,7 +3,6 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use fathom_raid::Level;
 use serde::{Deserialize, Serialize};
 
 use super::SettingError;
+use crate::module;
 use crate::root::{Root, attribute, names_in};
 use crate::writing;
 
@@ -108,9 +108,7 @@ impl MdArray {
 
     fn make(&self, root: &Root) -> io::Result<()> {
         let maker = root.join("sys/module/md_mod/parameters/new_array");
-        if !maker.exists() {
-            load_driver();
-        }
+        module::load(root, "md_mod", &maker);
         put(&maker, &self.device)?;
         let home = self.home(root);
         put(&home.join("metadata_version"), "none")?;
@@ -209,15 +207,6 @@ fn rebuilt_kib(mdstat: &str, device: &str) -> Option<u64> {
     let mut lines = mdstat.lines().skip_while(|line| !is_of(line)).skip(1);
     let line = lines.by_ref().take_while(|line| line.starts_with(' ')).find(|line| line.contains("recovery = "))?;
     line.split_once('(')?.1.split_once('/')?.0.parse().ok()
-}
-
-/// The module of md; whether it came, the file that is missing without it says.
-fn load_driver() {
-    // By its place and not by PATH: this runs as root.
-    let Some(program) = ["/usr/sbin/modprobe", "/sbin/modprobe"].into_iter().find(|p| Path::new(p).exists()) else {
-        return;
-    };
-    let _ = Command::new(program).arg("md_mod").env_clear().stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 /// The error of an array that could not be made or taken away.

@@ -22,6 +22,7 @@ mod found;
 mod journal;
 mod line;
 mod md_array;
+mod pci_driver;
 mod restore;
 mod value;
 mod words;
@@ -35,8 +36,12 @@ pub use error::SettingError;
 pub(crate) use found::boot_id;
 pub use journal::{Applied, Done, Journal};
 pub use md_array::MdArray;
+pub use pci_driver::PciDriver;
+pub(crate) use pci_driver::{KERNEL_DRIVER, VFIO_DRIVER, driver_of, group_node, override_of, wait};
+pub use restore::{BoundDrive, bound_drives};
 pub use restore::{
     Dropped, Listing, Outcome, Pending, PendingChange, Restoration, Restored, Which, pending, restore_all,
+    restore_driver_of,
 };
 pub use words::{SETTING_WORDS, changes_for};
 
@@ -191,6 +196,17 @@ pub enum Setting {
         /// Number in /proc/interrupts.
         irq: u32,
     },
+    /// Driver of the PCI function of an NVMe drive: `nvme` or `vfio-pci`.
+    PciDriver(Box<PciDriver>),
+    /// Large pages that the kernel keeps for programs, as many as there are.
+    Hugepages {
+        /// NUMA node; `None` where the machine has none.
+        node: Option<u32>,
+        /// Size of a page, KiB.
+        page_kib: u64,
+    },
+    /// Whether VFIO hands out drives where no IOMMU keeps them to their program's memory: `Y` or `N`.
+    VfioWithoutIommu,
 }
 
 impl Setting {
@@ -215,6 +231,25 @@ impl Setting {
             }
             Setting::Smt => msg!("setting-smt"),
             Setting::IrqAffinity { irq } => msg!("setting-irq-affinity", irq = irq.to_string()),
+            Setting::PciDriver(driver) => match &driver.serial {
+                Some(serial) => msg!("setting-driver-of-drive", address = &driver.address, serial = serial),
+                None => msg!("setting-driver", address = &driver.address),
+            },
+            Setting::Hugepages { node: Some(node), page_kib } => {
+                msg!("setting-hugepages-of-node", kib = page_kib.to_string(), node = node.to_string())
+            }
+            Setting::Hugepages { node: None, page_kib } => msg!("setting-hugepages", kib = page_kib.to_string()),
+            Setting::VfioWithoutIommu => msg!("setting-vfio-without-iommu"),
+        }
+    }
+}
+
+impl Setting {
+    /// Whether both are the same switch of the kernel, whatever else is known of it.
+    pub(crate) fn is_same_switch(&self, other: &Setting) -> bool {
+        match (self, other) {
+            (Setting::PciDriver(one), Setting::PciDriver(two)) => one.address == two.address,
+            _ => self == other,
         }
     }
 }
@@ -231,6 +266,10 @@ impl fmt::Display for Setting {
             Setting::IdleDisable { cpu, state } => write!(f, "cpu{cpu}/idle{state}/disable"),
             Setting::Smt => f.write_str("smt"),
             Setting::IrqAffinity { irq } => write!(f, "irq{irq}/affinity"),
+            Setting::PciDriver(driver) => write!(f, "{}/driver", driver.address),
+            Setting::Hugepages { node: Some(node), page_kib } => write!(f, "node{node}/hugepages-{page_kib}kB"),
+            Setting::Hugepages { node: None, page_kib } => write!(f, "hugepages-{page_kib}kB"),
+            Setting::VfioWithoutIommu => f.write_str("vfio/enable_unsafe_noiommu_mode"),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::error::kept_as;
 use super::found::{Found, Journals, boot_id, lock_folder};
 use super::line::{Entry, Line, append};
-use super::{Setting, SettingError};
+use super::{PciDriver, Setting, SettingError};
 use crate::root::Root;
 use crate::writing;
 
@@ -153,6 +153,60 @@ pub fn pending(dir: &Path) -> Listing {
     listing
 }
 
+/// A drive that the kernel let go of for Fathom, as its journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BoundDrive {
+    /// Address of its PCI function.
+    pub address: String,
+    /// Its serial number.
+    pub serial: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// What took it.
+    pub command: String,
+    /// Process that did.
+    pub pid: u32,
+    /// That process still runs, and will give it back.
+    pub alive: bool,
+    /// It was meant to stay after the end of that process.
+    pub kept: bool,
+}
+
+impl BoundDrive {
+    /// The setting that was changed, as far as it is of interest to people.
+    pub(crate) fn driver(&self) -> PciDriver {
+        PciDriver {
+            address: self.address.clone(),
+            serial: self.serial.clone(),
+            model: self.model.clone(),
+            override_before: None,
+            namespaces: 0,
+        }
+    }
+}
+
+/// The drives that journals in `dir` know to be taken from the kernel.
+#[must_use]
+pub fn bound_drives(dir: &Path) -> Vec<BoundDrive> {
+    let of = |journal: Pending| {
+        let Pending { pid, command, kept, alive, changes, .. } = journal;
+        let bound = move |change: PendingChange| match change.setting {
+            Setting::PciDriver(driver) => Some(BoundDrive {
+                address: driver.address,
+                serial: driver.serial,
+                model: driver.model,
+                command: command.clone(),
+                pid,
+                alive,
+                kept,
+            }),
+            _ => None,
+        };
+        changes.into_iter().filter_map(bound)
+    };
+    pending(dir).pending.into_iter().flat_map(of).collect()
+}
+
 /// Brings back what journals in `dir` say, the last change first. Journals of programs that run are left to them; one
 /// that is damaged is followed as far as it can be read, and then put aside.
 ///
@@ -160,7 +214,21 @@ pub fn pending(dir: &Path) -> Listing {
 /// [`SettingError::Journal`] when the folder cannot be locked; failures of single settings are in the outcomes, those of
 /// single journals are [`Restoration::damaged`].
 pub fn restore_all(root: &Root, dir: &Path, which: Which) -> Result<Restoration, SettingError> {
-    let is_asked = |j: &Found| !j.alive && (which == Which::All || !j.owner.kept);
+    restore_those(root, dir, |journal| which == Which::All || !journal.owner.kept)
+}
+
+/// As [`restore_all`], for the journals alone that know of a driver of that PCI function; what else was changed for it (large
+/// pages) stands in the same journal and comes back with it.
+///
+/// # Errors
+/// As [`restore_all`].
+pub fn restore_driver_of(root: &Root, dir: &Path, address: &str) -> Result<Restoration, SettingError> {
+    let is_of = |entry: &Entry| matches!(&entry.setting, Setting::PciDriver(driver) if driver.address == address);
+    restore_those(root, dir, |journal| journal.open.values().any(is_of))
+}
+
+fn restore_those(root: &Root, dir: &Path, is_meant: impl Fn(&Found) -> bool) -> Result<Restoration, SettingError> {
+    let is_asked = |j: &Found| !j.alive && is_meant(j);
     // Most starts find nothing, and then need no right to write here.
     let seen = Journals::read(dir);
     if !seen.found.iter().any(is_asked) {
@@ -233,7 +301,7 @@ pub(super) fn bring_back(root: &Root, entry: &Entry) -> Result<Option<Dropped>, 
         return Ok(None);
     }
     match to {
-        Some(set) if *applied && !setting.same(&found, set) => {
+        Some(set) if *applied && !setting.same(&found, set) && !setting.is_half_way(&found) => {
             Err(SettingError::ChangedSince { setting: setting.clone(), found, set: set.clone(), from: from.clone() })
         }
         _ => setting.write_checked(root, from).map(|()| None),

@@ -7,6 +7,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
 use super::md_array::{MdArray, error_of};
+use super::pci_driver::{KERNEL_DRIVER, PciDriver, VFIO_DRIVER};
 use super::{ArrayAttribute, QueueAttribute, Setting, SettingError};
 use crate::root::{Root, attribute, names_in};
 use crate::writing;
@@ -33,6 +34,14 @@ impl Setting {
             Setting::IdleDisable { cpu, state } => root.join(format!("{CPU}/cpu{cpu}/cpuidle/state{state}/disable")),
             Setting::Smt => root.join(format!("{CPU}/smt/control")),
             Setting::IrqAffinity { irq } => root.join(format!("proc/irq/{irq}/smp_affinity_list")),
+            Setting::PciDriver(driver) => driver.home(root),
+            Setting::Hugepages { node: Some(node), page_kib } => {
+                root.join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-{page_kib}kB/nr_hugepages"))
+            }
+            Setting::Hugepages { node: None, page_kib } => {
+                root.join(format!("sys/kernel/mm/hugepages/hugepages-{page_kib}kB/nr_hugepages"))
+            }
+            Setting::VfioWithoutIommu => root.join("sys/module/vfio/parameters/enable_unsafe_noiommu_mode"),
         }
     }
 
@@ -47,11 +56,14 @@ impl Setting {
                 let users: Vec<String> = names_in(&home).into_iter().filter(|n| home.join(n).is_dir()).collect();
                 (!users.is_empty()).then(|| users.join(","))
             }
+            Setting::PciDriver(driver) => driver.identity(root),
             // Its members tell it from others of its name.
             Setting::MdArray(_)
             | Setting::Governor { .. }
             | Setting::EnergyPreference { .. }
             | Setting::IdleDisable { .. }
+            | Setting::Hugepages { .. }
+            | Setting::VfioWithoutIommu
             | Setting::Smt => None,
         }
     }
@@ -76,6 +88,10 @@ impl Setting {
     pub fn read(&self, root: &Root) -> Result<String, SettingError> {
         if let Setting::MdArray(array) = self {
             return Ok(array.read(root).to_owned());
+        }
+        if let Setting::PciDriver(driver) = self {
+            let missing = || SettingError::Missing { what: self.message(), path: self.path(root) };
+            return driver.read(root).ok_or_else(missing);
         }
         let text = self.text(root)?;
         Ok(match self {
@@ -166,6 +182,9 @@ impl Setting {
                 Ok(cpus) => Ok(format_cpu_list(&cpus)),
                 Err(_) => self.refuse(value, msg!("setting-takes-cpus")),
             },
+            Setting::PciDriver(_) => among(&[KERNEL_DRIVER, VFIO_DRIVER]),
+            Setting::Hugepages { .. } => self.number(value, 0),
+            Setting::VfioWithoutIommu => among(&["N", "Y"]),
         }
     }
 
@@ -184,6 +203,9 @@ impl Setting {
     pub(super) fn write(&self, root: &Root, value: &str) -> Result<(), SettingError> {
         if let Setting::MdArray(array) = self {
             return array.write(root, value).map_err(|source| error_of(self, value, source));
+        }
+        if let Setting::PciDriver(driver) = self {
+            return driver.write(root, value);
         }
         let path = self.path(root);
         // One write call: the kernel takes each as a whole value.
@@ -211,8 +233,24 @@ impl Setting {
                 !device.is_empty() && !device.contains(['/', '\0']) && device != ".."
             }
             Setting::MdArray(array) => array.is_sound(),
+            Setting::PciDriver(driver) => driver.is_sound(),
             _ => true,
         }
+    }
+
+    /// Whether a journal may ask for that value to be brought back: arrays are taken away by it, never made, and drives go
+    /// to the kernel's driver alone.
+    pub(super) fn may_come_back_as(&self, value: &str) -> bool {
+        match self {
+            Setting::MdArray(_) => value == MdArray::NONE,
+            Setting::PciDriver(_) => value == KERNEL_DRIVER,
+            _ => true,
+        }
+    }
+
+    /// Whether the value is one that only an interrupted change leaves.
+    pub(super) fn is_half_way(&self, value: &str) -> bool {
+        matches!(self, Setting::PciDriver(_)) && PciDriver::is_half_way(value)
     }
 }
 

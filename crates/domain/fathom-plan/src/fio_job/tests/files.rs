@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::file_ops::{FileLoad, FileOp};
+use crate::file_service::FileService;
 
 const CREATE: &str = "[global]\ncreate_on_open=1\nnrfiles=30\nioengine=filecreate\nfallocate=none\nfilesize=4k\nopenfiles=1\n\
                       directory=/data\n[t0]\n[t1]\n[t2]\n";
@@ -48,9 +49,24 @@ fn folders_are_targets_beside_each_other_when_each_has_as_many_jobs() {
 }
 
 #[test]
-fn jobs_of_blocks_still_have_one_file_each() {
-    let said = error("[a]\nioengine=filecreate\nnrfiles=5\n[b]\nstonewall\nrw=read\nsize=1m\nnrfiles=4\n");
-    assert!(said.contains("nrfiles") && said.contains("job.fio:8"), "{said}");
+fn jobs_of_blocks_have_files_of_their_own_and_share_the_size_among_them() {
+    let plan = plan(
+        "[a]\nioengine=filecreate\nnrfiles=5\n[b]\nstonewall\nrw=read\nsize=1m\nnrfiles=4\nnumjobs=2\ndirectory=/d\n\
+         [c]\nstonewall\nrw=randwrite\nfilesize=64k\nsize=96k\nnrfiles=2\nfile_service_type=random:8\nopenfiles=1\n",
+    );
+    let [_, b, c] = &plan.steps[..] else { panic!("three steps, not {}", plan.steps.len()) };
+    assert_eq!((b.targets.len(), b.workers(), b.workload.region.size_bytes), (8, 2, Some(256 << 10)));
+    let of_second: Vec<&str> = b.targets_of(1).iter().map(|at| b.targets[*at as usize].as_str()).collect();
+    assert_eq!(of_second, ["/d/b.1.0", "/d/b.1.1", "/d/b.1.2", "/d/b.1.3"]);
+    assert_eq!(b.workload.order.service, Some(FileService::IN_TURNS));
+    // Files as large as they are said to be, of which a job moves its size.
+    let service = c.workload.order.service.expect("asked for");
+    assert_eq!((service.to_string().as_str(), service.open_files), ("random:8", Some(1)));
+    assert_eq!((c.workload.region.size_bytes, c.workload.order.pass_bytes), (Some(64 << 10), Some(96 << 10)));
+    let said = error("[a]\nrw=read\nsize=1m\nfilename=f\nnrfiles=4\n");
+    assert!(said.contains("nrfiles") && said.contains("job.fio:4"), "{said}");
+    let said = error("[a]\nrw=read\nsize=8g\nnrfiles=1000000\n");
+    assert!(said.contains("1024") && said.contains("job.fio:4"), "{said}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn what_cannot_be_replayed_as_it_is_asked_for_is_refused() {
         "[r]\nread_iolog=log\nrate_iops=100\n",
         "[r]\nread_iolog=log\nreplay_time_scale=0\n",
         "[r]\nreplay_no_stall\nsize=1m\n",
-        "[r]\nread_iolog=log\nwrite_iolog=other\n",
+        "[r]\nsize=1m\nwrite_iolog=\n",
     ] {
         assert!(parse_fio_job(job, "job.fio", &env).is_err(), "{job}");
     }

@@ -96,6 +96,22 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .aliases(&["seed"])
     .fio(Fio::SAME)
     .flag(Flag::new("seed").aliases(&["randseed"]).default("1")),
+    knob(
+        "write_iolog",
+        Kind::Word,
+        "trace.log",
+        msg!("knob-write-iolog"),
+        |k, v| {
+            let path = v.trim();
+            if path.is_empty() {
+                return Err(value::fault_help(msg!("knob-no-trace-name"), msg!("knob-no-trace-name-help")));
+            }
+            k.trace_to = Some(path.to_owned());
+            Ok(())
+        },
+        |s| s.role.trace_to.clone(),
+    )
+    .fio(Fio::SAME),
 ];
 
 /// Whether a time ends the step, not its passes alone.

@@ -4,6 +4,7 @@
 mod array;
 mod conditions;
 mod engine;
+mod files;
 mod length;
 mod load;
 mod order;
@@ -23,8 +24,9 @@ pub struct KnobGroup {
     pub knobs: &'static [KnobSpec],
 }
 
-static TABLE: [KnobGroup; 9] = [
+static TABLE: [KnobGroup; 10] = [
     KnobGroup { title: msg!("knob-group-workload"), knobs: workload::ROWS },
+    KnobGroup { title: msg!("knob-group-files"), knobs: files::ROWS },
     KnobGroup { title: msg!("knob-group-order"), knobs: order::ROWS },
     KnobGroup { title: msg!("knob-group-load"), knobs: load::ROWS },
     KnobGroup { title: msg!("knob-group-pacing"), knobs: pacing::ROWS },

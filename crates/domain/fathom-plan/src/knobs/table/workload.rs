@@ -6,7 +6,7 @@ use fathom_units::{advice, format_block};
 use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
-use super::super::{BLOCK_BYTES_MAX, DEVICES_MAX, REGION_BYTES_MAX, value};
+use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
 use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
@@ -178,32 +178,6 @@ pub(super) static ROWS: &[KnobSpec] = &[
     )
     .fio(Fio::SAME.with_others().value(fio_size))
     .flag(Flag::new("size")),
-    knob(
-        "nrfiles",
-        Kind::Number,
-        "100000",
-        msg!("knob-nrfiles"),
-        |k, v| {
-            k.files_per_thread = Some(value::bounded(v, 1, u32::MAX)?);
-            Ok(())
-        },
-        |s| s.workload.order.files.map(|files| files.files_per_thread.to_string()),
-    )
-    .flag(Flag::new("nrfiles")),
-    knob(
-        "filesize",
-        Kind::Size,
-        "4k",
-        msg!("knob-filesize"),
-        |k, v| {
-            let (bytes, note) = size_bytes(v, u64::from(BLOCK_BYTES_MAX))?;
-            k.bytes_per_file = Some(bytes as u32);
-            k.remark(note);
-            Ok(())
-        },
-        |s| s.workload.order.files.map(|files| files.bytes_per_file).filter(|bytes| *bytes > 0).map(in_bytes),
-    )
-    .flag(Flag::new("filesize").default("0")),
     knob(
         "devices",
         Kind::Number,
@@ -410,6 +384,19 @@ pub(super) static ROWS: &[KnobSpec] = &[
     .fio(Fio::SAME.aliases(&["fsync_on_close"]))
     .flag(Flag::new("end_fsync").default("0")),
     knob(
+        "uncached",
+        Kind::Switch,
+        "1",
+        msg!("knob-uncached"),
+        |k, v| {
+            k.priority.is_uncached = Some(flag(v)?);
+            Ok(())
+        },
+        |s| s.workload.priorities.is_uncached.then(|| "1".to_owned()),
+    )
+    .aliases(&["nocache"])
+    .fio(Fio::SAME),
+    knob(
         "atomic",
         Kind::Switch,
         "1",
@@ -475,10 +462,6 @@ fn repeats(step: &Step) -> bool {
 /// Loads of files are engines in fio, whatever its `rw` says.
 fn fio_rw(step: &Step) -> Option<String> {
     step.workload.order.files.is_none().then(|| rw_word(step))
-}
-
-fn in_bytes(bytes: u32) -> String {
-    format_block(bytes.into())
 }
 
 /// fio's word with its sequence modifier.

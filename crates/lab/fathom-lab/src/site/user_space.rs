@@ -1,0 +1,247 @@
+//! Drives that steps of engine `nvme` drive past the kernel: taken from its driver before the first step that needs one,
+//! given back before the next that does not.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fathom_host::settings::SettingError;
+use fathom_host::{
+    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, namespace_number,
+};
+use fathom_message::{Message, Say, msg, say_error};
+use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction, VfioFunction};
+use fathom_plan::{EngineName, Plan, Step, TargetId};
+use fathom_record::StepFailure;
+
+use super::bind::Use;
+use super::real::RealSite;
+use super::{Permission, TargetError};
+
+/// A drive that is in user space for steps, and what its target was before.
+#[derive(Debug)]
+pub(super) struct TakenDrive {
+    target: TargetId,
+    drive: UserSpaceDrive,
+    /// Its binding while the kernel had it; the claim is gone with the kernel's device.
+    before: Binding,
+}
+
+/// Why a step cannot have a drive for itself.
+#[derive(Debug)]
+pub enum TakeError {
+    /// No drive of NVMe, or one that cannot be bound to this process.
+    Host(UserSpaceError),
+    /// It was taken and does not work.
+    Driver(DriverError),
+    /// The target is no whole namespace of NVMe.
+    NotNvme {
+        /// The target.
+        target: TargetId,
+    },
+    /// A PCI address with several namespaces behind it, or none.
+    Namespaces {
+        /// The target.
+        target: TargetId,
+        /// How many there are.
+        count: usize,
+    },
+    /// A PCI address whose function the kernel's driver of NVMe does not have.
+    NoBlockDevice {
+        /// The target.
+        target: TargetId,
+    },
+    /// What answered in user space is not what the kernel had there.
+    OtherDrive {
+        /// The target.
+        target: TargetId,
+    },
+}
+
+impl Say for TakeError {
+    fn message(&self) -> Message {
+        let name = |target: &TargetId| target.as_str().to_owned();
+        match self {
+            TakeError::Host(error) => error.message(),
+            TakeError::Driver(error) => error.message(),
+            TakeError::NotNvme { target } => msg!("take-not-nvme", target = name(target)),
+            TakeError::Namespaces { target, count } => {
+                msg!("take-namespaces", target = name(target), count = *count)
+            }
+            TakeError::NoBlockDevice { target } => msg!("take-no-block-device", target = name(target)),
+            TakeError::OtherDrive { target } => msg!("take-other-drive", target = name(target)),
+        }
+    }
+
+    fn help(&self) -> Option<Message> {
+        match self {
+            TakeError::Host(error) => error.help(),
+            TakeError::Driver(error) => error.help(),
+            TakeError::NotNvme { .. } => Some(msg!("engine-nvme-kind-help")),
+            TakeError::Namespaces { .. } => Some(msg!("take-namespaces-help")),
+            TakeError::NoBlockDevice { .. } => Some(msg!("take-no-block-device-help")),
+            TakeError::OtherDrive { .. } => Some(msg!("take-other-drive-help")),
+        }
+    }
+}
+say_error!(TakeError);
+
+/// Whether a step has its targets in user space.
+fn takes_drives(step: &Step) -> bool {
+    step.engine.name == EngineName::Nvme && step.opens_targets()
+}
+
+/// The block device that a target of a plan is, where it is the PCI address of a drive that the kernel has.
+///
+/// # Errors
+/// [`TakeError::Namespaces`].
+pub(super) fn block_device_of(target: &TargetId) -> Result<Option<PathBuf>, TakeError> {
+    let name = target.as_str();
+    // A file may be called like an address.
+    let Some(address) = NvmeFunction::address_of_text(name).filter(|_| !PathBuf::from(name).exists()) else {
+        return Ok(None);
+    };
+    match &NvmeFunction::drives_at(&Root::live(), &address)[..] {
+        [one] => Ok(Some(one.dev_path.clone())),
+        [] => Ok(None),
+        several => Err(TakeError::Namespaces { target: target.clone(), count: several.len() }),
+    }
+}
+
+/// Refuses a plan whose drives could not be taken when their steps come.
+///
+/// # Errors
+/// [`TargetError::Taken`].
+pub(super) fn check_drives(
+    plan: &Plan,
+    permission: &Permission,
+    path_of: &dyn Fn(&TargetId) -> PathBuf,
+) -> Result<(), TargetError> {
+    let root = Root::live();
+    for target in plan.steps.iter().filter(|s| s.opens_targets()).flat_map(|s| &s.targets).collect::<BTreeSet<_>>() {
+        let name = target.as_str();
+        let address = NvmeFunction::address_of_text(name).filter(|_| !PathBuf::from(name).exists());
+        if address.is_some() && block_device_of(target).map_err(TargetError::Taken)?.is_none() {
+            return Err(TargetError::Taken(TakeError::NoBlockDevice { target: target.clone() }));
+        }
+    }
+    let targets: BTreeSet<&TargetId> = plan.steps.iter().filter(|s| takes_drives(s)).flat_map(|s| &s.targets).collect();
+    for target in targets {
+        let address = address_of(target, &path_of(target)).map_err(TargetError::Taken)?;
+        UserSpaceDrive::check(&root, &address, &allow(permission))
+            .map_err(|error| TargetError::Taken(TakeError::Host(error)))?;
+    }
+    Ok(())
+}
+
+fn allow(permission: &Permission) -> AllowUnbind<'_> {
+    AllowUnbind { serials: &permission.allow_unbind, without_iommu: WithoutIommu::Refuse }
+}
+
+fn address_of(target: &TargetId, path: &std::path::Path) -> Result<String, TakeError> {
+    let not_nvme = || TakeError::NotNvme { target: target.clone() };
+    let real = std::fs::canonicalize(path).map_err(|_| not_nvme())?;
+    let address = real.to_str().and_then(|path| NvmeFunction::address_of(&Root::live(), path));
+    address.ok_or_else(not_nvme)
+}
+
+impl RealSite {
+    /// Takes the drives of these steps, which run at once, and gives all others back. The outer error ends the run: a
+    /// drive did not come back.
+    pub(super) fn drives_for(&mut self, steps: &[&Step]) -> Result<Result<(), StepFailure>, SettingError> {
+        let mut wanted: Vec<&TargetId> = steps.iter().filter(|s| takes_drives(s)).flat_map(|s| &s.targets).collect();
+        wanted.sort();
+        wanted.dedup();
+        if self.taken.iter().map(|taken| &taken.target).eq(wanted.iter().copied()) {
+            return Ok(Ok(()));
+        }
+        let what = || Message::verbatim(steps.first().map(|step| step.label.clone()).unwrap_or_default());
+        if let Err(failure) = self.give_drives_back()? {
+            return Ok(Err(StepFailure::refused(what(), &failure)));
+        }
+        for target in wanted {
+            if let Err(failure) = self.take_drive(target) {
+                let failure = StepFailure::refused(what(), &failure);
+                let _ = self.give_drives_back()?;
+                return Ok(Err(failure));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    fn take_drive(&mut self, target: &TargetId) -> Result<(), TakeError> {
+        let root = Root::live();
+        let address = address_of(target, &self.path_of(target))?;
+        let not_nvme = || TakeError::NotNvme { target: target.clone() };
+        let before = self.bound.bindings.get(target).cloned().ok_or_else(not_nvme)?;
+        let device = before.device().filter(|device| device.partition.is_none()).ok_or_else(not_nvme)?;
+        let number = namespace_number(&root, &device.name).ok_or_else(not_nvme)?;
+        let drive = UserSpaceDrive::take(
+            &root,
+            self.settings.journal(),
+            &address,
+            &allow(&self.permission),
+            before.consent(),
+            0,
+        )
+        .map_err(TakeError::Host)?;
+        let driven = driven(target, &drive, number, device.size_bytes);
+        // What was claimed is gone.
+        self.bound.bindings.take(target);
+        let taken = TakenDrive { target: target.clone(), drive, before: before.without_claim() };
+        let made = driven.map(|namespace| self.bound.bindings.add(taken.before.in_user_space(namespace)));
+        self.taken.push(taken);
+        made
+    }
+
+    /// Gives all of them back to the kernel, and binds their targets again. The outer error: one is in the journal still.
+    pub(super) fn give_drives_back(&mut self) -> Result<Result<(), TargetError>, SettingError> {
+        let mut result = Ok(());
+        // In their order: a controller gets the lowest number that is free, and so its own again.
+        for TakenDrive { target, drive, before } in std::mem::take(&mut self.taken) {
+            // The driver shuts the drive down when nobody has it any more.
+            self.bound.bindings.take(&target);
+            match drive.give_back() {
+                Ok(()) => {}
+                Err(UserSpaceError::Setting(error)) => return Err(error),
+                Err(other) => {
+                    result = Err(TargetError::Taken(TakeError::Host(other)));
+                    continue;
+                }
+            }
+            match self.bind_again(&target, &before) {
+                Ok(binding) => self.bound.bindings.add(binding),
+                Err(error) => result = Err(error),
+            }
+        }
+        Ok(result)
+    }
+
+    /// The binding of a target whose drive came back: judged once more, for the kernel made a new device of it.
+    fn bind_again(&self, target: &TargetId, before: &Binding) -> Result<Binding, TargetError> {
+        let used = Use::of_whole_device(before.consent().is_some());
+        let again = self.look_at_device(target, used)?;
+        let serial = |binding: &Binding| binding.device().and_then(|device| device.serial.clone());
+        if serial(&again) != serial(before) {
+            return Err(TargetError::Taken(TakeError::OtherDrive { target: target.clone() }));
+        }
+        Ok(again)
+    }
+}
+
+/// Starts the drive and looks at the namespace that the kernel had as `size_bytes`.
+fn driven(
+    target: &TargetId,
+    drive: &UserSpaceDrive,
+    number: u32,
+    size_bytes: u64,
+) -> Result<DrivenNamespace, TakeError> {
+    let function = VfioFunction::open(drive.address(), &drive.group().node).map_err(TakeError::Driver)?;
+    let driver = Driver::start(Arc::new(function) as Arc<dyn PciFunction>).map_err(TakeError::Driver)?;
+    let is_same = drive.serial().is_none_or(|serial| driver.described().serial == serial.trim());
+    let namespace = DrivenNamespace::of(driver, number).map_err(TakeError::Driver)?;
+    if !is_same || namespace.size_bytes() != size_bytes {
+        return Err(TakeError::OtherDrive { target: target.clone() });
+    }
+    Ok(namespace)
+}

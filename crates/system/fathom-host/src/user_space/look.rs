@@ -1,0 +1,44 @@
+//! Drives that a program is to have, looked at before anything is done.
+
+use std::path::Path;
+
+use super::{AllowUnbind, NvmeFunction, UserSpaceDrive, UserSpaceError, function_at, refuse_unfit, refuse_unnamed};
+use crate::disk::BlockDevice;
+use crate::guard::{address_of, drives_behind};
+use crate::root::{Root, attribute};
+
+impl UserSpaceDrive {
+    /// Refuses what [`UserSpaceDrive::take`] would, as far as it can be told without judging what is on the drive. Drives that
+    /// `vfio-pci` has are taken as they are.
+    ///
+    /// # Errors
+    /// [`UserSpaceError`].
+    pub fn check(root: &Root, address: &str, allow: &AllowUnbind<'_>) -> Result<(), UserSpaceError> {
+        let function = function_at(root, address)?;
+        if function.is_bound() {
+            return Ok(());
+        }
+        refuse_unfit(root, &function, allow)?;
+        refuse_unnamed(&function, allow)
+    }
+}
+
+impl NvmeFunction {
+    /// The form of the kernel of what is written like a PCI address; `None`: it is not.
+    #[must_use]
+    pub fn address_of_text(text: &str) -> Option<String> {
+        address_of(text)
+    }
+
+    /// The block devices that lead to the function at an address; none while its driver is not the kernel's.
+    #[must_use]
+    pub fn drives_at(root: &Root, address: &str) -> Vec<BlockDevice> {
+        drives_behind(root, address)
+    }
+}
+
+/// Number of the namespace that a block device of NVMe (`nvme0n1`) is, as its controller counts.
+#[must_use]
+pub fn namespace_number(root: &Root, name: &str) -> Option<u32> {
+    attribute(&root.join("sys/block").join(Path::new(name)).join("nsid"))?.parse().ok()
+}
