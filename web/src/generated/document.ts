@@ -1128,7 +1128,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "mmap" | "null" | "files" | "fio";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "nvme" | "mmap" | "null" | "files" | "fio";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -2507,6 +2507,19 @@ machine?: MachineText,
  * The processes on one host or many that run it at once; `None`: one alone.
  */
 ranks?: RanksPlan, };
+
+/**
+ * How much of its time a thread that polls found nothing: its CPU is busy all the same, and could do so much more.
+ */
+export type Polling = { 
+/**
+ * Time in which it only looked.
+ */
+waited_ns: number, 
+/**
+ * Of all the time since its first I/O.
+ */
+lasted_ns: number, };
 
 /**
  * How targets are brought into their state before a step measures.
@@ -4335,7 +4348,11 @@ passes: number,
 /**
  * Most I/Os in flight at once.
  */
-in_flight_max: number, };
+in_flight_max: number, 
+/**
+ * How much of its time it only looked for completions, where it polls by itself.
+ */
+polling?: Polling, };
 
 /**
  * Why a drive counts as slowed down by heat.

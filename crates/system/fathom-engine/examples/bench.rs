@@ -39,7 +39,9 @@ fn main() -> Outcome<()> {
         "bench-nvme" => nvme(&flags)?,
         "bench-sampler" => sampler(&flags)?,
         "bench-parity" => parity(&flags)?,
-        other => return Err(format!("{other}: bench-nop, bench-bare, bench-nvme, bench-sampler or bench-parity?").into()),
+        other => {
+            return Err(format!("{other}: bench-nop, bench-bare, bench-nvme, bench-sampler or bench-parity?").into());
+        }
     };
     println!("{}", serde_json::to_string_pretty(&result)?);
     Ok(())
