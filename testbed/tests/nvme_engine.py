@@ -90,6 +90,12 @@ def user_space_says_of_a_drive_what_the_kernel_says(guest: Guest) -> None:
     expect.equal(1 << told["mdts"], controller["max_transfer_pages"], "mdts")
     expect.equal(described["nsze"], namespace["size_blocks"], "nsze")
     expect.equal(said["transfer_bytes_max"], 4096 << told["mdts"], "transfers")
+    # By its address a run reads it; what is on it was judged by nobody, so that it writes nothing.
+    load = "--engine nvme --bs 4k --iodepth 8"
+    step = io(guest, said["address"], f"--rw randread {load}")
+    assert step["ios"] > 100 and step["errors"] == 0, step["ios"]
+    expect.contains(refused_io(guest, said["address"], f"--rw randwrite {load} --destroy TB0"), "unbind", "a write")
+    expect.equal(bindings.driver(guest, said["address"]), "vfio-pci", "the driver afterwards")
     guest.fathom("nvme unbind TB0")
     expect.contains(guest.fathom("nvme identify TB0", 3).err, "not bound", "a drive that is not bound")
 

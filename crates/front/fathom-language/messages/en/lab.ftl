@@ -285,3 +285,4 @@ take-no-block-device = the kernel has no block device at { $target }
 take-no-block-device-help = a run judges a drive through the kernel before it takes it: give it back first (`fathom nvme unbind`), and allow the run to take it (`--allow-unbind SERIAL`)
 take-other-drive = what answers as { $target } is another drive than the one that was judged
 take-other-drive-help = look with `fathom nvme status`; go on with `fathom run --resume` once the drives are where they were
+take-writes-to-bound = { $target } was bound before the run, so that nobody judged what is on it: it is read and not written

@@ -261,3 +261,4 @@ take-no-block-device = 内核在 { $target } 处没有块设备
 take-no-block-device-help = 运行在取走盘之前通过内核判断它：先还给内核（`fathom nvme unbind`），再允许运行取走它（`--allow-unbind SERIAL`）
 take-other-drive = 以 { $target } 应答的盘与之前判断的不是同一块
 take-other-drive-help = 用 `fathom nvme status` 查看；盘回到原处后用 `fathom run --resume` 继续
+take-writes-to-bound = { $target } 在运行之前已绑定，无人判断过其上的内容：只读不写

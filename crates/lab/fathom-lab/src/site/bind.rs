@@ -11,6 +11,7 @@ use fathom_host::{
     file_bytes, free_bytes, marked_files_in, whole_device_of,
 };
 use fathom_message::{Message, msg};
+use fathom_nvme::driver::DrivenNamespace;
 use fathom_plan::{Part, Phase, Plan, Step, TargetId};
 use fathom_store::MadeFile;
 
@@ -29,7 +30,7 @@ const FOOTPRINT_UNIT_BYTES: u64 = 1 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Use {
     end_bytes: u64,
-    writes: bool,
+    pub(super) writes: bool,
     sized: bool,
     /// What a file is made of when no step gives a size; for a member of an array its share.
     make_bytes: Option<u64>,
@@ -207,8 +208,9 @@ pub(super) fn capacity_bytes(binding: &Binding) -> Result<u64, TargetError> {
     match (binding.made_bytes(), binding.kind(), binding.device()) {
         (Some(bytes), ..) => Ok(bytes),
         (None, TargetKind::Null, _) => Ok(u64::MAX),
+        (None, TargetKind::UserSpace, _) => Ok(binding.driven().map_or(0, DrivenNamespace::size_bytes)),
         // The character device of a namespace has no end to seek to; the block device that it stands for tells its size.
-        (None, TargetKind::Generic | TargetKind::UserSpace, Some(device)) => Ok(device.size_bytes),
+        (None, TargetKind::Generic, Some(device)) => Ok(device.size_bytes),
         (None, ..) => {
             let opened = binding.open(Access { writes: false, flags: OpenFlags::NONBLOCK });
             let mut file: File = opened.map_err(|e| io(io::Error::other(e)))?;

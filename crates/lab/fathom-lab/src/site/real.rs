@@ -24,7 +24,7 @@ use super::lay_out::lay_out;
 use super::measure::take_baseline;
 use super::rank_share::RankShare;
 use super::settings::Settings;
-use super::user_space::{TakenDrive, block_device_of, check_drives};
+use super::user_space::{TakenDrive, block_device_of, bound_by_hand, check_drives};
 use super::{Looked, Moment, Permission, Site, SiteControl, SiteError, TargetError, purge};
 use crate::conduct::is_cut;
 use crate::machine::host_json;
@@ -110,6 +110,10 @@ impl RealSite {
     /// `own_data`: the run wrote to its drives before, so data on them that nobody recognises is its own.
     fn look_at(&self, plan: &Plan, target: &TargetId, used: Use, own_data: bool) -> Result<Seen, TargetError> {
         let path = self.own_file(self.path_of(target));
+        if let Some(address) = bound_by_hand(target) {
+            let bound = self.bind_bound(target, &address, used.writes).map_err(TargetError::Taken)?;
+            return Ok(Seen::There(Box::new(bound)));
+        }
         self.permission.with_permit(plan, target, own_data, |permit| look_at(target, &path, used, permit))
     }
 
@@ -222,7 +226,8 @@ impl Site for RealSite {
         targets.dedup();
         let paths: Vec<(TargetId, PathBuf)> = targets
             .into_iter()
-            .filter(|target| !target.is_null())
+            // Of a drive that is bound the kernel knows nothing.
+            .filter(|target| !target.is_null() && bound_by_hand(target).is_none())
             .map(|target| (target.clone(), self.path_of(&target)))
             .collect();
         let facts = HostFacts::collect(&Root::live(), &paths)?;

@@ -2,12 +2,12 @@
 //! given back before the next that does not.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fathom_host::settings::SettingError;
 use fathom_host::{
-    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, namespace_number,
+    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive, namespace_number,
 };
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction, VfioFunction};
@@ -51,6 +51,11 @@ pub enum TakeError {
         /// The target.
         target: TargetId,
     },
+    /// Writes to a drive that was bound before the run.
+    WritesToBound {
+        /// The target.
+        target: TargetId,
+    },
     /// What answered in user space is not what the kernel had there.
     OtherDrive {
         /// The target.
@@ -69,6 +74,7 @@ impl Say for TakeError {
                 msg!("take-namespaces", target = name(target), count = *count)
             }
             TakeError::NoBlockDevice { target } => msg!("take-no-block-device", target = name(target)),
+            TakeError::WritesToBound { target } => msg!("take-writes-to-bound", target = name(target)),
             TakeError::OtherDrive { target } => msg!("take-other-drive", target = name(target)),
         }
     }
@@ -79,7 +85,7 @@ impl Say for TakeError {
             TakeError::Driver(error) => error.help(),
             TakeError::NotNvme { .. } => Some(msg!("engine-nvme-kind-help")),
             TakeError::Namespaces { .. } => Some(msg!("take-namespaces-help")),
-            TakeError::NoBlockDevice { .. } => Some(msg!("take-no-block-device-help")),
+            TakeError::NoBlockDevice { .. } | TakeError::WritesToBound { .. } => Some(msg!("take-no-block-device-help")),
             TakeError::OtherDrive { .. } => Some(msg!("take-other-drive-help")),
         }
     }
@@ -91,16 +97,24 @@ fn takes_drives(step: &Step) -> bool {
     step.engine.name == EngineName::Nvme && step.opens_targets()
 }
 
+/// The PCI address that a target of a plan is; a file may be called like one.
+fn address_in(target: &TargetId) -> Option<String> {
+    let name = target.as_str();
+    NvmeFunction::address_of_text(name).filter(|_| !PathBuf::from(name).exists())
+}
+
+/// The address of a drive that `vfio-pci` has already, by hand or by another program, where a target is one.
+pub(super) fn bound_by_hand(target: &TargetId) -> Option<String> {
+    let function = NvmeFunction::at(&Root::live(), &address_in(target)?).ok().flatten()?;
+    function.is_bound().then_some(function.address)
+}
+
 /// The block device that a target of a plan is, where it is the PCI address of a drive that the kernel has.
 ///
 /// # Errors
 /// [`TakeError::Namespaces`].
 pub(super) fn block_device_of(target: &TargetId) -> Result<Option<PathBuf>, TakeError> {
-    let name = target.as_str();
-    // A file may be called like an address.
-    let Some(address) = NvmeFunction::address_of_text(name).filter(|_| !PathBuf::from(name).exists()) else {
-        return Ok(None);
-    };
+    let Some(address) = address_in(target) else { return Ok(None) };
     match &NvmeFunction::drives_at(&Root::live(), &address)[..] {
         [one] => Ok(Some(one.dev_path.clone())),
         [] => Ok(None),
@@ -119,14 +133,13 @@ pub(super) fn check_drives(
 ) -> Result<(), TargetError> {
     let root = Root::live();
     for target in plan.steps.iter().filter(|s| s.opens_targets()).flat_map(|s| &s.targets).collect::<BTreeSet<_>>() {
-        let name = target.as_str();
-        let address = NvmeFunction::address_of_text(name).filter(|_| !PathBuf::from(name).exists());
-        if address.is_some() && block_device_of(target).map_err(TargetError::Taken)?.is_none() {
+        let is_with_kernel = address_in(target).is_some() && bound_by_hand(target).is_none();
+        if is_with_kernel && block_device_of(target).map_err(TargetError::Taken)?.is_none() {
             return Err(TargetError::Taken(TakeError::NoBlockDevice { target: target.clone() }));
         }
     }
     let targets: BTreeSet<&TargetId> = plan.steps.iter().filter(|s| takes_drives(s)).flat_map(|s| &s.targets).collect();
-    for target in targets {
+    for target in targets.into_iter().filter(|target| bound_by_hand(target).is_none()) {
         let address = address_of(target, &path_of(target)).map_err(TargetError::Taken)?;
         UserSpaceDrive::check(&root, &address, &allow(permission))
             .map_err(|error| TargetError::Taken(TakeError::Host(error)))?;
@@ -138,7 +151,7 @@ fn allow(permission: &Permission) -> AllowUnbind<'_> {
     AllowUnbind { serials: &permission.allow_unbind, without_iommu: WithoutIommu::Refuse }
 }
 
-fn address_of(target: &TargetId, path: &std::path::Path) -> Result<String, TakeError> {
+fn address_of(target: &TargetId, path: &Path) -> Result<String, TakeError> {
     let not_nvme = || TakeError::NotNvme { target: target.clone() };
     let real = std::fs::canonicalize(path).map_err(|_| not_nvme())?;
     let address = real.to_str().and_then(|path| NvmeFunction::address_of(&Root::live(), path));
@@ -150,6 +163,10 @@ impl RealSite {
     /// drive did not come back.
     pub(super) fn drives_for(&mut self, steps: &[&Step]) -> Result<Result<(), StepFailure>, SettingError> {
         let mut wanted: Vec<&TargetId> = steps.iter().filter(|s| takes_drives(s)).flat_map(|s| &s.targets).collect();
+        // What was bound before the run is in user space for all of it.
+        let is_ours = |target: &TargetId| self.taken.iter().any(|taken| taken.target == *target);
+        let is_bound = |target: &TargetId| self.bound.bindings.get(target).is_some_and(|b| b.driven().is_some());
+        wanted.retain(|target| is_ours(target) || !is_bound(target));
         wanted.sort();
         wanted.dedup();
         if self.taken.iter().map(|taken| &taken.target).eq(wanted.iter().copied()) {
@@ -167,6 +184,17 @@ impl RealSite {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// A drive that is bound already, to be read: what is on it was judged by nobody, so that it is not written.
+    pub(super) fn bind_bound(&self, target: &TargetId, address: &str, writes: bool) -> Result<Binding, TakeError> {
+        if writes {
+            return Err(TakeError::WritesToBound { target: target.clone() });
+        }
+        let (address, group) =
+            bound_drive(&Root::live(), &self.settings.journal().dir(), address).map_err(TakeError::Host)?;
+        let namespace = started(&address, &group.node).and_then(|driver| DrivenNamespace::of(driver, 1));
+        Ok(Binding::null(target.clone()).in_user_space(namespace.map_err(TakeError::Driver)?))
     }
 
     fn take_drive(&mut self, target: &TargetId) -> Result<(), TakeError> {
@@ -229,6 +257,10 @@ impl RealSite {
     }
 }
 
+fn started(address: &str, group: &Path) -> Result<Arc<Driver>, DriverError> {
+    Driver::start(Arc::new(VfioFunction::open(address, group)?) as Arc<dyn PciFunction>)
+}
+
 /// Starts the drive and looks at the namespace that the kernel had as `size_bytes`.
 fn driven(
     target: &TargetId,
@@ -236,8 +268,7 @@ fn driven(
     number: u32,
     size_bytes: u64,
 ) -> Result<DrivenNamespace, TakeError> {
-    let function = VfioFunction::open(drive.address(), &drive.group().node).map_err(TakeError::Driver)?;
-    let driver = Driver::start(Arc::new(function) as Arc<dyn PciFunction>).map_err(TakeError::Driver)?;
+    let driver = started(drive.address(), &drive.group().node).map_err(TakeError::Driver)?;
     let is_same = drive.serial().is_none_or(|serial| driver.described().serial == serial.trim());
     let namespace = DrivenNamespace::of(driver, number).map_err(TakeError::Driver)?;
     if !is_same || namespace.size_bytes() != size_bytes {
