@@ -164,3 +164,14 @@ def user_space_is_told_of_every_drive_and_of_the_large_pages_of_each_node(guest:
         expect.equal((drive["can_bind"], len(drive["namespaces"])), (True, 1), drive["serial"])
     nodes = sorted({pages["node"] for pages in answer["hugepages"]})
     expect.equal(nodes, list(range(guest.machine.nodes)), "nodes with large pages")
+
+
+@on(TWO_SOCKETS)
+def interrupt_coalescing_is_refused_by_a_drive_that_cannot_change_it(guest: Guest) -> None:
+    run = f"run engines --only latency --target {guest.device('TB0')} --versus interrupt_coalescing=8/300us --set runtime=500ms --quiet --json"
+    document = guest.fathom_json(run, 1)
+    said = [step["reason"] for step in document["steps"] if step["state"] == "refused"]
+    assert said and all("cannot be changed" in reason for reason in said), said
+    assert any(step["ios"] for step in document["steps"]), "nothing was measured as it was"
+    wrong = guest.fathom(run.replace("8/300us", "8/150us"), 2).err
+    expect.contains(wrong, "steps of 100us", "a wait that the feature cannot say")

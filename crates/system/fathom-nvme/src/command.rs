@@ -1,7 +1,7 @@
 //! Commands as the kernel's passthrough takes them.
 
 use crate::bytes::ShortPage;
-use crate::features::FeatureId;
+use crate::features::{Coalescing, FeatureId};
 use crate::identify::Namespace;
 
 /// Get Log Page pages.
@@ -172,6 +172,16 @@ impl AdminCommand {
             if feature == FeatureId::AutonomousTransition { Transfer::FromDrive(256) } else { Transfer::None };
         let mut command = Self::new("Get Features", 0x0a, 0, transfer);
         command.dwords[0] = feature as u32;
+        command
+    }
+
+    /// Set Features, Interrupt Coalescing, until the controller is reset.
+    #[must_use]
+    pub fn set_coalescing(set: Coalescing) -> Self {
+        let mut command = Self::new("Set Features", 0x09, 0, Transfer::None);
+        command.dwords[0] = FeatureId::Coalescing as u32;
+        // Counted from 0, and in units of 100 us (Base, figure "Interrupt Coalescing").
+        command.dwords[1] = u32::from(set.completions.saturating_sub(1) & 0xff) | (set.wait_us / 100 & 0xff) << 8;
         command
     }
 

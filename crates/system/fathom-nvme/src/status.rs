@@ -35,6 +35,8 @@ const KNOWN: &[(u8, u8, Message, i32)] = &[
     (1, 0x06, msg!("nvme-status-firmware-slot"), libc::EIO),
     (1, 0x09, msg!("nvme-status-log-page"), libc::EIO),
     (1, 0x0a, msg!("nvme-status-invalid-format"), libc::EIO),
+    (1, 0x0d, msg!("nvme-status-not-saveable"), libc::EIO),
+    (1, 0x0e, msg!("nvme-status-not-changeable"), libc::EIO),
     (1, 0x80, msg!("nvme-status-conflicting-attributes"), libc::EOPNOTSUPP),
     (1, 0x81, msg!("nvme-status-invalid-protection"), libc::EILSEQ),
     (1, 0x82, msg!("nvme-status-read-only-range"), libc::ENODATA),

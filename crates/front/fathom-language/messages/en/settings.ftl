@@ -56,3 +56,5 @@ journal-newer-help = run `fathom restore` of that version
 md-array-member = { $member } is no block device that may be written, and Linux md makes arrays of nothing else
 md-array-member-help = name drives or partitions, or leave md- out of the level: Fathom makes arrays of files itself
 md-array-closed = the array { $target } cannot be opened: { $source }
+setting-coalescing = interrupt coalescing of { $controller }
+setting-takes-coalescing = COMPLETIONS/MICROSECONDS, 2 to 256 and 100us to 25500us in steps of 100us (8/300us), or off

@@ -56,3 +56,5 @@ journal-newer-help = 请运行该版本的 `fathom restore`
 md-array-member = { $member } 不是可写的块设备，而 Linux md 只能用块设备组成阵列
 md-array-member-help = 请给出磁盘或分区，或去掉级别前的 md-：Fathom 自己可以用文件组成阵列
 md-array-closed = 无法打开阵列 { $target }：{ $source }
+setting-coalescing = { $controller } 的中断合并
+setting-takes-coalescing = 完成数/微秒：2 到 256，100us 到 25500us、步长 100us（8/300us），或 off

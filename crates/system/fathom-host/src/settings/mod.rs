@@ -17,6 +17,7 @@
 //! What a program killed with -9 leaves changed stands in its journal: [`pending`] lists it, [`restore_all`] brings it
 //! back. Settings that the kernel forgets at a reboot are dropped from the journal of an earlier boot.
 
+mod coalescing;
 mod error;
 mod found;
 mod journal;
@@ -205,6 +206,11 @@ pub enum Setting {
         /// Size of a page, KiB.
         page_kib: u64,
     },
+    /// Completions that an NVMe drive gathers before it interrupts, and how long: `8/300us` or `off`.
+    Coalescing {
+        /// Kernel name of the controller, e.g. `nvme0`.
+        controller: String,
+    },
     /// Whether VFIO hands out drives where no IOMMU keeps them to their program's memory: `Y` or `N`.
     VfioWithoutIommu,
 }
@@ -239,6 +245,7 @@ impl Setting {
                 msg!("setting-hugepages-of-node", kib = page_kib.to_string(), node = node.to_string())
             }
             Setting::Hugepages { node: None, page_kib } => msg!("setting-hugepages", kib = page_kib.to_string()),
+            Setting::Coalescing { controller } => msg!("setting-coalescing", controller = controller),
             Setting::VfioWithoutIommu => msg!("setting-vfio-without-iommu"),
         }
     }
@@ -269,6 +276,7 @@ impl fmt::Display for Setting {
             Setting::PciDriver(driver) => write!(f, "{}/driver", driver.address),
             Setting::Hugepages { node: Some(node), page_kib } => write!(f, "node{node}/hugepages-{page_kib}kB"),
             Setting::Hugepages { node: None, page_kib } => write!(f, "hugepages-{page_kib}kB"),
+            Setting::Coalescing { controller } => write!(f, "{controller}/interrupt_coalescing"),
             Setting::VfioWithoutIommu => f.write_str("vfio/enable_unsafe_noiommu_mode"),
         }
     }

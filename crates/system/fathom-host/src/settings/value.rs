@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use fathom_message::{Arg, Join, Message, msg};
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
+use super::coalescing;
 use super::md_array::{MdArray, error_of};
 use super::pci_driver::{KERNEL_DRIVER, PciDriver, VFIO_DRIVER};
 use super::{ArrayAttribute, QueueAttribute, Setting, SettingError};
@@ -41,6 +42,7 @@ impl Setting {
             Setting::Hugepages { node: None, page_kib } => {
                 root.join(format!("sys/kernel/mm/hugepages/hugepages-{page_kib}kB/nr_hugepages"))
             }
+            Setting::Coalescing { controller } => coalescing::node(root, controller),
             Setting::VfioWithoutIommu => root.join("sys/module/vfio/parameters/enable_unsafe_noiommu_mode"),
         }
     }
@@ -57,6 +59,7 @@ impl Setting {
                 (!users.is_empty()).then(|| users.join(","))
             }
             Setting::PciDriver(driver) => driver.identity(root),
+            Setting::Coalescing { controller } => coalescing::identity(root, controller),
             // Its members tell it from others of its name.
             Setting::MdArray(_)
             | Setting::Governor { .. }
@@ -92,6 +95,9 @@ impl Setting {
         if let Setting::PciDriver(driver) = self {
             let missing = || SettingError::Missing { what: self.message(), path: self.path(root) };
             return driver.read(root).ok_or_else(missing);
+        }
+        if let Setting::Coalescing { controller } = self {
+            return coalescing::read(root, controller, self);
         }
         let text = self.text(root)?;
         Ok(match self {
@@ -184,6 +190,10 @@ impl Setting {
             },
             Setting::PciDriver(_) => among(&[KERNEL_DRIVER, VFIO_DRIVER]),
             Setting::Hugepages { .. } => self.number(value, 0),
+            Setting::Coalescing { .. } => match coalescing::parsed(value) {
+                Some(set) => Ok(coalescing::text_of(set)),
+                None => self.refuse(value, msg!("setting-takes-coalescing")),
+            },
             Setting::VfioWithoutIommu => among(&["N", "Y"]),
         }
     }
@@ -206,6 +216,9 @@ impl Setting {
         }
         if let Setting::PciDriver(driver) = self {
             return driver.write(root, value);
+        }
+        if let Setting::Coalescing { controller } = self {
+            return coalescing::write(root, controller, self, value);
         }
         let path = self.path(root);
         // One write call: the kernel takes each as a whole value.
@@ -231,6 +244,9 @@ impl Setting {
         match self {
             Setting::Queue { device, .. } | Setting::Array { device, .. } => {
                 !device.is_empty() && !device.contains(['/', '\0']) && device != ".."
+            }
+            Setting::Coalescing { controller } => {
+                controller.strip_prefix("nvme").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
             }
             Setting::MdArray(array) => array.is_sound(),
             Setting::PciDriver(driver) => driver.is_sound(),

@@ -8,13 +8,14 @@ use crate::cpu::Topology;
 use crate::disk::device_by_name;
 use crate::interrupts::InterruptTable;
 use crate::root::{Root, names_in, number};
+use crate::user_space::NvmeFunction;
 use crate::vectors::interrupt_devices;
 
 /// The one word that stands for settings of many idle states.
 const IDLE_MAX: &str = "idle_max_us";
 
 /// All words of settings, as [`changes_for`] takes them.
-pub const SETTING_WORDS: [&str; 21] = [
+pub const SETTING_WORDS: [&str; 22] = [
     "scheduler",
     "nr_requests",
     "nomerges",
@@ -36,6 +37,7 @@ pub const SETTING_WORDS: [&str; 21] = [
     IDLE_MAX,
     "smt",
     "irq_affinity",
+    "interrupt_coalescing",
 ];
 
 /// The single changes that `word=value` means for the named block devices (kernel names of devices or partitions).
@@ -78,6 +80,7 @@ fn settings_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Ve
     match word {
         "smt" => Ok(vec![Setting::Smt]),
         "irq_affinity" => interrupts_of(root, word, devices),
+        "interrupt_coalescing" => controllers_of(root, word, devices),
         _ => {
             let of =
                 |cpu| if word == "governor" { Setting::Governor { cpu } } else { Setting::EnergyPreference { cpu } };
@@ -99,6 +102,24 @@ fn whole_devices(root: &Root, word: &'static str, devices: &[String]) -> Result<
         }
     }
     if names.is_empty() { Err(SettingError::NoDevice { word }) } else { Ok(names) }
+}
+
+/// The controllers of NVMe drives.
+fn controllers_of(root: &Root, word: &'static str, devices: &[String]) -> Result<Vec<Setting>, SettingError> {
+    let mut settings = Vec::new();
+    for device in whole_devices(root, word, devices)? {
+        let address = NvmeFunction::address_of(root, &device);
+        let function = address.and_then(|address| NvmeFunction::at(root, &address).ok().flatten());
+        let controller = function.and_then(|function| function.controller).ok_or_else(|| SettingError::Missing {
+            what: msg!("setting-of-devices", word = word, devices = device.clone()),
+            path: root.join("sys/class/block").join(&device),
+        })?;
+        let setting = Setting::Coalescing { controller };
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    Ok(settings)
 }
 
 fn online(root: &Root) -> Vec<u32> {
