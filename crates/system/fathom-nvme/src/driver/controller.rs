@@ -35,6 +35,8 @@ pub struct Driver {
     described: Controller,
     admin: Mutex<Admin>,
     shadow: Option<ShadowDoorbells>,
+    /// Data may be named by SGLs.
+    has_sgls: bool,
     /// Pairs of I/O queues that the controller granted.
     granted: u16,
     /// Numbers of pairs that nobody has.
@@ -106,6 +108,7 @@ impl Driver {
             described: Controller::decode(&[0; 4096])?,
             admin: Mutex::new(Admin { rings, page, next_id: 0, is_silent: false }),
             shadow: None,
+            has_sgls: false,
             granted: 0,
             unused: Mutex::default(),
             is_stopped: AtomicBool::new(false),
@@ -118,6 +121,7 @@ impl Driver {
     fn get_to_know(&mut self) -> Result<(), DriverError> {
         let (page, _) = self.ask(&AdminCommand::identify_controller())?;
         self.described = Controller::decode(&page)?;
+        self.has_sgls = offers_sgls(&page);
         let answer = self.run("Set Features, Number of Queues", |id| Submission::set_queue_count(id, PAIRS_WANTED))?;
         let (submissions, completions) = queue_counts(answer);
         let stride = self.capabilities.doorbell_stride_bytes();
@@ -172,6 +176,12 @@ impl Driver {
     #[must_use]
     pub fn has_shadow_doorbells(&self) -> bool {
         self.shadow.is_some()
+    }
+
+    /// Whether a buffer longer than two pages is named by one SGL descriptor rather than by a list of its pages.
+    #[must_use]
+    pub fn has_sgls(&self) -> bool {
+        self.has_sgls
     }
 
     /// Most bytes that one command moves: what the controller takes, and what one PRP list names.
@@ -436,6 +446,11 @@ impl ShadowDoorbells {
 /// Doorbell Buffer Config is implemented (Base, Identify Controller, OACS bit 8).
 fn offers_doorbell_buffers(page: &[u8]) -> bool {
     page.get(257).is_some_and(|upper| upper & 1 == 1)
+}
+
+/// SGLs are supported in commands of the NVM command set (Base, Identify Controller, SGLS bits 1:0).
+fn offers_sgls(page: &[u8]) -> bool {
+    page.get(536).is_some_and(|lowest| lowest & 0b11 != 0)
 }
 
 /// Switches a controller off, whatever it was doing, and waits until it is.

@@ -25,6 +25,8 @@ pub(crate) const DOORBELL_BUFFER_CONFIG: u8 = 0x7c;
 
 /// Force Unit Access (NVM, Write, dword 12 bit 30).
 pub(crate) const FORCE_UNIT_ACCESS: u32 = 1 << 30;
+/// PSDT: SGLs for the data (Base, figure "Common Command Format", dword 0 bits 15:14).
+pub(crate) const SGL: u32 = 1 << 14;
 /// Deallocate (NVM, Dataset Management, dword 11 bit 2).
 pub(crate) const DEALLOCATE: u32 = 1 << 2;
 
@@ -46,6 +48,14 @@ impl Submission {
         self.0[8] = second as u32;
         self.0[9] = (second >> 32) as u32;
         self
+    }
+
+    /// The same with its data as one SGL Data Block descriptor (Base 2.0, section 4.1.2), which is all zero but for the place
+    /// and the length; PSDT (dword 0, bits 15:14) says so.
+    #[inline(always)]
+    pub(crate) fn with_sgl(mut self, address: u64, len: u32) -> Self {
+        self.0[0] |= SGL;
+        self.with_data((address, u64::from(len)))
     }
 
     /// The same with dwords 10 to 15.
@@ -146,6 +156,8 @@ mod tests {
         (want[6], want[7], want[8], want[9]) = (0x2000_0000, 1, 0x4000_0000, 3);
         (want[10], want[11], want[12]) = (8, 1, 0x4000_0007);
         assert_eq!(read.0, want);
+        let by_sgl = Submission::new(READ, 1, 1).with_sgl(0x3_0000_1000, 0x2_0000);
+        assert_eq!((by_sgl.0[0], by_sgl.0[6], by_sgl.0[7], by_sgl.0[8], by_sgl.0[9]), (0x0001_4002, 0x1000, 3, 0x2_0000, 0));
     }
 
     #[test]

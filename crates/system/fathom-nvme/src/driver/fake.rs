@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use super::entries::{
     ABORT, CREATE_COMPLETION_QUEUE, CREATE_SUBMISSION_QUEUE, DATASET_MANAGEMENT, DELETE_COMPLETION_QUEUE,
-    DELETE_SUBMISSION_QUEUE, DOORBELL_BUFFER_CONFIG, FLUSH, READ, SET_FEATURES, Submission, WRITE,
+    DELETE_SUBMISSION_QUEUE, DOORBELL_BUFFER_CONFIG, FLUSH, READ, SET_FEATURES, SGL, Submission, WRITE,
 };
 use super::memory::PciFunction;
 use super::registers::{ACQ, AQA, ASQ, Bar, CAP, CC, CSTS, DOORBELLS, PAGE_BYTES, VS};
@@ -35,6 +35,8 @@ pub struct Behaviour {
     pub entries_max: u32,
     /// Has doorbells in memory.
     pub has_shadow_doorbells: bool,
+    /// Takes SGLs.
+    pub has_sgls: bool,
     /// Never says that it is ready.
     pub never_ready: bool,
     /// Says that it failed once it took so many I/O commands.
@@ -71,6 +73,7 @@ impl Default for Behaviour {
             pairs: 8,
             entries_max: 1024,
             has_shadow_doorbells: false,
+            has_sgls: false,
             never_ready: false,
             fatal_after: None,
             silent_block: None,
@@ -473,7 +476,11 @@ impl FakeDrive {
     fn walk(&self, inside: &mut Inside, entry: &Submission, bytes: usize, is_read: bool, at: usize) -> bool {
         let first = u64::from(entry.0[6]) | u64::from(entry.0[7]) << 32;
         let second = u64::from(entry.0[8]) | u64::from(entry.0[9]) << 32;
-        let in_first = (PAGE_BYTES - first as usize % PAGE_BYTES).min(bytes);
+        let by_sgl = entry.0[0] & SGL != 0;
+        if by_sgl && (!self.behaviour.has_sgls || second != bytes as u64) {
+            return false;
+        }
+        let in_first = if by_sgl { bytes } else { (PAGE_BYTES - first as usize % PAGE_BYTES).min(bytes) };
         let mut pieces = vec![(first, in_first)];
         let mut left = bytes - in_first;
         if left > 0 && left <= PAGE_BYTES {
@@ -555,6 +562,7 @@ impl FakeDrive {
         // 512 KiB per command.
         page[77] = 7;
         page[80..84].copy_from_slice(&0x0001_0400_u32.to_le_bytes());
+        page[536] = u8::from(self.behaviour.has_sgls);
         page[257] = u8::from(self.behaviour.has_shadow_doorbells);
         page[516..520].copy_from_slice(&1_u32.to_le_bytes());
         page[520] = 1 << 2;

@@ -53,8 +53,9 @@ struct Buffers {
     _lent: Lent,
     address: u64,
     slot_bytes: u64,
-    /// A PRP list per slot, where slots are longer than a page.
+    /// A PRP list per slot, where slots are longer than a page and the drive takes no SGLs.
     lists: Option<DmaMemory>,
+    has_sgls: bool,
     /// A range of Dataset Management per slot.
     ranges: DmaMemory,
 }
@@ -156,8 +157,9 @@ impl QueuePair {
         flags: u32,
     ) {
         let blocks_below = (len >> block_shift).wrapping_sub(1) & 0xffff;
-        let entry = Submission::new(opcode, slot as u16, namespace)
-            .with_data(self.buffers.places(slot, len))
+        let entry = self
+            .buffers
+            .name_in(Submission::new(opcode, slot as u16, namespace), slot, len)
             .with_dwords([first_block as u32, (first_block >> 32) as u32, blocks_below | flags, 0, 0, 0]);
         self.stage(slot, len, entry);
     }
@@ -428,7 +430,7 @@ impl Buffers {
         // SAFETY: the caller's promise; the pair drops this only after the controller lost its queues.
         let lent = unsafe { Lent::new(device, base, bytes) }.map_err(refused(bytes))?;
         let address = lent.address();
-        let lists = (slot_bytes > PAGE_BYTES).then(|| {
+        let lists = (slot_bytes > PAGE_BYTES && !driver.has_sgls()).then(|| {
             let bytes = slots as usize * PAGE_BYTES;
             DmaMemory::new(device, bytes).map_err(refused(bytes))
         });
@@ -444,13 +446,19 @@ impl Buffers {
         }
         let bytes = slots as usize * RANGE_BYTES;
         let ranges = DmaMemory::new(device, bytes).map_err(refused(bytes))?;
-        Ok(Buffers { _lent: lent, address, slot_bytes: slot_bytes as u64, lists, ranges })
+        Ok(Buffers { _lent: lent, address, slot_bytes: slot_bytes as u64, lists, has_sgls: driver.has_sgls(), ranges })
     }
 
+    /// A command with the first `len` bytes of a slot as its data.
     #[inline(always)]
-    fn places(&self, slot: u32, len: u32) -> (u64, u64) {
+    fn name_in(&self, entry: Submission, slot: u32, len: u32) -> Submission {
+        let address = self.address + u64::from(slot) * self.slot_bytes;
+        // Up to two pages PRPs stand in the command itself.
+        if self.has_sgls && len > PAGE_BYTES as u32 {
+            return entry.with_sgl(address, len);
+        }
         let list = self.lists.as_ref().map_or(0, |lists| lists.address() + u64::from(slot) * PAGE_BYTES as u64);
-        prps(self.address + u64::from(slot) * self.slot_bytes, len, list)
+        entry.with_data(prps(address, len, list))
     }
 
     fn range(&self, slot: u32, range: [u8; RANGE_BYTES]) -> u64 {

@@ -73,8 +73,9 @@ fn a_controller_is_started_asked_and_shut_down() {
 
 #[test]
 fn what_is_written_is_read_back_at_every_depth_and_size() {
-    for has_shadow_doorbells in [false, true] {
-        let (drive, _running, driver) = started(Behaviour { has_shadow_doorbells, ..Behaviour::default() });
+    for (has_shadow_doorbells, has_sgls) in [(false, false), (true, false), (false, true)] {
+        let (drive, _running, driver) = started(Behaviour { has_shadow_doorbells, has_sgls, ..Behaviour::default() });
+        assert_eq!(driver.has_sgls(), has_sgls);
         assert_eq!(driver.has_shadow_doorbells(), has_shadow_doorbells);
         for (slots, len) in [(1, 512), (7, 4096), (32, 1536), (16, 8192), (5, 128 << 10), (256, 512)] {
             let mut memory = Memory::new(slots, len);
