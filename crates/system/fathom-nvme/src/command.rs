@@ -181,7 +181,7 @@ impl AdminCommand {
         let mut command = Self::new("Set Features", 0x09, 0, Transfer::None);
         command.dwords[0] = FeatureId::Coalescing as u32;
         // Counted from 0, and in units of 100 us (Base, figure "Interrupt Coalescing").
-        command.dwords[1] = u32::from(set.completions.saturating_sub(1) & 0xff) | (set.wait_us / 100 & 0xff) << 8;
+        command.dwords[1] = u32::from(set.completions.saturating_sub(1) & 0xff) | ((set.wait_us / 100) & 0xff) << 8;
         command
     }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use fathom_host::settings::SettingError;
 use fathom_host::{
-    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive, namespace_number,
+    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive,
+    namespace_number,
 };
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction, VfioFunction};
@@ -85,7 +86,9 @@ impl Say for TakeError {
             TakeError::Driver(error) => error.help(),
             TakeError::NotNvme { .. } => Some(msg!("engine-nvme-kind-help")),
             TakeError::Namespaces { .. } => Some(msg!("take-namespaces-help")),
-            TakeError::NoBlockDevice { .. } | TakeError::WritesToBound { .. } => Some(msg!("take-no-block-device-help")),
+            TakeError::NoBlockDevice { .. } | TakeError::WritesToBound { .. } => {
+                Some(msg!("take-no-block-device-help"))
+            }
             TakeError::OtherDrive { .. } => Some(msg!("take-other-drive-help")),
         }
     }

@@ -49,8 +49,7 @@ pub(super) fn read(root: &Root, controller: &str, setting: &Setting) -> Result<S
         return Err(SettingError::Missing { what: setting.message(), path });
     }
     let asked = Device::open(&path).and_then(|drive| drive.admin(&AdminCommand::get_feature(FeatureId::Coalescing)));
-    let (_, value) =
-        asked.map_err(|error| SettingError::Read { setting: setting.clone(), source: as_io(error) })?;
+    let (_, value) = asked.map_err(|error| SettingError::Read { setting: setting.clone(), source: as_io(error) })?;
     Ok(text_of(coalescing(value)))
 }
 

@@ -157,7 +157,10 @@ mod tests {
         (want[10], want[11], want[12]) = (8, 1, 0x4000_0007);
         assert_eq!(read.0, want);
         let by_sgl = Submission::new(READ, 1, 1).with_sgl(0x3_0000_1000, 0x2_0000);
-        assert_eq!((by_sgl.0[0], by_sgl.0[6], by_sgl.0[7], by_sgl.0[8], by_sgl.0[9]), (0x0001_4002, 0x1000, 3, 0x2_0000, 0));
+        assert_eq!(
+            (by_sgl.0[0], by_sgl.0[6], by_sgl.0[7], by_sgl.0[8], by_sgl.0[9]),
+            (0x0001_4002, 0x1000, 3, 0x2_0000, 0)
+        );
     }
 
     #[test]

@@ -157,10 +157,14 @@ impl QueuePair {
         flags: u32,
     ) {
         let blocks_below = (len >> block_shift).wrapping_sub(1) & 0xffff;
-        let entry = self
-            .buffers
-            .name_in(Submission::new(opcode, slot as u16, namespace), slot, len)
-            .with_dwords([first_block as u32, (first_block >> 32) as u32, blocks_below | flags, 0, 0, 0]);
+        let entry = self.buffers.name_in(Submission::new(opcode, slot as u16, namespace), slot, len).with_dwords([
+            first_block as u32,
+            (first_block >> 32) as u32,
+            blocks_below | flags,
+            0,
+            0,
+            0,
+        ]);
         self.stage(slot, len, entry);
     }
 
