@@ -65,7 +65,7 @@ fn a_mistyped_word_is_said_by_one_rank() {
 fn a_rank_that_hangs_ends_the_step_by_name() {
     let dir = tempfile::tempdir().expect("a folder");
     let words = ["io", "--target", "null", "--engine", "null", "--runtime", "20s", "--json", "--quiet"];
-    let running = Run::new(dir.path(), 3).words(&["--silence", "1s"]).words(&words).start();
+    let running = Run::new(dir.path(), 3).words(&["--silence", "3s"]).words(&words).start();
     running.wait_until_measuring();
     let hung = running.ranks()[2];
     let begun = Instant::now();
