@@ -210,7 +210,7 @@ export const chinese: Text = {
     engine: "引擎",
     features: "特性",
     notUsed: "未启用",
-    ranks: "Rank", rankColumns: ["rank", "主机", "IOPS", "速率", "p99", "比最先者晚"],
+    ranks: "Rank", rankColumns: ["进程序号", "主机", "IOPS", "速率", "p99", "比最先者晚"],
     ranksNote: (skew: string, bound: string, together: string) => `全部在 ${skew} 内开始（误差 ±${bound}），共同运行了 ${together}。`,
     workers: "工作线程",
     workerColumns: ["#", "目标", "允许的 CPU", "实际所在 CPU", "I/O 数", "遍数", "最大在途数"],

@@ -53,7 +53,7 @@ fn a_finite_job_has_the_counts_of_fio_alone_and_its_files_are_made_and_removed()
     }
     let refused = place.run("run job.fio");
     assert_eq!(refused.code, Some(2), "{}", refused.err);
-    for words in ["job.fio:13:", "--with-fio"] {
+    for words in ["job.fio:5:", "--with-fio"] {
         assert!(refused.err.contains(words), "{}", refused.err);
     }
     let run = place.run("run job.fio --with-fio --json");

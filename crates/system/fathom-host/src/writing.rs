@@ -56,6 +56,15 @@ pub(crate) fn attribute(path: &Path) -> io::Result<File> {
     regular(rustix::fs::open(path, OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC, PRIVATE)?)
 }
 
+/// A node of VFIO, by which a program has a device: what may be done to that device the guard judged before its driver let
+/// go of it.
+pub(crate) fn vfio(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(path, flags, Mode::empty())?;
+    let is_node = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::CharacterDevice;
+    if is_node { Ok(fd) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
 fn regular(fd: OwnedFd) -> io::Result<File> {
     let is_file = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::RegularFile;
     if is_file { Ok(File::from(fd)) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")) }

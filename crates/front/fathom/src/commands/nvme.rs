@@ -6,10 +6,10 @@ use std::sync::Arc;
 use fathom_host::settings::{Done, Journal, Outcome};
 use fathom_host::{
     BlockDevice, FunctionStatus, GroupAccess, LargePages, Root, Unbound, UserSpaceError, UserSpaceStatus, WithoutIommu,
-    bind_by_hand, bound_drive, unbind,
+    bind_by_hand, bound_drive, open_function, unbind,
 };
 use fathom_message::Say as _;
-use fathom_nvme::driver::{Driver, DriverError, VfioFunction};
+use fathom_nvme::driver::{Driver, DriverError};
 use fathom_nvme::{AdminCommand, AdminPages, ShortPage};
 use fathom_units::format_bytes;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) fn nvme(args: &NvmeArgs) -> Result<Exit, Problem> {
 fn identify(drive: &str, raw: Option<Option<u32>>) -> Result<Exit, Problem> {
     let (address, group) = bound_drive(&Root::live(), &journal_dir(), drive)?;
     let failed = |error: DriverError| Problem::of(Exit::Failed, &error);
-    let function = VfioFunction::open(&address, &group.node).map_err(failed)?;
+    let function = open_function(&address, &group.node).map_err(failed)?;
     let driver = Driver::start(Arc::new(function)).map_err(failed)?;
     if let Some(namespace) = raw {
         let command = namespace.map_or_else(AdminCommand::identify_controller, AdminCommand::identify_namespace);

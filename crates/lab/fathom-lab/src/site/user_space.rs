@@ -8,10 +8,10 @@ use std::sync::Arc;
 use fathom_host::settings::SettingError;
 use fathom_host::{
     AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive,
-    namespace_number,
+    namespace_number, open_function,
 };
 use fathom_message::{Message, Say, msg, say_error};
-use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction, VfioFunction};
+use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction};
 use fathom_plan::{EngineName, Plan, Step, TargetId};
 use fathom_record::StepFailure;
 
@@ -261,7 +261,7 @@ impl RealSite {
 }
 
 fn started(address: &str, group: &Path) -> Result<Arc<Driver>, DriverError> {
-    Driver::start(Arc::new(VfioFunction::open(address, group)?) as Arc<dyn PciFunction>)
+    Driver::start(Arc::new(open_function(address, group)?) as Arc<dyn PciFunction>)
 }
 
 /// Starts the drive and looks at the namespace that the kernel had as `size_bytes`.

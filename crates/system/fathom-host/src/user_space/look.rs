@@ -1,11 +1,15 @@
 //! Drives that a program is to have, looked at before anything is done.
 
+use std::io;
 use std::path::Path;
+
+use fathom_nvme::driver::{DriverError, VfioFiles, VfioFunction};
 
 use super::{AllowUnbind, NvmeFunction, UserSpaceDrive, UserSpaceError, function_at, refuse_unfit, refuse_unnamed};
 use crate::disk::BlockDevice;
 use crate::guard::{address_of, drives_behind};
 use crate::root::{Root, attribute};
+use crate::writing;
 
 impl UserSpaceDrive {
     /// Refuses what [`UserSpaceDrive::take`] would, as far as it can be told without judging what is on the drive. Drives that
@@ -35,6 +39,20 @@ impl NvmeFunction {
     pub fn drives_at(root: &Root, address: &str) -> Vec<BlockDevice> {
         drives_behind(root, address)
     }
+}
+
+/// Has the function at an address, which `vfio-pci` has, for this process alone; `group`: the node of its IOMMU group.
+///
+/// # Errors
+/// [`DriverError`].
+pub fn open_function(address: &str, group: &Path) -> Result<VfioFunction, DriverError> {
+    let opened = |path: &Path| {
+        let failed = |source: io::Error| DriverError::System { call: "open", path: path.to_owned(), source };
+        writing::vfio(path).map_err(failed)
+    };
+    let container = opened(Path::new(VfioFiles::CONTAINER))?;
+    let files = VfioFiles { container, group: opened(group)?, group_path: group.to_owned() };
+    VfioFunction::open(address, files)
 }
 
 /// Number of the namespace that a block device of NVMe (`nvme0n1`) is, as its controller counts.

@@ -30,7 +30,7 @@ pub use by_hand::{Unbound, bind_by_hand, bound_drive, unbind};
 pub use error::UserSpaceError;
 pub use function::{GroupMember, IommuGroup, NvmeFunction};
 pub use large_pages::LargePages;
-pub use look::namespace_number;
+pub use look::{namespace_number, open_function};
 pub use status::{FunctionStatus, UserSpaceStatus};
 
 use crate::disk::BlockDevice;

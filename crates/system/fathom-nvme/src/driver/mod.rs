@@ -28,7 +28,7 @@ pub use memory::PciFunction;
 pub use namespace::DrivenNamespace;
 pub use pair::{PollCounts, QueuePair};
 pub use registers::{Capabilities, ControllerStatus};
-pub use vfio::VfioFunction;
+pub use vfio::{VfioFiles, VfioFunction};
 
 #[cfg(test)]
 mod tests;

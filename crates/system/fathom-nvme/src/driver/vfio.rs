@@ -1,9 +1,9 @@
 //! A PCI function in the hands of this process: VFIO with an IOMMU (linux/vfio.h, type 1).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
@@ -144,28 +144,37 @@ impl Addresses {
     }
 }
 
-fn open(path: &Path) -> io::Result<OwnedFd> {
-    OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(path).map(OwnedFd::from)
+/// The files by which a program has an IOMMU group, open for reading and writing.
+#[derive(Debug)]
+pub struct VfioFiles {
+    /// `/dev/vfio/vfio`.
+    pub container: OwnedFd,
+    /// That of the group.
+    pub group: OwnedFd,
+    /// Where that is, e.g. `/dev/vfio/12`.
+    pub group_path: PathBuf,
+}
+
+impl VfioFiles {
+    /// Where the container is.
+    pub const CONTAINER: &str = "/dev/vfio/vfio";
 }
 
 impl VfioFunction {
-    /// Opens the function at a PCI address (`0000:5e:00.0`), which has the driver `vfio-pci`; `group`: the node of its IOMMU
-    /// group (`/dev/vfio/12`).
+    /// Has the function at a PCI address (`0000:5e:00.0`), whose driver is `vfio-pci`.
     ///
     /// # Errors
     /// [`DriverError`]: no permission, no IOMMU, a group that is not viable, or in use by another process.
-    pub fn open(address: &str, group: &Path) -> Result<VfioFunction, DriverError> {
-        let path = PathBuf::from("/dev/vfio/vfio");
+    pub fn open(address: &str, files: VfioFiles) -> Result<VfioFunction, DriverError> {
+        let path = PathBuf::from(VfioFiles::CONTAINER);
+        let VfioFiles { container, group: group_fd, group_path } = files;
         let system = |call, path: &Path, source| DriverError::System { call, path: path.to_owned(), source };
-        let container = open(&path).map_err(|e| system("open", &path, e))?;
         let fd = container.as_raw_fd();
         let version = call(fd, GET_API_VERSION, 0).map_err(|e| system("VFIO_GET_API_VERSION", &path, e))?;
         let has_type_1 = call(fd, CHECK_EXTENSION, TYPE_1_V2).unwrap_or(0) == 1;
         if version != API_VERSION || !has_type_1 {
             return Err(DriverError::NoIommu);
         }
-        let group_path = group.to_owned();
-        let group_fd = open(&group_path).map_err(|e| system("open", &group_path, e))?;
         let mut status = GroupStatus { size: size_of::<GroupStatus>() as u32, flags: 0 };
         fill(group_fd.as_raw_fd(), GROUP_GET_STATUS, &mut status)
             .map_err(|e| system("VFIO_GROUP_GET_STATUS", &group_path, e))?;
