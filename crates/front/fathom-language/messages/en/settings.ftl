@@ -58,3 +58,5 @@ md-array-member-help = name drives or partitions, or leave md- out of the level:
 md-array-closed = the array { $target } cannot be opened: { $source }
 setting-coalescing = interrupt coalescing of { $controller }
 setting-takes-coalescing = COMPLETIONS/MICROSECONDS, 2 to 256 and 100us to 25500us in steps of 100us (8/300us), or off
+setting-of-drive = { $setting }: { $error }
+setting-of-drive-help = the drive does not offer it; measure without it

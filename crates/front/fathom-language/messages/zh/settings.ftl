@@ -58,3 +58,5 @@ md-array-member-help = 请给出磁盘或分区，或去掉级别前的 md-：Fa
 md-array-closed = 无法打开阵列 { $target }：{ $source }
 setting-coalescing = { $controller } 的中断合并
 setting-takes-coalescing = 完成数/微秒：2 到 256，100us 到 25500us、步长 100us（8/300us），或 off
+setting-of-drive = { $setting }：{ $error }
+setting-of-drive-help = 该盘不提供此项；不带它测量

@@ -1,10 +1,10 @@
 //! Interrupt coalescing of an NVMe drive (Base 2.0, feature 08h): completions that it may gather before it interrupts, and how
 //! long. The drive forgets it when it is reset.
 
-use std::io;
 use std::path::PathBuf;
 
-use fathom_nvme::{AdminCommand, Coalescing, Device, DeviceError, FeatureId, coalescing};
+use fathom_message::msg;
+use fathom_nvme::{AdminCommand, Coalescing, Device, FeatureId, coalescing};
 
 use super::{Setting, SettingError};
 use crate::root::{Root, attribute};
@@ -49,23 +49,18 @@ pub(super) fn read(root: &Root, controller: &str, setting: &Setting) -> Result<S
         return Err(SettingError::Missing { what: setting.message(), path });
     }
     let asked = Device::open(&path).and_then(|drive| drive.admin(&AdminCommand::get_feature(FeatureId::Coalescing)));
-    let (_, value) = asked.map_err(|error| SettingError::Read { setting: setting.clone(), source: as_io(error) })?;
+    let (_, value) = asked.map_err(|source| SettingError::Drive { setting: setting.clone(), source })?;
     Ok(text_of(coalescing(value)))
 }
 
 pub(super) fn write(root: &Root, controller: &str, setting: &Setting, value: &str) -> Result<(), SettingError> {
-    let fail = |source| SettingError::Write { setting: setting.clone(), value: value.to_owned(), source };
-    let set = parsed(value).ok_or_else(|| fail(io::ErrorKind::InvalidInput.into()))?;
+    let set = parsed(value).ok_or_else(|| SettingError::Value {
+        what: setting.message(),
+        value: value.to_owned(),
+        takes: msg!("setting-takes-coalescing"),
+    })?;
     let sent = Device::open(&node(root, controller)).and_then(|drive| drive.admin(&AdminCommand::set_coalescing(set)));
-    sent.map(|_| ()).map_err(|error| fail(as_io(error)))
-}
-
-/// What the system or the drive answered.
-fn as_io(error: DeviceError) -> io::Error {
-    match error {
-        DeviceError::Open { source, .. } | DeviceError::Kernel { source, .. } => source,
-        other => io::Error::other(other),
-    }
+    sent.map(|_| ()).map_err(|source| SettingError::Drive { setting: setting.clone(), source })
 }
 
 #[cfg(test)]

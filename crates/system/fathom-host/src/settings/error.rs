@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use fathom_message::{Arg, Join, Message, Say, msg, say_error};
+use fathom_nvme::DeviceError;
 
 use super::{SETTING_WORDS, Setting};
 
@@ -67,6 +68,13 @@ pub enum SettingError {
         value: String,
         /// What the system answered.
         source: io::Error,
+    },
+    /// The drive did not take it, or did not say what it has.
+    Drive {
+        /// The setting.
+        setting: Setting,
+        /// What it answered.
+        source: DeviceError,
     },
     /// The kernel accepted the write and did something else.
     NotTaken {
@@ -171,6 +179,9 @@ impl Say for SettingError {
             SettingError::Write { setting, value, source } => {
                 msg!("setting-unwritable", setting = setting.message(), value = value, source = source)
             }
+            SettingError::Drive { setting, source } => {
+                msg!("setting-of-drive", setting = setting.message(), error = source.message())
+            }
             SettingError::NotTaken { setting, wanted, found } => {
                 msg!("setting-not-taken", setting = setting.message(), wanted = wanted, found = found)
             }
@@ -219,6 +230,9 @@ impl Say for SettingError {
             }
             SettingError::Write { setting: Setting::IrqAffinity { .. }, .. } => msg!("setting-managed-interrupt"),
             SettingError::Read { .. } | SettingError::Write { .. } => msg!("setting-see-kernel-log"),
+            SettingError::Drive { source, .. } => {
+                return Some(source.help().unwrap_or_else(|| msg!("setting-of-drive-help")));
+            }
             SettingError::NotTaken { setting: Setting::Hugepages { .. }, .. } => msg!("setting-hugepages-help"),
             SettingError::NotTaken { setting: Setting::PciDriver(_), .. } | SettingError::NamespacesGone { .. } => {
                 msg!("setting-see-kernel-log")
