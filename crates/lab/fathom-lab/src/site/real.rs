@@ -172,7 +172,9 @@ impl RealSite {
         if step.is_without_storage() {
             return Vec::new();
         }
-        let mut names: Vec<&str> = self.bindings_of(step).filter_map(|b| Some(b.device()?.name.as_str())).collect();
+        // A drive in user space is no device of the kernel's: another may have its name meanwhile.
+        let with_kernel = self.bindings_of(step).filter(|binding| binding.kind() != TargetKind::UserSpace);
+        let mut names: Vec<&str> = with_kernel.filter_map(|b| Some(b.device()?.name.as_str())).collect();
         names.sort_unstable();
         names.dedup();
         // A setting may have changed since they were bound.

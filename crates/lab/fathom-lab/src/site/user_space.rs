@@ -227,14 +227,20 @@ impl RealSite {
 
     /// Gives all of them back to the kernel, and binds their targets again. The outer error: one is in the journal still.
     pub(super) fn give_drives_back(&mut self) -> Result<Result<(), TargetError>, SettingError> {
-        let mut result = Ok(());
+        let (mut result, mut stayed) = (Ok(()), None);
+        let taken = std::mem::take(&mut self.taken);
+        // The driver shuts a drive down when nobody has it any more; none may be open when it is given back.
+        for drive in &taken {
+            self.bound.bindings.take(&drive.target);
+        }
         // In their order: a controller gets the lowest number that is free, and so its own again.
-        for TakenDrive { target, drive, before } in std::mem::take(&mut self.taken) {
-            // The driver shuts the drive down when nobody has it any more.
-            self.bound.bindings.take(&target);
+        for TakenDrive { target, drive, before } in taken {
             match drive.give_back() {
                 Ok(()) => {}
-                Err(UserSpaceError::Setting(error)) => return Err(error),
+                Err(UserSpaceError::Setting(error)) => {
+                    stayed = stayed.or(Some(error));
+                    continue;
+                }
                 Err(other) => {
                     result = Err(TargetError::Taken(TakeError::Host(other)));
                     continue;
@@ -245,7 +251,7 @@ impl RealSite {
                 Err(error) => result = Err(error),
             }
         }
-        Ok(result)
+        stayed.map_or(Ok(result), Err)
     }
 
     /// The binding of a target whose drive came back: judged once more, for the kernel made a new device of it.
