@@ -131,10 +131,10 @@ def user_space_is_a_path_for_studies_of_drives_and_of_placement(guest: Guest) ->
     document = guest.fathom_json(run)
     steps = [s for s in document["steps"] if s["phase"] == "measure"]
     expect.equal([(s["engine"], s["devices"], s["threads"], s["state"]) for s in steps],
-                 [("nvme", 1, 1, "done"), ("nvme", 2, 1, "done")], "one thread on one drive and on two")
+                 [("nvme", 1, 1, "measured"), ("nvme", 2, 1, "measured")], "one thread on one drive and on two")
     assert all(s["errors"] == 0 and s["ios"] > 100 for s in steps), steps
     one = f"--target {guest.device('TB0')} --allow-unbind TB0"
-    sets = "--set engine=nvme --set rw=randread --set iodepth=[1,8] --set precondition=none --set blocks=1 --set runtime=500ms"
+    sets = "--set engine=nvme --set rw=randread --set iodepth=8 --set precondition=none --set runtime=500ms --set ramp_time=0"
     document = guest.fathom_json(f"run pinning --only depth {one} {sets} --quiet --json")
     steps = [s for s in document["steps"] if s["phase"] == "measure"]
     assert {s["engine"] for s in steps} == {"nvme"} and {s["placement"] for s in steps} == {"unpinned", "cores"}, steps

@@ -69,7 +69,7 @@ def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_que
 @on(TWO_SOCKETS)
 def passthrough_asks_for_the_right_kind_of_device(guest: Guest) -> None:
     character = guest.passthrough("TB0")
-    for device, engine, other in (("/run/file", "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
+    for device, engine, other in (("/dev/vda", "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
         step = io(guest, device, f"--engine {engine} --size 1m", status=1)
         expect.equal(step["state"], "refused", f"{engine} on {device}")
         expect.contains(f"{step['reason']} {step['help']}", other, f"{engine} on {device}")
