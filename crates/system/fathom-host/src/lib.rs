@@ -11,6 +11,7 @@ mod disk;
 mod erase;
 mod extents;
 mod facts;
+mod generic;
 mod guard;
 mod health;
 mod host_name;
@@ -49,6 +50,7 @@ pub use disk::{BlockDevice, DeviceKind, DiskError, device_by_name, whole_device_
 pub use erase::{EraseError, EraseProgress, format_namespace, sanitize_drive};
 pub use extents::{ExtentSource, Unwritten, page_cache_bytes, unwritten_share};
 pub use facts::{HostFacts, TargetFacts, cpu_model, hypervisor};
+pub use generic::NoGeneric;
 pub use guard::{Permit, Refusal, RefusalKind, WriteConsent, check_new_file, check_write_target};
 pub use health::HealthLooks;
 pub use host_name::{HostName, host_name};
