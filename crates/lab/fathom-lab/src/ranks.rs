@@ -12,7 +12,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
@@ -53,6 +53,8 @@ pub struct Ranks {
     silence: Duration,
     /// Rank 0's view of the others.
     hub: Rc<RefCell<Hub>>,
+    /// Of another rank: whether it lost sight of rank 0.
+    cut_off: Rc<Cell<bool>>,
 }
 
 impl Ranks {
@@ -60,7 +62,7 @@ impl Ranks {
     #[must_use]
     pub fn new(link: Rc<dyn Link>, targets_are: TargetsAre, silence: Duration, version: &str) -> Ranks {
         let hub = Rc::new(RefCell::new(Hub::new(link.clone())));
-        Ranks { link, targets_are, version: version.to_owned(), silence, hub }
+        Ranks { link, targets_are, version: version.to_owned(), silence, hub, cut_off: Rc::default() }
     }
 
     /// Number of this process.
@@ -82,6 +84,12 @@ impl Ranks {
             0,
             order::frame(&order::Answer::Unable { host: this_host(), refused: order::Refused { why, help } }, &[]),
         );
+    }
+
+    /// Whether this rank, another than 0, was cut off from rank 0 while it measured.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.cut_off.get()
     }
 
     /// Lets the other ranks end; by rank 0, after its last run. Whether one of them is lost and cannot end by itself.

@@ -19,12 +19,14 @@ const LOOK: Duration = Duration::from_micros(50);
 const LONG_LOOK: Duration = Duration::from_millis(2);
 /// How long a rank may take for what it says nothing in between: to look at its targets, to set its workers up, to get its
 /// last I/O back. The engine gives up a worker after a minute.
-const PATIENCE: Duration = Duration::from_secs(75);
+pub(super) const PATIENCE: Duration = Duration::from_secs(75);
 /// How long ranks may take to hand over what they have once the user stopped. A launcher that was told to stop kills after
 /// a second.
 const STOP_PATIENCE: Duration = Duration::from_millis(600);
+/// How often the others are told that rank 0 lives.
+const ALIVE: Duration = Duration::from_millis(500);
 /// A rank that has less of its window left may be at its end by now, when it says nothing.
-const WINDOW_END_NS: u64 = 1_000_000_000;
+pub(super) const WINDOW_END_NS: u64 = 1_000_000_000;
 /// How often a clock is asked at least; at most, while its bound is wider than one that is good.
 const ASKED_MIN: u64 = 8;
 const ASKED_MAX: u64 = 64;
@@ -84,6 +86,8 @@ pub(super) struct Hub {
     link: Rc<dyn Link>,
     pub(super) peers: Vec<Peer>,
     pub(super) joined: bool,
+    /// When the others were last told that rank 0 lives.
+    told: Instant,
 }
 
 impl Hub {
@@ -102,7 +106,7 @@ impl Hub {
             pong: None,
         };
         let peers = if link.rank() == 0 { (1..link.size()).map(peer).collect() } else { Vec::new() };
-        Hub { link, peers, joined: false }
+        Hub { link, peers, joined: false, told: Instant::now() }
     }
 
     /// Hands an order to every rank that is not lost.
@@ -114,8 +118,12 @@ impl Hub {
         self.link.send(rank, frame(order, &[]));
     }
 
-    /// Takes what came.
+    /// Takes what came, and lets the others know that this rank lives.
     pub(super) fn poll(&mut self) {
+        if self.joined && self.told.elapsed() > ALIVE {
+            self.told = Instant::now();
+            self.tell(&Order::Alive);
+        }
         while let Some((from, bytes)) = self.link.receive() {
             let received_ns = clock_ns();
             let Some(peer) = self.peers.iter_mut().find(|peer| peer.rank == from) else { continue };

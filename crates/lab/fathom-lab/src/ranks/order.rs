@@ -32,6 +32,8 @@ pub(super) enum Order {
     Abandon { number: u64 },
     /// The run is over: end the step.
     Stop,
+    /// Rank 0 lives: one that hears nothing of it in a window is cut off.
+    Alive,
     /// As [`crate::site::Site::restore`].
     Restore,
     /// As [`crate::site::Site::keep_files`].
