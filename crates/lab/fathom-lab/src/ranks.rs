@@ -7,6 +7,7 @@ mod clocks;
 mod gate;
 mod hub;
 mod member;
+mod notes;
 mod order;
 mod site;
 #[cfg(test)]
@@ -17,9 +18,10 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fathom_host::{HostName, Root, host_name};
+use fathom_host::{HostFacts, HostName, Root, host_name};
 use fathom_message::Message;
 use fathom_plan::{Plan, RanksPlan, TargetsAre};
+use fathom_record::RankMachine;
 
 use hub::Hub;
 pub use member::serve;
@@ -96,6 +98,20 @@ impl Ranks {
     pub fn end(&self) -> bool {
         self.hub.borrow_mut().end()
     }
+}
+
+/// What this host should have in common with others of a load; `None` where its kernel does not tell.
+fn this_machine() -> Option<RankMachine> {
+    let facts = HostFacts::collect(&Root::live(), &[]).ok()?;
+    Some(RankMachine {
+        host: this_host().name,
+        cpu_model: facts.cpu_model,
+        cpus: facts.topology.cpus.len() as u32,
+        memory_bytes: facts.memory_bytes,
+        kernel: facts.kernel,
+        governor: facts.governor,
+        clocksource: facts.clocksource,
+    })
 }
 
 /// The host of this process.

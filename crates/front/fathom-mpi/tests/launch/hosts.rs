@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -110,6 +110,31 @@ impl Namespaces {
         assert!(does("ip", &format!("link set {}v{host} up", self.name)), "a link can be taken up");
     }
 
+    /// Serves a folder from a host and mounts it here over the network between; `None` without sshfs, which is said.
+    #[allow(clippy::print_stderr)] // A test that was not made must not look like one that passed.
+    pub(crate) fn mount(&self, host: u32, served: &Path, mounted: &Path) -> Option<Mounted> {
+        const SERVER: &str = "/usr/lib/openssh/sftp-server";
+        const PORT: &str = "7022";
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/launch/sftp.py");
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}-{host}", self.name), "python3", script, SERVER, PORT]);
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("ip is here");
+        let mut said = String::new();
+        server.stdout.take().map(|out| BufReader::new(out).read_line(&mut said));
+        let source = format!("{}.{host}:{}", Self::NET, served.display());
+        let words =
+            [source.as_str(), &mounted.display().to_string(), "-o", &format!("directport={PORT}")].map(str::to_owned);
+        let is_mounted = Path::new(SERVER).exists()
+            && Command::new("sshfs").args(words).stdin(Stdio::null()).status().is_ok_and(|status| status.success());
+        let mount = Mounted { server, at: mounted.to_owned() };
+        if !is_mounted {
+            assert!(std::env::var_os("FATHOM_NO_SKIPS").is_none(), "sshfs and sftp-server are not here");
+            eprintln!("skipped: sshfs and sftp-server are not here");
+            return None;
+        }
+        Some(mount)
+    }
+
     /// First three numbers of their addresses.
     const NET: &str = "10.213.77";
 
@@ -140,5 +165,20 @@ impl Drop for Namespaces {
             // It ends by itself, and its devices with it.
             let _ = relay.wait();
         }
+    }
+}
+
+/// A folder of another host.
+pub(crate) struct Mounted {
+    server: Child,
+    at: PathBuf,
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        does("fusermount3", &format!("-u {}", self.at.display()));
+        drop(self.server.stdin.take());
+        // It ends by itself.
+        let _ = self.server.wait();
     }
 }

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use fathom_engine::clock_ns;
 use fathom_plan::{Plan, Step};
-use fathom_record::{Progress, StepRecord};
+use fathom_record::Progress;
 use fathom_store::MadeFile;
 
 use super::gate::{Post, RankGate, Start};
 use super::hub::WINDOW_END_NS;
-use super::order::{Answer, Order, RankDone, RankLooked, Refused};
-use super::{Ranks, plan_hash, this_host};
+use super::order::{Answer, Order, RankDone, RankLooked, Refused, packed_record};
+use super::{Ranks, plan_hash, this_host, this_machine};
 use crate::conduct::{ConductError, ConductOptions, permission};
 use crate::site::{DrivesToday, RealSite, Site as _, SiteControl, SiteError};
 
@@ -86,7 +86,7 @@ impl Member {
         let answer = match order {
             Order::Join => {
                 let (version, plan_hash) = (self.version.clone(), self.plan_hash);
-                Answer::Joined { version, plan_hash, host: this_host() }
+                Answer::Joined { version, plan_hash, host: this_host(), machine: this_machine() }
             }
             Order::Permit { own, abandoned, sets } => {
                 self.site.permit(own, abandoned);
@@ -158,7 +158,7 @@ impl Member {
         match result {
             Ok(Ok(record)) => {
                 let outcome = Ok(RankDone { window_start_ns, runtime_ns: record.runtime_ns });
-                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed(&record));
+                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed_record(&record));
             }
             Ok(Err(failure)) => {
                 let (outcome, waited) = (Err(failure), start.waited.get());
@@ -168,8 +168,4 @@ impl Member {
         }
         is_cut_off
     }
-}
-
-fn packed(record: &StepRecord) -> Vec<u8> {
-    serde_json::to_vec(record).expect("a record is plain data")
 }
