@@ -99,6 +99,7 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         random_write_bytes_per_s: written_bytes_per_s.map(|_| write.iops_max() * RATED_BLOCK_BYTES),
         link: pcie(link),
         assumed: Vec::new(),
+        sheet: None,
     })
 }
 
