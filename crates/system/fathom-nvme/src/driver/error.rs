@@ -8,6 +8,7 @@ use fathom_message::{Message, Quantity, Say, msg, say_error};
 use super::registers::ControllerStatus;
 use crate::bytes::ShortPage;
 use crate::status::Status;
+use crate::system::vfio;
 
 /// Why a drive cannot be driven, or no longer.
 #[derive(Debug)]
@@ -171,12 +172,7 @@ impl Say for DriverError {
 
     fn help(&self) -> Option<Message> {
         Some(match self {
-            DriverError::System { source, .. } => match source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => msg!("nvme-driver-permission"),
-                Some(libc::ENOENT | libc::ENODEV) => msg!("nvme-driver-bind-first"),
-                Some(libc::EBUSY) => msg!("nvme-driver-busy"),
-                _ => msg!("nvme-see-kernel-log"),
-            },
+            DriverError::System { source, .. } => vfio::help(source),
             DriverError::GroupNotViable { .. } => msg!("nvme-driver-group-help"),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu-help"),
             DriverError::Memory { .. } => msg!("nvme-driver-memory-help"),

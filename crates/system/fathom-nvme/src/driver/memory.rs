@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::registers::PAGE_BYTES;
+use crate::system::pages;
 
 /// A PCI function that holds an NVMe controller, opened for this process alone.
 ///
@@ -58,22 +59,14 @@ impl DmaMemory {
     /// When there is no memory, or the device may not have it.
     pub(crate) fn new(device: &Arc<dyn PciFunction>, bytes: usize) -> io::Result<Self> {
         let wanted = bytes.max(1).checked_next_multiple_of(PAGE_BYTES);
-        let bytes = wanted.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no memory of ours.
-        let at = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
-        };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let base = NonNull::new(at.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let bytes = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let base = pages::map(bytes)?;
         // SAFETY: whole pages that nobody else knows of, unmapped for the device before they go (`drop`).
         match unsafe { device.map(base, bytes) } {
             Ok(address) => Ok(DmaMemory { base, bytes, address, device: device.clone() }),
             Err(error) => {
                 // SAFETY: the mapping just made.
-                unsafe { libc::munmap(at, bytes) };
+                unsafe { pages::unmap(base, bytes) };
                 Err(error)
             }
         }
@@ -104,7 +97,7 @@ impl Drop for DmaMemory {
     fn drop(&mut self) {
         self.device.unmap(self.address, self.bytes);
         // SAFETY: base and length are those of the mapping made in `new`, and the device no longer reaches it.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        unsafe { pages::unmap(self.base, self.bytes) };
     }
 }
 

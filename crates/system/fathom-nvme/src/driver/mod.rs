@@ -20,15 +20,16 @@ mod namespace;
 mod pair;
 mod queue;
 mod registers;
-mod vfio;
 
 pub use controller::Driver;
 pub use error::DriverError;
 pub use memory::PciFunction;
 pub use namespace::DrivenNamespace;
 pub use pair::{PollCounts, QueuePair};
+pub(crate) use registers::PAGE_BYTES;
 pub use registers::{Capabilities, ControllerStatus};
-pub use vfio::{VfioFiles, VfioFunction};
+
+pub use crate::system::vfio::{VfioFiles, VfioFunction};
 
 #[cfg(test)]
 mod tests;
