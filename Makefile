@@ -12,8 +12,8 @@ STATIC := $(shell uname -m)-unknown-linux-musl
 # What Cargo is told where MPI is installed: its program and its tests are built, too.
 MPI := $(shell command -v mpicc >/dev/null 2>&1 && echo --features fathom-mpi/mpi)
 
-.PHONY: windows windows-test setup-windows run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
-	browser newcomer testbed bench agreement latency miri truth truth-simulated truth-built truth-oltp truth-quick clean
+.PHONY: run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
+	browser newcomer testbed bench agreement latency miri truth truth-simulated gaps truth-built truth-oltp truth-quick windows windows-test setup-windows clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -141,6 +141,10 @@ truth: truth-simulated truth-built truth-oltp
 
 truth-simulated:
 	FATHOM_TRUTH_CASES=2000 FATHOM_TRUTH_PAGE=$$(pwd)/docs/TRUTH.md $(CARGO) test --release -p fathom-lab --test truth
+
+# How far prediction and simulation are apart on drawn machines: docs/GAPS.md.
+gaps:
+	FATHOM_GAP_CASES=500 FATHOM_GAP_PAGE=$$(pwd)/docs/GAPS.md $(CARGO) test --release -p fathom-lab --test truth agree
 
 # Set-ups whose limit is known because they are built, here and in the testbed: docs/TRUTH-BUILT.md. As root. TRUTH: more words.
 truth-built: build

@@ -214,9 +214,10 @@ impl World {
         let at = match controller {
             ArrayController::Card(card) => {
                 let (wire, rate) = wire_of(card.link, op, moved);
-                let t = card.upstream.map_or(now, |link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
+                let upstream = card.upstream.map(|link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
+                let (t, upstream_ps) = upstream.unwrap_or((now, 0));
                 let state = &mut self.arrays[array as usize];
-                let t = state.down.reserve(t, transfer_ps(wire.down, rate));
+                let t = state.down.follow(t, upstream_ps, transfer_ps(wire.down, rate));
                 let command_ps = if op == READ { card.command_read_ps } else { card.command_write_ps };
                 let t = state.command.reserve(t, command_ps);
                 state.cache.reserve(t, transfer_ps(moved, card.cache_bytes_per_s))
@@ -360,11 +361,12 @@ impl World {
                 let service = transfer_ps(up, rate);
                 let t = if io.op == READ { state.up.reserve(now, service) } else { state.up.slip_in(now, service) };
                 let (fixed_ps, mut link) = (card.fixed_ps, card.upstream);
-                let mut t = t;
+                let (mut t, mut upstream_ps) = (t, service);
                 while let Some(index) = link {
                     let uplink = &mut self.uplinks[index];
-                    t = uplink.up.reserve(t, transfer_ps(up, uplink.bytes_per_s));
-                    link = uplink.upstream;
+                    let service = transfer_ps(up, uplink.bytes_per_s);
+                    t = uplink.up.follow(t, upstream_ps, service);
+                    (link, upstream_ps) = (uplink.upstream, service);
                 }
                 t + fixed_ps + self.threads[io.thread as usize].lane(io.lane).remote_ps
             }
