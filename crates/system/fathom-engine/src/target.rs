@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind, ThreadFolder};
+use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, Root, TargetKind, ThreadFolder};
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::driver::DrivenNamespace;
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
@@ -108,6 +108,7 @@ impl Target {
     /// # Errors
     /// As [`Target::examine`].
     pub(crate) fn opened(binding: &Binding, step: &Step) -> Result<(Target, u64, u64), StepFailure> {
+        let binding = &by_the_node_of(step.engine.name, binding)?;
         let (id, kind) = (binding.target(), binding.kind());
         let is_null_engine = step.engine.name == EngineName::Null;
         if is_null_engine != (kind == TargetKind::Null) {
@@ -261,6 +262,17 @@ impl Target {
         }
         let (size, logical) = targets::device_bytes(file).map_err(failed)?;
         Ok((size, if self.direct { logical } else { 1 }))
+    }
+}
+
+/// A namespace that was named by its block device is reached through its character device where commands are passed to it.
+fn by_the_node_of(engine: EngineName, binding: &Binding) -> Result<Binding, StepFailure> {
+    if engine != EngineName::IoUringCmd {
+        return Ok(binding.clone());
+    }
+    match binding.as_character_device(&Root::live()) {
+        Ok(character) => Ok(character.unwrap_or_else(|| binding.clone())),
+        Err(error) => Err(StepFailure::refused(engine_on_target(engine, binding.target()), &error)),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What Linux has for NVMe: ioctls to its driver, and VFIO.
 
-pub(crate) mod pages;
 pub(crate) mod passthrough;
 pub(crate) mod vfio;
 

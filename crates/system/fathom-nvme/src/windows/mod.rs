@@ -1,7 +1,6 @@
 //! What Windows has for NVMe. Its driver takes commands by `IOCTL_STORAGE_PROTOCOL_COMMAND` and `IOCTL_STORAGE_QUERY_PROPERTY`,
 //! which Fathom does not send yet; a drive past the driver needs VFIO, which Windows has not. Both are refused by name.
 
-pub(crate) mod pages;
 pub(crate) mod passthrough;
 pub(crate) mod vfio;
 

@@ -9,6 +9,15 @@ use fathom_message::{Message, msg};
 
 use crate::driver::{DriverError, PciFunction};
 
+/// How a device reaches memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By addresses that an IOMMU looks up: nothing but what was mapped.
+    ByIommu,
+    /// By physical addresses: all memory of the machine.
+    Physical,
+}
+
 /// The files of VFIO, as Linux has them.
 #[derive(Debug)]
 pub struct VfioFiles {
@@ -34,7 +43,12 @@ impl VfioFunction {
     ///
     /// # Errors
     /// Always [`DriverError::NoIommu`].
-    pub fn open(_address: &str, _files: VfioFiles) -> Result<VfioFunction, DriverError> {
+    pub fn open(
+        _address: &str,
+        _numa_node: Option<u32>,
+        _reach: Reach,
+        _files: VfioFiles,
+    ) -> Result<VfioFunction, DriverError> {
         Err(DriverError::NoIommu)
     }
 }
