@@ -13,7 +13,7 @@ STATIC := $(shell uname -m)-unknown-linux-musl
 MPI := $(shell command -v mpicc >/dev/null 2>&1 && echo --features fathom-mpi/mpi)
 
 .PHONY: run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
-	browser newcomer testbed bench agreement latency miri truth truth-simulated gaps truth-built truth-oltp truth-quick clean
+	browser newcomer testbed bench agreement latency miri truth truth-simulated gaps truth-built truth-oltp truth-quick windows windows-test setup-windows clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -45,6 +45,14 @@ build: setup-run viewer
 mpi: setup-run setup-mpi viewer
 	$(CARGO) build --release -p fathom-mpi --features mpi
 
+# fathom.exe for Windows 10, Server 2019 and later, built here: target/x86_64-pc-windows-gnu/release/fathom.exe. docs/WINDOWS.md.
+windows: setup-windows viewer
+	scripts/windows.sh build
+
+# The same built, its tests and a run on a file under Wine. It shows that things work, never how fast.
+windows-test: setup-windows viewer
+	scripts/windows.sh test
+
 # What `make build` made, with completions and pages of the manual; builds nothing, so that it can be run as root.
 install:
 	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh install "$(BINARY)"
@@ -72,6 +80,9 @@ setup-mpi:
 
 setup-packages:
 	scripts/setup.sh packages
+
+setup-windows:
+	scripts/setup.sh windows
 
 setup-test:
 	scripts/setup.sh test

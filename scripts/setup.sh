@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Installs what is missing on a Debian machine that has Rust and Node: `setup.sh run` for use,
-# `setup.sh packages` to make packages, `setup.sh mpi` for load from many hosts, `setup.sh test` for tests.
+# `setup.sh packages` to make packages, `setup.sh mpi` for load from many hosts, `setup.sh windows` to cross-build for Windows and
+# run that under Wine, `setup.sh test` for tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-purpose=${1:?usage: setup.sh run|packages|mpi|test}
+purpose=${1:?usage: setup.sh run|packages|mpi|windows|test}
 missing=()
+# Installed without what Debian recommends beside it: of Wine that would be a gigabyte for other programs.
+lean=()
 need() { # command, Debian package
     command -v "$1" >/dev/null 2>&1 || missing+=("$2")
 }
@@ -19,7 +22,12 @@ if [ "$purpose" = mpi ] || [ "$purpose" = test ]; then
     # The binding to MPI is made from its headers by libclang.
     ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || missing+=(libclang-dev)
 fi
-if [ "$purpose" != run ] && [ "$purpose" != mpi ]; then
+windows=x86_64-pc-windows-gnu
+if [ "$purpose" = windows ] || [ "$purpose" = test ]; then
+    command -v x86_64-w64-mingw32-gcc >/dev/null 2>&1 || lean+=(gcc-mingw-w64-x86-64)
+    command -v wine >/dev/null 2>&1 || lean+=(wine64 wine)
+fi
+if [ "$purpose" = packages ] || [ "$purpose" = test ]; then
     need musl-gcc musl-tools
     need dpkg-deb dpkg
     need strip binutils
@@ -42,14 +50,14 @@ if [ "$purpose" = test ]; then
     need mkfs.ext4 e2fsprogs
 fi
 
-if [ ${#missing[@]} -gt 0 ]; then
-    echo "setup: installing ${missing[*]}" >&2
+if [ ${#missing[@]} -gt 0 ] || [ ${#lean[@]} -gt 0 ]; then
+    echo "setup: installing ${missing[*]} ${lean[*]}" >&2
     if [ "$(id -u)" = 0 ]; then
         sudo=""
     elif command -v sudo >/dev/null 2>&1; then
         sudo=sudo
     else
-        echo "setup: not root and no sudo; as root: apt-get install ${missing[*]}" >&2
+        echo "setup: not root and no sudo; as root: apt-get install ${missing[*]} ${lean[*]}" >&2
         exit 1
     fi
     # A fresh machine may still update itself: its lock is waited for, ten minutes at most.
@@ -68,16 +76,26 @@ if [ ${#missing[@]} -gt 0 ]; then
         rm -f "$log"
     }
     patient update -q
-    patient install -y -q "${missing[@]}"
+    if [ ${#missing[@]} -gt 0 ]; then patient install -y -q "${missing[@]}"; fi
+    if [ ${#lean[@]} -gt 0 ]; then patient install -y -q --no-install-recommends "${lean[@]}"; fi
 fi
 
 for tool in cargo npm; do
     command -v "$tool" >/dev/null 2>&1 || { echo "setup: $tool is missing: install Rust (rustup) and Node.js first" >&2; exit 1; }
 done
 
-if [ "$purpose" != run ] && [ "$purpose" != mpi ] && [ ! -d "$(rustc --print target-libdir --target "$static")" ]; then
+if { [ "$purpose" = packages ] || [ "$purpose" = test ]; } && [ ! -d "$(rustc --print target-libdir --target "$static")" ]; then
     command -v rustup >/dev/null 2>&1 || { echo "setup: Rust's library for $static is missing, and rustup to add it" >&2; exit 1; }
     rustup target add "$static"
+fi
+
+# Where rustup cannot get Rust's library for Windows, Debian's own compiler builds it from source: scripts/windows.sh.
+if { [ "$purpose" = windows ] || [ "$purpose" = test ]; } && [ ! -d "$(rustc --print target-libdir --target "$windows")" ]; then
+    if ! { command -v rustup >/dev/null 2>&1 && rustup target add "$windows"; }; then
+        echo "setup: no library for $windows from rustup; taking Debian's compiler and its source" >&2
+        [ "$(id -u)" = 0 ] && sudo="" || sudo=sudo
+        $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends rustc-web cargo-web rust-web-src >&2
+    fi
 fi
 
 # fio-plot draws one of our exports in the tests: proof that fio's own ecosystem reads them.

@@ -1128,7 +1128,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "nvme" | "mmap" | "null" | "files" | "fio";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "nvme" | "iocp" | "mmap" | "null" | "files" | "fio";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -4548,7 +4548,7 @@ mend: Message | null, };
 /**
  * How far figures can be trusted.
  */
-export type TrustLevel = "simulated" | "good" | "usable" | "poor";
+export type TrustLevel = "simulated" | "not_measured" | "good" | "usable" | "poor";
 
 /**
  * Place in a block of four short steps A B B A: the step that is explained (A) and a probe (B) take turns, so that what

@@ -69,7 +69,7 @@ export const english = {
     length: "Length",
     trust: "Trust",
     counts: "Steps",
-    level: { simulated: "simulated", good: "good", usable: "usable", poor: "poor" } as Record<string, string>,
+    level: { simulated: "simulated", not_measured: "not a measurement", good: "good", usable: "usable", poor: "poor" } as Record<string, string>,
     mend: (how: string): string => `To mend: ${how}.`,
     next: "Next:",
     state: { finished: "", running: "still running", interrupted: "interrupted", failed: "failed", imported: "imported" } as Record<string, string>,

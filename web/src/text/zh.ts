@@ -64,7 +64,7 @@ export const chinese: Text = {
     length: "时长",
     trust: "可信度",
     counts: "步骤",
-    level: { simulated: "模拟", good: "良好", usable: "可用", poor: "差" },
+    level: { simulated: "模拟", not_measured: "不是测量结果", good: "良好", usable: "可用", poor: "差" },
     mend: (how) => `改善：${how}。`,
     next: "下一步：",
     state: { finished: "", running: "仍在运行", interrupted: "已中断", failed: "失败", imported: "导入" },

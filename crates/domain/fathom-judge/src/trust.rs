@@ -3,6 +3,7 @@
 use fathom_message::{Message, Quantity, Unit, msg};
 use fathom_plan::Phase;
 use fathom_record::Warning;
+use serde_json::Value;
 
 use crate::document::{CheckCause, CheckName, StepState, StepView, Trust, TrustLevel};
 
@@ -49,6 +50,20 @@ pub fn trust(steps: &[StepView], is_simulated: bool) -> Trust {
     reasons.truncate(REASONS_MAX);
     let mend = mend(&reasons, level);
     Trust { level, reasons: reasons.into_iter().map(|r| r.what).chain(window(&measured)).collect(), mend }
+}
+
+/// What ran the program in the place of the system it was made for, by the facts of a host: figures of such a run say nothing
+/// of any machine.
+#[must_use]
+pub fn stand_in(host: &Value) -> Option<&str> {
+    host.get("stand_in")?.as_str()
+}
+
+/// How far figures can be trusted that are `stand_in`'s own: not at all.
+#[must_use]
+pub fn trust_of_stand_in(stand_in: &str) -> Trust {
+    let reasons = vec![msg!("trust-stand-in", system = stand_in.to_owned())];
+    Trust { level: TrustLevel::NotMeasured, reasons, mend: Some(msg!("trust-stand-in-mend")) }
 }
 
 /// What the intervals are of, where the windows are too short for those of a long run.
@@ -365,5 +380,15 @@ mod tests {
         let (level, reasons, _) = said(&trust);
         assert_eq!((level, reasons.len()), (TrustLevel::Poor, 2));
         assert!(reasons.iter().any(|r| r.starts_with("I/Os failed")), "{reasons:?}");
+    }
+
+    #[test]
+    fn what_ran_where_another_program_stood_in_for_the_system_is_no_measurement() {
+        let host = serde_json::json!({"cores": 2, "stand_in": "Wine 8.0"});
+        assert_eq!(stand_in(&host), Some("Wine 8.0"));
+        assert_eq!(stand_in(&serde_json::json!({"cores": 2})), None);
+        let trust = trust_of_stand_in("Wine 8.0");
+        assert_eq!(trust.level, TrustLevel::NotMeasured);
+        assert!(trust.reasons[0].to_string().contains("Wine 8.0"));
     }
 }

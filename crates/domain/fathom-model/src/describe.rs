@@ -82,6 +82,7 @@ pub fn catalogued_engine(engine: &EngineSpec) -> Option<&'static str> {
             EngineName::IoUringCmd
             | EngineName::Nvme
             | EngineName::Mmap
+            | EngineName::Iocp
             | EngineName::Null
             | EngineName::Files
             | EngineName::Fio,

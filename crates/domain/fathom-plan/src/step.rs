@@ -219,6 +219,8 @@ pub enum EngineName {
     IoUringCmd,
     /// NVMe commands by queues that the thread itself polls, past the kernel: the drive is bound to `vfio-pci` meanwhile.
     Nvme,
+    /// Overlapped I/O of Windows with a completion port for each thread.
+    Iocp,
     /// Memory-mapped file, copied by the CPU.
     Mmap,
     /// No I/O: the cost of the loop itself.
@@ -441,13 +443,14 @@ impl Workload {
 
 impl EngineName {
     /// All engines of Fathom's own, in the order help texts list them.
-    pub const ALL: [EngineName; 7] = [
+    pub const ALL: [EngineName; 8] = [
         EngineName::IoUring,
         EngineName::IoUringCmd,
         EngineName::Nvme,
         EngineName::Libaio,
         EngineName::Psync,
         EngineName::Mmap,
+        EngineName::Iocp,
         EngineName::Null,
     ];
 
@@ -460,6 +463,7 @@ impl EngineName {
             EngineName::IoUring => "io_uring",
             EngineName::IoUringCmd => "io_uring_cmd",
             EngineName::Nvme => "nvme",
+            EngineName::Iocp => "iocp",
             EngineName::Mmap => "mmap",
             EngineName::Null => "null",
             EngineName::Files => "files",

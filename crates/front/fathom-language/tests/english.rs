@@ -56,7 +56,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("fathom-nvme/src/command.rs", "OCP SMART log", PAGE),
     ("fathom-nvme/src/command.rs", "Sanitize Status log", PAGE),
     ("fathom-nvme/src/ocp.rs", "OCP SMART log", PAGE),
-    ("fathom-host/src/procfs.rs", "cpuN, intr, ctxt", "how lines of /proc/stat begin"),
+    ("fathom-host/src/linux/stat.rs", "cpuN, intr, ctxt", "how lines of /proc/stat begin"),
     ("fathom-host/src/writing.rs", "not a regular file", "stands for an errno, whose texts are English too"),
     ("fathom-store/src/read.rs", "{SUMMARY} ORDER BY id", "SQL"),
     ("fathom-judge/src/verdict/brief.rs", "fathom run --like {run} --explain", "a command as typed"),

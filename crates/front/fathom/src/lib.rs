@@ -12,10 +12,17 @@ mod knob_flags;
 mod manual;
 mod model_args;
 mod nvme_args;
+#[cfg(target_os = "linux")]
 mod oltp_answer;
 mod preview;
 mod progress;
 mod ranks;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod system;
 mod table;
 mod terminal;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fathom_judge::compare::{PastRun, host_identity};
 use fathom_judge::document::Document;
-use fathom_judge::step_view;
+use fathom_judge::{stand_in, step_view};
 use fathom_plan::{Phase, Plan, Step, TargetId};
 use fathom_store::{Lab, RunId, RunState, StoreError};
 
@@ -59,6 +59,10 @@ fn targets_of(plan: &Plan) -> BTreeSet<&TargetId> {
 fn past_run(lab: &Lab, run: RunId, hosts: &[String], loads: &[Load]) -> Result<Option<PastRun>, StoreError> {
     let head = lab.load_head(run)?;
     let host = host_to_show(lab.host_of(&head).unwrap_or_default());
+    // Such figures say nothing of how far runs on a machine lie apart.
+    if stand_in(&host).is_some() {
+        return Ok(None);
+    }
     if !host_identity(&host).is_some_and(|identity| hosts.contains(&identity)) {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use fathom_judge::compare::{MARGIN_PCT, compare_arms};
 use fathom_judge::document::{Document, FioCommand, RunInfo, SCHEMA, StepView};
 use fathom_judge::{
     Loops, StreamSets, add_prediction, ladders, references, rfc3339, set_limits, set_predicted, set_stream_limits,
-    step_view, trust, verdicts, withhold_intervals,
+    stand_in, step_view, trust, trust_of_stand_in, verdicts, withhold_intervals,
 };
 use fathom_message::{Message, msg};
 use fathom_model::{NextStep, Observation, level_turns, next_step};
@@ -91,7 +91,10 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     let mut document = Document {
         fathom: head.summary.fathom_version.clone(),
         schema: SCHEMA,
-        trust: Some(trust(&steps, head.plan.machine.is_some())),
+        trust: Some(match stand_in(&host) {
+            Some(system) => trust_of_stand_in(system),
+            None => trust(&steps, head.plan.machine.is_some()),
+        }),
         verdict: Vec::new(),
         run: run_info(&head),
         host,
@@ -126,6 +129,9 @@ pub fn document_of(lab: &Lab, run: RunId) -> Result<Document, StoreError> {
     }
     if let (Some(machine), Some(first)) = (&head.plan.machine, document.verdict.first_mut()) {
         first.caveats.insert(0, simulated_caveat(machine, &document.steps));
+    }
+    if let (Some(system), Some(first)) = (stand_in(&document.host), document.verdict.first_mut()) {
+        first.caveats.insert(0, msg!("verdict-stand-in", system = system.to_owned()));
     }
     if let Some(first) = document.verdict.first_mut().filter(|_| host_is_lost) {
         first.caveats.insert(0, msg!("verdict-host-lost"));

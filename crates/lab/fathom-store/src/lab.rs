@@ -1,6 +1,5 @@
 //! Opening a lab: what is a lab, what is not, and what a new one starts with.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -155,8 +154,7 @@ impl Lab {
 
 /// Which file the path leads to; `None` for nothing and for a symlink.
 fn identity(path: &Path) -> Option<(u64, u64)> {
-    let metadata = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
+    fathom_host::file_identity(path).ok().flatten()
 }
 
 #[cfg(test)]

@@ -6,28 +6,27 @@
 
 mod rebuild;
 
+use crate::system::OwnedFd;
+use crate::system::code;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use fathom_host::{Binding, Bindings, FailedMembers, TargetKind};
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{ArrayTarget, EngineName, EngineSpec, Mode, Step, TargetId};
+use fathom_plan::{ArrayTarget, EngineName, Mode, Step, TargetId};
 use fathom_raid::{Layout, MemberSet, Method};
 use fathom_record::{ArrayMember, ArrayRecord, StepFailure};
 
 use crate::backend::array::{Array, MemberIo, Work, member_depth};
 use crate::backend::call::Synchronous;
-use crate::backend::libaio::Libaio;
 use crate::backend::psync::Psync;
-use crate::backend::uring::Uring;
 use crate::backend::{Backend, Unready, refused};
 use crate::buffer::Area;
 use crate::crew::bound;
 use crate::hot::Hot;
-use crate::rig::Rig;
+use crate::system::engines;
 use crate::target::{Target, engine_on_target, target_message};
-use crate::worker::{Part, WorkerPlan, run_on};
+use crate::worker::{Part, WorkerPlan};
 
 pub use rebuild::{Rebuilt, rebuild};
 
@@ -245,28 +244,11 @@ pub(crate) fn check_together(step: &Step, targets: &[Arc<Target>], is_stream: bo
 
 /// Sets a worker on arrays up and runs it.
 pub(crate) fn run(plan: &WorkerPlan, hot: Hot, area: Area) -> Result<(), Unready> {
-    let spec = plan.step.engine;
-    let depth = plan.limits.queue_depth;
-    match spec.name {
-        EngineName::Psync => {
-            run_on(plan, hot, Rig::new(area, |area| over(plan, area, 1, |fds, _| Ok(Psync::engine(fds))))?)
-        }
-        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |area| over(plan, area, depth, Libaio::new))?),
-        _ => {
-            let plain = without_fixed_buffers(spec);
-            let ring = |area: &Area| over(plan, area, depth, |fds, depth| Uring::new(fds, depth, plain, area));
-            run_on(plan, hot, Rig::new(area, ring)?)
-        }
-    }
-}
-
-/// Members' I/Os are parts of the load's buffers and rooms for parity: no one registered buffer each.
-fn without_fixed_buffers(spec: EngineSpec) -> EngineSpec {
-    EngineSpec { fixed_buffers: false, ..spec }
+    engines::run_on_arrays(plan, hot, area)
 }
 
 /// The arrays of a worker over the backend that `make` makes of the members' descriptors.
-fn over<B: Backend>(
+pub(crate) fn over<B: Backend>(
     plan: &WorkerPlan,
     area: &Area,
     depth: u32,
@@ -450,7 +432,7 @@ pub(crate) fn read_alone<B: Backend>(array: &mut Array<B>, buffer: &mut [u8], of
     let op = fathom_plan::Op::Read;
     array.push(&crate::backend::Io { slot: 0, part: 0, op, len, offset, buffer: buffer.as_mut_ptr() });
     array.submit_and_wait(1, None)?;
-    let mut result = -libc::EIO;
+    let mut result = -code::EIO;
     array.reap(|_, moved| result = moved);
     usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
 }

@@ -1,20 +1,12 @@
 //! Whether a target can write atomically (RWF_ATOMIC), and how much at once.
 
-use std::os::fd::{AsFd, AsRawFd as _};
-
 use fathom_message::{Quantity, msg};
 use fathom_plan::Workload;
 use fathom_record::StepFailure;
 
 use crate::backend::refused;
+use crate::system::{AsFd, targets};
 use crate::target::{Target, target_message};
-
-/// linux/stat.h
-const STATX_WRITE_ATOMIC: u32 = 0x0001_0000;
-/// Size of `struct statx`, and where in it the least and the largest atomic write stand; its mask stands first.
-const STATX_BYTES: usize = 256;
-const UNIT_MIN_AT: usize = 0xa8;
-const UNIT_MAX_AT: usize = 0xac;
 
 /// Bytes of an atomic write: a power of two between these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +43,8 @@ fn fits(bytes: u32, units: Units) -> bool {
 
 /// `None`: the kernel does not tell.
 fn units_of(fd: &impl AsFd) -> Option<Units> {
-    let mut stat = [0_u8; STATX_BYTES];
-    // SAFETY: the path is an empty string with its end, and the buffer has the size of `struct statx`; any alignment will do
-    // for the kernel.
-    let done = unsafe {
-        let fd = fd.as_fd().as_raw_fd();
-        libc::syscall(libc::SYS_statx, fd, c"".as_ptr(), libc::AT_EMPTY_PATH, STATX_WRITE_ATOMIC, stat.as_mut_ptr())
-    };
-    let word = |at: usize| u32::from_ne_bytes([stat[at], stat[at + 1], stat[at + 2], stat[at + 3]]);
-    let is_told = done == 0 && word(0) & STATX_WRITE_ATOMIC != 0;
-    is_told.then(|| Units { min_bytes: word(UNIT_MIN_AT), max_bytes: word(UNIT_MAX_AT) })
+    let (min_bytes, max_bytes) = targets::atomic_bytes(fd)?;
+    Some(Units { min_bytes, max_bytes })
 }
 
 #[cfg(test)]

@@ -6,9 +6,7 @@ use std::ptr::NonNull;
 use fathom_nvme::driver::{DrivePages, DrivenNamespace};
 
 use crate::pages::page_bytes;
-
-/// From this size on a huge page saves more translations than it wastes memory.
-const HUGE_BYTES: usize = 2 << 20;
+use crate::system::pages;
 
 /// Where the buffers are; does not own them.
 #[derive(Clone, Copy)]
@@ -59,20 +57,8 @@ impl Area {
     pub(crate) fn new(slots: usize, slot_bytes: usize) -> io::Result<Self> {
         assert!(slots > 0 && slot_bytes > 0, "an empty area");
         let wanted = slots.checked_mul(slot_bytes).and_then(|n| n.checked_next_multiple_of(page_bytes()));
-        let len = wanted.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no memory of ours.
-        let at = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
-        };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        if len >= HUGE_BYTES {
-            // SAFETY: the range is the mapping just made; the advice may fail without harm.
-            unsafe { libc::madvise(at, len, libc::MADV_HUGEPAGE) };
-        }
-        let base = NonNull::new(at.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let len = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let base = pages::map(len)?;
         Ok(Area { buffers: Buffers { base, len, slot_bytes }, for_drive: None })
     }
 
@@ -82,7 +68,7 @@ impl Area {
     /// When there is no memory.
     pub(crate) fn for_drive(slots: usize, slot_bytes: usize, drive: &DrivenNamespace) -> io::Result<Self> {
         assert!(slots > 0 && slot_bytes > 0, "an empty area");
-        let wanted = slots.checked_mul(slot_bytes).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let wanted = slots.checked_mul(slot_bytes).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let pages = DrivePages::new(wanted, drive.driver().numa_node())?;
         let buffers = Buffers { base: pages.base(), len: pages.bytes(), slot_bytes };
         Ok(Area { buffers, for_drive: Some(pages) })
@@ -121,16 +107,14 @@ impl Area {
         self.buffers.bytes_mut(slot, len)
     }
 
-    /// The area as the kernel wants it for registration, in pieces of at most `piece_bytes`.
-    pub(crate) fn pieces(&self, slots: usize, piece_bytes: usize) -> Vec<libc::iovec> {
+    /// The area as the kernel wants it for registration, in pieces of at most `piece_bytes`: where each begins, and its bytes.
+    #[cfg_attr(windows, allow(dead_code, reason = "only rings register buffers"))]
+    pub(crate) fn pieces(&self, slots: usize, piece_bytes: usize) -> Vec<(*mut u8, usize)> {
         let total = slots * self.buffers.slot_bytes;
         (0..total)
             .step_by(piece_bytes)
-            .map(|at| libc::iovec {
-                // SAFETY: `at` < `total` <= the length of the mapping.
-                iov_base: unsafe { self.buffers.base.as_ptr().add(at) }.cast(),
-                iov_len: piece_bytes.min(total - at),
-            })
+            // SAFETY: `at` < `total` <= the length of the mapping.
+            .map(|at| (unsafe { self.buffers.base.as_ptr().add(at) }, piece_bytes.min(total - at)))
             .collect()
     }
 }
@@ -141,6 +125,6 @@ impl Drop for Area {
             return;
         }
         // SAFETY: base and length are those of the mapping made in `new`, which nobody else unmaps.
-        unsafe { libc::munmap(self.buffers.base.as_ptr().cast(), self.buffers.len) };
+        unsafe { pages::unmap(self.buffers.base, self.buffers.len) };
     }
 }

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use fathom_record::ClockUse;
 
+use crate::system::clock::{MONOTONIC_NAME, is_tsc_trusted};
+pub(crate) use crate::system::clock::{monotonic_ns, thread_cpu_ns, unix_ns};
+
 /// Time over which the counter is compared with CLOCK_MONOTONIC at the first use. Long enough for a few parts per
 /// million, short enough to stay unnoticed in a start of 100 ms.
 const CALIBRATION: Duration = Duration::from_millis(10);
@@ -70,7 +73,7 @@ impl Clock {
         let reference = end.monotonic_ns.saturating_sub(start.monotonic_ns) as f64;
         let ours = end.clock_ns.saturating_sub(start.clock_ns) as f64;
         let drift_ppm = if self.factor == 0 || reference == 0.0 { 0.0 } else { (ours - reference) / reference * 1e6 };
-        let source = if self.factor == 0 { "clock_monotonic" } else { "tsc" };
+        let source = if self.factor == 0 { MONOTONIC_NAME } else { "tsc" };
         ClockUse { source: source.to_owned(), read_cost_ns: self.read_cost_ns, drift_ppm, shortened: None }
     }
 
@@ -92,10 +95,7 @@ pub(crate) struct ClockPair {
 
 /// The kernel's own verdict counts: it watches the counter and leaves it when CPUs disagree.
 fn tsc_is_trustworthy() -> bool {
-    cfg!(target_arch = "x86_64")
-        && invariant_tsc()
-        && std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-            .is_ok_and(|name| name.trim() == "tsc")
+    cfg!(target_arch = "x86_64") && invariant_tsc() && is_tsc_trusted()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -140,28 +140,6 @@ fn pair() -> (u64, u64) {
         }
     }
     (best.1, best.2)
-}
-
-/// CLOCK_MONOTONIC, nanoseconds.
-pub(crate) fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
-}
-
-/// CPU time of the calling thread, nanoseconds.
-pub(crate) fn thread_cpu_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// Wall clock, Unix nanoseconds.
-pub(crate) fn unix_ns() -> u64 {
-    clock_ns(libc::CLOCK_REALTIME)
-}
-
-fn clock_ns(id: libc::clockid_t) -> u64 {
-    let mut ts = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `ts` is a valid timespec and the clock ids used here exist on every Linux.
-    unsafe { libc::clock_gettime(id, &raw mut ts) };
-    ts.tv_sec as u64 * 1_000_000_000 + ts.tv_nsec as u64
 }
 
 #[cfg(test)]

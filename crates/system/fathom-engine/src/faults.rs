@@ -9,6 +9,9 @@ use crate::backend::{Backend, Io, SubmitStamp, Unready, no_detail};
 use crate::rig::Rig;
 use crate::worker::{Lines, WorkerPlan, run_on, set_up};
 
+/// Number of an error that the system has.
+pub(crate) const FAILURE: i32 = 9;
+
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -94,7 +97,7 @@ impl Backend for Faulty {
             Fault::Spin { after } if self.pushed > after => loop {
                 std::hint::spin_loop();
             },
-            Fault::Error { after } if self.pushed > after => Err(io::Error::from_raw_os_error(libc::EBADF)),
+            Fault::Error { after } if self.pushed > after => Err(io::Error::from_raw_os_error(FAILURE)),
             _ => self.null.submit(),
         }
     }

@@ -1,7 +1,7 @@
 //! Loads of whole files: what must be there before they begin.
 
+use fathom_host::system::FileExt as _;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 
 use fathom_host::{Bindings, ThreadFolder};
 use fathom_message::msg;

@@ -25,6 +25,7 @@ use crate::priority::IoMarks;
 use crate::rig::Rig;
 use crate::sequence::{Next, Sequences};
 use crate::shared::{FromWorker, Shared, Window};
+use crate::system::code;
 use crate::tally::{ALL_OPS, Failures, OPS, OpTotals, SYNC, Tallies, op_index};
 use crate::target::Trimmer;
 use crate::trace::Recorder;
@@ -613,7 +614,7 @@ impl Hot {
             ledger.after(slot, ALL_OPS[usize::from(io.op)], ok, io.offset, block);
         }
         if !ok {
-            if result == -libc::EAGAIN || result == -libc::EINTR {
+            if result == -code::EAGAIN || result == -code::EINTR {
                 self.state.again.push(slot);
                 return;
             }

@@ -42,7 +42,6 @@ mod parity;
 mod permutation;
 mod priority;
 mod probe;
-mod raw_call;
 mod replay;
 mod rig;
 mod runner;
@@ -51,6 +50,12 @@ mod service;
 mod shared;
 mod sprandom;
 mod streams;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod system;
 mod tally;
 mod target;
 mod thread_state;
@@ -71,3 +76,4 @@ pub use parity::{ParityRate, bench_parity};
 pub use probe::HostProbe;
 pub use runner::{HostRunner, HostRunnerOptions};
 pub use streams::{PreciseEnough, StreamPlan};
+pub use system::engines::engine_here;

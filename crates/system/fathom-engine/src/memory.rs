@@ -1,16 +1,13 @@
 //! From which NUMA nodes a thread gets its memory.
 
-use std::io;
-
 use fathom_message::{Message, msg};
 use fathom_plan::MemoryPolicy;
 use fathom_record::StepFailure;
 use fathom_units::{format_cpu_list, parse_cpu_list};
 
 use crate::backend::refused;
+use crate::system::threads;
 
-/// Nodes that have memory, as the kernel lists them.
-const NODES_WITH_MEMORY: &str = "/sys/devices/system/node/has_memory";
 /// Bits of a set of nodes: more than any kernel is built for.
 const NODES_MAX: usize = 1_024;
 /// linux/mempolicy.h
@@ -43,18 +40,14 @@ pub(crate) fn take_from(policy: &MemoryPolicy) -> Result<(), StepFailure> {
     for node in policy.nodes().iter().map(|node| *node as usize).filter(|node| *node < NODES_MAX) {
         mask[node / usize::BITS as usize] |= 1 << (node % usize::BITS as usize);
     }
-    let (at, bits) = if policy.nodes().is_empty() { (std::ptr::null(), 0) } else { (mask.as_ptr(), NODES_MAX) };
-    // SAFETY: the mask, where there is one, has as many bits as the call is told and outlives it.
-    if unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, at, bits) } == 0 {
-        return Ok(());
-    }
-    refusal(msg!("engine-call-failed", call = "set_mempolicy", error = io::Error::last_os_error()))
+    let nodes = (!policy.nodes().is_empty()).then_some(&mask[..]);
+    let taken = threads::take_memory_from(mode, nodes);
+    taken.or_else(|error| refusal(msg!("engine-call-failed", call = "set_mempolicy", error = error)))
 }
 
 /// Nodes with memory; only the first where the kernel knows of no nodes.
 fn nodes_with_memory() -> Vec<u32> {
-    let text = std::fs::read_to_string(NODES_WITH_MEMORY).ok();
-    text.and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_else(|| vec![0])
+    threads::nodes_with_memory().and_then(|text| parse_cpu_list(&text).ok()).unwrap_or_else(|| vec![0])
 }
 
 fn missing_node(wanted: &[u32], nodes: &[u32]) -> Option<Message> {

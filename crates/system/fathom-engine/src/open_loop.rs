@@ -152,11 +152,7 @@ impl Arrivals {
     }
 }
 
-/// Lets short sleeps of the calling thread end on time; the default slack is 50 us.
-pub(crate) fn sharpen_timers() {
-    // SAFETY: sets a property of the calling thread; no memory is involved.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
-}
+pub(crate) use crate::system::threads::sharpen_timers;
 
 /// Exponential with mean 1.
 fn exponential(rng: &mut Rng) -> f64 {

@@ -1,28 +1,15 @@
 //! Size of a page: 4 KiB on x86-64, up to 64 KiB elsewhere.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-static PAGE_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-/// Bytes of a page of memory. Safe in a signal handler once it was called outside of one.
-pub(crate) fn page_bytes() -> usize {
-    let known = PAGE_BYTES.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
-    // SAFETY: takes an integer and gives one.
-    let stated = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let bytes = usize::try_from(stated).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096);
-    PAGE_BYTES.store(bytes, Ordering::Relaxed);
-    bytes
-}
+pub(crate) use crate::system::pages::page_bytes;
 
 /// The whole pages of `page` bytes that hold the bytes from `first` to `end`: their first byte and the byte after the last.
+#[cfg_attr(windows, allow(dead_code, reason = "asked by engines of Linux alone"))]
 pub(crate) fn pages_around(first: u64, end: u64, page: usize) -> (u64, u64) {
     let page = page as u64;
     (first / page * page, end.next_multiple_of(page))
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

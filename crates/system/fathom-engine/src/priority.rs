@@ -9,9 +9,9 @@ use fathom_random::Rng;
 use fathom_record::StepFailure;
 
 use crate::backend::{Mark, refused};
+use crate::system::code;
+use crate::system::threads::set_io_priority;
 
-/// `IOPRIO_WHO_PROCESS`, linux/ioprio.h: with the id 0 the calling thread.
-const IOPRIO_WHO_PROCESS: usize = 1;
 /// No class: what a thread has until one is set.
 const NO_PRIORITY: u16 = 0;
 /// linux/fs.h: buffered I/O leaves nothing in the page cache.
@@ -31,24 +31,18 @@ pub(crate) fn take_on(priorities: &Priorities) -> Result<(), StepFailure> {
     }
     // The kernel lets a thread give an I/O what it lets the thread have itself.
     for priority in priorities.all() {
-        set(priority.value()).map_err(|error| forbidden(priority, &error))?;
+        set_io_priority(priority.value()).map_err(|error| forbidden(priority, &error))?;
     }
     let own = priorities.thread;
-    set(own.map_or(NO_PRIORITY, Priority::value)).map_err(|error| match own {
+    set_io_priority(own.map_or(NO_PRIORITY, Priority::value)).map_err(|error| match own {
         Some(own) => forbidden(own, &error),
         None => StepFailure::failed(msg!("engine-no-priority"), &error, msg!("engine-fault-help")),
     })
 }
 
-fn set(value: u16) -> io::Result<()> {
-    // SAFETY: three numbers, and nothing but the scheduling of the thread's I/O changes.
-    let done = unsafe { libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0_usize, usize::from(value)) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 fn forbidden(priority: Priority, error: &io::Error) -> StepFailure {
     let help = match error.raw_os_error() {
-        Some(libc::EPERM) => msg!("engine-priority-forbidden-help"),
+        Some(code::EPERM) => msg!("engine-priority-forbidden-help"),
         _ => msg!("engine-priority-help"),
     };
     refused(
@@ -116,9 +110,11 @@ impl IoMarks {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::threads::IOPRIO_WHO_PROCESS;
     use fathom_plan::PriorityClass;
 
     const HIGH: Priority = Priority { class: PriorityClass::Realtime, level: 1, hint: 0 };

@@ -15,7 +15,7 @@ use fathom_trace::{Trace, TraceEntry, TraceError, TraceOp};
 
 use crate::backend::refused;
 use crate::sequence::{Extent, Next};
-use crate::worker::unpin;
+use crate::system::threads::unpin;
 
 /// Entries that are handed over at once, and how many such batches lie ready: 8192 entries, 256 KiB.
 const BATCH: usize = 1024;

@@ -50,6 +50,7 @@ impl<B: Backend> Rig<B> {
     ///
     /// # Errors
     /// When the engine itself fails.
+    #[cfg_attr(windows, allow(dead_code, reason = "asked by engines of Linux alone"))]
     pub(crate) fn read_alone(
         &mut self,
         (part, offset): (u16, u64),
@@ -65,6 +66,7 @@ impl<B: Backend> Rig<B> {
     ///
     /// # Errors
     /// When the engine itself fails.
+    #[cfg_attr(windows, allow(dead_code, reason = "asked by engines of Linux alone"))]
     pub(crate) fn answer(&mut self, gives_up: &dyn Fn() -> bool) -> io::Result<Option<i32>> {
         self.backend.submit()?;
         let mut pauses = Pauses::new();

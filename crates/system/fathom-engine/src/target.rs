@@ -1,8 +1,9 @@
 //! Opening targets, and refusing clearly what cannot be run on them.
 
+use crate::system::code;
+use crate::system::{AsFd as _, OwnedFd, targets};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::Arc;
 
 use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, Root, TargetKind, ThreadFolder};
@@ -23,15 +24,6 @@ use crate::sequence::Extent;
 const NULL_BYTES: u64 = 1 << 40;
 /// Smallest block any target takes.
 const SECTOR_BYTES: u64 = 512;
-/// `BLKDISCARD`, linux/fs.h: _IO(0x12, 119).
-const BLKDISCARD: libc::Ioctl = 0x1277;
-/// `BLKSSZGET`, linux/fs.h: _IO(0x12, 104).
-const BLKSSZGET: libc::Ioctl = 0x1268;
-/// `BLKFLSBUF`, linux/fs.h: _IO(0x12, 97).
-const BLKFLSBUF: libc::Ioctl = 0x1261;
-/// `BLKGETSIZE64`, linux/fs.h: _IOR(0x12, 114, size_t).
-const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
-
 /// An NVMe namespace behind a character device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Namespace {
@@ -138,7 +130,7 @@ impl Target {
                 }
                 return Ok((target, driven.size_bytes(), u64::from(driven.block_bytes())));
             }
-            let file = target.open_file()?;
+            let file = target.open_file(OpenFlags::empty())?;
             refuse_memory_file_systems(id, &file, target.direct)?;
             if kind == TargetKind::Generic {
                 let (namespace, blocks) = target.namespace(&file)?;
@@ -168,7 +160,15 @@ impl Target {
     /// # Errors
     /// A refusal when the target cannot be opened as asked, or is another than was bound.
     pub(crate) fn open(&self) -> Result<OwnedFd, StepFailure> {
-        self.open_file().map(OwnedFd::from)
+        self.open_with(OpenFlags::empty())
+    }
+
+    /// The same with further flags of the system.
+    ///
+    /// # Errors
+    /// As [`Target::open`].
+    pub(crate) fn open_with(&self, flags: OpenFlags) -> Result<OwnedFd, StepFailure> {
+        self.open_file(flags).map(OwnedFd::from)
     }
 
     /// Empties the target's page cache: dirty pages are written first, since only clean ones can go.
@@ -182,21 +182,10 @@ impl Target {
         if self.kind == TargetKind::UserSpace {
             return Ok(());
         }
-        let file = self.open_file().map_err(|failure| io::Error::other(failure.to_string()))?;
+        let file = self.open_file(OpenFlags::empty()).map_err(|failure| io::Error::other(failure.to_string()))?;
         match self.kind {
-            TargetKind::File => {
-                file.sync_data()?;
-                // SAFETY: takes a descriptor and numbers; length 0 means to the end.
-                match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
-                    0 => Ok(()),
-                    error => Err(io::Error::from_raw_os_error(error)),
-                }
-            }
-            TargetKind::Block => {
-                // SAFETY: takes a descriptor alone.
-                let done = unsafe { libc::ioctl(file.as_raw_fd(), BLKFLSBUF, 0) };
-                if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-            }
+            TargetKind::File => targets::drop_file_cache(&file),
+            TargetKind::Block => targets::drop_device_cache(&file),
             TargetKind::Generic | TargetKind::Null | TargetKind::Array | TargetKind::Folder | TargetKind::UserSpace => {
                 Ok(())
             }
@@ -212,11 +201,12 @@ impl Target {
     }
 
     /// Whether its I/O goes around the page cache by O_DIRECT.
+    #[cfg_attr(windows, allow(dead_code, reason = "asked by engines of Linux alone"))]
     pub(crate) fn is_direct(&self) -> bool {
         self.direct && matches!(self.kind, TargetKind::File | TargetKind::Block | TargetKind::Array)
     }
 
-    fn open_file(&self) -> Result<File, StepFailure> {
+    fn open_file(&self, extra: OpenFlags) -> Result<File, StepFailure> {
         // A character device of NVMe has no page cache to go around, and refuses the flag.
         let direct =
             if self.direct && self.kind != TargetKind::Generic { OpenFlags::DIRECT } else { OpenFlags::empty() };
@@ -225,10 +215,11 @@ impl Target {
             WriteThrough::Dsync => OpenFlags::DSYNC,
             WriteThrough::Sync => OpenFlags::SYNC,
         };
-        let open = |extra| self.binding.open(Access { writes: self.writes, flags: direct | durable | extra });
-        // Without O_NOATIME each read looks at the inode's times; only the owner may ask for that.
-        match open(OpenFlags::NOATIME) {
-            Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EPERM) => open(OpenFlags::empty()),
+        let open =
+            |extra: OpenFlags| self.binding.open(Access { writes: self.writes, flags: direct | durable | extra });
+        // Reads that look at a file's times cost more; only its owner may ask for others.
+        match open(extra | targets::WITHOUT_TIMES) {
+            Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(code::EPERM) => open(extra),
             other => other,
         }
         .map_err(|e| open_refused(&self.id, &e, self.direct))
@@ -253,7 +244,7 @@ impl Target {
             let why = msg!("engine-metadata", bytes = u64::from(described.metadata_bytes()));
             return Err(refuse(why, msg!("engine-metadata-help")));
         }
-        let can_poll = self.binding.device_number().and_then(can_poll);
+        let can_poll = self.binding.device_number().and_then(targets::can_poll);
         Ok((Namespace { id, block_bytes, can_poll }, described.size_blocks))
     }
 
@@ -267,18 +258,10 @@ impl Target {
             let length = file.metadata().map_err(failed)?.len();
             // What follows in a file that Fathom made says whose it is.
             let size = self.binding.made_bytes().map_or(length, |made| made.min(length));
-            return Ok((size, if self.direct { file_alignment(file) } else { 1 }));
+            return Ok((size, if self.direct { targets::file_alignment(file).unwrap_or(SECTOR_BYTES) } else { 1 }));
         }
-        let (mut size, mut logical) = (0_u64, 0_i32);
-        // SAFETY: both ioctls fill one integer of the size they are declared with.
-        let done = unsafe {
-            libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut size) == 0
-                && libc::ioctl(file.as_raw_fd(), BLKSSZGET, &raw mut logical) == 0
-        };
-        if !done {
-            return Err(failed(io::Error::last_os_error()));
-        }
-        Ok((size, if self.direct { u64::try_from(logical).unwrap_or(SECTOR_BYTES) } else { 1 }))
+        let (size, logical) = targets::device_bytes(file).map_err(failed)?;
+        Ok((size, if self.direct { logical } else { 1 }))
     }
 }
 
@@ -318,28 +301,19 @@ pub(crate) fn target_message(id: &TargetId) -> Message {
     msg!("engine-target", target = id.as_str().to_owned())
 }
 
-/// Whether the drive behind the character device `number` has poll queues, as its block device tells.
-fn can_poll(number: u64) -> Option<bool> {
-    let number = format!("{}:{}", libc::major(number), libc::minor(number));
-    let home = std::fs::canonicalize(format!("/sys/dev/char/{number}")).ok()?;
-    let name = home.file_name()?.to_str()?.strip_prefix("ng")?.to_owned();
-    let text = std::fs::read_to_string(format!("/sys/class/block/nvme{name}/queue/io_poll")).ok()?;
-    Some(text.trim() == "1")
-}
-
 fn open_refused(id: &TargetId, error: &OpenError, direct: bool) -> StepFailure {
     let what = target_message(id);
     let OpenError::Io { source, .. } = error else {
         return refused(what, error.message(), error.help().unwrap_or_else(|| msg!("open-failed-help")));
     };
     let (why, help) = match source.raw_os_error() {
-        Some(libc::EINVAL) if direct => (msg!("engine-no-direct-io"), msg!("engine-no-direct-io-help")),
-        Some(libc::ENOENT) => (msg!("engine-no-such-target"), msg!("engine-no-such-target-help")),
-        Some(libc::EACCES | libc::EPERM) => {
+        Some(code::EINVAL) if direct => (msg!("engine-no-direct-io"), msg!("engine-no-direct-io-help")),
+        Some(code::ENOENT) => (msg!("engine-no-such-target"), msg!("engine-no-such-target-help")),
+        Some(code::EACCES | code::EPERM) => {
             (msg!("engine-may-not-open", error = source), msg!("engine-may-not-open-help"))
         }
-        Some(libc::EROFS) => (msg!("engine-read-only-file-system"), msg!("engine-read-only-file-system-help")),
-        Some(libc::ENXIO | libc::ENODEV | libc::ENOMEDIUM) => {
+        Some(code::EROFS) => (msg!("engine-read-only-file-system"), msg!("engine-read-only-file-system-help")),
+        Some(code::ENXIO | code::ENODEV | code::ENOMEDIUM) => {
             (msg!("engine-device-gone", error = source), msg!("engine-device-gone-help"))
         }
         _ => (msg!("engine-cannot-open", error = source), msg!("engine-cannot-open-help")),
@@ -349,32 +323,12 @@ fn open_refused(id: &TargetId, error: &OpenError, direct: bool) -> StepFailure {
 
 /// tmpfs takes O_DIRECT since Linux 6.6 and then works in memory all the same: the figure would be a lie.
 fn refuse_memory_file_systems(id: &TargetId, file: &File, direct: bool) -> Result<(), StepFailure> {
-    // Of 32 bits each; how wide the field is that holds them differs between C libraries.
-    const TMPFS_MAGIC: u32 = libc::TMPFS_MAGIC as u32;
-    const RAMFS_MAGIC: u32 = 0x8584_58f6;
-    // SAFETY: an all-zero statfs is a valid value of that plain structure.
-    let mut stat: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the descriptor is open and `stat` outlives the call.
-    let done = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut stat) } == 0;
-    let magic = stat.f_type as u32;
     // A device node may well live on a tmpfs; its data does not.
     let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    if done && direct && is_file && (magic == TMPFS_MAGIC || magic == RAMFS_MAGIC) {
+    if direct && is_file && targets::is_in_memory(file) {
         return Err(refused(target_message(id), msg!("engine-tmpfs"), msg!("engine-tmpfs-help")));
     }
     Ok(())
-}
-
-/// Alignment that direct I/O on a file needs, from statx; 512 where the kernel does not tell.
-fn file_alignment(file: &File) -> u64 {
-    // SAFETY: an all-zero statx is a valid value of that plain structure.
-    let mut stat: libc::statx = unsafe { std::mem::zeroed() };
-    // SAFETY: an empty path with AT_EMPTY_PATH means the descriptor itself; `stat` outlives the call.
-    let done = unsafe {
-        libc::statx(file.as_raw_fd(), c"".as_ptr(), libc::AT_EMPTY_PATH, libc::STATX_DIOALIGN, &raw mut stat) == 0
-    };
-    let known = done && stat.stx_mask & libc::STATX_DIOALIGN != 0 && stat.stx_dio_offset_align != 0;
-    if known { u64::from(stat.stx_dio_offset_align) } else { SECTOR_BYTES }
 }
 
 /// Blocks of the step's region on a target of `size_bytes`.
@@ -480,19 +434,11 @@ impl Trimmer {
                 };
                 return match io_command(fd.as_fd(), namespace.id, command, &mut []) {
                     Ok(()) => len as i32,
-                    Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+                    Err(error) => -error.raw_os_error().unwrap_or(code::EIO),
                 };
             }
-            Trimmer::Device(fd) => {
-                let range = [offset, u64::from(len)];
-                // SAFETY: the ioctl reads a range of two integers that outlives the call.
-                unsafe { libc::ioctl(fd.as_raw_fd(), BLKDISCARD, range.as_ptr()) != 0 }
-            }
-            Trimmer::File(fd) => {
-                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-                // SAFETY: the call takes integers only.
-                unsafe { libc::fallocate(fd.as_raw_fd(), mode, offset as i64, i64::from(len)) != 0 }
-            }
+            Trimmer::Device(fd) => !targets::discard(fd, offset, len),
+            Trimmer::File(fd) => !targets::punch(fd, offset, len),
         };
         if failed { -errno() } else { len as i32 }
     }
@@ -542,13 +488,7 @@ impl ReadBack {
             Source::Array { members, .. } => members,
             Source::Driven(_) => return,
         };
-        for fd in fds {
-            // SAFETY: both calls take integers only.
-            unsafe {
-                libc::fdatasync(fd.as_raw_fd());
-                libc::posix_fadvise(fd.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED);
-            }
-        }
+        fds.iter().for_each(targets::leave_cache);
     }
 
     /// Bytes read into the front of `buffer`; 0 at the end.
@@ -562,9 +502,7 @@ impl ReadBack {
             Source::One { fd, namespace } => (fd, *namespace),
         };
         let Some(namespace) = namespace else {
-            // SAFETY: `buffer` is writable for its length.
-            let moved = unsafe { libc::pread(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), offset as i64) };
-            return usize::try_from(moved).map_err(|_| io::Error::last_os_error());
+            return targets::read_at(fd, buffer, offset);
         };
         let block_bytes = u64::from(namespace.block_bytes);
         let len = buffer.len().min(Self::COMMAND_BYTES_MAX);

@@ -1,19 +1,6 @@
 //! What a thread of this process that shows no sign of life is doing, as the kernel tells.
 
-use std::fs;
-
-/// System calls in which a worker waits for its device.
-const IO_CALLS: [libc::c_long; 9] = [
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_getevents,
-    libc::SYS_io_submit,
-    libc::SYS_pread64,
-    libc::SYS_pwrite64,
-    libc::SYS_msync,
-    libc::SYS_fallocate,
-    libc::SYS_ioctl,
-    libc::SYS_fdatasync,
-];
+use crate::system::threads;
 
 /// What it is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +16,7 @@ pub(crate) enum ThreadState {
 impl ThreadState {
     /// Of the thread with this number; `None` where the kernel does not tell.
     pub(crate) fn of(thread: i32) -> Option<ThreadState> {
-        let call = fs::read_to_string(format!("/proc/self/task/{thread}/syscall")).ok()?;
-        let stat = fs::read_to_string(format!("/proc/self/task/{thread}/stat")).ok()?;
+        let (call, stat) = threads::state_texts(thread)?;
         ThreadState::parse(&call, &stat)
     }
 
@@ -44,13 +30,14 @@ impl ThreadState {
             let system: u64 = fields.next()?.parse().ok()?;
             return Some(ThreadState::Runs { ticks: user + system });
         }
-        let number: libc::c_long = first.parse().ok()?;
+        let number: i64 = first.parse().ok()?;
         // -1: blocked outside a call, in a page fault.
-        let for_io = number == -1 || IO_CALLS.contains(&number);
+        let for_io = number == -1 || threads::is_io_call(number);
         Some(if for_io { ThreadState::WaitsForIo } else { ThreadState::Waits })
     }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -72,8 +59,7 @@ mod tests {
     }
 
     fn my_number() -> i32 {
-        // SAFETY: takes nothing and cannot fail.
-        unsafe { libc::gettid() }
+        threads::number()
     }
 
     #[test]

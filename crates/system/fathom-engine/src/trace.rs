@@ -14,8 +14,9 @@ use fathom_trace::{TraceEntry, TraceOp, TraceWriter, is_one_word};
 
 use crate::backend::{os_words, refused};
 use crate::clock::Clock;
+use crate::system::threads::unpin;
 use crate::target::target_message;
-use crate::worker::{WorkerPlan, unpin};
+use crate::worker::WorkerPlan;
 
 /// Entries that are handed over at once, and how many such batches may wait for the file: 65,536 entries, 2 MiB.
 const BATCH: usize = 4_096;

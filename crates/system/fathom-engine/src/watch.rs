@@ -19,6 +19,7 @@ use crate::member::{self, Member};
 use crate::probe::{HostProbe, Sampling};
 use crate::shared::{FromWorker, Stage, Window, WorkerSummary};
 use crate::streams::Place;
+use crate::system::code;
 use crate::tally::ops_of;
 use crate::worker::WorkerPlan;
 
@@ -357,7 +358,7 @@ impl Watch {
 
     /// Gives up the workers that did not end, of which `worker` is one.
     fn fall_silent(&mut self, worker: usize, doing: Message) {
-        let source = std::io::Error::from_raw_os_error(libc::ETIME);
+        let source = std::io::Error::from_raw_os_error(code::ETIME);
         let failure = self.crew.plans[worker].failed(doing, &source, msg!("engine-drive-silent-help"));
         self.failure.get_or_insert(failure);
         self.ended.fill(true);
@@ -365,7 +366,7 @@ impl Watch {
 
     /// A thread that ended without a word.
     fn lose(&mut self, worker: usize) {
-        let source = std::io::Error::from_raw_os_error(libc::ESRCH);
+        let source = std::io::Error::from_raw_os_error(code::ESRCH);
         let failure = self.crew.plans[worker].failed(msg!("engine-thread-lost"), &source, msg!("engine-fault-help"));
         self.failure.get_or_insert(failure);
     }

@@ -6,26 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_message::{Arg, Join, Message, Say as _, msg};
 use fathom_nvme::driver::DriverError;
-use fathom_plan::{EngineName, Staged, Step, Verify};
+use fathom_plan::{Staged, Step, Verify};
 use fathom_random::Rng;
 use fathom_record::{FeatureName, FeatureUse, StepFailure, VerifyReport};
 use fathom_units::format_cpu_list;
 
-use crate::backend::files::Files;
-use crate::backend::libaio::Libaio;
-use crate::backend::mmap::Mmap;
-use crate::backend::null::Null;
-use crate::backend::nvme::{self, Nvme};
-use crate::backend::psync::Psync;
-use crate::backend::uring::Uring;
-use crate::backend::uring_cmd::UringCmd;
+use crate::backend::nvme;
 use crate::backend::{Backend, Unready, refused};
 use crate::buffer::{Area, Buffers};
 use crate::clock::Clock;
 use crate::data::Content;
 use crate::depth_search::DepthSearch;
 use crate::draw::Draw;
-use crate::files::folders_of;
 use crate::hot::{Closed, ClosedStamped, Hot, Limits, Open, OpenStamped, Parts, Plain, State};
 use crate::offsets::{Offsets, Span};
 use crate::open_loop::{Arrivals, sharpen_timers};
@@ -36,6 +28,7 @@ use crate::rig::Rig;
 use crate::sequence::{Extent, IoSequence, Sequences};
 use crate::service::Service;
 use crate::shared::{FromWorker, OpenSummary, Shared, Stage, Window, WorkerSummary};
+use crate::system::{engines, threads};
 use crate::tally::{Tallies, ops_of};
 use crate::target::{Target, Trimmer};
 use crate::trace::Recorder;
@@ -145,52 +138,14 @@ fn prepare_and_run(plan: &WorkerPlan, lines: Lines) -> Result<(), Unready> {
         plan.parts.iter().try_for_each(|part| crate::uncached::check(&part.target))?;
     }
     crate::memory::take_from(&plan.step.memory)?;
-    own_descriptor_table();
+    threads::own_descriptor_table();
     let shared = lines.shared.clone();
     let stopped = || shared.is_stopped() || shared.is_abandoned();
     let (hot, area) = set_up(plan, lines)?;
     if plan.parts[0].target.array().is_some() {
         return crate::array::run(plan, hot, area);
     }
-    let engine = plan.step.engine;
-    let (depth, parts) = (plan.limits.queue_depth, &plan.parts[..]);
-    let opened = || parts.iter().map(|part| part.target.open()).collect::<Result<Vec<_>, _>>();
-    match engine.name {
-        EngineName::Fio => {
-            Err(crate::backend::refused(msg!("engine-by-fio"), msg!("engine-by-fio-why"), msg!("engine-by-fio-help"))
-                .into())
-        }
-        EngineName::Null => run_on(plan, hot, Rig::new(area, |_| Ok::<_, StepFailure>(Null::new(depth)))?),
-        EngineName::Psync => run_on(plan, hot, Rig::new(area, |_| opened().map(Psync::engine))?),
-        EngineName::Libaio => run_on(plan, hot, Rig::new(area, |_| Libaio::new(opened()?, depth))?),
-        EngineName::Files => run_on(plan, hot, Rig::new(area, |_| folders_of(plan).map(Files::engine))?),
-        EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(parts))?),
-        EngineName::IoUring => {
-            let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
-            Uring::look(&mut rig, parts, engine, &stopped)?;
-            if plan.step.workload.mix.trim_pct > 0 {
-                Uring::look_at_trims(&mut rig, parts, engine, &stopped)?;
-            }
-            run_on(plan, hot, rig)
-        }
-        EngineName::Nvme => {
-            let write_through = plan.step.workload.durability.write_through;
-            run_on(plan, hot, Rig::new(area, |area| Nvme::new(parts, depth, write_through, area))?)
-        }
-        EngineName::IoUringCmd => {
-            let mut rig = Rig::new(area, |area| UringCmd::new(parts, depth, engine, area))?;
-            UringCmd::look(&mut rig, parts, engine, &stopped)?;
-            run_on(plan, hot, rig)
-        }
-    }
-}
-
-/// Gives the calling thread a descriptor table of its own. With a shared table each system call counts a reference to
-/// the file up and down atomically; with its own it does not. May fail without harm.
-fn own_descriptor_table() {
-    // SAFETY: only this thread's view of descriptors changes. What it opens from here on it closes itself (the engine,
-    // trimmer and ledger are dropped on this thread), and the copies of the others' descriptors go with the thread.
-    unsafe { libc::unshare(libc::CLONE_FILES) };
+    engines::run(plan, hot, area, &stopped)
 }
 
 /// Binds the calling thread.
@@ -198,33 +153,13 @@ fn pin(cpus: &[u32]) -> Result<(), StepFailure> {
     if cpus.is_empty() {
         return Ok(());
     }
-    // SAFETY: an all-zero cpu_set_t is the empty set; CPU_SET and the call stay within it (`cpu` is checked).
-    let done = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as u32) {
-            libc::CPU_SET(cpu as usize, &mut set);
-        }
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
-    };
-    if done == 0 {
-        return Ok(());
-    }
-    let error = std::io::Error::last_os_error();
-    Err(refused(
-        msg!("engine-placement-on-cpus", cpus = format_cpu_list(cpus)),
-        msg!("engine-call-failed", call = "sched_setaffinity", error = error),
-        msg!("engine-placement-on-cpus-help"),
-    ))
-}
-
-/// Lets the calling thread run on all CPUs again: one that a bound thread starts is bound as well. May fail without harm.
-pub(crate) fn unpin() {
-    // SAFETY: as in `pin`; the kernel leaves out CPUs that are not there or not allowed.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        (0..libc::CPU_SETSIZE as usize).for_each(|cpu| libc::CPU_SET(cpu, &mut set));
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
-    }
+    threads::pin(cpus).map_err(|error| {
+        refused(
+            msg!("engine-placement-on-cpus", cpus = format_cpu_list(cpus)),
+            msg!("engine-call-failed", call = threads::PIN_CALL, error = error),
+            msg!("engine-placement-on-cpus-help"),
+        )
+    })
 }
 
 pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), StepFailure> {
@@ -313,11 +248,10 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
 /// wrong is reported before, because its end may have to wait.
 pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B>) -> Result<(), Unready> {
     // Before the start, which must find the thread waiting.
-    let migrations_before = migrations();
+    let migrations_before = threads::migrations();
     hot.recorder = Recorder::begin(plan)?;
     let to_collector = hot.to_collector.clone();
-    // SAFETY: takes nothing and cannot fail.
-    let thread = unsafe { libc::gettid() };
+    let thread = threads::number();
     if to_collector.send(FromWorker::Ready { worker: plan.index, thread }).is_err() {
         return Ok(());
     }
@@ -342,7 +276,7 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
     let mut summary = summarise(&mut hot, features);
     summary.arrays = rig.backend.arrays();
     summary.polling = rig.backend.polling();
-    summary.migrations = migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
+    summary.migrations = threads::migrations().zip(migrations_before).and_then(|(now, before)| now.checked_sub(before));
     let _ = to_collector.send(FromWorker::Drained { worker: plan.index, summary: Box::new(summary) });
     let released = hot.shared.wait_stage(|stage| match stage {
         Stage::Prepare | Stage::Run(_) => None,
@@ -358,13 +292,6 @@ pub(crate) fn run_on<B: Backend>(plan: &WorkerPlan, mut hot: Hot, mut rig: Rig<B
         let _ = to_collector.send(FromWorker::Verified { report: Box::new(report) });
     }
     Ok(())
-}
-
-/// How often the scheduler moved the calling thread to another CPU (`se.nr_migrations` of its `sched` file); `None` on
-/// kernels built without that file.
-fn migrations() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/sched").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("se.nr_migrations")?.split_once(':')?.1.trim().parse().ok())
 }
 
 fn features_of<B: Backend>(plan: &WorkerPlan, backend: &B) -> Vec<FeatureUse> {

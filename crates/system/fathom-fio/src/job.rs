@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use fathom_host::{OwnFolder, create_new_file};
@@ -123,8 +121,7 @@ impl Workplace {
     }
 
     fn link(&mut self, path: &Path, opened: File) -> io::Result<()> {
-        // Leads to what is open, not to what has the name by then.
-        symlink(format!("/proc/{}/fd/{}", std::process::id(), opened.as_raw_fd()), path)?;
+        fathom_host::link_to_open(&opened, path)?;
         self._opened.push(opened);
         self.paths.push(path.to_owned());
         Ok(())

@@ -75,7 +75,11 @@ pub fn run_by_fio(run: FioRun<'_>, control: &mut RunControl<'_>) -> Result<Vec<S
         call.arg("--readonly");
     }
     call.arg(place.job_file()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    die_with_parent(&mut call);
+    die_with_parent(&mut call).map_err(|_| StepFailure::Refused {
+        what: what(),
+        why: msg!("fio-run-not-on-this-system"),
+        help: msg!("fio-run-not-on-this-system-help"),
+    })?;
     let longest = steps.iter().map(|s| s.length.delay_ns + s.length.ramp_ns).max().unwrap_or(0);
     let watched = Watched {
         steps,

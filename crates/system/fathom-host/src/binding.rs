@@ -1,15 +1,15 @@
 //! What the targets of a run are today: where each is, how it is opened, and the consent to write to it.
 
+use crate::system::{AsFd as _, OwnedFd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::system::files::OFlags;
 use fathom_nvme::driver::DrivenNamespace;
 use fathom_plan::TargetId;
-use rustix::fs::OFlags;
 
 use crate::disk::{BlockDevice, whole_device_of};
 use crate::guard::{Permit, Refusal, WriteConsent, check_write_target};
@@ -116,6 +116,7 @@ impl Binding {
         writes: bool,
         permit: &Permit<'_>,
     ) -> Result<Binding, Refusal> {
+        crate::system::guard::refuse_path(path)?;
         if !writes {
             return Binding::to_read(root, target, path).map_err(|error| Refusal::unreadable(path, &error));
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root, names_in, number};
 use crate::sys;
+use crate::system::machine;
 
 /// One online CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ impl Topology {
     /// # Errors
     /// [`ProbeError`] when the list of online CPUs cannot be read.
     pub fn read(root: &Root) -> Result<Topology, ProbeError> {
+        if let Some(told) = machine::topology(root) {
+            return told;
+        }
         let base = root.join("sys/devices/system/cpu");
         let online = online_cpus(root)?;
         let allowed = allowed_cpus(root)?;
@@ -88,6 +92,12 @@ impl Topology {
     /// # Errors
     /// As [`Topology::read`]; what was known is then kept.
     pub fn refresh(&mut self, root: &Root) -> Result<bool, ProbeError> {
+        if let Some(told) = machine::topology(root) {
+            let now = told?;
+            let is_same = *self == now;
+            *self = now;
+            return Ok(!is_same);
+        }
         let online = online_cpus(root)?;
         let allowed = allowed_cpus(root)?;
         let is_allowed = |id: u32| allowed.as_ref().is_none_or(|list| list.contains(&id));

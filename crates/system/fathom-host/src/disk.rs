@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use fathom_message::{Message, Say, msg, say_error};
@@ -11,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::mount::{Mount, mount_of};
 use crate::root::{ProbeError, Root, attribute, names_in, number, required_number};
+use crate::system::code;
+use crate::system::files::{self, FileType, Stat};
 
 /// What sort of block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,28 +141,28 @@ say_error!(DiskError);
 /// # Errors
 /// [`DiskError`]; [`DiskError::NoBlockDevice`] is an ordinary answer for tmpfs and the like.
 pub fn whole_device_of(root: &Root, path: &Path) -> Result<BlockDevice, DiskError> {
-    let (real, metadata) = look_at(path)?;
-    if metadata.file_type().is_block_device() {
-        return device_by_number(root, &number_of(metadata.rdev()));
+    let (real, stat) = look_at(path)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::BlockDevice => return device_by_number(root, &number_of(stat.st_rdev)),
+        FileType::CharacterDevice => return device_by_generic(root, &number_of(stat.st_rdev)),
+        _ => {}
     }
-    if metadata.file_type().is_char_device() {
-        return device_by_generic(root, &number_of(metadata.rdev()));
-    }
-    let number = number_of(metadata.dev());
+    let number = number_of(stat.st_dev);
     if root.join("sys/dev/block").join(&number).exists() {
         return device_by_number(root, &number);
     }
     // btrfs gives its files a number of no device; its mount names one of its devices.
     let mount = mount_of(root, &real)?;
     let source = mount.as_ref().map(|m| Path::new(&m.source)).filter(|s| s.starts_with("/dev/"));
-    if let Some(device) = source.and_then(|s| fs::metadata(s).ok()).filter(|m| m.file_type().is_block_device()) {
-        return device_by_number(root, &number_of(device.rdev()));
+    let is_block_device = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    if let Some(device) = source.and_then(|s| files::stat(s).ok()).filter(is_block_device) {
+        return device_by_number(root, &number_of(device.st_rdev));
     }
     Err(DiskError::NoBlockDevice { path: path.to_owned(), fs_type: mount.map(|m: Mount| m.fs_type) })
 }
 
-/// The real path and metadata of `path`, or of its folder when it does not exist yet.
-pub(crate) fn look_at(path: &Path) -> Result<(PathBuf, fs::Metadata), DiskError> {
+/// The real path of, and what the system says of, `path`, or of its folder when it does not exist yet.
+pub(crate) fn look_at(path: &Path) -> Result<(PathBuf, Stat), DiskError> {
     let fail = |source| DiskError::Path { path: path.to_owned(), source };
     let real = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -170,13 +171,13 @@ pub(crate) fn look_at(path: &Path) -> Result<(PathBuf, fs::Metadata), DiskError>
         }
         other => other.map_err(fail)?,
     };
-    let metadata = fs::metadata(&real).map_err(fail)?;
-    Ok((real, metadata))
+    let stat = files::stat(&real).map_err(|errno| fail(errno.into()))?;
+    Ok((real, stat))
 }
 
 /// `MAJ:MIN` of a device number as sysfs writes it.
 pub(crate) fn number_of(device: u64) -> String {
-    format!("{}:{}", libc::major(device), libc::minor(device))
+    format!("{}:{}", code::major(device), code::minor(device))
 }
 
 /// The whole device with this `MAJ:MIN`, or the one its partition lies on.

@@ -5,7 +5,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys;
+use crate::system::extents::{cached_bytes, written_bytes};
 
 /// Which kernel interface gave an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub enum ExtentSource {
     Fiemap,
     /// SEEK_HOLE: knows holes only; preallocated space may count as written.
     SeekHole,
+    /// FSCTL_QUERY_FILE_REGIONS of Windows: knows how far a file was written.
+    FileRegions,
 }
 
 /// Space of a region that reads as zeroes without touching the device.
@@ -43,49 +45,12 @@ impl Unwritten {
 /// regular files.
 ///
 /// # Errors
-/// As ioctl(2) and lseek(2).
+/// As ioctl(2) and lseek(2); on Windows as DeviceIoControl, and many file systems do not tell.
 pub fn unwritten_share(file: &File, offset_bytes: u64, length_bytes: u64) -> io::Result<Unwritten> {
     let end = file.metadata()?.len().min(offset_bytes.saturating_add(length_bytes));
     let region_bytes = end.saturating_sub(offset_bytes);
-    let (written_bytes, source) = match written_by_fiemap(file, offset_bytes, end) {
-        Ok(bytes) => (bytes, ExtentSource::Fiemap),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::EINVAL)) => {
-            (written_by_seeking(file, offset_bytes, end)?, ExtentSource::SeekHole)
-        }
-        Err(error) => return Err(error),
-    };
+    let (written_bytes, source) = written_bytes(file, offset_bytes, end)?;
     Ok(Unwritten { region_bytes, unwritten_bytes: region_bytes - written_bytes, source })
-}
-
-fn written_by_fiemap(file: &File, start: u64, end: u64) -> io::Result<u64> {
-    let (mut at, mut written) = (start, 0);
-    while at < end {
-        let extents = sys::fiemap(file, at, end - at)?;
-        let Some(last) = extents.last() else { break };
-        for extent in &extents {
-            // `at` also guards against counting twice an extent that spans two calls.
-            let (from, to) = (extent.logical.max(at), (extent.logical + extent.length).min(end));
-            if extent.flags & sys::FIEMAP_EXTENT_UNWRITTEN == 0 {
-                written += to.saturating_sub(from);
-            }
-            at = at.max(to);
-        }
-        if last.flags & sys::FIEMAP_EXTENT_LAST != 0 {
-            break;
-        }
-    }
-    Ok(written)
-}
-
-fn written_by_seeking(file: &File, start: u64, end: u64) -> io::Result<u64> {
-    let (mut at, mut written) = (start, 0);
-    while at < end {
-        let Some(data) = sys::seek_extent(file, at, libc::SEEK_DATA)?.filter(|&d| d < end) else { break };
-        let hole = sys::seek_extent(file, data, libc::SEEK_HOLE)?.unwrap_or(end).min(end);
-        written += hole - data;
-        at = hole;
-    }
-    Ok(written)
 }
 
 /// Bytes of a regular file's or block device's first `length_bytes` that are in the page cache, in whole pages
@@ -95,22 +60,16 @@ fn written_by_seeking(file: &File, start: u64, end: u64) -> io::Result<u64> {
 /// as cached.
 ///
 /// # Errors
-/// As mmap(2) and mincore(2).
+/// As mmap(2) and mincore(2); `Unsupported` on Windows, which tells no program.
 pub fn page_cache_bytes(file: &File, length_bytes: u64) -> io::Result<u64> {
-    /// 1 GiB at a time: 256 KiB of flags, however large the file is.
-    const WINDOW_BYTES: u64 = 1 << 30;
-    let (mut at, mut pages, mut flags) = (0, 0, Vec::new());
-    while at < length_bytes {
-        let length = WINDOW_BYTES.min(length_bytes - at);
-        pages += sys::resident_pages(file, at, length, &mut flags)?;
-        at += length;
-    }
-    Ok((pages * sys::page_bytes()).min(length_bytes))
+    cached_bytes(file, length_bytes)
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::extents::written_by_seeking;
     use std::io::{Seek, SeekFrom, Write};
     use std::os::unix::fs::FileExt;
 

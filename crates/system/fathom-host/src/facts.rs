@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_message::{Message, Say as _, msg};
+use fathom_message::{Message, Say as _};
 use fathom_plan::TargetId;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,7 @@ use crate::cpu::Topology;
 use crate::disk::{BlockDevice, DiskError, look_at, whole_device_of};
 use crate::mount::{Mount, mount_of};
 use crate::root::{ProbeError, Root, attribute, names_in};
+use crate::system;
 
 /// A target and what lies below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +61,10 @@ pub struct HostFacts {
     pub memory_bytes: u64,
     /// Whether it is a guest, and of what if that is known.
     pub hypervisor: Option<String>,
+    /// What ran the program in the place of the system it was made for, with its version: `Wine 8.0`. Figures of such a run
+    /// are no measurements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
     /// CPU weaknesses the kernel works around at a cost.
     pub mitigations: u32,
     /// Whether io_uring is closed to us: value of kernel.io_uring_disabled, if the kernel has it.
@@ -75,20 +80,21 @@ impl HostFacts {
     /// [`ProbeError`] when a file that every Linux has cannot be read.
     pub fn collect(root: &Root, targets: &[(TargetId, PathBuf)]) -> Result<HostFacts, ProbeError> {
         let topology = Topology::read(root)?;
-        let cpuinfo = root.read("proc/cpuinfo")?;
+        let machine = system::machine::facts(root)?;
         let first_cpu = topology.cpus.first().map_or(0, |c| c.id);
         let cpu = root.join("sys/devices/system/cpu");
         Ok(HostFacts {
-            cpu_model: cpu_model(&cpuinfo),
+            cpu_model: machine.cpu_model,
             cores: topology.cores() as u32,
             packages: topology.packages() as u32,
             numa_nodes: topology.nodes().len() as u32,
             topology,
             clocksource: attribute(&root.join("sys/devices/system/clocksource/clocksource0/current_clocksource")),
             governor: attribute(&cpu.join(format!("cpu{first_cpu}/cpufreq/scaling_governor"))),
-            kernel: root.read("proc/sys/kernel/osrelease")?.trim().to_owned(),
-            memory_bytes: memory_bytes(root)?,
-            hypervisor: hypervisor(root, &cpuinfo),
+            kernel: machine.kernel,
+            memory_bytes: machine.memory_bytes,
+            hypervisor: machine.hypervisor,
+            stand_in: system::machine::stand_in(root),
             mitigations: mitigations(&cpu.join("vulnerabilities")),
             io_uring_disabled: attribute(&root.join("proc/sys/kernel/io_uring_disabled")).and_then(|t| t.parse().ok()),
             targets: targets.iter().map(|(target, path)| target_facts(root, target, path)).collect::<Result<_, _>>()?,
@@ -134,14 +140,6 @@ pub fn cpu_model(cpuinfo: &str) -> String {
         (Some(implementer), Some(part)) => format!("implementer {implementer} part {part}"),
         _ => String::new(),
     })
-}
-
-fn memory_bytes(root: &Root) -> Result<u64, ProbeError> {
-    let text = root.read("proc/meminfo")?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map(|k| k.saturating_mul(1024))
-        .ok_or_else(|| ProbeError::parse(&root.join("proc/meminfo"), msg!("probe-no-line", line = "MemTotal")))
 }
 
 /// The kernel's own word, else the firmware's vendor, else the CPU's flag alone: `hypervisor`.

@@ -1,13 +1,13 @@
 //! The character device of an NVMe namespace, by which commands are passed to the drive, found from its block device.
 
+use crate::system::AsFd as _;
 use std::fs;
-use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::system::files::OFlags;
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_nvme::Device;
-use rustix::fs::OFlags;
 
 use crate::binding::{Binding, TargetKind};
 use crate::disk::BlockDevice;

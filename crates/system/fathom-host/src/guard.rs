@@ -7,14 +7,14 @@
 //! However a drive is named (node, link, NVMe character device, PCI address), it is judged as the block device it is; a
 //! file is judged by its inode. A consent is for what was judged: it opens nothing else, whatever the path leads to later.
 
+use crate::system::FileTypeExt as _;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::system::files::OFlags;
 use fathom_message::{Message, Say, msg, say_error};
-use rustix::fs::OFlags;
 
 use crate::disk::{BlockDevice, DiskError, device_by_generic, device_by_number, number_of};
 use crate::node::{Node, OpenError};
@@ -24,12 +24,12 @@ use device::check_devices;
 
 mod claim;
 mod device;
-mod exports;
+pub(crate) mod exports;
 mod file;
 mod idle;
 mod pci;
-mod uses;
-mod writers;
+pub(crate) mod uses;
+pub(crate) mod writers;
 
 pub(crate) use file::is_lab;
 pub(crate) use idle::claim_idle;
@@ -246,7 +246,7 @@ impl WriteConsent {
     }
 }
 
-fn refuse<T>(kind: RefusalKind, message: Message, help: Message) -> Result<T, Refusal> {
+pub(crate) fn refuse<T>(kind: RefusalKind, message: Message, help: Message) -> Result<T, Refusal> {
     Err(Refusal { kind, message, help })
 }
 
@@ -261,6 +261,7 @@ fn refuse<T>(kind: RefusalKind, message: Message, help: Message) -> Result<T, Re
 /// # Errors
 /// [`Refusal`] with the first reason found; the strongest are looked for first.
 pub fn check_write_target(root: &Root, path: &Path, permit: &Permit<'_>) -> Result<WriteConsent, Refusal> {
+    crate::system::guard::refuse_path(path)?;
     let node = match Node::at(root, path) {
         Ok(node) => node,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -281,7 +282,7 @@ pub fn check_write_target(root: &Root, path: &Path, permit: &Permit<'_>) -> Resu
         return check_devices(root, real, Some(node.clone()), vec![(device, node)], permit);
     }
     if kind.is_char_device()
-        && let Ok(device) = device_by_generic(root, &number_of(metadata.rdev()))
+        && let Ok(device) = device_by_generic(root, &number_of(stat.st_rdev))
     {
         return check_generic(root, device, path.to_owned(), Some(Arc::new(node)), permit);
     }
@@ -354,8 +355,10 @@ fn unknown<T>(path: &Path, error: &DiskError) -> Result<T, Refusal> {
     refuse(RefusalKind::Unreachable, message, msg!("guard-unknown-device-help"))
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod files;
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod real;
 #[cfg(test)]

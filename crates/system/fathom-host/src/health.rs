@@ -273,6 +273,7 @@ fn sensor_below(home: &Path) -> Option<PathBuf> {
     direct.or_else(|| names_in(&home.join("hwmon")).first().map(|n| home.join("hwmon").join(n)))
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::root::Root;
 use crate::settings::boot_id;
+use crate::system;
 
 /// A host by its name, and by what tells it from another of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,8 +18,7 @@ pub struct HostName {
 /// The host below `root`.
 #[must_use]
 pub fn host_name(root: &Root) -> HostName {
-    let name = std::fs::read_to_string(root.join("proc/sys/kernel/hostname")).unwrap_or_default();
-    HostName { name: name.trim().to_owned(), boot_id: boot_id(root) }
+    HostName { name: system::machine::host_name(root), boot_id: boot_id(root) }
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! A worker of a work queue (`kworker/u4:1-kcryptd/253:0`) serves several queues in turn and bears the name of the
 //! one it works for or worked for last: its time since the look before is that queue's.
 
+use crate::system::FileExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use fathom_record::KernelThreadCpu;

@@ -5,7 +5,6 @@
 //! only with a [`WriteConsent`].
 
 mod binding;
-pub mod child;
 mod cpu;
 mod disk;
 mod erase;
@@ -36,10 +35,16 @@ mod root;
 mod sampler;
 pub mod settings;
 mod signature;
-mod sys;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+pub mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+pub mod system;
 mod tasks;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod text;
 mod thread_folder;
 mod user_space;
 mod vectors;
@@ -60,7 +65,7 @@ pub use interrupts::{InterruptRow, InterruptTable, is_nvme_controller};
 pub use memory::memory_bytes_per_s;
 pub use mount::{Mount, free_bytes, free_files, mount_of, mounts};
 pub use network::{NetworkLink, NetworkMount, network_link};
-pub use node::{Identity, Node, OpenError};
+pub use node::{Identity, Node, OpenError, device_of, file_identity};
 pub use output_file::{OutputError, check_lab_file, check_output, create_new_file, prepare_lab_file, write_output};
 pub use own_array::{MdCounts, NotMade, OwnArray, OwnArrayError};
 pub use own_file::{FileMark, MARK_BYTES, OwnFile, file_bytes, marked_files_in};
@@ -69,10 +74,13 @@ pub use placement::{PlacementError, resolve_placement};
 pub use polling::{PollObstacle, poll_obstacle};
 pub use process_io::fetched_bytes;
 pub use root::{ProbeError, Root};
-pub use rustix::fs::OFlags as OpenFlags;
 pub use sampler::HostSampler;
 pub use signature::{Signature, signatures_of};
-pub use sys::{allow_open_files, thread_cpu_ns, user_id};
+use system::calls as sys;
+pub use system::calls::{allocated_bytes, allow_open_files, link_to_open, make_link, thread_cpu_ns, user_id};
+pub use system::files::OFlags as OpenFlags;
+pub use system::guard::refuse_path;
+pub use system::{child, processes};
 pub use thread_folder::ThreadFolder;
 pub use user_space::{
     AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,

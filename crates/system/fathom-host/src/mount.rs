@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::root::{ProbeError, Root};
 use crate::sys;
+use crate::system::machine;
 
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +85,9 @@ pub(crate) fn unescape(text: &str) -> String {
 /// # Errors
 /// [`ProbeError`] when the mounts cannot be read.
 pub fn mount_of(root: &Root, path: &Path) -> Result<Option<Mount>, ProbeError> {
+    if let Some(told) = machine::mount_of(root, path) {
+        return Ok(told);
+    }
     let above = mounts(root)?.into_iter().filter(|m| path.starts_with(&m.mount_point));
     Ok(above.max_by_key(|m| m.mount_point.components().count()))
 }
@@ -101,8 +105,7 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
 /// # Errors
 /// The path does not exist or cannot be looked at.
 pub fn free_files(path: &Path) -> io::Result<Option<u64>> {
-    let stat = rustix::fs::statvfs(path)?;
-    Ok((stat.f_files > 0).then_some(stat.f_favail))
+    sys::free_files(path)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What a path leads to, held open: names change, and what they led to is compared before anything is done to it.
 
+use crate::system::{AsFd, BorrowedFd, OwnedFd, reopened};
+use crate::system::{code, files};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use crate::system::files::{FileType, Mode, OFlags, Stat};
 use fathom_message::{Message, Say, msg, say_error};
-use rustix::fs::{FileType, Mode, OFlags, Stat};
 
 use crate::root::{Root, number};
 use crate::{sys, writing};
@@ -45,7 +46,7 @@ pub enum Identity {
 impl Identity {
     /// The identity of what an open descriptor stands for.
     pub(crate) fn of(root: &Root, fd: BorrowedFd<'_>) -> io::Result<Identity> {
-        let stat = rustix::fs::fstat(fd)?;
+        let stat = files::fstat(fd)?;
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Identity::File { device: stat.st_dev, inode: stat.st_ino },
             FileType::BlockDevice => Identity::Block { number: stat.st_rdev, sequence: sequence_of(root, &stat) },
@@ -187,7 +188,7 @@ impl Node {
     /// # Errors
     /// As fstat(2).
     pub fn stat(&self) -> io::Result<Stat> {
-        Ok(rustix::fs::fstat(&self.pin)?)
+        Ok(files::fstat(&self.pin)?)
     }
 
     /// Opens it for reading, if the path still leads there. `flags`: further ones of open(2).
@@ -195,10 +196,7 @@ impl Node {
     /// # Errors
     /// [`OpenError`].
     pub fn open_to_read(&self, flags: OFlags) -> Result<File, OpenError> {
-        self.opened(|pin| {
-            let path = format!("/proc/thread-self/fd/{}", pin.as_raw_fd());
-            Ok(File::from(rustix::fs::open(path, flags | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?))
-        })
+        self.opened(|pin| Ok(File::from(reopened(pin, flags | OFlags::RDONLY)?)))
     }
 
     /// Opens it for writing, if the path still leads there: for [`crate::WriteConsent`] alone.
@@ -212,7 +210,7 @@ impl Node {
         let io = |source| OpenError::Io { path: self.path.clone(), source };
         let now = match pin(&self.path, self.follows) {
             Ok(pin) => pin,
-            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ELOOP | libc::ENOTDIR)) => {
+            Err(error) if matches!(error.raw_os_error(), Some(code::ENOENT | code::ELOOP | code::ENOTDIR)) => {
                 return Err(self.changed(None));
             }
             Err(error) => return Err(io(error)),
@@ -239,17 +237,37 @@ impl Node {
     }
 }
 
+/// What tells the regular file at `path` from all others: its file system and its number there. `None` for anything else, also
+/// for a symlink.
+///
+/// # Errors
+/// As lstat(2).
+pub fn file_identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+    let stat = files::lstat(path)?;
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    Ok(is_file.then_some((stat.st_dev, stat.st_ino)))
+}
+
+/// The file system that `path` leads to, as [`file_identity`] numbers it.
+///
+/// # Errors
+/// As stat(2).
+pub fn device_of(path: &Path) -> io::Result<u64> {
+    Ok(files::stat(path)?.st_dev)
+}
+
 fn pin(path: &Path, follows: bool) -> io::Result<OwnedFd> {
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follows);
-    let pin = rustix::fs::open(path, flags, Mode::empty())?;
+    let pin = files::open(path, flags, Mode::empty())?;
     // With O_PATH the kernel opens a symlink itself instead of refusing it.
-    if !follows && FileType::from_raw_mode(rustix::fs::fstat(&pin)?.st_mode) == FileType::Symlink {
-        return Err(io::Error::from_raw_os_error(libc::ELOOP));
+    if !follows && FileType::from_raw_mode(files::fstat(&pin)?.st_mode) == FileType::Symlink {
+        return Err(io::Error::from_raw_os_error(code::ELOOP));
     }
     Ok(pin)
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

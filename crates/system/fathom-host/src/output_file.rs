@@ -1,22 +1,19 @@
 //! Files that Fathom writes for people: reports, exports, fitted devices, captures. Written beside their place and renamed
 //! into it when they are whole; never to a device, never through a symlink, and over another's file only by `--force`.
 
+use crate::system::{AsFd as _, OwnedFd};
+use crate::system::{Errno, files, outputs};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use crate::system::files::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use fathom_message::{Message, Say, msg, say_error};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 
 use crate::guard::is_lab;
 use crate::own_file::FileMark;
-use crate::root::Root;
 use crate::writing;
-
-/// The extended attribute of files that Fathom wrote: these it may replace.
-const ATTRIBUTE: &str = "user.fathom.output";
 
 /// Why an output was not written. What stood there stands as it did.
 #[derive(Debug)]
@@ -89,19 +86,20 @@ pub fn write_output(
         if before {
             look(path, &folder, &name, force)?;
         }
-        match rustix::fs::renameat_with(&folder, &temporary, &folder, &name, flags) {
+        match files::renameat_with(&folder, &temporary, &folder, &name, flags) {
             Ok(()) => Ok(()),
-            Err(rustix::io::Errno::EXIST) => Err(OutputError::Exists { path: path.to_owned() }),
+            Err(Errno::EXIST) => Err(OutputError::Exists { path: path.to_owned() }),
             // Some file systems know no flags of renameat2; the name was free a moment ago.
-            Err(rustix::io::Errno::INVAL) if !before => {
-                rustix::fs::renameat(&folder, &temporary, &folder, &name).map_err(|e| io(e.into()))
+            Err(Errno::INVAL) if !before => {
+                let flags = RenameFlags::empty();
+                files::renameat_with(&folder, &temporary, &folder, &name, flags).map_err(|e| io(e.into()))
             }
             Err(error) => Err(io(error.into())),
         }
     });
     if done.is_err() {
         // The cause is reported; a temporary file that stays has a name of its own.
-        let _ = rustix::fs::unlinkat(&folder, &temporary, AtFlags::empty());
+        let _ = files::unlinkat(&folder, &temporary, AtFlags::empty());
     }
     done
 }
@@ -129,41 +127,35 @@ fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     write(&mut out)?;
     out.flush()?;
     drop(out);
-    // Like any file a program makes: readable as the user's umask says.
-    rustix::fs::fchmod(file, Mode::from_bits_truncate(0o666 & !umask()))?;
-    // Without extended attributes (some network file systems) the next one asks for `--force`.
-    let _ = rustix::fs::fsetxattr(file, ATTRIBUTE, b"1", XattrFlags::empty());
+    outputs::open_to_others(file)?;
+    // Without a place for the mark (some network file systems) the next one asks for `--force`.
+    let _ = outputs::mark(file);
     file.sync_data()
-}
-
-/// From /proc, because umask(2) can only be read by changing it for all threads.
-fn umask() -> u32 {
-    let status = Root::live().read("proc/self/status").unwrap_or_default();
-    let text = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    text.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o077)
 }
 
 /// Whether something has the name that may be replaced.
 fn look(path: &Path, folder: &OwnedFd, name: &OsStr, force: bool) -> Result<bool, OutputError> {
     let io = |source| OutputError::Io { path: path.to_owned(), source };
-    let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+    let stat = match files::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(rustix::io::Errno::NOENT) => return Ok(false),
+        Err(Errno::NOENT) => return Ok(false),
         Err(error) => return Err(io(error.into())),
     };
     if let Some(kind) = other_kind(&stat) {
         return Err(OutputError::Kind { path: path.to_owned(), kind });
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(folder, name, flags, Mode::empty()).map(File::from);
+    let file = files::openat(folder, name, flags, Mode::empty()).map(File::from);
     // A file that may not even be read is somebody else's.
     let Ok(file) = file else { return Err(OutputError::Exists { path: path.to_owned() }) };
     if is_lab(&file).unwrap_or(true) {
         return Err(OutputError::Lab { path: path.to_owned() });
     }
-    let mut value = [0_u8; 8];
-    let is_own = rustix::fs::fgetxattr(&file, ATTRIBUTE, &mut value).is_ok();
-    if is_own || force || stat.st_size == 0 { Ok(true) } else { Err(OutputError::Exists { path: path.to_owned() }) }
+    if outputs::is_marked(&file) || force || stat.st_size == 0 {
+        Ok(true)
+    } else {
+        Err(OutputError::Exists { path: path.to_owned() })
+    }
 }
 
 fn other_kind(stat: &Stat) -> Option<Message> {
@@ -183,7 +175,7 @@ fn open_folder(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok((rustix::fs::open(folder, flags, Mode::empty())?, name))
+    Ok((files::open(folder, flags, Mode::empty())?, name))
 }
 
 /// Makes an empty file for a new lab, which only its user may read, and its folder where there is none. A file that is
@@ -209,10 +201,11 @@ pub fn prepare_lab_file(path: &Path) -> Result<(), OutputError> {
 /// # Errors
 /// [`OutputError::Kind`]; [`OutputError::Io`] when there is none.
 pub fn check_lab_file(path: &Path) -> Result<(), OutputError> {
-    let stat = rustix::fs::lstat(path).map_err(|e| OutputError::Io { path: path.to_owned(), source: e.into() })?;
+    let stat = files::lstat(path).map_err(|e| OutputError::Io { path: path.to_owned(), source: e.into() })?;
     other_kind(&stat).map_or(Ok(()), |kind| Err(OutputError::Kind { path: path.to_owned(), kind }))
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

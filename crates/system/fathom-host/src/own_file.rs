@@ -1,17 +1,18 @@
 //! Files that Fathom makes as targets. Each carries an identity in a block of its own behind the measured bytes, and the
 //! lab holds the same: a file is Fathom's when both agree, whatever its name.
 
+use crate::system::FileExt as _;
+use crate::system::{AsFd as _, OwnedFd};
+use crate::system::{Errno, files};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::fs::FileExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use crate::system::files::{AtFlags, Mode, OFlags};
 use serde::de::Unexpected;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ use crate::extents::unwritten_share;
 use crate::guard::WriteConsent;
 use crate::node::{Identity, Node};
 use crate::root::Root;
+use crate::system::calls::random_bytes;
+use crate::system::locks;
 use crate::writing;
 
 /// Length of the block that says whose the file is.
@@ -36,9 +39,7 @@ impl FileMark {
     /// # Errors
     /// The kernel gives no random bits.
     pub fn new() -> io::Result<FileMark> {
-        let mut bytes = [0; 16];
-        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        Ok(FileMark(bytes))
+        Ok(FileMark(random_bytes()?))
     }
 
     /// The mark of an open file, if it has one: where its measured bytes end, and what stands there.
@@ -136,9 +137,7 @@ impl OwnFile {
         let (folder, name) = folder_of(path)?;
         let file = writing::create_at(folder.as_fd(), &name)?;
         let own = OwnFile { folder, name, path: path.to_owned(), file, mark, bytes };
-        let made = own
-            .file
-            .lock()
+        let made = locks::lock(&own.file)
             .and_then(|()| own.file.set_len(file_bytes(bytes)))
             .and_then(|()| mark.write(&own.file, bytes));
         match made {
@@ -159,7 +158,9 @@ impl OwnFile {
         let file = writing::open_regular(path)?;
         match FileMark::read(&file) {
             Some((found, bytes)) if found == mark => {
-                file.try_lock().map_err(|_| io::Error::from(io::ErrorKind::WouldBlock))?;
+                if !locks::try_lock(&file) {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
                 let own = OwnFile { folder, name, path: path.to_owned(), file, mark, bytes };
                 if own.is_in_place()? { Ok(own) } else { Err(io::ErrorKind::NotFound.into()) }
             }
@@ -197,7 +198,7 @@ impl OwnFile {
     /// Its name leads to something else already.
     pub fn consent(&self, root: &Root) -> io::Result<WriteConsent> {
         let node = Node::at_itself(root, &self.path)?;
-        let stat = rustix::fs::fstat(&self.file)?;
+        let stat = files::fstat(&self.file)?;
         if *node.identity() != (Identity::File { device: stat.st_dev, inode: stat.st_ino }) {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -206,10 +207,10 @@ impl OwnFile {
 
     /// Whether its name still leads to it.
     fn is_in_place(&self) -> io::Result<bool> {
-        let own = rustix::fs::fstat(&self.file)?;
-        match rustix::fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+        let own = files::fstat(&self.file)?;
+        match files::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(there) => Ok((there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)),
-            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -220,7 +221,7 @@ impl OwnFile {
     /// As unlink(2).
     pub fn remove(self) -> io::Result<()> {
         if self.is_in_place()? {
-            rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty())?;
+            files::unlinkat(&self.folder, &self.name, AtFlags::empty())?;
         }
         Ok(())
     }
@@ -231,7 +232,7 @@ fn folder_of(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let name = path.file_name().map(OsStr::to_owned).ok_or(io::ErrorKind::InvalidInput)?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok((rustix::fs::open(folder, flags, Mode::empty())?, name))
+    Ok((files::open(folder, flags, Mode::empty())?, name))
 }
 
 /// Files in a folder that carry a mark, with it and their measured bytes. Nothing is followed or waited for; what cannot
@@ -242,7 +243,7 @@ pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
     let marked = |path: PathBuf| {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_file() && m.len() > MARK_BYTES);
-        let file = File::from(rustix::fs::open(&path, flags, Mode::empty()).ok().filter(|_| is_file)?);
+        let file = File::from(files::open(&path, flags, Mode::empty()).ok().filter(|_| is_file)?);
         let (mark, bytes) = FileMark::read(&file)?;
         Some((path, mark, bytes))
     };
@@ -251,6 +252,7 @@ pub fn marked_files_in(folder: &Path) -> Vec<(PathBuf, FileMark, u64)> {
     found
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;

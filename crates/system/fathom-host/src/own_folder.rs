@@ -1,15 +1,16 @@
 //! Folders that Fathom makes for files of another's making: what fio lays out, what a database keeps. Each carries a mark
 //! and a lock, so that what a killed call leaves is found and removed, and nothing else ever is.
 
-use std::fs::{self, DirBuilder, File};
+use crate::system::calls::{is_of_user, make_private_folder};
+use crate::system::files;
+use crate::system::{AsFd, BorrowedFd, OwnedFd, locks};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags};
+use crate::system::files::{FileType, Mode, OFlags, Stat};
 
 use crate::output_file::create_new_file;
 use crate::sys;
@@ -38,8 +39,8 @@ impl OwnFolder {
         // From here on a failure removes what was made.
         let mut folder = OwnFolder { path, pin, lock: None, is_kept: false };
         let mut lock = create_new_file(&folder.path.join(LOCK_NAME))?;
-        lock.lock()?;
-        lock.write_all(mark_of(&fs::symlink_metadata(&folder.path)?).as_bytes())?;
+        locks::lock(&lock)?;
+        lock.write_all(mark_of(&files::lstat(&folder.path)?).as_bytes())?;
         folder.lock = Some(lock);
         Ok(folder)
     }
@@ -51,7 +52,9 @@ impl OwnFolder {
     pub fn take_over(path: &Path) -> io::Result<OwnFolder> {
         let path = fs::canonicalize(path)?;
         let lock = marked_lock(&path)?.ok_or(io::ErrorKind::InvalidInput)?;
-        lock.try_lock().map_err(|_| io::ErrorKind::WouldBlock)?;
+        if !locks::try_lock(&lock) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let pin = pinned(&path)?;
         Ok(OwnFolder { path, pin, lock: Some(lock), is_kept: true })
     }
@@ -78,7 +81,7 @@ impl OwnFolder {
     #[must_use]
     pub fn remove_abandoned(within: &Path, prefix: &str) -> Vec<PathBuf> {
         let user = sys::user_id();
-        let abandoned = marked_in(within, prefix, user).into_iter().filter(|(_, lock)| lock.try_lock().is_ok());
+        let abandoned = marked_in(within, prefix, user).into_iter().filter(|(_, lock)| locks::try_lock(lock));
         abandoned.filter_map(|(path, _lock)| fs::remove_dir_all(&path).ok().map(|()| path)).collect()
     }
 
@@ -87,7 +90,7 @@ impl OwnFolder {
     pub fn unused_in(within: &Path, prefix: &str) -> Vec<PathBuf> {
         let user = sys::user_id();
         let folders = marked_in(within, prefix, user);
-        folders.into_iter().filter(|(_, lock)| lock.try_lock().is_ok()).map(|(path, _)| path).collect()
+        folders.into_iter().filter(|(_, lock)| locks::try_lock(lock)).map(|(path, _)| path).collect()
     }
 }
 
@@ -108,7 +111,7 @@ impl Drop for OwnFolder {
 
 fn pinned(path: &Path) -> io::Result<Arc<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(Arc::new(rustix::fs::open(path, flags, Mode::empty())?))
+    Ok(Arc::new(files::open(path, flags, Mode::empty())?))
 }
 
 fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
@@ -116,7 +119,7 @@ fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     for attempt in 0..100_u32 {
         let path = within.join(format!("{prefix}{:x}-{:x}", std::process::id(), now.subsec_nanos() ^ attempt));
-        match DirBuilder::new().mode(0o700).create(&path) {
+        match make_private_folder(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made.map(|()| path),
         }
@@ -125,28 +128,30 @@ fn new_folder(within: &Path, prefix: &str) -> io::Result<PathBuf> {
 }
 
 /// What the lock file of a folder says: a folder that is copied or only named alike has another.
-fn mark_of(folder: &fs::Metadata) -> String {
-    format!("fathom's own folder: inode {} on device {}\n", folder.ino(), folder.dev())
+fn mark_of(folder: &Stat) -> String {
+    format!("fathom's own folder: inode {} on device {}\n", folder.st_ino, folder.st_dev)
 }
 
 /// The lock of a folder that bears its own mark.
 fn marked_lock(path: &Path) -> io::Result<Option<File>> {
-    let meta = fs::symlink_metadata(path)?;
+    let stat = files::lstat(path)?;
     let lock_path = path.join(LOCK_NAME);
     // Opening anything else might wait for ever.
-    if !meta.is_dir() || !fs::symlink_metadata(&lock_path).is_ok_and(|meta| meta.is_file()) {
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory
+        || !fs::symlink_metadata(&lock_path).is_ok_and(|meta| meta.is_file())
+    {
         return Ok(None);
     }
     let mut lock = File::open(lock_path)?;
     let mut mark = String::new();
-    let is_marked = lock.read_to_string(&mut mark).is_ok() && mark == mark_of(&meta);
+    let is_marked = lock.read_to_string(&mut mark).is_ok() && mark == mark_of(&stat);
     Ok(is_marked.then_some(lock))
 }
 
 fn marked_in(within: &Path, prefix: &str, user: u32) -> Vec<(PathBuf, File)> {
     let entries = fs::read_dir(within).into_iter().flatten().flatten();
     let named = entries.filter(|e| e.file_name().to_string_lossy().starts_with(prefix)).map(|e| e.path());
-    let own = named.filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == user));
+    let own = named.filter(|path| is_of_user(path, user));
     own.filter_map(|path| Some((marked_lock(&path).ok()??, path))).map(|(lock, path)| (path, lock)).collect()
 }
 
@@ -172,7 +177,7 @@ mod tests {
         fs::create_dir(&copied).expect("a folder");
         fs::copy(dead.join(LOCK_NAME), copied.join(LOCK_NAME)).expect("a lock");
         fs::create_dir(dir.path().join("fathom-test-foreign")).expect("a folder");
-        let user = fs::symlink_metadata(used.path()).expect("a folder").uid();
+        let user = sys::user_id();
         assert_eq!(marked_in(dir.path(), PREFIX, user + 1).len(), 0, "another user's folders were looked at");
         assert_eq!(OwnFolder::unused_in(dir.path(), PREFIX), [fs::canonicalize(&dead).expect("a folder")]);
         let gone = OwnFolder::remove_abandoned(dir.path(), PREFIX);

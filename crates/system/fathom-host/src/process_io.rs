@@ -24,6 +24,7 @@ pub fn fetched_bytes(root: &Root, pid: u32) -> Option<u64> {
     bytes
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;

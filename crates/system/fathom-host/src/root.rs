@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use fathom_message::{Message, Say, msg, say_error};
 
+use crate::system::LIVE;
+
 /// A file of the kernel could not be read or understood.
 #[derive(Debug)]
 pub enum ProbeError {
@@ -67,7 +69,7 @@ impl Root {
     /// This machine.
     #[must_use]
     pub fn live() -> Self {
-        Root::new("/")
+        Root::new(LIVE)
     }
 
     /// A captured tree with `proc`, `sys` and `dev` below `base`.
@@ -79,7 +81,7 @@ impl Root {
     /// Whether this is the running machine rather than a tree of files.
     #[must_use]
     pub fn is_live(&self) -> bool {
-        self.base == Path::new("/")
+        self.base == Path::new(LIVE)
     }
 
     /// Path of `relative` (no leading slash) below this root.

@@ -4,13 +4,9 @@
 //! sampler itself costs between its two readings is measured with the threads' CPU clocks and handed over as
 //! `sampler_ns`; what it costs before the first and after the last is in no counter.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fathom_message::msg;
 use fathom_record::{CpuSeries, CpuShares, CpuTime, DiskDelta, HostDelta, WriteCache};
 
 use crate::cpu::Topology;
@@ -21,40 +17,13 @@ use crate::kernel_threads::KernelThreadWatch;
 use crate::md::MdWatch;
 use crate::mount::Mount;
 use crate::network::NetworkWatch;
-use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
+use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats};
 use crate::root::{ProbeError, Root};
 use crate::sys;
+use crate::system::machine::Counters;
 use crate::tasks::TaskWatch;
+use crate::text::OpenText;
 use crate::vectors::{interrupt_devices, vector_deltas};
-
-/// A kernel file kept open.
-struct OpenText {
-    path: PathBuf,
-    file: File,
-}
-
-impl OpenText {
-    fn open(path: PathBuf) -> Result<Self, ProbeError> {
-        let file = File::open(&path).map_err(ProbeError::read(&path))?;
-        Ok(OpenText { path, file })
-    }
-
-    /// The whole text from the start; the kernel makes it again for a read at offset 0.
-    fn read<'b>(&self, buffer: &'b mut Vec<u8>) -> Result<&'b str, ProbeError> {
-        const CHUNK_BYTES: usize = 16 * 1024;
-        let mut length = 0;
-        loop {
-            if buffer.len() < length + CHUNK_BYTES {
-                buffer.resize(length + CHUNK_BYTES, 0);
-            }
-            match self.file.read_at(&mut buffer[length..], length as u64).map_err(ProbeError::read(&self.path))? {
-                0 => break,
-                n => length += n,
-            }
-        }
-        std::str::from_utf8(&buffer[..length]).map_err(|_| ProbeError::parse(&self.path, msg!("probe-not-text")))
-    }
-}
 
 /// Samples the whole host around a step.
 ///
@@ -69,7 +38,7 @@ pub struct HostSampler {
     /// Those of `disks`.
     write_caches: Vec<Option<WriteCache>>,
     md: MdWatch,
-    stat_file: OpenText,
+    counters: Counters,
     diskstats_file: Option<OpenText>,
     /// Open when the disks have interrupts of their own.
     interrupts_file: Option<OpenText>,
@@ -151,7 +120,7 @@ impl HostSampler {
             write_caches,
             md,
             members,
-            stat_file: OpenText::open(root.join("proc/stat"))?,
+            counters: Counters::open(root)?,
             diskstats_file,
             // Not every sandbox shows it, and a record without vectors is still one.
             interrupts_file: OpenText::open(root.join("proc/interrupts"))
@@ -355,8 +324,7 @@ impl HostSampler {
     }
 
     fn read_stat(&mut self, into: &mut Stat) -> Result<(), ProbeError> {
-        let text = self.stat_file.read(&mut self.buffer)?;
-        parse_stat(&self.stat_file.path, text, self.tick_ns, into)
+        self.counters.read(self.tick_ns, into)
     }
 
     fn read_vectors(&mut self) -> Result<InterruptTable, ProbeError> {
@@ -407,10 +375,12 @@ fn busy_share(time: &CpuTime) -> f32 {
     if total == 0 { 0.0 } else { (busy as f64 / total as f64) as f32 }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::root::tree::Tree;
+    use crate::system::stat::parse_stat;
 
     fn stat_text(busy: u64, idle: u64, interrupts: u64, switches: u64) -> String {
         format!(

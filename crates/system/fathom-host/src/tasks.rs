@@ -1,8 +1,8 @@
 //! CPU time of threads while they come and go: our own and io_uring's.
 
+use crate::system::FileExt;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 use fathom_record::ThreadCpu;
 

@@ -2,13 +2,13 @@
 //! so that no name is made up twice, and all goes through descriptors: whatever path leads elsewhere meanwhile, nothing
 //! outside is touched.
 
+use crate::system::{AsFd, BorrowedFd, OwnedFd};
+use crate::system::{Errno, files};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 
-use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
+use crate::system::files::{AtFlags, Mode, OFlags};
 
 use crate::writing;
 
@@ -31,7 +31,7 @@ impl FileName {
     }
 
     fn as_os_str(&self) -> &OsStr {
-        OsStr::from_bytes(&self.0)
+        OsStr::new(std::str::from_utf8(&self.0).expect("letters and digits"))
     }
 }
 
@@ -41,12 +41,12 @@ impl ThreadFolder {
     /// # Errors
     /// As mkdirat(2) and openat(2).
     pub fn within(own: BorrowedFd<'_>, name: &str) -> io::Result<ThreadFolder> {
-        match rustix::fs::mkdirat(own, name, Mode::RWXU) {
-            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        match files::mkdirat(own, name, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(ThreadFolder(rustix::fs::openat(own, name, flags, Mode::empty())?))
+        Ok(ThreadFolder(files::openat(own, name, flags, Mode::empty())?))
     }
 
     /// Makes file `number`.
@@ -60,11 +60,11 @@ impl ThreadFolder {
     /// Looks at file `number`; its bytes.
     ///
     /// # Errors
-    /// As statx(2).
+    /// As fstatat(2).
     pub fn stat(&self, number: u64) -> io::Result<u64> {
         let name = FileName::of(number);
-        let found = rustix::fs::statx(&self.0, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS)?;
-        Ok(found.stx_size)
+        let found = files::statat(&self.0, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(found.st_size.cast_unsigned())
     }
 
     /// Removes file `number`.
@@ -72,7 +72,7 @@ impl ThreadFolder {
     /// # Errors
     /// As unlinkat(2).
     pub fn remove(&self, number: u64) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.0, FileName::of(number).as_os_str(), AtFlags::empty())?)
+        Ok(files::unlinkat(&self.0, FileName::of(number).as_os_str(), AtFlags::empty())?)
     }
 
     /// Writes out what the file system still holds in memory.
@@ -80,10 +80,11 @@ impl ThreadFolder {
     /// # Errors
     /// As syncfs(2).
     pub fn write_out(&self) -> io::Result<()> {
-        Ok(rustix::fs::syncfs(&self.0)?)
+        crate::system::calls::write_out(self.0.as_fd())
     }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;

@@ -3,13 +3,14 @@
 //! A target is written through [`reopen`], which takes a descriptor that was judged and never a path; files of Fathom's
 //! own are made new, at a name in a folder that is open, and never through a symlink.
 
+use crate::system::files;
+use crate::system::{BorrowedFd, OwnedFd, reopened};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags};
+use crate::system::files::{FileType, Mode, OFlags};
 
 /// Nobody but the user may read what Fathom makes beside its reports: serial numbers, test data.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -17,55 +18,59 @@ const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// Opens what `pin` (an `O_PATH` descriptor) stands for, for reading and writing: exactly that file or device, whatever
 /// its path leads to by now. `flags`: further ones of open(2).
 pub(crate) fn reopen(pin: BorrowedFd<'_>, flags: OFlags) -> io::Result<File> {
-    // `thread-self`: a worker may have a descriptor table of its own.
-    let path = format!("/proc/thread-self/fd/{}", pin.as_raw_fd());
-    Ok(File::from(rustix::fs::open(path, flags | OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?))
+    Ok(File::from(reopened(pin, flags | OFlags::RDWR)?))
 }
 
 /// A new regular file called `name` in the folder `dir`; fails with `AlreadyExists` where anything has that name.
 pub(crate) fn create_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(dir, name, flags, PRIVATE)?))
+    Ok(File::from(files::openat(dir, name, flags, PRIVATE)?))
 }
 
 /// An existing regular file, for reading and writing. Never through a symlink; does not wait for the other end of a FIFO.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    regular(rustix::fs::open(path, OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, PRIVATE)?)
+    regular(files::open(path, OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, PRIVATE)?)
 }
 
 /// A regular file to append to, made where there is none.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    regular(rustix::fs::open(path, flags | OFlags::CLOEXEC, PRIVATE)?)
+    regular(files::open(path, flags | OFlags::CLOEXEC, PRIVATE)?)
 }
 
 /// A regular file that is there, to append to.
 pub(crate) fn append_existing(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    regular(rustix::fs::open(path, flags, PRIVATE)?)
+    regular(files::open(path, flags, PRIVATE)?)
 }
 
 /// A new regular file to append to.
 pub(crate) fn append_new(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::open(path, flags, PRIVATE)?))
+    Ok(File::from(files::open(path, flags, PRIVATE)?))
+}
+
+/// A stream beside the data of a file that is Fathom's own.
+#[cfg(windows)]
+pub(crate) fn stream(path: &Path) -> io::Result<File> {
+    Ok(File::from(files::open(path, OFlags::WRONLY | OFlags::CREATE, PRIVATE)?))
 }
 
 /// A switch of the kernel in sysfs or procfs, to be given a value by one write.
 pub(crate) fn attribute(path: &Path) -> io::Result<File> {
-    regular(rustix::fs::open(path, OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC, PRIVATE)?)
+    regular(files::open(path, OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC, PRIVATE)?)
 }
 
 /// A node of VFIO, by which a program has a device: what may be done to that device the guard judged before its driver let
 /// go of it.
 pub(crate) fn vfio(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(path, flags, Mode::empty())?;
-    let is_node = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::CharacterDevice;
+    let fd = files::open(path, flags, Mode::empty())?;
+    let is_node = FileType::from_raw_mode(files::fstat(&fd)?.st_mode) == FileType::CharacterDevice;
     if is_node { Ok(fd) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 fn regular(fd: OwnedFd) -> io::Result<File> {
-    let is_file = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode) == FileType::RegularFile;
+    let is_file = FileType::from_raw_mode(files::fstat(&fd)?.st_mode) == FileType::RegularFile;
     if is_file { Ok(File::from(fd)) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")) }
 }

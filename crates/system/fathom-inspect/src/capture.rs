@@ -380,7 +380,7 @@ pub fn unpack(archive: impl Read + Seek) -> Result<UnpackedCapture, CaptureError
         }
     }
     for (link, target) in links {
-        std::os::unix::fs::symlink(target, link).map_err(failed(CaptureStage::Unpack))?;
+        fathom_host::make_link(&target, &link).map_err(failed(CaptureStage::Unpack))?;
     }
     Ok(UnpackedCapture { folder })
 }

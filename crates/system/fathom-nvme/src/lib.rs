@@ -16,10 +16,16 @@ mod pages;
 mod sanitize;
 mod smart;
 mod status;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows/mod.rs"]
+mod system;
 
 pub use bytes::ShortPage;
 pub use command::{AdminCommand, FormatRequest, IoCommand, SanitizeAction, SecureErase, Transfer};
-pub use device::{Device, DeviceError, io_command};
+pub use device::{Device, DeviceError};
 pub use features::{
     AutonomousTransition, Coalescing, FeatureId, ThermalManagement, autonomous_transitions, coalescing, queue_counts,
     thermal_management, write_cache_enabled,
@@ -30,3 +36,4 @@ pub use pages::{AdminPages, PageFiles, namespace_ids};
 pub use sanitize::{SanitizeState, SanitizeStatus};
 pub use smart::SmartLog;
 pub use status::Status;
+pub use system::passthrough::io_command;

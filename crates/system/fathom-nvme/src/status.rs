@@ -3,6 +3,18 @@
 use fathom_message::{Message, Say, msg};
 use serde::{Deserialize, Serialize};
 
+/// Numbers of Linux (asm-generic/errno.h), whatever system this is: what its block layer reports is part of the lab's records.
+mod errno {
+    pub(super) const EIO: i32 = 5;
+    pub(super) const ENOSPC: i32 = 28;
+    pub(super) const EBADE: i32 = 52;
+    pub(super) const ENODATA: i32 = 61;
+    pub(super) const ENOLINK: i32 = 67;
+    pub(super) const EILSEQ: i32 = 84;
+    pub(super) const EOPNOTSUPP: i32 = 95;
+    pub(super) const EREMOTEIO: i32 = 121;
+}
+
 /// Status field of a completion without the phase tag (Base 2.0, figure "Completion Queue Entry: Status Field"): code in
 /// bits 7:0, code type in 10:8, More in 13, Do Not Retry in 14.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,48 +24,48 @@ pub struct Status(u16);
 /// and `blk_errors` of Linux.
 const KNOWN: &[(u8, u8, Message, i32)] = &[
     (0, 0x00, msg!("nvme-status-success"), 0),
-    (0, 0x01, msg!("nvme-status-invalid-opcode"), libc::EOPNOTSUPP),
-    (0, 0x02, msg!("nvme-status-invalid-field"), libc::EOPNOTSUPP),
-    (0, 0x03, msg!("nvme-status-id-conflict"), libc::EIO),
-    (0, 0x04, msg!("nvme-status-transfer"), libc::EIO),
-    (0, 0x05, msg!("nvme-status-power-loss"), libc::EIO),
-    (0, 0x06, msg!("nvme-status-internal"), libc::EIO),
-    (0, 0x07, msg!("nvme-status-abort-requested"), libc::EIO),
-    (0, 0x08, msg!("nvme-status-queue-deleted"), libc::EIO),
-    (0, 0x0b, msg!("nvme-status-invalid-namespace"), libc::EOPNOTSUPP),
-    (0, 0x0c, msg!("nvme-status-sequence"), libc::EIO),
-    (0, 0x15, msg!("nvme-status-denied"), libc::EIO),
-    (0, 0x1c, msg!("nvme-status-sanitize-failed"), libc::EIO),
-    (0, 0x1d, msg!("nvme-status-sanitize-running"), libc::EIO),
-    (0, 0x20, msg!("nvme-status-write-protected"), libc::EIO),
-    (0, 0x21, msg!("nvme-status-interrupted"), libc::EREMOTEIO),
-    (0, 0x80, msg!("nvme-status-lba-out-of-range"), libc::EREMOTEIO),
-    (0, 0x81, msg!("nvme-status-capacity"), libc::ENOSPC),
-    (0, 0x82, msg!("nvme-status-not-ready"), libc::EREMOTEIO),
-    (0, 0x83, msg!("nvme-status-reservation"), libc::EBADE),
-    (0, 0x84, msg!("nvme-status-format-running"), libc::EIO),
-    (1, 0x06, msg!("nvme-status-firmware-slot"), libc::EIO),
-    (1, 0x09, msg!("nvme-status-log-page"), libc::EIO),
-    (1, 0x0a, msg!("nvme-status-invalid-format"), libc::EIO),
-    (1, 0x0d, msg!("nvme-status-not-saveable"), libc::EIO),
-    (1, 0x0e, msg!("nvme-status-not-changeable"), libc::EIO),
-    (1, 0x80, msg!("nvme-status-conflicting-attributes"), libc::EOPNOTSUPP),
-    (1, 0x81, msg!("nvme-status-invalid-protection"), libc::EILSEQ),
-    (1, 0x82, msg!("nvme-status-read-only-range"), libc::ENODATA),
-    (2, 0x80, msg!("nvme-status-write-fault"), libc::ENODATA),
-    (2, 0x81, msg!("nvme-status-unrecovered-read"), libc::ENODATA),
-    (2, 0x82, msg!("nvme-status-guard-check"), libc::EILSEQ),
-    (2, 0x83, msg!("nvme-status-application-tag"), libc::EILSEQ),
-    (2, 0x84, msg!("nvme-status-reference-tag"), libc::EILSEQ),
-    (2, 0x85, msg!("nvme-status-compare"), libc::ENODATA),
-    (2, 0x86, msg!("nvme-status-access-denied"), libc::ENODATA),
-    (2, 0x87, msg!("nvme-status-deallocated"), libc::ENODATA),
-    (3, 0x00, msg!("nvme-status-path-internal"), libc::EIO),
-    (3, 0x01, msg!("nvme-status-path-lost"), libc::EIO),
-    (3, 0x02, msg!("nvme-status-path-inaccessible"), libc::EIO),
-    (3, 0x03, msg!("nvme-status-path-transition"), libc::EIO),
-    (3, 0x70, msg!("nvme-status-path-abandoned"), libc::ENOLINK),
-    (3, 0x71, msg!("nvme-status-host-abort"), libc::ENOLINK),
+    (0, 0x01, msg!("nvme-status-invalid-opcode"), errno::EOPNOTSUPP),
+    (0, 0x02, msg!("nvme-status-invalid-field"), errno::EOPNOTSUPP),
+    (0, 0x03, msg!("nvme-status-id-conflict"), errno::EIO),
+    (0, 0x04, msg!("nvme-status-transfer"), errno::EIO),
+    (0, 0x05, msg!("nvme-status-power-loss"), errno::EIO),
+    (0, 0x06, msg!("nvme-status-internal"), errno::EIO),
+    (0, 0x07, msg!("nvme-status-abort-requested"), errno::EIO),
+    (0, 0x08, msg!("nvme-status-queue-deleted"), errno::EIO),
+    (0, 0x0b, msg!("nvme-status-invalid-namespace"), errno::EOPNOTSUPP),
+    (0, 0x0c, msg!("nvme-status-sequence"), errno::EIO),
+    (0, 0x15, msg!("nvme-status-denied"), errno::EIO),
+    (0, 0x1c, msg!("nvme-status-sanitize-failed"), errno::EIO),
+    (0, 0x1d, msg!("nvme-status-sanitize-running"), errno::EIO),
+    (0, 0x20, msg!("nvme-status-write-protected"), errno::EIO),
+    (0, 0x21, msg!("nvme-status-interrupted"), errno::EREMOTEIO),
+    (0, 0x80, msg!("nvme-status-lba-out-of-range"), errno::EREMOTEIO),
+    (0, 0x81, msg!("nvme-status-capacity"), errno::ENOSPC),
+    (0, 0x82, msg!("nvme-status-not-ready"), errno::EREMOTEIO),
+    (0, 0x83, msg!("nvme-status-reservation"), errno::EBADE),
+    (0, 0x84, msg!("nvme-status-format-running"), errno::EIO),
+    (1, 0x06, msg!("nvme-status-firmware-slot"), errno::EIO),
+    (1, 0x09, msg!("nvme-status-log-page"), errno::EIO),
+    (1, 0x0a, msg!("nvme-status-invalid-format"), errno::EIO),
+    (1, 0x0d, msg!("nvme-status-not-saveable"), errno::EIO),
+    (1, 0x0e, msg!("nvme-status-not-changeable"), errno::EIO),
+    (1, 0x80, msg!("nvme-status-conflicting-attributes"), errno::EOPNOTSUPP),
+    (1, 0x81, msg!("nvme-status-invalid-protection"), errno::EILSEQ),
+    (1, 0x82, msg!("nvme-status-read-only-range"), errno::ENODATA),
+    (2, 0x80, msg!("nvme-status-write-fault"), errno::ENODATA),
+    (2, 0x81, msg!("nvme-status-unrecovered-read"), errno::ENODATA),
+    (2, 0x82, msg!("nvme-status-guard-check"), errno::EILSEQ),
+    (2, 0x83, msg!("nvme-status-application-tag"), errno::EILSEQ),
+    (2, 0x84, msg!("nvme-status-reference-tag"), errno::EILSEQ),
+    (2, 0x85, msg!("nvme-status-compare"), errno::ENODATA),
+    (2, 0x86, msg!("nvme-status-access-denied"), errno::ENODATA),
+    (2, 0x87, msg!("nvme-status-deallocated"), errno::ENODATA),
+    (3, 0x00, msg!("nvme-status-path-internal"), errno::EIO),
+    (3, 0x01, msg!("nvme-status-path-lost"), errno::EIO),
+    (3, 0x02, msg!("nvme-status-path-inaccessible"), errno::EIO),
+    (3, 0x03, msg!("nvme-status-path-transition"), errno::EIO),
+    (3, 0x70, msg!("nvme-status-path-abandoned"), errno::ENOLINK),
+    (3, 0x71, msg!("nvme-status-host-abort"), errno::ENOLINK),
 ];
 
 impl Status {
@@ -101,7 +113,7 @@ impl Status {
     /// The errno that the kernel's block layer reports for it; 0 for success.
     #[must_use]
     pub fn errno(self) -> i32 {
-        KNOWN.iter().find(|k| (k.0, k.1) == (self.code_type(), self.code())).map_or(libc::EIO, |k| k.3)
+        KNOWN.iter().find(|k| (k.0, k.1) == (self.code_type(), self.code())).map_or(errno::EIO, |k| k.3)
     }
 }
 
@@ -121,13 +133,21 @@ mod tests {
     fn a_media_error_is_given_in_words_and_as_the_kernels_errno() {
         let status = Status::of(0x4281);
         assert_eq!(english(&status.message()), "unrecovered read error (NVMe status type 2h code 81h)");
-        assert_eq!(status.errno(), libc::ENODATA);
+        assert_eq!(status.errno(), errno::ENODATA);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn numbers_are_those_of_linux() {
+        let ours = [errno::EIO, errno::ENOSPC, errno::EBADE, errno::ENODATA, errno::ENOLINK, errno::EILSEQ];
+        assert_eq!(ours, [libc::EIO, libc::ENOSPC, libc::EBADE, libc::ENODATA, libc::ENOLINK, libc::EILSEQ]);
+        assert_eq!([errno::EOPNOTSUPP, errno::EREMOTEIO], [libc::EOPNOTSUPP, libc::EREMOTEIO]);
     }
 
     #[test]
     fn an_unknown_code_is_given_by_its_type() {
         assert_eq!(Status::of(0x7c5).meaning().id(), "nvme-status-other-vendor");
-        assert_eq!(Status::of(0x2ff).errno(), libc::EIO);
+        assert_eq!(Status::of(0x2ff).errno(), errno::EIO);
     }
 
     #[test]

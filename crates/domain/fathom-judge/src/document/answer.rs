@@ -69,6 +69,8 @@ pub struct Trust {
 pub enum TrustLevel {
     /// Nothing was measured: the figures are those of a simulated machine.
     Simulated,
+    /// Nothing was measured: another program stood in for the system (Wine), and the figures are its own.
+    NotMeasured,
     /// To decide by.
     Good,
     /// To decide by where differences are large.
@@ -83,6 +85,7 @@ impl TrustLevel {
     pub fn message(self) -> Message {
         match self {
             TrustLevel::Simulated => msg!("trust-level-simulated"),
+            TrustLevel::NotMeasured => msg!("trust-level-not-measured"),
             TrustLevel::Good => msg!("trust-level-good"),
             TrustLevel::Usable => msg!("trust-level-usable"),
             TrustLevel::Poor => msg!("trust-level-poor"),

@@ -114,13 +114,13 @@ fn unknown_keys_and_engines_name_the_nearest() {
     error: ioengine=posixaio is not supported: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=posixaio
-      |          ^^^^^^^^ engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, null
+      |          ^^^^^^^^ engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
     ");
     assert_snapshot!(line_error("ioengine=iouring"), @r"
     error: ioengine=iouring is not supported: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=iouring
-      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, null
+      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
     ");
     assert_snapshot!(line_error("rw=randraed"), @r"
     error: rw: unknown workload `randraed`

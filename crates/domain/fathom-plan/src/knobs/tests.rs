@@ -184,7 +184,7 @@ fn wrong_words_name_the_nearest() {
     ");
     assert_snapshot!(error(&[("engine", "libiao")]), @r"
     engine: unknown engine `libiao`
-      help: did you mean `libaio`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, null
+      help: did you mean `libaio`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
     ");
     assert_snapshot!(error(&[("placement", "core")]), @r"
     placement: unknown placement `core`

@@ -144,6 +144,12 @@ engine-reading-back = reading back what was written
 engine-call-failed = { $call }: { $error }
 engine-at-depth = engine { $engine } with queue depth { $depth }
 engine-aio-setup-help = raise /proc/sys/fs/aio-max-nr, or use fewer threads or a smaller queue depth
+engine-iocp-help = see `Get-Volume` for what the target is on, and try a lower depth
+engine-named = engine { $engine }
+engine-not-on-windows = Windows has no such engine
+engine-not-on-windows-help = use engine=iocp (overlapped I/O with completion ports), psync or null
+engine-not-on-linux = Linux has no completion ports
+engine-not-on-linux-help = use engine=io_uring, libaio or psync
 engine-mmap-failed = mmap of { $bytes } bytes: { $error }
 engine-mmap-failed-help = use a smaller size, or `--engine psync`
 engine-ring = engine { $engine }, mode { $mode }, queue depth { $depth }

@@ -2,6 +2,7 @@
 
 verdict-not-measured = Not measured: { $why }
 verdict-host-lost = What the lab held of this machine is damaged: its drives and links, and what follows from them, are left out.
+verdict-stand-in = { $system } ran this in the place of Windows: its figures are those of that program and say nothing of this drive or of Windows.
 verdict-sides-question = Is one side faster than the other?
 verdict-nothing-measured = Nothing was measured: no step completed an I/O.
 
@@ -499,6 +500,8 @@ next-report = the page with pictures
 
 # How far the figures can be trusted.
 trust-simulated = in virtual time, nothing was measured
+trust-stand-in = { $system } ran it in the place of Windows: nothing of a machine was measured
+trust-stand-in-mend = run it on Windows itself
 trust-busy = other programs kept { $cores-figure } of { $cpus } CPUs busy: rates are lower bounds
 trust-stolen = the hypervisor took { $share } of the CPU time: rates are lower bounds
 trust-no-intervals = { $all ->
@@ -558,6 +561,7 @@ trust-mend-holes = write the target first
 trust-mend-longer-steps = give each step more time (--runtime 1m)
 trust-mend-unsteady = write the drive to steady state first (fathom run snia)
 trust-level-simulated = simulated
+trust-level-not-measured = not a measurement
 trust-level-good = good
 trust-level-usable = usable
 trust-level-poor = poor

@@ -262,6 +262,8 @@ lab-thread-of-two-nodes-help = name the targets of one node, or give each target
 fio-run-what = running { $steps }
 fio-run-missing = no fio is installed
 fio-run-missing-help = install it (`apt install fio`, `dnf install fio`), or leave out --with-fio
+fio-run-not-on-this-system = on Windows a program that Fathom starts would outlive it
+fio-run-not-on-this-system-help = run fio itself with --output-format=json+ and take its figures in with `fathom import`
 fio-run-place-help = fio is given links in the folder for temporary files, and a folder in the target: both must be writable
 fio-run-replaced = fio put a file of its own at { $path } in place of the target
 fio-run-replaced-help = its `size` is larger than what is there: lower it, or name a larger file

@@ -14,6 +14,7 @@ nvme-no-such-device = no such device; `fathom inspect` lists the drives
 nvme-gone = the drive is gone or its driver gave it up; see the kernel log
 nvme-no-answer = the drive did not answer in time; see the kernel log
 nvme-see-kernel-log = see the kernel log
+nvme-not-on-windows = Fathom sends drives no commands on Windows yet: `Get-PhysicalDisk | Get-StorageReliabilityCounter` in PowerShell shows health and temperature
 
 nvme-status = { $meaning } (NVMe status type { $type }h code { $code }h)
 nvme-status-success = successful

@@ -129,6 +129,12 @@ engine-reading-back = 正在读回已写入的数据
 engine-call-failed = { $call }：{ $error }
 engine-at-depth = 引擎 { $engine }，队列深度 { $depth }
 engine-aio-setup-help = 请调大 /proc/sys/fs/aio-max-nr，或减少线程、减小队列深度
+engine-iocp-help = 请用 `Get-Volume` 查看目标所在的卷，并尝试较小的深度
+engine-named = 引擎 { $engine }
+engine-not-on-windows = Windows 没有这种引擎
+engine-not-on-windows-help = 请使用 engine=iocp（重叠 I/O 与完成端口）、psync 或 null
+engine-not-on-linux = Linux 没有完成端口
+engine-not-on-linux-help = 请使用 engine=io_uring、libaio 或 psync
 engine-mmap-failed = mmap { $bytes } 字节失败：{ $error }
 engine-mmap-failed-help = 请使用更小的大小，或 `--engine psync`
 engine-ring = 引擎 { $engine }，模式 { $mode }，队列深度 { $depth }

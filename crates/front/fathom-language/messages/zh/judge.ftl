@@ -2,6 +2,7 @@
 
 verdict-not-measured = 未测：{ $why }
 verdict-host-lost = 数据库中关于这台机器的内容已损坏：其驱动器与链路，以及由此得出的结论，均从略。
+verdict-stand-in = 这是由 { $system } 代替 Windows 运行的：数值属于该程序，不说明此驱动器或 Windows 的任何情况。
 verdict-sides-question = 两方中是否有一方更快？
 verdict-nothing-measured = 没有测到任何数据：没有步骤完成 I/O。
 
@@ -460,6 +461,8 @@ next-report = 带图的页面
 
 # 数据可信到什么程度。
 trust-simulated = 虚拟时间，没有实测
+trust-stand-in = 由 { $system } 代替 Windows 运行：没有测量任何机器
+trust-stand-in-mend = 请在真正的 Windows 上运行
 trust-busy = 其他程序占用了 { $cpus } 个 CPU 中的 { $cores-figure } 个：速率是下限
 trust-stolen = 虚拟机管理程序占去 { $share } 的 CPU 时间：速率是下限
 trust-no-intervals = { $all ->
@@ -519,6 +522,7 @@ trust-mend-holes = 先写满目标
 trust-mend-longer-steps = 给每个步骤更长时间（--runtime 1m）
 trust-mend-unsteady = 先把磁盘写到稳态（fathom run snia）
 trust-level-simulated = 模拟
+trust-level-not-measured = 不是测量结果
 trust-level-good = 良好
 trust-level-usable = 可用
 trust-level-poor = 差

@@ -238,6 +238,8 @@ lab-thread-of-two-nodes-help = 只指定同一节点的目标，或让每个目�
 fio-run-what = 运行 { $steps }
 fio-run-missing = 没有安装 fio
 fio-run-missing-help = 请安装（`apt install fio`、`dnf install fio`），或去掉 --with-fio
+fio-run-not-on-this-system = 在 Windows 上，Fathom 启动的程序会在 Fathom 结束后继续运行
+fio-run-not-on-this-system-help = 请自行运行 fio 并加上 --output-format=json+，再用 `fathom import` 导入其结果
 fio-run-place-help = fio 使用临时文件夹中的链接以及目标中的一个文件夹：两者都必须可写
 fio-run-replaced = fio 在 { $path } 处放了自己的文件，取代了目标
 fio-run-replaced-help = 它的 `size` 大于现有文件：请减小，或指定更大的文件

@@ -11,6 +11,7 @@ nvme-no-such-device = 没有该设备；`fathom inspect` 可列出硬盘
 nvme-gone = 硬盘已消失，或已被驱动放弃；请查看内核日志
 nvme-no-answer = 硬盘未及时应答；请查看内核日志
 nvme-see-kernel-log = 请查看内核日志
+nvme-not-on-windows = Fathom 在 Windows 上尚不向驱动器发送命令；在 PowerShell 中运行 `Get-PhysicalDisk | Get-StorageReliabilityCounter` 可查看健康状态和温度
 
 nvme-status = { $meaning }（NVMe 状态类型 { $type }h 代码 { $code }h）
 nvme-status-success = 成功

@@ -7,7 +7,7 @@ use fathom_store::{Lab, RunId};
 use fathom_units::parse_pct;
 
 use super::output::{Output, write_comparison};
-use super::{document, existing_lab, run_number, to_json};
+use super::{document, existing_lab, must_be_measured, run_number, to_json};
 use crate::args::{Args, CompareArgs};
 use crate::comparison;
 use crate::exit::{Exit, Problem};
@@ -74,6 +74,7 @@ fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, 
     let load_side = |side: Vec<RunId>| side.into_iter().map(|number| document(lab, number)).collect();
     let sides = sides.into_iter().map(load_side).collect::<Result<Vec<Vec<Document>>, Problem>>()?;
     let documents: Vec<&Document> = sides.iter().flatten().collect();
+    documents.iter().try_for_each(|document| must_be_measured(document.run.id, &document.host))?;
     if let [only] = &documents[..] {
         if let Some(comparison) = compare_arms(only, margin_pct) {
             return Ok(comparison);
@@ -88,6 +89,7 @@ fn compared(lab: &Lab, names: &[String], margin_pct: f64) -> Result<Comparison, 
             )
         })?;
         let before = document(lab, before)?;
+        must_be_measured(before.run.id, &before.host)?;
         let past = past_runs(lab, &[&before, only])?;
         return compare_runs(&[vec![&before], vec![only]], &past, margin_pct).map_err(|e| Problem::of(Exit::Usage, &e));
     }

@@ -5,7 +5,7 @@ use fathom_lab::observations_of;
 use fathom_model::{DeviceFile, fit_device};
 
 use super::output::Output;
-use super::{existing_lab, run_number};
+use super::{existing_lab, must_be_measured, run_number};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::FitArgs;
@@ -14,6 +14,7 @@ use crate::terminal::{result, say, talk};
 pub(crate) fn fit(args: &Args, options: &FitArgs) -> Result<Exit, Problem> {
     let lab = existing_lab(args)?;
     let run = run_number(&lab, &options.run)?;
+    must_be_measured(run.0, &lab.host_of(&lab.load_head(run)?)?)?;
     let Some(fitted) = fit_device(&observations_of(&lab, run)?) else {
         return Err(Problem::new(
             Exit::Failed,

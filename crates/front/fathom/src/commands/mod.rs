@@ -12,6 +12,10 @@ mod left_out;
 mod machines;
 mod manual;
 mod nvme;
+#[cfg(target_os = "linux")]
+mod oltp;
+#[cfg(windows)]
+#[path = "../windows/oltp.rs"]
 mod oltp;
 mod output;
 mod plan;
@@ -87,12 +91,22 @@ fn lab_path(args: &Args) -> Result<PathBuf, Problem> {
 /// The user's data directory.
 fn data_dir() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
+    set("XDG_DATA_HOME").or_else(|| crate::system::user_data(&set))
 }
 
 /// Opens the lab for reading what is in it; a lab that does not exist is an error, not an empty one.
 fn existing_lab(args: &Args) -> Result<Lab, Problem> {
     Ok(Lab::open_existing(&lab_path(args)?)?)
+}
+
+/// Refuses what takes figures of a run for those of a machine, where another program stood in for its system.
+fn must_be_measured(run: i64, host: &serde_json::Value) -> Result<(), Problem> {
+    let Some(system) = fathom_judge::stand_in(host) else { return Ok(()) };
+    Err(Problem::new(
+        Exit::Refused,
+        format!("run {run} was run by {system} in the place of Windows: its figures are no measurements"),
+        "measure on Windows itself: fathom run quick --target FILE",
+    ))
 }
 
 /// The lab, where there is one already.

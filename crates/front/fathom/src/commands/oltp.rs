@@ -20,10 +20,10 @@ use fathom_units::{format_bytes, parse_duration_ns, parse_size};
 use fathom_report::oltp_page;
 
 use super::output::Output;
-use super::run::stop_on_signals;
 use crate::args::OltpArgs;
 use crate::exit::{Exit, Problem};
 use crate::oltp_answer::{answer, lines};
+use crate::system::signals::stop_on_signals;
 use crate::terminal::{result, say, talk, warning_word};
 
 /// What folders of runs are called; after it comes what makes them unique.

@@ -7,9 +7,9 @@ use fathom_plan::TargetId;
 
 use super::lab_path;
 use super::restore::journal_dir;
-use super::run::stop_on_signals;
 use crate::args::{Args, RebuildArgs};
 use crate::exit::{Exit, Problem};
+use crate::system::signals::stop_on_signals;
 use crate::terminal::{result, say, talk};
 
 /// Time between two lines of progress.

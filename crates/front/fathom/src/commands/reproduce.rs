@@ -10,10 +10,11 @@ use fathom_model::Catalogue;
 use fathom_units::format_rate;
 
 use super::output::{Output, write_reproduction};
-use super::{left_out, run, to_json};
+use super::{left_out, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::ReproduceArgs;
+use crate::system::signals::stop_on_signals;
 use crate::terminal::{result, say, talk};
 
 /// `fathom reproduce`.
@@ -31,7 +32,7 @@ pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result
     }
     let output = options.shown.destination();
     output.map_or(Ok(()), Output::check)?;
-    let stop = run::stop_on_signals()?;
+    let stop = stop_on_signals()?;
     let window = Window { seed: options.seed, ..Window::default() };
     let begun = Instant::now();
     let table = reproduce(&cells, &Catalogue::embedded(), window, &stop, &mut |_, _| {})?;

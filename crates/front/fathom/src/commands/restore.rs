@@ -1,7 +1,6 @@
 //! `fathom restore`, and what every start does about settings that a killed run left changed.
 
 use std::fmt::Write as _;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fathom_host::Root;
@@ -24,7 +23,7 @@ pub(crate) fn journal_dir() -> PathBuf {
     if let Some(dir) = std::env::var_os("FATHOM_JOURNAL").filter(|v| !v.is_empty()) {
         return PathBuf::from(dir);
     }
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
+    let is_root = crate::system::is_root();
     let data = super::data_dir().filter(|_| !is_root);
     data.map_or_else(|| PathBuf::from(ROOT_JOURNALS), |data| data.join("fathom").join("journal"))
 }

@@ -1,14 +1,14 @@
 //! From the names in a plan to what they are on this machine: what is there is judged, what is not is made.
 
+use fathom_host::system::FileTypeExt as _;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use fathom_host::{
     Access, Binding, Bindings, FileMark, OpenFlags, OwnArrayError, OwnFile, Permit, Root, TargetKind, check_new_file,
-    file_bytes, free_bytes, marked_files_in, whole_device_of,
+    file_bytes, free_bytes, marked_files_in, refuse_path, whole_device_of,
 };
 use fathom_message::{Message, msg};
 use fathom_nvme::driver::DrivenNamespace;
@@ -113,6 +113,7 @@ pub(super) enum Seen {
 /// [`TargetError`].
 pub(super) fn look_at(target: &TargetId, path: &Path, used: Use, permit: &Permit<'_>) -> Result<Seen, TargetError> {
     let root = Root::live();
+    refuse_path(path)?;
     match fs::metadata(path) {
         Ok(meta) if used.by_md && !meta.file_type().is_block_device() => {
             Err(TargetError::MdMember(OwnArrayError::Member { member: target.clone() }))

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use fathom_engine::lay_out_files;
-use fathom_host::{Binding, Bindings, OwnFolder, Root, check_new_file, free_bytes, free_files, whole_device_of};
+use fathom_host::{
+    Binding, Bindings, OwnFolder, Root, check_new_file, device_of, free_bytes, free_files, whole_device_of,
+};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{Plan, Step, TargetId};
 use fathom_record::StepFailure;
@@ -87,7 +88,7 @@ impl RealSite {
             let data_bytes = u64::from(load.bytes_per_file).next_multiple_of(FILE_BLOCK_BYTES);
             for (target, threads) in step.targets.iter().zip(step.workers_by_target()) {
                 let path = self.path_of(target);
-                let device = std::fs::metadata(&path).map_err(|e| not_seen(step, &e))?.dev();
+                let device = device_of(&path).map_err(|e| not_seen(step, &e))?;
                 let need = &mut needs.entry(device).or_insert_with(|| (path, Need::default())).1;
                 let files = u64::from(load.files_per_thread).saturating_mul(threads.len() as u64);
                 need.files = need.files.saturating_add(files);

@@ -1,6 +1,6 @@
 //! New files are written once from start to end before the first step, so that reads touch written space.
 
-use fathom_engine::{HostRunner, HostRunnerOptions};
+use fathom_engine::{HostRunner, HostRunnerOptions, engine_here};
 use fathom_host::{Binding, Bindings};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{
@@ -107,7 +107,7 @@ fn fill_step(files: &[&Binding], size_bytes: u64, direct: bool, plan: &Plan) -> 
         },
         load: Load { spread, ..Load::closed(1, 8) },
         // libaio needs no privilege and is never switched off, so laying out works where io_uring is forbidden.
-        engine: EngineSpec { name: EngineName::Libaio, ..EngineSpec::default() },
+        engine: engine_here(EngineSpec { name: EngineName::Libaio, ..EngineSpec::default() }),
         memory: fathom_plan::MemoryPolicy::default(),
         placement: Placement::Unpinned,
         length,

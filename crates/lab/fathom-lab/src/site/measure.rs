@@ -1,12 +1,12 @@
 //! One step on this machine: placed, watched by a sampler of the host's counters, completed and proved.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
     Access, Binding, BlockDevice, DeviceKind, HostSampler, Mount, OpenFlags, OwnArray, PlacementError, ProbeError,
-    Root, TargetKind, Topology, mount_of, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
+    Root, TargetKind, Topology, allocated_bytes, mount_of, page_cache_bytes, poll_obstacle, resolve_placement,
+    unwritten_share,
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
@@ -19,8 +19,6 @@ use super::real::RealSite;
 
 /// Window of the idle baseline. The kernel counts CPU time in ticks of 10 ms, so less would say little.
 const BASELINE: std::time::Duration = std::time::Duration::from_millis(500);
-/// Unit of `st_blocks`, whatever the blocks of the file system (POSIX).
-const STAT_BLOCK_BYTES: u64 = 512;
 
 impl RealSite {
     /// Runs a step that moves data.
@@ -254,7 +252,7 @@ fn cached_bytes(files: &[(File, u64)]) -> Option<u64> {
 
 /// What the file systems gave to the files; `None` without files.
 fn given_bytes(files: &[(File, u64)]) -> Option<u64> {
-    let given: Option<u64> = files.iter().map(|(f, _)| Some(f.metadata().ok()?.blocks() * STAT_BLOCK_BYTES)).sum();
+    let given: Option<u64> = files.iter().map(|(f, _)| allocated_bytes(f).ok()).sum();
     given.filter(|_| !files.is_empty())
 }
 

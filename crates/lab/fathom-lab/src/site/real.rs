@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use fathom_engine::StartGate;
+use fathom_engine::{StartGate, engine_here};
 use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{
     Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
@@ -197,6 +197,7 @@ impl Site for RealSite {
     }
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
+        let plan = &with_engines_here(plan);
         check_drives(plan, &self.permission, &|target| self.path_of(target))?;
         let seen = self.seen(plan, &[], false)?;
         check_settings(plan, &seen)?;
@@ -445,6 +446,13 @@ impl RealSite {
         }
         Ok(record)
     }
+}
+
+/// The plan with the engines that this system has for what it asks.
+fn with_engines_here(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.steps.iter_mut().for_each(|step| step.engine = engine_here(step.engine));
+    plan
 }
 
 /// Lets so many targets be open at once: each has a file, its folder and its consent, and a thread one of its own.

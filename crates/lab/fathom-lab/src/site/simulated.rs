@@ -181,6 +181,7 @@ impl SimulatedMachine {
             kernel: format!("{} (simulated)", host.os),
             memory_bytes: host.memory_bytes,
             hypervisor: Some("simulated".to_owned()),
+            stand_in: None,
             mitigations: 0,
             io_uring_disabled: None,
             targets: paths.into_iter().map(|path| self.target_facts(path)).collect(),

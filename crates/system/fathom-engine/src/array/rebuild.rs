@@ -1,9 +1,9 @@
 //! Makes an array whole: writes the first member that is missing onto a new one, or, where none is, the parities and second
 //! copies of all rows. Row by row, one member I/O at a time: what it costs is the sum of its I/Os.
 
+use fathom_host::system::FileExt as _;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
 use fathom_host::Bindings;

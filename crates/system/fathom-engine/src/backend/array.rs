@@ -21,6 +21,7 @@ use super::{Backend, Io, SubmitStamp};
 use crate::array::Set;
 use crate::buffer::Area;
 use crate::parity::Parity;
+use crate::system::code;
 
 pub(crate) use member::{MemberIo, Work};
 use member::{Owner, is_loss};
@@ -170,7 +171,7 @@ impl<B: Backend> Array<B> {
         let copies = set.layout().copies(offset);
         let alive = copies.into_iter().filter(|place| !set.lost().has(place.member));
         let Some(place) = alive.min_by_key(|place| set.pending[place.member as usize]) else {
-            return self.piece_done(slot, -libc::EIO);
+            return self.piece_done(slot, -code::EIO);
         };
         let io = MemberIo { member: place.member, offset: place.offset, len, buffer, ..MemberIo::of(Work::Read, part) };
         set.pending[place.member as usize] += 1;
@@ -282,14 +283,14 @@ impl<B: Backend> Array<B> {
 
     fn member_done(&mut self, mut io: MemberIo, result: i32) {
         let is_sync = matches!(io.work, Work::Sync(_));
-        if result == -libc::EAGAIN || result == -libc::EINTR {
+        if result == -code::EAGAIN || result == -code::EINTR {
             return self.ready.push_back(io);
         }
         if !is_sync && result > 0 && (result as u32) < io.len - io.moved {
             io.moved += result as u32;
             return self.ready.push_back(io);
         }
-        let result = if is_sync || result != 0 { result } else { -libc::EIO };
+        let result = if is_sync || result != 0 { result } else { -code::EIO };
         let set = &mut self.sets[usize::from(io.set)];
         set.counts.add(&io);
         if matches!(io.work, Work::Read) && set.layout().level() == Level::Raid10 {
@@ -421,5 +422,6 @@ impl<B: Backend> Backend for Array<B> {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! Whole files: made, looked at and removed, one at a time.
 
+use crate::system::code;
+use fathom_host::system::FileExt as _;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::FileExt as _;
 
 use fathom_host::ThreadFolder;
 use fathom_plan::{FileLoad, Op, SyncKind};
@@ -58,7 +58,7 @@ impl Folder {
 fn answer<T>(done: &io::Result<T>, len: u32) -> i32 {
     match done {
         Ok(_) => len as i32,
-        Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
+        Err(error) => -error.raw_os_error().unwrap_or(code::EIO),
     }
 }
 
@@ -89,7 +89,7 @@ impl Call for Files {
 
     fn sync(&mut self, part: u16, kind: SyncKind) -> i32 {
         match self.folders[usize::from(part)].last.take() {
-            Some(file) => psync::sync(file.as_raw_fd(), kind),
+            Some(file) => psync::sync(&file, kind),
             None => 0,
         }
     }

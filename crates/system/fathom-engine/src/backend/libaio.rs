@@ -9,7 +9,7 @@ use fathom_plan::{EngineName, Op, SyncKind};
 use fathom_record::{FeatureName, FeatureState, FeatureUse, StepFailure};
 
 use super::{Backend, Io, Mark, SubmitStamp, refused};
-use crate::raw_call;
+use crate::system::raw_call;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;

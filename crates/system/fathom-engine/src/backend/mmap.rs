@@ -180,7 +180,7 @@ impl Call for Mmap {
     }
 
     fn sync(&mut self, part: u16, kind: SyncKind) -> i32 {
-        sync(self.mappings[usize::from(part)].fd.as_raw_fd(), kind)
+        sync(&self.mappings[usize::from(part)].fd, kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

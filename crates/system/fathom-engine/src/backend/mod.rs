@@ -3,18 +3,30 @@
 pub(crate) mod array;
 pub(crate) mod call;
 pub(crate) mod files;
+#[cfg(target_os = "linux")]
 mod first_read;
+#[cfg(target_os = "linux")]
 pub(crate) mod libaio;
+#[cfg(target_os = "linux")]
 pub(crate) mod mmap;
-#[cfg(feature = "bench")]
+#[cfg(all(feature = "bench", target_os = "linux"))]
 pub(crate) mod nop;
 pub(crate) mod null;
 pub(crate) mod nvme;
+#[cfg(target_os = "linux")]
+#[path = "../linux/psync.rs"]
 pub(crate) mod psync;
+#[cfg(windows)]
+#[path = "../windows/psync.rs"]
+pub(crate) mod psync;
+#[cfg(target_os = "linux")]
 mod ring;
+#[cfg(target_os = "linux")]
 pub(crate) mod uring;
+#[cfg(target_os = "linux")]
 pub(crate) mod uring_cmd;
 
+use crate::system::code;
 use std::io;
 
 use fathom_message::Message;
@@ -162,5 +174,5 @@ pub(crate) fn os_words(error: &io::Error) -> Message {
 
 /// errno of the last failed call.
 pub(crate) fn errno() -> i32 {
-    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+    io::Error::last_os_error().raw_os_error().unwrap_or(code::EIO)
 }

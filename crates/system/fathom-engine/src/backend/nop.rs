@@ -1,7 +1,7 @@
 //! A ring of NOPs: what io_uring itself costs.
 
+use crate::system::OwnedFd;
 use std::io;
-use std::os::fd::OwnedFd;
 
 use fathom_message::msg;
 use fathom_plan::EngineSpec;

@@ -13,7 +13,7 @@ use io_uring::{EnterFlags, IoUring, cqueue, squeue};
 use super::first_read::Submission;
 use super::{no_detail, os_words};
 use crate::buffer::Area;
-use crate::raw_call;
+use crate::system::raw_call;
 
 mod setup;
 
@@ -194,6 +194,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         }
         let slots_per_buffer = (REGISTERED_BYTES_MAX / area.slot_bytes()).max(1);
         let pieces = area.pieces(depth as usize, slots_per_buffer * area.slot_bytes());
+        let piece = |&(at, len): &(*mut u8, usize)| libc::iovec { iov_base: at.cast(), iov_len: len };
+        let pieces: Vec<libc::iovec> = pieces.iter().map(piece).collect();
         // SAFETY: the pieces cover the area of the rig, which outlives the ring.
         let outcome = unsafe { self.inner.submitter().register_buffers(&pieces) };
         if outcome.is_ok() {

@@ -2,6 +2,7 @@
 
 use super::{Hot, Outcome, Variant};
 use crate::shared::FromWorker;
+use crate::system::threads;
 use crate::tally::Tallies;
 
 impl Hot {
@@ -74,10 +75,9 @@ impl Hot {
     }
 
     pub(super) fn note_cpu(&mut self) {
-        // SAFETY: takes no argument and touches no memory.
-        let cpu = unsafe { libc::sched_getcpu() };
+        let cpu = threads::current_cpu();
         let seen = &mut self.state.outcome.cpus_seen;
-        if let Ok(cpu) = u32::try_from(cpu)
+        if let Some(cpu) = cpu
             && let Err(at) = seen.binary_search(&cpu)
         {
             seen.insert(at, cpu);

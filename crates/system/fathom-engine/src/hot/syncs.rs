@@ -6,6 +6,7 @@ use fathom_plan::{Op, SyncEvery, SyncKind};
 
 use super::{Hot, Slot, Variant};
 use crate::backend::Backend;
+use crate::system::code;
 use crate::tally::SYNC;
 
 /// What a target is owed.
@@ -81,7 +82,7 @@ impl Hot {
             backend.reap(|_, result| answer = Some(result));
         }
         let result = answer.unwrap_or(0);
-        if result == -libc::EINTR || result == -libc::EAGAIN {
+        if result == -code::EINTR || result == -code::EAGAIN {
             return Ok(false);
         }
         if result < 0 {

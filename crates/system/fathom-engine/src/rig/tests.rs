@@ -94,7 +94,7 @@ impl Backend for Late {
     }
 
     fn poll(&mut self) -> io::Result<()> {
-        if self.poll_fails { Err(io::Error::from_raw_os_error(libc::EBADF)) } else { Ok(()) }
+        if self.poll_fails { Err(io::Error::from_raw_os_error(crate::faults::FAILURE)) } else { Ok(()) }
     }
 
     fn submit_calls(&self) -> u64 {

@@ -99,7 +99,7 @@ fn a_panic_in_the_ramp_ends_the_step_at_once_too() {
 fn an_error_of_one_of_four_engines_ends_the_step_at_once_by_its_name() {
     let (result, took) = with_fault(&step(0, 30_000), Fault::Error { after: 10_000 }, None);
     let (_, why) = failed(result, "engine-failed");
-    let ebadf = std::io::Error::from_raw_os_error(libc::EBADF).to_string();
+    let ebadf = std::io::Error::from_raw_os_error(crate::faults::FAILURE).to_string();
     assert_eq!(why.as_verbatim(), Some(&ebadf[..]));
     assert!(took < SECOND, "{took:?}");
 }

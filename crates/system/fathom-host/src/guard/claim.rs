@@ -5,8 +5,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::Command;
 
+use crate::system::code;
+use crate::system::files::OFlags;
 use fathom_message::{Message, Say as _, msg};
-use rustix::fs::OFlags;
 
 use super::device::{Part, covers};
 use super::{Permit, Refusal, RefusalKind, refuse, unreachable};
@@ -45,7 +46,7 @@ pub(super) fn claim(device: &BlockDevice, parts: &[Part], node: &Node, permit: &
 pub(super) fn claim_alone(device: &BlockDevice, node: &Node) -> Result<File, Refusal> {
     match node.open_to_read(OFlags::EXCL) {
         Ok(file) => Ok(file),
-        Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(libc::EBUSY) => {
+        Err(OpenError::Io { source, .. }) if source.raw_os_error() == Some(code::EBUSY) => {
             let message = msg!("guard-claimed", path = &device.dev_path);
             refuse(RefusalKind::Claimed, message, msg!("guard-claimed-help"))
         }

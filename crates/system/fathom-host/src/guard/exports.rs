@@ -6,15 +6,15 @@ use crate::root::{Root, attribute, names_in};
 
 /// A file or device that is exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Export {
+pub(crate) struct Export {
     /// Path of the file or device.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// What exports it: `nvmet nqn.2014-08.org.example, namespace 1`.
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 /// All exports that the kernel's configuration shows.
-pub(super) fn exports(root: &Root) -> Vec<Export> {
+pub(crate) fn exports(root: &Root) -> Vec<Export> {
     let mut out = nvmet(&root.join("sys/kernel/config/nvmet/subsystems"));
     out.extend(target_core(&root.join("sys/kernel/config/target/core")));
     out.extend(scst(&root.join("sys/kernel/scst_tgt/devices")));

@@ -1,7 +1,6 @@
 //! Who uses what on this machine, read once per question: mounts, swap, btrfs members, loop devices.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use fathom_message::{Say as _, msg};
@@ -9,44 +8,39 @@ use fathom_message::{Say as _, msg};
 use super::{Refusal, RefusalKind, refuse};
 use crate::disk::number_of;
 use crate::mount::{Mount, mounts, unescape};
-use crate::node::Identity;
 use crate::root::{Root, attribute, names_in};
 use crate::sys;
+use crate::system::files::{self, FileType, Stat};
 
 /// Swap space in use.
-pub(super) struct Swap {
+pub(crate) struct Swap {
     /// As the kernel prints it.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// A file on a file system, rather than a device.
-    pub(super) is_file: bool,
+    pub(crate) is_file: bool,
 }
 
 /// A mounted btrfs: its mount names one device, sysfs all of them.
-pub(super) struct Btrfs {
+pub(crate) struct Btrfs {
     /// Its id.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Kernel names of devices and partitions.
-    pub(super) members: Vec<String>,
+    pub(crate) members: Vec<String>,
 }
 
 /// An attached loop device.
-pub(super) struct Loop {
+pub(crate) struct Loop {
     /// Kernel name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// What it shows, a path: one of perhaps several names, or none any more.
-    pub(super) backing: String,
+    pub(crate) backing: String,
     /// The same as the kernel holds it: device and inode of the file, and the number of the device where it is one.
-    shows: Option<(u64, u64, u64)>,
+    pub(crate) shows: Option<(u64, u64, u64)>,
 }
 
 impl Loop {
-    /// Whether it shows this file, whatever names lead to it.
-    pub(super) fn shows_file(&self, identity: &Identity) -> bool {
-        self.shows.is_some_and(|(device, inode, _)| *identity == Identity::File { device, inode })
-    }
-
     /// Whether both show the same file or device.
-    pub(super) fn shows_same(&self, other: &Loop) -> bool {
+    pub(crate) fn shows_same(&self, other: &Loop) -> bool {
         match (self.shows, other.shows) {
             (Some(a), Some(b)) => a == b,
             _ => self.backing == other.backing,
@@ -54,22 +48,22 @@ impl Loop {
     }
 
     /// `MAJ:MIN` of the device it shows.
-    pub(super) fn shown_number(&self) -> Option<String> {
+    pub(crate) fn shown_number(&self) -> Option<String> {
         self.shows.filter(|(.., number)| *number != 0).map(|(.., number)| number_of(number))
     }
 }
 
 /// The uses.
-pub(super) struct Uses {
-    pub(super) mounts: Vec<Mount>,
-    pub(super) swaps: Vec<Swap>,
-    pub(super) btrfs: Vec<Btrfs>,
-    pub(super) loops: Vec<Loop>,
+pub(crate) struct Uses {
+    pub(crate) mounts: Vec<Mount>,
+    pub(crate) swaps: Vec<Swap>,
+    pub(crate) btrfs: Vec<Btrfs>,
+    pub(crate) loops: Vec<Loop>,
 }
 
 impl Uses {
     /// Reads them; refuses when mounts or swap cannot be seen.
-    pub(super) fn read(root: &Root) -> Result<Uses, Refusal> {
+    pub(crate) fn read(root: &Root) -> Result<Uses, Refusal> {
         let mounts = mounts(root).or_else(|error| {
             let message = msg!("guard-mounts-unknown", error = error.message());
             refuse(RefusalKind::Unreachable, message, msg!("guard-mounts-unknown-help"))
@@ -78,12 +72,13 @@ impl Uses {
     }
 
     /// Kernel name of the device or partition that a path of a node means, links followed.
-    pub(super) fn node_name(root: &Root, path: &str) -> Option<String> {
+    pub(crate) fn node_name(root: &Root, path: &str) -> Option<String> {
         let below = Path::new(path).strip_prefix("/").ok()?;
         let node = fs::canonicalize(root.join(below)).unwrap_or_else(|_| root.join(below));
+        let is_block_device = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
         // The number tells even for a node that lies elsewhere under another name.
-        let numbered = fs::metadata(&node).ok().filter(|m| m.file_type().is_block_device()).and_then(|m| {
-            let link = root.join("sys/dev/block").join(number_of(m.rdev()));
+        let numbered = files::stat(&node).ok().filter(is_block_device).and_then(|stat| {
+            let link = root.join("sys/dev/block").join(number_of(stat.st_rdev));
             fs::canonicalize(link).ok()
         });
         let named = numbered.unwrap_or(node);

@@ -1,20 +1,21 @@
 //! Which processes have a file or device open, or mapped, for writing: `/proc/PID/fd`, `fdinfo` and `maps`.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::disk::number_of;
 use crate::node::Identity;
 use crate::root::{Root, attribute, names_in};
+use crate::system::code;
+use crate::system::files::{self, FileType};
 
 /// A process with something open for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Writer {
-    pub(super) pid: u32,
+pub(crate) struct Writer {
+    pub(crate) pid: u32,
     /// Name of its program (`/proc/PID/comm`).
-    pub(super) program: String,
+    pub(crate) program: String,
     what: Key,
 }
 
@@ -28,17 +29,17 @@ enum Key {
 
 /// All of them, read once: a host may have a hundred thousand open files.
 #[derive(Debug, Default)]
-pub(super) struct Writers(Vec<Writer>);
+pub(crate) struct Writers(Vec<Writer>);
 
 impl Writers {
     /// Every writer but this process. Processes that cannot be looked into are left out.
-    pub(super) fn read(root: &Root) -> Writers {
+    pub(crate) fn read(root: &Root) -> Writers {
         let own = std::process::id();
         Writers(pids(root).filter(|pid| *pid != own || !root.is_live()).flat_map(|pid| of_process(root, pid)).collect())
     }
 
     /// Who writes to this.
-    pub(super) fn of(&self, identity: &Identity) -> Option<&Writer> {
+    pub(crate) fn of(&self, identity: &Identity) -> Option<&Writer> {
         let wanted = match identity {
             Identity::File { device, inode } => Key::File(*device, *inode),
             Identity::Block { number, .. } => Key::Block(*number),
@@ -49,7 +50,7 @@ impl Writers {
     }
 
     /// Who writes to the block device with this `MAJ:MIN`.
-    pub(super) fn of_block(&self, number: &str) -> Option<&Writer> {
+    pub(crate) fn of_block(&self, number: &str) -> Option<&Writer> {
         self.0.iter().find(|w| matches!(w.what, Key::Block(n) if number_of(n) == number))
     }
 }
@@ -66,7 +67,7 @@ pub(crate) fn holder_of(root: &Root, node: &Path) -> Option<(u32, String)> {
 }
 
 /// Who writes to it, if somebody still does after a moment: a tool that sets a device up opens it for writing in passing.
-pub(super) fn lasting_writer(root: &Root, of: impl Fn(&Writers) -> Option<&Writer>) -> Option<Writer> {
+pub(crate) fn lasting_writer(root: &Root, of: impl Fn(&Writers) -> Option<&Writer>) -> Option<Writer> {
     let mut writer = of(&Writers::read(root)).cloned()?;
     for _ in 0..LOOKS {
         if root.is_live() {
@@ -96,16 +97,14 @@ fn of_process(root: &Root, pid: u32) -> Vec<Writer> {
 }
 
 fn key_of(path: &Path) -> Option<Key> {
-    let metadata = fs::metadata(path).ok()?;
-    let kind = metadata.file_type();
-    if kind.is_file() {
-        Some(Key::File(metadata.dev(), metadata.ino()))
-    } else if kind.is_block_device() {
-        Some(Key::Block(metadata.rdev()))
-    } else if kind.is_char_device() && libc::major(metadata.rdev()) >= CHARACTER_MAJOR_MIN {
-        Some(Key::Character(metadata.rdev()))
-    } else {
-        None
+    let stat = files::stat(path).ok()?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(Key::File(stat.st_dev, stat.st_ino)),
+        FileType::BlockDevice => Some(Key::Block(stat.st_rdev)),
+        FileType::CharacterDevice if code::major(stat.st_rdev) >= CHARACTER_MAJOR_MIN => {
+            Some(Key::Character(stat.st_rdev))
+        }
+        _ => None,
     }
 }
 
@@ -118,7 +117,7 @@ fn is_writable(fdinfo: &Path) -> bool {
     let text = fs::read_to_string(fdinfo).unwrap_or_default();
     let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
-    flags.is_some_and(|flags| flags & libc::O_PATH == 0 && flags & libc::O_ACCMODE != libc::O_RDONLY)
+    flags.is_some_and(|flags| flags & code::O_PATH == 0 && flags & code::O_ACCMODE != code::O_RDONLY)
 }
 
 /// Shared writable mappings outlive the descriptor they were made from. The device number in `maps` is not that of stat(2)
@@ -152,8 +151,8 @@ mod tests {
             .link("proc/7/map_files/7f00-7f10", "../../../data/mapped");
         let writers = Writers::read(&tree.root());
         let of = |name: &str| {
-            let meta = fs::metadata(tree.root().join("data").join(name)).expect("file");
-            writers.of(&Identity::File { device: meta.dev(), inode: meta.ino() }).map(|w| (w.pid, w.program.as_str()))
+            let meta = files::stat(tree.root().join("data").join(name)).expect("file");
+            writers.of(&Identity::File { device: meta.st_dev, inode: meta.st_ino }).map(|w| (w.pid, w.program.as_str()))
         };
         assert_eq!(of("image"), Some((7, "qemu-system-x86")));
         assert_eq!(of("mapped"), Some((7, "qemu-system-x86")));

@@ -1,6 +1,5 @@
 //! Hand-built trees for tests, of this crate and of those that read trees through it.
 
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::root::Root;
@@ -43,7 +42,7 @@ impl Tree {
     pub fn link(&self, path: &str, target: &str) -> &Self {
         let full = self.dir.path().join(path);
         std::fs::create_dir_all(full.parent().expect("parent")).expect("folders");
-        symlink(Path::new(target), full).expect("link");
+        crate::make_link(Path::new(target), &full).expect("link");
         self
     }
 

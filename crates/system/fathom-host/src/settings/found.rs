@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use crate::system::files::{FileType, Mode, OFlags};
+use crate::system::locks;
+use crate::system::{Errno, files};
 use fathom_message::msg;
-use rustix::fs::{FileType, Mode, OFlags};
 
 use super::line::{Entry, Line, Open, PREFIX, SUFFIX, VERSION};
 use super::{Setting, SettingError};
@@ -116,21 +118,21 @@ fn journal_names(dir: &Path) -> io::Result<Vec<String>> {
 fn read(path: PathBuf) -> Result<Option<Found>, SettingError> {
     // Without waiting for the other end of a FIFO, and never through a symlink.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(&path, flags, Mode::empty()) {
+    let file = match files::open(&path, flags, Mode::empty()) {
         Ok(fd) => File::from(fd),
-        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(Errno::NOENT) => return Ok(None),
         // A symlink, or the node of a device that is not there.
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::NXIO) => return Err(SettingError::NotAFile { path }),
+        Err(Errno::LOOP | Errno::NXIO) => return Err(SettingError::NotAFile { path }),
         Err(error) => return Err(SettingError::Journal { path, source: error.into() }),
     };
-    let kind = rustix::fs::fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    let kind = files::fstat(&file).map(|stat| FileType::from_raw_mode(stat.st_mode));
     if kind != Ok(FileType::RegularFile) {
         return Err(SettingError::NotAFile { path });
     }
     #[cfg(test)]
     super::line::counted::PARSED.with(|n| n.set(n.get() + 1));
     // A lock of one's own process on another descriptor counts as well: the journal is in use.
-    let alive = file.try_lock_shared().is_err();
+    let alive = !locks::try_lock_shared(&file);
     let mut bytes = Vec::new();
     let read = (&file).take(BYTES_MAX).read_to_end(&mut bytes);
     if !alive {
@@ -204,7 +206,7 @@ pub(super) fn lock_folder(dir: &Path) -> Result<FolderLock, SettingError> {
     let open = || {
         fs::create_dir_all(dir)?;
         let file = writing::append(&path)?;
-        file.lock()?;
+        locks::lock(&file)?;
         Ok(FolderLock(file))
     };
     open().map_err(|source| SettingError::Journal { path: path.clone(), source })

@@ -12,6 +12,7 @@ use super::line::{Entry, Line, Open, PREFIX, SUFFIX, VERSION, append, append_syn
 use super::restore::{Dropped, bring_back};
 use super::{Change, Setting, SettingError};
 use crate::root::Root;
+use crate::system::locks;
 use crate::writing;
 
 /// Changes settings of this machine so that each comes back. Cheap to clone; makes no file before the first change.
@@ -308,7 +309,7 @@ impl Inner {
         let fail = |source| SettingError::Journal { path: path.clone(), source };
         let file = writing::append_new(&path).map_err(fail)?;
         // Whoever looks through the journals holds a shared lock for a moment.
-        file.lock().map_err(fail)?;
+        locks::lock(&file).map_err(fail)?;
         self.file = Some((path, file));
         let (command, boot_id) = (self.command.clone(), boot_id(&self.root));
         let owner = Line::Owner { version: VERSION, pid, boot_id, command, started_unix_ns, kept: self.kept };

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::SettingError;
 use crate::module;
 use crate::root::{Root, attribute, names_in};
+use crate::system::code;
 use crate::writing;
 
 /// First part of the kernel names of such arrays; no other array is touched.
@@ -177,8 +178,8 @@ impl MdArray {
                 Ok(()) => None,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 // Gone between the opening and the writing.
-                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => return Ok(()),
-                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Some(error),
+                Err(error) if error.raw_os_error() == Some(code::ENODEV) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(code::EBUSY) => Some(error),
                 Err(error) => return Err(error),
             };
             match busy {

@@ -291,5 +291,6 @@ pub struct Change {
     pub value: String,
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests;

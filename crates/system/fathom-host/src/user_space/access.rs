@@ -1,13 +1,11 @@
 //! Whether this user may open a group of VFIO, and if not, who may.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::fs::Access;
 use serde::Serialize;
 
 use crate::root::Root;
+use crate::system::calls::owner_of;
 
 /// What the node of a group allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,14 +35,14 @@ impl GroupAccess {
     #[must_use]
     pub fn of(root: &Root, path: &Path) -> GroupAccess {
         let path = root.join(path.strip_prefix("/").unwrap_or(path));
-        let Ok(metadata) = fs::metadata(&path) else { return GroupAccess::Missing };
-        if rustix::fs::access(&path, Access::READ_OK | Access::WRITE_OK).is_ok() {
+        let Some(owner) = owner_of(&path) else { return GroupAccess::Missing };
+        if owner.is_open_to_us {
             return GroupAccess::Allowed;
         }
         GroupAccess::Denied(NodeOwner {
-            user: name_of(root, "etc/passwd", metadata.uid()),
-            group: name_of(root, "etc/group", metadata.gid()),
-            mode: letters(metadata.mode()),
+            user: name_of(root, "etc/passwd", owner.user),
+            group: name_of(root, "etc/group", owner.group),
+            mode: letters(owner.mode),
         })
     }
 }

@@ -303,5 +303,6 @@ pub fn bound_by_fathom(dir: &Path, address: &str) -> Option<BoundDrive> {
     bound_drives(dir).into_iter().find(|bound| bound.address == address)
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use super::pages::LARGE_PAGE_BYTES;
 use super::registers::ControllerStatus;
 use crate::bytes::ShortPage;
 use crate::status::Status;
+use crate::system::vfio;
 
 /// Why a drive cannot be driven, or no longer.
 #[derive(Debug)]
@@ -208,12 +209,7 @@ impl Say for DriverError {
 
     fn help(&self) -> Option<Message> {
         Some(match self {
-            DriverError::System { source, .. } => match source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => msg!("nvme-driver-permission"),
-                Some(libc::ENOENT | libc::ENODEV) => msg!("nvme-driver-bind-first"),
-                Some(libc::EBUSY) => msg!("nvme-driver-busy"),
-                _ => msg!("nvme-see-kernel-log"),
-            },
+            DriverError::System { source, .. } => vfio::help(source),
             DriverError::GroupNotViable { .. } => msg!("nvme-driver-group-help"),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu-help"),
             DriverError::NoIommuNoWord { .. } => msg!("nvme-driver-no-iommu-no-word-help"),

@@ -17,20 +17,27 @@ mod error;
 pub mod fake;
 mod memory;
 mod namespace;
+#[cfg(target_os = "linux")]
+mod pages;
+#[cfg(windows)]
+#[path = "../windows/pages.rs"]
 mod pages;
 mod pair;
 mod queue;
 mod registers;
-mod vfio;
 
 pub use controller::{Driver, Patience};
 pub use error::DriverError;
 pub use memory::PciFunction;
 pub use namespace::DrivenNamespace;
+#[cfg(target_os = "linux")]
+pub(crate) use pages::physical_address;
 pub use pages::{DrivePages, LARGE_PAGE_BYTES};
 pub use pair::{PollCounts, QueuePair};
+pub(crate) use registers::PAGE_BYTES;
 pub use registers::{Capabilities, ControllerStatus};
-pub use vfio::{Reach, VfioFiles, VfioFunction};
+
+pub use crate::system::vfio::{Reach, VfioFiles, VfioFunction};
 
 #[cfg(test)]
 mod tests;

@@ -79,7 +79,7 @@ impl PostgresServer {
         }
         as_owner(&mut command, owner).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         // SIGINT is its word for a fast end; it comes also when this program is killed.
-        die_with_parent(&mut command);
+        die_with_parent(&mut command).map_err(system(&binaries))?;
         let child = command.spawn().map_err(system(&binaries))?;
         let mut server = PostgresServer { child, folder: folder.to_owned() };
         server.wait_until_it_answers()?;

@@ -1,5 +1,6 @@
 //! I/Os on members.
 
+use crate::system::code;
 use fathom_plan::{Op, SyncKind};
 
 use super::Io;
@@ -76,15 +77,15 @@ impl MemberIo {
 /// an array does without the member, and must not hide a mistake of ours or a full disk.
 pub(super) fn is_loss(result: i32) -> bool {
     const LOSSES: [i32; 9] = [
-        libc::EIO,
-        libc::ENODEV,
-        libc::ENXIO,
-        libc::EREMOTEIO,
-        libc::ENODATA,
-        libc::EILSEQ,
-        libc::ETIMEDOUT,
-        libc::ENOLINK,
-        libc::EBADE,
+        code::EIO,
+        code::ENODEV,
+        code::ENXIO,
+        code::EREMOTEIO,
+        code::ENODATA,
+        code::EILSEQ,
+        code::ETIMEDOUT,
+        code::ENOLINK,
+        code::EBADE,
     ];
     LOSSES.contains(&-result)
 }

@@ -1,5 +1,6 @@
 //! A piece that holds its range: what it reads, what it computes, what it writes.
 
+use crate::system::code;
 use std::ops::Range;
 
 use fathom_raid::{Cover, Layout, MemberSet, Method, RowPiece, RowWrite, field};
@@ -79,13 +80,13 @@ impl<B: Backend> Array<B> {
             }
             Task::Rebuild { row, begin, end, .. } => {
                 if !layout.survives(lost) {
-                    return self.end_stripe(stripe, -libc::EIO);
+                    return self.end_stripe(stripe, -code::EIO);
                 }
                 self.read_all_left(stripe, row, Cover { begin, end });
             }
             Task::Write(part) => {
                 let write = RowWrite::new(layout, part, lost);
-                let Some((method, _)) = write.cheapest() else { return self.end_stripe(stripe, -libc::EIO) };
+                let Some((method, _)) = write.cheapest() else { return self.end_stripe(stripe, -code::EIO) };
                 set.counts.count_method(method);
                 self.stripes[stripe as usize].method = method;
                 self.read_old(stripe, &write, method);
@@ -191,7 +192,7 @@ impl<B: Backend> Array<B> {
         let (layout, lost) = (set.layout(), set.lost());
         match piece.task {
             // Without a copy left nothing was written.
-            Task::Mirror { .. } => self.end_stripe(stripe, -libc::EIO),
+            Task::Mirror { .. } => self.end_stripe(stripe, -code::EIO),
             Task::Rebuild { row, column, begin, end } => {
                 let len = (end - begin) as usize;
                 self.recover(stripe, row, len);

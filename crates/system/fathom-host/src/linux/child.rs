@@ -1,14 +1,19 @@
 //! Programs that Fathom runs beside itself: they end when it does.
 
+use std::io;
 use std::process::{Child, Command};
 
+use super::calls::{self as sys, Signal};
 use crate::root::Root;
-use crate::sys::{self, Signal};
 use crate::tasks::children_of;
 
 /// The program gets SIGINT when the thread that starts it ends, whatever ends it: also SIGKILL of this process.
-pub fn die_with_parent(command: &mut Command) {
+///
+/// # Errors
+/// None on Linux.
+pub fn die_with_parent(command: &mut Command) -> io::Result<()> {
     sys::interrupt_with_parent(command);
+    Ok(())
 }
 
 /// Asks a program to end, as Ctrl-C does. One that is gone is left alone.

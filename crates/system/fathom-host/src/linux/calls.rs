@@ -294,3 +294,81 @@ pub(crate) fn has_writer(file: &File) -> Option<bool> {
     }
     (io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)).then_some(true)
 }
+
+/// Makes a folder that only the user may look into.
+pub(crate) fn make_private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Whether what stands at a path belongs to a user.
+pub(crate) fn is_of_user(path: &Path, user: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == user)
+}
+
+/// Whose a node is, and what may be done with it.
+pub(crate) struct Owner {
+    /// Number of its user.
+    pub(crate) user: u32,
+    /// Number of its group.
+    pub(crate) group: u32,
+    /// Its mode.
+    pub(crate) mode: u32,
+    /// Whether this user may read and write it.
+    pub(crate) is_open_to_us: bool,
+}
+
+/// Of the node at a path; `None` where there is none.
+pub(crate) fn owner_of(path: &Path) -> Option<Owner> {
+    use rustix::fs::Access;
+    let stat = rustix::fs::stat(path).ok()?;
+    let is_open_to_us = rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).is_ok();
+    Some(Owner { user: stat.st_uid, group: stat.st_gid, mode: stat.st_mode, is_open_to_us })
+}
+
+/// Random bits of the kernel.
+pub(crate) fn random_bytes() -> io::Result<[u8; 16]> {
+    use std::io::Read as _;
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes out what the file system of a folder still holds in memory.
+pub(crate) fn write_out(folder: std::os::fd::BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(folder)?)
+}
+
+/// Files an unprivileged user may still make in the file system of `path`; `None` where it sets no limit.
+pub(crate) fn free_files(path: &Path) -> io::Result<Option<u64>> {
+    let stat = rustix::fs::statvfs(path)?;
+    Ok((stat.f_files > 0).then_some(stat.f_favail))
+}
+
+/// Bytes that a file takes on its file system, less than its length where it has holes.
+///
+/// # Errors
+/// As fstat(2).
+pub fn allocated_bytes(file: &File) -> io::Result<u64> {
+    /// `st_blocks` counts in these, whatever the file system's blocks are.
+    const STAT_BLOCK_BYTES: u64 = 512;
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(file.metadata()?.blocks() * STAT_BLOCK_BYTES)
+}
+
+/// Makes a symlink at `link`, where nothing is.
+///
+/// # Errors
+/// As symlink(2).
+pub fn make_link(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+/// Makes a symlink at `link` to what is open, not to what has its name by then.
+///
+/// # Errors
+/// As symlink(2).
+pub fn link_to_open(file: &File, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()), link)
+}

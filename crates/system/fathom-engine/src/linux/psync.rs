@@ -1,13 +1,13 @@
 //! pread and pwrite, one at a time.
 
-use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use fathom_plan::{Op, SyncKind};
 use fathom_record::FeatureUse;
 
 use super::call::{Call, Synchronous};
 use super::{Io, errno};
-use crate::raw_call;
+use crate::system::raw_call;
 
 /// pread or pwrite on descriptors.
 pub(crate) struct Psync {
@@ -24,7 +24,8 @@ impl Psync {
 
 /// fsync or fdatasync; 0, or a negative errno.
 #[cold]
-pub(super) fn sync(fd: RawFd, kind: SyncKind) -> i32 {
+pub(super) fn sync(file: &impl AsRawFd, kind: SyncKind) -> i32 {
+    let fd = file.as_raw_fd();
     // SAFETY: both take a descriptor alone.
     let done = unsafe {
         match kind {
@@ -48,7 +49,7 @@ impl Call for Psync {
     }
 
     fn sync(&mut self, part: u16, kind: SyncKind) -> i32 {
-        sync(self.fds[usize::from(part)].as_raw_fd(), kind)
+        sync(&self.fds[usize::from(part)], kind)
     }
 
     fn features(&self) -> Vec<FeatureUse> {

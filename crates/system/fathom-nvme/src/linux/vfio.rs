@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-use super::error::DriverError;
-use super::memory::PciFunction;
-use super::pages::physical_address;
-use super::registers::PAGE_BYTES;
+use fathom_message::{Message, msg};
+
+use crate::driver::{DriverError, PAGE_BYTES, PciFunction, physical_address};
 
 /// _IO(';', 100 + n), linux/vfio.h.
 const GET_API_VERSION: libc::Ioctl = 0x3b64;
@@ -329,6 +328,16 @@ impl Drop for VfioFunction {
         let _ = self.cut_off();
         // SAFETY: the mapping of `open`.
         unsafe { libc::munmap(self.registers.as_ptr().cast(), self.bar_bytes) };
+    }
+}
+
+/// What to do where the system refused a call.
+pub(crate) fn help(source: &io::Error) -> Message {
+    match source.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => msg!("nvme-driver-permission"),
+        Some(libc::ENOENT | libc::ENODEV) => msg!("nvme-driver-bind-first"),
+        Some(libc::EBUSY) => msg!("nvme-driver-busy"),
+        _ => msg!("nvme-see-kernel-log"),
     }
 }
 

@@ -1,0 +1,13 @@
+//! `fathom oltp`: not on Windows yet, and said so.
+
+use crate::args::OltpArgs;
+use crate::exit::{Exit, Problem};
+
+/// `fathom oltp`.
+pub(crate) fn oltp(_options: &OltpArgs) -> Result<Exit, Problem> {
+    Err(Problem::new(
+        Exit::Refused,
+        "order entry does not run on Windows yet",
+        "run it on Linux; on Windows HammerDB has a load derived from TPC-C for SQL Server",
+    ))
+}
