@@ -157,10 +157,10 @@ impl ArrayState {
         let parities = self.spec.level.parities() as usize;
         let chunk = self.spec.chunk_bytes;
         let stripe_data = chunk * (n - parities) as u64;
-        let parity_parts = |state: &Self, stripe: u64, bytes: u32, op: u8| -> Vec<Part> {
-            let first = state.first_parity(stripe);
+        let parity_parts = |state: &Self, stripe: u64, within: u64, bytes: u32, op: u8| -> Vec<Part> {
+            let (first, offset_bytes) = (state.first_parity(stripe), stripe * chunk + within);
             (0..parities as u64)
-                .map(|p| Part { member: ((first + p) % n as u64) as usize, offset_bytes: stripe * chunk, bytes, op })
+                .map(|p| Part { member: ((first + p) % n as u64) as usize, offset_bytes, bytes, op })
                 .collect()
         };
         let stripe = offset_bytes / stripe_data;
@@ -171,15 +171,17 @@ impl ArrayState {
             let mut then = data;
             while self.stripe_bytes >= stripe_data {
                 self.stripe_bytes -= stripe_data;
-                then.extend(parity_parts(self, stripe, chunk as u32, WRITE));
+                then.extend(parity_parts(self, stripe, 0, chunk as u32, WRITE));
             }
             return RaidPlan { first: Vec::new(), then, xor_bytes: u64::from(bytes) };
         }
         let touched = data.len();
         let piece = data.iter().map(|p| p.bytes).max().unwrap_or(bytes);
+        // Parity lies beside the data that it is of.
+        let within = data.iter().map(|p| p.offset_bytes % chunk).min().unwrap_or(0);
         let untouched = n - parities - touched.min(n - parities);
         let mut then = data.clone();
-        then.extend(parity_parts(self, stripe, piece, WRITE));
+        then.extend(parity_parts(self, stripe, within, piece, WRITE));
         let first = if untouched < touched + parities {
             // Reconstruct: read the chunks that do not change.
             let inside = offset_bytes % chunk;
@@ -193,7 +195,7 @@ impl ArrayState {
         } else {
             // Modify: read the old data and the old parity.
             let mut reads: Vec<Part> = data.iter().map(|p| Part { op: READ, ..*p }).collect();
-            reads.extend(parity_parts(self, stripe, piece, READ));
+            reads.extend(parity_parts(self, stripe, within, piece, READ));
             reads
         };
         let xor_bytes = (first.len() + touched) as u64 * u64::from(piece);
@@ -421,6 +423,17 @@ mod tests {
             assert_eq!((plan.first.len(), plan.then.len()), (reads, writes), "{level:?}");
             let members: BTreeSet<usize> = plan.then.iter().map(|p| p.member).collect();
             assert_eq!(members.len(), writes, "{level:?}: each on a member of its own");
+        }
+    }
+
+    #[test]
+    fn parity_lies_beside_the_data_that_it_is_of() {
+        for (level, at) in [(Level::Raid5, 0), (Level::Raid5, 5 * 65_536 + 12_288), (Level::Raid6, 3 * 65_536 + 61_440)]
+        {
+            let plan = array(level, 8).plan(WRITE, at, 4096);
+            let places: BTreeSet<u64> = plan.first.iter().chain(&plan.then).map(|p| p.offset_bytes).collect();
+            assert_eq!(places.len(), 1, "{level:?} at {at}: {places:?}");
+            assert_eq!(places.first().map(|p| p % 65_536), Some(at % 65_536));
         }
     }
 

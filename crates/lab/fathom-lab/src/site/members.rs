@@ -74,9 +74,13 @@ impl SimulatedMachine {
         let mut device = drive_model(&first.device, first.link)?;
         let idle_ns = idle_ns(&self.machine, &step.engine);
         let block_bytes = Shape::of(step, drives.len() as u32).block_bytes;
-        device.read.fixed_ns += idle_ns + carried_ns(first, 1.0, first.device.read_bytes_per_s, block_bytes);
+        // In place of what the model of a drive adds for larger blocks, by the rate that they are held to.
+        let added_ns =
+            |rate: Option<f64>| rate.map_or(0.0, |rate| (block_bytes - RATED_BLOCK_BYTES) / rate * 1e9).max(0.0);
+        let carried = |share: f64, path: u64| idle_ns + carried_ns(first, share, path, block_bytes);
+        device.read.fixed_ns += carried(1.0, first.device.read_bytes_per_s) - added_ns(device.read_bytes_per_s);
         if let Some(write) = &mut device.write {
-            write.fixed_ns += idle_ns + carried_ns(first, 0.0, first.device.write_bytes_per_s, block_bytes);
+            write.fixed_ns += carried(0.0, first.device.write_bytes_per_s) - added_ns(device.write_bytes_per_s);
         }
         let on_one_cpu = matches!(self.machine.host.interrupts, InterruptPolicy::OneCpu(_)) && cost.irq_ns > 0.0;
         Some(MachineModel {
@@ -115,15 +119,14 @@ fn is_polled(engine: &EngineSpec) -> bool {
     engine.mode == Mode::Iopoll || engine.name == EngineName::Null
 }
 
-/// What a drive's data path and link take to carry a block, beyond what the drive's model adds for one larger than 4 KiB. Data
-/// pass on while they come in.
+/// What a drive's data path and link take to carry a block. Data pass on while they come in: the slower of both counts.
 fn carried_ns(drive: &Drive, read_share: f64, path_bytes_per_s: u64, block_bytes: f64) -> f64 {
-    let path_ns = |bytes: f64| if path_bytes_per_s > 0 { bytes / path_bytes_per_s as f64 * 1e9 } else { 0.0 };
+    let path_ns = if path_bytes_per_s > 0 { block_bytes / path_bytes_per_s as f64 * 1e9 } else { 0.0 };
     let link_ns = match drive.link {
         Link::Pcie { .. } => pcie(drive.link).map_or(0.0, |link| 1e9 / link.mixed_iops(read_share, block_bytes)),
         Link::Rate { bytes_per_s, .. } => block_bytes / bytes_per_s as f64 * 1e9,
     };
-    path_ns(block_bytes).max(link_ns) - (path_ns(block_bytes) - path_ns(RATED_BLOCK_BYTES)).max(0.0)
+    path_ns.max(link_ns)
 }
 
 /// CPU time of an I/O on a busy thread, which neither sleeps nor is woken. Interrupts that come back to the submitter are
@@ -156,6 +159,8 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         stage_ns,
         fixed_ns: ns(device.fixed_ps) + stage_ns,
     };
+    // A block larger than a page keeps several dies busy.
+    let mut media_read_bytes_per_s = None;
     let (read, write, written_bytes_per_s, kept_bytes_per_s) = match &device.media {
         Media::Nand(nand) => {
             let read = op(f64::from(nand.dies), ns(nand.read.mean_ps), ns(device.command_read_ps).max(1.0));
@@ -169,6 +174,9 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
             let stage_ns = ns(device.command_write_ps).max(RATED_BLOCK_BYTES / kept * 1e9);
             // The buffer answers; what follows takes writes one after another at the rate the media sustain.
             let fixed_ns = ns(device.fixed_ps + nand.ack_ps + device.command_write_ps).max(stage_ns);
+            let read_by_dies =
+                f64::from(nand.dies) * f64::from(nand.page_bytes) * 1e9 / ns(nand.read.mean_ps).max(1e-3);
+            media_read_bytes_per_s = Some(read_by_dies);
             (read, OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns }, Some(programmed), Some(kept))
         }
         Media::Xpoint(xpoint) => {
@@ -182,7 +190,7 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         name: device.name.clone(),
         read,
         write: Some(write),
-        read_bytes_per_s: slower(device.read_bytes_per_s),
+        read_bytes_per_s: slower(device.read_bytes_per_s).into_iter().chain(media_read_bytes_per_s).reduce(f64::min),
         write_bytes_per_s: [slower(device.write_bytes_per_s), written_bytes_per_s]
             .into_iter()
             .flatten()
@@ -190,6 +198,7 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         random_write_bytes_per_s: kept_bytes_per_s,
         link: pcie(link),
         assumed: Vec::new(),
+        sheet: None,
     })
 }
 

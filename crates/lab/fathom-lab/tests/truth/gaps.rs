@@ -4,10 +4,10 @@
 use std::sync::atomic::AtomicBool;
 
 use fathom_lab::SimulatedMachine;
-use fathom_model::{LimitName, Shape, predict};
+use fathom_model::{LimitName, Prediction, Shape, predict};
 use fathom_plan::{Knobs, Step, TargetId};
 use fathom_record::{RunControl, Runner as _};
-use fathom_sim::{Extent, SimRunner};
+use fathom_sim::{Extent, SimRunner, Utilisation};
 use fathom_stats::known_within;
 
 use super::machine::{Built, Dice, Squeezed, built};
@@ -26,6 +26,8 @@ pub(super) struct Gap {
     /// What holds it, as the closed form says.
     pub(super) limit: LimitName,
     pub(super) kind: Kind,
+    /// Part that was busiest in the simulation, and its busy share.
+    pub(super) busiest: (String, f64),
 }
 
 /// Kinds of machines and loads that the closed form knows more or less of.
@@ -97,6 +99,11 @@ fn gap(seed: u64, built: &Built, simulated: &SimulatedMachine, dice: &mut Dice) 
         precise_enough: &|intervals, _| known_within(intervals, KNOWN_WITHIN),
     };
     let record = runner.run(&step, &mut control).expect("a drawn machine runs");
+    let parts = runner.truth().map_or(&[][..], |truth| &truth.utilisation);
+    if std::env::var("FATHOM_GAP_CASE").is_ok_and(|case| case == seed.to_string()) {
+        show(built, &load, parts, &predicted);
+    }
+    let busiest = parts.iter().max_by(|a, b| a.busy_share.total_cmp(&b.busy_share));
     Some(Gap {
         seed,
         load,
@@ -104,7 +111,17 @@ fn gap(seed: u64, built: &Built, simulated: &SimulatedMachine, dice: &mut Dice) 
         simulated_iops: record.ios() as f64 * 1e9 / record.runtime_ns.max(1) as f64,
         limit: predicted.limit,
         kind: Kind::of(built, &step),
+        busiest: busiest.map_or((String::new(), 0.0), |part| (part.part.clone(), part.busy_share)),
     })
+}
+
+/// What `FATHOM_GAP_CASE=N` prints of a load: busy parts as the simulator has them, ceilings as the closed form has them.
+#[expect(clippy::print_stdout, reason = "it is what was asked for")]
+fn show(built: &Built, load: &str, parts: &[Utilisation], predicted: &Prediction) {
+    println!("{:?} {load}: {:?}", built.squeezed, built.machine.drives[0].device);
+    parts.iter().filter(|u| u.busy_share > 0.1).for_each(|u| print!("{} {:.2}, ", u.part, u.busy_share));
+    predicted.ceilings.iter().for_each(|c| print!("{} {:.0}, ", c.name.as_str(), c.iops));
+    println!();
 }
 
 fn step(built: &Built, dice: &mut Dice) -> (String, Step) {
@@ -177,6 +194,12 @@ pub(super) fn page(gaps: &[Gap], cases: u64) -> String {
         let of: Vec<&Gap> = known.iter().copied().filter(|gap| gap.limit == limit).collect();
         row(&format!("held by {}", limit.as_str()), &of);
     }
+    text.push_str(
+        "\nWhat the closed form has no term for, and what is left therefore: a CPU that takes all interrupts and drives a worker \
+         beside it;\nreads and writes of a mix are taken to share one stage, though one may wait for the controller and the other \
+         for dies; the\nold data and the old parity of a write meet other I/Os at two members, and the later of both counts; a \
+         link that a card's\nmembers share.\n",
+    );
     text
 }
 
@@ -186,14 +209,16 @@ pub(super) fn rows(gaps: &[Gap]) -> String {
     all.sort_by(|a, b| a.relative().abs().total_cmp(&b.relative().abs()));
     let row = |gap: &&Gap| {
         format!(
-            "{:+.3} {:?} {} {} {}: {:.0} predicted, {:.0} simulated\n",
+            "{:+.3} {:?} {} {} {}: {:.0} predicted, {:.0} simulated, {} {:.2}\n",
             gap.relative(),
             gap.kind,
             gap.seed,
             gap.load,
             gap.limit.as_str(),
             gap.predicted_iops,
-            gap.simulated_iops
+            gap.simulated_iops,
+            gap.busiest.0,
+            gap.busiest.1
         )
     };
     all.iter().map(row).collect()
