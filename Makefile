@@ -13,7 +13,7 @@ STATIC := $(shell uname -m)-unknown-linux-musl
 MPI := $(shell command -v mpicc >/dev/null 2>&1 && echo --features fathom-mpi/mpi)
 
 .PHONY: run run-oltp test stages check build mpi setup-mpi install uninstall packages viewer setup-run setup-packages setup-test lint doc unit web-test \
-	browser newcomer testbed bench agreement latency miri truth truth-simulated truth-built truth-oltp truth-quick clean
+	browser newcomer testbed bench agreement latency miri truth truth-simulated gaps truth-built truth-oltp truth-quick clean
 
 run: build
 	sync # What the build left in memory would otherwise be written out during the first steps.
@@ -109,6 +109,7 @@ bench: build
 	scripts/setup.sh test
 	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
+	[ -z "$(MPI)" ] || { $(CARGO) build --release -p fathom-mpi --features mpi && python3 bench/cluster.py; }
 
 # Whether fio and Fathom give the same load from the same job file. AGREEMENT: more words.
 agreement: build
@@ -130,6 +131,10 @@ truth: truth-simulated truth-built truth-oltp
 
 truth-simulated:
 	FATHOM_TRUTH_CASES=2000 FATHOM_TRUTH_PAGE=$$(pwd)/docs/TRUTH.md $(CARGO) test --release -p fathom-lab --test truth
+
+# How far prediction and simulation are apart on drawn machines: docs/GAPS.md.
+gaps:
+	FATHOM_GAP_CASES=500 FATHOM_GAP_PAGE=$$(pwd)/docs/GAPS.md $(CARGO) test --release -p fathom-lab --test truth agree
 
 # Set-ups whose limit is known because they are built, here and in the testbed: docs/TRUTH-BUILT.md. As root. TRUTH: more words.
 truth-built: build

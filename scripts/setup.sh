@@ -35,6 +35,8 @@ if [ "$purpose" = test ]; then
     need psql postgresql-client
     need pgrep procps
     need ip iproute2
+    need sshfs sshfs
+    [ -x /usr/lib/openssh/sftp-server ] || missing+=(openssh-sftp-server)
     need mkfs.xfs xfsprogs
     need mkfs.btrfs btrfs-progs
     need mkfs.ext4 e2fsprogs

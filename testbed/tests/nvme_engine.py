@@ -100,6 +100,47 @@ def user_space_says_of_a_drive_what_the_kernel_says(guest: Guest) -> None:
     expect.contains(guest.fathom("nvme identify TB0", 3).err, "not bound", "a drive that is not bound")
 
 
+def memory_of(step: dict) -> str:
+    """Where the drive found the buffers of a step."""
+    return next(feature["detail"] for feature in step["features"] if feature["name"] == "drive_memory")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB2")
+def user_space_has_its_buffers_on_large_pages_of_the_drives_node(guest: Guest) -> None:
+    guest.ok(bindings.LOADER)
+    load = "--rw randread --bs 4k --size 1m --iodepth 32 --verify crc32c"
+    for serial, node in (("TB0", 0), ("TB2", 1)):
+        device, words = guest.device(serial), f"{load} --destroy {serial}"
+        io(guest, device, f"--rw write --bs 4k --size 1m --iodepth 8 --verify crc32c --destroy {serial}", runtime_s=1)
+        step = taken(guest, device, words, serial, runtime_s=1)
+        expect.contains(memory_of(step), "4 KiB", f"{serial}: no large pages are set aside")
+        pages = f"/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"
+        guest.ok(f"echo 4 > {pages}/nr_hugepages; test $(cat {pages}/free_hugepages) = 4")
+        step = taken(guest, device, words, serial, runtime_s=1)
+        expect.contains(memory_of(step), f"2 MiB on NUMA node {node}", f"{serial}: with large pages")
+        expect.equal((step["errors"], damage(step)), (0, 0), f"{serial}: what is read by them")
+        expect.equal(guest.ok(f"cat {pages}/free_hugepages; echo 0 > {pages}/nr_hugepages"), "4", "pages after it")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1")
+def user_space_is_a_path_for_studies_of_drives_and_of_placement(guest: Guest) -> None:
+    guest.ok(bindings.LOADER)
+    drives = " ".join(f"--target {guest.device(serial)} --allow-unbind {serial}" for serial in ("TB0", "TB1"))
+    sets = "--set engine=nvme --set numjobs=1 --set devices=[1,2] --set spread=targets"
+    run = f"run scaling --only drives {drives} {sets} --time-budget 8s --quiet --json"
+    document = guest.fathom_json(run)
+    steps = [s for s in document["steps"] if s["phase"] == "measure"]
+    expect.equal([(s["engine"], s["devices"], s["threads"], s["state"]) for s in steps],
+                 [("nvme", 1, 1, "measured"), ("nvme", 2, 1, "measured")], "one thread on one drive and on two")
+    assert all(s["errors"] == 0 and s["ios"] > 100 for s in steps), steps
+    one = f"--target {guest.device('TB0')} --allow-unbind TB0"
+    sets = "--set engine=nvme --set rw=randread --set iodepth=8 --set precondition=none --set runtime=500ms --set ramp_time=0"
+    document = guest.fathom_json(f"run pinning --only depth {one} {sets} --quiet --json")
+    steps = [s for s in document["steps"] if s["phase"] == "measure"]
+    assert {s["engine"] for s in steps} == {"nvme"} and {s["placement"] for s in steps} == {"unpinned", "cores"}, steps
+    assert all(s["errors"] == 0 and s["ios"] > 10 for s in steps) and document["comparison"]["steps"], "the sides"
+
+
 @restored(TWO_SOCKETS, "TB0")
 def user_space_gives_a_drive_back_after_ctrl_c_and_restore_after_kill_9(guest: Guest) -> None:
     guest.ok(bindings.LOADER)

@@ -56,7 +56,10 @@ def polled_passthrough_raises_no_interrupt_and_other_passthrough_does(guest: Gue
 @on(ONE_SOCKET)
 def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_queues(guest: Guest) -> None:
     device = guest.passthrough("TB0")
-    expect.equal(io(guest, device, "--engine io_uring_cmd --iodepth 4")["errors"], 0, "errors")
+    # The head of the paths has a character device of its own, beside those of the paths.
+    for target in (device, guest.device("TB0")):
+        step = io(guest, target, "--engine io_uring_cmd --iodepth 4")
+        assert step["errors"] == 0 and step["ios"] > 0, (target, step["errors"], step["ios"])
     step = io(guest, device, "--engine io_uring_cmd --mode iopoll", status=1)
     expect.equal(step["state"], "refused", "state")
     expect.contains(step["reason"], "poll queues", "reason")
@@ -65,11 +68,49 @@ def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_que
 
 @on(TWO_SOCKETS)
 def passthrough_asks_for_the_right_kind_of_device(guest: Guest) -> None:
-    block, character = guest.device("TB0"), guest.passthrough("TB0")
-    for device, engine, other in ((block, "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
-        step = io(guest, device, f"--engine {engine}", status=1)
+    character = guest.passthrough("TB0")
+    for device, engine, other in (("/dev/vda", "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
+        step = io(guest, device, f"--engine {engine} --size 1m", status=1)
         expect.equal(step["state"], "refused", f"{engine} on {device}")
         expect.contains(f"{step['reason']} {step['help']}", other, f"{engine} on {device}")
+
+
+@restored(TWO_SOCKETS, "TB0", "TB1")
+def passthrough_finds_the_character_device_of_a_block_device(guest: Guest) -> None:
+    block, character = guest.device("TB1"), guest.passthrough("TB1")
+    through = "--engine io_uring_cmd --iodepth 4"
+    # The consent is that to the block device, and so are the reasons against it.
+    expect.contains(refused_io(guest, block, f"--rw write {REGION} {through}"), "--destroy TB1", "without consent")
+    guest.ok(f"/sbin/mke2fs -q -t ext4 {block} && mount -t ext4 {block} /mnt", timeout_s=300)
+    expect.contains(refused_io(guest, block, f"--rw write {REGION} {through} --destroy TB1:ext"), "/mnt", "mounted")
+    guest.ok(f"umount /mnt; /sbin/wipefs -qa {block} 2>/dev/null || dd if=/dev/zero of={block} bs=64k count=1 conv=fsync 2>/dev/null")
+    written = io(guest, block, f"--rw write {REGION} {through} --destroy TB1:data", runtime_s=2)
+    assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
+    for mode in ("interrupt", "iopoll"):
+        step = io(guest, block, f"--rw read {REGION} {through} --mode {mode}", runtime_s=READ_S)
+        expect.equal((step["engine"], step["mode"], step["errors"], damage(step)), ("io_uring_cmd", mode, 0, 0), "step")
+        assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
+        checks_hold(step)
+    step = io(guest, block, f"--rw read {REGION} --engine io_uring --iodepth 4", runtime_s=READ_S)
+    expect.equal(damage(step), 0, "what the block device reads")
+    # By what it is, not by what it is called: the character device of another drive under the name is none.
+    node = guest.ok(f"stat -c '%t %T' {guest.passthrough('TB0')}").split()
+    numbers = f"{int(node[0], 16)} {int(node[1], 16)}"
+    guest.ok(f"mv {character} /dev/own && mknod {character} c {numbers}")
+    step = io(guest, block, f"--rw read {through}", status=1)
+    guest.ok(f"mv -f /dev/own {character}")
+    expect.contains(step["reason"], "not the character device", "another drive's")
+    guest.ok(f"mv {character} /dev/own")
+    step = io(guest, block, f"--rw read {through}", status=1)
+    guest.ok(f"mv -f /dev/own {character}")
+    expect.equal(step["state"], "refused", "without the node")
+    # Beside the other paths, on one drive, in one run.
+    parts = " ".join(f"--only {name}" for name in ("latency", "passthrough"))
+    document = guest.fathom_json(f"run engines --target {block} {parts} --time-budget 12s --quiet --json")
+    paths = {(s["engine"], s["mode"]) for s in document["steps"] if s["phase"] == "measure" and s["ios"] > 0}
+    wanted = {("psync", "interrupt"), ("libaio", "interrupt"), ("io_uring", "interrupt")}
+    wanted |= {("io_uring_cmd", "interrupt"), ("io_uring_cmd", "iopoll")}
+    expect.equal(paths, wanted, "paths beside each other")
 
 
 def controller(guest: Guest, serial: str) -> dict:

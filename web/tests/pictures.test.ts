@@ -17,7 +17,7 @@ import { goalCaption, goalPanel, goalScale } from "../src/pictures/goal";
 import { tails } from "../src/pictures/load";
 import { front } from "../src/pictures/paths";
 import { scaling as growth } from "../src/pictures/study";
-import { heat } from "../src/pictures/time";
+import { heat, hostHeat, hostRates } from "../src/pictures/time";
 import { arrayLoads, arrayShare, type ArrayLoad } from "../src/arrays";
 import { arrayBars } from "../src/pictures/arrays";
 import { surfacesOf } from "../src/surfaces";
@@ -31,6 +31,32 @@ vi.hoisted(() => {
 });
 
 const p = palette(false);
+
+describe("hosts over time", () => {
+  const doc = quick();
+  const [first] = doc.steps;
+  if (!first) throw new Error("the fixture has a step");
+  const rank = (number: number, host: string, ios: number[]): NonNullable<StepView["ranks"]>["ranks"][number] => ({
+    rank: number, host, clock: { offset_ns: 0, bound_ns: 0 }, start_ns: 0, runtime_ns: 2.2e9, ios: 0, bytes: 0, errors: 0, counted_ios: 0, counted_bytes: 0, lat: null, interval_ios: ios, interval_bytes: [], cpu: null, first_cpu: null,
+  });
+  const of = (...ranks: ReturnType<typeof rank>[]): StepView => ({
+    ...first, runtime_s: 2.2, series: { ...first.series, start_s: [0, 1, 2] },
+    ranks: { ranks, lost: [], start_skew_ns: 0, start_skew_bound_ns: 0, together_ns: 2.2e9, is_cut: false },
+  });
+
+  it("have the sum of their ranks, without the interval that was cut short", () => {
+    const step = of(rank(0, "a", [10, 20, 4]), rank(1, "b", [5, 5, 1]), rank(2, "a", [1, 2, 0]));
+    expect(hostRates(step)).toEqual({ hosts: ["a", "b"], rates: [[11, 5], [22, 5]] });
+    const option = hostHeat(step, p) as unknown as { series: { data: [number, number, number][] }[]; yAxis: { data: string[] } };
+    expect(option.yAxis.data).toEqual(["a", "b"]);
+    expect(option.series[0]?.data).toContainEqual([1, 0, 1]);
+  });
+
+  it("are not drawn for one host", () => {
+    expect(hostRates(of(rank(0, "a", [1]), rank(1, "a", [1])))).toBeNull();
+    expect(hostRates(first)).toBeNull();
+  });
+});
 
 describe("reads beside writes", () => {
   it("keep the goal in a staircase below the edge", () => {

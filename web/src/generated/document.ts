@@ -1202,7 +1202,7 @@ in_flight: number, } | { "name": "gain_per_target",
 /**
  * Targets there.
  */
-targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "share_of_alone" } | { "name": "sum_of_shares" });
+targets: number, } | { "name": "bytes_at_device" } | { "name": "page_cache_bytes" } | { "name": "intended_rate" } | { "name": "allowed_rate" } | { "name": "interval_spread" } | { "name": "expected_interval_spread" } | { "name": "latency_over_device" } | { "name": "ceiling" } | { "name": "ceiling_used" } | { "name": "rated_over_link" } | { "name": "array_ceiling" } | { "name": "member_ios_per_write" } | { "name": "member_reads" } | { "name": "network_way" } | { "name": "rpc_round_trip" } | { "name": "rpc_execute" } | { "name": "rpc_sent_again" } | { "name": "network_share" } | { "name": "server_share" } | { "name": "client_share" } | { "name": "network_link_used" } | { "name": "share_of_alone" } | { "name": "sum_of_shares" });
 
 /**
  * What an engine or the host was to use. In JSON a text: the word, `purge of TARGET`, `path of TARGET`, or the setting
@@ -1598,7 +1598,11 @@ page_cache_bytes: number | null,
  * Bytes that the file system gave to the targets' files during the step, warm-up included: writes into space that they
  * did not have. `None`: no target is a file, or not looked.
  */
-allocated_bytes: number | null, };
+allocated_bytes: number | null, 
+/**
+ * Network file systems that the targets lie on.
+ */
+network?: Array<NetworkDelta>, };
 
 /**
  * A setting of the host that a step runs under.
@@ -1917,7 +1921,7 @@ needs: { [key in string]: NeedView }, };
 /**
  * Part of the system that can be the limit. Names as in the JSON contract.
  */
-export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "rate" | "unknown";
+export type LimitName = "queue_depth" | "device" | "link" | "uplink" | "core" | "all_cores" | "irq_core" | "kernel_thread" | "file_system" | "raid" | "memory" | "page_cache" | "flush" | "network" | "server" | "client" | "rate" | "unknown";
 
 /**
  * What limited a step.
@@ -2165,6 +2169,65 @@ ios: number,
  * Seconds at the measured rate.
  */
 seconds: number, };
+
+/**
+ * A mounted network file system that targets lie on, over the window.
+ */
+export type NetworkDelta = { 
+/**
+ * Where it is mounted.
+ */
+mount_point: string, 
+/**
+ * What it is.
+ */
+kind: NetworkKind, 
+/**
+ * Calls to the server, those that were made; empty where the client does not count them.
+ */
+rpcs: Array<RpcDelta>, 
+/**
+ * Times that the client had to connect again; `None`: not counted.
+ */
+reconnects: number | null, 
+/**
+ * What the way to the server takes; `None`: not known where the server is.
+ */
+round_trips: RoundTrips | null, 
+/**
+ * The device that leads to it; `None`: not known.
+ */
+link: NetworkLinkDelta | null, 
+/**
+ * TCP segments that this host sent again, whoever they were for; `None`: not counted.
+ */
+tcp_retransmissions: number | null, };
+
+/**
+ * A file system whose files lie on other hosts.
+ */
+export type NetworkKind = "nfs" | "smb" | "sshfs" | "ceph" | "gluster" | "lustre" | "gpfs" | "beegfs" | "orangefs" | "9p";
+
+/**
+ * The network device that leads to the server, over the window.
+ */
+export type NetworkLinkDelta = { 
+/**
+ * Kernel name.
+ */
+device: string, 
+/**
+ * Bits per second in each direction, as its driver says; `None`: it does not.
+ */
+bits_per_s: number | null, 
+/**
+ * Bytes received, whoever they were for.
+ */
+received_bytes: number, 
+/**
+ * Bytes sent.
+ */
+sent_bytes: number, };
 
 /**
  * A command with its reason.
@@ -2796,6 +2859,39 @@ offset_ns: number,
 bound_ns: number, };
 
 /**
+ * What hosts that share a load should have alike, of one of them.
+ */
+export type RankMachine = { 
+/**
+ * Its name.
+ */
+host: string, 
+/**
+ * Model of its CPUs; empty where the kernel gives none.
+ */
+cpu_model: string, 
+/**
+ * CPUs online.
+ */
+cpus: number, 
+/**
+ * Main memory.
+ */
+memory_bytes: number, 
+/**
+ * Kernel release.
+ */
+kernel: string, 
+/**
+ * Frequency governor of its first CPU.
+ */
+governor: string | null, 
+/**
+ * Clock source of its kernel.
+ */
+clocksource: string | null, };
+
+/**
  * One rank's part of a step.
  */
 export type RankRecord = { 
@@ -2885,6 +2981,10 @@ ranks: Array<RankRecord>,
  * Those whose figures it lacks.
  */
 lost: Array<LostRank>, 
+/**
+ * Their hosts, each once.
+ */
+machines?: Array<RankMachine>, 
 /**
  * From the first start of a window to the last, by corrected clocks.
  */
@@ -3259,6 +3359,69 @@ max: number,
  * What is looked at to call the loop steady; `None`: this step of the round is not looked at.
  */
 metric: Metric | null, };
+
+/**
+ * What the way to the server takes, without what the server does: TCP connections to its port, asked for by Fathom once a
+ * second, which the server's kernel takes or refuses by itself.
+ */
+export type RoundTrips = { 
+/**
+ * How many were answered.
+ */
+count: number, 
+/**
+ * How many were not.
+ */
+failed: number, 
+/**
+ * The quickest.
+ */
+min_ns: number, 
+/**
+ * The median one.
+ */
+median_ns: number, };
+
+/**
+ * Calls of one kind that a client made to its server over the window (NFS: `/proc/self/mountstats`). Times are sums.
+ */
+export type RpcDelta = { 
+/**
+ * As the kernel names it: `READ`, `WRITE`, `COMMIT`.
+ */
+name: string, 
+/**
+ * Calls.
+ */
+calls: number, 
+/**
+ * Times that they were sent: what is above the calls was sent again.
+ */
+transmissions: number, 
+/**
+ * Major timeouts.
+ */
+timeouts: number, 
+/**
+ * Bytes sent, with headers.
+ */
+sent_bytes: number, 
+/**
+ * Bytes received, with headers.
+ */
+received_bytes: number, 
+/**
+ * Time that they waited in the client before they were sent.
+ */
+queue_ns: number, 
+/**
+ * Time from sending to the answer: network and server.
+ */
+round_trip_ns: number, 
+/**
+ * Time from the call to its end: all of it.
+ */
+execute_ns: number, };
 
 /**
  * Head of a run.

@@ -15,27 +15,55 @@ function startDigits(step: StepView): number {
   return Math.min(3, Math.max(1, Math.ceil(-Math.log10(second - first) - 1e-9)));
 }
 
+/** Shares by row and interval (`[interval][row]`), from cold to hot. */
+function heatMap(step: StepView, rows: string[], shares: number[][], ends: [string, string], said: (row: number, i: number, share: number) => string, p: Palette): EChartsOption {
+  const data: [number, number, number][] = [];
+  shares.forEach((of, i) => of.forEach((share, row) => data.push([i, row, share])));
+  const start = (i: number): string => `${(step.series.start_s[i] ?? 0).toFixed(startDigits(step))} s`;
+  return {
+    grid: { left: 60, right: 16, top: 10, bottom: 74 },
+    xAxis: { ...axisStyle(p), type: "category", data: shares.map((_, i) => start(i)), splitLine: { show: false }, name: text.time.axis, nameLocation: "middle", nameGap: 26 },
+    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: rows, splitLine: { show: false }, axisTick: { show: false } },
+    visualMap: { min: 0, max: 1, orient: "horizontal", left: 60, bottom: 0, itemHeight: 120, itemWidth: 10, text: ends, textStyle: { color: p.muted, fontSize: 12 }, inRange: { color: p.heat }, calculable: false },
+    tooltip: {
+      ...tooltipStyle(p),
+      formatter: (raw: unknown) => {
+        const [i, at, share] = (raw as { value: [number, number, number] }).value;
+        return tip(rows[at] ?? "", [row("transparent", start(i), said(at, i, share))]);
+      },
+    },
+    series: [{ type: "heatmap", data, itemStyle: { borderWidth: rows.length > 32 ? 0 : 1, borderColor: p.paper }, emphasis: { disabled: true } }],
+  } as EChartsOption;
+}
+
 /** Busy share by CPU and interval. */
 export function heat(step: StepView, p: Palette): EChartsOption {
   const busy = step.series.cpu_busy;
   const cpus = Math.max(0, ...busy.map((b) => b.length));
-  const data: [number, number, number][] = [];
-  busy.forEach((shares, i) => shares.forEach((share, cpu) => data.push([i, cpu, share])));
-  const start = (i: number): string => `${(step.series.start_s[i] ?? 0).toFixed(startDigits(step))} s`;
-  return {
-    grid: { left: 60, right: 16, top: 10, bottom: 74 },
-    xAxis: { ...axisStyle(p), type: "category", data: busy.map((_, i) => start(i)), splitLine: { show: false }, name: text.time.axis, nameLocation: "middle", nameGap: 26 },
-    yAxis: { ...axisStyle(p), type: "category", inverse: true, data: Array.from({ length: cpus }, (_, i) => `CPU ${i}`), splitLine: { show: false }, axisTick: { show: false } },
-    visualMap: { min: 0, max: 1, orient: "horizontal", left: 60, bottom: 0, itemHeight: 120, itemWidth: 10, text: ["100 %", "0 %"], textStyle: { color: p.muted, fontSize: 12 }, inRange: { color: p.heat }, calculable: false },
-    tooltip: {
-      ...tooltipStyle(p),
-      formatter: (raw: unknown) => {
-        const [i, cpu, share] = (raw as { value: [number, number, number] }).value;
-        return tip(`CPU ${cpu}`, [row("transparent", start(i), `${(share * 100).toFixed(1)} % ${text.chart.busy}`)]);
-      },
-    },
-    series: [{ type: "heatmap", data, itemStyle: { borderWidth: cpus > 32 ? 0 : 1, borderColor: p.paper }, emphasis: { disabled: true } }],
-  } as EChartsOption;
+  const names = Array.from({ length: cpus }, (_, i) => `CPU ${i}`);
+  return heatMap(step, names, busy, ["100 %", "0 %"], (_row, _i, share) => `${(share * 100).toFixed(1)} % ${text.chart.busy}`, p);
+}
+
+/** I/Os a second by host and interval (`[interval][host]`); null for a step of one host. */
+export function hostRates(step: StepView): { hosts: string[]; rates: number[][] } | null {
+  const ranks = step.ranks?.ranks ?? [];
+  const hosts = [...new Set(ranks.map((r) => r.host))];
+  if (hosts.length < 2) return null;
+  const { start_s: start } = step.series;
+  const length = (i: number): number => (start[i + 1] ?? step.runtime_s) - (start[i] ?? 0);
+  // An interval that the end of the step cut short says little of a rate.
+  const full = start.map((_, i) => i).filter((i) => length(i) > 0.5 * length(0));
+  const sum = (host: string, i: number): number => ranks.reduce((n, r) => n + (r.host === host ? (r.interval_ios[i] ?? 0) : 0), 0);
+  return { hosts, rates: full.map((i) => hosts.map((host) => sum(host, i) / length(i))) };
+}
+
+/** The same as a picture: each interval of each host over the most that one had. */
+export function hostHeat(step: StepView, p: Palette): EChartsOption | null {
+  const of = hostRates(step);
+  if (of === null) return null;
+  const most = Math.max(1, ...of.rates.flat());
+  const shares = of.rates.map((rates) => rates.map((rate) => rate / most));
+  return heatMap(step, of.hosts, shares, [`${whole(most)} IOPS`, "0"], (row, i) => `${whole(of.rates[i]?.[row] ?? 0)} IOPS`, p);
 }
 
 /** Stretches of a step in which a drive was hot or slowed down, seconds from the start of its window. */

@@ -4,7 +4,7 @@ import { family, hasFigures, opKind } from "../curves";
 import type { Document, StepView } from "../document";
 import { el, section, select, smallTable } from "../dom";
 import { bytesDecimal, percent } from "../format";
-import { heat, OVER_TIME_PX, overTime, temperatures } from "../pictures/time";
+import { heat, hostHeat, hostRates, OVER_TIME_PX, overTime, temperatures } from "../pictures/time";
 import { picture } from "../stage";
 import { say, text } from "../text";
 
@@ -35,9 +35,8 @@ function health(step: StepView): HTMLElement | null {
   return el("div.block", {}, el("h3", {}, t.health), smallTable(t.healthColumns, rows, 1));
 }
 
-function heatHeight(step: StepView): number {
-  const cpus = Math.max(1, ...step.series.cpu_busy.map((b) => b.length));
-  return 96 + Math.min(420, Math.max(cpus * 6, Math.min(cpus * 22, 200)));
+function heatHeight(rows: number): number {
+  return 96 + Math.min(420, Math.max(rows * 6, Math.min(rows * 22, 200)));
 }
 
 /** Section 6, and a way for the table to choose its step. */
@@ -48,7 +47,8 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
   if (!first) return { node: section("time", text.sections.time, el("p.note", {}, t.none)), show: () => undefined };
   let step = first;
   const series = picture(say(step.label), null, OVER_TIME_PX, (p, w) => overTime(step, p.op[opKind(step)], p, w));
-  const cpus = picture(text.cost.heat, null, () => heatHeight(step), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
+  const cpus = picture(text.cost.heat, null, () => heatHeight(Math.max(1, ...step.series.cpu_busy.map((b) => b.length))), (p) => (step.series.cpu_busy.length > 0 ? heat(step, p) : null), "canvas");
+  const hosts = picture(t.hosts, null, () => heatHeight(hostRates(step)?.hosts.length ?? 1), (p) => hostHeat(step, p), "canvas");
   const warmth = picture(text.time.temperature, null, 190, (p) => temperatures(step, p));
   const drives = el("div");
   const said = el("p.note");
@@ -61,10 +61,12 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
     said.textContent = steadiness(step);
     cpus.node.hidden = step.series.cpu_busy.length === 0;
     unsampled.hidden = step.series.cpu_busy.length > 0;
+    hosts.node.hidden = hostRates(step) === null;
     warmth.node.hidden = !(step.drive_health ?? []).some((d) => d.samples.filter((s) => s.celsius !== null).length > 1);
     drives.replaceChildren(health(step) ?? "");
     series.update(say(step.label));
     cpus.update();
+    hosts.update();
     warmth.update();
   };
   const move = (by: number): void => {
@@ -83,5 +85,5 @@ export function time(doc: Document): { node: HTMLElement; show: (index: number) 
       el("button.quiet", { type: "button", "aria-label": t.next, title: t.next, onclick: () => move(1) }, "→"),
     ),
   );
-  return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, cpus.node, unsampled, warmth.node, drives), show };
+  return { node: section("time", text.sections.time, steps.length > 1 ? picks : null, series.node, said, hosts.node, cpus.node, unsampled, warmth.node, drives), show };
 }

@@ -50,7 +50,7 @@ export const english = {
   /** Words of the document: limits, operations, placements, patterns, phases. A word that is missing stands as it is. */
   words: {
     queue_depth: "queue depth", device: "device", core: "core", all_cores: "all cores", page_cache: "page cache", flush: "flush", rate: "rate", unknown: "unknown",
-    link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
+    link: "PCIe link", uplink: "PCIe uplink", irq_core: "interrupt core", kernel_thread: "kernel thread", file_system: "file system", network: "network", server: "server", client: "client", raid: "RAID level", memory: "memory bandwidth", zipf: "zipf", hotspot: "hot spot",
     read: "read", write: "write", mixed: "mixed", trim: "trim", random: "random", random_repeat: "random, repeatable", sequential: "sequential", unpinned: "unpinned", cores: "cores", smt: "smt", local: "local", remote: "remote", cpus: "CPU list", nodes: "NUMA nodes",
     measure: "measure", fill: "fill", purge: "purge", precondition: "precondition", settle: "settle", direct: "direct", buffered: "buffered",
     faster: "faster", slower: "slower", same: "same", unsure: "inconclusive", better: "better", worse: "worse",
@@ -148,6 +148,7 @@ export const english = {
     p99Rule: "p99 of an interval needs 10 samples beyond it: enough for a picture, not for a headline.",
     unjudged: "Too few intervals to judge steadiness.",
     temperature: "temperature",
+    hosts: "I/Os a second by host",
     hot: "slowed by heat", asked: "asked",
     health: "Drive during this step",
     healthColumns: ["drive", "temperature, first to last", "highest", "warns from", "written by hosts", "written to the media", "write amplification", "heat"],

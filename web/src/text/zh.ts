@@ -44,7 +44,7 @@ export const chinese: Text = {
   },
   words: {
     queue_depth: "队列深度", device: "设备", core: "单核", all_cores: "全部核心", page_cache: "页缓存", flush: "刷写", rate: "设定速率", unknown: "未知",
-    link: "PCIe 链路", uplink: "PCIe 上行链路", irq_core: "中断所在核", kernel_thread: "内核线程", file_system: "文件系统", raid: "RAID 层", memory: "内存带宽",
+    link: "PCIe 链路", uplink: "PCIe 上行链路", irq_core: "中断所在核", kernel_thread: "内核线程", file_system: "文件系统", network: "网络", server: "服务器", client: "客户端", raid: "RAID 层", memory: "内存带宽",
     read: "读", write: "写", mixed: "混合读写", trim: "TRIM", random: "随机", random_repeat: "随机（可重复）", sequential: "顺序", zipf: "zipf 分布", hotspot: "热点",
     unpinned: "不绑核", cores: "绑物理核", smt: "绑超线程", local: "本地节点", remote: "远端节点", cpus: "指定 CPU", nodes: "指定节点",
     measure: "测量", fill: "写满", purge: "清除", precondition: "预处理", settle: "静置", direct: "直接 I/O", buffered: "经页缓存",
@@ -143,6 +143,7 @@ export const chinese: Text = {
     p99Rule: "时间段的 p99 只要求其外有 10 个样本：足以作图，不足以作为结论数据。",
     unjudged: "时间段太少，无法判断是否处于稳态。",
     temperature: "温度",
+    hosts: "各主机每秒 I/O",
     hot: "因过热降速", asked: "要求",
     health: "该步骤期间的驱动器",
     healthColumns: ["驱动器", "温度（起、止）", "最高", "告警温度", "主机写入", "介质写入", "写放大", "过热"],

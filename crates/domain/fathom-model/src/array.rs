@@ -305,7 +305,7 @@ fn md_thread(raid: &RaidModel, stripe_ns: Option<f64>, shape: &Shape, all: &mut 
     let Some(ns) = stripe_ns.filter(|ns| *ns > 0.0 && has_parity && shape.read_share < 1.0) else { return };
     let x = 1e9 / ((1.0 - shape.read_share) * ns);
     let how = msg!("ceiling-md-thread", time = Quantity::ns(ns));
-    all.push(of_part(ArrayPart::MdThread, iops(LimitName::KernelThread, x, how)));
+    all.push(of_part(ArrayPart::MdThread, iops(LimitName::KernelThread, x, how).of_servers(1.0)));
 }
 
 fn card(raid: &RaidModel, card: &CardModel, shape: &Shape, all: &mut Vec<Ceiling>) {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::array::{self, ArrayPart};
 use crate::attribution::LimitName;
 use crate::machine::{MachineModel, Shape};
+use crate::pcie::PcieLink;
 
 /// The most a part could give.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +22,17 @@ pub struct Ceiling {
     pub part: Option<ArrayPart>,
     /// How it was calculated, with its numbers.
     pub sentence: Message,
+    /// How many of its kind work side by side, each for some of the I/Os; `None`: nothing queues for it beyond what the
+    /// model of the drive knows.
+    #[serde(skip)]
+    pub(crate) servers: Option<f64>,
+}
+
+impl Ceiling {
+    /// So many work side by side, for whom I/Os queue.
+    pub(crate) fn of_servers(self, servers: f64) -> Ceiling {
+        Ceiling { servers: Some(servers.max(1.0)), ..self }
+    }
 }
 
 /// All ceilings that the machine's description allows, lowest first.
@@ -55,6 +67,7 @@ pub fn ceilings(machine: &MachineModel, shape: &Shape) -> Vec<Ceiling> {
 pub(crate) fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
     let device = machine.device.as_ref()?;
     let host_ns = machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns);
+    let host_ns = host_ns + transfer_ns(machine, shape);
     let op = |share: f64| device.mixed(share, shape.block_bytes, shape.sequential).map(|o| o.alone_ns());
     let Some(raid) = machine.raid.as_ref().filter(|_| !shape.sequential) else {
         return Some(op(shape.read_share)? + host_ns);
@@ -66,12 +79,30 @@ pub(crate) fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
     Some(shape.read_share * read_ns + (1.0 - shape.read_share) * write_ns + host_ns)
 }
 
+/// What links that are narrower than the drive's own add to an I/O alone. Data pass on while they come in: the narrowest of
+/// all counts, and the drive's own is in what is known of the drive.
+pub(crate) fn transfer_ns(machine: &MachineModel, shape: &Shape) -> f64 {
+    let on = |link: &PcieLink| {
+        let each_ns = |share: f64| 1e9 / link.mixed_iops(share, shape.block_bytes);
+        shape.read_share * each_ns(1.0) + (1.0 - shape.read_share) * each_ns(0.0)
+    };
+    let Some(device) = machine.device.as_ref() else { return 0.0 };
+    let own_ns = device.link.as_ref().map_or(0.0, on);
+    let path_ns = device.bandwidth_iops(shape.read_share, shape.block_bytes, shape.sequential).map_or(0.0, |x| 1e9 / x);
+    let others = machine.links.iter().chain(machine.uplinks.iter().map(|up| &up.link)).map(on);
+    // An unknown link of its own cannot have been wider than nothing.
+    if device.link.is_none() {
+        return 0.0;
+    }
+    (others.fold(0.0, f64::max) - own_ns.max(path_ns)).max(0.0)
+}
+
 pub(crate) fn iops(name: LimitName, iops: f64, sentence: Message) -> Ceiling {
-    Ceiling { name, iops, bytes_per_s: None, part: None, sentence }
+    Ceiling { name, iops, bytes_per_s: None, part: None, sentence, servers: None }
 }
 
 pub(crate) fn bytes(name: LimitName, iops: f64, shape: &Shape, sentence: Message) -> Ceiling {
-    Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), part: None, sentence }
+    Ceiling { name, iops, bytes_per_s: Some(iops * shape.block_bytes), part: None, sentence, servers: None }
 }
 
 pub(crate) fn block(shape: &Shape) -> Quantity {
@@ -99,7 +130,7 @@ fn drives(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
         let how = msg!("ceiling-device-commands", drives = shape.drives, each = Quantity::iops(each), reads = reads);
         all.push(iops(LimitName::Device, n * each, how));
     }
-    if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes) {
+    if let Some(each) = device.bandwidth_iops(shape.read_share, shape.block_bytes, shape.sequential) {
         let how = msg!(
             "ceiling-device-bandwidth",
             drives = shape.drives,
@@ -125,13 +156,14 @@ fn links(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
             block = block(shape),
             payload = Quantity::bytes(u64::from(link.max_payload_bytes))
         );
-        all.push(bytes(LimitName::Link, each * f64::from(shape.drives), shape, how));
+        let of_all = bytes(LimitName::Link, each * f64::from(shape.drives), shape, how);
+        all.push(of_all.of_servers(f64::from(shape.drives)));
     }
     for up in machine.uplinks.iter().filter(|u| u.drives > 0 && machine.raid.is_none()) {
         let x =
             up.link.mixed_iops(shape.read_share, shape.block_bytes) * f64::from(shape.drives) / f64::from(up.drives);
         let how = msg!("ceiling-uplink", drives = up.drives, uplink = up.place.message(), link = up.link.to_string());
-        all.push(bytes(LimitName::Uplink, x, shape, how));
+        all.push(bytes(LimitName::Uplink, x, shape, how).of_servers(1.0));
     }
 }
 
@@ -141,7 +173,7 @@ fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     let x = f64::from(shape.threads) * own * 1e9 / cost.thread_ns;
     let (thread, origin) = (Quantity::ns(cost.thread_ns), cost.origin.message());
     let how = msg!("ceiling-core", threads = shape.threads, cost = thread, origin = origin);
-    all.push(iops(LimitName::Core, x, how));
+    all.push(iops(LimitName::Core, x, how).of_servers(f64::from(shape.threads)));
     if let Some(n) = machine.cores {
         let total_ns = cost.thread_ns + cost.irq_ns;
         let x = f64::from(n) * machine.smt_gain * 1e9 / total_ns;
@@ -155,7 +187,7 @@ fn cores(machine: &MachineModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     if let Some(n) = machine.irq_cores.filter(|_| cost.irq_ns > 0.0) {
         let x = f64::from(n) * 1e9 / cost.irq_ns;
         let how = msg!("ceiling-irq-cores", cores = n, cost = Quantity::ns(cost.irq_ns));
-        all.push(iops(LimitName::IrqCore, x, how));
+        all.push(iops(LimitName::IrqCore, x, how).of_servers(f64::from(n)));
     }
 }
 

@@ -161,11 +161,12 @@ impl DeviceModel {
     /// The queueing model of a mix: times weighted by the shares. `None` when its writes are asked for and unknown.
     #[must_use]
     pub fn mixed(&self, read_share: f64, block_bytes: f64, sequential: bool) -> Option<OpModel> {
-        let read = self.at_block(self.read, self.read_bytes_per_s, block_bytes, sequential);
+        let read = at_block(self.read, self.read_bytes_per_s, self.read_bytes_per_s, block_bytes, sequential);
         if read_share >= 1.0 {
             return Some(read);
         }
-        let write = self.at_block(self.write?, self.write_bytes_per_s, block_bytes, sequential);
+        let kept = self.written_bytes_per_s(sequential);
+        let write = at_block(self.write?, self.write_bytes_per_s, kept, block_bytes, sequential);
         let mean = |r: f64, w: f64| read_share * r + (1.0 - read_share) * w;
         Some(OpModel {
             units: if read_share > 0.0 { read.units } else { write.units },
@@ -184,39 +185,46 @@ impl DeviceModel {
         Some(1.0 / (read_share / self.read.iops_max() + (1.0 - read_share) / self.write?.iops_max()))
     }
 
+    /// Most bytes written per second: in random order flash moves old data for every byte, whatever the size of the I/O.
+    fn written_bytes_per_s(&self, sequential: bool) -> Option<f64> {
+        let random = self.random_write_bytes_per_s.filter(|_| !sequential);
+        self.write_bytes_per_s.into_iter().chain(random).reduce(f64::min)
+    }
+
     /// Most I/Os per second of a mix by bandwidth alone; `None` without a rating.
     #[must_use]
-    pub fn bandwidth_iops(&self, read_share: f64, block_bytes: f64) -> Option<f64> {
+    pub fn bandwidth_iops(&self, read_share: f64, block_bytes: f64, sequential: bool) -> Option<f64> {
         let part = |share: f64, rate: Option<f64>| match rate {
             _ if share <= 0.0 => Some(0.0),
             rate => rate.map(|r| share * block_bytes / r),
         };
-        let s = part(read_share, self.read_bytes_per_s)? + part(1.0 - read_share, self.write_bytes_per_s)?;
+        let s =
+            part(read_share, self.read_bytes_per_s)? + part(1.0 - read_share, self.written_bytes_per_s(sequential))?;
         Some(1.0 / s)
     }
+}
 
-    /// A 4 KiB model at another block size: larger blocks are held to the bandwidth; blocks in order need no wait for
-    /// the media, which is read ahead or buffered.
-    fn at_block(&self, op: OpModel, bytes_per_s: Option<f64>, block_bytes: f64, sequential: bool) -> OpModel {
-        let mut out = op;
-        if let Some(rate) = bytes_per_s {
-            let moved_ns = block_bytes / rate * 1e9;
-            let alone_ns = RATED_BLOCK_BYTES / rate * 1e9;
-            out.stage_ns = op.stage_ns.max(moved_ns);
-            out.fixed_ns += (moved_ns - alone_ns).max(0.0);
-        }
-        if sequential {
-            // A page holds several blocks in order, so that a unit is asked less often than once per I/O.
-            let per_page = (16_384.0 / block_bytes).max(1.0);
-            out.unit_ns /= per_page;
-        }
-        // One I/O larger than a page keeps several units busy at once, each for its page: no longer, only more of them.
-        let pages = (block_bytes / 16_384.0).max(1.0);
-        out.units = (op.units / pages).max(1.0);
-        // The stage is what bounds large blocks; units must not bound them twice.
-        out.units = out.units.max(out.unit_ns / out.stage_ns);
-        out
+/// A 4 KiB model at another block size: larger blocks are held to the bandwidth that media sustain, and take as long as the way
+/// to them or their buffer; blocks in order need no wait for the media, which is read ahead or buffered.
+fn at_block(op: OpModel, way: Option<f64>, kept: Option<f64>, block_bytes: f64, sequential: bool) -> OpModel {
+    let mut out = op;
+    if let Some(rate) = kept {
+        out.stage_ns = op.stage_ns.max(block_bytes / rate * 1e9);
     }
+    if let Some(rate) = way {
+        out.fixed_ns += ((block_bytes - RATED_BLOCK_BYTES) / rate * 1e9).max(0.0);
+    }
+    if sequential {
+        // A page holds several blocks in order, so that a unit is asked less often than once per I/O.
+        let per_page = (16_384.0 / block_bytes).max(1.0);
+        out.unit_ns /= per_page;
+    }
+    // One I/O larger than a page keeps several units busy at once, each for its page: no longer, only more of them.
+    let pages = (block_bytes / 16_384.0).max(1.0);
+    out.units = (op.units / pages).max(1.0);
+    // The stage is what bounds large blocks; units must not bound them twice.
+    out.units = out.units.max(out.unit_ns / out.stage_ns);
+    out
 }
 
 fn is_xpoint(device: &Device) -> bool {

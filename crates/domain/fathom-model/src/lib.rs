@@ -21,6 +21,7 @@ mod oltp;
 mod pcie;
 mod predict;
 mod screen;
+mod waiting;
 
 pub use attribution::{
     Cause, Caveat, Confidence, DriveFacts, Evidence, EvidenceName, Limit, LimitName, NextStep, Notice, Observation,

@@ -9,9 +9,10 @@ use crate::array::{self, ArrayPart, ArrayPrediction};
 use crate::attribution::LimitName;
 use crate::band::{Bands, FigureScale, Unknown, bands};
 use crate::baseline::{Baseline, baseline};
-use crate::ceilings::{Ceiling, alone_ns, ceilings};
+use crate::ceilings::{Ceiling, alone_ns, ceilings, transfer_ns};
 use crate::closed::Operating;
 use crate::machine::{MachineModel, Shape};
+use crate::waiting::closed_loop;
 
 /// A predicted step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,10 +95,8 @@ pub(crate) fn point(machine: &MachineModel, shape: &Shape) -> Option<Point> {
         Some(_) => array_point(shape, alone, cap.iops),
         None => {
             let mut op = device.mixed(shape.read_share, shape.block_bytes, shape.sequential)?;
-            op.fixed_ns += machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns);
-            let per_drive = (shape.in_flight / shape.drives.max(1)).max(1);
-            let point = op.at(per_drive);
-            Operating { iops: point.iops * f64::from(shape.drives), ..point }
+            op.fixed_ns += machine.cost.as_ref().map_or(0.0, |c| c.thread_ns + c.irq_ns) + transfer_ns(machine, shape);
+            closed_loop(op, &all, shape)
         }
     };
     let capped = free.iops.min(cap.iops);

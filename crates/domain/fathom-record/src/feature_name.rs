@@ -46,6 +46,8 @@ pub enum FeatureName {
     UserSpace,
     /// Doorbells of those queues are in memory that the drive looks at.
     ShadowDoorbells,
+    /// Buffers that a drive in user space reaches: on large pages, or on small ones.
+    DriveMemory,
     /// No drive: a simulated machine.
     Simulated,
     /// A target was brought to the state of a new one.
@@ -57,7 +59,7 @@ pub enum FeatureName {
 }
 
 /// Names of one word.
-const WORDS: [(FeatureName, &str); 19] = [
+const WORDS: [(FeatureName, &str); 20] = [
     (FeatureName::SingleIssuer, "single_issuer"),
     (FeatureName::DeferTaskrun, "defer_taskrun"),
     (FeatureName::CoopTaskrun, "coop_taskrun"),
@@ -76,6 +78,7 @@ const WORDS: [(FeatureName, &str); 19] = [
     (FeatureName::Parity, "parity"),
     (FeatureName::UserSpace, "user_space"),
     (FeatureName::ShadowDoorbells, "shadow_doorbells"),
+    (FeatureName::DriveMemory, "drive_memory"),
     (FeatureName::Simulated, "simulated"),
 ];
 const PURGE: &str = "purge of ";

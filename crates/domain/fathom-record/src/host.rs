@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::health::DriveSeries;
+use crate::network::NetworkDelta;
 
 /// Time of one CPU by kind over a window, nanoseconds (the kernel counts in ticks of 1/USER_HZ).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -289,6 +290,10 @@ pub struct HostDelta {
     /// did not have. `None`: no target is a file, or not looked.
     #[serde(default)]
     pub allocated_bytes: Option<u64>,
+    /// Network file systems that the targets lie on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub network: Vec<NetworkDelta>,
 }
 
 impl HostDelta {

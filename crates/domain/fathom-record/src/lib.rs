@@ -9,6 +9,7 @@ mod feature_name;
 mod health;
 mod host;
 mod merge;
+mod network;
 mod oltp;
 mod prediction;
 mod ranks;
@@ -28,9 +29,13 @@ pub use host::{
     VectorDelta, WriteCache,
 };
 pub use merge::{RankHead, RankMerger};
+pub use network::{NetworkDelta, NetworkKind, NetworkLinkDelta, RoundTrips, RpcDelta};
 pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};
-pub use ranks::{LostRank, RankClock, RankRecord, RanksRecord, STRAGGLER_SHARE};
+pub use ranks::{
+    LostRank, MachineTrait, RankClock, RankMachine, RankRecord, RanksRecord, STRAGGLER_SHARE, ValueOnHosts,
+    machine_differences,
+};
 pub use record::{
     ClockUse, Direction, DirectionInterval, Interval, IoFailure, Latency, OpenLoop, Overhead, Polling, PurgeMethod,
     PurgeReport, QuotedLatency, ShortenedWindow, StepRecord, TargetRecord, ThreadRecord, VerifyReport, WhyShortened,

@@ -180,6 +180,7 @@ impl RankMerger {
         let ranks = RanksRecord {
             ranks: self.ranks,
             lost,
+            machines: Vec::new(),
             start_skew_ns: to_u64(last_start - first_start),
             // The first start may be that much earlier, and the last that much later.
             start_skew_bound_ns: 2 * bounds.iter().copied().max().unwrap_or(0),

@@ -56,6 +56,90 @@ pub struct RankRecord {
     pub first_cpu: Option<u32>,
 }
 
+/// What hosts that share a load should have alike, of one of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RankMachine {
+    /// Its name.
+    pub host: String,
+    /// Model of its CPUs; empty where the kernel gives none.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub cpus: u32,
+    /// Main memory.
+    pub memory_bytes: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// Frequency governor of its first CPU.
+    pub governor: Option<String>,
+    /// Clock source of its kernel.
+    pub clocksource: Option<String>,
+}
+
+/// Something in which hosts may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MachineTrait {
+    /// Model of the CPUs.
+    CpuModel,
+    /// Number of CPUs.
+    Cpus,
+    /// Main memory, to the GiB: what firmware takes differs by less.
+    Memory,
+    /// Kernel release.
+    Kernel,
+    /// Frequency governor.
+    Governor,
+    /// Clock source.
+    Clocksource,
+}
+
+impl MachineTrait {
+    /// All of them.
+    pub const ALL: [MachineTrait; 6] = [
+        MachineTrait::CpuModel,
+        MachineTrait::Cpus,
+        MachineTrait::Memory,
+        MachineTrait::Kernel,
+        MachineTrait::Governor,
+        MachineTrait::Clocksource,
+    ];
+
+    /// Its value on a host, as it is written.
+    #[must_use]
+    pub fn of(self, machine: &RankMachine) -> String {
+        const GIB: u64 = 1 << 30;
+        match self {
+            MachineTrait::CpuModel => machine.cpu_model.clone(),
+            MachineTrait::Cpus => machine.cpus.to_string(),
+            MachineTrait::Memory => format!("{} GiB", (machine.memory_bytes + GIB / 2) / GIB),
+            MachineTrait::Kernel => machine.kernel.clone(),
+            MachineTrait::Governor => machine.governor.clone().unwrap_or_default(),
+            MachineTrait::Clocksource => machine.clocksource.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// A value, and the hosts that have it.
+pub type ValueOnHosts = (String, Vec<String>);
+
+/// In what `machines` differ: each value with its hosts, that of most hosts first.
+#[must_use]
+pub fn machine_differences(machines: &[RankMachine]) -> Vec<(MachineTrait, Vec<ValueOnHosts>)> {
+    let values = |of: MachineTrait| {
+        let mut values: Vec<ValueOnHosts> = Vec::new();
+        for machine in machines {
+            let value = of.of(machine);
+            match values.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, hosts)) => hosts.push(machine.host.clone()),
+                None => values.push((value, vec![machine.host.clone()])),
+            }
+        }
+        values.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+        (of, values)
+    };
+    MachineTrait::ALL.into_iter().map(values).filter(|(_, values)| values.len() > 1).collect()
+}
+
 /// A rank whose part is missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -78,6 +162,10 @@ pub struct RanksRecord {
     pub ranks: Vec<RankRecord>,
     /// Those whose figures it lacks.
     pub lost: Vec<LostRank>,
+    /// Their hosts, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+    pub machines: Vec<RankMachine>,
     /// From the first start of a window to the last, by corrected clocks.
     pub start_skew_ns: u64,
     /// How far that may be wrong at most, by what is known of the clocks.
@@ -116,5 +204,25 @@ impl RanksRecord {
         let slowest = self.ranks.iter().min_by_key(|rank| moved(rank))?;
         let share = moved(slowest) as f64 / median.max(1) as f64;
         (self.ranks.len() > 1 && share < STRAGGLER_SHARE).then_some((slowest, share))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hosts_have_alike_is_not_told_and_the_odd_one_stands_last() {
+        let machine = |host: &str, kernel: &str, memory_bytes| RankMachine {
+            host: host.to_owned(),
+            kernel: kernel.to_owned(),
+            memory_bytes,
+            ..RankMachine::default()
+        };
+        let all = [machine("a", "6.8", 64 << 30), machine("b", "6.1", (64 << 30) - 5), machine("c", "6.1", 64 << 30)];
+        let hosts = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let expected = vec![("6.1".to_owned(), hosts(&["b", "c"])), ("6.8".to_owned(), hosts(&["a"]))];
+        assert_eq!(machine_differences(&all), [(MachineTrait::Kernel, expected)]);
+        assert_eq!(machine_differences(&all[1..]), []);
     }
 }

@@ -157,10 +157,10 @@ impl ArrayState {
         let parities = self.spec.level.parities() as usize;
         let chunk = self.spec.chunk_bytes;
         let stripe_data = chunk * (n - parities) as u64;
-        let parity_parts = |state: &Self, stripe: u64, bytes: u32, op: u8| -> Vec<Part> {
-            let first = state.first_parity(stripe);
+        let parity_parts = |state: &Self, stripe: u64, within: u64, bytes: u32, op: u8| -> Vec<Part> {
+            let (first, offset_bytes) = (state.first_parity(stripe), stripe * chunk + within);
             (0..parities as u64)
-                .map(|p| Part { member: ((first + p) % n as u64) as usize, offset_bytes: stripe * chunk, bytes, op })
+                .map(|p| Part { member: ((first + p) % n as u64) as usize, offset_bytes, bytes, op })
                 .collect()
         };
         let stripe = offset_bytes / stripe_data;
@@ -171,15 +171,17 @@ impl ArrayState {
             let mut then = data;
             while self.stripe_bytes >= stripe_data {
                 self.stripe_bytes -= stripe_data;
-                then.extend(parity_parts(self, stripe, chunk as u32, WRITE));
+                then.extend(parity_parts(self, stripe, 0, chunk as u32, WRITE));
             }
             return RaidPlan { first: Vec::new(), then, xor_bytes: u64::from(bytes) };
         }
         let touched = data.len();
         let piece = data.iter().map(|p| p.bytes).max().unwrap_or(bytes);
+        // Parity lies beside the data that it is of.
+        let within = data.iter().map(|p| p.offset_bytes % chunk).min().unwrap_or(0);
         let untouched = n - parities - touched.min(n - parities);
         let mut then = data.clone();
-        then.extend(parity_parts(self, stripe, piece, WRITE));
+        then.extend(parity_parts(self, stripe, within, piece, WRITE));
         let first = if untouched < touched + parities {
             // Reconstruct: read the chunks that do not change.
             let inside = offset_bytes % chunk;
@@ -193,7 +195,7 @@ impl ArrayState {
         } else {
             // Modify: read the old data and the old parity.
             let mut reads: Vec<Part> = data.iter().map(|p| Part { op: READ, ..*p }).collect();
-            reads.extend(parity_parts(self, stripe, piece, READ));
+            reads.extend(parity_parts(self, stripe, within, piece, READ));
             reads
         };
         let xor_bytes = (first.len() + touched) as u64 * u64::from(piece);
@@ -214,9 +216,10 @@ impl World {
         let at = match controller {
             ArrayController::Card(card) => {
                 let (wire, rate) = wire_of(card.link, op, moved);
-                let t = card.upstream.map_or(now, |link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
+                let upstream = card.upstream.map(|link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
+                let (t, upstream_ps) = upstream.unwrap_or((now, 0));
                 let state = &mut self.arrays[array as usize];
-                let t = state.down.reserve(t, transfer_ps(wire.down, rate));
+                let t = state.down.follow(t, upstream_ps, transfer_ps(wire.down, rate));
                 let command_ps = if op == READ { card.command_read_ps } else { card.command_write_ps };
                 let t = state.command.reserve(t, command_ps);
                 state.cache.reserve(t, transfer_ps(moved, card.cache_bytes_per_s))
@@ -360,11 +363,12 @@ impl World {
                 let service = transfer_ps(up, rate);
                 let t = if io.op == READ { state.up.reserve(now, service) } else { state.up.slip_in(now, service) };
                 let (fixed_ps, mut link) = (card.fixed_ps, card.upstream);
-                let mut t = t;
+                let (mut t, mut upstream_ps) = (t, service);
                 while let Some(index) = link {
                     let uplink = &mut self.uplinks[index];
-                    t = uplink.up.reserve(t, transfer_ps(up, uplink.bytes_per_s));
-                    link = uplink.upstream;
+                    let service = transfer_ps(up, uplink.bytes_per_s);
+                    t = uplink.up.follow(t, upstream_ps, service);
+                    (link, upstream_ps) = (uplink.upstream, service);
                 }
                 t + fixed_ps + self.threads[io.thread as usize].lane(io.lane).remote_ps
             }
@@ -419,6 +423,17 @@ mod tests {
             assert_eq!((plan.first.len(), plan.then.len()), (reads, writes), "{level:?}");
             let members: BTreeSet<usize> = plan.then.iter().map(|p| p.member).collect();
             assert_eq!(members.len(), writes, "{level:?}: each on a member of its own");
+        }
+    }
+
+    #[test]
+    fn parity_lies_beside_the_data_that_it_is_of() {
+        for (level, at) in [(Level::Raid5, 0), (Level::Raid5, 5 * 65_536 + 12_288), (Level::Raid6, 3 * 65_536 + 61_440)]
+        {
+            let plan = array(level, 8).plan(WRITE, at, 4096);
+            let places: BTreeSet<u64> = plan.first.iter().chain(&plan.then).map(|p| p.offset_bytes).collect();
+            assert_eq!(places.len(), 1, "{level:?} at {at}: {places:?}");
+            assert_eq!(places.first().map(|p| p % 65_536), Some(at % 65_536));
         }
     }
 

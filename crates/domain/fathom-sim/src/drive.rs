@@ -206,13 +206,14 @@ impl DriveState {
         self.count.arrived += 1;
     }
 
-    /// Takes a command from the link into controller and media.
+    /// Takes a command from the link into controller and media; what is written has come in over `upstream_ps` until
+    /// `now_ps`.
     #[inline]
-    pub(crate) fn enter(&mut self, now_ps: u64, op: u8, class: u16, offset_bytes: u64) -> Next {
+    pub(crate) fn enter(&mut self, now_ps: u64, upstream_ps: u64, op: u8, class: u16, offset_bytes: u64) -> Next {
         self.active += 1;
         let costs = self.costs[class as usize][op as usize];
         let slow = self.slow_q16;
-        let at_controller = self.down.reserve(now_ps, costs.down_ps);
+        let at_controller = self.down.follow(now_ps, upstream_ps, costs.down_ps);
         let t = self.command.reserve(at_controller, (costs.command_ps * slow) >> 16);
         match op {
             READ => self.read(t, offset_bytes, &costs),
@@ -253,7 +254,7 @@ impl DriveState {
 
     fn write(&mut self, t: u64, offset_bytes: u64, costs: &StageCosts) -> u64 {
         let slow = self.slow_q16;
-        let t = self.write_path.reserve(t, (costs.path_ps * slow) >> 16);
+        let t = self.write_path.follow(t, costs.down_ps, (costs.path_ps * slow) >> 16);
         let late = rare(&self.device.write_tail, &mut self.rng);
         late + match &mut self.media {
             MediaState::Nand(nand) => {
@@ -287,13 +288,20 @@ impl DriveState {
         Some(done)
     }
 
+    /// How long its own link takes a command's data towards the host.
+    #[inline(always)]
+    pub(crate) fn up_ps(&self, op: u8, class: u16) -> u64 {
+        self.costs(class, op).up_ps
+    }
+
     /// Data path and link towards the host; returns when the command is past the drive's own link.
     #[inline]
     pub(crate) fn leave(&mut self, now_ps: u64, op: u8, class: u16) -> u64 {
         let costs = self.costs[class as usize][op as usize];
         if op == READ {
-            let t = self.read_path.reserve(now_ps, (costs.path_ps * self.slow_q16) >> 16);
-            self.up.reserve(t, costs.up_ps)
+            let path_ps = (costs.path_ps * self.slow_q16) >> 16;
+            let t = self.read_path.reserve(now_ps, path_ps);
+            self.up.follow(t, path_ps, costs.up_ps)
         } else {
             self.up.slip_in(now_ps, costs.up_ps)
         }

@@ -24,6 +24,13 @@ impl Pipe {
         self.free_ps
     }
 
+    /// Serves data that come in over `upstream_ps` until `done_ps` and pass on meanwhile: it begins with the first of them and
+    /// ends no sooner than the last.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, done_ps: u64, upstream_ps: u64, service_ps: u64) -> u64 {
+        self.reserve(first_ps(done_ps, upstream_ps, service_ps), service_ps)
+    }
+
     /// Serves a job so small that it slips in between others: it takes capacity but does not wait.
     #[inline(always)]
     pub(crate) fn slip_in(&mut self, now_ps: u64, service_ps: u64) -> u64 {
@@ -65,6 +72,12 @@ impl PartWork {
     }
 }
 
+/// When a stage may begin with data that come in over `upstream_ps` until `done_ps`, so that it does not run out of them.
+#[inline(always)]
+pub(crate) fn first_ps(done_ps: u64, upstream_ps: u64, service_ps: u64) -> u64 {
+    done_ps - upstream_ps.min(service_ps)
+}
+
 /// Picoseconds that `bytes` take at a rate, rounded up.
 pub(crate) fn transfer_ps(bytes: u64, bytes_per_s: u64) -> u64 {
     if bytes_per_s == 0 {
@@ -84,6 +97,16 @@ mod tests {
         assert_eq!(pipe.reserve(105, 10), 120);
         assert_eq!(pipe.reserve(200, 5), 205);
         assert_eq!(pipe.utilisation_law(), (25, 25));
+    }
+
+    #[test]
+    fn data_pass_on_while_they_come_in() {
+        // Of two stages one after the other the slower counts, and a part of both that is waited for counts whole.
+        assert_eq!(Pipe::default().follow(1_000, 100, 30), 1_000);
+        assert_eq!(Pipe::default().follow(1_000, 100, 250), 1_150);
+        let mut taken = Pipe::default();
+        taken.reserve(0, 1_100);
+        assert_eq!(taken.follow(1_000, 100, 250), 1_350);
     }
 
     #[test]

@@ -22,7 +22,7 @@ const CONDITIONING_NS_MAX: u64 = 1_000_000_000;
 /// The ramp is run in pieces, so that a stop is noticed.
 const RAMP_PIECE_NS: u64 = 100_000_000;
 /// A warm-up whose length is not known yet begins with pieces of this length.
-const WARM_UP_PIECE_NS: u64 = 5_000_000;
+const WARM_UP_PIECE_NS: u64 = 1_000_000;
 /// A beginning of the window that lies beyond every event.
 const NOT_YET_NS: u64 = u64::MAX / 2;
 

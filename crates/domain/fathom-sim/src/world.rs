@@ -10,7 +10,7 @@ use crate::drive::{DOWN, DriveState, MediaState, Next, UP};
 use crate::fault::Alarm;
 use crate::load::{Draw, READ};
 use crate::meter::{Completed, Meter};
-use crate::pipe::{Pipe, transfer_ps};
+use crate::pipe::{Pipe, first_ps, transfer_ps};
 
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -270,26 +270,26 @@ impl World {
     #[inline]
     fn enter_drive(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
-        let mut t = now;
+        let (mut t, mut upstream_ps) = (now, 0);
         if let Some(link) = self.drives[io.drive as usize].upstream {
             let bytes = self.drives[io.drive as usize].costs(io.class, io.op).wire[DOWN];
-            t = self.down_uplinks(t, link, bytes);
+            (t, upstream_ps) = self.down_uplinks(t, link, bytes);
         }
-        match self.drives[io.drive as usize].enter(t, io.op, io.class, io.offset_bytes) {
+        match self.drives[io.drive as usize].enter(t, upstream_ps, io.op, io.class, io.offset_bytes) {
             Next::Media(done) => self.plan(done, slot, Stage::Media),
             Next::Map(done) => self.plan(done, slot, Stage::Map),
         }
     }
 
-    /// Down through the shared links, the host's end first.
-    pub(crate) fn down_uplinks(&mut self, now: u64, link: usize, bytes: u64) -> u64 {
-        let t = match self.uplinks[link].upstream {
+    /// Down through the shared links, the host's end first; when it is past the last, and over what time it came.
+    pub(crate) fn down_uplinks(&mut self, now: u64, link: usize, bytes: u64) -> (u64, u64) {
+        let (t, upstream_ps) = match self.uplinks[link].upstream {
             Some(upper) => self.down_uplinks(now, upper, bytes),
-            None => now,
+            None => (now, 0),
         };
         let link = &mut self.uplinks[link];
         let service = transfer_ps(bytes, link.bytes_per_s);
-        link.down.reserve(t, service)
+        (link.down.follow(t, upstream_ps, service), service)
     }
 
     #[inline]
@@ -307,7 +307,13 @@ impl World {
         let drive = &mut self.drives[io.drive as usize];
         let t = drive.leave(now, io.op, io.class);
         match drive.upstream {
-            Some(link) => self.plan(t, slot, Stage::Uplink(link as u16)),
+            Some(link) => {
+                // It comes there with its first data.
+                let bytes = drive.costs(io.class, io.op).wire[UP];
+                let service = transfer_ps(bytes, self.uplinks[link].bytes_per_s);
+                let first = first_ps(t, drive.up_ps(io.op, io.class), service);
+                self.plan(first, slot, Stage::Uplink(link as u16));
+            }
             None => {
                 let back = t + drive.fixed_ps + self.remote_ps(&io);
                 self.plan(back, slot, Stage::Back);
@@ -323,7 +329,10 @@ impl World {
         let service = transfer_ps(bytes, link.bytes_per_s);
         let t = if io.op == READ { link.up.reserve(now, service) } else { link.up.slip_in(now, service) };
         match link.upstream {
-            Some(upper) => self.plan(t, slot, Stage::Uplink(upper as u16)),
+            Some(upper) => {
+                let next = transfer_ps(bytes, self.uplinks[upper].bytes_per_s);
+                self.plan(first_ps(t, service, next), slot, Stage::Uplink(upper as u16));
+            }
             None => {
                 let back = t + fixed_ps + self.remote_ps(&io);
                 self.plan(back, slot, Stage::Back);

@@ -1,10 +1,12 @@
 //! Real MPI on this machine: mpirun starts the program, in one place or in several network namespaces.
 
 mod launch;
+mod targets;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use launch::{Namespaces, Run};
+use launch::{Namespaces, Run, SlowLink};
 
 /// Four ranks read files of their own: their record is the sum, and says how they began.
 #[test]
@@ -49,6 +51,37 @@ fn a_plan_that_differs_is_refused_with_its_rank() {
     let ended = Run::new(dir.path(), 1).words(&words).beside(&other).run();
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("rank 1 on ") && ended.stderr.contains("its plan is another"), "{}", ended.stderr);
+}
+
+/// The same program but for its version, as on a host where an update was forgotten.
+#[test]
+fn another_version_is_refused_with_its_rank() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "200ms"];
+    let other = Path::new(env!("CARGO_BIN_EXE_fathom-mpi")).with_file_name("examples/other_version");
+    let ended = Run::new(dir.path(), 1).words(&words).program_beside(&other, &words).run();
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    let said = format!("it is Fathom 0.0.0-other, and rank 0 is {}", env!("CARGO_PKG_VERSION"));
+    assert!(ended.stderr.contains("rank 1 on ") && ended.stderr.contains(&said), "{}", ended.stderr);
+}
+
+/// mdtest's pattern: each rank makes files in folders of its own, all at once.
+#[test]
+fn files_are_made_by_all_ranks_and_counted_together() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    for rw in ["filecreate", "filestat", "filedelete"] {
+        let words = ["io", "--rw", rw, "--nrfiles", "200", "--numjobs", "2", "--json", "--quiet", "--target"];
+        let step = Run::new(dir.path(), 3).words(&words).word(&target).run().step();
+        // The step's own figures are of the time in which all ran.
+        let ranks = step["ranks"]["ranks"].as_array().expect("ranks");
+        assert_eq!(ranks.iter().map(|rank| rank["ios"].as_u64().expect("ios")).sum::<u64>(), 3 * 2 * 200, "{rw}");
+        assert_eq!(ranks.len(), 3);
+        let machines = step["ranks"]["machines"].as_array().expect("hosts");
+        assert_eq!(machines.len(), 1, "ranks of one host");
+    }
+    assert!(std::fs::read_dir(&target).expect("reads").next().is_none(), "their folders are removed");
 }
 
 /// Words that nobody takes are said once.
@@ -132,4 +165,54 @@ fn ranks_in_four_network_namespaces_are_one_record() {
         let (offset, bound) = (rank["clock"]["offset_ns"].as_i64(), rank["clock"]["bound_ns"].as_u64());
         assert!(offset.expect("offset").unsigned_abs() <= bound.expect("bound"), "{}", rank["clock"]);
     }
+}
+
+/// A host that is 20 ms away and loses a frame in a hundred: what is said of its clock and of the start holds, as all
+/// clocks are one.
+#[test]
+fn a_slow_link_widens_the_bounds_and_they_hold() {
+    let Some(hosts) = Namespaces::with(2, Some(SlowLink { host: 2, delay_ms: 20, loss_pct: 1 })) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "500ms", "--json", "--quiet"];
+    let ended = Run::new(dir.path(), 2).on(&hosts).words(&words).run();
+    let step = ended.step();
+    let far = &step["ranks"]["ranks"][1];
+    assert_eq!(far["host"], "node2");
+    let (offset, bound) = (far["clock"]["offset_ns"].as_i64(), far["clock"]["bound_ns"].as_u64().expect("bound"));
+    assert!(offset.expect("offset").unsigned_abs() <= bound, "{}", far["clock"]);
+    assert!(bound >= 10_000_000, "half of the way there and back: {bound} ns");
+    // How far apart they began in truth, by the one clock, is what is said of it to within its bound.
+    let skew = step["ranks"]["start_skew_ns"].as_i64().expect("skew");
+    let skew_bound = step["ranks"]["start_skew_bound_ns"].as_u64().expect("bound");
+    let start = |rank: &serde_json::Value| rank["start_ns"].as_i64().expect("start");
+    let apart = start(far) + offset.expect("offset") - start(&step["ranks"]["ranks"][0]);
+    assert!(skew.abs_diff(apart.abs()) <= skew_bound, "{skew} {apart} {skew_bound}");
+}
+
+/// The network of a host goes: its rank is named, the figures of the other are kept, and it ends by itself, without its
+/// files.
+#[test]
+fn a_rank_that_is_cut_off_is_named_and_ends_by_itself() {
+    let Some(hosts) = Namespaces::new(2) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    let words = ["io", "--rw", "randread", "--size", "1m", "--runtime", "30s", "--json", "--quiet", "--target"];
+    let running = Run::new(dir.path(), 2).on(&hosts).words(&["--silence", "3s"]).words(&words).word(&target).start();
+    running.wait_until_measuring();
+    let ranks = running.ranks();
+    hosts.cut_off(2);
+    let begun = Instant::now();
+    while ranks.iter().any(|pid| launch::is_alive(*pid)) {
+        assert!(begun.elapsed() < Duration::from_secs(40), "a rank goes on");
+    }
+    // What mpirun waits for is its own daemon there, until TCP gives it up: Open MPI's affair.
+    hosts.join_again(2);
+    let ended = running.wait();
+    let step = ended.step();
+    let lost = step["ranks"]["lost"].as_array().expect("lost");
+    assert_eq!(lost.len(), 1, "{}", ended.stderr);
+    assert_eq!((&lost[0]["rank"], &lost[0]["host"]), (&1.into(), &"node2".into()));
+    assert!(step["ios"].as_u64().expect("ios") > 0);
+    assert!(std::fs::read_dir(&target).expect("reads").next().is_none(), "each removed its own file");
 }

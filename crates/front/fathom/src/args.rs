@@ -179,6 +179,10 @@ pub(crate) struct RunCommon {
     /// It is given back after them
     #[arg(long, value_name = "SERIAL", help_heading = WRITING)]
     pub(crate) allow_unbind: Vec<String>,
+    /// Where no IOMMU guards memory from a drive that leaves the kernel: accept that a fault of the drive, or of Fathom, may
+    /// write to any memory of this machine
+    #[arg(long, help_heading = WRITING)]
+    pub(crate) no_iommu_i_accept_any_write_to_memory: bool,
     /// Allow overwriting existing files that hold data which Fathom did not write (block devices: --destroy)
     #[arg(long, help_heading = WRITING)]
     pub(crate) overwrite: bool,
@@ -246,12 +250,22 @@ pub(crate) struct SourceArgs {
     /// Have the installed fio run those jobs of a fio job file that Fathom cannot run: guarded, sampled and judged alike
     #[arg(long, conflicts_with_all = ["like", "resume"])]
     pub(crate) with_fio: bool,
+    /// Beside each load that only reads, let this program do the same, to see whether it finds the same
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["like", "resume"])]
+    pub(crate) cross_check: Option<OtherProgram>,
     /// Compare: each load also with this knob or setting, in turns, put back after (e.g. scheduler=none, engine=libaio)
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "like")]
     pub(crate) versus: Option<String>,
     /// Scale the study to this time, e.g. 2m
     #[arg(long, value_name = "TIME")]
     pub(crate) time_budget: Option<String>,
+}
+
+/// Another program that can do a load of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OtherProgram {
+    /// The installed fio, through the engine of the load. (What SPDK's programs print: fathom import)
+    Fio,
 }
 
 /// `fathom run`.
@@ -318,6 +332,9 @@ pub(crate) struct PlanArgs {
     /// As if `run` were given this --allow-unbind
     #[arg(long, value_name = "SERIAL")]
     pub(crate) allow_unbind: Vec<String>,
+    /// As if `run` were given this
+    #[arg(long)]
+    pub(crate) no_iommu_i_accept_any_write_to_memory: bool,
     /// As if `run` were given --overwrite
     #[arg(long)]
     pub(crate) overwrite: bool,

@@ -46,6 +46,9 @@ pub(crate) enum NvmeAction {
         /// Namespace whose page --raw writes
         #[arg(long, value_name = "N", requires = "raw")]
         namespace: Option<u32>,
+        /// Of a drive that was bound with this word
+        #[arg(long)]
+        no_iommu_i_accept_any_write_to_memory: bool,
     },
     /// Give a drive that was bound back to the kernel's driver, and wait until its block devices are there again
     Unbind {

@@ -55,7 +55,7 @@ impl From<Shares> for TargetsAre {
 pub struct Ended {
     /// Exit code.
     pub code: u8,
-    /// Another rank is lost and cannot end by itself: whoever started them must end them.
+    /// Another rank is lost and cannot end by itself, or this one is cut off: whoever started them must end them.
     pub lost: bool,
 }
 
@@ -94,7 +94,8 @@ pub fn main_of_ranks(link: Rc<dyn Link>, words: impl Iterator<Item = OsString>, 
         return Ended { lost, ..outcome(done) };
     }
     match done {
-        Ok(exit) => ended(exit),
+        // Where the network between is gone, nobody else ends this one.
+        Ok(exit) => Ended { lost: ranks.is_cut_off(), ..ended(exit) },
         Err(problem) => {
             ranks.unable(Message::verbatim(problem.message), problem.help.map(Message::verbatim));
             ended(problem.exit)

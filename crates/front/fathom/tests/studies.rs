@@ -85,8 +85,8 @@ fn baseline_engines_and_qos_end_with_a_verdict() {
     let baseline = study(&place, "baseline --target . --set size=64m", 9);
     assert_eq!(count(&baseline, "measure"), 40);
     assert!(steps(&baseline).iter().all(|s| s["engine"] == "libaio" && s["placement"] == "unpinned"));
-    let engines = study(&place, "engines --target . --set size=64m", 5);
-    assert_eq!(count(&engines, "measure"), 18);
+    let engines = study(&place, "engines --target . --set size=64m", 8);
+    assert_eq!(count(&engines, "measure"), 30);
     let qos = study(&place, "qos --target . --set size=64m --set latency_goal=p99<=1s", 12);
     assert_eq!((count(&qos, "measure"), count(&qos, "fill"), count(&qos, "settle")), (27, 4, 15));
     rates_are_shares_of_the_closed_loops(&qos);

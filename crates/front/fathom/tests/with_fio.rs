@@ -221,3 +221,47 @@ fn wait_for(what: &str, is_so: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+/// Each read of a study also through fio, on the file of the run: a check, and no path of its own.
+#[test]
+fn a_study_is_cross_checked_by_fio_load_by_load() {
+    let place = Place::new();
+    let words =
+        "run engines --only latency --cross-check fio --target . --set size=4m --set runtime=300ms --set ramp_time=0";
+    let run = place.run(&format!("{words} --json"));
+    let document: Value = serde_json::from_str(&run.out).unwrap_or_else(|e| panic!("{e}: {}", run.err));
+    let measured = document["steps"].as_array().expect("steps").iter().filter(|s| s["phase"] == "measure");
+    let steps: Vec<&Value> = measured.collect();
+    let labels: Vec<&str> = steps.iter().filter_map(|s| s["label"].as_str()).collect();
+    assert_eq!(labels.len(), 6, "{labels:?}");
+    for (own, twin) in labels.iter().zip(&labels[1..]).step_by(2) {
+        assert_eq!(format!("{own} by fio"), *twin);
+    }
+    if !has_fio() {
+        assert!(steps.iter().skip(1).step_by(2).all(|s| s["state"] == "refused"), "{labels:?}");
+        return skipped("fio is absent");
+    }
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let evidence = serde_json::to_string(&document["verdict"]).expect("JSON");
+    for engine in ["psync", "libaio", "io_uring"] {
+        assert!(evidence.contains(&format!("By fio, {engine} with 1 in flight")), "no {engine} in {evidence}");
+    }
+    assert_eq!(document["paths"][0]["steps"].as_array().map(Vec::len), Some(3), "{}", document["paths"]);
+    assert!(place.listing().is_empty(), "{:?}", place.listing());
+}
+
+#[test]
+fn what_spdk_printed_is_a_run_beside_ours() {
+    let place = Place::new();
+    let table = "spdk_nvme_perf -q 32 -o 4096 -w randread -t 10 -r 'trtype:PCIe traddr:0000:04:00.0'\n\
+                 \x20                                                                Latency(us)\n\
+                 Device Information                     :       IOPS      MiB/s    Average        min        max\n\
+                 PCIE (0000:04:00.0) NSID 1 from core  0:  251230.30     981.37     127.33      10.96    4210.20\n";
+    fs::write(place.file("perf.txt"), table).expect("written");
+    let document = place.json("import perf.txt", 0);
+    let step = &document["steps"][0];
+    assert_eq!((step["engine"].as_str(), step["queue_depth"].as_u64()), (Some("nvme"), Some(32)));
+    assert!((step["iops"].as_f64().expect("a rate") - 251_230.3).abs() < 1.0, "{step}");
+    fs::write(place.file("alone.txt"), table.split_once('\n').expect("lines").1).expect("written");
+    place.run("import alone.txt").expect(2, &["says nothing of its load", "put the command"]);
+}

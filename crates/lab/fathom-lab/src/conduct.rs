@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fathom_host::OwnFile;
+use fathom_host::{OwnFile, WithoutIommu};
 use fathom_judge::document::{Document, StepView};
 use fathom_message::{Message, msg};
 use fathom_plan::{Phase, Plan, Step};
@@ -46,6 +46,8 @@ pub struct ConductOptions {
     pub destroy: Vec<String>,
     /// Drives that may leave the kernel for steps that drive them in user space, by serial number (`--allow-unbind`).
     pub allow_unbind: Vec<String>,
+    /// What the user said of such drives that no IOMMU keeps to the memory of this process.
+    pub without_iommu: WithoutIommu,
     /// Leave created files in place.
     pub keep_files: bool,
     /// Existing files with other people's data may be overwritten.
@@ -495,6 +497,7 @@ pub(crate) fn permission(options: &ConductOptions, lab: Option<&Lab>) -> Result<
     let mut permission = Permission {
         destroy: options.destroy.clone(),
         allow_unbind: options.allow_unbind.clone(),
+        without_iommu: options.without_iommu,
         overwrite: options.overwrite,
         keep_files: options.keep_files,
         protected: ["", "-wal", "-shm", "-journal"].map(beside).to_vec(),

@@ -7,19 +7,21 @@ mod clocks;
 mod gate;
 mod hub;
 mod member;
+mod notes;
 mod order;
 mod site;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
-use fathom_host::{HostName, Root, host_name};
+use fathom_host::{HostFacts, HostName, Root, host_name};
 use fathom_message::Message;
 use fathom_plan::{Plan, RanksPlan, TargetsAre};
+use fathom_record::RankMachine;
 
 use hub::Hub;
 pub use member::serve;
@@ -53,6 +55,8 @@ pub struct Ranks {
     silence: Duration,
     /// Rank 0's view of the others.
     hub: Rc<RefCell<Hub>>,
+    /// Of another rank: whether it lost sight of rank 0.
+    cut_off: Rc<Cell<bool>>,
 }
 
 impl Ranks {
@@ -60,7 +64,7 @@ impl Ranks {
     #[must_use]
     pub fn new(link: Rc<dyn Link>, targets_are: TargetsAre, silence: Duration, version: &str) -> Ranks {
         let hub = Rc::new(RefCell::new(Hub::new(link.clone())));
-        Ranks { link, targets_are, version: version.to_owned(), silence, hub }
+        Ranks { link, targets_are, version: version.to_owned(), silence, hub, cut_off: Rc::default() }
     }
 
     /// Number of this process.
@@ -84,10 +88,30 @@ impl Ranks {
         );
     }
 
+    /// Whether this rank, another than 0, was cut off from rank 0 while it measured.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.cut_off.get()
+    }
+
     /// Lets the other ranks end; by rank 0, after its last run. Whether one of them is lost and cannot end by itself.
     pub fn end(&self) -> bool {
         self.hub.borrow_mut().end()
     }
+}
+
+/// What this host should have in common with others of a load; `None` where its kernel does not tell.
+fn this_machine() -> Option<RankMachine> {
+    let facts = HostFacts::collect(&Root::live(), &[]).ok()?;
+    Some(RankMachine {
+        host: this_host().name,
+        cpu_model: facts.cpu_model,
+        cpus: facts.topology.cpus.len() as u32,
+        memory_bytes: facts.memory_bytes,
+        kernel: facts.kernel,
+        governor: facts.governor,
+        clocksource: facts.clocksource,
+    })
 }
 
 /// The host of this process.

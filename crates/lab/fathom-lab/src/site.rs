@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fathom_host::settings::SettingError;
-use fathom_host::{FileMark, Permit, ProbeError};
+use fathom_host::{FileMark, Permit, ProbeError, WithoutIommu};
 use fathom_message::{Message, msg};
 use fathom_plan::{Plan, Step, TargetId};
 use fathom_record::{Progress, StepFailure, StepRecord};
@@ -56,6 +56,8 @@ pub(crate) struct Permission {
     pub(crate) destroy: Vec<String>,
     /// Values of `--allow-unbind`.
     pub(crate) allow_unbind: Vec<String>,
+    /// Whether drives without an IOMMU may leave the kernel.
+    pub(crate) without_iommu: WithoutIommu,
     /// Whether existing files with other people's data may be overwritten.
     pub(crate) overwrite: bool,
     /// Files that are made stay when the run ends.

@@ -3,6 +3,8 @@
 use std::io;
 use std::ptr::NonNull;
 
+use fathom_nvme::driver::{DrivePages, DrivenNamespace};
+
 use crate::pages::page_bytes;
 
 /// From this size on a huge page saves more translations than it wastes memory.
@@ -45,6 +47,8 @@ impl Buffers {
 /// An anonymous mapping, freed on drop.
 pub(crate) struct Area {
     buffers: Buffers,
+    /// For a drive in user space: the mapping, which frees itself.
+    for_drive: Option<DrivePages>,
 }
 
 impl Area {
@@ -69,7 +73,29 @@ impl Area {
             unsafe { libc::madvise(at, len, libc::MADV_HUGEPAGE) };
         }
         let base = NonNull::new(at.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        Ok(Area { buffers: Buffers { base, len, slot_bytes } })
+        Ok(Area { buffers: Buffers { base, len, slot_bytes }, for_drive: None })
+    }
+
+    /// The same for a drive that reaches them by itself: on large pages where some are free on its node.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn for_drive(slots: usize, slot_bytes: usize, drive: &DrivenNamespace) -> io::Result<Self> {
+        assert!(slots > 0 && slot_bytes > 0, "an empty area");
+        let wanted = slots.checked_mul(slot_bytes).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let pages = DrivePages::new(wanted, drive.driver().numa_node())?;
+        let buffers = Buffers { base: pages.base(), len: pages.bytes(), slot_bytes };
+        Ok(Area { buffers, for_drive: Some(pages) })
+    }
+
+    /// The pages of an area for a drive.
+    pub(crate) fn drive_pages(&self) -> Option<&DrivePages> {
+        self.for_drive.as_ref()
+    }
+
+    /// Bytes of the whole mapping.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.buffers.len
     }
 
     /// Where the buffers are.
@@ -111,6 +137,9 @@ impl Area {
 
 impl Drop for Area {
     fn drop(&mut self) {
+        if self.for_drive.is_some() {
+            return;
+        }
         // SAFETY: base and length are those of the mapping made in `new`, which nobody else unmaps.
         unsafe { libc::munmap(self.buffers.base.as_ptr().cast(), self.buffers.len) };
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::sync::Arc;
 
-use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, TargetKind, ThreadFolder};
+use fathom_host::{Access, Binding, Bindings, OpenError, OpenFlags, Root, TargetKind, ThreadFolder};
 use fathom_message::{Message, Say as _, msg};
 use fathom_nvme::driver::DrivenNamespace;
 use fathom_nvme::{AdminCommand, Device, IoCommand, io_command};
@@ -116,6 +116,7 @@ impl Target {
     /// # Errors
     /// As [`Target::examine`].
     pub(crate) fn opened(binding: &Binding, step: &Step) -> Result<(Target, u64, u64), StepFailure> {
+        let binding = &by_the_node_of(step.engine.name, binding)?;
         let (id, kind) = (binding.target(), binding.kind());
         let is_null_engine = step.engine.name == EngineName::Null;
         if is_null_engine != (kind == TargetKind::Null) {
@@ -278,6 +279,17 @@ impl Target {
             return Err(failed(io::Error::last_os_error()));
         }
         Ok((size, if self.direct { u64::try_from(logical).unwrap_or(SECTOR_BYTES) } else { 1 }))
+    }
+}
+
+/// A namespace that was named by its block device is reached through its character device where commands are passed to it.
+fn by_the_node_of(engine: EngineName, binding: &Binding) -> Result<Binding, StepFailure> {
+    if engine != EngineName::IoUringCmd {
+        return Ok(binding.clone());
+    }
+    match binding.as_character_device(&Root::live()) {
+        Ok(character) => Ok(character.unwrap_or_else(|| binding.clone())),
+        Err(error) => Err(StepFailure::refused(engine_on_target(engine, binding.target()), &error)),
     }
 }
 

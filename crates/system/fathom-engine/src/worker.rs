@@ -233,7 +233,12 @@ pub(crate) fn set_up(plan: &WorkerPlan, lines: Lines) -> Result<(Hot, Area), Ste
     let depth = plan.limits.queue_depth;
     let mut rng = Rng::new(step.seed, u64::from(plan.index));
     let slot_bytes = workload.block_bytes_max() as usize;
-    let mut area = Area::new(depth as usize, slot_bytes).map_err(|source| {
+    // Of several drives the first decides: they are of one group.
+    let area = match plan.parts.first().and_then(|part| part.target.driven()) {
+        Some(drive) => Area::for_drive(depth as usize, slot_bytes, drive),
+        None => Area::new(depth as usize, slot_bytes),
+    };
+    let mut area = area.map_err(|source| {
         plan.failed(
             msg!("engine-no-buffers", count = depth, bytes = slot_bytes),
             &source,

@@ -61,7 +61,7 @@ fn targets_that_are_none() {
         }
     };
     check(passthrough("/dev/zero"), "is a character device");
-    check(|step| step.engine.name = EngineName::IoUringCmd, "passthrough needs the character device");
+    check(|step| step.engine.name = EngineName::IoUringCmd, "passthrough needs an NVMe namespace");
     check(target("null"), "engine `null`");
     check(|step| step.engine.name = EngineName::Null, "engine `null`");
     check(|step| step.targets.clear(), "without a target");

@@ -49,6 +49,11 @@ impl Workplace {
             let Some(job) = &step.role.by_fio else { continue };
             let section = format!("s{number}");
             let _infallible = writeln!(text, "[{section}]\n{}", job.lines.join("\n"));
+            if step.length.passes.is_none() && !job.options().any(|(key, _)| key == "runtime") {
+                // Of a load of Fathom's own: how long it runs is known when it is its turn.
+                let [ramp_us, runtime_us] = [step.length.ramp_ns, step.length.budget_ns].map(|ns| ns / 1_000);
+                let _infallible = writeln!(text, "time_based\nramp_time={ramp_us}us\nruntime={runtime_us}us");
+            }
             if step.length.delay_ns > 0 {
                 let _infallible = writeln!(text, "startdelay={}us", step.length.delay_ns / 1_000);
             }

@@ -1,4 +1,4 @@
-//! fio itself: its results taken in, and its jobs run by it under Fathom's eyes.
+//! fio itself: its results taken in, and its jobs run by it under Fathom's eyes. And the results of SPDK's own programs.
 //!
 //! fio opens no name that it is given: each target is bound, judged and opened here, and fio finds it by a link to that
 //! descriptor. What it may write is what the guard allowed, whatever happens to names meanwhile.
@@ -11,6 +11,7 @@ mod options;
 mod output;
 mod run;
 mod series;
+mod spdk;
 mod step;
 mod text;
 
@@ -23,6 +24,7 @@ pub use error::ImportError;
 pub use import::import_fio;
 pub use options::size_word;
 pub use run::{FioRun, run_by_fio};
+pub use spdk::{import_bdevperf, import_perf, is_bdevperf, is_perf_table};
 pub use text::{Found, find_document, json_error};
 
 /// A run measured elsewhere, ready for the store.

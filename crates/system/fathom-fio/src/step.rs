@@ -200,6 +200,7 @@ fn engine(options: &Options, notes: &mut Vec<Message>) -> Result<EngineSpec, (&'
         "sync" | "pvsync" | "pvsync2" | "vsync" => EngineName::Psync,
         "posixaio" => EngineName::Libaio,
         "io_uring_cmd" => EngineName::IoUringCmd,
+        "nvme" => EngineName::Nvme,
         _ => return Err(("ioengine", msg!("import-fio-no-engine", word = word.to_owned()))),
     };
     if name.as_str() != word {

@@ -244,6 +244,15 @@ impl Binding {
         self.node.as_ref().ok_or_else(no_consent)?.open_to_read(access.flags)
     }
 
+    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+        self.node.as_ref()
+    }
+
+    /// The same target by another node of it.
+    pub(crate) fn through(&self, kind: TargetKind, node: Arc<Node>, consent: Option<WriteConsent>) -> Binding {
+        Binding { kind, node: Some(node), consent, ..self.clone() }
+    }
+
     /// The same target as a block device, where it is the character device of the same blocks; else itself.
     #[must_use]
     pub fn as_block_device(&self) -> Binding {

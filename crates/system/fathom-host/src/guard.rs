@@ -229,6 +229,12 @@ impl WriteConsent {
         Some(WriteConsent { path: judged.device.dev_path.clone(), node: Some(judged.node.clone()), ..self.clone() })
     }
 
+    /// The same consent for the character device of the same namespace, which is at `path`: the claim stays that on the
+    /// block device.
+    pub(crate) fn through(consent: &WriteConsent, path: PathBuf, node: Arc<Node>) -> WriteConsent {
+        WriteConsent { path, node: Some(node), ..consent.clone() }
+    }
+
     /// A descriptor for admin commands to what was judged. It reads, but a drive takes Format through it as well.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ use crate::health::{HealthLooks, HealthWatch};
 use crate::interrupts::InterruptTable;
 use crate::kernel_threads::KernelThreadWatch;
 use crate::md::MdWatch;
+use crate::mount::Mount;
+use crate::network::NetworkWatch;
 use crate::procfs::{DiskCounters, Stat, cpu_difference, parse_diskstats, parse_stat};
 use crate::root::{ProbeError, Root};
 use crate::sys;
@@ -86,6 +88,7 @@ pub struct HostSampler {
     tasks: TaskWatch,
     kernel_threads: KernelThreadWatch,
     health: HealthWatch,
+    network: NetworkWatch,
     busy_by_interval: Vec<Vec<f32>>,
     /// Columns as in `stat_first`.
     shares_by_interval: Vec<Vec<CpuShares>>,
@@ -166,6 +169,7 @@ impl HostSampler {
             disks_first: Vec::new(),
             members_first: Vec::new(),
             health,
+            network: NetworkWatch::new(root, &[]),
             tasks: TaskWatch::new(root.clone(), tick_ns),
             kernel_threads: KernelThreadWatch::new(root.clone(), tick_ns),
             busy_by_interval: Vec::new(),
@@ -177,6 +181,13 @@ impl HostSampler {
         // A disk that is not listed is refused now, and not when the step begins.
         sampler.read_first()?;
         Ok(sampler)
+    }
+
+    /// Watches also those of `mounts` that are network file systems.
+    #[must_use]
+    pub fn with_mounts(mut self, root: &Root, mounts: &[Mount]) -> HostSampler {
+        self.network = NetworkWatch::new(root, mounts);
+        self
     }
 
     /// Measures what the host does on its own: sleeps for `duration` and keeps the difference for all later steps.
@@ -213,6 +224,7 @@ impl HostSampler {
         self.tasks.restart();
         self.kernel_threads.restart();
         self.health.begin();
+        self.network.prepare();
         self.md.begin();
     }
 
@@ -231,6 +243,7 @@ impl HostSampler {
     fn read_first(&mut self) -> Result<(), ProbeError> {
         self.kernel_threads.mark_start();
         self.tasks.mark_start();
+        self.network.mark_start();
         let mut first = (std::mem::take(&mut self.disks_first), std::mem::take(&mut self.members_first));
         self.read_disks(&mut first.0, &mut first.1)?;
         (self.disks_first, self.members_first) = first;
@@ -286,6 +299,7 @@ impl HostSampler {
         self.tasks.sample();
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
         let (drives, health_ns) = self.health.finish();
+        let network = self.network.finish();
         let md_state = self.md.finish();
         let deltas = |now: &[DiskCounters], first: &[DiskCounters], names: &[String]| {
             let since = |((now, first), name): ((&DiskCounters, &DiskCounters), &String)| DiskDelta {
@@ -318,6 +332,7 @@ impl HostSampler {
             cpu_busy_by_interval: std::mem::take(&mut self.busy_by_interval),
             page_cache_bytes: None,
             allocated_bytes: None,
+            network,
         };
         self.scratch = now;
         Ok(delta)

@@ -46,7 +46,7 @@ pub use link::{LinkRate, MAX_PAYLOAD_ASSUMED_BYTES};
 pub use look::{Missing, Why, clean};
 pub use pcie::{Hop, PciFunction, PciKind, Pcie, RootComplex};
 pub use processor::{Cache, Frequency, IdleState, Mitigation, Node, Processors, Smt};
-pub use stacks::{Array, FileSystem, Member};
+pub use stacks::{Array, FileSystem, Member, NetworkFileSystem};
 
 use look::Look;
 use part::Part;
@@ -79,6 +79,9 @@ pub struct Inventory {
     pub arrays: Vec<Array>,
     /// File systems on block devices.
     pub file_systems: Vec<FileSystem>,
+    /// File systems whose files lie on other hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub network_file_systems: Vec<NetworkFileSystem>,
     /// Interrupts of storage.
     pub interrupts: Interrupts,
     /// Limits that are not the hardware's.
@@ -103,6 +106,7 @@ impl Inventory {
             drives: drives::read(&look, &interrupts),
             arrays: stacks::arrays(&look),
             file_systems: stacks::file_systems(&look),
+            network_file_systems: stacks::network_file_systems(&look),
             limits: Limits::read(&look),
             settings: settings(&look),
             processors,

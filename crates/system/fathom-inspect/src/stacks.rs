@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::drives::cleaned;
 use crate::look::{Look, clean};
 use crate::part::Part;
-use fathom_host::mounts;
-use fathom_host::{BlockDevice, DeviceKind, device_by_name};
+use fathom_host::{BlockDevice, DeviceKind, NetworkLink, NetworkMount, device_by_name, mounts, network_link};
 
 /// A member of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +51,21 @@ pub struct FileSystem {
     pub whole_device: String,
     /// Mount options.
     pub options: String,
+}
+
+/// A mounted file system whose files lie on other hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkFileSystem {
+    /// Directory on which it is mounted.
+    pub mount_point: String,
+    /// `nfs4`, `cifs`, `fuse.sshfs`...
+    pub fs_type: String,
+    /// Its server as the mount names it; empty where it names none.
+    pub server: String,
+    /// Mount options.
+    pub options: String,
+    /// The network device that leads to the server; `None` where its address is not known.
+    pub link: Option<NetworkLink>,
 }
 
 /// Reads md and dm devices.
@@ -133,6 +147,23 @@ pub(crate) fn file_systems(look: &Look<'_>) -> Vec<FileSystem> {
     found
 }
 
+/// Reads the mounts of network file systems. Nobody is asked for the address of a name.
+pub(crate) fn network_file_systems(look: &Look<'_>) -> Vec<NetworkFileSystem> {
+    // Mounts that cannot be read were noted when file systems were read.
+    let all = mounts(look.root()).unwrap_or_default();
+    let found = all.into_iter().filter_map(|mount| {
+        let NetworkMount { server, address, .. } = NetworkMount::of(&mount)?;
+        Some(NetworkFileSystem {
+            mount_point: clean(&mount.mount_point.to_string_lossy()),
+            fs_type: clean(&mount.fs_type),
+            server: clean(&server),
+            options: clean(&mount.options),
+            link: address.and_then(|address| network_link(look.root(), address)),
+        })
+    });
+    found.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,5 +212,25 @@ mod tests {
         let seen: Vec<_> =
             found.iter().map(|f| (f.mount_point.as_str(), f.device.as_str(), f.whole_device.as_str())).collect();
         assert_eq!(seen, [("/data", "dm-0", "dm-0"), ("/b", "sda1", "sda")]);
+    }
+
+    #[test]
+    fn network_file_systems_name_their_server_and_the_way_there() {
+        let tree = Tree::new();
+        let routes = "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\
+            eth1 0000000A 00000000 0001 0 0 0 000000FF 0 0 0\n";
+        tree.file(
+            "proc/self/mountinfo",
+            "30 1 0:50 / /mnt rw,noatime - nfs4 nas:/export rw,vers=4.2,proto=tcp,addr=10.0.0.7\n\
+             31 1 8:1 / /data rw - xfs /dev/sda1 rw\n32 1 0:51 / /s rw - fuse.sshfs me@other: rw\n",
+        )
+        .file("proc/net/route", routes)
+        .file("sys/class/net/eth1/speed", "25000\n");
+        let root = tree.root();
+        let found = network_file_systems(&Look::new(&root));
+        let seen: Vec<_> = found.iter().map(|f| (f.mount_point.as_str(), f.server.as_str())).collect();
+        assert_eq!(seen, [("/mnt", "nas"), ("/s", "other")]);
+        assert_eq!(found[0].link.as_ref().and_then(|link| link.bits_per_s), Some(25_000_000_000));
+        assert_eq!(found[1].link, None);
     }
 }

@@ -58,6 +58,9 @@ fn part_cell(step: &StepView) -> Option<Message> {
         LimitName::Memory => msg!("brief-part-memory"),
         LimitName::Flush => msg!("brief-part-flush"),
         LimitName::PageCache => msg!("brief-part-page-cache"),
+        LimitName::Network => msg!("brief-part-network"),
+        LimitName::Server => msg!("brief-part-server"),
+        LimitName::Client => msg!("brief-part-client"),
         LimitName::Rate => msg!("brief-part-rate"),
         LimitName::Unknown => return None,
     })

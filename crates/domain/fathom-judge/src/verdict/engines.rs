@@ -1,9 +1,12 @@
 //! Which I/O path is fastest here, and what does each cost in CPU?
 
+mod choice;
+
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
-use fathom_plan::{EngineName, LabelPart, Mode};
+use fathom_plan::{EngineName, LabelPart, Mode, PlacementKind, Spread};
 use fathom_stats::{Effect, MARGIN_PCT, Relation, adjusted_p_values, relation};
 
+use self::choice::Series;
 use super::brief::{brief, rate_cell, row, study};
 use super::kind::Kind;
 use super::parts::{
@@ -60,6 +63,10 @@ impl Path {
     }
 }
 
+fn place(step: &StepView) -> (PlacementKind, u32, Spread) {
+    (step.placement, step.devices, step.spread)
+}
+
 fn path(step: &StepView) -> Message {
     Path::of(step).message()
 }
@@ -77,11 +84,16 @@ impl Contest<'_> {
     fn ios(&self) -> Message {
         msg!("verdict-ios", ios = self.in_flight)
     }
+
+    /// Whether both did the same at the same place, whatever was in flight.
+    fn is_like(&self, other: &Contest<'_>) -> bool {
+        self.kind == other.kind && place(self.steps[0]) == place(other.steps[0])
+    }
 }
 
 /// Answers from every number in flight at which several paths were measured.
 pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
-    let measured = measured(steps);
+    let (twins, measured): (Vec<&StepView>, Vec<&StepView>) = measured(steps).into_iter().partition(|s| is_by_fio(s));
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
@@ -96,15 +108,21 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let deepest =
         contests.iter().filter(|b| b.in_flight > 1).max_by_key(|b| (b.steps.len(), b.in_flight)).unwrap_or(deep);
     let one = contests.iter().find(|b| b.in_flight == 1).filter(|_| deepest.in_flight != 1);
-    let answer = sentences([fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)));
-    let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).collect();
-    vec![verdict(question, first_look(deepest, steps), answer, evidence, figures(deepest, one), steps)]
+    let series = Series::all(&contests);
+    let own = series.iter().find(|series| series.holds(deepest)).expect("it is of one of them");
+    let answer = [fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)).chain(own.choice());
+    let crossings = series.iter().flat_map(Series::crossings);
+    let checks = twins.iter().filter_map(|twin| cross_check(twin, &measured));
+    let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).chain(crossings).chain(checks).collect();
+    let first_look = first_look(deepest, own, steps);
+    vec![verdict(question, first_look, sentences(answer), evidence, figures(deepest, one), steps)]
 }
 
 /// The loads that were issued through several paths, and which of these none beats in both IOPS and CPU per I/O.
 #[must_use]
 pub fn paths(steps: &[StepView]) -> Vec<PathsView> {
-    let closed: Vec<&StepView> = measured(steps).into_iter().filter(|s| s.rate_iops.is_none()).collect();
+    let is_path = |s: &&StepView| s.rate_iops.is_none() && !is_by_fio(s);
+    let closed: Vec<&StepView> = measured(steps).into_iter().filter(is_path).collect();
     let of_contest = |contest: Contest<'_>| PathsView {
         steps: contest.steps.iter().map(|s| s.index).collect(),
         front: front(&contest).iter().map(|s| s.index).collect(),
@@ -123,8 +141,8 @@ fn front<'a>(contest: &Contest<'a>) -> Vec<&'a StepView> {
     costs.iter().filter(|path| !is_beaten(path)).map(|(step, _)| *step).collect()
 }
 
-/// Who is fastest and who is cheapest, and a row for each path.
-fn first_look(contest: &Contest<'_>, steps: &[StepView]) -> Brief {
+/// Who is fastest and who is cheapest, which path is best for which load, and a row for each path.
+fn first_look(contest: &Contest<'_>, series: &Series<'_>, steps: &[StepView]) -> Brief {
     let speed = by_speed(contest);
     let (best, next) = (speed[0], speed[1]);
     let is_ahead = speed_effect(best, next)
@@ -162,7 +180,8 @@ fn first_look(contest: &Contest<'_>, steps: &[StepView]) -> Brief {
         let cost = cost_of(step).map(|cost| msg!("brief-cell-cost", cost = cost));
         row(path(step), [Some(rate_cell(super::parts::rate(step))), latency, cost].into_iter().flatten())
     };
-    brief(headline, speed.iter().map(of_path), study("pinning", steps, msg!("next-pinning")))
+    let rows = series.row().into_iter().chain(speed.iter().map(of_path));
+    brief(headline, rows, study("pinning", steps, msg!("next-pinning")))
 }
 
 fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {
@@ -172,10 +191,7 @@ fn contests<'a>(steps: &[&'a StepView]) -> Vec<Contest<'a>> {
         let kind = if several { Kind::of(step).in_group(&step.group) } else { Kind::of(step) };
         let in_flight = step.threads * step.queue_depth;
         // Paths are held against each other where they did the same at the same place.
-        let is_same = |b: &Contest<'_>| {
-            let there = |s: &StepView| (s.placement, s.devices, s.spread);
-            b.kind == kind && b.in_flight == in_flight && there(b.steps[0]) == there(step)
-        };
+        let is_same = |b: &Contest<'_>| b.kind == kind && b.in_flight == in_flight && place(b.steps[0]) == place(step);
         match out.iter_mut().find(|b| is_same(b)) {
             Some(contest) => {
                 if contest.steps.iter().all(|s| Path::of(s) != Path::of(step)) {
@@ -301,6 +317,37 @@ fn soonest(contest: &Contest<'_>) -> Option<Message> {
             msg!("verdict-soonest-inconclusive", best = best, mean = least, second = more, next = next, change = change)
         }
     })
+}
+
+/// Whether fio ran it: a check on a path, and none of its own.
+fn is_by_fio(step: &StepView) -> bool {
+    step.role.by_fio.is_some()
+}
+
+/// What fio found of a load against what we did.
+fn cross_check(twin: &StepView, measured: &[&StepView]) -> Option<Message> {
+    let engine = &twin.role.by_fio.as_ref()?.ioengine;
+    let registers = |step: &StepView| (step.fixed_buffers, step.fixed_files);
+    let is_own = |step: &&&StepView| {
+        step.engine.as_str() == engine
+            && (step.mode, step.threads, step.queue_depth) == (twin.mode, twin.threads, twin.queue_depth)
+            && (step.block_size_bytes, step.pattern, &step.group) == (twin.block_size_bytes, twin.pattern, &twin.group)
+            && registers(step) == registers(twin)
+            && place(step) == place(twin)
+    };
+    let own = *measured.iter().find(is_own)?;
+    let effect = speed_effect(twin, own);
+    let ratio = effect.as_ref().map_or(twin.iops / own.iops, Effect::ratio);
+    let change = change(ratio, effect.map(|effect| effect.ci95().into()));
+    let in_flight = twin.threads * twin.queue_depth;
+    Some(msg!(
+        "verdict-path-by-fio",
+        path = path(own),
+        in_flight = in_flight,
+        theirs = rate(twin),
+        ours = rate(own),
+        change = change
+    ))
 }
 
 /// Every path at this number in flight against the slowest of them.

@@ -5,7 +5,12 @@ use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use super::kind::{Kind, is_sequential};
 use super::parts::{change, change_alone, change_inconclusive, depth, figure};
 use crate::compare::farthest;
-use crate::document::{ComparedFigure, ComparedMetric, ComparedStep, Comparison, Figure, Merit, Speed, StepView};
+use crate::document::{
+    ComparedFigure, ComparedMetric, ComparedStep, Comparison, CpuView, Figure, Merit, Speed, StepView,
+};
+
+/// Interrupts per I/O are named where one side has so much less than the other: coalescing, or polling.
+const INTERRUPTS_APART: f64 = 0.1;
 
 /// The cells of one side against the reference that do the same at different loads, shallow to deep.
 pub(super) struct Row<'a> {
@@ -104,12 +109,19 @@ pub(super) fn cell_figures(cell: &ComparedStep, steps: &[StepView]) -> Message {
     let cost = metric(ComparedFigure::CpuPerIo).map(times);
     let share = |indexes: &[u32]| mean_cpu_pct(steps, indexes).map(Quantity::pct);
     let machine = share(&cell.steps_a).zip(share(&cell.steps_b));
+    let interrupts = |indexes: &[u32]| mean_of_cpu(steps, indexes, |cpu| cpu.interrupts_per_io);
+    let interrupts = interrupts(&cell.steps_a).zip(interrupts(&cell.steps_b));
+    let interrupts = interrupts.filter(|(from, to)| (to - from).abs() > INTERRUPTS_APART * from.max(*to));
     let figures = [
         metric(ComparedFigure::Iops).map(iops),
         mean.map(|(from, to, change)| msg!("verdict-cell-mean", from = from, to = to, change = change)),
         p99.map(|(from, to, change)| msg!("verdict-cell-p99", from = from, to = to, change = change)),
         cost.map(|(from, to, change)| msg!("verdict-cell-cpu", from = from, to = to, change = change)),
         machine.map(|(from, to)| msg!("verdict-cell-machine", from = from, to = to)),
+        interrupts.map(|(from, to)| {
+            let per_io = |value| Quantity::new(value, Unit::PerIo);
+            msg!("verdict-cell-interrupts", from = per_io(from), to = per_io(to))
+        }),
     ];
     let figures = Arg::list(figures.into_iter().flatten(), Join::Semicolon);
     msg!("verdict-cell", load = cell_message(cell), figures = figures)
@@ -117,14 +129,19 @@ pub(super) fn cell_figures(cell: &ComparedStep, steps: &[StepView]) -> Message {
 
 /// Busy share of all CPUs, mean over the steps, percent.
 fn mean_cpu_pct(steps: &[StepView], indexes: &[u32]) -> Option<f64> {
-    let shares: Vec<f64> = steps
+    mean_of_cpu(steps, indexes, |c| (c.busy_cores / f64::from(c.cpus_online) * 100.0).min(100.0))
+}
+
+/// Mean over the steps that know their CPU time.
+fn mean_of_cpu(steps: &[StepView], indexes: &[u32], of: impl Fn(&CpuView) -> f64) -> Option<f64> {
+    let values: Vec<f64> = steps
         .iter()
         .filter(|s| indexes.contains(&s.index))
         .filter_map(|s| s.cpu.as_ref())
         .filter(|c| c.cpus_online > 0)
-        .map(|c| (c.busy_cores / f64::from(c.cpus_online) * 100.0).min(100.0))
+        .map(of)
         .collect();
-    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// Every cell of a row in one sentence: `4k random reads: faster at QD 1, the same within 2 % at QD 2 (QD 1 +26.1 %...)`.

@@ -62,14 +62,11 @@ impl MemberWork {
             if count <= 0.0 {
                 return Some(0.0);
             }
-            let by_rate_ns = device.bandwidth_iops(read_share, moved).map(|x| 1e9 / x);
+            let by_rate_ns = device.bandwidth_iops(read_share, moved, sequential).map(|x| 1e9 / x);
             if sequential {
                 return by_rate_ns;
             }
-            // Flash moves old data for every byte that comes in random order, whatever the size of the I/O.
-            let random = device.random_write_bytes_per_s.filter(|_| read_share <= 0.0);
-            let moved_ns = random.map_or(0.0, |rate| moved / rate * 1e9);
-            Some((count * 1e9 / device.command_iops(read_share)?).max(by_rate_ns.unwrap_or(0.0)).max(moved_ns))
+            Some((count * 1e9 / device.command_iops(read_share)?).max(by_rate_ns.unwrap_or(0.0)))
         };
         Some(part(self.reads, self.read_bytes, 1.0)? + part(self.writes, self.written_bytes, 0.0)?)
     }

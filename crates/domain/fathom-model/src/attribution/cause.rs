@@ -97,6 +97,40 @@ pub enum Cause {
         /// Share of the written bytes that it gave space to.
         share: f64,
     },
+    /// Most of the time of an I/O goes into the way to the server and back.
+    Network {
+        /// That time.
+        way_ns: f64,
+        /// All of it.
+        total_ns: f64,
+        /// The one over the other.
+        share: f64,
+    },
+    /// The device that leads to the server carries all it can.
+    NetworkLink {
+        /// Its kernel name.
+        device: String,
+        /// Share of its rate.
+        share: f64,
+    },
+    /// Most of the time of an I/O passes at the server.
+    Server {
+        /// That time.
+        server_ns: f64,
+        /// All of it.
+        total_ns: f64,
+        /// The one over the other.
+        share: f64,
+    },
+    /// Most of the time of an I/O passes in the client, before it is sent and after the answer.
+    Client {
+        /// That time.
+        client_ns: f64,
+        /// All of it.
+        total_ns: f64,
+        /// The one over the other.
+        share: f64,
+    },
     /// The cores of the workers were busy.
     Cores {
         /// Worker threads.
@@ -215,6 +249,11 @@ pub enum UnknownReason {
     ShallowerHeldByThreads,
     /// Few of the I/Os in flight are at the device: the others wait for something above it.
     WaitsAboveDevice,
+    /// Most of the time of an I/O passes at the server or in the client, which counts nothing that would tell.
+    ServerOrClient {
+        /// That share.
+        share: f64,
+    },
     /// A stream beside others that was not measured alone, and nothing that the host counts is full.
     NotAlone,
     /// A stream that gives what it gives alone, of which it is not known what holds it then.
@@ -244,6 +283,9 @@ impl Cause {
             Cause::IrqCores { .. } => LimitName::IrqCore,
             Cause::KernelThread { .. } => LimitName::KernelThread,
             Cause::Allocation { .. } => LimitName::FileSystem,
+            Cause::Network { .. } | Cause::NetworkLink { .. } => LimitName::Network,
+            Cause::Server { .. } => LimitName::Server,
+            Cause::Client { .. } => LimitName::Client,
             Cause::Cores { .. } | Cause::PollingCore { .. } => LimitName::Core,
             Cause::AtCeiling { ceiling, .. } | Cause::LinkOrDrive { ceiling, .. } => ceiling.name,
             Cause::ArrayCeiling { .. } | Cause::ArrayWrites { .. } => LimitName::Raid,
@@ -320,6 +362,21 @@ impl Cause {
             ),
             Cause::Allocation { share: allocated } => {
                 msg!("limit-allocation", limit = limit, share = share(*allocated))
+            }
+            Cause::Network { way_ns, total_ns, share: of_time } => {
+                let (way, total) = (Quantity::ns(*way_ns), Quantity::ns(*total_ns));
+                msg!("limit-network", limit = limit, way = way, total = total, share = share(*of_time))
+            }
+            Cause::NetworkLink { device, share: used } => {
+                msg!("limit-network-link", limit = limit, device = device, share = share(*used))
+            }
+            Cause::Server { server_ns, total_ns, share: of_time } => {
+                let (time, total) = (Quantity::ns(*server_ns), Quantity::ns(*total_ns));
+                msg!("limit-server", limit = limit, time = time, total = total, share = share(*of_time))
+            }
+            Cause::Client { client_ns, total_ns, share: of_time } => {
+                let (time, total) = (Quantity::ns(*client_ns), Quantity::ns(*total_ns));
+                msg!("limit-client", limit = limit, time = time, total = total, share = share(*of_time))
             }
             Cause::Cores { workers, busy_share, cpu_ns_per_io } => {
                 let (busy, cost) = (share(*busy_share), Quantity::ns(*cpu_ns_per_io));
@@ -398,6 +455,9 @@ impl UnknownReason {
             UnknownReason::DeeperHeldByThreads => msg!("limit-unknown-deeper-held-by-threads"),
             UnknownReason::ShallowerHeldByThreads => msg!("limit-unknown-shallower-held-by-threads"),
             UnknownReason::WaitsAboveDevice => msg!("limit-unknown-waits-above-device"),
+            UnknownReason::ServerOrClient { share } => {
+                msg!("limit-unknown-server-or-client", share = Quantity::share(share))
+            }
             UnknownReason::NotAlone => msg!("limit-unknown-not-alone"),
             UnknownReason::AsAlone => msg!("limit-unknown-as-alone"),
             UnknownReason::SharedAmongStreams { streams, share } => {

@@ -93,6 +93,22 @@ pub enum EvidenceName {
     MemberIosPerWrite,
     /// Reads of the members while the host only wrote.
     MemberReads,
+    /// What the way to the server and back takes: a TCP connection to its port.
+    NetworkWay,
+    /// Mean time from sending a call to its answer, as the client counts it: network and server.
+    RpcRoundTrip,
+    /// Mean time of a call, as the client counts it.
+    RpcExecute,
+    /// Share of the calls that were sent again.
+    RpcSentAgain,
+    /// Share of the time of an I/O on the network.
+    NetworkShare,
+    /// Share of it at the server.
+    ServerShare,
+    /// Share of it in the client.
+    ClientShare,
+    /// Share of the rate of the device that leads to the server.
+    NetworkLinkUsed,
     /// What a stream gives beside others, of what it gives alone.
     ShareOfAlone,
     /// These shares of all streams of a set together: 1 where one thing that all share is full.
@@ -135,6 +151,14 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => "array_ceiling",
             EvidenceName::MemberIosPerWrite => "member_ios_per_write",
             EvidenceName::MemberReads => "member_reads",
+            EvidenceName::NetworkWay => "network_way",
+            EvidenceName::RpcRoundTrip => "rpc_round_trip",
+            EvidenceName::RpcExecute => "rpc_execute",
+            EvidenceName::RpcSentAgain => "rpc_sent_again",
+            EvidenceName::NetworkShare => "network_share",
+            EvidenceName::ServerShare => "server_share",
+            EvidenceName::ClientShare => "client_share",
+            EvidenceName::NetworkLinkUsed => "network_link_used",
             EvidenceName::ShareOfAlone => "share_of_alone",
             EvidenceName::SumOfShares => "sum_of_shares",
         }
@@ -175,6 +199,14 @@ impl EvidenceName {
             EvidenceName::ArrayCeiling => msg!("evidence-array-ceiling"),
             EvidenceName::MemberIosPerWrite => msg!("evidence-member-ios-per-write"),
             EvidenceName::MemberReads => msg!("evidence-member-reads"),
+            EvidenceName::NetworkWay => msg!("evidence-network-way"),
+            EvidenceName::RpcRoundTrip => msg!("evidence-rpc-round-trip"),
+            EvidenceName::RpcExecute => msg!("evidence-rpc-execute"),
+            EvidenceName::RpcSentAgain => msg!("evidence-rpc-sent-again"),
+            EvidenceName::NetworkShare => msg!("evidence-network-share"),
+            EvidenceName::ServerShare => msg!("evidence-server-share"),
+            EvidenceName::ClientShare => msg!("evidence-client-share"),
+            EvidenceName::NetworkLinkUsed => msg!("evidence-network-link-used"),
             EvidenceName::ShareOfAlone => msg!("evidence-share-of-alone"),
             EvidenceName::SumOfShares => msg!("evidence-sum-of-shares"),
         }
@@ -264,6 +296,14 @@ mod tests {
             EvidenceName::ArrayCeiling,
             EvidenceName::MemberIosPerWrite,
             EvidenceName::MemberReads,
+            EvidenceName::NetworkWay,
+            EvidenceName::RpcRoundTrip,
+            EvidenceName::RpcExecute,
+            EvidenceName::RpcSentAgain,
+            EvidenceName::NetworkShare,
+            EvidenceName::ServerShare,
+            EvidenceName::ClientShare,
+            EvidenceName::NetworkLinkUsed,
             EvidenceName::ShareOfAlone,
             EvidenceName::SumOfShares,
         ];

@@ -34,6 +34,9 @@ fn remedies(name: LimitName) -> Vec<Message> {
         LimitName::Memory => vec![msg!("help-direct-crosses-once"), msg!("help-memory-channels")],
         LimitName::PageCache => vec![msg!("help-see-the-drive")],
         LimitName::Flush => vec![msg!("help-group-commit"), msg!("help-protected-cache")],
+        LimitName::Network => vec![msg!("help-hide-the-way"), msg!("help-larger-transfers")],
+        LimitName::Server => vec![msg!("help-look-at-server")],
+        LimitName::Client => vec![msg!("help-client-connections")],
         LimitName::Rate => vec![msg!("help-higher-rate")],
         // What relieves a kernel thread depends on what it does.
         LimitName::KernelThread | LimitName::Unknown => Vec::new(),

@@ -75,7 +75,9 @@ fn drives(this: &Observation) -> &[DriveFacts] {
 /// What the drives are rated at over what their links carry of this load; `None` where one is not rated.
 fn rated_over_link(this: &Observation, ceiling: &Ceiling) -> Option<f64> {
     let shape = this.shape();
-    let rated = |drive: &DriveFacts| drive.rated.as_ref()?.bandwidth_iops(shape.read_share, shape.block_bytes);
+    let rated = |drive: &DriveFacts| {
+        drive.rated.as_ref()?.bandwidth_iops(shape.read_share, shape.block_bytes, shape.sequential)
+    };
     let slowest = drives(this).iter().map(rated).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
     Some(slowest * f64::from(shape.drives) / ceiling.iops)
 }

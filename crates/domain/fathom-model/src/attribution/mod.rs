@@ -19,6 +19,7 @@ mod link;
 mod memory;
 mod name;
 mod neighbour;
+mod network;
 mod notice;
 mod observation;
 mod pace;
@@ -74,6 +75,7 @@ fn judge(all: &Seen<'_>, index: usize) -> Limit {
         .or_else(|| pace::flush(this))
         .or_else(|| pace::rate_allowed(all, this))
         .or_else(|| memory::limit(all, this))
+        .or_else(|| network::limit(this, || posterior::limit(all, this)))
         .or_else(|| posterior::limit(all, this))
         .unwrap_or_else(|| Limit::unknown(UnknownReason::NoSignature, base_evidence(this)));
     if limit.would_help.is_empty() {

@@ -34,6 +34,12 @@ pub enum LimitName {
     PageCache,
     /// The sync between the writes: fsync, fdatasync, the drive's Flush.
     Flush,
+    /// The network between this host and the one that the files lie on.
+    Network,
+    /// The server that the files lie on.
+    Server,
+    /// The client of a network file system, on this host.
+    Client,
     /// A rate: the arrivals that were asked for, or what the host or the hypervisor allows.
     Rate,
     /// The evidence does not say.
@@ -42,7 +48,7 @@ pub enum LimitName {
 
 impl LimitName {
     /// All names, in the order the documentation lists them.
-    pub const ALL: [LimitName; 15] = [
+    pub const ALL: [LimitName; 18] = [
         LimitName::QueueDepth,
         LimitName::Device,
         LimitName::Link,
@@ -56,6 +62,9 @@ impl LimitName {
         LimitName::Memory,
         LimitName::PageCache,
         LimitName::Flush,
+        LimitName::Network,
+        LimitName::Server,
+        LimitName::Client,
         LimitName::Rate,
         LimitName::Unknown,
     ];
@@ -77,6 +86,9 @@ impl LimitName {
             LimitName::Memory => "memory",
             LimitName::PageCache => "page_cache",
             LimitName::Flush => "flush",
+            LimitName::Network => "network",
+            LimitName::Server => "server",
+            LimitName::Client => "client",
             LimitName::Rate => "rate",
             LimitName::Unknown => "unknown",
         }
@@ -99,6 +111,9 @@ impl LimitName {
             LimitName::Memory => msg!("limit-name-memory"),
             LimitName::PageCache => msg!("limit-name-page-cache"),
             LimitName::Flush => msg!("limit-name-flush"),
+            LimitName::Network => msg!("limit-name-network"),
+            LimitName::Server => msg!("limit-name-server"),
+            LimitName::Client => msg!("limit-name-client"),
             LimitName::Rate => msg!("limit-name-rate"),
             LimitName::Unknown => msg!("limit-name-unknown"),
         }

@@ -13,6 +13,7 @@ mod caps;
 mod file_system;
 mod kernel_threads;
 mod memory;
+mod network;
 mod posterior;
 mod sentences;
 mod state;

@@ -12,7 +12,8 @@ const MARGIN: f64 = 1.25;
 
 /// What attribution says of case `seed` of a limit.
 pub(crate) fn answer(truth: LimitName, seed: u64) -> Limit {
-    let mut dice = Dice(seed ^ ((truth as u64 + 1) << 32));
+    let number = crate::answers().position(|name| name == truth).expect("a name that cases are drawn for") as u64;
+    let mut dice = Dice(seed ^ ((number + 1) << 32));
     if truth == LimitName::Unknown {
         // A single step of some depth on an idle host: nothing tells depth from device.
         let (world, load) = clear_case(LimitName::Device, &mut dice);
@@ -179,6 +180,7 @@ fn array(world: &mut World, load: &mut Load, dice: &mut Dice) {
         random_write_bytes_per_s: None,
         link: None,
         assumed: Vec::new(),
+        sheet: None,
     });
     world.facts.drives = (0..members).map(|_| fathom_model::DriveFacts::default()).collect();
 }

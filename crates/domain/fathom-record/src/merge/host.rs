@@ -30,6 +30,7 @@ impl Hosts {
             add_new(&mut known.delta.disks, &delta.disks, |disk| &disk.device);
             add_new(&mut known.delta.members, &delta.members, |disk| &disk.device);
             add_new(&mut known.delta.drives, &delta.drives, |drive| &drive.device);
+            add_new(&mut known.delta.network, &delta.network, |mount| &mount.mount_point);
             add_new(&mut known.delta.vectors, &delta.vectors, |vector| &vector.irq);
             return Some(known.first_cpu);
         }
@@ -66,6 +67,7 @@ fn renamed(host: Host) -> HostDelta {
     let disks = delta.disks.iter_mut().chain(&mut delta.members);
     disks.for_each(|disk: &mut DiskDelta| device(&mut disk.device));
     delta.drives.iter_mut().for_each(|drive| device(&mut drive.device));
+    delta.network.iter_mut().for_each(|mount| device(&mut mount.mount_point));
     for vector in &mut delta.vectors {
         let VectorDelta { device: name, by_cpu, .. } = vector;
         device(name);
@@ -90,6 +92,7 @@ fn add(whole: &mut HostDelta, other: HostDelta) {
     whole.members.extend(other.members);
     whole.vectors.extend(other.vectors);
     whole.drives.extend(other.drives);
+    whole.network.extend(other.network);
     whole.core_of.extend(other.core_of);
     whole.sampler_ns += other.sampler_ns;
     whole.page_cache_bytes = sum(whole.page_cache_bytes, other.page_cache_bytes);

@@ -6,8 +6,8 @@ engine-null-alone = the engine `null` does no I/O and goes only with the target 
 engine-null-alone-help = use `--engine null --target null`, or a real engine on a real target
 engine-character-device = it is a character device
 engine-character-device-help = name the block device (/dev/nvme0n1), or use `--engine io_uring_cmd` on the character device of an NVMe namespace (/dev/ng0n1)
-engine-passthrough-kind = passthrough needs the character device of an NVMe namespace
-engine-passthrough-kind-help = name it (/dev/ng0n1 beside /dev/nvme0n1), or use `--engine io_uring`
+engine-passthrough-kind = passthrough needs an NVMe namespace
+engine-passthrough-kind-help = name a whole namespace by its block device (/dev/nvme0n1) or its character device (/dev/ng0n1), or use `--engine io_uring`
 engine-by-block-device = name the block device (/dev/nvme0n1) and use `--engine io_uring`
 engine-no-namespace = it is no character device of an NVMe namespace
 engine-no-namespace-help = name one (/dev/ng0n1), see `fathom inspect`
@@ -293,6 +293,18 @@ rebuild-failed-help = what was to be written is not whole: mend or replace the m
 
 # Drives in user space.
 engine-user-space = { $found } completions found, { $empty } looks that found none
+engine-large-pages-on-node = { $pages ->
+    [one] one page
+   *[other] { $pages } pages
+ } of 2 MiB on NUMA node { $node }
+engine-large-pages = { $pages ->
+    [one] one page
+   *[other] { $pages } pages
+ } of 2 MiB
+engine-small-pages = no page of 2 MiB is free near the drive: { $bytes } of locked memory, { $pages ->
+    [one] one page
+   *[other] { $pages } pages
+ } of 4 KiB that the IOMMU looks up one by one (fathom nvme bind --hugepages)
 engine-drive-taken = the drive is in user space for this step
 engine-drive-taken-help = a step of engine nvme has its drives for itself; measure them through the kernel in another step
 engine-nvme-kind = engine nvme drives a whole NVMe drive by itself, and this target is none

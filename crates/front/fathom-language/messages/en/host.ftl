@@ -56,3 +56,8 @@ erase-progress-unknown = the drive does not report its progress: { $error }
 erase-sanitized = NVMe Sanitize by { $action }
 erase-sanitize-failed = the drive reports that its Sanitize failed
 erase-sanitize-failed-and-stays = the drive reports that its Sanitize failed and stays in failure mode: { $error }
+
+generic-missing = no character device { $generic } beside { $block }, by which commands are passed to the drive
+generic-missing-help = kernels from 5.13 on make one; `--engine io_uring` needs none
+generic-other = { $generic } is not the character device of the namespace that { $block } is
+generic-other-help = name the right one as the target; `ls -l /sys/class/nvme-generic` shows whose each is

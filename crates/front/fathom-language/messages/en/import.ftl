@@ -1,13 +1,13 @@
 # Imports of fio's and Fathom's results (fathom-report)
 
 import-at = { $place }: { $what }
-import-wrong-kind = { $file }: not a result of fio or Fathom; it looks like { $looks_like }
+import-wrong-kind = { $file }: not a result of fio, SPDK or Fathom; it looks like { $looks_like }
 import-old-fio = { $file }: written by { $version }, whose latencies are in microseconds and whose bins mean something else
 import-newer = { $file }: the document has schema { $found }; this version reads up to { $known }
 import-json-help = the file may be cut off or edited; fio writes clean JSON with --output=FILE
 import-old-fio-help = run the job with fio 3.0 or newer and --output-format=json+
 import-newer-help = use the Fathom that wrote it, or a newer one
-import-reads = `fathom import` reads fio's json and json+ and what `fathom export --format json` writes
+import-reads = `fathom import` reads fio's json and json+, the table of spdk_nvme_perf, the JSON of bdevperf, and what `fathom export --format json` writes
 import-want-json = run fio with --output-format=json+ and import that file
 import-empty-object = an empty JSON object
 import-foreign-json = another program's JSON, with the keys { $keys }
@@ -66,3 +66,14 @@ import-fathom-no-step = no step { $index } there, though `steps` has its figures
 import-fathom-no-step-help = export the run again
 import-fathom-mixed = slat, clat and service of a mixed load are printed for all operations together and were not imported
 import-fathom-quoted = imported from JSON: figures are quoted, intervals are not in the file
+import-spdk-engine = { $program } drives its drives past the kernel, as engine { $engine } does; the step says { $engine }
+import-spdk-no-command = the table of spdk_nvme_perf says nothing of its load
+import-spdk-no-command-help = put the command into a line before the table, as it was typed: spdk_nvme_perf -q 32 -o 4096 -w randread -t 10 ...
+import-spdk-no-option = the command has no --{ $word }
+import-spdk-other-command = the IOPS and MiB/s of the table do not go with blocks of { $bytes } bytes: it is the table of another command
+import-spdk-mixed = reads and writes of a mixed load (`{ $word }`) are not told apart there
+import-spdk-mixed-help = measure reads and writes by a run of their own: randread, randwrite, read, write
+import-spdk-no-figure = not a figure
+import-spdk-no-word = not a word
+import-spdk-no-figure-help = the run was ended early, or the file was edited
+import-spdk-nothing = no I/O in it

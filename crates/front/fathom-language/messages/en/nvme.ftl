@@ -79,6 +79,19 @@ nvme-driver-group = the IOMMU group of { $group } is not free: other devices of 
 nvme-driver-group-help = bind the other devices of the group to vfio-pci as well, or put the drive into a slot with a group of its own; `fathom nvme status` lists them
 nvme-driver-no-iommu = the kernel has no IOMMU that VFIO can use
 nvme-driver-no-iommu-help = switch it on in the firmware (VT-d, AMD-Vi) and with `intel_iommu=on` on the kernel command line, and load vfio_iommu_type1
+nvme-driver-no-iommu-no-word = no IOMMU keeps the drive of { $group } to the memory of its program: a fault of either could write to any memory of this machine
+nvme-driver-no-iommu-no-word-help = turn the IOMMU on (VT-d, AMD-Vi). Where data and machine may be lost: --no-iommu-i-accept-any-write-to-memory
+nvme-driver-no-iommu-mode-off = VFIO's mode without an IOMMU is not switched on in this kernel
+nvme-driver-no-iommu-mode-off-help = let Fathom switch it on with the drive: `fathom nvme unbind DRIVE`, then `fathom nvme bind DRIVE --no-iommu-i-accept-any-write-to-memory`
+nvme-driver-no-large-pages-on-node = without an IOMMU a drive needs memory in one piece that never moves, and { $pages ->
+    [one] no page of 2 MiB is free
+   *[other] no { $pages } pages of 2 MiB in a row are free
+ } on NUMA node { $node }: { $source }
+nvme-driver-no-large-pages = without an IOMMU a drive needs memory in one piece that never moves, and { $pages ->
+    [one] no page of 2 MiB is free
+   *[other] no { $pages } pages of 2 MiB in a row are free
+ }: { $source }
+nvme-driver-no-large-pages-help = bind the drive with --hugepages 16 or more: each thread takes about eight; and keep a thread's buffers, queue depth times block size, below 2 MiB
 nvme-driver-memory = { $bytes } of memory cannot be given to the drive: { $source }
 nvme-driver-memory-help = memory that a drive reaches is locked: raise `ulimit -l`, run as root, or use a smaller block size or queue depth
 nvme-driver-not-nvme = its first BAR has { $bytes } bytes and does not hold the registers of an NVMe controller

@@ -6,8 +6,8 @@ engine-null-alone = 引擎 `null` 不做任何 I/O，只能与目标 `null` 一�
 engine-null-alone-help = 请使用 `--engine null --target null`，或在真实目标上使用真实引擎
 engine-character-device = 它是字符设备
 engine-character-device-help = 请指定块设备（/dev/nvme0n1），或在 NVMe 命名空间的字符设备（/dev/ng0n1）上使用 `--engine io_uring_cmd`
-engine-passthrough-kind = 直通需要 NVMe 命名空间的字符设备
-engine-passthrough-kind-help = 请指定它（/dev/nvme0n1 对应 /dev/ng0n1），或使用 `--engine io_uring`
+engine-passthrough-kind = 直通需要 NVMe 命名空间
+engine-passthrough-kind-help = 请用块设备（/dev/nvme0n1）或字符设备（/dev/ng0n1）指定整个命名空间，或使用 `--engine io_uring`
 engine-by-block-device = 请指定块设备（/dev/nvme0n1）并使用 `--engine io_uring`
 engine-no-namespace = 它不是 NVMe 命名空间的字符设备
 engine-no-namespace-help = 请指定这样的设备（/dev/ng0n1），参见 `fathom inspect`
@@ -266,6 +266,9 @@ rebuild-failed-help = 要写的内容不完整：请修复或更换出错的成�
 
 # 用户态的盘。
 engine-user-space = 取到 { $found } 个完成，{ $empty } 次查看为空
+engine-large-pages-on-node = NUMA 节点 { $node } 上的 { $pages } 个 2 MiB 大页
+engine-large-pages = { $pages } 个 2 MiB 大页
+engine-small-pages = 硬盘附近没有空闲的 2 MiB 大页：{ $bytes } 锁定内存，{ $pages } 个 4 KiB 页，IOMMU 须逐页查找（fathom nvme bind --hugepages）
 engine-drive-taken = 该盘在此步骤中处于用户态
 engine-drive-taken-help = 引擎 nvme 的步骤独占其盘；请在另一步骤中通过内核测量
 engine-nvme-kind = 引擎 nvme 自行驱动整块 NVMe 盘，而此目标不是

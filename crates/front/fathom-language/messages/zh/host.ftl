@@ -56,3 +56,8 @@ erase-progress-unknown = 硬盘未报告进度：{ $error }
 erase-sanitized = NVMe Sanitize（{ $action }）
 erase-sanitize-failed = 硬盘报告 Sanitize 失败
 erase-sanitize-failed-and-stays = 硬盘报告 Sanitize 失败，且仍处于故障模式：{ $error }
+
+generic-missing = { $block } 旁边没有用于向硬盘直通命令的字符设备 { $generic }
+generic-missing-help = 内核自 5.13 起会创建它；`--engine io_uring` 不需要它
+generic-other = { $generic } 不是 { $block } 所在命名空间的字符设备
+generic-other-help = 请将正确的字符设备指定为目标；`ls -l /sys/class/nvme-generic` 显示各自的归属

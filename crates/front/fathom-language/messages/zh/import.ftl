@@ -1,13 +1,13 @@
 # 导入 fio 与 Fathom 的结果（fathom-report）
 
 import-at = { $place }：{ $what }
-import-wrong-kind = { $file }：不是 fio 或 Fathom 的结果，看起来是{ $looks_like }
+import-wrong-kind = { $file }：不是 fio、SPDK 或 Fathom 的结果，看起来是{ $looks_like }
 import-old-fio = { $file }：由 { $version } 写成，其延时以微秒计，分箱含义也不同
 import-newer = { $file }：文档的 schema 为 { $found }，此版本最多读到 { $known }
 import-json-help = 文件可能被截断或改动；用 fio 的 --output=FILE 可写出干净的 JSON
 import-old-fio-help = 请用 fio 3.0 或更新版本并加 --output-format=json+ 运行该作业
 import-newer-help = 请用写出它的 Fathom 或更新的版本
-import-reads = `fathom import` 可读 fio 的 json 与 json+，以及 `fathom export --format json` 写出的文件
+import-reads = `fathom import` 可读 fio 的 json 与 json+、spdk_nvme_perf 的表格、bdevperf 的 JSON，以及 `fathom export --format json` 写出的文件
 import-want-json = 请用 --output-format=json+ 运行 fio 并导入该文件
 import-empty-object = 空的 JSON 对象
 import-foreign-json = 其他程序的 JSON，键为 { $keys }
@@ -63,3 +63,14 @@ import-fathom-no-step = 那里没有步骤 { $index }，而 `steps` 有其数据
 import-fathom-no-step-help = 请重新导出该运行
 import-fathom-mixed = 混合负载的 slat、clat 与 service 按全部操作合并打印，未导入
 import-fathom-quoted = 由 JSON 导入：数据为引用，文件中没有区间
+import-spdk-engine = { $program } 绕过内核驱动硬盘，与引擎 { $engine } 相同；步骤记为 { $engine }
+import-spdk-no-command = spdk_nvme_perf 的表格没有说明其负载
+import-spdk-no-command-help = 请在表格之前加一行当时输入的命令：spdk_nvme_perf -q 32 -o 4096 -w randread -t 10 ...
+import-spdk-no-option = 命令中没有 --{ $word }
+import-spdk-other-command = 表格的 IOPS 与 MiB/s 与 { $bytes } 字节的块不符：它是另一条命令的表格
+import-spdk-mixed = 其中混合负载（`{ $word }`）的读与写没有分开
+import-spdk-mixed-help = 请让读和写各自运行：randread、randwrite、read、write
+import-spdk-no-figure = 不是数字
+import-spdk-no-word = 不是词
+import-spdk-no-figure-help = 运行被提前结束，或文件被改动过
+import-spdk-nothing = 其中没有 I/O

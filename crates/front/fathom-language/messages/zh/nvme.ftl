@@ -76,6 +76,13 @@ nvme-driver-group = { $group } 的 IOMMU 组不可用：组内其他设备仍由
 nvme-driver-group-help = 将组内其他设备也绑定到 vfio-pci，或将盘换到独占一组的插槽；`fathom nvme status` 会列出它们
 nvme-driver-no-iommu = 内核没有 VFIO 可用的 IOMMU
 nvme-driver-no-iommu-help = 在固件中打开（VT-d、AMD-Vi），并在内核命令行加 `intel_iommu=on`，再加载 vfio_iommu_type1
+nvme-driver-no-iommu-no-word = 没有 IOMMU 把 { $group } 的硬盘限制在其程序的内存内：任何一方的故障都可能写入本机任意内存
+nvme-driver-no-iommu-no-word-help = 请开启 IOMMU（VT-d、AMD-Vi）。如果数据和机器都可以损失：--no-iommu-i-accept-any-write-to-memory
+nvme-driver-no-iommu-mode-off = 此内核未打开 VFIO 的无 IOMMU 模式
+nvme-driver-no-iommu-mode-off-help = 让 Fathom 随硬盘一起打开：先 `fathom nvme unbind DRIVE`，再 `fathom nvme bind DRIVE --no-iommu-i-accept-any-write-to-memory`
+nvme-driver-no-large-pages-on-node = 没有 IOMMU 时硬盘需要一整块不会移动的内存，而 NUMA 节点 { $node } 上没有 { $pages } 个连续空闲的 2 MiB 大页：{ $source }
+nvme-driver-no-large-pages = 没有 IOMMU 时硬盘需要一整块不会移动的内存，而没有 { $pages } 个连续空闲的 2 MiB 大页：{ $source }
+nvme-driver-no-large-pages-help = 绑定硬盘时加 --hugepages 16 或更多：每个线程约用八个；并使每个线程的缓冲区（队列深度乘块大小）小于 2 MiB
 nvme-driver-memory = 无法把 { $bytes } 内存交给盘：{ $source }
 nvme-driver-memory-help = 盘能访问的内存会被锁定：提高 `ulimit -l`、以 root 运行，或减小块大小或队列深度
 nvme-driver-not-nvme = 其第一个 BAR 为 { $bytes } 字节，容不下 NVMe 控制器的寄存器

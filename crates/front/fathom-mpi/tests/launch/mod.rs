@@ -1,18 +1,25 @@
-//! Starts ranks with mpirun, looks at their processes, and makes hosts out of network namespaces.
+//! Starts ranks with mpirun and looks at their processes.
+
+mod hosts;
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+pub(crate) use hosts::{Namespaces, SlowLink};
+
 /// Nothing here takes longer on a machine that has other work, too.
 const PATIENCE: Duration = Duration::from_secs(90);
 
+/// What is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_fathom-mpi");
+
 /// Ranks to be started.
 pub(crate) struct Run {
+    program: PathBuf,
     dir: PathBuf,
     mpi: Vec<OsString>,
     words: Vec<OsString>,
@@ -41,7 +48,7 @@ impl Run {
     pub(crate) fn new(dir: &Path, count: u32) -> Run {
         let mut mpi: Vec<OsString> = ["--allow-run-as-root", "--oversubscribe", "-n"].map(Into::into).to_vec();
         mpi.push(count.to_string().into());
-        Run { dir: dir.to_owned(), mpi, words: Vec::new(), beside: Vec::new() }
+        Run { program: PROGRAM.into(), dir: dir.to_owned(), mpi, words: Vec::new(), beside: Vec::new() }
     }
 
     /// More words of the command line.
@@ -57,7 +64,13 @@ impl Run {
     }
 
     /// One more rank, with other words.
-    pub(crate) fn beside(mut self, words: &[&str]) -> Run {
+    pub(crate) fn beside(self, words: &[&str]) -> Run {
+        self.program_beside(PROGRAM.as_ref(), words)
+    }
+
+    /// One more rank, of another program.
+    pub(crate) fn program_beside(mut self, program: &Path, words: &[&str]) -> Run {
+        self.program = program.to_owned();
         self.beside = words.iter().map(Into::into).collect();
         self
     }
@@ -82,11 +95,10 @@ impl Run {
 
     /// Starts them.
     pub(crate) fn start(self) -> Running {
-        let program = env!("CARGO_BIN_EXE_fathom-mpi");
         let mut command = Command::new("mpirun");
-        command.args(&self.mpi).arg(program).args(&self.words);
+        command.args(&self.mpi).arg(PROGRAM).args(&self.words);
         if !self.beside.is_empty() {
-            command.args([":", "-n", "1", program]).args(&self.beside);
+            command.args([":", "-n", "1"]).arg(&self.program).args(&self.beside);
         }
         command.env("FATHOM_LAB", self.dir.join("lab.db")).env("XDG_STATE_HOME", self.dir.join("state"));
         command.env("HOME", &self.dir).env("TMPDIR", "/tmp");
@@ -198,91 +210,7 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 
 /// The last run of the lab in `dir`.
 pub(crate) fn show(dir: &Path) -> serde_json::Value {
-    let program = env!("CARGO_BIN_EXE_fathom-mpi");
-    let shown = Command::new(program).args(["show", "last", "--json", "--lab"]).arg(dir.join("lab.db")).output();
+    let shown = Command::new(PROGRAM).args(["show", "last", "--json", "--lab"]).arg(dir.join("lab.db")).output();
     let shown = shown.expect("it runs");
     serde_json::from_slice(&shown.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&shown.stderr)))
-}
-
-/// Hosts that are network namespaces, with names of their own, joined by a bridge.
-pub(crate) struct Namespaces {
-    name: String,
-    count: u32,
-    dir: tempfile::TempDir,
-}
-
-/// Whether a command does what it is asked.
-fn does(program: &str, words: &str) -> bool {
-    let output = Command::new(program).args(words.split(' ')).stdin(Stdio::null()).output();
-    output.is_ok_and(|output| output.status.success())
-}
-
-impl Namespaces {
-    /// So many; `None` where this user may not make any, which is said.
-    #[allow(clippy::print_stderr)] // A test that was not made must not look like one that passed.
-    pub(crate) fn new(count: u32) -> Option<Namespaces> {
-        let name = format!("f{}", std::process::id());
-        let dir = tempfile::tempdir().expect("a folder");
-        let hosts = Namespaces { name, count, dir };
-        if !hosts.make() {
-            assert!(std::env::var_os("FATHOM_NO_SKIPS").is_none(), "network namespaces cannot be made here");
-            eprintln!("skipped: network namespaces cannot be made here");
-            return None;
-        }
-        Some(hosts)
-    }
-
-    fn make(&self) -> bool {
-        let name = &self.name;
-        let mut made = does("ip", &format!("link add {name}b type bridge"))
-            && does("ip", &format!("addr add {}.254/24 dev {name}b", Self::NET))
-            && does("ip", &format!("link set {name}b up"));
-        let mut hosts = String::new();
-        for host in 1..=self.count {
-            let space = format!("{name}-{host}");
-            made = made
-                && does("ip", &format!("netns add {space}"))
-                && does("ip", &format!("link add {name}v{host} type veth peer name eth0 netns {space}"))
-                && does("ip", &format!("link set {name}v{host} master {name}b up"))
-                && does("ip", &format!("-n {space} addr add {}.{host}/24 dev eth0", Self::NET))
-                && does("ip", &format!("-n {space} link set eth0 up"))
-                && does("ip", &format!("-n {space} link set lo up"));
-            hosts.push_str(&format!("{}.{host} slots=1\n", Self::NET));
-        }
-        fs::write(self.hostfile(), hosts).expect("a file");
-        let agent = format!(
-            "#!/bin/sh\nhost=${{1##*.}}; shift\n\
-             exec ip netns exec {name}-$host unshare --uts sh -c \"hostname node$host; $*\"\n"
-        );
-        fs::write(self.agent(), agent).expect("a file");
-        fs::set_permissions(self.agent(), fs::Permissions::from_mode(0o755)).expect("may be run");
-        made
-    }
-
-    /// First three numbers of their addresses.
-    const NET: &str = "10.213.77";
-
-    /// Addresses of all.
-    fn net(&self) -> String {
-        format!("{}.0/24", Self::NET)
-    }
-
-    /// What starts a program on a host.
-    fn agent(&self) -> String {
-        self.dir.path().join("agent").display().to_string()
-    }
-
-    /// Their addresses in a file.
-    fn hostfile(&self) -> PathBuf {
-        self.dir.path().join("hosts")
-    }
-}
-
-impl Drop for Namespaces {
-    fn drop(&mut self) {
-        for host in 1..=self.count {
-            does("ip", &format!("netns del {}-{host}", self.name));
-        }
-        does("ip", &format!("link del {}b", self.name));
-    }
 }

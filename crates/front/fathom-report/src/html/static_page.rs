@@ -309,6 +309,9 @@ fn limit_message(name: LimitName) -> Message {
         LimitName::Memory => msg!("report-limit-memory"),
         LimitName::PageCache => msg!("report-limit-page-cache"),
         LimitName::Flush => msg!("report-limit-flush"),
+        LimitName::Network => msg!("report-limit-network"),
+        LimitName::Server => msg!("report-limit-server"),
+        LimitName::Client => msg!("report-limit-client"),
         LimitName::Rate => msg!("report-limit-rate"),
         LimitName::Unknown => msg!("report-limit-unknown"),
     }

@@ -36,6 +36,7 @@ pub(crate) fn run_fio(args: &Args, fio: &FioArgs) -> Result<Exit, Problem> {
     let common = RunCommon {
         destroy: fio.destroy.clone(),
         allow_unbind: Vec::new(),
+        no_iommu_i_accept_any_write_to_memory: false,
         overwrite: fio.overwrite,
         keep: true,
         shown: ShownArgs { json: false, output: None, force: false, quiet: !is_watched },

@@ -29,19 +29,25 @@ pub(crate) fn nvme(args: &NvmeArgs) -> Result<Exit, Problem> {
             Ok(Exit::Done)
         }
         NvmeAction::Bind { drive, hugepages, no_iommu_i_accept_any_write_to_memory: accepts, json } => {
-            let without = if *accepts { WithoutIommu::AcceptAnyWriteToMemory } else { WithoutIommu::Refuse };
-            bind(drive, *hugepages, without, *json)
+            bind(drive, *hugepages, without(*accepts), *json)
         }
         NvmeAction::Unbind { drive, json } => give_back(drive, *json),
-        NvmeAction::Identify { drive, raw, namespace } => identify(drive, raw.then_some(*namespace)),
+        NvmeAction::Identify { drive, raw, namespace, no_iommu_i_accept_any_write_to_memory: accepts } => {
+            identify(drive, raw.then_some(*namespace), without(*accepts))
+        }
     }
 }
 
+/// The user's word for drives that no IOMMU guards memory from.
+pub(crate) fn without(accepts: bool) -> WithoutIommu {
+    if accepts { WithoutIommu::AcceptAnyWriteToMemory } else { WithoutIommu::Refuse }
+}
+
 /// `raw`: the page of a namespace, or of the controller, as bytes; else everything as JSON.
-fn identify(drive: &str, raw: Option<Option<u32>>) -> Result<Exit, Problem> {
+fn identify(drive: &str, raw: Option<Option<u32>>, without: WithoutIommu) -> Result<Exit, Problem> {
     let (address, group) = bound_drive(&Root::live(), &journal_dir(), drive)?;
     let failed = |error: DriverError| Problem::of(Exit::Failed, &error);
-    let function = open_function(&address, &group.node).map_err(failed)?;
+    let function = open_function(&Root::live(), &address, &group, without).map_err(failed)?;
     let driver = Driver::start(Arc::new(function)).map_err(failed)?;
     if let Some(namespace) = raw {
         let command = namespace.map_or_else(AdminCommand::identify_controller, AdminCommand::identify_namespace);

@@ -15,6 +15,7 @@ pub(crate) fn plan(args: &Args, options: &PlanArgs) -> Result<Exit, Problem> {
     let would = ConductOptions {
         destroy: options.destroy.clone(),
         allow_unbind: options.allow_unbind.clone(),
+        without_iommu: super::nvme::without(options.no_iommu_i_accept_any_write_to_memory),
         overwrite: options.overwrite,
         lab_path: lab_path(args)?,
         ..ConductOptions::default()

@@ -144,6 +144,7 @@ pub(super) fn options(args: &Args, common: &RunCommon) -> Result<ConductOptions,
     Ok(ConductOptions {
         destroy: common.destroy.clone(),
         allow_unbind: common.allow_unbind.clone(),
+        without_iommu: super::nvme::without(common.no_iommu_i_accept_any_write_to_memory),
         keep_files: common.keep,
         overwrite: common.overwrite,
         lab_path: lab_path(args)?,

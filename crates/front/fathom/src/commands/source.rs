@@ -10,12 +10,13 @@ use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_message::Say;
 use fathom_plan::{
     FioReading, Overrides, Plan, TargetId, builtin_studies, parse_fio_sections, parse_study, study_by_name,
+    with_fio_beside,
 };
 use fathom_trace::{Trace, TraceError, TraceFormat, TraceSummary};
 use fathom_units::parse_duration_ns;
 
 use super::{existing_lab, run_number};
-use crate::args::{Args, SourceArgs};
+use crate::args::{Args, OtherProgram, SourceArgs};
 use crate::exit::{Exit, Problem};
 use crate::terminal::{say, talk};
 
@@ -70,7 +71,7 @@ fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, P
     overrides.only.extend(part.map(|(_, name)| name.to_owned()));
     let path = Path::new(study);
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    Ok(match extension.as_deref() {
+    let plan = match extension.as_deref() {
         Some("toml") => parse_study(&text_of(path)?, study, &overrides)?,
         Some("fio" | "job" | "ini") => with_targets(fio_plan(&text_of(path)?, study, &[], args.with_fio)?, &overrides)?,
         _ if path.is_file() => {
@@ -80,6 +81,10 @@ fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, P
             ));
         }
         _ => parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?,
+    };
+    Ok(match args.cross_check {
+        Some(OtherProgram::Fio) => with_fio_beside(&plan),
+        None => plan,
     })
 }
 

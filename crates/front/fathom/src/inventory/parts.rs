@@ -263,7 +263,16 @@ pub(super) fn file_systems(inventory: &Inventory) -> Option<Branch> {
         };
         Branch::new(vec![fs.mount_point.clone(), fs.fs_type.clone(), on])
     };
-    let lines: Vec<Branch> = inventory.file_systems.iter().map(line).collect();
+    let over_network = |fs: &fathom_inspect::NetworkFileSystem| {
+        let server = if fs.server.is_empty() { String::new() } else { format!("from {}", fs.server) };
+        let link = fs.link.as_ref().map_or(String::new(), |link| match link.bits_per_s {
+            Some(bits) => format!("by {} at {} Gbit/s", link.device, bits as f64 / 1e9),
+            None => format!("by {}, speed not known", link.device),
+        });
+        Branch::new(vec![fs.mount_point.clone(), fs.fs_type.clone(), server, link, fs.options.clone()])
+    };
+    let on_network = inventory.network_file_systems.iter().map(over_network);
+    let lines: Vec<Branch> = inventory.file_systems.iter().map(line).chain(on_network).collect();
     (!lines.is_empty()).then(|| Branch::line("File systems").with(lines))
 }
 

@@ -4,11 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_engine::{StartGate, clock_ns};
 
 use super::Link;
+use super::hub::PATIENCE;
 use super::order::{Answer, Order, frame, unframe};
 
 /// Between two looks for an order. Short where a clock may be asked: what an answer waits widens the bound.
@@ -19,11 +20,13 @@ const LOOK: Duration = Duration::from_micros(20);
 pub(super) struct Post {
     link: Rc<dyn Link>,
     later: RefCell<VecDeque<Order>>,
+    /// When something came from rank 0 last.
+    heard: Cell<Instant>,
 }
 
 impl Post {
     pub(super) fn new(link: Rc<dyn Link>) -> Post {
-        Post { link, later: RefCell::default() }
+        Post { link, later: RefCell::default(), heard: Cell::new(Instant::now()) }
     }
 
     pub(super) fn answer(&self, answer: &Answer, payload: &[u8]) {
@@ -33,6 +36,11 @@ impl Post {
     /// The next order, if there is one.
     pub(super) fn next(&self) -> Option<Order> {
         self.later.borrow_mut().pop_front().or_else(|| self.fresh())
+    }
+
+    /// How long nothing came from rank 0.
+    pub(super) fn silence(&self) -> Duration {
+        self.heard.get().elapsed()
     }
 
     /// Looks for what cannot wait while a step runs: the end of the run.
@@ -49,11 +57,13 @@ impl Post {
     fn fresh(&self) -> Option<Order> {
         loop {
             let (from, bytes) = self.link.receive()?;
+            self.heard.set(Instant::now());
             let order = unframe::<Order>(&bytes).filter(|_| from == 0);
             match order {
                 Some((Order::Ping { number }, _)) => {
                     self.answer(&Answer::Pong { number, clock_ns: clock_ns() }, &[]);
                 }
+                Some((Order::Alive, _)) => {}
                 Some((order, _)) => return Some(order),
                 // Nobody else speaks here.
                 None => {}
@@ -88,6 +98,7 @@ impl StartGate for RankGate {
                 Some(Order::Abandon { number }) if number == self.number => break,
                 Some(Order::Stop) => stop.store(true, Ordering::Relaxed),
                 Some(order) => self.post.later.borrow_mut().push_back(order),
+                None if self.post.silence() > PATIENCE => break,
                 None => std::thread::sleep(LOOK),
             }
         }

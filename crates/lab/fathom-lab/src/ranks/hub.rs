@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fathom_engine::clock_ns;
 use fathom_host::HostName;
 use fathom_message::{Message, msg};
-use fathom_record::{LostRank, Progress, RankClock, StepFailure};
+use fathom_record::{LostRank, Progress, RankClock, RankMachine, StepFailure};
 
 use super::Link;
 use super::clocks::Asked;
@@ -19,19 +19,22 @@ const LOOK: Duration = Duration::from_micros(50);
 const LONG_LOOK: Duration = Duration::from_millis(2);
 /// How long a rank may take for what it says nothing in between: to look at its targets, to set its workers up, to get its
 /// last I/O back. The engine gives up a worker after a minute.
-const PATIENCE: Duration = Duration::from_secs(75);
+pub(super) const PATIENCE: Duration = Duration::from_secs(75);
 /// How long ranks may take to hand over what they have once the user stopped. A launcher that was told to stop kills after
 /// a second.
 const STOP_PATIENCE: Duration = Duration::from_millis(600);
+/// How often the others are told that rank 0 lives.
+const ALIVE: Duration = Duration::from_millis(500);
 /// A rank that has less of its window left may be at its end by now, when it says nothing.
-const WINDOW_END_NS: u64 = 1_000_000_000;
+pub(super) const WINDOW_END_NS: u64 = 1_000_000_000;
 /// How often a clock is asked at least; at most, while its bound is wider than one that is good.
 const ASKED_MIN: u64 = 8;
 const ASKED_MAX: u64 = 64;
 const GOOD_BOUND_NS: u64 = 50_000;
-/// Lead of the start, and how many times the worst bound of a clock comes on top: the word must be there before.
+/// Lead of the start, and how many times the worst bound of a clock comes on top: the word must be there before, also where
+/// the network is slow and loses it once, which TCP mends after some 200 ms.
 const LEAD_NS: u64 = 100_000_000;
-const LEAD_BOUNDS: u64 = 10;
+const LEAD_BOUNDS: u64 = 40;
 
 /// How a rank's step ended, with its record as it came.
 pub(super) type Ended = Result<(RankDone, Vec<u8>), RankFailure>;
@@ -49,6 +52,7 @@ pub(super) struct RankFailure {
 pub(super) struct Peer {
     pub(super) rank: u32,
     pub(super) host: HostName,
+    pub(super) machine: Option<RankMachine>,
     pub(super) clock: RankClock,
     pub(super) ended: Option<Ended>,
     /// A setting that could not be put back.
@@ -84,6 +88,8 @@ pub(super) struct Hub {
     link: Rc<dyn Link>,
     pub(super) peers: Vec<Peer>,
     pub(super) joined: bool,
+    /// When the others were last told that rank 0 lives.
+    told: Instant,
 }
 
 impl Hub {
@@ -91,6 +97,7 @@ impl Hub {
         let peer = |rank| Peer {
             rank,
             host: HostName::default(),
+            machine: None,
             clock: RankClock::default(),
             ended: None,
             setting: None,
@@ -102,7 +109,7 @@ impl Hub {
             pong: None,
         };
         let peers = if link.rank() == 0 { (1..link.size()).map(peer).collect() } else { Vec::new() };
-        Hub { link, peers, joined: false }
+        Hub { link, peers, joined: false, told: Instant::now() }
     }
 
     /// Hands an order to every rank that is not lost.
@@ -114,8 +121,12 @@ impl Hub {
         self.link.send(rank, frame(order, &[]));
     }
 
-    /// Takes what came.
+    /// Takes what came, and lets the others know that this rank lives.
     pub(super) fn poll(&mut self) {
+        if self.joined && self.told.elapsed() > ALIVE {
+            self.told = Instant::now();
+            self.tell(&Order::Alive);
+        }
         while let Some((from, bytes)) = self.link.receive() {
             let received_ns = clock_ns();
             let Some(peer) = self.peers.iter_mut().find(|peer| peer.rank == from) else { continue };
@@ -309,5 +320,5 @@ impl Hub {
 
 /// Stands for what cannot be read: no version has this name.
 fn unknown_version() -> Answer {
-    Answer::Joined { version: String::new(), plan_hash: 0, host: HostName::default() }
+    Answer::Joined { version: String::new(), plan_hash: 0, host: HostName::default(), machine: None }
 }

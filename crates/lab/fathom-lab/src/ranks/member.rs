@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use fathom_engine::clock_ns;
 use fathom_plan::{Plan, Step};
-use fathom_record::{Progress, StepRecord};
+use fathom_record::Progress;
 use fathom_store::MadeFile;
 
 use super::gate::{Post, RankGate, Start};
-use super::order::{Answer, Order, RankDone, RankLooked, Refused};
-use super::{Ranks, plan_hash, this_host};
+use super::hub::WINDOW_END_NS;
+use super::order::{Answer, Order, RankDone, RankLooked, Refused, packed_record};
+use super::{Ranks, plan_hash, this_host, this_machine};
 use crate::conduct::{ConductError, ConductOptions, permission};
 use crate::site::{DrivesToday, RealSite, Site as _, SiteControl, SiteError};
 
@@ -21,7 +22,7 @@ const IDLE_LOOK: Duration = Duration::from_millis(2);
 /// When none came for a while.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
 
-/// Does what rank 0 says until it says that there is no more. `plan`: as this rank has read it.
+/// Does what rank 0 says until it says that there is no more, or is cut off from it. `plan`: as this rank has read it.
 ///
 /// # Errors
 /// [`ConductError`] before rank 0 said anything; what goes wrong later is answered.
@@ -37,8 +38,9 @@ pub fn serve(ranks: &Ranks, plan: &Plan, options: &ConductOptions, stop: &Atomic
         site,
         files: Vec::new(),
         sets: true,
+        silence: ranks.silence,
     };
-    member.serve(stop);
+    ranks.cut_off.set(member.serve(stop));
     Ok(())
 }
 
@@ -51,14 +53,26 @@ struct Member {
     files: Vec<MadeFile>,
     /// Whether it sets its host: one rank of each does.
     sets: bool,
+    /// How long rank 0 may say nothing within a window.
+    silence: Duration,
 }
 
 impl Member {
-    fn serve(mut self, stop: &AtomicBool) {
+    /// Whether it ended because it was cut off: then it has put back what it set and removed what it made.
+    fn serve(mut self, stop: &AtomicBool) -> bool {
         let mut last = Instant::now();
         loop {
             match self.post.next() {
-                Some(Order::End) => return,
+                Some(Order::End) => return false,
+                Some(Order::Run { number, step }) => {
+                    if self.run(number, *step, stop) {
+                        // What cannot be put back stays in the journal of this host, for `fathom restore`.
+                        let _ = self.site.restore();
+                        self.site.release();
+                        return true;
+                    }
+                    last = Instant::now();
+                }
                 Some(order) => {
                     self.follow(order, stop);
                     last = Instant::now();
@@ -72,7 +86,7 @@ impl Member {
         let answer = match order {
             Order::Join => {
                 let (version, plan_hash) = (self.version.clone(), self.plan_hash);
-                Answer::Joined { version, plan_hash, host: this_host() }
+                Answer::Joined { version, plan_hash, host: this_host(), machine: this_machine() }
             }
             Order::Permit { own, abandoned, sets } => {
                 self.site.permit(own, abandoned);
@@ -86,13 +100,14 @@ impl Member {
                 Answer::Bound(bound.map_err(|error| Refused::of(&error)))
             }
             Order::Prepare(plan) => Answer::Prepared(self.prepare(&plan, stop)),
-            Order::Run { number, step } => return self.run(number, *step, stop),
             Order::Stop => return stop.store(true, Ordering::Relaxed),
             Order::Restore => Answer::Restored(self.site.restore().map_err(|error| Refused::of(&error))),
             Order::KeepFiles => return self.site.keep_files(),
             Order::Release => Answer::Released(self.site.release()),
             // A step that they are for ended before they came.
-            Order::Ping { .. } | Order::Start { .. } | Order::Abandon { .. } | Order::End => return,
+            Order::Ping { .. } | Order::Start { .. } | Order::Abandon { .. } | Order::Alive => return,
+            // These two are done by `serve`.
+            Order::Run { .. } | Order::End => return,
         };
         self.post.answer(&answer, &[]);
     }
@@ -116,7 +131,8 @@ impl Member {
         })
     }
 
-    fn run(&mut self, number: u64, mut step: Step, stop: &AtomicBool) {
+    /// Whether rank 0 was not heard of for too long in it.
+    fn run(&mut self, number: u64, mut step: Step, stop: &AtomicBool) -> bool {
         if !self.sets {
             step.role.settings.clear();
         }
@@ -124,9 +140,16 @@ impl Member {
         let gate = RankGate { post: self.post.clone(), number, start: start.clone() };
         self.site.set_gate(Box::new(gate));
         let asked_ns = clock_ns();
-        let post = self.post.clone();
+        let (post, silence) = (self.post.clone(), self.silence);
+        let mut is_cut_off = false;
         let mut on_progress = |progress: &Progress| {
             post.look(stop);
+            // Rank 0 measures, too, and says that it lives: else it hangs, or the network between is gone.
+            let measures = progress.activity.is_none() && progress.remaining_ns > WINDOW_END_NS;
+            if measures && post.silence() > silence {
+                is_cut_off = true;
+                stop.store(true, Ordering::Relaxed);
+            }
             post.answer(&Answer::Beat(progress.clone()), &[]);
         };
         let mut control = SiteControl { stop, on_progress: &mut on_progress };
@@ -135,7 +158,7 @@ impl Member {
         match result {
             Ok(Ok(record)) => {
                 let outcome = Ok(RankDone { window_start_ns, runtime_ns: record.runtime_ns });
-                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed(&record));
+                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed_record(&record));
             }
             Ok(Err(failure)) => {
                 let (outcome, waited) = (Err(failure), start.waited.get());
@@ -143,9 +166,6 @@ impl Member {
             }
             Err(error) => self.post.answer(&Answer::SettingLost(Refused::of(&error)), &[]),
         }
+        is_cut_off
     }
-}
-
-fn packed(record: &StepRecord) -> Vec<u8> {
-    serde_json::to_vec(record).expect("a record is plain data")
 }

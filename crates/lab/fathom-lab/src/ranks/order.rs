@@ -3,7 +3,7 @@
 use fathom_host::{FileMark, HostName};
 use fathom_message::{Message, Say};
 use fathom_plan::{Plan, Step};
-use fathom_record::{Progress, StepFailure};
+use fathom_record::{Progress, RankMachine, StepFailure, StepRecord};
 use fathom_store::MadeFile;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,8 @@ pub(super) enum Order {
     Abandon { number: u64 },
     /// The run is over: end the step.
     Stop,
+    /// Rank 0 lives: one that hears nothing of it in a window is cut off.
+    Alive,
     /// As [`crate::site::Site::restore`].
     Restore,
     /// As [`crate::site::Site::keep_files`].
@@ -50,6 +52,8 @@ pub(super) enum Answer {
         version: String,
         plan_hash: u64,
         host: HostName,
+        /// `None`: its kernel does not tell.
+        machine: Option<RankMachine>,
     },
     /// It cannot begin.
     Unable {
@@ -172,4 +176,14 @@ pub(super) fn unframe<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Option<(T, 
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (text, payload) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     Some((serde_json::from_slice(text).ok()?, payload))
+}
+
+/// A record as it goes over the link.
+pub(super) fn packed_record(record: &StepRecord) -> Vec<u8> {
+    serde_json::to_vec(record).expect("a record is plain data")
+}
+
+/// The record of [`packed_record`]; `None` for what is none.
+pub(super) fn unpacked_record(packed: &[u8]) -> Option<StepRecord> {
+    serde_json::from_slice(packed).ok()
 }

@@ -8,15 +8,18 @@ use fathom_engine::{StartGate, clock_ns};
 use fathom_host::settings::SettingError;
 use fathom_host::{FileMark, ProbeError};
 use fathom_judge::derived_warnings;
-use fathom_message::{Message, Quantity, Say as _, msg};
+use fathom_message::{Message, Say as _, msg};
 use fathom_plan::{Plan, Step, TargetsAre};
-use fathom_record::{LostRank, Progress, RankClock, RankHead, RankMerger, StepFailure, StepRecord, Warning};
+use fathom_record::{
+    LostRank, Progress, RankClock, RankHead, RankMachine, RankMerger, StepFailure, StepRecord, Warning,
+};
 use fathom_store::MadeFile;
 
 use super::gate::Start;
 use super::hub::{Hub, RankFailure};
-use super::order::{Answer, Order, RankDone, Refused, WrittenDrive};
-use super::{Ranks, plan_hash, this_host};
+use super::notes::note;
+use super::order::{Answer, Order, RankDone, Refused, WrittenDrive, unpacked_record};
+use super::{Ranks, plan_hash, this_host, this_machine};
 use crate::site::{DrivesToday, LayOutError, Looked, Moment, RealSite, Site, SiteControl, SiteError, TargetError};
 
 /// All ranks, seen from rank 0, which is one of them.
@@ -31,6 +34,8 @@ pub(crate) struct RanksSite {
     files: Vec<MadeFile>,
     /// Steps so far.
     number: u64,
+    /// The host of this rank.
+    machine: Option<RankMachine>,
 }
 
 /// Waits for all ranks.
@@ -56,7 +61,7 @@ impl RanksSite {
     pub(crate) fn new(local: RealSite, ranks: &Ranks) -> RanksSite {
         let (own, abandoned) = local.marks();
         let local = local.of_rank(0);
-        RanksSite { local, ranks: ranks.clone(), own, abandoned, files: Vec::new(), number: 0 }
+        RanksSite { local, ranks: ranks.clone(), own, abandoned, files: Vec::new(), number: 0, machine: this_machine() }
     }
 
     /// Compares versions and plans, and tells the ranks what they must know. Once for all sites of a run.
@@ -69,7 +74,10 @@ impl RanksSite {
         let hash = plan_hash(plan);
         for (peer, answer) in hub.peers.iter_mut().zip(answers) {
             let (version, plan_hash, host) = match answer {
-                Answer::Joined { version, plan_hash, host } => (version, plan_hash, host),
+                Answer::Joined { version, plan_hash, host, machine } => {
+                    peer.machine = machine;
+                    (version, plan_hash, host)
+                }
                 Answer::Unable { host, refused } => return Err(on_rank(peer.rank, &host.name, refused)),
                 _ => continue,
             };
@@ -133,6 +141,21 @@ impl RanksSite {
         Ok(())
     }
 
+    /// The hosts of all ranks, each once.
+    fn machines(&self, hub: &Hub) -> Vec<RankMachine> {
+        let own = self.machine.iter().map(|machine| (this_host().boot_id, machine));
+        let others = hub.peers.iter().filter_map(|peer| Some((peer.host.boot_id.clone(), peer.machine.as_ref()?)));
+        let mut seen = Vec::new();
+        let mut machines = Vec::new();
+        for (id, machine) in own.chain(others) {
+            if !seen.contains(&id) {
+                seen.push(id);
+                machines.push(machine.clone());
+            }
+        }
+        machines
+    }
+
     /// One record of what the ranks handed over.
     fn merge(
         &mut self,
@@ -185,9 +208,9 @@ impl RanksSite {
         for peer in &mut hub.peers {
             // One record at a time is unpacked: together they may be more than memory holds.
             let Some(Ok((_, packed))) = peer.ended.take() else { continue };
-            match serde_json::from_slice(&packed) {
-                Ok(record) => add(peer.rank, record),
-                Err(_) => lost.push(LostRank {
+            match unpacked_record(&packed) {
+                Some(record) => add(peer.rank, record),
+                None => lost.push(LostRank {
                     rank: peer.rank,
                     host: peer.host.name.clone(),
                     why: msg!("ranks-record-unreadable"),
@@ -195,36 +218,22 @@ impl RanksSite {
                 }),
             }
         }
+        let machines = self.machines(&hub);
         let is_lost = hub.peers.iter().any(|peer| peer.lost.is_some());
         let merged = merger.and_then(|merger| merger.finish(lost.clone()));
         let mut record = merged.ok_or_else(|| why_none(step, Vec::new(), lost))?;
         let derived = derived_warnings(step, &record, None, None);
         let new = derived.into_iter().filter(|warning| !record.warnings.contains(warning)).collect::<Vec<_>>();
         record.warnings.extend(new);
+        if let Some(ranks) = &mut record.ranks {
+            ranks.machines = machines;
+        }
         note(&mut record);
         if is_lost && !record.warnings.contains(&Warning::Interrupted) {
             record.warnings.push(Warning::Interrupted);
         }
         Ok(record)
     }
-}
-
-/// Adds what a reader must know of the ranks.
-fn note(record: &mut StepRecord) {
-    let Some(ranks) = &record.ranks else { return };
-    let mut notes = Vec::new();
-    for lost in &ranks.lost {
-        notes.push(msg!("ranks-lost", rank = lost.rank, host = lost.host.clone(), why = &lost.why));
-    }
-    if ranks.is_cut {
-        let time = Quantity::duration_ns(ranks.together_ns);
-        notes.push(msg!("ranks-cut", time = time));
-    }
-    if let Some((slowest, share)) = ranks.straggler() {
-        let pct = Quantity::pct(100.0 * share);
-        notes.push(msg!("ranks-straggler", rank = slowest.rank, host = slowest.host.clone(), share = pct));
-    }
-    record.warnings.extend(notes.into_iter().map(|text| Warning::Note { text }));
 }
 
 /// Why no rank has a record: the first failure that is not that of a rank which waited for another.

@@ -16,6 +16,9 @@ use super::real::RealSite;
 /// What a file takes beside its data, at most: its own block and that of its name.
 const BYTES_BESIDE_A_FILE: u64 = 8 << 10;
 
+/// fio's engine that takes the character device of an NVMe namespace and no other.
+const PASSTHROUGH: &str = "io_uring_cmd";
+
 impl RealSite {
     /// Runs steps at once by one call of fio; a record for each, in their order.
     ///
@@ -41,9 +44,14 @@ impl RealSite {
         names.sort_unstable();
         names.dedup();
         let sampler = HostSampler::new(&root, names).map_err(|e| probe_failure(&e))?;
+        let is_passing = |step: &Step| step.role.by_fio.as_ref().is_some_and(|job| job.ioengine == PASSTHROUGH);
+        let passes = steps.iter().all(is_passing);
         let open = |target: &TargetId, writes: bool| {
             let not_bound = || io::Error::from(io::ErrorKind::NotFound);
             let binding = self.bound.bindings.get(target).ok_or_else(not_bound)?;
+            // Commands are passed through the character device of the namespace, whatever it is called by.
+            let character = passes.then(|| binding.as_character_device(&root)).transpose().map_err(io::Error::other)?;
+            let binding = character.flatten().unwrap_or_else(|| binding.clone());
             binding.open(Access { writes, flags: OpenFlags::NONBLOCK }).map_err(io::Error::other)
         };
         let folder_of = |target: &TargetId| self.path_of(target);

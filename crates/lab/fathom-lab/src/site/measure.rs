@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 
 use fathom_engine::{HostProbe, HostRunner, HostRunnerOptions, StreamPlan};
 use fathom_host::{
-    Access, Binding, BlockDevice, DeviceKind, HostSampler, OpenFlags, OwnArray, PlacementError, ProbeError, Root,
-    TargetKind, Topology, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
+    Access, Binding, BlockDevice, DeviceKind, HostSampler, Mount, OpenFlags, OwnArray, PlacementError, ProbeError,
+    Root, TargetKind, Topology, mount_of, page_cache_bytes, poll_obstacle, resolve_placement, unwritten_share,
 };
 use fathom_judge::{derived_warnings, disproof, slow_members, target_names};
 use fathom_message::{Message, Say, msg};
@@ -41,7 +41,9 @@ impl RealSite {
         let mut bindings = self.bound.bindings.clone();
         // Before the counters are read for the first time.
         let folders = self.folders_for(std::slice::from_ref(step), &mut bindings, control)?;
+        let mounts = self.mounts_of(std::slice::from_ref(step))?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
+        let sampler = sampler.with_mounts(&Root::live(), &mounts);
         let mut runner = HostRunner::new(HostRunnerOptions {
             bindings,
             cpus,
@@ -114,7 +116,9 @@ impl RealSite {
         names.dedup();
         let mut bindings = self.bound.bindings.clone();
         let folders = self.folders_for(streams, &mut bindings, control)?;
+        let mounts = self.mounts_of(streams)?;
         let sampler = HostSampler::new(&Root::live(), names).map_err(|e| probe_failure(&e))?;
+        let sampler = sampler.with_mounts(&Root::live(), &mounts);
         let probe: Option<Box<dyn HostProbe>> = Some(Box::new(Probe(sampler)));
         let mut runner = HostRunner::new(HostRunnerOptions { bindings, probe, ..HostRunnerOptions::default() });
         let mut control =
@@ -204,6 +208,20 @@ impl RealSite {
         });
         record.warnings.extend(slow_members(step, record));
         Ok(())
+    }
+
+    /// The file systems that the targets of `steps` lie on: files, and folders that files are made in.
+    fn mounts_of(&self, steps: &[Step]) -> Result<Vec<Mount>, StepFailure> {
+        let on_storage = steps.iter().filter(|step| !step.is_without_storage());
+        let paths = on_storage.flat_map(|step| {
+            let files = self.bindings_of(step).filter(|b| b.kind() == TargetKind::File).map(|b| b.path().to_owned());
+            let is_on_files = step.workload.order.files.is_some();
+            let folders = step.targets.iter().filter(move |_| is_on_files).map(|target| self.path_of(target));
+            files.chain(folders).collect::<Vec<_>>()
+        });
+        let real = paths.filter_map(|path| path.canonicalize().ok());
+        let found = real.map(|path| mount_of(&Root::live(), &path)).collect::<Result<Vec<_>, _>>();
+        Ok(found.map_err(|e| probe_failure(&e))?.into_iter().flatten().collect())
     }
 
     /// The step's regular files with their measured lengths; devices have neither page cache of ours nor extents.

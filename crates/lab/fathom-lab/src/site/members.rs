@@ -1,10 +1,13 @@
-//! Drives and cards of a simulated machine as prediction sees them, so that an array can be predicted from its file.
+//! A simulated machine, its drives and cards as prediction sees them: what its file says, in the terms of the closed form.
 
 use fathom_message::msg;
-use fathom_model::{CardModel, DeviceModel, OpModel, PcieLink};
-use fathom_plan::SourceError;
-use fathom_sim::{ArrayController, Card, Device, Drive, Link, Media, target_name, write_amplification};
+use fathom_model::{CardModel, CostModel, CostOrigin, DeviceModel, MachineModel, OpModel, PcieLink, Shape};
+use fathom_plan::{EngineName, EngineSpec, Mode, SourceError, Step};
+use fathom_sim::{
+    ArrayController, Card, Device, Drive, InterruptPolicy, Link, Machine, Media, target_name, write_amplification,
+};
 
+use super::SimulatedMachine;
 use super::simulated_machine;
 
 /// Block size that drives are rated for.
@@ -54,6 +57,93 @@ pub fn simulated_members(name: &str) -> Result<SimulatedMembers, SourceError> {
     Ok(SimulatedMembers { device, card })
 }
 
+impl SimulatedMachine {
+    /// The machine as prediction sees it under `step`; `None` where its drives differ, or are of a kind that no drive model
+    /// knows.
+    #[must_use]
+    pub fn machine_model(&self, step: &Step) -> Option<MachineModel> {
+        let places = self.expanded(step).ok()?;
+        let parts: Vec<&str> = places.iter().filter_map(|t| target_name(t.as_str())?.part).collect();
+        let drives = self.drives_behind(&parts);
+        let first = *drives.first()?;
+        if drives.iter().any(|d| d.device != first.device || d.link != first.link) {
+            return None;
+        }
+        let names: Vec<String> = drives.iter().map(|d| d.name.clone()).collect();
+        let cost = cost(&self.machine, &step.engine);
+        let mut device = drive_model(&first.device, first.link)?;
+        let idle_ns = idle_ns(&self.machine, &step.engine);
+        let block_bytes = Shape::of(step, drives.len() as u32).block_bytes;
+        // In place of what the model of a drive adds for larger blocks, by the rate that they are held to.
+        let added_ns =
+            |rate: Option<f64>| rate.map_or(0.0, |rate| (block_bytes - RATED_BLOCK_BYTES) / rate * 1e9).max(0.0);
+        let carried = |share: f64, path: u64| idle_ns + carried_ns(first, share, path, block_bytes);
+        device.read.fixed_ns += carried(1.0, first.device.read_bytes_per_s) - added_ns(device.read_bytes_per_s);
+        if let Some(write) = &mut device.write {
+            write.fixed_ns += carried(0.0, first.device.write_bytes_per_s) - added_ns(device.write_bytes_per_s);
+        }
+        let on_one_cpu = matches!(self.machine.host.interrupts, InterruptPolicy::OneCpu(_)) && cost.irq_ns > 0.0;
+        Some(MachineModel {
+            device: Some(device),
+            cost: Some(cost),
+            irq_cores: on_one_cpu.then_some(1),
+            ..self.step_facts(&names).machine
+        })
+    }
+
+    /// Drives that these drives and arrays are made of, in their order.
+    fn drives_behind(&self, parts: &[&str]) -> Vec<&Drive> {
+        let machine = &self.machine;
+        let members = |part: &&str| match machine.arrays.iter().find(|array| array.name == **part) {
+            Some(array) => array.members.iter().map(|member| &machine.drives[*member]).collect(),
+            None => machine.drives.iter().filter(|drive| drive.name == **part).collect::<Vec<_>>(),
+        };
+        parts.iter().flat_map(members).collect()
+    }
+}
+
+/// What an I/O takes longer whose thread sleeps: it is woken, on a CPU that must begin.
+fn idle_ns(machine: &Machine, engine: &EngineSpec) -> f64 {
+    let costs = machine.host.costs(engine.name.as_str(), engine.mode.as_str());
+    if is_polled(engine) {
+        return 0.0;
+    }
+    let interrupt = match machine.host.interrupts {
+        InterruptPolicy::Submitter => 0,
+        InterruptPolicy::OneCpu(_) => costs.interrupt_ps + costs.wake_delay_ps,
+    };
+    (costs.wake_ps + costs.wake_delay_ps + interrupt) as f64 / 1e3
+}
+
+fn is_polled(engine: &EngineSpec) -> bool {
+    engine.mode == Mode::Iopoll || engine.name == EngineName::Null
+}
+
+/// What a drive's data path and link take to carry a block. Data pass on while they come in: the slower of both counts.
+fn carried_ns(drive: &Drive, read_share: f64, path_bytes_per_s: u64, block_bytes: f64) -> f64 {
+    let path_ns = if path_bytes_per_s > 0 { block_bytes / path_bytes_per_s as f64 * 1e9 } else { 0.0 };
+    let link_ns = match drive.link {
+        Link::Pcie { .. } => pcie(drive.link).map_or(0.0, |link| 1e9 / link.mixed_iops(read_share, block_bytes)),
+        Link::Rate { bytes_per_s, .. } => block_bytes / bytes_per_s as f64 * 1e9,
+    };
+    path_ns.max(link_ns)
+}
+
+/// CPU time of an I/O on a busy thread, which neither sleeps nor is woken. Interrupts that come back to the submitter are
+/// work of its core; those of a thread that polls are none. A CPU that takes all interrupts takes what has come meanwhile
+/// with the one under way: what is left of an I/O there is half of its completion.
+fn cost(machine: &Machine, engine: &EngineSpec) -> CostModel {
+    let costs = machine.host.costs(engine.name.as_str(), engine.mode.as_str());
+    let own = costs.user_ps + costs.submit_ps + costs.complete_ps;
+    let polled = is_polled(engine);
+    let interrupt = if polled { 0 } else { costs.interrupt_ps };
+    let (thread, irq) = match machine.host.interrupts {
+        InterruptPolicy::Submitter => (own + interrupt, 0),
+        InterruptPolicy::OneCpu(_) => (own, if polled { 0 } else { costs.complete_ps / 2 }),
+    };
+    CostModel { thread_ns: thread as f64 / 1e3, irq_ns: irq as f64 / 1e3, origin: CostOrigin::Measured }
+}
+
 /// A drive: its controller, its media in parallel, and what random writes cost it at steady state.
 fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
     let ns = |ps: u64| ps as f64 / 1e3;
@@ -69,21 +159,30 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         stage_ns,
         fixed_ns: ns(device.fixed_ps) + stage_ns,
     };
-    let (read, write, written_bytes_per_s) = match &device.media {
+    // A block larger than a page keeps several dies busy.
+    let mut media_read_bytes_per_s = None;
+    let (read, write, written_bytes_per_s, kept_bytes_per_s) = match &device.media {
         Media::Nand(nand) => {
             let read = op(f64::from(nand.dies), ns(nand.read.mean_ps), ns(device.command_read_ps).max(1.0));
-            let programmed =
-                f64::from(nand.dies) * f64::from(nand.program_bytes) * 1e12 / nand.program.mean_ps.max(1) as f64;
-            let kept = programmed / write_amplification(nand.spare_pct / 100.0);
+            // A unit of cleaning is read before it is programmed; each block is erased once for what it holds.
+            let erase_ns = ns(nand.erase_ps) * f64::from(nand.program_bytes) / nand.block_bytes.max(1) as f64;
+            let program_ns = (ns(nand.program.mean_ps) + erase_ns).max(1e-3);
+            let moved = write_amplification(nand.spare_pct / 100.0) - 1.0;
+            let unit_ns = program_ns + moved * (program_ns + ns(nand.read.mean_ps));
+            let of_dies = f64::from(nand.dies) * f64::from(nand.program_bytes) * 1e9;
+            let (programmed, kept) = (of_dies / program_ns, of_dies / unit_ns);
             let stage_ns = ns(device.command_write_ps).max(RATED_BLOCK_BYTES / kept * 1e9);
             // The buffer answers; what follows takes writes one after another at the rate the media sustain.
-            let fixed_ns = ns(device.fixed_ps + nand.ack_ps).max(stage_ns);
-            (read, OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns }, Some(programmed))
+            let fixed_ns = ns(device.fixed_ps + nand.ack_ps + device.command_write_ps).max(stage_ns);
+            let read_by_dies =
+                f64::from(nand.dies) * f64::from(nand.page_bytes) * 1e9 / ns(nand.read.mean_ps).max(1e-3);
+            media_read_bytes_per_s = Some(read_by_dies);
+            (read, OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns }, Some(programmed), Some(kept))
         }
         Media::Xpoint(xpoint) => {
             let units = f64::from(xpoint.units);
             let read = op(units, ns(xpoint.read.mean_ps), ns(device.command_read_ps).max(1.0));
-            (read, op(units, ns(xpoint.write.mean_ps), ns(device.command_write_ps).max(1.0)), None)
+            (read, op(units, ns(xpoint.write.mean_ps), ns(device.command_write_ps).max(1.0)), None, None)
         }
         Media::Memory(_) => return None,
     };
@@ -91,12 +190,12 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         name: device.name.clone(),
         read,
         write: Some(write),
-        read_bytes_per_s: slower(device.read_bytes_per_s),
+        read_bytes_per_s: slower(device.read_bytes_per_s).into_iter().chain(media_read_bytes_per_s).reduce(f64::min),
         write_bytes_per_s: [slower(device.write_bytes_per_s), written_bytes_per_s]
             .into_iter()
             .flatten()
             .reduce(f64::min),
-        random_write_bytes_per_s: written_bytes_per_s.map(|_| write.iops_max() * RATED_BLOCK_BYTES),
+        random_write_bytes_per_s: kept_bytes_per_s,
         link: pcie(link),
         assumed: Vec::new(),
         sheet: None,

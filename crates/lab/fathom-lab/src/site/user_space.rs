@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fathom_host::settings::SettingError;
 use fathom_host::{
-    AllowUnbind, Binding, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive,
+    AllowUnbind, Binding, IommuGroup, NvmeFunction, Root, UserSpaceDrive, UserSpaceError, WithoutIommu, bound_drive,
     namespace_number, open_function,
 };
 use fathom_message::{Message, Say, msg, say_error};
@@ -18,6 +18,9 @@ use fathom_record::StepFailure;
 use super::bind::Use;
 use super::real::RealSite;
 use super::{Permission, TargetError};
+
+/// What a drive without an IOMMU and some threads take: about eight pages each, for queues and buffers.
+const LARGE_PAGES_WITHOUT_IOMMU: u64 = 64;
 
 /// A drive that is in user space for steps, and what its target was before.
 #[derive(Debug)]
@@ -151,7 +154,7 @@ pub(super) fn check_drives(
 }
 
 fn allow(permission: &Permission) -> AllowUnbind<'_> {
-    AllowUnbind { serials: &permission.allow_unbind, without_iommu: WithoutIommu::Refuse }
+    AllowUnbind { serials: &permission.allow_unbind, without_iommu: permission.without_iommu }
 }
 
 fn address_of(target: &TargetId, path: &Path) -> Result<String, TakeError> {
@@ -196,7 +199,8 @@ impl RealSite {
         }
         let (address, group) =
             bound_drive(&Root::live(), &self.settings.journal().dir(), address).map_err(TakeError::Host)?;
-        let namespace = started(&address, &group.node).and_then(|driver| DrivenNamespace::of(driver, 1));
+        let namespace =
+            started(&address, &group, self.permission.without_iommu).and_then(|driver| DrivenNamespace::of(driver, 1));
         Ok(Binding::null(target.clone()).in_user_space(namespace.map_err(TakeError::Driver)?))
     }
 
@@ -213,10 +217,10 @@ impl RealSite {
             &address,
             &allow(&self.permission),
             before.consent(),
-            0,
+            large_pages_for(&root, &address),
         )
         .map_err(TakeError::Host)?;
-        let driven = driven(target, &drive, number, device.size_bytes);
+        let driven = driven(target, &drive, self.permission.without_iommu, (number, device.size_bytes));
         // What was claimed is gone.
         self.bound.bindings.take(target);
         let taken = TakenDrive { target: target.clone(), drive, before: before.without_claim() };
@@ -266,18 +270,24 @@ impl RealSite {
     }
 }
 
-fn started(address: &str, group: &Path) -> Result<Arc<Driver>, DriverError> {
-    Driver::start(Arc::new(open_function(address, group)?) as Arc<dyn PciFunction>)
+/// Large pages that are to be free for a drive: without an IOMMU it takes no others.
+fn large_pages_for(root: &Root, address: &str) -> u64 {
+    let is_guarded = NvmeFunction::at(root, address).ok().flatten().is_some_and(|function| function.group.is_some());
+    if is_guarded { 0 } else { LARGE_PAGES_WITHOUT_IOMMU }
 }
 
-/// Starts the drive and looks at the namespace that the kernel had as `size_bytes`.
+fn started(address: &str, group: &IommuGroup, without: WithoutIommu) -> Result<Arc<Driver>, DriverError> {
+    Driver::start(Arc::new(open_function(&Root::live(), address, group, without)?) as Arc<dyn PciFunction>)
+}
+
+/// Starts the drive and looks at the namespace of that number, which the kernel had as so many bytes.
 fn driven(
     target: &TargetId,
     drive: &UserSpaceDrive,
-    number: u32,
-    size_bytes: u64,
+    without: WithoutIommu,
+    (number, size_bytes): (u32, u64),
 ) -> Result<DrivenNamespace, TakeError> {
-    let driver = started(drive.address(), &drive.group().node).map_err(TakeError::Driver)?;
+    let driver = started(drive.address(), drive.group(), without).map_err(TakeError::Driver)?;
     let is_same = drive.serial().is_none_or(|serial| driver.described().serial == serial.trim());
     let namespace = DrivenNamespace::of(driver, number).map_err(TakeError::Driver)?;
     if !is_same || namespace.size_bytes() != size_bytes {

@@ -4,9 +4,9 @@ use std::io;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use fathom_message::{Say as _, msg};
+use fathom_message::{Quantity, Say as _, msg};
 use fathom_nvme::Status;
-use fathom_nvme::driver::{DrivenNamespace, DriverError, QueuePair};
+use fathom_nvme::driver::{DrivenNamespace, DriverError, LARGE_PAGE_BYTES, QueuePair};
 use fathom_plan::{Op, SyncKind, WriteThrough};
 use fathom_record::{FeatureName, FeatureUse, Polling, StepFailure};
 
@@ -14,6 +14,9 @@ use super::{Backend, Io, NVME_STATUS, SubmitStamp, no_detail, refused};
 use crate::buffer::Area;
 use crate::target::{Target, target_message};
 use crate::worker::Part;
+
+/// What the IOMMU looks up where buffers lie on no large page.
+const PAGE_BYTES: usize = 4096;
 
 /// A pair of queues for each of the thread's targets.
 pub(crate) struct Nvme {
@@ -23,6 +26,8 @@ pub(crate) struct Nvme {
     /// Writes complete when they are on the medium.
     is_durable: bool,
     submits: u64,
+    /// Where its buffers are.
+    memory: FeatureUse,
     /// Found while completions were taken; said at the next call that can fail.
     failed: Option<DriverError>,
 }
@@ -51,7 +56,22 @@ fn pair(target: &Target, slots: u32, area: &Area) -> Result<QueuePair, StepFailu
     let base = NonNull::new(area.slot(0)).unwrap_or_else(|| unreachable!("a mapping is not at 0"));
     // SAFETY: the area is a mapping of whole pages, and `Rig` drops it after its engine, or never where something is in
     // flight; the hot loop touches no slot whose I/O is in flight.
-    unsafe { QueuePair::new(driven(target).driver(), slots, base, area.slot_bytes()) }.map_err(|e| failed(&e))
+    unsafe { QueuePair::new(driven(target).driver(), slots, base, area.slot_bytes(), area.len_bytes()) }
+        .map_err(|e| failed(&e))
+}
+
+/// Where the drive finds the buffers, and what it costs where no large page was free.
+fn memory_of(area: &Area) -> FeatureUse {
+    let pages = area.drive_pages().map(|pages| (pages.bytes() / pages.page_bytes(), pages.page_bytes(), pages.node()));
+    let how = match pages {
+        Some((count, LARGE_PAGE_BYTES, Some(node))) => msg!("engine-large-pages-on-node", pages = count, node = node),
+        Some((count, LARGE_PAGE_BYTES, None)) => msg!("engine-large-pages", pages = count),
+        small => {
+            let count = small.map_or(area.len_bytes() / PAGE_BYTES, |(count, ..)| count);
+            msg!("engine-small-pages", bytes = Quantity::bytes(area.len_bytes() as u64), pages = count)
+        }
+    };
+    FeatureUse::used(FeatureName::DriveMemory, how)
 }
 
 /// What to do about an error of a drive.
@@ -72,7 +92,8 @@ impl Nvme {
     ) -> Result<Self, StepFailure> {
         let pairs = parts.iter().map(|part| pair(&part.target, depth, area)).collect::<Result<_, _>>()?;
         let places = parts.iter().map(|part| place_of(driven(&part.target))).collect();
-        Ok(Nvme { pairs, places, is_durable: write_through != WriteThrough::None, submits: 0, failed: None })
+        let (is_durable, memory) = (write_through != WriteThrough::None, memory_of(area));
+        Ok(Nvme { pairs, places, is_durable, submits: 0, memory, failed: None })
     }
 
     fn checked(&mut self) -> io::Result<()> {
@@ -177,6 +198,7 @@ impl Backend for Nvme {
         let (empty, found) = counts.fold((0, 0), |(empty, found), one| (empty + one.empty, found + one.found));
         let mut features =
             vec![FeatureUse::used(FeatureName::UserSpace, msg!("engine-user-space", empty = empty, found = found))];
+        features.push(self.memory.clone());
         if self.pairs.iter().all(QueuePair::has_shadow_doorbells) {
             features.push(FeatureUse::used(FeatureName::ShadowDoorbells, no_detail()));
         }
@@ -205,7 +227,7 @@ impl Reader {
     /// As [`Nvme::new`].
     pub(crate) fn new(target: &Target) -> Result<Reader, StepFailure> {
         let most = driven(target).driver().transfer_bytes_max().min(Self::COMMAND_BYTES_MAX as u64) as usize;
-        let area = Area::new(1, most).map_err(|source| {
+        let area = Area::for_drive(1, most, driven(target)).map_err(|source| {
             StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help"))
         })?;
         Ok(Reader { pair: pair(target, 1, &area)?, area, place: place_of(driven(target)) })

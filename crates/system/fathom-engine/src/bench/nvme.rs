@@ -36,7 +36,7 @@ pub fn bench_driver(depth: u32, duration: Duration) -> Result<DriverCost, Driver
     let area = Area::new(slots as usize, LEN as usize).map_err(memory)?;
     let base = NonNull::new(area.slot(0)).unwrap_or_else(|| unreachable!("a mapping is not at 0"));
     // SAFETY: the area is whole pages, outlives the pair, and nobody else touches it.
-    let mut pair = unsafe { QueuePair::new(&driver, slots, base, LEN as usize) }?;
+    let mut pair = unsafe { QueuePair::new(&driver, slots, base, LEN as usize, area.len_bytes()) }?;
     // From here on this thread does the controller's work itself.
     drop(running);
     let per_io = u64::from(LEN) / BLOCK_BYTES as u64;

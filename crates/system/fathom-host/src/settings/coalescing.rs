@@ -48,8 +48,13 @@ pub(super) fn read(root: &Root, controller: &str, setting: &Setting) -> Result<S
     if !path.exists() {
         return Err(SettingError::Missing { what: setting.message(), path });
     }
-    let asked = Device::open(&path).and_then(|drive| drive.admin(&AdminCommand::get_feature(FeatureId::Coalescing)));
-    let (_, value) = asked.map_err(|source| SettingError::Drive { setting: setting.clone(), source })?;
+    let asked = Device::open(&path).and_then(|drive| read_by(|command| drive.admin(command)));
+    asked.map_err(|source| SettingError::Drive { setting: setting.clone(), source })
+}
+
+/// What a drive says, whatever way commands take to it.
+fn read_by<E>(ask: impl FnOnce(&AdminCommand) -> Result<(Vec<u8>, u32), E>) -> Result<String, E> {
+    let (_, value) = ask(&AdminCommand::get_feature(FeatureId::Coalescing))?;
     Ok(text_of(coalescing(value)))
 }
 
@@ -59,15 +64,47 @@ pub(super) fn write(root: &Root, controller: &str, setting: &Setting, value: &st
         value: value.to_owned(),
         takes: msg!("setting-takes-coalescing"),
     })?;
-    let sent = Device::open(&node(root, controller)).and_then(|drive| drive.admin(&AdminCommand::set_coalescing(set)));
-    sent.map(|_| ()).map_err(|source| SettingError::Drive { setting: setting.clone(), source })
+    let sent = Device::open(&node(root, controller)).and_then(|drive| write_by(set, |command| drive.admin(command)));
+    sent.map_err(|source| SettingError::Drive { setting: setting.clone(), source })
+}
+
+fn write_by<E>(set: Coalescing, ask: impl FnOnce(&AdminCommand) -> Result<(Vec<u8>, u32), E>) -> Result<(), E> {
+    ask(&AdminCommand::set_coalescing(set)).map(|_| ())
 }
 
 #[cfg(test)]
 mod tests {
+    use fathom_nvme::driver::fake::{Behaviour, FakeDrive};
+    use fathom_nvme::driver::{Driver, DriverError};
     use proptest::prelude::*;
 
     use super::*;
+
+    /// No emulated drive has the feature: a controller in memory stands for one that does.
+    #[test]
+    fn a_drive_that_has_it_is_set_and_gets_back_what_it_had() {
+        let drive = FakeDrive::by_itself(Behaviour { has_coalescing: true, ..Behaviour::default() });
+        let driver = Driver::start(drive).expect("starts");
+        let read = || read_by(|command| driver.ask(command)).expect("answers");
+        let write =
+            |text: &str| write_by(parsed(text).expect("its words"), |command| driver.ask(command)).expect("takes it");
+        let before = read();
+        assert_eq!(before, OFF);
+        for text in ["8/300us", "2/100us", "256/25500us"] {
+            write(text);
+            assert_eq!(read(), text);
+        }
+        write(&before);
+        assert_eq!(read(), OFF);
+    }
+
+    #[test]
+    fn a_drive_that_lacks_it_refuses_and_is_named() {
+        let driver = Driver::start(FakeDrive::by_itself(Behaviour::default())).expect("starts");
+        let refused = read_by(|command| driver.ask(command)).expect_err("has none");
+        assert!(matches!(&refused, DriverError::Refused { .. }), "{refused}");
+        assert!(write_by(parsed("8/300us").expect("its words"), |command| driver.ask(command)).is_err());
+    }
 
     #[test]
     fn only_what_the_feature_can_say_is_taken() {

@@ -3,9 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use fathom_nvme::driver::{DriverError, VfioFiles, VfioFunction};
+use fathom_nvme::driver::{DriverError, Reach, VfioFiles, VfioFunction};
 
-use super::{AllowUnbind, NvmeFunction, UserSpaceDrive, UserSpaceError, function_at, refuse_unfit, refuse_unnamed};
+use super::{
+    AllowUnbind, IommuGroup, NvmeFunction, UserSpaceDrive, UserSpaceError, WithoutIommu, function_at, refuse_unfit,
+    refuse_unnamed,
+};
 use crate::disk::BlockDevice;
 use crate::guard::{address_of, drives_behind};
 use crate::root::{Root, attribute};
@@ -41,18 +44,30 @@ impl NvmeFunction {
     }
 }
 
-/// Has the function at an address, which `vfio-pci` has, for this process alone; `group`: the node of its IOMMU group.
+/// Has the function at an address, which `vfio-pci` has, for this process alone; `group`: its IOMMU group. `without`: the
+/// user's word for one that VFIO made up, because there is no IOMMU.
 ///
 /// # Errors
-/// [`DriverError`].
-pub fn open_function(address: &str, group: &Path) -> Result<VfioFunction, DriverError> {
+/// [`DriverError`]; [`DriverError::NoIommuNoWord`] before anything is opened.
+pub fn open_function(
+    root: &Root,
+    address: &str,
+    group: &IommuGroup,
+    without: WithoutIommu,
+) -> Result<VfioFunction, DriverError> {
+    let reach = match (group.without_iommu, without) {
+        (false, _) => Reach::ByIommu,
+        (true, WithoutIommu::AcceptAnyWriteToMemory) => Reach::Physical,
+        (true, WithoutIommu::Refuse) => return Err(DriverError::NoIommuNoWord { group: group.node.clone() }),
+    };
+    let numa_node = NvmeFunction::at(root, address).ok().flatten().and_then(|function| function.numa_node);
     let opened = |path: &Path| {
         let failed = |source: io::Error| DriverError::System { call: "open", path: path.to_owned(), source };
         writing::vfio(path).map_err(failed)
     };
     let container = opened(Path::new(VfioFiles::CONTAINER))?;
-    let files = VfioFiles { container, group: opened(group)?, group_path: group.to_owned() };
-    VfioFunction::open(address, files)
+    let files = VfioFiles { container, group: opened(&group.node)?, group_path: group.node.clone() };
+    VfioFunction::open(address, numa_node, reach, files)
 }
 
 /// Number of the namespace that a block device of NVMe (`nvme0n1`) is, as its controller counts.

@@ -45,9 +45,10 @@ use crate::settings::{
 const NODE_WITHIN: Duration = Duration::from_secs(10);
 
 /// What the user said of a drive that no IOMMU keeps to the memory of its program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WithoutIommu {
     /// Nothing: it is refused.
+    #[default]
     Refuse,
     /// That a fault of the program or the drive may write to any memory of the machine.
     AcceptAnyWriteToMemory,

@@ -21,10 +21,29 @@ use crate::identify::{Controller, Namespace};
 const ADMIN_ENTRIES: u32 = 32;
 /// Pairs of queues that are asked for: more threads than that drive no drive.
 const PAIRS_WANTED: u16 = 256;
-/// How long an admin command may take.
-const ADMIN_PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// Pause between two looks at a register or at the admin queue.
 const PAUSE: Duration = Duration::from_micros(20);
+
+/// How long a drive may take to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A command for I/O that takes longer is aborted. As long as the kernel waits (`nvme_core.io_timeout`).
+    pub command: Duration,
+    /// How long a command that was aborted may take to come back, before the controller is switched off.
+    pub after_abort: Duration,
+    /// How long an admin command may take, before the controller counts as silent.
+    pub admin: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            command: Duration::from_secs(30),
+            after_abort: Duration::from_secs(5),
+            admin: Duration::from_secs(10),
+        }
+    }
+}
 
 /// A controller that this process alone drives. Dropping it shuts the controller down.
 pub struct Driver {
@@ -32,6 +51,7 @@ pub struct Driver {
     bar: Bar,
     capabilities: Capabilities,
     version: u32,
+    patience: Patience,
     described: Controller,
     admin: Mutex<Admin>,
     shadow: Option<ShadowDoorbells>,
@@ -66,6 +86,14 @@ impl Driver {
     /// # Errors
     /// [`DriverError`]; then the controller is off.
     pub fn start(device: Arc<dyn PciFunction>) -> Result<Arc<Driver>, DriverError> {
+        Driver::start_with(device, Patience::default())
+    }
+
+    /// The same for a drive that may take so long.
+    ///
+    /// # Errors
+    /// As [`Driver::start`].
+    pub fn start_with(device: Arc<dyn PciFunction>, patience: Patience) -> Result<Arc<Driver>, DriverError> {
         let (base, bar_bytes) = device.registers();
         if bar_bytes < DOORBELLS + 8 {
             return Err(DriverError::NotNvme { bar_bytes: bar_bytes as u64 });
@@ -90,8 +118,7 @@ impl Driver {
         let bell = |which| Doorbell::new(bar, stride, 0, which, None);
         let entries = ADMIN_ENTRIES.min(capabilities.queue_entries_max());
         let rings = Rings::new(&device, entries, bell(Which::Tail), bell(Which::Head))?;
-        let page = DmaMemory::new(&device, PAGE_BYTES)
-            .map_err(|source| DriverError::Memory { bytes: PAGE_BYTES as u64, source })?;
+        let page = DmaMemory::new(&device, PAGE_BYTES)?;
         let (submissions, completions) = rings.addresses();
         bar.write(AQA, (entries - 1) | (entries - 1) << 16);
         bar.write_wide(ASQ, submissions);
@@ -105,6 +132,7 @@ impl Driver {
             bar,
             capabilities,
             version: bar.read(VS),
+            patience,
             described: Controller::decode(&[0; 4096])?,
             admin: Mutex::new(Admin { rings, page, next_id: 0, is_silent: false }),
             shadow: None,
@@ -131,10 +159,7 @@ impl Driver {
         // Only where the doorbells of all queues fit into a page.
         let fits = 2 * (usize::from(self.granted) + 1) * stride <= PAGE_BYTES;
         if offers_doorbell_buffers(&page) && fits {
-            let memory = || {
-                DmaMemory::new(&self.device, PAGE_BYTES)
-                    .map_err(|source| DriverError::Memory { bytes: PAGE_BYTES as u64, source })
-            };
+            let memory = || DmaMemory::new(&self.device, PAGE_BYTES);
             let shadow = ShadowDoorbells { doorbells: memory()?, events: memory()? };
             let (doorbells, events) = (shadow.doorbells.address(), shadow.events.address());
             let taken = self.run("Doorbell Buffer Config", |id| Submission::doorbell_buffers(id, doorbells, events));
@@ -158,6 +183,24 @@ impl Driver {
     #[must_use]
     pub fn version(&self) -> (u16, u8, u8) {
         ((self.version >> 16) as u16, (self.version >> 8) as u8, self.version as u8)
+    }
+
+    /// How long it may take to answer.
+    #[must_use]
+    pub fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    /// NUMA node that the drive is attached to; `None`: none is nearer than another.
+    #[must_use]
+    pub fn numa_node(&self) -> Option<u32> {
+        self.device.numa_node()
+    }
+
+    /// Whether it reaches memory without an IOMMU, so that buffers lie on large pages, each set on one.
+    #[must_use]
+    pub fn wants_large_pages(&self) -> bool {
+        self.device.wants_large_pages()
     }
 
     /// Its capabilities.
@@ -262,7 +305,7 @@ impl Driver {
             if let Err(error) = self.health() {
                 break error;
             }
-            if begun.elapsed() > ADMIN_PATIENCE {
+            if begun.elapsed() > self.patience.admin {
                 break DriverError::NoAnswer { command: name, waited_ms: begun.elapsed().as_millis() as u64 };
             }
             std::thread::sleep(PAUSE);

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use fathom_message::{Message, Quantity, Say, msg, say_error};
 
+use super::memory::PciFunction;
+use super::pages::LARGE_PAGE_BYTES;
 use super::registers::ControllerStatus;
 use crate::bytes::ShortPage;
 use crate::status::Status;
@@ -28,6 +30,22 @@ pub enum DriverError {
     },
     /// The kernel has no IOMMU that VFIO could use.
     NoIommu,
+    /// No IOMMU guards memory from the drive, and nobody said that this may be.
+    NoIommuNoWord {
+        /// Node of the group.
+        group: PathBuf,
+    },
+    /// VFIO's mode without an IOMMU is not switched on.
+    NoIommuModeOff,
+    /// A drive without an IOMMU needs memory in one physical piece that is never moved, and there is none.
+    NoLargePages {
+        /// Pages of 2 MiB that were to be free.
+        pages: u64,
+        /// Where.
+        node: Option<u32>,
+        /// What the system answered.
+        source: io::Error,
+    },
     /// Memory cannot be given to the device.
     Memory {
         /// Bytes that were to be locked.
@@ -116,6 +134,17 @@ pub enum DriverError {
     Page(ShortPage),
 }
 
+impl DriverError {
+    /// `bytes` could not be had, or not be given to the device.
+    pub(crate) fn of_memory(device: &dyn PciFunction, bytes: usize, source: io::Error) -> DriverError {
+        if device.wants_large_pages() {
+            let pages = bytes.div_ceil(LARGE_PAGE_BYTES) as u64;
+            return DriverError::NoLargePages { pages, node: device.numa_node(), source };
+        }
+        DriverError::Memory { bytes: bytes as u64, source }
+    }
+}
+
 impl Say for DriverError {
     fn message(&self) -> Message {
         let ms = |ms: u64| Quantity::duration_ns(ms.saturating_mul(1_000_000));
@@ -125,6 +154,14 @@ impl Say for DriverError {
             }
             DriverError::GroupNotViable { group } => msg!("nvme-driver-group", group = group),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu"),
+            DriverError::NoIommuNoWord { group } => msg!("nvme-driver-no-iommu-no-word", group = group),
+            DriverError::NoIommuModeOff => msg!("nvme-driver-no-iommu-mode-off"),
+            DriverError::NoLargePages { pages, node: Some(node), source } => {
+                msg!("nvme-driver-no-large-pages-on-node", pages = *pages, node = *node, source = source)
+            }
+            DriverError::NoLargePages { pages, node: None, source } => {
+                msg!("nvme-driver-no-large-pages", pages = *pages, source = source)
+            }
             DriverError::Memory { bytes, source } => {
                 msg!("nvme-driver-memory", bytes = Quantity::bytes(*bytes), source = source)
             }
@@ -179,6 +216,9 @@ impl Say for DriverError {
             },
             DriverError::GroupNotViable { .. } => msg!("nvme-driver-group-help"),
             DriverError::NoIommu => msg!("nvme-driver-no-iommu-help"),
+            DriverError::NoIommuNoWord { .. } => msg!("nvme-driver-no-iommu-no-word-help"),
+            DriverError::NoIommuModeOff => msg!("nvme-driver-no-iommu-mode-off-help"),
+            DriverError::NoLargePages { .. } => msg!("nvme-driver-no-large-pages-help"),
             DriverError::Memory { .. } => msg!("nvme-driver-memory-help"),
             DriverError::NotNvme { .. }
             | DriverError::NoNvmCommands

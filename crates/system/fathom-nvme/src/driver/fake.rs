@@ -49,6 +49,8 @@ pub struct Behaviour {
     pub unasked_completion: Option<u16>,
     /// Aborts silent commands when it is asked to.
     pub aborts: bool,
+    /// Takes and tells interrupt coalescing (feature 08h).
+    pub has_coalescing: bool,
     /// Bytes that it answers Identify with, instead of its own.
     pub identify: Option<Vec<u8>>,
     /// Where its blocks are.
@@ -80,6 +82,7 @@ impl Default for Behaviour {
             bad_block: None,
             unasked_completion: None,
             aborts: true,
+            has_coalescing: false,
             identify: None,
             data: Data::Memory,
         }
@@ -120,6 +123,8 @@ struct Inside {
     silent: Vec<(u16, u16)>,
     is_cut_off: bool,
     flushes: u64,
+    /// Value of feature 08h; a reset forgets it.
+    coalescing: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -354,6 +359,8 @@ impl FakeDrive {
 
     /// Result and status of an admin command.
     fn administer(&self, inside: &mut Inside, entry: &Submission) -> (u32, u16) {
+        const GET_FEATURES: u8 = 0x0a;
+        const COALESCING: u32 = 0x08;
         const INVALID_OPCODE: u16 = 0x01;
         const INVALID_FIELD: u16 = 0x02;
         let data = u64::from(entry.0[6]) | u64::from(entry.0[7]) << 32;
@@ -370,6 +377,15 @@ impl FakeDrive {
                 };
                 self.put(inside, data, &page);
                 (0, 0)
+            }
+            SET_FEATURES | GET_FEATURES if entry.0[10] & 0xff == COALESCING => {
+                if !self.behaviour.has_coalescing {
+                    return (0, INVALID_FIELD);
+                }
+                if entry.0[0] as u8 == SET_FEATURES {
+                    inside.coalescing = entry.0[11] & 0xffff;
+                }
+                (inside.coalescing, 0)
             }
             SET_FEATURES => {
                 let below = u32::from(self.behaviour.pairs - 1);

@@ -4,6 +4,8 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::error::DriverError;
+use super::pages::DrivePages;
 use super::registers::PAGE_BYTES;
 
 /// A PCI function that holds an NVMe controller, opened for this process alone.
@@ -31,6 +33,16 @@ pub unsafe trait PciFunction: Send + Sync {
     /// Whether the operating system wants the device back: it is about to be removed.
     fn is_wanted_back(&self) -> bool;
 
+    /// NUMA node that it is attached to; `None`: none is nearer than another.
+    fn numa_node(&self) -> Option<u32> {
+        None
+    }
+
+    /// Whether [`map`](Self::map) takes memory in one physical piece alone, which is never moved: large pages.
+    fn wants_large_pages(&self) -> bool {
+        false
+    }
+
     /// Takes the device's access to memory away, for one that does not stop by itself.
     ///
     /// # Errors
@@ -40,43 +52,26 @@ pub unsafe trait PciFunction: Send + Sync {
 
 /// Pages that the device may reach, zeroed at first.
 pub(crate) struct DmaMemory {
-    base: NonNull<u8>,
-    bytes: usize,
+    pages: DrivePages,
     address: u64,
     device: Arc<dyn PciFunction>,
 }
 
-// SAFETY: a mapping of its own; whoever has the value is the only one in this program that has it.
-unsafe impl Send for DmaMemory {}
-// SAFETY: a shared reference gives addresses and copies made by volatile loads alone.
-unsafe impl Sync for DmaMemory {}
-
 impl DmaMemory {
-    /// At least `bytes`, rounded up to pages.
+    /// At least `bytes`, rounded up to pages. Small ones do for what is a few pages long, unless the device takes no others.
     ///
     /// # Errors
     /// When there is no memory, or the device may not have it.
-    pub(crate) fn new(device: &Arc<dyn PciFunction>, bytes: usize) -> io::Result<Self> {
-        let wanted = bytes.max(1).checked_next_multiple_of(PAGE_BYTES);
-        let bytes = wanted.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no memory of ours.
-        let at = unsafe {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+    pub(crate) fn new(device: &Arc<dyn PciFunction>, bytes: usize) -> Result<Self, DriverError> {
+        let refused = |source| DriverError::of_memory(&**device, bytes, source);
+        let pages = match device.wants_large_pages() {
+            true => DrivePages::large(bytes, device.numa_node()),
+            false => DrivePages::small(bytes, device.numa_node()),
         };
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let base = NonNull::new(at.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        let pages = pages.map_err(refused)?;
         // SAFETY: whole pages that nobody else knows of, unmapped for the device before they go (`drop`).
-        match unsafe { device.map(base, bytes) } {
-            Ok(address) => Ok(DmaMemory { base, bytes, address, device: device.clone() }),
-            Err(error) => {
-                // SAFETY: the mapping just made.
-                unsafe { libc::munmap(at, bytes) };
-                Err(error)
-            }
-        }
+        let address = unsafe { device.map(pages.base(), pages.bytes()) }.map_err(refused)?;
+        Ok(DmaMemory { pages, address, device: device.clone() })
     }
 
     /// Where the device finds it.
@@ -86,14 +81,14 @@ impl DmaMemory {
 
     /// Where this program finds the `T` number `index`.
     pub(crate) fn place<T>(&self, index: usize) -> NonNull<T> {
-        assert!((index + 1) * size_of::<T>() <= self.bytes, "beyond the memory");
+        assert!((index + 1) * size_of::<T>() <= self.pages.bytes(), "beyond the memory");
         // SAFETY: within the mapping, as just checked; pages are aligned to more than any `T` here needs.
-        unsafe { self.base.cast::<T>().add(index) }
+        unsafe { self.pages.base().cast::<T>().add(index) }
     }
 
     /// Copies its first bytes out.
     pub(crate) fn copy_out(&self, bytes: usize) -> Vec<u8> {
-        (0..bytes.min(self.bytes))
+        (0..bytes.min(self.pages.bytes()))
             // SAFETY: within the mapping. Volatile, since the device wrote it.
             .map(|at| unsafe { self.place::<u8>(at).read_volatile() })
             .collect()
@@ -102,9 +97,8 @@ impl DmaMemory {
 
 impl Drop for DmaMemory {
     fn drop(&mut self) {
-        self.device.unmap(self.address, self.bytes);
-        // SAFETY: base and length are those of the mapping made in `new`, and the device no longer reaches it.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+        // Before the pages go.
+        self.device.unmap(self.address, self.pages.bytes());
     }
 }
 

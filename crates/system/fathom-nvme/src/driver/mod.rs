@@ -17,18 +17,20 @@ mod error;
 pub mod fake;
 mod memory;
 mod namespace;
+mod pages;
 mod pair;
 mod queue;
 mod registers;
 mod vfio;
 
-pub use controller::Driver;
+pub use controller::{Driver, Patience};
 pub use error::DriverError;
 pub use memory::PciFunction;
 pub use namespace::DrivenNamespace;
+pub use pages::{DrivePages, LARGE_PAGE_BYTES};
 pub use pair::{PollCounts, QueuePair};
 pub use registers::{Capabilities, ControllerStatus};
-pub use vfio::{VfioFiles, VfioFunction};
+pub use vfio::{Reach, VfioFiles, VfioFunction};
 
 #[cfg(test)]
 mod tests;

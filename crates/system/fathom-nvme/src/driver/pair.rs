@@ -21,10 +21,6 @@ const RANGE_BYTES: usize = 16;
 const LOOKS: u32 = 512;
 /// Between two looks at the drive's health.
 const HEALTH_EVERY: Duration = Duration::from_millis(50);
-/// A command that takes longer is given up, as the kernel does after so long.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 30 });
-/// How long a command that was given up may take to come back.
-const AFTER_ABORT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 /// A doorbell in memory that was overlooked is rung again after so long.
 const RING_AGAIN: Duration = Duration::from_millis(2);
 
@@ -84,13 +80,14 @@ struct Watch {
 }
 
 impl QueuePair {
-    /// Queues for `slots` commands on their way at once, each with the `slot_bytes` at its place of the buffers at `base`.
+    /// Queues for `slots` commands on their way at once, each with the `slot_bytes` at its place of the buffers at `base`, of
+    /// which the drive may reach all `bytes`: a large page as a whole is one entry of the IOMMU.
     ///
     /// # Errors
     /// [`DriverError`].
     ///
     /// # Safety
-    /// `base` is aligned to a page of 4096 bytes, and `slots` x `slot_bytes` from it on, rounded up to whole pages, stay
+    /// `base` is aligned to a page of 4096 bytes, and `bytes`, whole pages and at least `slots` x `slot_bytes`, from it on stay
     /// mapped until the pair is dropped, or for ever where [`QueuePair::in_flight`] is not 0 before. A slot's bytes are not touched while
     /// its command is on its way.
     pub unsafe fn new(
@@ -98,13 +95,15 @@ impl QueuePair {
         slots: u32,
         base: NonNull<u8>,
         slot_bytes: usize,
+        bytes: usize,
     ) -> Result<Self, DriverError> {
-        let (bytes, max_bytes) = (slot_bytes as u64, driver.transfer_bytes_max());
-        if bytes > max_bytes {
-            return Err(DriverError::TransferTooLarge { bytes, max_bytes });
+        let (of_slot, max_bytes) = (slot_bytes as u64, driver.transfer_bytes_max());
+        if of_slot > max_bytes {
+            return Err(DriverError::TransferTooLarge { bytes: of_slot, max_bytes });
         }
+        assert!(slots as usize * slot_bytes <= bytes && bytes.is_multiple_of(PAGE_BYTES), "slots beyond the buffers");
         // SAFETY: the caller's promise.
-        let buffers = unsafe { Buffers::new(driver, slots, base, slot_bytes) }?;
+        let buffers = unsafe { Buffers::new(driver, slots, base, slot_bytes, bytes) }?;
         let (number, rings) = driver.make_rings(slots)?;
         Ok(QueuePair {
             driver: driver.clone(),
@@ -378,7 +377,7 @@ impl QueuePair {
         };
         let waited = now.duration_since(since);
         match self.watch.aborted {
-            None if waited > PATIENCE => {
+            None if waited > self.driver.patience().command => {
                 self.watch.aborted = Some(*now);
                 // What it answers does not matter: the command comes back, or it does not.
                 match self.driver.abort(self.number, oldest as u16) {
@@ -386,7 +385,7 @@ impl QueuePair {
                     Err(error) => Err(self.end(error)),
                 }
             }
-            Some(at) if now.duration_since(at) > AFTER_ABORT => {
+            Some(at) if now.duration_since(at) > self.driver.patience().after_abort => {
                 let waited_ms = waited.as_millis() as u64;
                 Err(self.end(DriverError::NoAnswer { command: "NVM command", waited_ms }))
             }
@@ -427,17 +426,20 @@ impl Drop for QueuePair {
 impl Buffers {
     /// # Safety
     /// As [`QueuePair::new`].
-    unsafe fn new(driver: &Driver, slots: u32, base: NonNull<u8>, slot_bytes: usize) -> Result<Self, DriverError> {
+    unsafe fn new(
+        driver: &Driver,
+        slots: u32,
+        base: NonNull<u8>,
+        slot_bytes: usize,
+        bytes: usize,
+    ) -> Result<Self, DriverError> {
         let device = driver.device();
-        let refused = |bytes: usize| move |source| DriverError::Memory { bytes: bytes as u64, source };
-        let bytes = (slots as usize * slot_bytes).next_multiple_of(PAGE_BYTES);
         // SAFETY: the caller's promise; the pair drops this only after the controller lost its queues.
-        let lent = unsafe { Lent::new(device, base, bytes) }.map_err(refused(bytes))?;
+        let lent = unsafe { Lent::new(device, base, bytes) }
+            .map_err(|source| DriverError::of_memory(&**device, bytes, source))?;
         let address = lent.address();
-        let lists = (slot_bytes > PAGE_BYTES && !driver.has_sgls()).then(|| {
-            let bytes = slots as usize * PAGE_BYTES;
-            DmaMemory::new(device, bytes).map_err(refused(bytes))
-        });
+        let lists = (slot_bytes > PAGE_BYTES && !driver.has_sgls())
+            .then(|| DmaMemory::new(device, slots as usize * PAGE_BYTES));
         let lists = lists.transpose()?;
         if let Some(lists) = &lists {
             for slot in 0..slots as usize {
@@ -448,8 +450,7 @@ impl Buffers {
                 }
             }
         }
-        let bytes = slots as usize * RANGE_BYTES;
-        let ranges = DmaMemory::new(device, bytes).map_err(refused(bytes))?;
+        let ranges = DmaMemory::new(device, slots as usize * RANGE_BYTES)?;
         Ok(Buffers { _lent: lent, address, slot_bytes: slot_bytes as u64, lists, has_sgls: driver.has_sgls(), ranges })
     }
 

@@ -33,10 +33,7 @@ impl Rings {
         tail_bell: Doorbell,
         head_bell: Doorbell,
     ) -> Result<Self, DriverError> {
-        let memory = |entry_bytes: usize| {
-            let bytes = entries as usize * entry_bytes;
-            DmaMemory::new(device, bytes).map_err(|source| DriverError::Memory { bytes: bytes as u64, source })
-        };
+        let memory = |entry_bytes: usize| DmaMemory::new(device, entries as usize * entry_bytes);
         Ok(Rings {
             submissions: memory(size_of::<Submission>())?,
             completions: memory(COMPLETION_BYTES)?,

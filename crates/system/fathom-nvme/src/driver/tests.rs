@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::fake::{BLOCK_BYTES, Behaviour, Data, FakeDrive, Running, SERIAL};
-use super::{Driver, DriverError, PciFunction, QueuePair};
+use super::{Driver, DriverError, Patience, PciFunction, QueuePair};
 use crate::command::AdminCommand;
 use crate::status::Status;
 
@@ -33,14 +33,21 @@ impl Memory {
     }
 
     fn pair(&self, driver: &Arc<Driver>, slots: u32) -> Result<QueuePair, DriverError> {
+        let bytes = (slots as usize * self.slot_bytes).next_multiple_of(4096);
         // SAFETY: the tests keep the memory longer than the pair.
-        unsafe { QueuePair::new(driver, slots, self.base, self.slot_bytes) }
+        unsafe { QueuePair::new(driver, slots, self.base, self.slot_bytes, bytes) }
     }
+}
+
+/// No test waits as long as a run would.
+fn little_patience() -> Patience {
+    let second = Duration::from_secs(1);
+    Patience { command: second, after_abort: second, admin: second }
 }
 
 fn started(behaviour: Behaviour) -> (Arc<FakeDrive>, Running, Arc<Driver>) {
     let (drive, running) = FakeDrive::running(behaviour);
-    let driver = Driver::start(drive.clone()).expect("starts");
+    let driver = Driver::start_with(drive.clone(), little_patience()).expect("starts");
     (drive, running, driver)
 }
 
@@ -230,6 +237,40 @@ fn a_command_that_is_not_answered_is_aborted_and_then_the_drive_given_up() {
 }
 
 #[test]
+fn a_drive_may_take_as_long_as_the_documentation_says() {
+    let patience = Patience::default();
+    let (drive, _running) = FakeDrive::running(Behaviour::default());
+    assert_eq!(Driver::start(drive).expect("starts").patience(), patience);
+    let text = include_str!("../../../../../docs/NVME.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = format!(
+        "A command without an answer is aborted after {} s; if that does not bring it back within {} s, the controller is \
+         switched off",
+        patience.command.as_secs(),
+        patience.after_abort.as_secs()
+    );
+    assert!(text.contains(&said), "docs/NVME.md does not say: {said}");
+    assert!(text.contains(&format!("An admin command has {} s", patience.admin.as_secs())), "{:?}", patience.admin);
+}
+
+/// The default is what a command gets, not only what is written down: a drive that may take longer is waited for.
+#[test]
+fn a_command_is_waited_for_as_long_as_its_drive_may_take() {
+    let (drive, _running) = FakeDrive::running(Behaviour { silent_block: Some(5), ..Behaviour::default() });
+    let times = [Duration::from_millis(200), Duration::from_millis(900)];
+    let waited = times.map(|command| {
+        let patience = Patience { command, ..little_patience() };
+        let driver = Driver::start_with(drive.clone(), patience).expect("starts");
+        let memory = Memory::new(1, 512);
+        let mut pair = memory.pair(&driver, 1).expect("queues");
+        pair.read(0, 1, 5, 512, 9);
+        let begun = std::time::Instant::now();
+        assert_eq!(finish(&mut pair).expect("aborted"), [(0, Err(Status::of(0x07)))]);
+        begun.elapsed()
+    });
+    assert!(waited[0] >= times[0] && waited[1] >= times[1], "{waited:?}");
+}
+
+#[test]
 fn a_completion_that_nobody_asked_for_ends_the_queues() {
     for id in [3, 700, u16::MAX] {
         let (drive, _running, driver) = started(Behaviour { unasked_completion: Some(id), ..Behaviour::default() });
@@ -301,7 +342,7 @@ proptest! {
     #[test]
     fn hostile_identify_pages_neither_panic_nor_reach_beyond(page in proptest::collection::vec(any::<u8>(), 4096)) {
         let (drive, _running) = FakeDrive::running(Behaviour { identify: Some(page), ..Behaviour::default() });
-        if let Ok(driver) = Driver::start(drive.clone()) {
+        if let Ok(driver) = Driver::start_with(drive.clone(), little_patience()) {
             let _ = driver.namespace(1);
             prop_assert!(driver.transfer_bytes_max() <= 2 << 20);
             let memory = Memory::new(2, 4096);

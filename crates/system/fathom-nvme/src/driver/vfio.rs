@@ -1,4 +1,5 @@
-//! A PCI function in the hands of this process: VFIO with an IOMMU (linux/vfio.h, type 1).
+//! A PCI function in the hands of this process: VFIO with an IOMMU (linux/vfio.h, type 1), and without one where the user
+//! said so.
 
 use std::fs::File;
 use std::io;
@@ -10,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::error::DriverError;
 use super::memory::PciFunction;
+use super::pages::physical_address;
 use super::registers::PAGE_BYTES;
 
 /// _IO(';', 100 + n), linux/vfio.h.
@@ -25,8 +27,9 @@ const IOMMU_GET_INFO: libc::Ioctl = 0x3b70;
 const IOMMU_MAP_DMA: libc::Ioctl = 0x3b71;
 const IOMMU_UNMAP_DMA: libc::Ioctl = 0x3b72;
 const API_VERSION: i32 = 0;
-/// `VFIO_TYPE1v2_IOMMU`.
+/// `VFIO_TYPE1v2_IOMMU`, `VFIO_NOIOMMU_IOMMU`.
 const TYPE_1_V2: usize = 3;
+const NO_IOMMU: usize = 8;
 /// `VFIO_GROUP_FLAGS_VIABLE`.
 const VIABLE: u32 = 1;
 /// `VFIO_PCI_BAR0_REGION_INDEX`, `VFIO_PCI_CONFIG_REGION_INDEX`.
@@ -109,7 +112,9 @@ pub struct VfioFunction {
     wanted_back: Option<File>,
     _group: OwnedFd,
     container: OwnedFd,
-    addresses: Mutex<Addresses>,
+    /// `None`: the device reaches memory by physical addresses.
+    addresses: Option<Mutex<Addresses>>,
+    numa_node: Option<u32>,
 }
 
 // SAFETY: descriptors, and a mapping that is accessed by volatile loads and stores alone.
@@ -144,6 +149,25 @@ impl Addresses {
     }
 }
 
+/// How a device reaches memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By addresses that an IOMMU looks up: nothing but what was mapped.
+    ByIommu,
+    /// By physical addresses: all memory of the machine.
+    Physical,
+}
+
+impl Reach {
+    /// What the kernel calls it.
+    fn kind(self) -> usize {
+        match self {
+            Reach::ByIommu => TYPE_1_V2,
+            Reach::Physical => NO_IOMMU,
+        }
+    }
+}
+
 /// The files by which a program has an IOMMU group, open for reading and writing.
 #[derive(Debug)]
 pub struct VfioFiles {
@@ -161,19 +185,27 @@ impl VfioFiles {
 }
 
 impl VfioFunction {
-    /// Has the function at a PCI address (`0000:5e:00.0`), whose driver is `vfio-pci`.
+    /// Has the function at a PCI address (`0000:5e:00.0`), whose driver is `vfio-pci`. `numa_node`: the one it is attached to.
     ///
     /// # Errors
     /// [`DriverError`]: no permission, no IOMMU, a group that is not viable, or in use by another process.
-    pub fn open(address: &str, files: VfioFiles) -> Result<VfioFunction, DriverError> {
+    pub fn open(
+        address: &str,
+        numa_node: Option<u32>,
+        reach: Reach,
+        files: VfioFiles,
+    ) -> Result<VfioFunction, DriverError> {
         let path = PathBuf::from(VfioFiles::CONTAINER);
         let VfioFiles { container, group: group_fd, group_path } = files;
         let system = |call, path: &Path, source| DriverError::System { call, path: path.to_owned(), source };
         let fd = container.as_raw_fd();
         let version = call(fd, GET_API_VERSION, 0).map_err(|e| system("VFIO_GET_API_VERSION", &path, e))?;
-        let has_type_1 = call(fd, CHECK_EXTENSION, TYPE_1_V2).unwrap_or(0) == 1;
-        if version != API_VERSION || !has_type_1 {
-            return Err(DriverError::NoIommu);
+        let has_kind = call(fd, CHECK_EXTENSION, reach.kind()).unwrap_or(0) == 1;
+        if version != API_VERSION || !has_kind {
+            return Err(match reach {
+                Reach::ByIommu => DriverError::NoIommu,
+                Reach::Physical => DriverError::NoIommuModeOff,
+            });
         }
         let mut status = GroupStatus { size: size_of::<GroupStatus>() as u32, flags: 0 };
         fill(group_fd.as_raw_fd(), GROUP_GET_STATUS, &mut status)
@@ -184,7 +216,7 @@ impl VfioFunction {
         let mut container_fd = fd;
         fill(group_fd.as_raw_fd(), GROUP_SET_CONTAINER, &mut container_fd)
             .map_err(|e| system("VFIO_GROUP_SET_CONTAINER", &group_path, e))?;
-        call(fd, SET_IOMMU, TYPE_1_V2).map_err(|e| system("VFIO_SET_IOMMU", &path, e))?;
+        call(fd, SET_IOMMU, reach.kind()).map_err(|e| system("VFIO_SET_IOMMU", &path, e))?;
         let name = std::ffi::CString::new(address)
             .map_err(|_| system("VFIO_GROUP_GET_DEVICE_FD", &group_path, io::ErrorKind::InvalidInput.into()))?;
         // SAFETY: the call reads a string that outlives it, and returns a descriptor that nobody else has.
@@ -220,7 +252,9 @@ impl VfioFunction {
             device,
             configuration_offset: configuration.offset,
             _group: group_fd,
-            addresses: Mutex::new(Addresses { ranges: ranges_of(fd), next: FIRST_ADDRESS }),
+            addresses: (reach == Reach::ByIommu)
+                .then(|| Mutex::new(Addresses { ranges: ranges_of(fd), next: FIRST_ADDRESS })),
+            numa_node,
             container,
         };
         function.set_command(MEMORY_SPACE | BUS_MASTER, 0).map_err(|e| system("PCI command", &group_path, e))?;
@@ -238,13 +272,16 @@ impl VfioFunction {
 }
 
 // SAFETY: the registers stay mapped until the value is dropped, and the IOMMU keeps the device from what is not mapped.
+// Without one nothing does: the user accepted that a fault of the device may write anywhere, and a sound one only goes where
+// commands and queues say, which is memory that was mapped.
 unsafe impl PciFunction for VfioFunction {
     fn registers(&self) -> (NonNull<u8>, usize) {
         (self.registers, self.bar_bytes)
     }
 
     unsafe fn map(&self, at: NonNull<u8>, bytes: usize) -> io::Result<u64> {
-        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(addresses) = &self.addresses else { return physical_address(at, bytes) };
+        let mut addresses = addresses.lock().unwrap_or_else(PoisonError::into_inner);
         let address = addresses.take(bytes as u64).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOSPC))?;
         let mut map = MapDma {
             size: size_of::<MapDma>() as u32,
@@ -258,6 +295,9 @@ unsafe impl PciFunction for VfioFunction {
     }
 
     fn unmap(&self, address: u64, bytes: usize) {
+        if self.addresses.is_none() {
+            return;
+        }
         let mut unmap = UnmapDma { size: size_of::<UnmapDma>() as u32, flags: 0, address, bytes: bytes as u64 };
         // Fails only for what is not mapped.
         let _ = fill(self.container.as_raw_fd(), IOMMU_UNMAP_DMA, &mut unmap);
@@ -268,6 +308,14 @@ unsafe impl PciFunction for VfioFunction {
         let mut ready = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one entry that outlives the call.
         unsafe { libc::poll(&raw mut ready, 1, 0) == 1 }
+    }
+
+    fn numa_node(&self) -> Option<u32> {
+        self.numa_node
+    }
+
+    fn wants_large_pages(&self) -> bool {
+        self.addresses.is_none()
     }
 
     fn cut_off(&self) -> io::Result<()> {
@@ -368,6 +416,25 @@ mod tests {
         // The rest of the second range is too short.
         assert_eq!(addresses.take(4 << 20), Some(0x2_0000_0000));
         assert_eq!(addresses.take(u64::MAX), None);
+    }
+
+    /// As far as a machine without such drives goes: what answers no call of VFIO is named with the first of them, and a
+    /// container that knows the version but not the way is refused in the words of that way.
+    #[test]
+    fn both_ways_to_memory_begin_with_the_version_of_the_container() {
+        for reach in [Reach::ByIommu, Reach::Physical] {
+            let null = || OwnedFd::from(File::open("/dev/null").expect("a device"));
+            let files = VfioFiles { container: null(), group: null(), group_path: "/dev/vfio/noiommu-0".into() };
+            let error = VfioFunction::open("0000:00:00.0", None, reach, files).expect_err("no container");
+            match error {
+                DriverError::System { call, path, source } => {
+                    assert_eq!((call, path.to_str()), ("VFIO_GET_API_VERSION", Some(VfioFiles::CONTAINER)));
+                    assert_eq!(source.raw_os_error(), Some(libc::ENOTTY));
+                }
+                other => panic!("{other}"),
+            }
+        }
+        assert_eq!((Reach::ByIommu.kind(), Reach::Physical.kind()), (3, 8));
     }
 
     #[test]

@@ -115,6 +115,21 @@ fn pinning_without_any_effect_says_so() {
 }
 
 #[test]
+fn interrupts_per_io_are_named_where_the_sides_differ_in_them() {
+    let arms = ["interrupt_coalescing as found", "interrupt_coalescing=8/300us"];
+    let figures = |gathered: f64| {
+        let mut steps = in_turns(arms, &[(100, 1, 32, 50e3, 1.1)]);
+        for step in steps.iter_mut().filter(|s| s.role.block.as_ref().is_some_and(|b| b.arm_index == 1)) {
+            step.cpu.as_mut().expect("known").interrupts_per_io = gathered;
+        }
+        let sides = compare_arms(&samples::document(9, json!({}), steps.clone()), MARGIN_PCT).expect("two sides");
+        words(&one("tune", &steps, Some(&sides)).evidence).join(" ")
+    };
+    assert!(figures(0.25).contains("interrupts 1.00 per I/O to 0.25 per I/O"), "{}", figures(0.25));
+    assert!(!figures(0.95).contains("interrupts"), "{}", figures(0.95));
+}
+
+#[test]
 fn tune_answers_yes_no_it_depends_or_inconclusive() {
     let arms = ["scheduler as found", "scheduler=none"];
     let answer = |cells: &[(u8, u32, u32, f64, f64)]| {

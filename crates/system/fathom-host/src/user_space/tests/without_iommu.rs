@@ -1,5 +1,7 @@
 //! Machines without an IOMMU.
 
+use fathom_nvme::driver::DriverError;
+
 use super::*;
 
 #[test]
@@ -38,4 +40,21 @@ fn without_an_iommu_a_drive_is_taken_by_the_explicit_word_alone_and_the_switch_g
     assert_eq!(fs::read_to_string(root.join(switch)).expect("reads"), "N");
     assert!(!root.join("dev/vfio/noiommu-9").exists());
     place.is_as_it_was();
+}
+
+/// What drives without an IOMMU are opened by: nothing before the user's word, and then the container first.
+#[test]
+fn a_drive_without_an_iommu_is_not_opened_before_the_users_word() {
+    let tree = machine();
+    let group =
+        |node: &str, without_iommu| IommuGroup { number: 0, node: node.into(), without_iommu, others: Vec::new() };
+    let made_up = group("/dev/vfio/noiommu-0", true);
+    let refused = open_function(&tree.root(), "0000:00:00.0", &made_up, WithoutIommu::Refuse).expect_err("no word");
+    assert!(matches!(&refused, DriverError::NoIommuNoWord { group } if *group == made_up.node), "{refused}");
+    // With it, or with an IOMMU, it is opened: as far as this machine has VFIO.
+    let accepted = WithoutIommu::AcceptAnyWriteToMemory;
+    for (group, without) in [(made_up, accepted), (group("/dev/vfio/no-such-group", false), WithoutIommu::Refuse)] {
+        let error = open_function(&tree.root(), "0000:00:00.0", &group, without).expect_err("no such group");
+        assert!(matches!(error, DriverError::System { call: "open", .. }), "{error}");
+    }
 }

@@ -1,0 +1,79 @@
+//! Which path for which load, and where paths cross.
+
+use super::*;
+
+/// Engine, threads, depth, IOPS, CPU time per I/O.
+type Load = (EngineName, u32, u32, f64, f64);
+
+fn answered(loads: &[Load]) -> Verdict {
+    one("engines", &steps_of(loads), None)
+}
+
+fn steps_of(loads: &[Load]) -> Vec<StepView> {
+    let mut steps = Vec::new();
+    for (engine, threads, depth, iops, cpu_ns) in loads {
+        let mut step = step(steps.len() as u32, 100, *threads, *depth);
+        step.engine.name = *engine;
+        let latency_us = f64::from(threads * depth) / iops * 1e6;
+        steps.push(with_cpu(seen(&step, *iops, latency_us), *cpu_ns, 8));
+    }
+    steps
+}
+
+/// psync is ahead alone, io_uring with four, and a drive in user space with more; io_uring is cheaper from four on.
+const LADDERS: [Load; 10] = [
+    (EngineName::Psync, 1, 1, 12e3, 5_000.0),
+    (EngineName::IoUring, 1, 1, 11e3, 8_000.0),
+    (EngineName::Psync, 4, 1, 40e3, 5_000.0),
+    (EngineName::IoUring, 1, 4, 44e3, 4_000.0),
+    (EngineName::Nvme, 1, 4, 42e3, 9_000.0),
+    (EngineName::Psync, 32, 1, 200e3, 5_000.0),
+    (EngineName::IoUring, 1, 32, 250e3, 3_000.0),
+    (EngineName::Nvme, 1, 32, 400e3, 2_500.0),
+    (EngineName::IoUring, 1, 128, 300e3, 3_000.0),
+    (EngineName::Nvme, 1, 128, 600e3, 1_600.0),
+];
+
+#[test]
+fn the_best_path_of_each_load_is_named_and_where_paths_cross() {
+    let verdict = answered(&LADDERS);
+    let choice = "Which path for your load: for the most IOPS psync at 1 in flight, io_uring at 4 in flight, nvme from 32 \
+                  to 128 in flight; for the least CPU per I/O psync at 1 in flight, io_uring at 4 in flight, nvme from 32 \
+                  to 128 in flight.";
+    let answer = english(&verdict.answer);
+    assert!(answer.ends_with(choice), "{answer}");
+    holds(
+        &verdict,
+        "Where paths cross in IOPS, 4k random reads: io_uring overtakes psync between 1 and 4 in flight, nvme overtakes \
+         io_uring between 4 and 32 in flight.",
+    );
+    holds(
+        &verdict,
+        "Where paths cross in CPU per I/O, 4k random reads: io_uring becomes cheaper than psync between 1 and 4 in \
+         flight, nvme becomes cheaper than psync with a thread for each between 4 and 32 in flight, nvme becomes cheaper \
+         than io_uring between 4 and 32 in flight.",
+    );
+    let row = &verdict.brief.rows[0];
+    assert_eq!(english(&row.name), "fastest by load");
+    assert_eq!(words(&row.cells)[2], "nvme from 32 to 128 in flight");
+}
+
+#[test]
+fn nothing_is_said_of_loads_whose_intervals_overlap_or_are_not_there() {
+    let mut steps = steps_of(&LADDERS);
+    // Alone and with four they are not told apart: neither a best path nor a crossing before 32.
+    for index in [0, 1, 2, 3, 4] {
+        steps[index].iops_ci95 = Some([1e3, 100e3]);
+    }
+    // Without an interval nothing is known, however large the figure.
+    steps[9].iops_ci95 = None;
+    let verdict = one("engines", &steps, None);
+    let answer = english(&verdict.answer);
+    assert!(answer.contains("for the most IOPS nvme at 32 in flight; for the least CPU"), "{answer}");
+    assert!(words(&verdict.evidence).iter().all(|line| !line.contains("cross in IOPS")), "{:?}", verdict.evidence);
+    steps.iter_mut().for_each(|step| (step.iops_ci95, step.cpu) = (None, None));
+    let verdict = one("engines", &steps, None);
+    assert!(!english(&verdict.answer).contains("Which path"), "{}", english(&verdict.answer));
+    assert!(words(&verdict.evidence).iter().all(|line| !line.contains("cross")), "{:?}", verdict.evidence);
+    assert_ne!(english(&verdict.brief.rows[0].name), "fastest by load");
+}

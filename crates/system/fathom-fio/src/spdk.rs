@@ -1,0 +1,350 @@
+//! What SPDK's own programs say of a load: the table that `spdk_nvme_perf` prints, and the JSON with which `bdevperf`
+//! answers `perform_tests`. Both keep a number of commands in flight on each drive and core, past the kernel, as engine
+//! `nvme` does; so they become steps of that engine, to stand beside ours.
+
+use fathom_message::{Message, msg};
+use fathom_plan::{EngineName, Op, Plan, Step, StudyHead};
+use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
+use serde_json::{Map, Value, json};
+
+use crate::Imported;
+use crate::error::ImportError;
+use crate::latency;
+use crate::options::Options;
+use crate::step::{JobHead, Measured, step};
+use crate::text::Found;
+
+const NS_PER_US: f64 = 1e3;
+const NS_PER_S: f64 = 1e9;
+const BYTES_PER_MIB: f64 = (1 << 20) as f64;
+/// What the figures of a table may differ by for their two decimals.
+const ROUNDING: f64 = 0.02;
+
+/// What a line of the table, or a job of bdevperf, had.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    /// The drive, as the program names it.
+    device: String,
+    iops: f64,
+    latency: QuotedLatency,
+    failed: u64,
+}
+
+/// The load of all rows of a step.
+#[derive(Clone, Debug, PartialEq)]
+struct LoadOf {
+    workload: String,
+    block_bytes: u64,
+    queue_depth: u32,
+    runtime_s: f64,
+}
+
+/// Whether a text is what `spdk_nvme_perf` prints.
+#[must_use]
+pub fn is_perf_table(text: &str) -> bool {
+    text.contains("Latency(us)") && text.lines().any(|line| row_of(line).is_some())
+}
+
+/// Whether a document is what `bdevperf` answers.
+#[must_use]
+pub fn is_bdevperf(value: &Value) -> bool {
+    let first = value.get("results").and_then(Value::as_array).and_then(|results| results.first());
+    first.is_some_and(|job| job.get("queue_depth").is_some() && job.get("iops").is_some())
+}
+
+/// Takes in what `spdk_nvme_perf` printed. The table says nothing of the load: the command has to stand in a line before.
+///
+/// # Errors
+/// [`ImportError`] with what is missing or does not fit.
+pub fn import_perf(text: &str, file: &str) -> Result<Imported, ImportError> {
+    let command = text.lines().find_map(words_of_command);
+    let words = command
+        .ok_or_else(|| content(file, "", msg!("import-spdk-no-command"), msg!("import-spdk-no-command-help")))?;
+    let load = load_of(&words, file)?;
+    let mut rows: Vec<Row> = text.lines().filter_map(row_of).collect();
+    let quantiles = quantiles_of(text);
+    // The order of both is that of cores and drives.
+    if quantiles.len() == rows.len() {
+        for (row, quantiles) in rows.iter_mut().zip(quantiles) {
+            row.latency.quantiles = quantiles;
+        }
+    }
+    for row in &mut rows {
+        row.latency.count = (row.iops * load.runtime_s).round() as u64;
+    }
+    let (iops, mib_per_s) = text.lines().filter_map(rates_of).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+    let said = iops * load.block_bytes as f64 / BYTES_PER_MIB;
+    if (said - mib_per_s).abs() > ROUNDING * mib_per_s.max(1.0) {
+        let what = msg!("import-spdk-other-command", bytes = load.block_bytes);
+        return Err(content(file, "-o", what, msg!("import-spdk-no-command-help")));
+    }
+    imported("spdk_nvme_perf", &words.join(" "), file, &[(load, rows)], Vec::new())
+}
+
+/// Takes in what `bdevperf` answered.
+///
+/// # Errors
+/// [`ImportError`] with the place in the document.
+pub fn import_bdevperf(found: &Found, file: &str) -> Result<Imported, ImportError> {
+    let results = found.value.get("results").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let mut sets: Vec<(LoadOf, Vec<Row>)> = Vec::new();
+    for (index, job) in results.iter().enumerate() {
+        let place = |key: &str| format!("results[{index}].{key}");
+        let number = |key: &str| {
+            let value = job.get(key).and_then(Value::as_f64);
+            value.filter(|value| value.is_finite() && *value >= 0.0).ok_or_else(|| {
+                content(file, &place(key), msg!("import-spdk-no-figure"), msg!("import-spdk-no-figure-help"))
+            })
+        };
+        let word = |key: &str| {
+            let value = job.get(key).and_then(Value::as_str);
+            value.ok_or_else(|| {
+                content(file, &place(key), msg!("import-spdk-no-word"), msg!("import-spdk-no-figure-help"))
+            })
+        };
+        let load = LoadOf {
+            workload: word("workload")?.to_owned(),
+            block_bytes: number("io_size")? as u64,
+            queue_depth: number("queue_depth")? as u32,
+            runtime_s: number("runtime")?,
+        };
+        let iops = number("iops")?;
+        let latency = QuotedLatency {
+            count: (iops * load.runtime_s).round() as u64,
+            mean_ns: number("avg_latency_us")? * NS_PER_US,
+            min_ns: (number("min_latency_us")? * NS_PER_US) as u64,
+            max_ns: (number("max_latency_us")? * NS_PER_US) as u64,
+            ..QuotedLatency::default()
+        };
+        let failed = (number("io_failed")? + number("io_timeout")?) as u64;
+        let row = Row { device: word("job")?.to_owned(), iops, latency, failed };
+        let is_same = |(other, _): &&mut (LoadOf, Vec<Row>)| {
+            (&other.workload, other.block_bytes, other.queue_depth)
+                == (&load.workload, load.block_bytes, load.queue_depth)
+        };
+        match sets.iter_mut().find(is_same) {
+            Some((_, rows)) => rows.push(row),
+            None => sets.push((load, vec![row])),
+        }
+    }
+    imported("bdevperf", "", file, &sets, found.notes(file))
+}
+
+fn imported(
+    program: &str,
+    command: &str,
+    file: &str,
+    sets: &[(LoadOf, Vec<Row>)],
+    mut notes: Vec<Message>,
+) -> Result<Imported, ImportError> {
+    if sets.iter().all(|(_, rows)| rows.iter().all(|row| row.latency.count == 0)) {
+        return Err(content(file, "", msg!("import-spdk-nothing"), msg!("import-spdk-no-figure-help")));
+    }
+    if let [(first, _), (second, _), ..] = sets {
+        let name = |load: &LoadOf| format!("{} {} QD{}", load.workload, load.block_bytes, load.queue_depth);
+        notes.push(msg!("import-fio-together", a = name(first), b = name(second)));
+    }
+    notes.push(msg!("import-spdk-engine", program = program.to_owned(), engine = EngineName::Nvme.as_str()));
+    let mut steps = Vec::new();
+    for (load, rows) in sets {
+        steps.push(step_of(program, load, rows, steps.len() as u32, file)?);
+    }
+    let plan = Plan {
+        study: StudyHead::new("spdk", ""),
+        source: command.to_owned(),
+        steps: steps.iter().map(|(step, _)| step.clone()).collect(),
+        notes: notes.clone(),
+        job_files: Vec::new(),
+        machine: None,
+        ranks: None,
+    };
+    let host_json = json!({ "imported_from": file, "written_by": program });
+    Ok(Imported { plan, steps, started_unix_ns: 0, notes, host_json })
+}
+
+fn step_of(
+    program: &str,
+    load: &LoadOf,
+    rows: &[Row],
+    index: u32,
+    file: &str,
+) -> Result<(Step, StepRecord), ImportError> {
+    let op = match load.workload.strip_prefix("rand").unwrap_or(&load.workload) {
+        "read" => Op::Read,
+        "write" => Op::Write,
+        other => {
+            let what = msg!("import-spdk-mixed", word = other.to_owned());
+            return Err(content(file, "workload", what, msg!("import-spdk-mixed-help")));
+        }
+    };
+    let mut devices: Vec<&str> = Vec::new();
+    for row in rows {
+        if !devices.contains(&row.device.as_str()) {
+            devices.push(&row.device);
+        }
+    }
+    // A core has so many in flight on each drive that it drives.
+    let threads = rows.len() as u32;
+    let words: Map<String, Value> = [
+        ("rw", load.workload.clone()),
+        ("bs", load.block_bytes.to_string()),
+        ("iodepth", load.queue_depth.to_string()),
+        ("ioengine", EngineName::Nvme.as_str().to_owned()),
+        ("direct", "1".to_owned()),
+        ("filename", devices.iter().map(|device| device.replace(':', "\\:")).collect::<Vec<_>>().join(":")),
+    ]
+    .into_iter()
+    .map(|(key, value)| (key.to_owned(), Value::String(value)))
+    .collect();
+    let options = Options::of(&Map::new(), &words);
+    let ios: u64 = rows.iter().map(|row| row.latency.count).sum();
+    let bytes = ios * load.block_bytes;
+    let runtime_ns = (load.runtime_s * NS_PER_S) as u64;
+    let mut notes = Vec::new();
+    let head = JobHead { index, name: program, host: None, threads, options: &options, own: false };
+    let made = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes);
+    let step = made.map_err(|(option, what)| content(file, option, what, msg!("import-engines")))?;
+    let lat =
+        rows.iter().map(|row| Latency::Quoted(row.latency.clone())).reduce(|all, more| latency::merge(all, &more));
+    let lat = lat.unwrap_or_else(|| Latency::Quoted(QuotedLatency::default()));
+    let failed: u64 = rows.iter().map(|row| row.failed).sum();
+    let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
+    warnings.extend((failed > 0).then_some(Warning::IoErrors { count: failed, errno: 0 }));
+    let direction = Direction { op, ios, bytes, short_ios: 0, lat, slat: None, clat: None, service: None };
+    Ok((step, StepRecord { runtime_ns, directions: vec![direction], warnings, ..StepRecord::default() }))
+}
+
+/// The words of a line with the command: `$ sudo spdk_nvme_perf -q 32 -r 'trtype:PCIe traddr:0000:04:00.0'`.
+fn words_of_command(line: &str) -> Option<Vec<String>> {
+    let words = shell_words(line);
+    let at = words.iter().position(|word| {
+        let program = word.rsplit('/').next().unwrap_or(word);
+        program == "spdk_nvme_perf" || word.ends_with("nvme/perf/perf")
+    })?;
+    let words = words[at..].to_vec();
+    (words.len() > 1).then_some(words)
+}
+
+/// Words as a shell parts them, quotes taken off.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for c in line.chars() {
+        match quote {
+            Some(end) if c == end => quote = None,
+            None if c == '\'' || c == '"' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn load_of(words: &[String], file: &str) -> Result<LoadOf, ImportError> {
+    let value = |short: char, long: &str| {
+        let mut words = words.iter().skip(1);
+        let mut found = None;
+        while let Some(word) = words.next() {
+            if word.strip_prefix("--") == Some(long) || word.strip_prefix('-') == Some(short.encode_utf8(&mut [0; 4])) {
+                found = words.next().cloned();
+            } else if let Some(joined) =
+                word.strip_prefix("--").and_then(|word| word.strip_prefix(long)?.strip_prefix('='))
+            {
+                found = Some(joined.to_owned());
+            } else if let Some(joined) = word.strip_prefix('-').and_then(|word| word.strip_prefix(short)) {
+                found = Some(joined.to_owned());
+            }
+        }
+        let help = || msg!("import-spdk-no-command-help");
+        found.ok_or_else(|| {
+            content(file, &format!("-{short}"), msg!("import-spdk-no-option", word = long.to_owned()), help())
+        })
+    };
+    let number = |short: char, long: &str| {
+        let text = value(short, long)?;
+        let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+        number.ok_or_else(|| {
+            content(
+                file,
+                &format!("-{short} {text}"),
+                msg!("import-spdk-no-figure"),
+                msg!("import-spdk-no-command-help"),
+            )
+        })
+    };
+    Ok(LoadOf {
+        workload: value('w', "io-pattern")?,
+        block_bytes: number('o', "io-size")?.into(),
+        queue_depth: number('q', "io-depth")?,
+        runtime_s: number('t', "time")?.into(),
+    })
+}
+
+/// `PCIE (0000:04:00.0) NSID 1 from core  0:  251230.30  981.37  127.33  10.96  4210.20`: IOPS, MiB/s, and mean, least and
+/// most latency in microseconds.
+fn row_of(line: &str) -> Option<Row> {
+    let (name, figures) = line.rsplit_once(':')?;
+    let (device, _) = name.rsplit_once(" from core ")?;
+    let [iops, _, mean, min, max] = floats(figures)?;
+    let ns = |us: f64| (us * NS_PER_US) as u64;
+    let latency =
+        QuotedLatency { mean_ns: mean * NS_PER_US, min_ns: ns(min), max_ns: ns(max), ..QuotedLatency::default() };
+    Some(Row { device: device_of(device), iops, latency, failed: 0 })
+}
+
+fn rates_of(line: &str) -> Option<(f64, f64)> {
+    let (name, figures) = line.rsplit_once(':')?;
+    let [iops, mib_per_s, ..] = floats(figures)?;
+    name.contains(" from core ").then_some((iops, mib_per_s))
+}
+
+/// The address of a drive on PCI, which our targets are called by as well; else the name as it is.
+fn device_of(name: &str) -> String {
+    let address = name.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(inside, _)| inside.trim());
+    address.filter(|address| address.contains(':')).unwrap_or(name.trim()).to_owned()
+}
+
+fn floats(text: &str) -> Option<[f64; 5]> {
+    let figures: Vec<f64> = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    figures.try_into().ok().filter(|figures: &[f64; 5]| figures.iter().all(|f| f.is_finite() && *f >= 0.0))
+}
+
+/// The quantiles of each `Summary latency data` (`-L`): share and nanoseconds.
+fn quantiles_of(text: &str) -> Vec<Vec<(f64, u64)>> {
+    let mut out: Vec<Vec<(f64, u64)>> = Vec::new();
+    let mut is_within = false;
+    for line in text.lines() {
+        if line.starts_with("Summary latency") {
+            out.push(Vec::new());
+            is_within = true;
+        } else if line.starts_with("Latency histogram") {
+            is_within = false;
+        } else if let Some(quantile) = quantile_of(line).filter(|_| is_within)
+            && let Some(last) = out.last_mut()
+        {
+            last.push(quantile);
+        }
+    }
+    out
+}
+
+/// ` 99.00000% :   189.440us`.
+fn quantile_of(line: &str) -> Option<(f64, u64)> {
+    let (pct, us) = line.split_once("% :")?;
+    // It prints five decimals of a percent.
+    let share = (pct.trim().parse::<f64>().ok()? * 1e5).round() / 1e7;
+    let us: f64 = us.trim().strip_suffix("us")?.trim().parse().ok()?;
+    (share > 0.0 && share < 1.0 && us >= 0.0).then_some((share, (us * NS_PER_US) as u64))
+}
+
+fn content(file: &str, place: &str, what: Message, help: Message) -> ImportError {
+    ImportError::Content { file: file.to_owned(), place: place.to_owned(), what, help: Some(help) }
+}
+
+#[cfg(test)]
+mod tests;
