@@ -103,7 +103,7 @@ proptest! {
         let s = Shape { drives, block_bytes: block, sequential, ..shape(share, threads, threads * depth) };
         let p = predict(&m, &s).expect("is known");
         let b = p.bands;
-        let cores = b.cores_busy.zip(p.cores_busy).map(|(band, x)| (band, x));
+        let cores = b.cores_busy.zip(p.cores_busy);
         let all = [(b.iops, p.iops), (b.bytes_per_s, p.bytes_per_s), (b.lat_ns_mean, p.lat_ns_mean), (b.lat_ns_p99, p.lat_ns_p99)];
         for (band, figure) in all.into_iter().chain(cores) {
             let ([low, high], [inner_low, inner_high]) = (band.within_90, band.within_50);
