@@ -159,44 +159,11 @@ impl ArrayPart {
     }
 }
 
-/// A band around a prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Band {
-    /// Share of published figures that it is meant to hold.
-    pub share_pct: u32,
-    /// Published figures that it rests on.
-    pub figures: u32,
-    /// I/Os per second.
-    pub low_iops: f64,
-    /// I/Os per second.
-    pub high_iops: f64,
-}
-
-/// Figures of arrays behind a card that the prediction was held against (docs/ARRAYS.md, `scripts/raid_band.py`).
-const CARD_FIGURES: u32 = 12;
-/// By what factor the farthest of them misses: of 12 the largest error by ranks covers the next one with 12 in 13.
-const CARD_FACTOR: f64 = 2.04;
-
-impl Band {
-    /// Of a load that an array behind a card is full with: of others, and of md and user space, nothing is published.
-    fn of(raid: &RaidModel, part: Option<ArrayPart>, iops: f64) -> Option<Band> {
-        let is_known = matches!(raid.maker, RaidMaker::Card(_)) && part.is_some() && raid.missing == 0;
-        is_known.then(|| Band {
-            share_pct: 90,
-            figures: CARD_FIGURES,
-            low_iops: iops / CARD_FACTOR,
-            high_iops: iops * CARD_FACTOR,
-        })
-    }
-}
-
 /// What is predicted of an array beside its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ArrayPrediction {
     /// The part that binds; `None`: none of the array, but the depth, the host or a rate.
     pub part: Option<ArrayPart>,
-    /// How far the figure may lie from what is measured; `None`: nothing was published that would tell.
-    pub band: Option<Band>,
     /// Most I/Os per second by counting member I/Os as if reads and writes cost the same; `None` for loads in order.
     pub counted_iops: Option<f64>,
     /// Most I/Os per second by the members' time.
@@ -245,13 +212,8 @@ fn counted_iops(device: &DeviceModel, raid: &RaidModel, shape: &Shape) -> Option
     Some(f64::from(n) * 1e9 / (shape.read_share * each_ns(1.0)? + writes_ns))
 }
 
-/// What is to be said of an array beside its figures; `part`: what binds it at `iops`.
-pub(crate) fn predicted(
-    machine: &MachineModel,
-    shape: &Shape,
-    part: Option<ArrayPart>,
-    iops: f64,
-) -> Option<ArrayPrediction> {
+/// What is to be said of an array beside its figures; `part`: what binds it.
+pub(crate) fn predicted(machine: &MachineModel, shape: &Shape, part: Option<ArrayPart>) -> Option<ArrayPrediction> {
     let raid = machine.raid.as_ref()?;
     let work = member_work(raid, shape)?;
     let cost = sum(&work);
@@ -259,7 +221,6 @@ pub(crate) fn predicted(
     let asked_bytes = (1.0 - shape.read_share) * shape.block_bytes;
     Some(ArrayPrediction {
         part,
-        band: Band::of(raid, part, iops),
         counted_iops: device.and_then(|d| counted_iops(d, raid, shape)),
         member_iops: device.and_then(|d| member_iops(d, &work, shape)),
         member_reads: cost.reads,

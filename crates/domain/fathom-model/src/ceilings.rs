@@ -211,6 +211,7 @@ mod tests {
             random_write_bytes_per_s: None,
             link: Some(PcieLink::new(4, 4)),
             assumed: Vec::new(),
+            sheet: None,
         }
     }
 

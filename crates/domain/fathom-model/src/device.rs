@@ -45,6 +45,84 @@ pub struct DeviceModel {
     pub link: Option<PcieLink>,
     /// Values that no source gives, and what is assumed instead.
     pub assumed: Vec<Message>,
+    /// What the data sheet says; `None`: the model is no data sheet's but of a simulated or measured drive.
+    #[serde(default)]
+    pub sheet: Option<DataSheet>,
+}
+
+/// What a data sheet says of a drive. What a model was fitted to is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataSheet {
+    /// Random reads of 4 KiB per second.
+    pub read_iops: Option<f64>,
+    /// Random writes of 4 KiB per second.
+    pub write_iops: Option<f64>,
+    /// Bytes read in order per second.
+    pub read_bytes_per_s: Option<f64>,
+    /// Bytes written in order per second.
+    pub write_bytes_per_s: Option<f64>,
+    /// A read alone.
+    pub read_ns: Option<f64>,
+    /// A write alone.
+    pub write_ns: Option<f64>,
+    /// Media is 3D XPoint.
+    pub is_xpoint: bool,
+    /// Rates are worded "up to": bounds from above.
+    pub is_up_to: bool,
+    /// Reads of the model were fitted to published figures.
+    pub is_read_fitted: bool,
+    /// Writes of the model were fitted to published figures.
+    pub is_write_fitted: bool,
+}
+
+impl DataSheet {
+    fn of(device: &Device) -> DataSheet {
+        let sim = device.sim.clone().unwrap_or_default();
+        let ns = |us: Option<f64>| us.map(|us| us * 1e3);
+        DataSheet {
+            read_iops: device.rand_read_4k_iops,
+            write_iops: device.rand_write_4k_iops,
+            read_bytes_per_s: device.seq_read_bytes_per_s,
+            write_bytes_per_s: device.seq_write_bytes_per_s,
+            read_ns: ns(rated_read_us(device)),
+            write_ns: ns(rated_write_us(device)),
+            is_xpoint: is_xpoint(device),
+            is_up_to: device.up_to,
+            is_read_fitted: sim.controller_ns.is_some() && sim.read_ns.is_some(),
+            is_write_fitted: sim.controller_write_ns.is_some() && sim.fixed_write_ns.is_some(),
+        }
+    }
+
+    /// A read alone, as usual for the media where none is rated.
+    pub(crate) fn read_or_usual_ns(&self) -> f64 {
+        self.read_ns.unwrap_or(if self.is_xpoint { XPOINT_NS } else { NAND_READ_NS })
+    }
+
+    /// A write alone, as usual for the media where none is rated.
+    pub(crate) fn write_or_usual_ns(&self) -> f64 {
+        self.write_ns.unwrap_or(if self.is_xpoint { XPOINT_NS } else { NAND_WRITE_NS })
+    }
+
+    /// What a sheet of a drive with this model would say: the yardstick of drives that have none.
+    pub(crate) fn of_model(model: &DeviceModel) -> DataSheet {
+        DataSheet {
+            read_iops: Some(model.read.iops_max()),
+            write_iops: model.write.map(|w| w.iops_max()),
+            read_bytes_per_s: model.read_bytes_per_s,
+            write_bytes_per_s: model.write_bytes_per_s,
+            read_ns: Some(model.read.alone_ns()),
+            write_ns: model.write.map(|w| w.alone_ns()),
+            ..DataSheet::default()
+        }
+    }
+}
+
+fn rated_read_us(device: &Device) -> Option<f64> {
+    device.lat_rand_read_us.or(device.lat_typical_read_us).or(device.lat_typical_read_us_max)
+}
+
+fn rated_write_us(device: &Device) -> Option<f64> {
+    device.lat_rand_write_us.or(device.lat_typical_write_us)
 }
 
 impl DeviceModel {
@@ -63,6 +141,9 @@ impl DeviceModel {
         };
         let write = write_model(device, &read, &mut assumed);
         let link = device.pcie_gen.zip(device.pcie_lanes).map(|(g, l)| PcieLink::new(g, l));
+        if device.up_to {
+            assumed.push(msg!("predict-assumed-up-to"));
+        }
         let sim_read = device.sim.as_ref().and_then(|s| s.read_bytes_per_s);
         Ok(DeviceModel {
             name: device.model.clone(),
@@ -73,6 +154,7 @@ impl DeviceModel {
             random_write_bytes_per_s: write.filter(|_| !is_in_place(device)).map(|w| w.iops_max() * RATED_BLOCK_BYTES),
             link,
             assumed,
+            sheet: Some(DataSheet::of(device)),
         })
     }
 
@@ -164,7 +246,7 @@ fn read_model(device: &Device, assumed: &mut Vec<Message>) -> Option<OpModel> {
         Some(rate / RATED_BLOCK_BYTES)
     });
     let stage_ns = sim.controller_ns.map(|ns| ns as f64).or(rated.map(|x| 1e9 / x))?;
-    let rated_lat = device.lat_rand_read_us.or(device.lat_typical_read_us).or(device.lat_typical_read_us_max);
+    let rated_lat = rated_read_us(device);
     let (share, default_ns) =
         if is_xpoint(device) { (XPOINT_UNIT_SHARE, XPOINT_NS) } else { (NAND_UNIT_SHARE, NAND_READ_NS) };
     let alone_ns = rated_lat.map_or_else(
@@ -206,7 +288,7 @@ fn write_model(device: &Device, read: &OpModel, assumed: &mut Vec<Message>) -> O
         let units = sim.write_units.map_or(read.units, f64::from);
         return Some(OpModel { units, unit_ns, stage_ns, fixed_ns });
     }
-    let rated_lat = device.lat_rand_write_us.or(device.lat_typical_write_us);
+    let rated_lat = rated_write_us(device);
     let alone_ns = sim.fixed_write_ns.map(|ns| ns as f64).or(rated_lat.map(|us| us * 1e3)).unwrap_or_else(|| {
         assumed.push(msg!("predict-assumed-write-latency", latency = Quantity::ns(NAND_WRITE_NS)));
         NAND_WRITE_NS

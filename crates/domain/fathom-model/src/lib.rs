@@ -5,6 +5,8 @@
 
 mod array;
 mod attribution;
+mod band;
+mod baseline;
 pub mod catalogue;
 mod ceilings;
 mod closed;
@@ -28,17 +30,19 @@ pub use attribution::{
 };
 pub use fathom_raid::MEMBERS_MAX as ARRAY_MEMBERS_MAX;
 
-pub use array::{ArrayPart, ArrayPrediction, Band, CardModel, MemberWork, RaidMaker, RaidModel, member_work};
+pub use array::{ArrayPart, ArrayPrediction, CardModel, MemberWork, RaidMaker, RaidModel, member_work};
+pub use band::{Bands, FigureBand, FigureScale, Unknown, UnknownPart};
+pub use baseline::{Baseline, baseline};
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};
 pub use closed::{OpModel, Operating};
 pub use cost::{CpuCost, cpu_cost, thread_busy_shares};
 pub use describe::{Description, catalogued_engine, described, published_cost};
-pub use device::DeviceModel;
+pub use device::{DataSheet, DeviceModel};
 pub use fit::Fit;
 pub use fit_device::{DeviceFile, FittedDevice, fit_device};
 pub use machine::{CostModel, CostOrigin, MachineModel, RaidLevel, RaidLevelError, Shape, UplinkModel, UplinkPlace};
 pub use oltp::{OltpEvidence, OltpEvidenceName, OltpLimit, OltpLoad, OltpVerdict, judge_oltp};
 pub use pcie::{PcieLink, PcieLinkError, PcieLinkProblem};
-pub use predict::{Answer, Forbidden, Prediction, meet, predict};
+pub use predict::{Answer, Forbidden, Prediction, meet, predict, predict_scaled};
 pub use screen::{Predicted, predict_steps, same_ladder, screen_steps};

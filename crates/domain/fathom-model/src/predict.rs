@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use crate::array::{self, ArrayPart, ArrayPrediction};
 use crate::attribution::LimitName;
+use crate::band::{Bands, FigureScale, Unknown, bands};
+use crate::baseline::{Baseline, baseline};
 use crate::ceilings::{Ceiling, alone_ns, ceilings, transfer_ns};
 use crate::closed::Operating;
 use crate::machine::{MachineModel, Shape};
@@ -21,7 +23,7 @@ pub struct Prediction {
     pub bytes_per_s: f64,
     /// Mean latency.
     pub lat_ns_mean: f64,
-    /// Estimate of the 99th percentile, good to about 30 %: the closed form knows means.
+    /// Estimate of the 99th percentile: the closed form knows means.
     pub lat_ns_p99: f64,
     /// The ceiling that holds it.
     pub limit: LimitName,
@@ -32,13 +34,59 @@ pub struct Prediction {
     /// What an array makes of the load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayPrediction>,
+    /// How far each figure may lie from what is measured.
+    pub bands: Bands,
+    /// What widens the band of the IOPS, most first.
+    pub unknowns: Vec<Unknown>,
+    /// What arithmetic on the ratings gives; `None` where nothing is rated.
+    pub baseline: Option<Baseline>,
     /// All ceilings, lowest first.
     pub ceilings: Vec<Ceiling>,
 }
 
-/// Predicts a load. `None` when neither the drive nor the cost of its writes is known, or there is no such array.
+/// Predicts a load, with bands as wide as published figures ask for. `None` when neither the drive nor the cost of its
+/// writes is known, or there is no such array.
 #[must_use]
 pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
+    predict_scaled(machine, shape, FigureScale::PUBLISHED)
+}
+
+/// [`predict`], with bands as wide as `scale` says.
+#[must_use]
+pub fn predict_scaled(machine: &MachineModel, shape: &Shape, scale: FigureScale) -> Option<Prediction> {
+    let at = point(machine, shape)?;
+    let (bands, unknowns) = bands(machine, shape, &at, scale);
+    Some(Prediction {
+        iops: at.iops,
+        bytes_per_s: at.iops * shape.block_bytes,
+        lat_ns_mean: at.lat_ns_mean,
+        lat_ns_p99: at.lat_ns_p99,
+        limit: at.limit,
+        cores_busy: at.cores_busy,
+        knee_in_flight: at.knee_in_flight,
+        array: at.array,
+        bands,
+        unknowns,
+        baseline: baseline(machine, shape),
+        ceilings: at.ceilings,
+    })
+}
+
+/// The middle of a prediction.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub(crate) iops: f64,
+    pub(crate) lat_ns_mean: f64,
+    pub(crate) lat_ns_p99: f64,
+    pub(crate) limit: LimitName,
+    pub(crate) cores_busy: Option<f64>,
+    pub(crate) knee_in_flight: f64,
+    pub(crate) array: Option<ArrayPrediction>,
+    pub(crate) ceilings: Vec<Ceiling>,
+}
+
+/// What a load gives if everything is as it is taken to be.
+pub(crate) fn point(machine: &MachineModel, shape: &Shape) -> Option<Point> {
     let all = ceilings(machine, shape);
     let device = machine.device.as_ref()?;
     let alone = alone_ns(machine, shape)?;
@@ -56,12 +104,11 @@ pub fn predict(machine: &MachineModel, shape: &Shape) -> Option<Prediction> {
     let lat_ns_mean = free.lat_ns_mean * if shape.rate_iops.is_some() { 1.0 } else { stretch };
     let depth_bound = free.iops < 0.9 * cap.iops;
     let array = match &machine.raid {
-        Some(_) => Some(array::predicted(machine, shape, cap.part.filter(|_| !depth_bound), capped)?),
+        Some(_) => Some(array::predicted(machine, shape, cap.part.filter(|_| !depth_bound))?),
         None => None,
     };
-    Some(Prediction {
+    Some(Point {
         iops: capped,
-        bytes_per_s: capped * shape.block_bytes,
         lat_ns_mean,
         // What waits for a ceiling waits its turn, which adds to every I/O alike.
         lat_ns_p99: free.lat_ns_p99 + (lat_ns_mean - free.lat_ns_mean),
@@ -137,9 +184,14 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
     }
     let at = |drives: u32, depth: u32| {
         let threads = threads.max(shape.threads);
+        point(&with_drives(machine, shape, drives), &Shape { drives, threads, in_flight: drives * depth, ..*shape })
+    };
+    // Bands are for the answer alone: a search asks thousands of points.
+    let whole = |drives: u32, depth: u32| {
+        let threads = threads.max(shape.threads);
         predict(&with_drives(machine, shape, drives), &Shape { drives, threads, in_flight: drives * depth, ..*shape })
     };
-    let slow = |p: &Prediction| {
+    let slow = |p: &Point| {
         goal.lat_ns_mean.is_some_and(|max| p.lat_ns_mean > max) || goal.lat_ns_p99.is_some_and(|max| p.lat_ns_p99 > max)
     };
     let unknown = || Forbidden { limit: LimitName::Unknown, sentence: msg!("predict-drive-unknown") };
@@ -167,7 +219,7 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
             let p = at(n, deepest).ok_or_else(unknown)?;
             if gives(deepest)? {
                 let depth = first_depth(gives)?;
-                return Ok(answer(machine, n, depth, at(n, depth).ok_or_else(unknown)?));
+                return Ok(answer(machine, n, depth, whole(n, depth).ok_or_else(unknown)?));
             }
             if p.iops > best.iops {
                 best = p;
@@ -197,7 +249,6 @@ pub fn meet(machine: &MachineModel, shape: &Shape, goal: &Goal, drives: Option<u
     Err(Forbidden { limit: best.limit, sentence })
 }
 
-/// The machine with another number of drives: what all of the question's drives share, all of these share.
 /// The first depth from 1 of which something holds that holds of all greater ones; one beyond the last where it holds of none.
 fn first_depth(holds: impl Fn(u32) -> Result<bool, Forbidden>) -> Result<u32, Forbidden> {
     let (mut low, mut high) = (1, DEPTH_MAX + 1);
@@ -216,6 +267,7 @@ fn counts_of(machine: &MachineModel) -> (u32, u32) {
     (survives.unwrap_or(least), MEMBERS_MAX)
 }
 
+/// The machine with another number of drives: what all of the question's drives share, all of these share.
 fn with_drives(machine: &MachineModel, shape: &Shape, drives: u32) -> MachineModel {
     let mut machine = machine.clone();
     for up in &mut machine.uplinks {

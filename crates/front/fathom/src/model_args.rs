@@ -132,6 +132,12 @@ pub(crate) struct ReproduceArgs {
     /// Also list every fitted parameter with the figures it was fitted to
     #[arg(long)]
     pub(crate) parameters: bool,
+    /// Predict each article from data sheets and the other articles alone, with bands, beside plain arithmetic
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) left_out: bool,
+    /// Score what was predicted of drives by their data sheets before their figures were looked up
+    #[arg(long, conflicts_with_all = ["output", "left_out"])]
+    pub(crate) forward: bool,
     #[command(flatten)]
     pub(crate) shown: ShownArgs,
 }

@@ -26,6 +26,7 @@ fn drive() -> DeviceModel {
         random_write_bytes_per_s: None,
         link: Some(PcieLink::new(4, 4)),
         assumed: Vec::new(),
+        sheet: None,
     }
 }
 
@@ -111,7 +112,7 @@ fn whole_arrays_cost_one_two_four_and_six() {
 fn the_busiest_member_bounds_a_degraded_array() {
     let x = |level, missing, read_share| {
         let m = machine(raid(level, missing));
-        predicted(&m, &shape(read_share, 4096.0, 8), None, 1.0).and_then(|p| p.member_iops).expect("known")
+        predicted(&m, &shape(read_share, 4096.0, 8), None).and_then(|p| p.member_iops).expect("known")
     };
     for level in [RaidLevel::Raid10, RaidLevel::Raid5] {
         assert!((x(level, 0, 1.0) / x(level, 1, 1.0) - 2.0).abs() < 1e-9, "{level:?}");
@@ -126,14 +127,14 @@ fn the_busiest_member_bounds_a_degraded_array() {
 #[test]
 fn a_write_of_a_whole_stripe_reads_nothing_and_a_stream_is_put_together_where_there_is_a_cache() {
     let stripe = 7.0 * 65_536.0;
-    let whole = predicted(&machine(raid(RaidLevel::Raid5, 0)), &shape(0.0, stripe, 8), None, 1.0).expect("an array");
+    let whole = predicted(&machine(raid(RaidLevel::Raid5, 0)), &shape(0.0, stripe, 8), None).expect("an array");
     assert_eq!((whole.member_reads, whole.member_writes), (0.0, 8.0));
     assert!((whole.written_per_byte.expect("writes") - 8.0 / 7.0).abs() < 1e-9);
     let stream = Shape { sequential: true, ..shape(0.0, 65_536.0, 8) };
-    let merged = predicted(&machine(raid(RaidLevel::Raid5, 0)), &stream, None, 1.0).expect("an array");
+    let merged = predicted(&machine(raid(RaidLevel::Raid5, 0)), &stream, None).expect("an array");
     assert!((merged.written_per_byte.expect("writes") - 8.0 / 7.0).abs() < 1e-9 && merged.member_reads == 0.0);
     let own = RaidModel { maker: RaidMaker::UserSpace, ..RaidModel::of(RaidLevel::Raid5) };
-    let each = predicted(&machine(own), &stream, None, 1.0).expect("an array");
+    let each = predicted(&machine(own), &stream, None).expect("an array");
     assert_eq!((each.member_reads, each.member_writes), (2.0, 2.0));
     assert!(each.member_iops < merged.member_iops);
 }
@@ -156,29 +157,13 @@ fn the_part_that_binds_is_told() {
     assert_eq!(bound(RaidMaker::UserSpace, 1.0, 131_072.0), Some(ArrayPart::MemberLink));
 }
 
-/// A band stands where figures were published: of whole arrays behind a card that are full.
-#[test]
-fn a_band_stands_only_where_published_figures_carry_it() {
-    let card = CardModel { parity_update_ns: Some(5_200.0), ..CardModel::named("card") };
-    let band = |maker: RaidMaker, missing: u32, in_flight: u32| {
-        let m = machine(RaidModel { maker, missing, ..RaidModel::of(RaidLevel::Raid5) });
-        let predicted = crate::predict(&m, &Shape { in_flight, ..shape(0.0, 4096.0, 8) }).expect("known");
-        predicted.array.and_then(|a| a.band).map(|band| (band, predicted.iops))
-    };
-    let (band_of_card, iops) = band(RaidMaker::Card(card.clone()), 0, 4096).expect("a card that is full");
-    assert!(band_of_card.low_iops < iops && iops < band_of_card.high_iops && band_of_card.figures == 12);
-    assert_eq!(band(RaidMaker::Card(card.clone()), 1, 4096), None);
-    assert_eq!(band(RaidMaker::Card(card), 0, 1), None);
-    assert_eq!(band(RaidMaker::Md { stripe_ns: None }, 0, 4096), None);
-}
-
 /// Flash moves old data for each byte of random writes: twice the block is half the rate, long before the bandwidth.
 #[test]
 fn larger_random_writes_cost_flash_by_their_bytes() {
     let flash = DeviceModel { random_write_bytes_per_s: Some(130e3 * 4096.0), ..drive() };
     let x = |block: f64| {
         let m = MachineModel { device: Some(flash.clone()), ..machine(raid(RaidLevel::Raid10, 0)) };
-        predicted(&m, &shape(0.0, block, 8), None, 1.0).and_then(|p| p.member_iops).expect("known")
+        predicted(&m, &shape(0.0, block, 8), None).and_then(|p| p.member_iops).expect("known")
     };
     assert!((x(4096.0) / x(8192.0) - 2.0).abs() < 1e-9);
 }

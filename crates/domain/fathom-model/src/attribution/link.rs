@@ -170,6 +170,7 @@ mod tests {
             random_write_bytes_per_s: None,
             link,
             assumed,
+            sheet: None,
         }
     }
 

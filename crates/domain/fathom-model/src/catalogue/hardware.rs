@@ -54,6 +54,9 @@ pub struct Device {
     pub media: Option<String>,
     pub controller: Option<String>,
     pub note: Option<String>,
+    /// Rates are worded "up to": bounds from above, which widen what is predicted downwards.
+    #[serde(default)]
+    pub up_to: bool,
     /// Parameters of the queueing model and the simulator, where fitted.
     pub sim: Option<DeviceSim>,
 }

@@ -39,7 +39,8 @@ macro_rules! metrics {
             }
 
             /// What a value in a file is multiplied with to be in that unit.
-            pub(super) const fn factor(self) -> f64 {
+            #[must_use]
+            pub const fn factor(self) -> f64 {
                 match self { $(PublishedMetric::$variant => $factor,)+ }
             }
         }

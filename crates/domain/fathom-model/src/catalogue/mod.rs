@@ -112,6 +112,14 @@ impl Catalogue {
         self
     }
 
+    /// With this device in place of the one of its name.
+    #[must_use]
+    pub fn with_device(mut self, device: Device) -> Catalogue {
+        self.devices.retain(|d| d.id != device.id);
+        self.devices.push(device);
+        self
+    }
+
     /// Publications.
     #[must_use]
     pub fn sources(&self) -> &[Source] {

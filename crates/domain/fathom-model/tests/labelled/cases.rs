@@ -180,6 +180,7 @@ fn array(world: &mut World, load: &mut Load, dice: &mut Dice) {
         random_write_bytes_per_s: None,
         link: None,
         assumed: Vec::new(),
+        sheet: None,
     });
     world.facts.drives = (0..members).map(|_| fathom_model::DriveFacts::default()).collect();
 }

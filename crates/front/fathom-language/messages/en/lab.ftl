@@ -231,6 +231,7 @@ doubt-round = a round figure
 
 ## The articles, redone
 
+reproduce-not-foretold = nothing was foretold of { $step }
 reproduce-unknown-article = no article is called `{ $name }`
 reproduce-interrupted = interrupted: the table needs every step
 reproduce-interrupted-help = run it again

@@ -210,6 +210,7 @@ doubt-round = 约数
 
 ## 重现文章中的实验
 
+reproduce-not-foretold = 对 { $step } 没有事先的预测
 reproduce-unknown-article = 没有名为 `{ $name }` 的文章
 reproduce-interrupted = 已中断：该表需要全部步骤
 reproduce-interrupted-help = 请重新运行

@@ -14,8 +14,8 @@ use fathom_plan::{EngineName, EngineSpec, Goal, Knobs, Mode, Phase, Plan, ReadWr
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
-use super::predict_array;
 use super::predicted::{Load, Missing, first_look, limit_word, met};
+use super::{predict_array, predict_bands};
 use super::{source, to_json};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
@@ -149,7 +149,7 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         result(&to_json(&value));
         return Ok(Exit::Done);
     }
-    let loads: Vec<Load<'_>> = rows.iter().map(Row::load).collect();
+    let loads = loads_of(&rows);
     let missing = match (left_out.len(), &unknown[..]) {
         (0, []) => None,
         (0, [(_, first), ..]) => Some(Missing { loads: unknown.len(), command: first.command, why: first.why }),
@@ -183,6 +183,10 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
     }
     result(&text);
     Ok(Exit::Done)
+}
+
+fn loads_of(rows: &[Row]) -> Vec<Load<'_>> {
+    rows.iter().map(Row::load).collect()
 }
 
 /// The system that is asked about.
@@ -429,6 +433,8 @@ fn table(subject: &Subject, engines: &[EngineSpec], rows: &[Row], count: u32) ->
         ));
     }
     if let Some(most) = rows.iter().max_by(|a, b| a.prediction.iops.total_cmp(&b.prediction.iops)) {
+        text.push_str(&predict_bands::table(&loads_of(rows), width));
+        text.push_str(&predict_bands::unknowns(&most.prediction.unknowns));
         text.push_str(&format!("\nceilings at {}, lowest first\n", most.label));
         text.push_str(&ceilings(&most.prediction.ceilings));
         text.push_str(&most.prediction.array.as_ref().map_or_else(String::new, predict_array::counted));
@@ -486,7 +492,13 @@ fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, 
     }
     let p = &answer.prediction;
     let engines = [step.engine];
-    let mut out = met(text, &subject.drives(answer.drives), &answer, subject.assumptions(&engines)?.len());
+    let mut out = met(
+        text,
+        &subject.drives(answer.drives),
+        step.workload.block_bytes_max(),
+        &answer,
+        subject.assumptions(&engines)?.len(),
+    );
     if !options.details {
         result(&out);
         return Ok(Exit::Done);

@@ -1,7 +1,7 @@
 //! `fathom predict --raid`: the array that is asked about, in words and as a model.
 
 use fathom_message::Say as _;
-use fathom_model::{ArrayPart, ArrayPrediction, Band, CardModel, Catalogue, RaidLevel, RaidMaker, RaidModel};
+use fathom_model::{ArrayPart, ArrayPrediction, CardModel, Catalogue, RaidLevel, RaidMaker, RaidModel};
 use fathom_units::{format_block, format_iops, parse_duration_ns, parse_size};
 
 use crate::exit::Problem;
@@ -168,22 +168,6 @@ pub(super) fn counted(array: &ArrayPrediction) -> String {
     if let Some(bytes) = array.written_per_byte {
         text.push_str(&format!(", a byte written {bytes:.2} bytes"));
     }
-    text.push_str(&format!("\n{}\n", band(array)));
+    text.push('\n');
     text
-}
-
-/// The band around an array's figure.
-pub(super) fn short_band(band: &Band) -> String {
-    format!("{} % band {} to {} IOPS", band.share_pct, format_iops(band.low_iops), format_iops(band.high_iops))
-}
-
-/// What the band rests on, or why there is none.
-fn band(array: &ArrayPrediction) -> String {
-    match &array.band {
-        Some(band) => {
-            let (what, figures) = (short_band(band), band.figures);
-            format!("{what}: the farthest of {figures} published figures of 2 cards, all of one article")
-        }
-        None => "no band: nobody published figures of such an array under such a load".to_owned(),
-    }
 }

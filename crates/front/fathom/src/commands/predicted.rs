@@ -37,7 +37,8 @@ pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missi
     let headline = format!("{drives}: {} of {} predicted, {limited}.", rate(most), most.label);
     let shown = worth_showing(loads);
     let rows: Vec<Vec<String>> = shown.iter().map(|load| cells(load)).collect();
-    let mut text = fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed, most.prediction);
+    let mut text =
+        fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed, most.kind.1, most.prediction);
     text.push_str(&match missing {
         Some(missing) => next(missing.command, &format!("{} loads are not predicted: {}", missing.loads, missing.why)),
         None => all_of_it(),
@@ -46,7 +47,7 @@ pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missi
 }
 
 /// The first look at what meets a goal.
-pub(super) fn met(goal: &str, drives: &str, answer: &Answer, assumed: usize) -> String {
+pub(super) fn met(goal: &str, drives: &str, block_bytes: u32, answer: &Answer, assumed: usize) -> String {
     let p = &answer.prediction;
     let verb = if answer.drives == 1 { "meets" } else { "meet" };
     let headline = format!("{drives} with {} in flight each {verb} {goal}.", answer.in_flight_per_drive);
@@ -63,7 +64,7 @@ pub(super) fn met(goal: &str, drives: &str, answer: &Answer, assumed: usize) -> 
     let lowest = p.ceilings.first().map(|c| vec!["ceiling".to_owned(), limit_and_iops(c)]);
     let rows: Vec<Vec<String>> =
         [Some(gives), Some(needs), lowest].into_iter().flatten().filter(|cells| cells.len() > 1).collect();
-    fill(&headline, "") + &table(&rows, 0) + &trust(assumed, p) + &all_of_it()
+    fill(&headline, "") + &table(&rows, 0) + &trust(assumed, block_bytes, p) + &all_of_it()
 }
 
 fn limit_and_iops(ceiling: &Ceiling) -> String {
@@ -119,21 +120,23 @@ pub(super) fn limit_word(p: &Prediction) -> String {
     part.map_or_else(|| p.limit.as_str().replace('_', " "), |part| part.as_str().to_owned())
 }
 
-fn trust(assumed: usize, p: &Prediction) -> String {
-    let band = match p.array.map(|array| array.band) {
-        Some(Some(band)) => format!("; {}", predict_array::short_band(&band)),
-        Some(None) => "; no band".to_owned(),
-        None => ", nothing was measured".to_owned(),
+/// What the figures are worth: the band of the first one, what arithmetic says of it, how much is assumed.
+fn trust(assumed: usize, block_bytes: u32, p: &Prediction) -> String {
+    let is_bandwidth = block_bytes >= BANDWIDTH_BYTES;
+    let (band, baseline) = match is_bandwidth {
+        true => (p.bands.bytes_per_s, p.baseline.map(|b| b.bytes_per_s)),
+        false => (p.bands.iops, p.baseline.map(|b| b.iops)),
     };
+    let shown = |x: f64| if is_bandwidth { format_rate_decimal(x) } else { format_iops(x) };
+    let unit = if is_bandwidth { "" } else { " IOPS" };
+    let baseline = baseline.map_or_else(String::new, |x| format!("; arithmetic {}", shown(x)));
     let assumed = match assumed {
         0 => String::new(),
-        1 => "; 1 thing is assumed".to_owned(),
-        count => format!("; {count} things are assumed"),
+        1 => "; 1 thing assumed".to_owned(),
+        count => format!("; {count} things assumed"),
     };
-    match p.array {
-        Some(_) => format!("Trust: computed{assumed}{band}\n"),
-        None => format!("Trust: computed{band}{assumed}\n"),
-    }
+    let [low, high] = band.within_90;
+    fill(&format!("Trust: 90 % band {} to {}{unit}{baseline}{assumed}", shown(low), shown(high)), "")
 }
 
 fn all_of_it() -> String {

@@ -10,7 +10,7 @@ use fathom_model::Catalogue;
 use fathom_units::format_rate;
 
 use super::output::{Output, write_reproduction};
-use super::to_json;
+use super::{left_out, to_json};
 use crate::args::Args;
 use crate::exit::{Exit, Problem};
 use crate::model_args::ReproduceArgs;
@@ -20,6 +20,12 @@ use crate::terminal::{result, say, talk};
 /// `fathom reproduce`.
 pub(crate) fn reproduce_articles(args: &Args, options: &ReproduceArgs) -> Result<Exit, Problem> {
     let mut cells = cells_of(&options.article)?;
+    if options.forward {
+        return left_out::print_forward(options.shown.json);
+    }
+    if options.left_out {
+        return left_out::print(&cells, options.shown.json);
+    }
     if options.shown.output.is_none() && !options.shown.json {
         // The table needs none of the pictures, which are two steps in three.
         cells.pictures.clear();

@@ -185,6 +185,24 @@ impl Cells {
 }
 
 impl LoadCell {
+    /// Reads `randread 4k 4x32` or, seven reads in ten, `randrw70 4k 1x8`; `None`: these are not three such words.
+    #[cfg(test)]
+    pub(super) fn of_words(target: &str, words: &str) -> Option<LoadCell> {
+        let [rw, bs, load] = words.split(' ').collect::<Vec<_>>()[..] else { return None };
+        let digits = rw.find(|c: char| c.is_ascii_digit()).unwrap_or(rw.len());
+        let (rw, share) = rw.split_at(digits);
+        Some(LoadCell {
+            target: target.to_owned(),
+            rw: rw.to_owned(),
+            bs: bs.to_owned(),
+            load: load.to_owned(),
+            rwmixread: if share.is_empty() { None } else { Some(share.parse().ok()?) },
+            placement: None,
+            engine: libaio(),
+            mode: None,
+        })
+    }
+
     /// Name of the simulated machine.
     pub(super) fn machine(&self) -> Option<&str> {
         fathom_sim::target_name(&self.target).map(|name| name.machine)

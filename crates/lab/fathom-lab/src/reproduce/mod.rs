@@ -21,8 +21,12 @@
 //! holds `iops`, `bytes_per_s`, `lat_mean_ns`, `cpu_pct`, `cores_busy` and `iops_per_core`.
 
 mod cells;
+mod described;
+mod forward;
+mod left_out;
 mod run;
 mod score;
+mod skill;
 
 use std::sync::atomic::AtomicBool;
 
@@ -30,8 +34,11 @@ use fathom_message::{Arg, Join, Message, Say, msg, say_error};
 use fathom_model::catalogue::Catalogue;
 
 pub use cells::{Cell, Cells, LoadCell, Parameter, PictureCells, PointCell, Remark, SeriesCells};
+pub use forward::{Forward, ForwardRow, forward};
+pub use left_out::{LeftOut, LeftOutRow, left_out};
 pub use run::Window;
 pub use score::{Article, FigureRow, Picture, PicturePoint, PictureSeries, Published, Reproduction, Summary};
+pub use skill::{ScoreKind, Scored, Skill};
 
 /// Why there is no table.
 #[derive(Debug)]

@@ -94,11 +94,16 @@ impl Machines {
             return Ok(None);
         }
         let threads = f64::from(step.load.workers(parts.len() as u32));
-        let given = if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads };
+        let given = cores_given(load, threads);
         let outcome = outcome(&step.label, &record, machine.host.cores(), given);
         let nothing = || msg!("reproduce-nothing-ended", step = label_message(&step), target = &load.target);
         outcome.map(Some).ok_or_else(nothing)
     }
+}
+
+/// Physical cores that the threads of a load were given.
+pub(super) fn cores_given(load: &LoadCell, threads: f64) -> f64 {
+    if load.placement.as_deref() == Some("smt") { (threads / 2.0).ceil() } else { threads }
 }
 
 /// `None` when nothing was measured: a step without I/Os has neither a latency nor a rate to set beside a published one.

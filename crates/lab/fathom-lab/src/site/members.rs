@@ -198,6 +198,7 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         random_write_bytes_per_s: kept_bytes_per_s,
         link: pcie(link),
         assumed: Vec::new(),
+        sheet: None,
     })
 }
 

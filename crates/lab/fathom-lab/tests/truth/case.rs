@@ -116,6 +116,7 @@ fn rating(built: &Built, dice: &mut Dice) -> DeviceModel {
         random_write_bytes_per_s: None,
         link: None,
         assumed: Vec::new(),
+        sheet: None,
     }
 }
 
