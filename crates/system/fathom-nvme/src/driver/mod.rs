@@ -34,6 +34,7 @@ pub use namespace::DrivenNamespace;
 pub(crate) use pages::physical_address;
 pub use pages::{DrivePages, LARGE_PAGE_BYTES};
 pub use pair::{PollCounts, QueuePair};
+#[cfg(target_os = "linux")]
 pub(crate) use registers::PAGE_BYTES;
 pub use registers::{Capabilities, ControllerStatus};
 
