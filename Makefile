@@ -120,6 +120,7 @@ bench: build
 	scripts/setup.sh test
 	$(CARGO) build --release -p fathom-engine --features bench --example bench
 	python3 bench/side_by_side.py $(BENCH)
+	$(CARGO) run --release -p fathom-lab --example thousand_ranks
 	[ -z "$(MPI)" ] || { $(CARGO) build --release -p fathom-mpi --features mpi && python3 bench/cluster.py; }
 
 # Whether fio and Fathom give the same load from the same job file. AGREEMENT: more words.

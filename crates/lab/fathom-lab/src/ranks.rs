@@ -26,6 +26,7 @@ use fathom_record::RankMachine;
 use hub::Hub;
 pub use member::serve;
 pub(crate) use order::WrittenDrive;
+pub use order::{packed_record, unpacked_record};
 pub(crate) use site::RanksSite;
 
 /// How long a rank may say nothing within a window, unless the user says otherwise: it says something four times a second.

@@ -86,7 +86,26 @@ fn first_look(ladders: &[Scaling<'_>], steps: &[StepView], run: i64) -> Brief {
         None => {
             let (count, rate) = (main.count(last), rate(main.step(last)));
             let (share, limited) = (share(main, last), limited(main.ladder.end()));
-            msg!("brief-linear", axis = axis, kind = kind, count = count, rate = rate, share = share, limited = limited)
+            match main.ladder.may_bend() {
+                true => msg!(
+                    "brief-linear-inconclusive",
+                    axis = axis,
+                    kind = kind,
+                    count = count,
+                    rate = rate,
+                    share = share,
+                    limited = limited
+                ),
+                false => msg!(
+                    "brief-linear",
+                    axis = axis,
+                    kind = kind,
+                    count = count,
+                    rate = rate,
+                    share = share,
+                    limited = limited
+                ),
+            }
         }
         Some(1) => msg!(
             "brief-knee-first",

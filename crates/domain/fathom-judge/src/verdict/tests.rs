@@ -286,7 +286,11 @@ fn a_ladder_bends_only_where_its_interval_says_so() {
             steps.push(with_cpu(seen(&step(steps.len() as u32, 100, threads, 32), iops, 100.0), 4_000.0, 64));
         }
         steps[1].iops_ci95 = Some([second * (1.0 - half), second * (1.0 + half)]);
-        english(&one("scaling", &steps, None).answer)
+        let verdict = one("scaling", &steps, None);
+        // The sentence that everybody reads says no more than the whole answer.
+        let (answer, headline) = (english(&verdict.answer), english(&verdict.brief.headline));
+        assert_eq!(answer.contains("inconclusive"), headline.contains("may scale"), "{answer} {headline}");
+        answer
     };
     assert!(
         answer(170e3, 0.005).contains("fall below linear from the start; 2 give 85 % (95 % interval 84 % to 86 %)")

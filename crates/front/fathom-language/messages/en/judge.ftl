@@ -438,6 +438,7 @@ brief-goal-unknown = not decided, too short
 brief-cell-kept = { $rate }{ $rate-brief-pm } ({ $load })
 brief-cell-kept-both = { $rate }{ $rate-brief-pm } ({ $load }), { $offered } offered
 brief-linear = { $kind } scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
+brief-linear-inconclusive = { $kind } may scale linearly to { $count } { $axis }: { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee = { $kind } scale linearly to { $straight } { $axis }; { $count } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-knee-first = { $kind } fall below linear from the start: { $count } { $axis } give { $rate }{ $rate-pm }, { $share } of ideal, { $limited }.
 brief-cell-count = { $count } { $axis }

@@ -402,6 +402,7 @@ brief-goal-unknown = 时间太短，未定
 brief-cell-kept = { $rate }{ $rate-brief-pm }（{ $load }）
 brief-cell-kept-both = { $rate }{ $rate-brief-pm }（{ $load }），开环 { $offered }
 brief-linear = { $kind }线性扩展到 { $count } 个{ $axis }：{ $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
+brief-linear-inconclusive = { $kind }或许线性扩展到 { $count } 个{ $axis }：{ $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-knee = { $kind }线性扩展到 { $straight } 个{ $axis }；{ $count } 个为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-knee-first = { $kind }一开始就低于线性：{ $count } 个{ $axis }为 { $rate }{ $rate-pm }，理想值的 { $share }，{ $limited }。
 brief-cell-count = { $count } 个{ $axis }

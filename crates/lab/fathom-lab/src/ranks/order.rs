@@ -178,12 +178,17 @@ pub(super) fn unframe<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Option<(T, 
     Some((serde_json::from_slice(text).ok()?, payload))
 }
 
-/// A record as it goes over the link.
-pub(super) fn packed_record(record: &StepRecord) -> Vec<u8> {
+/// A record as it goes from a rank to rank 0.
+///
+/// # Panics
+/// Never: a record is plain data.
+#[must_use]
+pub fn packed_record(record: &StepRecord) -> Vec<u8> {
     serde_json::to_vec(record).expect("a record is plain data")
 }
 
 /// The record of [`packed_record`]; `None` for what is none.
-pub(super) fn unpacked_record(packed: &[u8]) -> Option<StepRecord> {
+#[must_use]
+pub fn unpacked_record(packed: &[u8]) -> Option<StepRecord> {
     serde_json::from_slice(packed).ok()
 }
