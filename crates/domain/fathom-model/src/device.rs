@@ -21,6 +21,10 @@ const XPOINT_NS: f64 = 9_000.0;
 const NAND_UNIT_SHARE: f64 = 0.78;
 /// Share of an unloaded 3D XPoint access that is the media's.
 const XPOINT_UNIT_SHARE: f64 = 0.5;
+/// Blocks that sequential rates are measured with.
+const LARGE_BLOCK_BYTES: f64 = 131_072.0;
+/// Payload of the packets of a drive that reads faster than packets of 256 bytes allow.
+const LARGE_PAYLOAD_BYTES: u32 = 512;
 /// Media of a drive give this much more than its controller, where nothing else is known.
 const MEDIA_OVER_CONTROLLER: f64 = 2.0;
 
@@ -140,7 +144,7 @@ impl DeviceModel {
             ));
         };
         let write = write_model(device, &read, &mut assumed);
-        let link = device.pcie_gen.zip(device.pcie_lanes).map(|(g, l)| PcieLink::new(g, l));
+        let link = link_of(device, &mut assumed);
         if device.up_to {
             assumed.push(msg!("predict-assumed-up-to"));
         }
@@ -225,6 +229,23 @@ fn at_block(op: OpModel, way: Option<f64>, kept: Option<f64>, block_bytes: f64, 
     // The stage is what bounds large blocks; units must not bound them twice.
     out.units = out.units.max(out.unit_ns / out.stage_ns);
     out
+}
+
+/// The drive's own link. No data sheet says how much its packets hold: the usual 256 bytes, unless its own rate of reads needs
+/// larger ones.
+fn link_of(device: &Device, assumed: &mut Vec<Message>) -> Option<PcieLink> {
+    let (generation, lanes) = device.pcie_gen.zip(device.pcie_lanes)?;
+    let usual = PcieLink::new(generation, lanes);
+    let rated = device.seq_read_bytes_per_s.unwrap_or(0.0);
+    if rated <= usual.read_iops(LARGE_BLOCK_BYTES) * LARGE_BLOCK_BYTES {
+        return Some(usual);
+    }
+    assumed.push(msg!(
+        "predict-assumed-payload",
+        payload = Quantity::bytes(u64::from(LARGE_PAYLOAD_BYTES)),
+        rate = Quantity::bytes_per_s(rated)
+    ));
+    Some(PcieLink { max_payload_bytes: LARGE_PAYLOAD_BYTES, ..usual })
 }
 
 fn is_xpoint(device: &Device) -> bool {
@@ -354,6 +375,18 @@ mod tests {
         assert!(DeviceModel::of(fitted).is_ok(), "its parameters were fitted");
         let bare = all.device("dell-nvme-mu-3200").expect("is there");
         assert_eq!(DeviceModel::of(bare).expect_err("nothing is known").message.id(), "predict-device-not-rated");
+    }
+
+    #[test]
+    fn a_rate_that_needs_larger_packets_says_so() {
+        let like = |rate: f64| {
+            let mut device = Catalogue::embedded().device("p5510-3840").expect("is there").clone();
+            device.seq_read_bytes_per_s = Some(rate);
+            let model = DeviceModel::of(&device).expect("is known");
+            let said = model.assumed.iter().any(|m| m.id() == "predict-assumed-payload");
+            (model.link.expect("has one").max_payload_bytes, said)
+        };
+        assert_eq!((like(6.9e9), like(7.2e9)), ((256, false), (512, true)));
     }
 
     #[test]

@@ -18,14 +18,13 @@ pub(crate) fn closed_loop(op: OpModel, ceilings: &[Ceiling], shape: &Shape) -> O
     let drives = f64::from(shape.drives.max(1));
     let per_drive = (shape.in_flight / shape.drives.max(1)).max(1);
     let parts: Vec<Part> = ceilings.iter().filter_map(|c| Part::of(c, shape)).collect();
-    let all = f64::from(shape.in_flight.max(1));
     if parts.is_empty() {
         let point = op.at(per_drive);
         return Operating { iops: point.iops * drives, ..point };
     }
     // What a load gives falls as the load rises that the waiting is counted for: one rate is both.
     let gives = |per_ns: f64| {
-        let wait_ns: f64 = parts.iter().map(|part| part.wait_ns(per_ns, all / per_ns)).sum();
+        let wait_ns: f64 = parts.iter().map(|part| part.wait_ns(per_ns)).sum();
         OpModel { fixed_ns: op.fixed_ns + wait_ns, ..op }.at(per_drive)
     };
     let (mut low, mut high) = (0.0, parts.iter().map(Part::most_per_ns).fold(f64::INFINITY, f64::min));
@@ -59,15 +58,13 @@ impl Part {
         self.servers / self.service_ns
     }
 
-    /// Time before it begins with an I/O, of a load of so many I/Os per nanosecond that are under way for `cycle_ns` each.
-    fn wait_ns(&self, per_ns: f64, cycle_ns: f64) -> f64 {
-        let others = (self.population - 1.0).max(0.0);
-        let busy = (per_ns * self.service_ns / self.servers).min(1.0) * others / self.population;
-        // W = S (Q - U / 2), Q = X (W + S): solved for W, with what the others leave of both.
-        let rate = per_ns / self.servers * others / self.population;
-        let own = self.service_ns * (rate * self.service_ns - busy / 2.0);
-        let wait = own / (1.0 - rate * self.service_ns).max(1e-6);
-        wait.clamp(0.0, (others * self.service_ns).min(cycle_ns))
+    /// Time before it begins with an I/O, of a load of so many I/Os per nanosecond, no more than it can take.
+    fn wait_ns(&self, per_ns: f64) -> f64 {
+        // W = S (Q - U / 2), Q = X (W + S): solved for W, with the share of both that the others have left there. A full part
+        // lets everybody wait for half of the others.
+        let others = (self.population - 1.0).max(0.0) / self.population;
+        let busy = (per_ns * self.service_ns / self.servers).min(1.0) * others;
+        self.service_ns * busy / 2.0 / (1.0 - busy)
     }
 }
 

@@ -286,6 +286,7 @@ predict-assumed-read-latency = a read alone takes { $latency }: no latency is ra
 predict-assumed-write-latency = a write is acknowledged after { $latency }: no latency is rated
 predict-assumed-media = media twice as fast as the controller
 predict-assumed-up-to = rates are as the sheet words them, "up to": bounds from above
+predict-assumed-payload = packets of { $payload } on the link, without which { $rate } could not be read
 unknown-engine-cost = what an I/O costs this host
 unknown-read-rate = the most reads that this drive gives
 unknown-write-rate = the most writes that this drive sustains

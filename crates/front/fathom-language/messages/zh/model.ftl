@@ -265,6 +265,7 @@ predict-assumed-read-latency = 单个读耗时 { $latency }：没有标称延时
 predict-assumed-write-latency = 写在 { $latency } 后得到确认：没有标称延时
 predict-assumed-media = 介质速度为控制器的两倍
 predict-assumed-up-to = 速率按规格书“最高”的写法：只是上界
+predict-assumed-payload = 链路数据包为 { $payload }，否则无法读到 { $rate }
 unknown-engine-cost = 本机每 I/O 的开销
 unknown-read-rate = 此盘最多的读
 unknown-write-rate = 此盘可持续的写
