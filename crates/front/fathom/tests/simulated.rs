@@ -156,7 +156,7 @@ fn an_interrupted_run_goes_on_with_the_same_figures() {
 fn a_step_ends_once_its_figures_are_known_unless_all_of_its_time_is_asked_for() {
     let place = Place::new();
     fs::write(place.file("bench.toml"), MACHINE).expect("a file");
-    let io = "io --target sim:bench.toml/ssd-0 --rw randread --iodepth 8 --runtime 3s";
+    let io = "io --target sim:bench.toml/ssd-0 --rw randread --iodepth 1 --runtime 3s";
     let (known, full) = (place.json(io, 0), place.json(&format!("{io} --full"), 0));
     let figure = |document: &Value, name: &str| steps(document)[0][name].as_f64().expect("a figure");
     assert!((figure(&known, "iops") / figure(&full, "iops") - 1.0).abs() < 0.005, "{known}");

@@ -120,7 +120,8 @@ fn unknown_keys_and_engines_name_the_nearest() {
     error: ioengine=iouring is not supported: Fathom has no such engine
       job.fio:4:10
     4 | ioengine=iouring
-      |          ^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
+      |          ^^^^^^^
+      help: did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
     ");
     assert_snapshot!(line_error("rw=randraed"), @r"
     error: rw: unknown workload `randraed`

@@ -113,7 +113,8 @@ fn errors_point_at_the_place() {
     error: engine: unknown engine `iouring`
       plan.toml:2:10
     2 | engine = "iouring"
-      |          ^^^^^^^^^ did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
+      |          ^^^^^^^^^
+      help: did you mean `io_uring`? engines are io_uring, io_uring_cmd, nvme, libaio, psync, mmap, iocp, null
     "#);
     assert_snapshot!(error("[[ladder]]\niodepth = [1, 2, 0]\n"), @r"
     error: iodepth: `0` is out of range; it must be 1 to 4096

@@ -157,7 +157,8 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
             Some(Missing { loads: loads + more.len(), command: "fathom catalogue new", why: WRITES_UNKNOWN })
         }
     };
-    let mut text = first_look(&subject.drives(count), &loads, subject.assumptions(&engines)?.len(), missing.as_ref());
+    let assumed = subject.assumptions(&engines)?.len();
+    let mut text = first_look(&subject.drives(count), &loads, assumed, missing.as_ref(), options.details);
     if !options.details {
         result(&text);
         return Ok(Exit::Done);
@@ -498,6 +499,7 @@ fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, 
         step.workload.block_bytes_max(),
         &answer,
         subject.assumptions(&engines)?.len(),
+        options.details,
     );
     if !options.details {
         result(&out);

@@ -27,7 +27,14 @@ pub(super) struct Missing<'a> {
 }
 
 /// The first look at predicted loads, of which there is at least one; `drives`: `2 x Intel SSD D7-P5510 3.84 TB`.
-pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missing: Option<&Missing<'_>>) -> String {
+/// `details` follow it: then no command need lead to them.
+pub(super) fn first_look(
+    drives: &str,
+    loads: &[Load<'_>],
+    assumed: usize,
+    missing: Option<&Missing<'_>>,
+    details: bool,
+) -> String {
     let most = most_of(loads);
     let limited = match (most.prediction.limit, most.prediction.array.and_then(|a| a.part)) {
         (_, Some(part)) => format!("limited by {}", predict_array::part(part)),
@@ -41,13 +48,20 @@ pub(super) fn first_look(drives: &str, loads: &[Load<'_>], assumed: usize, missi
         fill(&headline, "") + &table(&rows, loads.len() - shown.len()) + &trust(assumed, most.kind.1, most.prediction);
     text.push_str(&match missing {
         Some(missing) => next(missing.command, &format!("{} loads are not predicted: {}", missing.loads, missing.why)),
-        None => all_of_it(),
+        None => all_of_it(details),
     });
     text
 }
 
-/// The first look at what meets a goal.
-pub(super) fn met(goal: &str, drives: &str, block_bytes: u32, answer: &Answer, assumed: usize) -> String {
+/// The first look at what meets a goal; `details` as for [`first_look`].
+pub(super) fn met(
+    goal: &str,
+    drives: &str,
+    block_bytes: u32,
+    answer: &Answer,
+    assumed: usize,
+    details: bool,
+) -> String {
     let p = &answer.prediction;
     let verb = if answer.drives == 1 { "meets" } else { "meet" };
     let headline = format!("{drives} with {} in flight each {verb} {goal}.", answer.in_flight_per_drive);
@@ -64,7 +78,7 @@ pub(super) fn met(goal: &str, drives: &str, block_bytes: u32, answer: &Answer, a
     let lowest = p.ceilings.first().map(|c| vec!["ceiling".to_owned(), limit_and_iops(c)]);
     let rows: Vec<Vec<String>> =
         [Some(gives), Some(needs), lowest].into_iter().flatten().filter(|cells| cells.len() > 1).collect();
-    fill(&headline, "") + &table(&rows, 0) + &trust(assumed, block_bytes, p) + &all_of_it()
+    fill(&headline, "") + &table(&rows, 0) + &trust(assumed, block_bytes, p) + &all_of_it(details)
 }
 
 fn limit_and_iops(ceiling: &Ceiling) -> String {
@@ -139,6 +153,9 @@ fn trust(assumed: usize, block_bytes: u32, p: &Prediction) -> String {
     fill(&format!("Trust: 90 % band {} to {}{unit}{baseline}{assumed}", shown(low), shown(high)), "")
 }
 
-fn all_of_it() -> String {
+fn all_of_it(details: bool) -> String {
+    if details {
+        return String::new();
+    }
     next(&format!("{} --details", command_line()), "every load, the ceilings, what is assumed")
 }
