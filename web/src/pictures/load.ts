@@ -68,13 +68,14 @@ export function iopsOverDepth(all: readonly Line[], p: Palette, width: number, p
     series.push({
       type: "line",
       name: line.label,
-      data: line.steps.map((s) => ({
+      data: line.steps.map((s, k) => ({
         value: [s.queue_depth, s.iops],
         symbolSize: s === at ? 12 : 6,
         itemStyle: s === at ? { color: p.paper, borderColor: look.color, borderWidth: 2.5 } : undefined,
         label:
           s === at && tell
-            ? { show: true, position: "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12, ...rim(p) }
+            ? // Right of the last point stands the line's own name.
+              { show: true, position: k === line.steps.length - 1 ? "left" : "top", distance: 6, formatter: limitWord(s.limit.name), color: look.color, fontSize: 12, ...rim(p) }
             : undefined,
       })),
       symbol: look.symbol,
