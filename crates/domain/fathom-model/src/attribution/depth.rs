@@ -11,7 +11,8 @@ use super::{Confidence, Observation};
 
 /// More in flight that can bring no more than this leaves queue depth out: the plateau is reached.
 const PLATEAU_GAIN: f64 = 1.1;
-/// What a step is said to be held by depth with at least where a deeper one exceeds it while the ladder says plateau.
+/// What a step is said to be held by depth with at least where a deeper one exceeds it while the ladder says plateau, and by
+/// the device where none of those deeper gave more while the ladder says depth.
 const EXCEEDED: f64 = 0.35;
 /// One I/O at a time and no other step to compare with: rarely can a device do no more than one.
 const ALONE_BY_DEPTH: f64 = 0.9;
@@ -47,7 +48,9 @@ pub(super) fn limit(all: &Seen<'_>, this: &Observation) -> Option<Limit> {
         };
     };
     if plateau < 0.5 {
-        return Some(Limit::probable(depth, 1.0 - plateau, numbers).with_probes(probe));
+        // Where the curve says depth and no deeper step gave more, neither is said with confidence.
+        let share = if is_denied(all, this) { (1.0 - plateau).min(1.0 - EXCEEDED) } else { 1.0 - plateau };
+        return Some(Limit::probable(depth, share, numbers).with_probes(probe));
     }
     let is_later = |o: &&Observation| o.in_flight() <= n && o.step.index > this.step.index;
     if probe::ladder(all, this).filter(is_later).any(|o| exceeds(o, this, USUAL_SPREAD)) {
@@ -62,6 +65,12 @@ pub(super) fn plateau_probability(all: &Seen<'_>, this: &Observation) -> Option<
     // Steps whose threads were held by their cores say what cores give.
     let rungs: Vec<Rung> = probe::ladder(all, this).filter(|o| probe::is_of_depth(o, this)).map(rung).collect();
     Some(all.fit(&rungs)?.probability_of_less_than(PLATEAU_GAIN, f64::from(this.in_flight())))
+}
+
+/// Whether there are steps of more in flight, and the best of them gave no more than this one did.
+fn is_denied(all: &Seen<'_>, this: &Observation) -> bool {
+    let deeper = probe::ladder(all, this).filter(|o| o.in_flight() > this.in_flight() && probe::is_of_depth(o, this));
+    deeper.map(Observation::iops).reduce(f64::max).is_some_and(|most| most <= this.iops())
 }
 
 /// A deeper queue that gave nothing, where the ladder is surely flat.

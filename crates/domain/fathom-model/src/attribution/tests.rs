@@ -110,6 +110,31 @@ fn with(ladder: &[(Step, StepRecord)], half_width: f64) -> Vec<Observation> {
     ladder.iter().map(seen).collect()
 }
 
+/// A noisy disk, as it was measured: the curve rises through points of which the last stand still. Neither depth nor the device
+/// is said with confidence there.
+#[test]
+fn depth_is_not_said_for_sure_where_no_deeper_step_gave_more() {
+    let rung = |threads: u32, depth: u32, ios: u64, half_width: Option<f64>| {
+        let (step, record) = observed(threads, depth, ios, 0.2);
+        Observation { iops_rel_half_width: half_width, ..Observation::of(&step, &record) }
+    };
+    let all = [
+        rung(1, 1, 12_400, Some(0.88)),
+        rung(1, 2, 28_800, Some(0.178)),
+        rung(1, 4, 55_200, None),
+        rung(1, 8, 79_000, None),
+        rung(1, 16, 95_700, None),
+        rung(1, 32, 121_000, Some(0.043)),
+        rung(1, 64, 148_000, None),
+        rung(4, 32, 144_000, Some(0.026)),
+    ];
+    let at = |place: usize| attribute(&all, place);
+    let (rises, open, last) = (at(5), at(6), at(7));
+    assert!(rises.name == LimitName::QueueDepth && rises.probability > Some(0.9), "{rises:?}");
+    assert!(open.name == LimitName::QueueDepth && open.probability < Some(0.7), "{open:?}");
+    assert_eq!(last.name, LimitName::Device);
+}
+
 /// The same ladder with narrow and with wide intervals: the same parts, said with less confidence.
 #[test]
 fn noise_lowers_the_probability_and_changes_no_name() {
