@@ -251,6 +251,14 @@ fn a_study_is_cross_checked_by_fio_load_by_load() {
 }
 
 #[test]
+fn a_cross_check_of_nothing_is_refused() {
+    let place = Place::new();
+    let run = place.run("run quick --cross-check fio --target . --set rw=write --set size=4m");
+    run.expect(2, &["no load of this plan is one that fio can do", "fathom plan"]);
+    assert!(place.listing().is_empty(), "{:?}", place.listing());
+}
+
+#[test]
 fn what_spdk_printed_is_a_run_beside_ours() {
     let place = Place::new();
     let table = "spdk_nvme_perf -q 32 -o 4096 -w randread -t 10 -r 'trtype:PCIe traddr:0000:04:00.0'\n\

@@ -83,7 +83,17 @@ fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, P
         _ => parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?,
     };
     Ok(match args.cross_check {
-        Some(OtherProgram::Fio) => with_fio_beside(&plan),
+        Some(OtherProgram::Fio) => {
+            let beside = with_fio_beside(&plan);
+            if beside.steps.len() == plan.steps.len() {
+                return Err(Problem::usage(
+                    "--cross-check fio: no load of this plan is one that fio can do beside ours",
+                    "it does reads of one target in a closed loop, through psync, libaio, io_uring or io_uring_cmd: fathom plan \
+                     shows what this one has",
+                ));
+            }
+            beside
+        }
         None => plan,
     })
 }
