@@ -145,7 +145,9 @@ fn table() -> Result<Forward, Message> {
             of.metric(figure.metric).ok_or_else(|| msg!("reproduce-not-foretold", step = step.clone()))?;
         let kind = ScoreKind::of(figure.metric).ok_or_else(|| msg!("reproduce-not-foretold", step = step.clone()))?;
         let published = figure.value * figure.metric.factor();
-        scored.push((figure.system.as_str(), Scored { step, kind, published, predicted, baseline, band }));
+        let published_for_baseline = published;
+        let one = Scored { step, kind, published, published_for_baseline, predicted, baseline, band };
+        scored.push((figure.system.as_str(), one));
         rows.push(ForwardRow {
             system: figure.system.clone(),
             load: figure.load.clone(),

@@ -1,9 +1,9 @@
 //! The articles, each predicted from data sheets and the other articles alone: what the predictions of a system that nobody
 //! measured yet are worth.
 //!
-//! Refits over all parameters, listed and unlisted: of a device what figures of the article were fitted to is taken back to
-//! its ratings; its engine costs what another publication says; its cards are links; and the width of the bands is that
-//! which the figures of the *other* articles ask for.
+//! Nothing is fitted anew: of a device what was fitted to figures of the article is taken back to its ratings; its engine costs
+//! what another publication says; its cards are links; and the width of the bands is that which the figures of the *other*
+//! articles ask for.
 
 use fathom_message::{Message, msg};
 use fathom_model::catalogue::{Catalogue, Figure, FigureKind, PublishedMetric};
@@ -101,8 +101,13 @@ fn table(cells: &Cells, catalogue: &Catalogue) -> Result<LeftOut, Message> {
             };
             let baseline = foretold.baseline(figure.metric);
             let published = nearest_end(figure, predicted);
+            let published_for_baseline = nearest_end(figure, baseline.unwrap_or(predicted));
             let step = format!("{index} {}", foretold.label);
-            found.push((figure, Scored { step, kind, published, predicted, baseline, band }, foretold.label.clone()));
+            found.push((
+                figure,
+                Scored { step, kind, published, published_for_baseline, predicted, baseline, band },
+                foretold.label.clone(),
+            ));
         }
     }
     let at_one: Vec<(&str, &Scored)> = found.iter().map(|(f, s, _)| (f.source.as_str(), s)).collect();

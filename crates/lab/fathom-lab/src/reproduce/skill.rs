@@ -58,6 +58,8 @@ pub struct Scored {
     pub kind: ScoreKind,
     /// Where a range is published, its end nearest to the prediction.
     pub published: f64,
+    /// The end nearest to what arithmetic gives, which is judged as kindly.
+    pub published_for_baseline: f64,
     /// What was predicted.
     pub predicted: f64,
     /// What arithmetic gives; `None`: it says nothing of such a figure.
@@ -76,7 +78,7 @@ impl Scored {
     /// Baseline / published - 1, percent.
     #[must_use]
     pub fn baseline_error_pct(&self) -> Option<f64> {
-        self.baseline.map(|b| 100.0 * (b / self.published - 1.0))
+        self.baseline.map(|b| 100.0 * (b / self.published_for_baseline - 1.0))
     }
 
     /// By what factor the wide band would have to be wider, on the logarithm, to end at the figure.
@@ -153,7 +155,8 @@ impl Skill {
             let values: Vec<f64> = of.collect();
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
-        let baseline_crps = mean(&mut both.iter().filter_map(|s| Some((s.published / s.baseline?).ln().abs())));
+        let baseline_crps =
+            mean(&mut both.iter().filter_map(|s| Some((s.published_for_baseline / s.baseline?).ln().abs())));
         let crps_of_both = mean(&mut both.iter().map(|s| s.crps()));
         let steps_of = |error: &dyn Fn(&Scored) -> Option<f64>| {
             median(by_step.values().filter_map(|of| mean(&mut of.iter().filter_map(|s| error(s)).map(f64::abs))))
@@ -217,7 +220,16 @@ mod tests {
 
     fn scored(step: &str, kind: ScoreKind, published: f64) -> Scored {
         let band = FigureBand { within_50: [95.0, 105.0], within_90: [80.0, 125.0] };
-        Scored { step: step.into(), kind, published, predicted: 100.0, baseline: Some(150.0), band }
+        let published_for_baseline = published;
+        Scored {
+            step: step.into(),
+            kind,
+            published,
+            published_for_baseline,
+            predicted: 100.0,
+            baseline: Some(150.0),
+            band,
+        }
     }
 
     #[test]
