@@ -200,7 +200,7 @@ fn spread_of(part: UnknownPart, machine: &MachineModel, shape: &Shape) -> Option
     let sample = spread(0.05, 0.05);
     let found = match part {
         UnknownPart::EngineCost => match machine.cost.as_ref().map(|c| &c.origin) {
-            Some(CostOrigin::Measured) => COST_MEASURED,
+            Some(CostOrigin::Measured | CostOrigin::Described) => COST_MEASURED,
             Some(CostOrigin::Published { .. }) | None => COST_ELSEWHERE,
         },
         UnknownPart::ReadRate if reads => {

@@ -80,21 +80,18 @@ pub(crate) fn alone_ns(machine: &MachineModel, shape: &Shape) -> Option<f64> {
 }
 
 /// What links that are narrower than the drive's own add to an I/O alone. Data pass on while they come in: the narrowest of
-/// all counts, and the drive's own is in what is known of the drive.
+/// all counts, and the drive's own is in what is known of the drive. Nothing where its own link is not known.
 pub(crate) fn transfer_ns(machine: &MachineModel, shape: &Shape) -> f64 {
+    let Some((device, own)) = machine.device.as_ref().and_then(|device| Some((device, device.link?))) else {
+        return 0.0;
+    };
     let on = |link: &PcieLink| {
         let each_ns = |share: f64| 1e9 / link.mixed_iops(share, shape.block_bytes);
         shape.read_share * each_ns(1.0) + (1.0 - shape.read_share) * each_ns(0.0)
     };
-    let Some(device) = machine.device.as_ref() else { return 0.0 };
-    let own_ns = device.link.as_ref().map_or(0.0, on);
     let path_ns = device.bandwidth_iops(shape.read_share, shape.block_bytes, shape.sequential).map_or(0.0, |x| 1e9 / x);
     let others = machine.links.iter().chain(machine.uplinks.iter().map(|up| &up.link)).map(on);
-    // An unknown link of its own cannot have been wider than nothing.
-    if device.link.is_none() {
-        return 0.0;
-    }
-    (others.fold(0.0, f64::max) - own_ns.max(path_ns)).max(0.0)
+    (others.fold(0.0, f64::max) - on(&own).max(path_ns)).max(0.0)
 }
 
 pub(crate) fn iops(name: LimitName, iops: f64, sentence: Message) -> Ceiling {

@@ -121,6 +121,8 @@ pub struct CostModel {
 pub enum CostOrigin {
     /// The counters of a step.
     Measured,
+    /// The file of a simulated machine.
+    Described,
     /// A publication.
     Published {
         /// The program that made the load.
@@ -139,6 +141,7 @@ impl CostOrigin {
         let hertz = |hz: u64| Quantity::new(hz as f64, Unit::Hertz);
         match self {
             CostOrigin::Measured => msg!("ceiling-cost-measured"),
+            CostOrigin::Described => msg!("ceiling-cost-described"),
             CostOrigin::Published { program, source, scaled_hz: None } => {
                 msg!("ceiling-cost-published", program = program, source = source)
             }

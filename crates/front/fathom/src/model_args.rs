@@ -81,7 +81,8 @@ pub(crate) struct PredictArgs {
     /// What a write costs the one thread of md, levels 5 and 6, e.g. 10us [default: not known, so that it limits nothing]
     #[arg(long, value_name = "TIME", requires = "raid")]
     pub(crate) md_write: Option<String>,
-    /// A file or device of this machine: its links and cores are read, no I/O is done
+    /// A file or device of this machine: its links and cores are read, no I/O is done; or a part of a simulated machine, e.g.
+    /// sim:r740xd/pm1725, whose file says everything
     #[arg(long, short, value_name = "TARGET")]
     pub(crate) target: Option<PathBuf>,
     /// Look at a capture's folder instead of this machine

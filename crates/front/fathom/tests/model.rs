@@ -274,3 +274,17 @@ fn templates_are_files_that_work_as_they_are() {
     let unknown = place.run("machines dump r740xe");
     assert!(unknown.code == Some(2) && unknown.err.contains("r740xd"), "{}", unknown.err);
 }
+
+#[test]
+fn a_simulated_machine_is_predicted_from_its_own_file_and_does_what_was_predicted() {
+    let place = Place::new();
+    let load = "--target sim:r740xd/pm1725-0 --iodepth";
+    for depth in [1, 32] {
+        let predicted = place.json(&format!("predict {load} {depth}"), 0)["steps"][0]["iops"].as_f64().expect("a rate");
+        let simulated = place.step(&format!("io {load} {depth} --runtime 200ms"))["iops"].as_f64().expect("a rate");
+        assert!((predicted / simulated - 1.0).abs() < 0.15, "{depth}: {predicted} {simulated}");
+    }
+    let both = place.run("predict --target sim:r740xd/pm1725-0 --device p5510-3840");
+    both.expect(2, &["--device and sim:r740xd/pm1725-0", "leave --device out"]);
+    place.run("predict --target sim:intel-8380/pmem").expect(2, &["is memory, which no formula of a drive knows"]);
+}

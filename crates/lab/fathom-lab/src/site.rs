@@ -41,7 +41,7 @@ pub use error::TargetError;
 pub(crate) use in_files::remove_folders_of;
 pub(crate) use lay_out::LayOutError;
 pub use look::{HostLook, look_at_host};
-pub use members::{SimulatedMembers, simulated_members};
+pub use members::{SimulatedMembers, SimulatedTarget, simulated_members};
 pub(crate) use real::RealSite;
 pub(crate) use same_host::{DrivesOfRun, same_drives, same_host};
 pub use simulated::{SimulatedMachine, simulated_machine};

@@ -226,6 +226,7 @@ ceiling-core = { $threads ->
    *[other] { $threads } threads
   } at { $cost } of its core per I/O ({ $origin })
 ceiling-cost-measured = as measured
+ceiling-cost-described = as its file says
 ceiling-cost-published = { $program } of { $source }
 ceiling-cost-scaled = { $program } of { $source }, from { $from } to { $to }
 ceiling-all-cores = { $cores } cores at { $cost } per I/O, interrupts included
@@ -306,7 +307,7 @@ predict-link-help = write generation and lanes, for example gen4x4
 predict-sim-no-drive = `{ $name }` has no drive or array of that name
 predict-sim-no-drive-help = name an array or a group of equal drives, as in --device sim:r650-h755n/raid5; `fathom machines` lists them
 predict-sim-unlike = the drives of `{ $name }` are of several kinds
-predict-sim-memory = `{ $name }` is memory, which no array is made of here
+predict-sim-memory = `{ $name }` is memory, which no formula of a drive knows
 predict-raid-level = `{ $text }` is not a RAID level
 predict-raid-level-help = the levels are 0, 1, 5, 6 and 10
 predict-too-few-cores = { $cores } cores give { $given } at { $cost } of core time per I/O; { $wanted } are wanted: { $needed } cores, or a cheaper engine

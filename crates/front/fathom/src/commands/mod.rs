@@ -22,6 +22,7 @@ mod plan;
 mod predict;
 mod predict_array;
 mod predict_bands;
+mod predict_subject;
 mod predicted;
 mod rebuild;
 mod reproduce;

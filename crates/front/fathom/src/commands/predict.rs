@@ -1,22 +1,14 @@
 //! `fathom predict`: ceilings and curves of a described, catalogued or inspected system, without any I/O.
 
-use std::path::Path;
-
-use fathom_host::Root;
-use fathom_inspect::Inventory;
-use fathom_lab::{simulated_members, step_facts};
-use fathom_message::Say as _;
-use fathom_model::{
-    Catalogue, Ceiling, CostModel, Description, LimitName, MachineModel, PcieLink, Prediction, Shape,
-    catalogued_engine, described, meet, predict as predict_load, published_cost,
-};
-use fathom_plan::{EngineName, EngineSpec, Goal, Knobs, Mode, Phase, Plan, ReadWrite, Step, TargetId, knob};
+use fathom_lab::SimulatedTarget;
+use fathom_model::{Ceiling, CostModel, LimitName, MachineModel, Prediction, Shape, meet, predict as predict_load};
+use fathom_plan::{EngineName, Goal, Knobs, Phase, Plan, ReadWrite, Step, TargetId, knob};
 use fathom_units::{format_iops, format_ns, format_rate};
 use serde::Serialize;
 
+use super::predict_subject::{Subject, engine_named, path};
 use super::predicted::{Load, Missing, first_look, limit_word, met};
-use super::{predict_array, predict_bands};
-use super::{source, to_json};
+use super::{predict_array, predict_bands, source, to_json};
 use crate::args::{Args, SourceArgs};
 use crate::exit::{Exit, Problem};
 use crate::model_args::PredictArgs;
@@ -94,12 +86,14 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         return Err(Problem::usage(format!("{key} 0: no drives give no I/O"), "at least 1"));
     }
     let subject = Subject::new(options, count)?;
+    let count = subject.simulated.as_ref().map_or(count, SimulatedTarget::drives);
     if let Some(text) = &options.goal {
         return answer(options, &subject, text);
     }
     let machine = &subject.machine;
     let mut rows = Vec::new();
-    let mut engines: Vec<EngineSpec> = Vec::new();
+    // One load by each engine.
+    let mut engines: Vec<Step> = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
     let mut unknown: Vec<(String, Unknown)> = Vec::new();
     // The drives of an array are one target.
@@ -114,13 +108,13 @@ pub(crate) fn predict(all: &Args, options: &PredictArgs) -> Result<Exit, Problem
         }
         let drives = if machine.raid.is_some() { count } else { step.targets.len() as u32 };
         let shape = Shape::of(&step, drives);
-        let Some(prediction) = predict_load(&subject.machine_for(&step.engine)?, &shape) else {
+        let Some(prediction) = predict_load(&subject.machine_for(&step)?, &shape) else {
             left_out.push(step.label.clone());
             continue;
         };
         predicted.push((step.clone(), prediction.iops));
-        if !engines.iter().any(|e| (e.name, e.mode) == (step.engine.name, step.engine.mode)) {
-            engines.push(step.engine);
+        if !engines.iter().any(|s| (s.engine.name, s.engine.mode) == (step.engine.name, step.engine.mode)) {
+            engines.push(step.clone());
         }
         rows.push(Row {
             label: step.label.clone(),
@@ -190,147 +184,6 @@ fn loads_of(rows: &[Row]) -> Vec<Load<'_>> {
     rows.iter().map(Row::load).collect()
 }
 
-/// The system that is asked about.
-struct Subject {
-    /// Without the cost of an I/O, unless the user named one.
-    machine: MachineModel,
-    /// What had to be assumed of it.
-    assumed: Vec<String>,
-    catalogue: Catalogue,
-    cpu: Option<String>,
-    /// Whether the user named what an I/O costs.
-    is_cost_named: bool,
-}
-
-impl Subject {
-    fn new(options: &PredictArgs, count: u32) -> Result<Subject, Problem> {
-        let (machine, catalogue) = machine(options, count)?;
-        let assumed = machine.device.iter().flat_map(|d| &d.assumed).map(say).collect();
-        Ok(Subject {
-            machine,
-            assumed,
-            catalogue,
-            cpu: options.cpu.clone(),
-            is_cost_named: cost_named(options).is_some(),
-        })
-    }
-
-    /// `2 x Intel SSD D7-P5510 3.84 TB`.
-    fn drives(&self, count: u32) -> String {
-        let drives = format!("{count} x {}", self.machine.device.as_ref().map_or("", |d| &d.name));
-        self.machine.raid.as_ref().map_or(drives.clone(), |raid| predict_array::named(raid, &drives))
-    }
-
-    /// What is assumed where loads go through these engines.
-    fn assumptions(&self, engines: &[EngineSpec]) -> Result<Vec<String>, Problem> {
-        let mut out = Vec::new();
-        for engine in engines.iter().filter(|_| !self.is_cost_named) {
-            if self.machine_for(engine)?.cost.is_none() {
-                let name = path(engine);
-                out.push(format!("no core limits {name}, for nobody published what an I/O costs there"));
-            }
-        }
-        out.extend(self.machine.raid.iter().flat_map(predict_array::assumptions));
-        out.extend(self.assumed.iter().cloned());
-        Ok(out)
-    }
-
-    /// The system as a load through `engine` finds it; where nobody published what an I/O costs there, no core limits it.
-    fn machine_for(&self, engine: &EngineSpec) -> Result<MachineModel, Problem> {
-        let mut machine = self.machine.clone();
-        if !self.is_cost_named {
-            let published =
-                catalogued_engine(engine).map(|id| published_cost(id, self.cpu.as_deref(), &self.catalogue));
-            machine.cost = published.transpose()?;
-        }
-        Ok(machine)
-    }
-}
-
-/// The engine of `--engine`, where it is one by which loads are made.
-fn engine_named(options: &PredictArgs) -> Option<&str> {
-    let is_engine = |name: &&str| Knobs::new().set("engine", name).is_ok();
-    options.engine.as_deref().filter(is_engine)
-}
-
-/// The published cost of `--engine`, where it is no engine by which loads are made.
-fn cost_named(options: &PredictArgs) -> Option<String> {
-    options.engine.clone().filter(|_| engine_named(options).is_none())
-}
-
-/// The machine, and the catalogue with the user's own device.
-fn machine(options: &PredictArgs, count: u32) -> Result<(MachineModel, Catalogue), Problem> {
-    let mut catalogue = Catalogue::embedded();
-    let mut device = options.device.clone();
-    if let Some(path) = options.device.as_deref().filter(|d| d.ends_with(".toml") && !d.starts_with("sim:")) {
-        let text = std::fs::read_to_string(path).map_err(|e| {
-            Problem::usage(format!("cannot read {path}: {e}"), "a device file is written by: fathom fit RUN -o FILE")
-        })?;
-        let own = Catalogue::parse(&[(path, &text)])?;
-        device = own.devices().first().map(|d| d.id.clone());
-        if device.is_none() {
-            return Err(Problem::usage(format!("{path} holds no [[device]]"), "write one, or: fathom fit RUN -o FILE"));
-        }
-        catalogue = catalogue.with(own);
-    }
-    let mut base = match &options.target {
-        Some(target) => inspected(options, target)?,
-        None => MachineModel::named("a described machine"),
-    };
-    let mut own_card = None;
-    if let Some(name) = device.take_if(|d| d.starts_with("sim:")) {
-        let members = simulated_members(&name)?;
-        (base.device, own_card) = (Some(members.device), members.card);
-    }
-    if device.is_none() && base.device.is_none() {
-        return Err(Problem::usage(
-            "nothing is known of the drive",
-            "name one with --device (fathom catalogue list), or fit one from a run: fathom fit RUN -o my-ssd.toml",
-        ));
-    }
-    let what = Description {
-        device,
-        count,
-        link: link("--link", options.link.as_deref())?,
-        uplink: link("--uplink", options.uplink.as_deref())?,
-        engine: cost_named(options),
-        cpu: options.cpu.clone(),
-        cores: options.cores,
-        raid: predict_array::array(options, count, own_card, &catalogue)?,
-    };
-    if what.cores == Some(0) {
-        return Err(Problem::usage("--cores 0: no cores make no load", "at least 1"));
-    }
-    Ok((described(base, &what, &catalogue)?, catalogue))
-}
-
-/// Links and cores of this machine, as far as they matter to a target.
-fn inspected(options: &PredictArgs, target: &Path) -> Result<MachineModel, Problem> {
-    let root = options.root.as_deref().map_or_else(Root::live, Root::new);
-    let inventory = Inventory::read(&root);
-    let name = target.strip_prefix("/dev").unwrap_or(target).to_string_lossy().into_owned();
-    let devices = if inventory.drives_below(&name).is_empty() {
-        let facts = fathom_host::HostFacts::collect(&root, &[(TargetId::new(name.clone()), target.to_owned())])
-            .map_err(|e| Problem::of(Exit::Failed, &e))?;
-        let found = facts.targets.first().and_then(|t| t.device.as_ref()).map(|d| d.name.clone());
-        vec![found.ok_or_else(|| {
-            Problem::usage(format!("no device lies below {}", target.display()), "name a file on a disk, or a device")
-        })?]
-    } else {
-        vec![name]
-    };
-    let mut machine = step_facts(&inventory, &devices).machine;
-    // A link that this drive has for itself need not be shared by others like it.
-    machine.uplinks.retain(|up| up.drives > 1);
-    Ok(machine)
-}
-
-fn link(flag: &str, text: Option<&str>) -> Result<Option<PcieLink>, Problem> {
-    let help =
-        || format!("generation and lanes, as in {flag} gen4x4; `fathom inspect` shows the links of this machine");
-    text.map(PcieLink::parse).transpose().map_err(|e| Problem::usage(format!("{flag}: {}", say(&e.message())), help()))
-}
-
 /// Steps of the study, or of a ladder: in depth, or in threads where an engine has one I/O in flight for each.
 fn steps(all: &Args, options: &PredictArgs, targets: u32) -> Result<Vec<Step>, Problem> {
     let targets: Vec<String> = (0..targets).map(|i| format!("drive{i}")).collect();
@@ -370,7 +223,7 @@ fn load_knobs(options: &PredictArgs) -> Result<Vec<(&str, &str)>, Problem> {
 }
 
 /// The step that these knobs describe.
-fn by_hand(set: &[(&str, &str)], targets: &[String]) -> Result<Step, Problem> {
+pub(super) fn by_hand(set: &[(&str, &str)], targets: &[String]) -> Result<Step, Problem> {
     let mut knobs = Knobs::new();
     for (key, value) in set {
         knobs.set(key, value).map_err(Problem::from)?;
@@ -380,15 +233,7 @@ fn by_hand(set: &[(&str, &str)], targets: &[String]) -> Result<Step, Problem> {
     Ok(plan.steps.into_iter().find(|s| s.phase == Phase::Measure).expect("a plan of one load measures it"))
 }
 
-/// `io_uring`, `io_uring iopoll`.
-fn path(engine: &EngineSpec) -> String {
-    match engine.mode {
-        Mode::Interrupt => engine.name.as_str().to_owned(),
-        mode => format!("{} {}", engine.name.as_str(), mode.as_str()),
-    }
-}
-
-fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<String, Problem> {
+fn heading(subject: &Subject, engines: &[Step], count: u32) -> Result<String, Problem> {
     let machine = &subject.machine;
     let mut text = format!(
         "prediction · {}{}",
@@ -398,13 +243,13 @@ fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<Stri
     let cost = |cost: &CostModel| {
         format!("{} of core time per I/O ({})", format_ns(cost.thread_ns + cost.irq_ns), say(&cost.origin.message()))
     };
-    if let Some(named) = &machine.cost {
+    if let Some(named) = machine.cost.as_ref().filter(|_| subject.simulated.is_none()) {
         text.push_str(&format!(" · {}", cost(named)));
     }
     text.push('\n');
-    for engine in engines.iter().filter(|_| !subject.is_cost_named) {
-        if let Some(known) = subject.machine_for(engine)?.cost {
-            text.push_str(&format!("{}: {}\n", path(engine), cost(&known)));
+    for step in engines.iter().filter(|_| !subject.is_cost_named) {
+        if let Some(known) = subject.machine_for(step)?.cost {
+            text.push_str(&format!("{}: {}\n", path(&step.engine), cost(&known)));
         }
     }
     for what in subject.assumptions(engines)? {
@@ -413,7 +258,7 @@ fn heading(subject: &Subject, engines: &[EngineSpec], count: u32) -> Result<Stri
     Ok(text)
 }
 
-fn table(subject: &Subject, engines: &[EngineSpec], rows: &[Row], count: u32) -> Result<String, Problem> {
+fn table(subject: &Subject, engines: &[Step], rows: &[Row], count: u32) -> Result<String, Problem> {
     let mut text = heading(subject, engines, count)?;
     let width = rows.iter().map(|r| r.label.chars().count()).max().unwrap_or(0).max(30);
     text.push_str(&format!(
@@ -464,7 +309,7 @@ fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, 
     if let Some(what) = Unknown::of(&step) {
         return Err(Problem::usage(format!("{}: {}", step.label, what.why), what.help()));
     }
-    let machine = &subject.machine_for(&step.engine)?;
+    let machine = &subject.machine_for(&step)?;
     // Its drives are the question, so everything is computed from one.
     let shape = Shape::of(&step, options.count.unwrap_or(1));
     let outcome = meet(machine, &shape, &goal, options.count);
@@ -492,11 +337,11 @@ fn answer(options: &PredictArgs, subject: &Subject, text: &str) -> Result<Exit, 
         return Ok(Exit::Done);
     }
     let p = &answer.prediction;
-    let engines = [step.engine];
+    let engines = [step];
     let mut out = met(
         text,
         &subject.drives(answer.drives),
-        step.workload.block_bytes_max(),
+        engines[0].workload.block_bytes_max(),
         &answer,
         subject.assumptions(&engines)?.len(),
         options.details,

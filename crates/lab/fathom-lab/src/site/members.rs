@@ -2,13 +2,12 @@
 
 use fathom_message::msg;
 use fathom_model::{CardModel, CostModel, CostOrigin, DeviceModel, MachineModel, OpModel, PcieLink, Shape};
-use fathom_plan::{EngineName, EngineSpec, Mode, SourceError, Step};
+use fathom_plan::{EngineName, EngineSpec, Mode, SourceError, Step, TargetId};
 use fathom_sim::{
     ArrayController, Card, Device, Drive, InterruptPolicy, Link, Machine, Media, target_name, write_amplification,
 };
 
-use super::SimulatedMachine;
-use super::simulated_machine;
+use super::{SimulatedMachine, TargetError, simulated_machine};
 
 /// Block size that drives are rated for.
 const RATED_BLOCK_BYTES: f64 = 4096.0;
@@ -57,14 +56,58 @@ pub fn simulated_members(name: &str) -> Result<SimulatedMembers, SourceError> {
     Ok(SimulatedMembers { device, card })
 }
 
+/// A part of a simulated machine that loads are predicted for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulatedTarget {
+    machine: SimulatedMachine,
+    targets: Vec<TargetId>,
+    drives: u32,
+}
+
+impl SimulatedTarget {
+    /// What `sim:MACHINE` or `sim:MACHINE/PART` names.
+    ///
+    /// # Errors
+    /// [`TargetError`]: an unknown machine or part, drives of several kinds, or media that no drive model knows.
+    pub fn new(name: &str) -> Result<SimulatedTarget, TargetError> {
+        let parsed = target_name(name);
+        let machine = simulated_machine(parsed.as_ref().map_or(name, |n| n.machine))?;
+        let targets = machine.targets_of(name)?.into_iter().map(TargetId::new).collect();
+        let mut found = SimulatedTarget { machine, targets, drives: 0 };
+        let drives = found.machine.drives_of(&found.targets);
+        let is_unlike = |d: &&Drive| d.device != drives[0].device || d.link != drives[0].link;
+        let is_memory = |d: &&Drive| matches!(d.device.media, Media::Memory(_));
+        let wrong = match () {
+            () if drives.iter().any(is_unlike) => Some(msg!("predict-sim-unlike", name = name.to_owned())),
+            () if drives.iter().any(is_memory) => Some(msg!("predict-sim-memory", name = name.to_owned())),
+            () => None,
+        };
+        if let Some(message) = wrong {
+            return Err(SourceError::without_place("", message, Some(msg!("predict-sim-no-drive-help"))).into());
+        }
+        found.drives = drives.len() as u32;
+        Ok(found)
+    }
+
+    /// Drives behind it, members of an array among them.
+    #[must_use]
+    pub fn drives(&self) -> u32 {
+        self.drives
+    }
+
+    /// The machine as prediction sees it under a load like `step` on this target.
+    #[must_use]
+    pub fn machine_model(&self, step: &Step) -> Option<MachineModel> {
+        self.machine.machine_model(&Step { targets: self.targets.clone(), ..step.clone() })
+    }
+}
+
 impl SimulatedMachine {
     /// The machine as prediction sees it under `step`; `None` where its drives differ, or are of a kind that no drive model
     /// knows.
     #[must_use]
     pub fn machine_model(&self, step: &Step) -> Option<MachineModel> {
-        let places = self.expanded(step).ok()?;
-        let parts: Vec<&str> = places.iter().filter_map(|t| target_name(t.as_str())?.part).collect();
-        let drives = self.drives_behind(&parts);
+        let drives = self.drives_of(&self.expanded(step).ok()?);
         let first = *drives.first()?;
         if drives.iter().any(|d| d.device != first.device || d.link != first.link) {
             return None;
@@ -91,14 +134,14 @@ impl SimulatedMachine {
         })
     }
 
-    /// Drives that these drives and arrays are made of, in their order.
-    fn drives_behind(&self, parts: &[&str]) -> Vec<&Drive> {
+    /// Drives behind targets that are drives and arrays, in their order.
+    fn drives_of(&self, targets: &[TargetId]) -> Vec<&Drive> {
         let machine = &self.machine;
-        let members = |part: &&str| match machine.arrays.iter().find(|array| array.name == **part) {
+        let members = |part: &str| match machine.arrays.iter().find(|array| array.name == part) {
             Some(array) => array.members.iter().map(|member| &machine.drives[*member]).collect(),
-            None => machine.drives.iter().filter(|drive| drive.name == **part).collect::<Vec<_>>(),
+            None => machine.drives.iter().filter(|drive| drive.name == part).collect::<Vec<_>>(),
         };
-        parts.iter().flat_map(members).collect()
+        targets.iter().filter_map(|t| target_name(t.as_str())?.part).flat_map(members).collect()
     }
 }
 
@@ -141,7 +184,17 @@ fn cost(machine: &Machine, engine: &EngineSpec) -> CostModel {
         InterruptPolicy::Submitter => (own + interrupt, 0),
         InterruptPolicy::OneCpu(_) => (own, if polled { 0 } else { costs.complete_ps / 2 }),
     };
-    CostModel { thread_ns: thread as f64 / 1e3, irq_ns: irq as f64 / 1e3, origin: CostOrigin::Measured }
+    CostModel { thread_ns: thread as f64 / 1e3, irq_ns: irq as f64 / 1e3, origin: CostOrigin::Described }
+}
+
+/// Bytes per second that media give or take; `None`: no limit of their own.
+#[derive(Default)]
+struct MediaRates {
+    read: Option<f64>,
+    /// In order.
+    written: Option<f64>,
+    /// In random order, less what cleaning moves.
+    kept: Option<f64>,
 }
 
 /// A drive: its controller, its media in parallel, and what random writes cost it at steady state.
@@ -159,9 +212,7 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         stage_ns,
         fixed_ns: ns(device.fixed_ps) + stage_ns,
     };
-    // A block larger than a page keeps several dies busy.
-    let mut media_read_bytes_per_s = None;
-    let (read, write, written_bytes_per_s, kept_bytes_per_s) = match &device.media {
+    let (read, write, media) = match &device.media {
         Media::Nand(nand) => {
             let read = op(f64::from(nand.dies), ns(nand.read.mean_ps), ns(device.command_read_ps).max(1.0));
             // A unit of cleaning is read before it is programmed; each block is erased once for what it holds.
@@ -170,19 +221,24 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
             let moved = write_amplification(nand.spare_pct / 100.0) - 1.0;
             let unit_ns = program_ns + moved * (program_ns + ns(nand.read.mean_ps));
             let of_dies = f64::from(nand.dies) * f64::from(nand.program_bytes) * 1e9;
-            let (programmed, kept) = (of_dies / program_ns, of_dies / unit_ns);
+            let kept = of_dies / unit_ns;
             let stage_ns = ns(device.command_write_ps).max(RATED_BLOCK_BYTES / kept * 1e9);
             // The buffer answers; what follows takes writes one after another at the rate the media sustain.
             let fixed_ns = ns(device.fixed_ps + nand.ack_ps + device.command_write_ps).max(stage_ns);
-            let read_by_dies =
-                f64::from(nand.dies) * f64::from(nand.page_bytes) * 1e9 / ns(nand.read.mean_ps).max(1e-3);
-            media_read_bytes_per_s = Some(read_by_dies);
-            (read, OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns }, Some(programmed), Some(kept))
+            let pages = f64::from(nand.dies) * f64::from(nand.page_bytes) * 1e9;
+            let media = MediaRates {
+                // A block larger than a page keeps several dies busy.
+                read: Some(pages / ns(nand.read.mean_ps).max(1e-3)),
+                written: Some(of_dies / program_ns),
+                kept: Some(kept),
+            };
+            (read, OpModel { units: 1e3, unit_ns: 1.0, stage_ns, fixed_ns }, media)
         }
         Media::Xpoint(xpoint) => {
             let units = f64::from(xpoint.units);
             let read = op(units, ns(xpoint.read.mean_ps), ns(device.command_read_ps).max(1.0));
-            (read, op(units, ns(xpoint.write.mean_ps), ns(device.command_write_ps).max(1.0)), None, None)
+            let write = op(units, ns(xpoint.write.mean_ps), ns(device.command_write_ps).max(1.0));
+            (read, write, MediaRates::default())
         }
         Media::Memory(_) => return None,
     };
@@ -190,12 +246,9 @@ fn drive_model(device: &Device, link: Link) -> Option<DeviceModel> {
         name: device.name.clone(),
         read,
         write: Some(write),
-        read_bytes_per_s: slower(device.read_bytes_per_s).into_iter().chain(media_read_bytes_per_s).reduce(f64::min),
-        write_bytes_per_s: [slower(device.write_bytes_per_s), written_bytes_per_s]
-            .into_iter()
-            .flatten()
-            .reduce(f64::min),
-        random_write_bytes_per_s: kept_bytes_per_s,
+        read_bytes_per_s: slower(device.read_bytes_per_s).into_iter().chain(media.read).reduce(f64::min),
+        write_bytes_per_s: slower(device.write_bytes_per_s).into_iter().chain(media.written).reduce(f64::min),
+        random_write_bytes_per_s: media.kept,
         link: pcie(link),
         assumed: Vec::new(),
         sheet: None,

@@ -134,7 +134,7 @@ impl SimulatedMachine {
     }
 
     /// Drives and arrays that a target name of this machine stands for.
-    fn targets_of(&self, path: &str) -> Result<Vec<String>, TargetError> {
+    pub(super) fn targets_of(&self, path: &str) -> Result<Vec<String>, TargetError> {
         let part = target_name(path).and_then(|name| name.part);
         let members = self.machine.members_of(part).map_err(|why| {
             let help = Some(msg!("machine-no-part-help", machine = &self.name));
