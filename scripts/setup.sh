@@ -19,8 +19,8 @@ static=$(uname -m)-unknown-linux-musl
 if [ "$purpose" = mpi ] || [ "$purpose" = test ]; then
     need mpirun openmpi-bin
     need mpicc libopenmpi-dev
-    # The binding to MPI is made from its headers by libclang.
-    ls /usr/lib/llvm-*/lib/libclang*.so* >/dev/null 2>&1 || missing+=(libclang-dev)
+    # The binding to MPI is made from its headers by libclang; libclang-cpp, which comes with other tools, is not it.
+    ls /usr/lib/llvm-*/lib/libclang.so* /usr/lib/llvm-*/lib/libclang-[0-9]*.so* 2>/dev/null | grep -q . || missing+=(libclang-dev)
 fi
 windows=x86_64-pc-windows-gnu
 if [ "$purpose" = windows ] || [ "$purpose" = test ]; then

@@ -19,6 +19,7 @@ MODULES = [
     "md_mod", "linear", "raid0", "raid1", "raid10", "raid456",
     "dm_mod", "dm_delay", "dm_flakey", "dm_snapshot", "dm_log_writes", "dm_crypt", "xts", "ecb",
     "vfio_pci", "vfio_iommu_type1", "uio_pci_generic",
+    "nfsd", "nfsv4",
     "crc32c_generic", "crc32c_intel", "nd_e820", "nd_pmem", "bfq", "kyber_iosched",
 ]  # fmt: skip
 LEFT_OUT = re.compile(r"^usr/share/(doc|man|locale|lintian|bug|info|perl5|pixmaps)(/|$)|^usr/lib/.*/perl|^var/")

@@ -6,7 +6,7 @@ from .guest import Guest
 
 def io(guest: Guest, target: str, words: str, status: int = 0, runtime_s: float = 1.0, prefix: str = "") -> dict:
     """One step by `fathom io`; returns its part of the document. `prefix`: shell words before the command."""
-    words = f"io --target {target} --runtime {runtime_s}s {words} --quiet --json"
+    words = f"io --target {target} --runtime {runtime_s:g}s {words} --quiet --json"
     return step_of(guest.fathom_json(words, status, prefix=prefix))
 
 

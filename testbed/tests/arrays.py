@@ -4,7 +4,7 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import damage, io, raid5_of, refused_io
 from bed.machines import SIX_SLOW, TWO_SOCKETS
-from bed.suite import on, restored
+from bed.suite import on, restored, timed
 
 # IOPS that QEMU lets each drive have, and how many there are.
 EACH = 150
@@ -28,6 +28,7 @@ def nothing_of_md(guest: Guest, devices: list[str]) -> None:
 
 
 @on(SIX_SLOW)
+@timed
 def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(guest: Guest) -> None:
     devices = [guest.device(f"TBM{i}") for i in range(MEMBERS)]
     targets = " ".join(f"--target {device} --destroy TBM{i}" for i, device in enumerate(devices))
@@ -55,6 +56,7 @@ def a_level_over_members_of_known_iops_has_the_ceiling_that_arithmetic_gives(gue
 
 
 @on(SIX_SLOW)
+@timed
 def linux_md_over_members_of_known_iops_is_held_against_arithmetic_and_leaves_nothing(guest: Guest) -> None:
     guest.ok(DRIVER, timeout_s=300)
     devices = [guest.device(f"TBM{i}") for i in range(MEMBERS)]
@@ -109,6 +111,7 @@ def what_linux_md_wrote_fathom_reads_and_no_ending_leaves_an_array(guest: Guest)
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1", "TB2")
+@timed
 def a_member_that_linux_md_rebuilds_beside_the_load_holds_what_it_should(guest: Guest) -> None:
     guest.ok(DRIVER, timeout_s=300)
     serials = ("TB0", "TB1", "TB2")

@@ -1,19 +1,24 @@
 """Engine nvme: drives driven past the kernel, in the step of a run, by queues that its threads poll."""
 
+import base64
 import json
 import os
+from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 from bed import bindings, expect
 from bed.guest import Guest
 from bed.loads import checks_hold, damage, io, refused_io
 from bed.machines import TWO_SOCKETS
-from bed.suite import restored
+from bed.suite import restored, timed
 
 # How many times as long the loads are that must be long to prove much: CI has one hour for everything.
-TIMES = int(os.environ.get("FATHOM_TESTBED_TIMES", "1"))
+TIMES = float(os.environ.get("FATHOM_TESTBED_TIMES", "1"))
 BLOCK_BYTES = 512
 REGION_BYTES = 2 << 20
+BLOCKS = REGION_BYTES // BLOCK_BYTES
+STAND_IN = Path(__file__).parents[2] / "crates/system/fathom-fio/src/spdk/run/stand_in.sh"
 
 
 def taken(guest: Guest, target: str, words: str, serial: str = "TB0", **more: object) -> dict:
@@ -21,15 +26,17 @@ def taken(guest: Guest, target: str, words: str, serial: str = "TB0", **more: ob
     return io(guest, target, f"--engine nvme {words} --allow-unbind {serial}", **more)  # type: ignore[arg-type]
 
 
-def each_touched(guest: Guest, target: str, words: str, blocks: int, runtime_s: float) -> dict:
-    """A step of engine nvme long enough that each block of its region has its turn, however little of a CPU it gets."""
+def each_checked(step_of: Callable[[float], dict], what: str, runtime_s: float) -> dict:
+    """A step long enough that nearly each block of the region was checked: threads that get little of a CPU need longer, and
+    one may be through its part twice before another is for the first time. Errors and damage end it at any length."""
     step: dict = {}
     for longer in (1, 2, 4, 8):
-        step = taken(guest, target, words, runtime_s=longer * runtime_s)
-        if step["ios"] >= blocks:
-            break
-    assert step["ios"] >= blocks, f"{step['ios']} I/Os of {blocks} blocks: not each was touched"
-    return step
+        step = step_of(longer * runtime_s)
+        expect.equal((step["errors"], damage(step)), (0, 0), what)
+        checks_hold(step)
+        if step["verify"]["blocks_checked"] > 0.95 * BLOCKS:
+            return step
+    raise AssertionError(f"{what}: {step['verify']['blocks_checked']} of {BLOCKS} blocks checked by {step['ios']} I/Os")
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1")
@@ -40,29 +47,29 @@ def user_space_reads_and_writes_what_the_kernel_reads_back(guest: Guest) -> None
     writes = f"--rw randwrite --bs {BLOCK_BYTES} --size {REGION_BYTES} --engine nvme --allow-unbind TB0"
     expect.contains(refused_io(guest, device, writes), "--destroy TB0", "writes without a word for them")
     region = f"--bs {BLOCK_BYTES} --size {REGION_BYTES} --verify crc32c"
-    blocks = REGION_BYTES // BLOCK_BYTES
     ios = 0
     consent = "--destroy TB0"
     for depth, threads in ((1, 1), (8, 2), (64, 4), (256, 4), (256, 1)):
         load = f"--iodepth {depth} --numjobs {threads}"
         for rw in ("randwrite", "randread"):
-            runtime_s = TIMES * (3 if depth == 1 else 1.5)
-            step = each_touched(guest, device, f"--rw {rw} {region} {load} {consent}", blocks, runtime_s)
-            expect.equal((step["engine"], step["errors"], damage(step)), ("nvme", 0, 0), f"{rw} {load}")
-            assert step["verify"]["blocks_checked"] > 0.95 * blocks, step["verify"]
-            checks_hold(step)
-            ios += step["ios"]
-            consent = "--destroy TB0:data"
+            words = f"--rw {rw} {region} {load}"
+
+            def step_past_the_kernel(runtime_s: float, words: str = words) -> dict:
+                nonlocal consent, ios
+                step = taken(guest, device, f"{words} {consent}", runtime_s=runtime_s)
+                expect.equal(step["engine"], "nvme", words)
+                consent = "--destroy TB0:data"
+                ios += step["ios"]
+                return step
+
+            each_checked(step_past_the_kernel, words, TIMES * (3 if depth == 1 else 1.5))
     # The drive is the kernel's again, under its name, and holds what it was given.
     bindings.is_as_it_was(guest, "TB0", where)
-    step = io(guest, guest.device("TB0"), f"--rw randread {region} --engine io_uring --iodepth 32", runtime_s=3)
-    expect.equal((step["errors"], damage(step)), (0, 0), "what the kernel reads")
-    assert step["verify"]["blocks_checked"] > 0.95 * blocks, step["verify"]
+    kernel, deep = f"{region} --engine io_uring --iodepth 32", f"--rw randread {region} --iodepth 32"
+    each_checked(lambda s: io(guest, guest.device("TB0"), f"--rw randread {kernel}", runtime_s=s), "what the kernel reads", 3)
     # What the kernel writes is read past it, by the address of the drive as well.
-    io(guest, guest.device("TB0"), f"--rw write {region} --engine io_uring --iodepth 32 --destroy TB0:data", runtime_s=3)
-    step = taken(guest, where, f"--rw randread {region} --iodepth 32", runtime_s=3)
-    expect.equal((step["errors"], damage(step)), (0, 0), "what it wrote")
-    assert step["verify"]["blocks_checked"] > 0.95 * blocks, step["verify"]
+    io(guest, guest.device("TB0"), f"--rw write {kernel} --destroy TB0:data", runtime_s=3)
+    each_checked(lambda s: taken(guest, where, deep, runtime_s=s), "what it wrote", 3)
     print(f"        {ios} I/Os of 512 bytes past the kernel, each verified", flush=True)
     # Large blocks go by lists of pages, syncs and trims by commands of their own; several drives by one thread.
     step = taken(guest, device, f"--rw rw --bs 256k --size 16m --iodepth 8 --fdatasync 4 --verify crc32c {consent}", runtime_s=2)
@@ -111,6 +118,11 @@ def user_space_says_of_a_drive_what_the_kernel_says(guest: Guest) -> None:
     expect.contains(guest.fathom("nvme identify TB0", 3).err, "not bound", "a drive that is not bound")
 
 
+def until_bound(where: str) -> str:
+    """Shell words that wait until a program may have the drive at that address."""
+    return f"until [ \"$(basename $(readlink /sys/bus/pci/devices/{where}/driver || echo none))\" = vfio-pci ]; do sleep 0.1; done"
+
+
 def memory_of(step: dict) -> str:
     """Where the drive found the buffers of a step."""
     return next(feature["detail"] for feature in step["features"] if feature["name"] == "drive_memory")
@@ -153,11 +165,63 @@ def user_space_is_a_path_for_studies_of_drives_and_of_placement(guest: Guest) ->
 
 
 @restored(TWO_SOCKETS, "TB0")
+def user_space_hands_a_drive_to_spdk_for_a_check_and_has_it_back(guest: Guest) -> None:
+    """By a script in the place of spdk_nvme_perf, which is in no package: it proves the binding, and prints what that prints."""
+    guest.ok(bindings.LOADER)
+    where, device = bindings.address(guest, "TB0"), guest.device("TB0")
+    program = "/run/spdk/spdk_nvme_perf"
+    script = base64.b64encode(STAND_IN.read_bytes()).decode()
+    guest.ok(f"mkdir -p /run/spdk; echo {script} | base64 -d > {program}; chmod +x {program}")
+    sets = "--set iodepth=8 --set numjobs=2 --set runtime=1s --set ramp_time=0"
+    run = f"run engines --only user-space --cross-check spdk --target {device} --allow-unbind TB0 {sets} --quiet --json"
+    stand_in = f"FATHOM_SPDK_NVME_PERF={program} STAND_IN_DRIVE=1 STAND_IN_LOG=/run/log"
+
+    def steps(document: dict) -> list[dict]:
+        return [s for s in document["steps"] if s["phase"] == "measure"]
+
+    own, twin = steps(guest.fathom_json(run, 1))
+    expect.equal((own["state"], twin["state"]), ("measured", "refused"), "without the program")
+    expect.contains(twin["reason"], "no spdk_nvme_perf", "what is missing")
+    bindings.is_as_it_was(guest, "TB0", where)
+    document = guest.fathom_json(run, prefix=f"{stand_in} STAND_IN_SPINS=1")
+    own, twin = steps(document)
+    expect.equal((own["engine"], twin["engine"], twin["state"]), ("nvme", "spdk", "measured"), "both")
+    expect.equal((twin["iops"], twin["ios"], twin["errors"]), (161706.0, 161706, 0), "what it said")
+    assert 71e3 < twin["lat_ns"]["p50"] < 126e3 and twin["lat_ns"]["p99"] > 125e3, twin["lat_ns"]
+    assert twin["cpu"]["ns_per_io"] > 0, twin["cpu"]
+    for step in (own, twin):
+        checks_hold(step)
+    told = guest.ok("head -n 1 /run/log")
+    assert told.startswith("-q 8 -o 4096 -w randread -t 1 -c 0x"), told
+    assert told.endswith(f"-r trtype:PCIe traddr:{where} ns:1 -LL"), told
+    assert bin(int(told.split()[9], 16)).count("1") == 2, f"a CPU for each thread: {told}"
+    expect.contains(json.dumps(document["verdict"]), "By spdk_nvme_perf, nvme with 2 threads with 16 in flight", "evidence")
+    bindings.is_as_it_was(guest, "TB0", where)
+    # Writes need their own word, as ours do.
+    writes = run.replace("--quiet", "--set rw=randwrite --set precondition=none --quiet")
+    expect.contains(guest.fathom(writes, 3, prefix=stand_in).err, "--destroy TB0", "writes without a word for them")
+    own, twin = steps(guest.fathom_json(f"{writes} --destroy TB0", prefix=stand_in))
+    assert twin["state"] == "measured" and twin["write"]["ios"] == 161706 and twin["read"] is None, twin["state"]
+    # What it says of itself is passed on.
+    own, twin = steps(guest.fathom_json(run, 1, prefix=f"{stand_in} STAND_IN_OLD=1"))
+    expect.equal((own["state"], twin["state"]), ("measured", "failed"), "one that is too old")
+    expect.contains(twin["reason"], "invalid option", "what it said")
+    bindings.is_as_it_was(guest, "TB0", where)
+    # One that hangs and minds no Ctrl-C is ended, and the drive goes back.
+    words = run.replace("--json", "")
+    hanging = f"rm /run/log; {stand_in} STAND_IN_HANGS=1 fathom {words} > /run/out 2>&1 & pid=$!"
+    until_told = "until [ -e /run/log ]; do sleep 0.1; done; sleep 1"
+    guest.ok(f"{hanging}; {until_told}; kill -INT $pid; wait $pid; true", timeout_s=180)
+    assert not guest.ok("pidof spdk_nvme_perf || true"), "it runs on"
+    bindings.is_as_it_was(guest, "TB0", where)
+
+
+@restored(TWO_SOCKETS, "TB0")
 def user_space_gives_a_drive_back_after_ctrl_c_and_restore_after_kill_9(guest: Guest) -> None:
     guest.ok(bindings.LOADER)
     where, device = bindings.address(guest, "TB0"), guest.device("TB0")
     load = f"fathom io --target {device} --engine nvme --rw randread --bs 4k --iodepth 8 --runtime 100s --allow-unbind TB0 --quiet"
-    until_taken = f"until [ ! -e {device} ]; do sleep 0.1; done; sleep 2"
+    until_taken = f"{until_bound(where)}; sleep 2"
     guest.ok(f"{load} >/run/log 2>&1 & pid=$!; {until_taken}; kill -INT $pid; wait $pid; true", timeout_s=120)
     bindings.is_as_it_was(guest, "TB0", where)
     guest.ok(f"{load} >/run/log 2>&1 & pid=$!; {until_taken}; kill -9 $pid; wait $pid; true", timeout_s=120)
@@ -170,17 +234,22 @@ def user_space_gives_a_drive_back_after_ctrl_c_and_restore_after_kill_9(guest: G
 def user_space_names_a_drive_that_is_removed_under_load(guest: Guest) -> None:
     guest.ok(bindings.LOADER)
     device = guest.device("TB2")
-    words = f"io --target {device} --engine nvme --rw randread --bs 4k --iodepth 8 --runtime 100s --allow-unbind TB2 --quiet --json"
-    guest.ok(f"fathom {words} > /run/out 2> /run/err & echo $! > /run/pid; until [ ! -e {device} ]; do sleep 0.1; done; sleep 2")
+    words = f"io --target {device} --engine nvme --rw randread --bs 4k --iodepth 8 --runtime 900s --allow-unbind TB2 --quiet --json"
+    bound = until_bound(bindings.address(guest, "TB2"))
+    # What polls its queues uses a CPU: with so much of its time the program is beyond looking and setting up.
+    ticks = "awk '{print $14 + $15}' /proc/$(cat /run/pid)/stat"
+    polls = f"until [ $({ticks}) -gt 600 ]; do sleep 0.2; done"
+    guest.ok(f"fathom {words} > /run/out 2> /run/err & echo $! > /run/pid; {bound}; {polls}", timeout_s=300)
     guest.pull(next(d for d in guest.drives if d.serial == "TB2"))
     # It ends by itself, well before its time.
-    guest.ok("for i in $(seq 300); do [ -e /proc/$(cat /run/pid) ] || break; sleep 0.1; done; ! [ -e /proc/$(cat /run/pid) ]", timeout_s=60)
+    guest.ok("for i in $(seq 900); do [ -e /proc/$(cat /run/pid) ] || break; sleep 0.1; done; ! [ -e /proc/$(cat /run/pid) ]", timeout_s=300)
     said = guest.ok("cat /run/out /run/err")
     assert "removing the drive" in said or "no longer answers" in said, said[-2000:]
     assert not guest.ok("ls /sys/class/nvme | xargs -I{} cat /sys/class/nvme/{}/serial | grep TB2 || true"), "the drive is still there"
 
 
 @restored(TWO_SOCKETS, "TB0")
+@timed
 def user_space_answers_sooner_than_every_path_of_the_kernel(guest: Guest) -> None:
     guest.ok(bindings.LOADER)
     device = guest.device("TB0")

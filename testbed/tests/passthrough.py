@@ -6,7 +6,7 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import checks_hold, damage, io, polling_spares_interrupts, refused_io
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
-from bed.suite import on, restored
+from bed.suite import on, restored, timed
 
 # Small enough to be written and read whole in two seconds, on the busiest host.
 REGION = "--bs 16k --size 512k --verify crc32c"
@@ -184,6 +184,7 @@ def each_sync_reaches_the_drive_as_a_flush(guest: Guest) -> None:
 
 
 @restored(TWO_SOCKETS, "TB1")
+@timed
 def the_cache_of_a_drive_decides_what_a_commit_costs(guest: Guest) -> None:
     block = guest.device("TB1")
     cache = f"/sys/block/{block.removeprefix('/dev/')}/queue/write_cache"

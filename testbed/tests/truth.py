@@ -4,10 +4,11 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import checks_hold, damage, io, refused_io
 from bed.machines import TWO_SOCKETS
-from bed.suite import on
+from bed.suite import on, timed
 
 
 @on(TWO_SOCKETS)
+@timed
 def a_drive_of_1000_iops_is_measured_as_one(guest: Guest) -> None:
     device = guest.device("TBSLOW")
     for words in ("--iodepth 1", "--iodepth 16", "--iodepth 4 --threads 2 --engine libaio"):
@@ -18,6 +19,7 @@ def a_drive_of_1000_iops_is_measured_as_one(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS)
+@timed
 def a_ceiling_changed_while_the_guest_runs_is_followed(guest: Guest) -> None:
     qmp = guest.qmp()
     qmp.command("qom-set", path="/objects/limit-TBSLOW", property="limits", value={"iops-total": 250})
@@ -30,6 +32,7 @@ def a_ceiling_changed_while_the_guest_runs_is_followed(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS)
+@timed
 def a_delay_of_20_ms_is_found_in_the_latency(guest: Guest) -> None:
     device = guest.device("TB0")
     guest.ok(
@@ -50,6 +53,7 @@ def a_delay_of_20_ms_is_found_in_the_latency(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS)
+@timed
 def a_limit_of_the_control_group_is_reported_and_measured(guest: Guest) -> None:
     device = guest.device("TB1")
     name = device.removeprefix("/dev/")
@@ -101,6 +105,7 @@ def a_null_block_device_is_read_polled_and_written_with_consent(guest: Guest) ->
 
 
 @on(TWO_SOCKETS)
+@timed
 def a_null_block_device_of_known_latency_is_measured_as_such(guest: Guest) -> None:
     null_blk(guest, irqmode=2, completion_nsec=5_000_000)
     try:

@@ -84,9 +84,10 @@ def user_space_does_not_get_what_something_uses(guest: Guest) -> None:
     refused("swapping")
     guest.ok(f"modprobe dm_mod; swapoff {device}; dmsetup create held --table '0 2048 linear {device} 0'")
     refused("in use by dm-")
-    guest.ok(f"dmsetup remove held; sleep 1000 < /dev/null 7<> {device} > /dev/null 2>&1 & echo $! > /run/pid; sleep 0.5")
+    guest.ok(f"dmsetup remove held; sleep 1000 < /dev/null 7<> {device} > /dev/null 2>&1 & echo $! > /run/pid; "
+             "until [ -e /proc/$(cat /run/pid)/fd/7 ] && grep -q sleep /proc/$(cat /run/pid)/comm; do sleep 0.1; done")
     refused("open for writing by sleep")
-    guest.ok("kill $(cat /run/pid); sleep 0.5")
+    guest.ok("kill $(cat /run/pid); while [ -e /proc/$(cat /run/pid)/fd/7 ]; do sleep 0.1; done")
     is_as_it_was(guest, "TB0", where)
     expect.contains(guest.fathom("nvme bind TB9", 2).err, "no NVMe drive TB9", "no such drive")
     port = guest.ok(f"basename $(dirname $(readlink -f /sys/bus/pci/devices/{where}))")

@@ -128,6 +128,20 @@ class Runs(unittest.TestCase):
             self.assertIn("before that another guest was lost: hung", ran.kept[0]["reason"])
             self.assertIn("the guest was lost in: a test", ran.said)
 
+    def test_a_timed_test_that_fails_is_run_once_more_and_said_to_be_and_no_other_is(self) -> None:
+        for is_timed, second, state in ((True, None, "passed"), (True, AssertionError("9 of 8"), "failed"), (False, None, "failed")):
+            endings = iter([AssertionError("7 instead of 8"), second])
+
+            def body(_guest: object, endings=endings) -> None:
+                if (error := next(endings)) is not None:
+                    raise error
+
+            ran = Ran([test_of(suite.timed(body) if is_timed else body)])
+            self.assertEqual((ran.states, FakeGuest.started), ([state], 1))
+            self.assertIn("7 instead of 8", ran.kept[0]["reason"])
+            twice = f"testbed: run twice: {TWO_SOCKETS.name}: a test" in ran.said.splitlines()
+            self.assertEqual(twice, is_timed and state == "passed")
+
     def test_a_machine_is_shared_by_its_tests(self) -> None:
         tests = [test_of(lambda guest: None, machine=machine) for machine in (TWO_SOCKETS, TWO_SOCKETS, ONE_SOCKET)]
         self.assertEqual(Ran(tests).status, 0)

@@ -37,7 +37,7 @@ export function arrayCells(doc: Pick<Document, "steps" | "arrays">): ArrayCell[]
 /** The loads that arrays with all their members were put under. */
 export function arrayLoads(doc: Pick<Document, "steps" | "arrays">): ArrayLoad[] {
   const loads = new Map<string, ArrayLoad>();
-  for (const cell of arrayCells(doc).filter((c) => c.view.missing === 0)) {
+  for (const cell of arrayCells(doc).filter((c) => c.view.missing === 0 && c.view.rebuild === null)) {
     const title = say(cell.view.load);
     const load = loads.get(title) ?? { title, kind: opKind(cell.step), isBandwidth: !isRandomOp(cell.step.op), cells: [] };
     loads.set(title, load);

@@ -1,6 +1,6 @@
 /** Which pictures a run asks for, read from what its steps vary. Pure: no DOM, no chart. */
 
-import { family, hasFigures, opKind, opWord, patternWord, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
+import { family, hasFigures, opKind, opWord, patternWord, rankCount, representatives, stepsOf, type Ladders, type Line, type OpKind } from "./curves";
 import type { ComparedStep, Comparison, PathsView, Spread, StepView } from "./document";
 import { blockSize } from "./format";
 import { joined, text, word } from "./text";
@@ -103,10 +103,18 @@ export function engineSets(doc: { steps: readonly StepView[]; paths?: readonly P
     .sort((a, b) => b.steps.length - a.steps.length || mostInFlight(b) - mostInFlight(a));
 }
 
-/** A ladder over drives or threads, with what proportion would give. */
+/** What a picture of growth can be drawn over. */
+export type ScaleAxis = "devices" | "threads" | "ranks";
+
+/** The place of a step on such an axis. */
+export function countOn(s: StepView, axis: ScaleAxis): number {
+  return axis === "ranks" ? rankCount(s) : s[axis];
+}
+
+/** A ladder over drives, threads or ranks, with what proportion would give. */
 export interface ScaleLine {
   label: string;
-  axis: "devices" | "threads";
+  axis: ScaleAxis;
   kind: OpKind;
   steps: StepView[];
   /** Of the steps, in their order: IOPS over what proportion to the first would give. */
@@ -125,16 +133,16 @@ const SETTLED_ROUNDS_MIN = 3;
 /** Fewer points than these make no picture of growth. */
 const SCALE_POINTS_MIN = 3;
 
-/** The ladders over drives and over threads. */
+/** The ladders over drives, threads and ranks. */
 export function scaleLines(doc: Ladders): ScaleLine[] {
   return doc.ladders.flatMap((ladder) => {
     const { axis } = ladder;
     const steps = stepsOf(doc, ladder);
     const [first] = steps;
-    if ((axis !== "devices" && axis !== "threads") || !first || steps.length < SCALE_POINTS_MIN) return [];
+    if ((axis !== "devices" && axis !== "threads" && axis !== "ranks") || !first || steps.length < SCALE_POINTS_MIN) return [];
     const label = [family(first), opWord(first), `QD${first.queue_depth}`, axis === "threads" ? "" : `T${first.threads}`, first.placement === "unpinned" ? "" : word(first.placement), axis === "threads" && first.devices > 1 ? `D${first.devices}` : ""].reduce((a, b) => joined(a, b), "");
     const knee = steps.find((s) => s.index === ladder.knee?.step);
-    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / first[axis], knee }];
+    return [{ label, axis, kind: opKind(first), steps, efficiency: ladder.points.map((p) => p.efficiency ?? NaN), efficiencyCi95: ladder.points.map((p) => p.efficiency_ci95 ?? null), perUnit: first.iops / countOn(first, axis), knee }];
   });
 }
 

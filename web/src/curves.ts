@@ -72,12 +72,18 @@ export interface Line {
   knee: StepView | undefined;
 }
 
+/** How many ranks took part in a step; 1 for a run of one process. */
+export function rankCount(s: StepView): number {
+  return s.ranks ? s.ranks.ranks.length + s.ranks.lost.length : (s.role?.ranks?.count ?? 1);
+}
+
 type Dimension = { name: string; of: (s: StepView) => string };
 
 /** What names a line, in the order labels have it. */
 const DIMENSIONS: readonly Dimension[] = [
   { name: "group", of: (s) => s.group },
   { name: "devices", of: (s) => text.line.targets(s.devices) },
+  { name: "ranks", of: (s) => text.line.ranks(rankCount(s)) },
   { name: "op", of: (s) => opWord(s) },
   { name: "threads", of: (s) => `T${s.threads}` },
   { name: "engine", of: (s) => (s.mode === "interrupt" ? s.engine : `${s.engine} ${s.mode}`) },

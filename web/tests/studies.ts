@@ -119,7 +119,7 @@ export function raid(): Document {
   const add = (level: string, op: Cell["op"], block: number, missing: number, per: [number, number], ceiling: number | null, threads = 8): void => {
     const s = measured(steps.length, { op, block, threads, depth: threads > 1 ? 32 : 1 }, random);
     const load = block === 4096 ? "4k random writes" : block === 65536 ? "64k sequential writes" : "sequential writes of whole stripes";
-    arrays.push({ step: s.index, load, level, chunk_bytes: 65536, members: 4, missing, member_reads: per[0], member_writes: per[1], member_shares_pct: [26, 25, 25, 24], ceiling_iops: ceiling, ceiling_ci95: ceiling === null ? null : [0.98 * ceiling, 1.02 * ceiling], bare_iops: ceiling === null || per[1] === 0 ? null : 1.2 * ceiling });
+    arrays.push({ step: s.index, load, level, chunk_bytes: 65536, members: 4, missing, member_reads: per[0], member_writes: per[1], member_shares_pct: [26, 25, 25, 24], ceiling_iops: ceiling, ceiling_ci95: ceiling === null ? null : [0.98 * ceiling, 1.02 * ceiling], bare_iops: ceiling === null || per[1] === 0 ? null : 1.2 * ceiling, written_per_byte: null, rebuild: null });
     steps.push({ ...s, targets: [`raid5:64k:a,b,c,d`], group: "A" });
   };
   for (const [level, writes] of [["raid10", [0, 2]], ["raid5", [2, 2]]] as const) {

@@ -129,7 +129,11 @@ recover_writes: number,
  */
 members: Array<ArrayMember>, 
 /**
- * What Linux md rebuilt of a member meanwhile.
+ * Bytes that the load read of the array and wrote to it.
+ */
+load_bytes: number, 
+/**
+ * What was rebuilt of a member meanwhile.
  */
 rebuild?: RebuildRecord | null, };
 
@@ -185,7 +189,15 @@ ceiling_ci95: [number, number] | null,
 /**
  * The same by the number of member I/Os alone, as if a read took as long as a write; `None` for reads.
  */
-bare_iops: number | null, };
+bare_iops: number | null, 
+/**
+ * Bytes that all members together wrote, by a rebuild too, for each byte of the load; `None` where that is not known.
+ */
+written_per_byte: number | null, 
+/**
+ * What was rebuilt of a member meanwhile, and what the load paid for it.
+ */
+rebuild: RebuildView | null, };
 
 /**
  * A publication and the machines that stand for its platforms.
@@ -1128,7 +1140,7 @@ streams: Array<number>, };
 /**
  * How I/O is issued.
  */
-export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "nvme" | "iocp" | "mmap" | "null" | "files" | "fio";
+export type EngineName = "psync" | "libaio" | "io_uring" | "io_uring_cmd" | "nvme" | "iocp" | "mmap" | "null" | "files" | "fio" | "spdk";
 
 /**
  * An engine and its options. Each feature falls back alone where the kernel lacks it; the record says what was used.
@@ -1338,7 +1350,11 @@ files_per_thread: number,
 /**
  * What each file holds; 0: nothing.
  */
-bytes_per_file: number, };
+bytes_per_file: number, 
+/**
+ * Of [`FileOp::Stat`]: by which name.
+ */
+stat_by?: StatBy, };
 
 /**
  * What is done to each file. In a record a file that is made counts as a write, one that is looked at as a read, one that is
@@ -1521,6 +1537,16 @@ window_ns: number,
  */
 measured_ns: number, 
 /**
+ * Time from before the first reading of the disks to after the last one: what `disks` may hold; 0 in records made
+ * before it was kept.
+ */
+disks_ns: number, 
+/**
+ * How much of the step's window was over before the first reading, which a busy host may make late: what the
+ * counters may lack.
+ */
+missed_ns: number, 
+/**
  * Per CPU: (cpu number, time).
  */
 cpus: Array<[number, CpuTime]>, 
@@ -1587,7 +1613,8 @@ cpu_series: CpuSeries,
  */
 sampler_ns: number, 
 /**
- * Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.
+ * Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`, in the order of `cpus`; of several hosts those of the
+ * first ones alone, as many as can be shown.
  */
 cpu_busy_by_interval: Array<Array<number>>, 
 /**
@@ -1761,7 +1788,7 @@ between: [number, number], };
 /**
  * What a label can say beside workload and load.
  */
-export type LabelPart = "engine" | "mode" | "registration" | "placement" | "drives" | "cache" | "compression" | "dedupe" | "size" | "offset" | "verify" | "arrivals" | "settings" | "submit_batch" | "complete_batch" | "quick" | "round" | { "pass": { 
+export type LabelPart = "engine" | "mode" | "registration" | "placement" | "drives" | "ranks" | "cache" | "compression" | "dedupe" | "size" | "offset" | "verify" | "arrivals" | "settings" | "submit_batch" | "complete_batch" | "quick" | "round" | { "pass": { 
 /**
  * From 1.
  */
@@ -1774,7 +1801,7 @@ of: number, } } | "part" | "stream";
 /**
  * What a ladder has more and more of.
  */
-export type LadderAxis = "queue_depth" | "rate" | "threads" | "devices";
+export type LadderAxis = "queue_depth" | "rate" | "threads" | "devices" | "ranks";
 
 /**
  * One load of a ladder.
@@ -1799,7 +1826,7 @@ efficiency_ci95: [number, number] | null, };
 
 /**
  * A ladder by its steps. Those over the queue depth and over the rate hold each load of the run once, also where a
- * load stands alone; those over threads and drives have at least two points.
+ * load stands alone; those over threads, drives and ranks have at least two points.
  */
 export type LadderView = { 
 /**
@@ -3052,7 +3079,41 @@ process: RateProcess, };
 export type ReadWrite = "read" | "write" | "randread" | "randwrite" | "rw" | "randrw" | "trim" | "randtrim" | "trimwrite" | "randtrimwrite" | "filecreate" | "filestat" | "filedelete";
 
 /**
- * A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.
+ * The member by which a rebuild came to its end.
+ */
+export type RebuildFailure = { 
+/**
+ * Its place.
+ */
+member: number, 
+/**
+ * errno.
+ */
+errno: number, };
+
+/**
+ * I/Os on members by which a member is rebuilt.
+ */
+export type RebuildIos = { 
+/**
+ * I/Os.
+ */
+reads: number, 
+/**
+ * Bytes.
+ */
+read_bytes: number, 
+/**
+ * I/Os.
+ */
+writes: number, 
+/**
+ * Bytes.
+ */
+written_bytes: number, };
+
+/**
+ * A member that was rebuilt while a step ran, from before its first I/O to after its last.
  */
 export type RebuildRecord = { 
 /**
@@ -3070,7 +3131,52 @@ member_bytes: number,
 /**
  * How long it took: of one that ended before the step, until it was seen to have.
  */
-took_ns: number, };
+took_ns: number, 
+/**
+ * What of the members' I/Os the rebuild was; `None` of Linux md, which does not tell it from the load's.
+ */
+ios?: RebuildIos | null, 
+/**
+ * Why it ended before its end, if a member failed.
+ */
+failure?: RebuildFailure | null, };
+
+/**
+ * A member that was rebuilt beside the load of a step.
+ */
+export type RebuildView = { 
+/**
+ * Bytes of the member a second that it was held to; `None`: it went as fast as it could.
+ */
+asked_bytes_per_s: number | null, 
+/**
+ * Bytes of the member that were rebuilt a second.
+ */
+bytes_per_s: number, 
+/**
+ * Seconds that the whole member takes at this speed; `None`: nothing was done.
+ */
+whole_s: number | null, 
+/**
+ * It was at its end before the load was: the figures of the load are of both.
+ */
+ended_first: boolean, 
+/**
+ * 99th percentile of the load's latency meanwhile, ns.
+ */
+p99_ns: number | null, 
+/**
+ * The step of the same load on the whole array; `None` where that was not measured.
+ */
+whole_step: number | null, 
+/**
+ * Its 99th percentile, ns.
+ */
+whole_p99_ns: number | null, 
+/**
+ * The rate of the load meanwhile over that on the whole array.
+ */
+rate_ratio: number | null, };
 
 /**
  * A published result that the catalogue holds.
@@ -3290,6 +3396,10 @@ settings?: Array<HostSetting>,
  * Drives asked for; more than the step has targets: it cannot be run.
  */
 devices?: number, 
+/**
+ * The ranks that take part; `None`: all of those that run the plan.
+ */
+ranks?: TakePart, 
 /**
  * Region as a share of each target's capacity, until the capacity is known.
  */
@@ -3766,6 +3876,11 @@ recovery_s: number | null,
  * Whether it recovered within the stage; false beside a `recovery_s` that is the whole stage.
  */
 is_recovered: boolean, };
+
+/**
+ * By which name a file is looked at.
+ */
+export type StatBy = "path" | "folder";
 
 /**
  * How a device changed between steps: the same step was measured again and gave something else.
@@ -4389,6 +4504,20 @@ writes: number, };
  * synced by the call for its file.
  */
 export type SyncKind = "fsync" | "fdatasync";
+
+/**
+ * The ranks that take part in a step where not all need; the others wait and are counted nowhere.
+ */
+export type TakePart = { 
+/**
+ * How many were asked for.
+ */
+count: number, 
+/**
+ * Their numbers, rising. Empty until the hosts are known, and where there are fewer than asked for: then the step
+ * cannot be run.
+ */
+ranks?: Array<number>, };
 
 /**
  * Which target: its name in the plan, as the user gave it. Plans, records and labs speak of targets by this name alone;

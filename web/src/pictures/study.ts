@@ -1,7 +1,7 @@
 /** Pictures of the studies: curves of groups, engines, scaling, settling, prediction, the run from start to end. */
 
 import type { EChartsOption } from "echarts";
-import type { GroupSet, ScaleLine } from "../cells";
+import { countOn, type GroupSet, type ScaleLine } from "../cells";
 import { latency, limitWord, logMarks, logMarksOf, opKind, wholeIntervals, zeroScale } from "../curves";
 import type { PtsView, Quantile, StepView } from "../document";
 import { count3, countTick, figure, plusMinus, time, timeTick, whole } from "../format";
@@ -76,19 +76,21 @@ export function groups(set: GroupSet, name: Quantile | "mean", p: Palette, width
   } as EChartsOption;
 }
 
-/** IOPS over drives or threads with intervals and what proportion would give, the knee ringed; below, the share of proportion. */
+/** IOPS over drives, threads or ranks with intervals and what proportion would give, the knee ringed; below, the share of proportion. */
 export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette, width: number, published: readonly Mark[] = []): EChartsOption {
   const asLines = all.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: undefined }));
   const direct = areNamedBeside(asLines, width);
   const looks = lineLooks(asLines, p);
   const axis = all[0]?.axis ?? "threads";
-  const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => s[axis])), ...published.map((m) => m.point[axis] ?? 1)])].sort((a, b) => a - b);
+  const placeOf = (s: StepView | undefined): number => (s ? countOn(s, axis) : 0);
+  const pointAt = (m: Mark): number => (axis === "ranks" ? 1 : (m.point[axis] ?? 1));
+  const counts = [...new Set([...all.flatMap((l) => l.steps.map((s) => countOn(s, axis))), ...published.map((m) => pointAt(m))])].sort((a, b) => a - b);
   const most = Math.max(0, ...published.map((m) => m.value), ...all.flatMap((l) => l.steps.map((s) => s.iops)));
   const scale = zeroScale(most * 1.15);
   const last = counts[counts.length - 1] ?? 1;
   const shares = all.map((l) => l.efficiency.map((x) => (Number.isFinite(x) ? x : null)));
   const topShare = Math.max(1.2, ...shares.flat().map((x) => (x === null ? 0 : 1.1 * x)));
-  const shifts = apartLabels(all.map((l) => ({ x: l.steps[l.steps.length - 1]?.[axis] ?? 0, share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), SCALING_TOP_PX);
+  const shifts = apartLabels(all.map((l) => ({ x: placeOf(l.steps[l.steps.length - 1]), share: (l.steps[l.steps.length - 1]?.iops ?? 0) / scale.max })), SCALING_TOP_PX);
   const x = (index: number): object => ({
     ...axisStyle(p), type: "value", gridIndex: index, min: 0, max: last, splitLine: { show: false }, axisTick: { lineStyle: { color: p.muted }, customValues: counts },
     axisLabel: { show: index === 1, color: p.muted, fontSize: 12, customValues: counts }, ...(index === 1 ? { name: axisName, nameLocation: "middle", nameGap: 28 } : {}),
@@ -108,45 +110,45 @@ export function scaling(all: readonly ScaleLine[], axisName: string, p: Palette,
       formatter: (raw: unknown) => {
         const at = (first(raw)?.value as [number, number] | undefined)?.[0];
         const rows = all.flatMap((l, i) => {
-          const k = l.steps.findIndex((step) => step[axis] === at);
+          const k = l.steps.findIndex((step) => countOn(step, axis) === at);
           const s = l.steps[k];
           if (!s) return [];
-          const ideal = l.perUnit * s[axis];
+          const ideal = l.perUnit * countOn(s, axis);
           return [row(looks[i]?.color ?? p.ink, l.label, `${whole(s.iops)} <em>${plusMinus(s.iops_ci95, s.iops)}</em><small>${text.study.ofIdeal(figure(ideal, "iops"), `${Math.round(100 * (l.efficiency[k] ?? NaN))} %`)} · ${limitWord(s.limit.name)} · ${text.cost.perCore} ${count3(s.cpu?.iops_per_core)}</small>`)];
         });
-        for (const m of published.filter((x) => (x.point[axis] ?? 1) === at)) rows.push(publishedRow(m, whole(m.value)));
+        for (const m of published.filter((x) => pointAt(x) === at)) rows.push(publishedRow(m, whole(m.value)));
         return tip(`${at} ${axisName}`, rows);
       },
     },
-    series: [...publishedMarks(published, (m) => [m.point[axis] ?? 1, m.value], p), ...all.flatMap((l, i) => {
+    series: [...publishedMarks(published, (m) => [pointAt(m), m.value], p), ...all.flatMap((l, i) => {
       const color = looks[i]?.color ?? p.ink;
       const reach = Math.min(last, scale.max / l.perUnit);
       const knee = l.knee;
       // A limit that is not known is no cause; a name below the lowest lines would lie on the axis.
-      const spot = { x: ((knee?.[axis] ?? 0) / last) * (width - 58 - right), y: ((knee?.iops ?? 0) / scale.max) * SCALING_TOP_PX };
+      const spot = { x: (placeOf(knee) / last) * (width - 58 - right), y: ((knee?.iops ?? 0) / scale.max) * SCALING_TOP_PX };
       const tell = knee !== undefined && knee.limit.name !== "unknown" && !kneeSpots.some((k) => Math.abs(k.x - spot.x) < 90 && Math.abs(k.y - spot.y) < 45);
       if (tell) kneeSpots.push(spot);
-      const beside = knee && knee[axis] > last / 2 ? { position: "left" } : spot.y < 30 ? { position: "right", offset: [2, 6] } : { position: "bottom" };
+      const beside = knee && placeOf(knee) > last / 2 ? { position: "left" } : spot.y < 30 ? { position: "right", offset: [2, 6] } : { position: "bottom" };
       return [
         {
           type: "line", name: l.label, symbol: looks[i]?.symbol, emphasis: { disabled: true }, lineStyle: { color, width: 2, type: looks[i]?.dash }, itemStyle: { color }, z: 3,
           data: l.steps.map((s) => ({
-            value: [s[axis], s.iops], symbolSize: s === knee ? 12 : 6, itemStyle: s === knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
+            value: [countOn(s, axis), s.iops], symbolSize: s === knee ? 12 : 6, itemStyle: s === knee ? { color: p.paper, borderColor: color, borderWidth: 2.5 } : undefined,
             label: s === knee && tell ? { show: true, ...beside, distance: 9, formatter: limitWord(s.limit.name), color, fontSize: 12, ...rim(p) } : undefined,
           })),
           ...endLabel(l.label, color, direct, shifts[i] ?? 0, p),
         },
-        intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[s[axis], ...within(notNegative(s.iops_ci95), 0, scale.max)]] : [])), { encode: { x: 0, y: [1, 2] } }),
+        intervalBar(color, false, l.steps.flatMap((s) => (s.iops_ci95 ? [[countOn(s, axis), ...within(notNegative(s.iops_ci95), 0, scale.max)]] : [])), { encode: { x: 0, y: [1, 2] } }),
         {
           type: "line", name: `${l.label} ideal`, symbol: "none", silent: true, tooltip: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [[0, 0], [reach, reach * l.perUnit]],
           ...(i === 0 ? { endLabel: { show: true, formatter: text.study.ideal, color: p.muted, fontSize: 12, distance: 4, ...(reach > 0.8 * last ? { align: "right", offset: [-8, -10] } : {}) } } : {}),
         },
         {
           type: "line", name: `${l.label} share`, xAxisIndex: 1, yAxisIndex: 1, symbol: looks[i]?.symbol, symbolSize: 6, emphasis: { disabled: true }, tooltip: { show: false }, lineStyle: { color, width: 1.6, type: looks[i]?.dash }, itemStyle: { color },
-          data: l.steps.map((s, k) => [s[axis], shares[i]?.[k] ?? "-"]),
+          data: l.steps.map((s, k) => [countOn(s, axis), shares[i]?.[k] ?? "-"]),
           ...(i === 0 ? { markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: p.muted, width: 1, type: "dashed" }, data: [{ yAxis: 1 }] } } : {}),
         },
-        intervalBar(color, false, l.steps.flatMap((s, k) => { const ci = l.efficiencyCi95[k]; return ci ? [[s[axis], ...within(notNegative(ci), 0, topShare)]] : []; }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
+        intervalBar(color, false, l.steps.flatMap((s, k) => { const ci = l.efficiencyCi95[k]; return ci ? [[countOn(s, axis), ...within(notNegative(ci), 0, topShare)]] : []; }), { xAxisIndex: 1, yAxisIndex: 1, encode: { x: 0, y: [1, 2] } }),
       ];
     })],
   } as EChartsOption;

@@ -32,5 +32,16 @@ export function arrayBlock(doc: Document): HTMLElement | null {
     ];
   });
   const table = smallTable([t.array, text.picture.workload, t.load, t.rate, t.shareOfMembers, t.memberReads, t.memberWrites, t.busiest, text.picture.mean, "p99", text.steps.columns.limit], rows, 3);
-  return block(t.arrays, charts.length > 0 ? el("div.picks", {}, legend) : null, ...charts.map((load) => picture(load.title, null, arrayPx(load), (p, w) => arrayBars(load, p, w)).node), el("p.note", {}, t.arraysNote), el("details", {}, el("summary", {}, t.arrayTable(rows.length)), table));
+  const rebuilds = cells.flatMap((c) => {
+    const r = c.view.rebuild;
+    if (r === null) return [];
+    const speed = `${bytesDecimal(r.bytes_per_s)}/s`;
+    return [[
+      c.name, say(c.view.load), `T${c.step.threads} QD${c.step.queue_depth}`, r.asked_bytes_per_s === null ? t.noLimit : `${bytesDecimal(r.asked_bytes_per_s)}/s`,
+      r.ended_first ? t.endedFirst(speed) : speed, r.whole_s === null ? "" : time(1e9 * r.whole_s), time(r.p99_ns), time(r.whole_p99_ns), r.rate_ratio === null ? "" : `${digits3(r.rate_ratio)}x`,
+      c.view.written_per_byte === null ? "" : digits3(c.view.written_per_byte),
+    ]];
+  });
+  const limits = rebuilds.length === 0 ? null : el("div", {}, el("p.note", {}, t.rebuildsNote), smallTable([t.array, text.picture.workload, t.load, t.limit, t.rebuiltAt, t.wholeIn, "p99", t.wholeP99, t.rateOfWhole, t.writtenPerByte], rebuilds, 3));
+  return block(t.arrays, charts.length > 0 ? el("div.picks", {}, legend) : null, ...charts.map((load) => picture(load.title, null, arrayPx(load), (p, w) => arrayBars(load, p, w)).node), el("p.note", {}, t.arraysNote), limits, el("details", {}, el("summary", {}, t.arrayTable(rows.length)), table));
 }

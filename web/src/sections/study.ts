@@ -1,7 +1,7 @@
 /** The pictures that a study is about, chosen by what its steps vary. */
 
-import { groupSets, predicted, scaleLines, type ScaleLine } from "../cells";
-import { hasFigures, opKind } from "../curves";
+import { countOn, groupSets, predicted, scaleLines, type ScaleAxis, type ScaleLine } from "../cells";
+import { hasFigures, opKind, rankCount } from "../curves";
 import type { Document, ReferencePoint, StepView } from "../document";
 import { el, section, smallTable } from "../dom";
 import { count3, time } from "../format";
@@ -31,9 +31,14 @@ function isFile(target: string): boolean {
   return !/^(\/dev\/|serial:|sim:)/.test(target);
 }
 
+/** Whether each rank of a step had a host for itself. */
+function hasHostEach(s: StepView): boolean {
+  return new Set([...(s.ranks?.ranks ?? []), ...(s.ranks?.lost ?? [])].map((r) => r.host)).size === rankCount(s);
+}
+
 /** The points that were planned and have no figures, once. */
-function omitted(doc: Document, axis: "devices" | "threads", called: string): HTMLElement | null {
-  const asked = (s: StepView): number => (axis === "devices" ? (s.role?.devices ?? s.devices) : s.threads);
+function omitted(doc: Document, axis: ScaleAxis, called: string): HTMLElement | null {
+  const asked = (s: StepView): number => (axis === "devices" ? (s.role?.devices ?? s.devices) : axis === "ranks" ? (s.role?.ranks?.count ?? rankCount(s)) : s.threads);
   const measured = new Set(doc.steps.filter(hasFigures).map(asked));
   const missing = [...new Set(doc.steps.filter((s) => s.phase === "measure" && (s.state === "refused" || s.state === "failed")).map(asked))].filter((n) => !measured.has(n)).sort((a, b) => a - b);
   return missing.length === 0 ? null : el("p.note", {}, text.study.omitted(called, missing.join(text.comma)));
@@ -44,17 +49,20 @@ function scaleBlock(doc: Document): HTMLElement | null {
   // Groups under a matrix of threads and depths have their own curves.
   if (all.length === 0 || groupSets(doc).length > 0) return null;
   const t = text.study;
-  const blocks = (["devices", "threads"] as const).flatMap((axis) => {
+  const blocks = (["ranks", "devices", "threads"] as const).flatMap((axis) => {
     const of = all.filter((l) => l.axis === axis);
     if (of.length === 0) return [];
     const shown: ScaleLine[] = of.slice(0, LINES_MAX);
     const named = shown.map((l) => ({ key: l.label, label: l.label, set: "", family: "", kind: l.kind, threads: 0, steps: l.steps, knee: l.knee }));
     const rows = of.map((l) => {
       const last = l.steps[l.steps.length - 1] as StepView;
-      return [l.label, `${l.steps[0]?.[axis]} → ${last[axis]}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? `${l.knee[axis]}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
+      return [l.label, `${countOn(l.steps[0] ?? last, axis)} → ${countOn(last, axis)}`, `${Math.round(100 * (l.efficiency[l.efficiency.length - 1] ?? NaN))} %`, l.knee ? `${countOn(l.knee, axis)}` : "–", l.knee ? word(l.knee.limit.name) : word(last.limit.name)];
     });
     const fits = (q: ReferencePoint): boolean => axis === "devices" && q.devices !== null && q.metric === "iops" && fitsLoad(of.flatMap((l) => l.steps), true)(q);
-    const called = text.study.axes[axis === "devices" && of.every((l) => l.steps.every((step) => step.targets.every(isFile))) ? "files" : axis];
+    const steps = of.flatMap((l) => l.steps);
+    const isOverFiles = axis === "devices" && steps.every((step) => step.targets.every(isFile));
+    const isOverHosts = axis === "ranks" && steps.every(hasHostEach);
+    const called = text.study.axes[isOverFiles ? "files" : isOverHosts ? "hosts" : axis];
     const published = publishedPick(doc.references ?? [], of.flatMap((l) => l.steps), fits, () => chart.update());
     const chart = picture(t.scaling(called), t.scalingNote, SCALING_PX, (p, w) => scaling(shown, called, p, w, marks(published.chosen(), "iops", fits)));
     return [el("div", {}, chart.node, keys(named, !areNamedBeside(named)), published.node ? el("div.picks", {}, published.node) : null, published.note, of.length > shown.length ? el("p.note", {}, text.picture.capped(shown.length, of.length)) : null, omitted(doc, axis, called), smallTable([t.line, called, t.efficiency, t.knee, text.steps.columns.limit], rows, 1))];

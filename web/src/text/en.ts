@@ -21,6 +21,7 @@ export const english = {
   /** What tells lines apart. */
   line: {
     targets: (n: number): string => plural(n, "target", "targets"),
+    ranks: (n: number): string => plural(n, "rank", "ranks"),
     mixed: (read: number, write: number): string => `${read}/${write} mixed`,
     registration: (buffers: boolean, files: boolean): string => (buffers && files ? "" : buffers ? "fixed buffers only" : files ? "fixed files only" : "unregistered"),
     closed: "closed loop",
@@ -299,7 +300,7 @@ export const english = {
     scale: "Scaling",
     scaling: (axis: string): string => `IOPS over ${axis}`,
     scalingNote: "Dashed: what proportion to the first point would give. A ring marks the knee: the first step below nine tenths of it, with what limits it.",
-    axes: { devices: "drives", files: "files", threads: "threads" },
+    axes: { devices: "drives", files: "files", threads: "threads", ranks: "ranks", hosts: "hosts" },
     efficiencyAxis: "of proportion",
     omitted: (axis: string, counts: string): string => `Not measured: ${counts} ${axis}. The table of steps has the reasons.`,
     kneeAt: (at: string, axis: string, cause: string): string => `knee at ${at} ${axis}: ${cause}`,
@@ -324,6 +325,8 @@ export const english = {
     arrays: "Levels against their members", membersAllow: "what the members allow", bare: "by the number of member I/Os alone", arrayGives: "the array gives",
     memberIos: "member I/Os for each", memberIosOf: (reads: string, writes: string): string => `${reads} reads, ${writes} writes`,
     arrayTable: (n: number): string => `All ${n} steps on arrays, each with its load and latency`, without: (name: string, n: number): string => `${name} without ${n}`, bytesAxis: "bytes per second",
+    rebuildsNote: "A member rebuilt beside the load: what a limit leaves the load, and how long the whole member then takes. Bytes are those that all members wrote, by the rebuild too, for each byte of the load.",
+    limit: "limit", noLimit: "none", rebuiltAt: "rebuilt at", endedFirst: (speed: string): string => `${speed}, ended first`, wholeIn: "whole in", wholeP99: "p99 on the whole array", rateOfWhole: "rate of the whole", writtenPerByte: "bytes written",
     array: "Array", rate: "Rate", shareOfMembers: "of members", memberReads: "member reads", memberWrites: "member writes", busiest: "busiest member",
     arraysNote: "The members were measured by themselves, all at once, in the same run; an I/O that costs r reads and w writes of theirs takes r/X + w/Y of their time at these rates. Member reads and writes are those counted for each I/O; the busiest member is told by its even share. Latency stands beside its threads and queue depth.",
     stages: "Stages of the load", stageColumns: ["stage", "from", "for", "asked /s", "completed /s", "mean", "p50", "p99", "p99.9", "left over", "recovered after"],

@@ -110,26 +110,46 @@ impl Histogram {
     /// # Errors
     /// When the bytes are cut, of another version, or contradict themselves. Never panics, whatever the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Histogram, DecodeError> {
+        let mut h = Histogram::new();
+        h.read(bytes)?;
+        Ok(h)
+    }
+
+    /// The same into the memory of a histogram that is there, whose samples are forgotten: for whoever reads many.
+    ///
+    /// # Errors
+    /// As [`Histogram::from_bytes`]; then it is empty.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        self.clear();
+        let read = self.read_empty(bytes);
+        if read.is_err() {
+            // What was read of the extremes need not fit the buckets, which are all that `clear` looks at.
+            self.counts.fill(0);
+            (self.count, self.sum_ns, self.min_ns, self.max_ns) = (0, 0, u64::MAX, 0);
+        }
+        read
+    }
+
+    fn read_empty(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let mut reader = Reader { bytes, offset: 0 };
         let version = reader.byte()?;
         if version != VERSION {
             return Err(DecodeError::UnknownVersion { found: version });
         }
-        let mut h = Histogram::new();
         let filled = reader.number()?;
         if filled > BUCKETS as u128 {
             return Err(DecodeError::Inconsistent(Contradiction::Buckets));
         }
         if filled > 0 {
-            h.min_ns = reader.number_u64()?;
-            h.max_ns = reader.number_u64()?;
-            h.sum_ns = reader.number()?;
-            read_buckets(&mut h, &mut reader, filled as usize)?;
+            self.min_ns = reader.number_u64()?;
+            self.max_ns = reader.number_u64()?;
+            self.sum_ns = reader.number()?;
+            read_buckets(self, &mut reader, filled as usize)?;
         }
         if reader.offset != bytes.len() {
             return Err(DecodeError::TrailingBytes { offset: reader.offset });
         }
-        Ok(h)
+        Ok(())
     }
 }
 
@@ -187,6 +207,27 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Result<u128, DecodeError> {
+        match self.short_number() {
+            Some(value) => Ok(u128::from(value)),
+            None => self.long_number(),
+        }
+    }
+
+    /// A number of at most nine bytes, as nearly all are; `None`, with nothing taken, for another or none.
+    #[inline]
+    fn short_number(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for (at, byte) in self.bytes.get(self.offset..)?.iter().take(9).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * at);
+            if byte & 0x80 == 0 {
+                self.offset += at + 1;
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn long_number(&mut self) -> Result<u128, DecodeError> {
         let mut value = 0_u128;
         for shift in (0..128).step_by(7) {
             let byte = self.byte()?;
@@ -204,7 +245,10 @@ impl Reader<'_> {
 
     fn number_u64(&mut self) -> Result<u64, DecodeError> {
         let wide = DecodeError::Inconsistent(Contradiction::Bits { max: 64 });
-        u64::try_from(self.number()?).map_err(|_| wide)
+        match self.short_number() {
+            Some(value) => Ok(value),
+            None => u64::try_from(self.long_number()?).map_err(|_| wide),
+        }
     }
 }
 
@@ -266,6 +310,18 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(h in histogram()) {
             prop_assert_eq!(Histogram::from_bytes(&h.to_bytes()), Ok(h));
+        }
+
+        /// Whatever a histogram held before, and also where the bytes end too early.
+        #[test]
+        fn memory_is_read_into_again(before in histogram(), h in histogram(), cut: prop::sample::Index) {
+            let bytes = h.to_bytes();
+            let mut again = before.clone();
+            prop_assert_eq!(again.read(&bytes), Ok(()));
+            prop_assert_eq!(&again, &h);
+            again = before;
+            prop_assert!(again.read(&bytes[..cut.index(bytes.len())]).is_err());
+            prop_assert_eq!(&again, &Histogram::new());
         }
 
         #[test]

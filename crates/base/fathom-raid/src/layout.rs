@@ -294,6 +294,18 @@ impl Layout {
         })
     }
 
+    /// Byte offset in the array of the chunk of which a member of a RAID 10 holds a copy in a row; it may lie beyond the end.
+    #[must_use]
+    pub fn mirrored_at(&self, row: u64, member: u32) -> u64 {
+        (row * u64::from(self.members) + u64::from(member)) / 2 * self.chunk_bytes
+    }
+
+    /// Rows of a stripe: a whole number of pairs of an odd number of mirrored members takes two.
+    #[must_use]
+    pub fn rows_of_stripe(&self) -> u64 {
+        1 + u64::from(self.level == Level::Raid10 && self.members % 2 == 1)
+    }
+
     /// An I/O cut at the borders of rows. Not for RAID 10, which is cut at chunks.
     pub fn rows(&self, offset: u64, len: u64) -> impl Iterator<Item = RowPiece> + use<> {
         let row_bytes = self.stripe_bytes();
@@ -404,6 +416,7 @@ mod tests {
                 if layout.level() == Level::Raid10 {
                     let [a, b] = layout.copies(offset);
                     prop_assert!(a.member != b.member);
+                    prop_assert!([a, b].iter().all(|p| layout.mirrored_at(p.offset / CHUNK, p.member) == offset));
                     prop_assert!(places.insert((a.member, a.offset)) && places.insert((b.member, b.offset)));
                 } else {
                     let piece = layout.rows(offset, CHUNK).next().expect("a piece");

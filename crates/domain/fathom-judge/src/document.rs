@@ -27,7 +27,7 @@ use fathom_record::RunState;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Brief, BriefRow, NextCommand, Trust, TrustLevel};
-pub use array::ArrayView;
+pub use array::{ArrayView, RebuildView};
 pub use choices::{GoalView, PathsView};
 pub use comparison::{
     COMPARISON_SCHEMA, ComparedLoad, ComparedMetric, ComparedStep, Comparison, Difference, Side, SpreadUsed, Unmatched,

@@ -1,4 +1,4 @@
-//! Ladders over queue depth, rate, threads and drives: which steps belong together, how much of proportion each point
+//! Ladders over queue depth, rate, threads, drives and ranks: which steps belong together, how much of proportion each point
 //! gives, and where the knee is. Verdicts, tables and pictures take them from here.
 
 use fathom_message::Quantity;
@@ -11,13 +11,14 @@ use crate::predicted::median_of_sizes;
 /// Below this share of proportional growth a ladder has bent.
 const PROPORTIONAL: f64 = 0.9;
 
-/// All ladders of a run: each load once over queue depth or rate, then those over threads and over drives.
+/// All ladders of a run: each load once over queue depth or rate, then those over threads, drives and ranks.
 #[must_use]
 pub fn ladders(steps: &[StepView]) -> Vec<LadderView> {
     let loads = representatives(steps);
     let of = |axis: LadderAxis| along(axis, &loads).into_iter();
     let depths = of(LadderAxis::QueueDepth).chain(of(LadderAxis::Rate));
-    let several = of(LadderAxis::Threads).chain(of(LadderAxis::Devices)).filter(|l| l.points.len() > 1);
+    let several = [LadderAxis::Threads, LadderAxis::Devices, LadderAxis::Ranks].into_iter().flat_map(of);
+    let several = several.filter(|l| l.points.len() > 1);
     depths.chain(several).map(|ladder| ladder.view()).collect()
 }
 
@@ -54,7 +55,7 @@ fn is_same_load(a: &StepView, b: &StepView) -> bool {
     differs_in(a, b).is_empty()
 }
 
-/// The axes along which two steps of one workload differ; `[Rate, QueueDepth, Threads, Devices]` also stand for steps
+/// The axes along which two steps of one workload differ; all of them also stand for steps
 /// whose workload is another.
 fn differs_in(a: &StepView, b: &StepView) -> Vec<LadderAxis> {
     if !is_same_workload(a, b) {
@@ -69,6 +70,7 @@ fn differs_in(a: &StepView, b: &StepView) -> Vec<LadderAxis> {
         LadderAxis::Rate => a.rate_iops != b.rate_iops,
         LadderAxis::Threads => a.threads != b.threads,
         LadderAxis::Devices => a.devices != b.devices,
+        LadderAxis::Ranks => a.rank_count() != b.rank_count(),
     };
     LadderAxis::ALL.iter().copied().filter(differs).collect()
 }
@@ -123,6 +125,7 @@ impl<'a> Ladder<'a> {
             LadderAxis::Rate => step.rate_iops.unwrap_or_default(),
             LadderAxis::Threads => f64::from(step.threads),
             LadderAxis::Devices => f64::from(step.devices),
+            LadderAxis::Ranks => f64::from(step.rank_count()),
         };
         let mut points: Vec<(f64, &StepView)> = steps.into_iter().map(|s| (at(s), s)).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.queue_depth.cmp(&b.1.queue_depth)));

@@ -8,7 +8,7 @@ use fathom_model::{
     Ceiling, Confidence, Limit, LimitName, Observation, attribute_all, attribute_streams, cpu_cost, level_turns,
     notices,
 };
-use fathom_plan::{EngineName, Op, Step, label_message, load_words_of, loop_message, workload_message};
+use fathom_plan::{Op, Step, label_message, load_words_of, loop_message, workload_message};
 use fathom_record::{HostDelta, StepFailure, StepRecord, TargetRecord};
 use fathom_stats::iops_estimate;
 
@@ -213,7 +213,7 @@ fn measured_view(step: &Step, record: &StepRecord) -> StepView {
     cpus.sort_unstable();
     cpus.dedup();
     let mut view = StepView {
-        state: if step.engine.name != EngineName::Fio
+        state: if !step.engine.name.is_of_another_program()
             && record.intervals.is_empty()
             && record.clock.is_none()
             && record.purges.is_empty()

@@ -14,6 +14,7 @@ use crate::device::DeviceModel;
 use crate::machine::{MachineModel, RaidLevel, Shape};
 use crate::pcie::PcieLink;
 
+mod md;
 mod work;
 
 pub use work::{MemberWork, member_work};
@@ -43,12 +44,36 @@ pub enum RaidMaker {
     /// Fathom itself: each write as it comes.
     UserSpace,
     /// Linux md.
-    Md {
-        /// Time of the array's one thread per write of levels 5 and 6.
-        stripe_ns: Option<f64>,
-    },
+    Md(MdModel),
     /// A RAID card.
     Card(CardModel),
+}
+
+/// What bounds an array of Linux md. Empty parts are unknown and bound nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MdModel {
+    /// Time of a thread of the array per stripe (4 KiB of each member) that is written, levels 5 and 6.
+    pub stripe_ns: Option<f64>,
+    /// Time per stripe under the lock that all its threads take.
+    #[serde(default)]
+    pub lock_ns: Option<f64>,
+    /// Threads that handle stripes; 0: the one.
+    #[serde(default)]
+    pub threads: u32,
+    /// Stripes of its cache.
+    #[serde(default)]
+    pub stripe_cache: Option<u32>,
+    /// Bytes per second that a thread computes parity over.
+    #[serde(default)]
+    pub parity_bytes_per_s: Option<f64>,
+}
+
+impl MdModel {
+    /// One whose thread takes so long for a stripe.
+    #[must_use]
+    pub fn of_stripe(stripe_ns: Option<f64>) -> MdModel {
+        MdModel { stripe_ns, ..MdModel::default() }
+    }
 }
 
 /// What bounds a RAID card. Empty parts are unknown and bound nothing.
@@ -66,6 +91,13 @@ pub struct CardModel {
     pub parity_bytes_per_s: Option<f64>,
     /// Its link to the host.
     pub link: Option<PcieLink>,
+    /// Bytes per second of the memory of a write-back cache, which a write crosses on its way in and with each command of the
+    /// members on its way out.
+    #[serde(default)]
+    pub memory_bytes_per_s: Option<f64>,
+    /// Bytes of its write-back cache; `None`: it has none, or writes through.
+    #[serde(default)]
+    pub cache_bytes: Option<u64>,
 }
 
 impl CardModel {
@@ -79,6 +111,8 @@ impl CardModel {
             parity_update_ns: None,
             parity_bytes_per_s: None,
             link: None,
+            memory_bytes_per_s: None,
+            cache_bytes: None,
         }
     }
 
@@ -115,7 +149,7 @@ impl RaidModel {
     /// A whole array of this level in the usual chunks, made by md.
     #[must_use]
     pub fn of(level: RaidLevel) -> RaidModel {
-        let maker = RaidMaker::Md { stripe_ns: None };
+        let maker = RaidMaker::Md(MdModel::default());
         RaidModel { level, chunk_bytes: CHUNK_BYTES, members: None, missing: 0, maker }
     }
 
@@ -141,8 +175,10 @@ pub enum ArrayPart {
     Card,
     /// The card's link to the host.
     CardLink,
-    /// The one thread of md.
+    /// The one thread of md, or those of its groups.
     MdThread,
+    /// The stripes of md's cache.
+    StripeCache,
 }
 
 impl ArrayPart {
@@ -155,6 +191,7 @@ impl ArrayPart {
             ArrayPart::Card => "card",
             ArrayPart::CardLink => "card link",
             ArrayPart::MdThread => "md thread",
+            ArrayPart::StripeCache => "stripe cache",
         }
     }
 }
@@ -236,7 +273,7 @@ pub(crate) fn ceilings(machine: &MachineModel, raid: &RaidModel, shape: &Shape, 
     member_links(machine, raid, shape, &work, all);
     match &raid.maker {
         RaidMaker::UserSpace => {}
-        RaidMaker::Md { stripe_ns } => md_thread(raid, *stripe_ns, shape, all),
+        RaidMaker::Md(md) => md::ceilings(machine, raid, md, shape, all),
         RaidMaker::Card(of) => card(raid, of, shape, all),
     }
 }
@@ -299,15 +336,6 @@ fn member_links(machine: &MachineModel, raid: &RaidModel, shape: &Shape, work: &
     }
 }
 
-/// All writes of a parity level go through one thread.
-fn md_thread(raid: &RaidModel, stripe_ns: Option<f64>, shape: &Shape, all: &mut Vec<Ceiling>) {
-    let has_parity = matches!(raid.level, RaidLevel::Raid5 | RaidLevel::Raid6);
-    let Some(ns) = stripe_ns.filter(|ns| *ns > 0.0 && has_parity && shape.read_share < 1.0) else { return };
-    let x = 1e9 / ((1.0 - shape.read_share) * ns);
-    let how = msg!("ceiling-md-thread", time = Quantity::ns(ns));
-    all.push(of_part(ArrayPart::MdThread, iops(LimitName::KernelThread, x, how).of_servers(1.0)));
-}
-
 fn card(raid: &RaidModel, card: &CardModel, shape: &Shape, all: &mut Vec<Ceiling>) {
     let (reads, writes) = (shape.read_share, 1.0 - shape.read_share);
     let mut push = |ceiling: Ceiling| all.push(of_part(ArrayPart::Card, ceiling));
@@ -328,6 +356,13 @@ fn card(raid: &RaidModel, card: &CardModel, shape: &Shape, all: &mut Vec<Ceiling
             let how = msg!("ceiling-card-parity-bytes", rate = Quantity::bytes_per_s(bytes_per_s));
             push(bytes(LimitName::Raid, bytes_per_s / (writes * each), shape, how));
         }
+    }
+    if let (Some(rate), Some(_), Some(cost)) =
+        (card.memory_bytes_per_s, card.cache_bytes, write_cost(raid, shape).filter(|_| writes > 0.0))
+    {
+        let each = shape.block_bytes + cost.read_bytes + cost.written_bytes;
+        let how = msg!("ceiling-card-memory", rate = Quantity::bytes_per_s(rate));
+        push(bytes(LimitName::Raid, rate / (writes * each), shape, how));
     }
     if let Some(link) = card.link {
         let x = link.mixed_iops(shape.read_share, shape.block_bytes);

@@ -85,7 +85,8 @@ pub fn catalogued_engine(engine: &EngineSpec) -> Option<&'static str> {
             | EngineName::Iocp
             | EngineName::Null
             | EngineName::Files
-            | EngineName::Fio,
+            | EngineName::Fio
+            | EngineName::Spdk,
             _,
         ) => None,
     }

@@ -30,8 +30,8 @@ pub use attribution::{
 };
 pub use fathom_raid::MEMBERS_MAX as ARRAY_MEMBERS_MAX;
 
-pub use array::{ArrayPart, ArrayPrediction, CardModel, MemberWork, RaidMaker, RaidModel, member_work};
-pub use band::{Bands, FigureBand, FigureScale, Unknown, UnknownPart};
+pub use array::{ArrayPart, ArrayPrediction, CardModel, MdModel, MemberWork, RaidMaker, RaidModel, member_work};
+pub use band::{Bands, CARD_SPREAD, FigureBand, FigureScale, Unknown, UnknownPart};
 pub use baseline::{Baseline, baseline};
 pub use catalogue::Catalogue;
 pub use ceilings::{Ceiling, ceilings};

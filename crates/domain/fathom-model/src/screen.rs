@@ -30,7 +30,11 @@ pub struct Predicted {
 pub fn same_ladder(a: &Step, b: &Step) -> bool {
     let same_work = a.workload == b.workload && a.engine == b.engine && a.role.settings == b.role.settings;
     let way = |step: &Step| (step.load.spread, step.load.pacing);
-    same_work && way(a) == way(b) && a.placement == b.placement && a.targets == b.targets
+    same_work
+        && way(a) == way(b)
+        && a.role.ranks == b.role.ranks
+        && a.placement == b.placement
+        && a.targets == b.targets
 }
 
 fn predictable(step: &Step) -> bool {

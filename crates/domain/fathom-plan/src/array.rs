@@ -72,19 +72,19 @@ pub struct ArrayTarget {
     rebuild: Option<Rebuild>,
 }
 
-/// A member that Linux md rebuilds while the load runs: `50m+/dev/sdd`, `full+/dev/sdd`.
+/// A member that is rebuilt while the load runs: `50m+/dev/sdd`, `full+/dev/sdd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuild {
     /// Its place.
     pub member: u32,
     /// The speed as it stands in the name.
     text: String,
-    /// At how many bytes of the member a second md rebuilds; `None`: as fast as it can.
+    /// At how many bytes of the member a second at most; `None`: as fast as can be.
     pub bytes_per_s: Option<u64>,
 }
 
 impl Rebuild {
-    /// As fast as md can.
+    /// As fast as can be.
     pub(crate) const FULL: &str = "full";
 
     /// Of the member at that place; and its name alone. `None`: it is not rebuilt.
@@ -145,7 +145,7 @@ pub enum ArrayNameError {
         /// Its name.
         member: String,
     },
-    /// A member is rebuilt, and not by Linux md alone of a level with redundancy, one at a time.
+    /// A member is rebuilt where there is no redundancy, or beside another, or is missing.
     Rebuild {
         /// Its name.
         member: String,
@@ -188,7 +188,7 @@ impl ArrayTarget {
         let mut rebuild = None;
         for (at, name) in names.iter_mut().enumerate() {
             let Some((rebuilt, rest)) = Rebuild::of_name(at, name) else { continue };
-            if maker != ArrayMaker::LinuxMd || !level.is_redundant() || rebuild.is_some() || rest == TargetId::MISSING {
+            if !level.is_redundant() || rebuild.is_some() || rest == TargetId::MISSING {
                 return Err(ArrayNameError::Rebuild { member: rest.to_owned() });
             }
             (*name, rebuild) = (rest, Some(rebuilt));
@@ -199,9 +199,16 @@ impl ArrayTarget {
             LayoutError::TooFewMembers { min } => ArrayNameError::TooFewMembers { level, min, count: names.len() },
             LayoutError::TooManyMembers => ArrayNameError::TooManyMembers { count: names.len() },
         })?;
-        let is_kind = |name: &&&str| !name.is_empty() && !TargetId::from(**name).is_null() && !name.starts_with("sim:");
+        let is_kind = |name: &&&str| !name.is_empty() && !TargetId::from(**name).is_null();
         if let Some(bad) = names.iter().find(|name| !is_kind(name) || ArrayTarget::parse(name).is_some()) {
             return Err(ArrayNameError::Kind { member: (*bad).to_owned() });
+        }
+        // Drives of a simulated machine stand beside none that are real.
+        let simulated = |name: &&str| name.starts_with("sim:");
+        let there = || names.iter().filter(|name| **name != TargetId::MISSING);
+        let first = there().next().is_some_and(simulated);
+        if let Some(unlike) = there().find(|name| simulated(name) != first) {
+            return Err(ArrayNameError::Kind { member: (*unlike).to_owned() });
         }
         let is_twice = |at: usize| names[at] != TargetId::MISSING && names[..at].contains(&names[at]);
         if let Some(at) = (0..names.len()).find(|at| is_twice(*at)) {
@@ -250,6 +257,26 @@ impl ArrayTarget {
     #[must_use]
     pub fn rebuild(&self) -> Option<&Rebuild> {
         self.rebuild.as_ref()
+    }
+
+    /// The array of which no member is rebuilt: what is laid out beforehand, and what steps without a rebuild are on.
+    #[must_use]
+    pub fn at_rest(&self) -> ArrayTarget {
+        ArrayTarget { rebuild: None, ..self.clone() }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn target(&self) -> TargetId {
+        self.renamed(|member| member.as_str().to_owned())
+    }
+
+    /// Whether `member` is written whatever the load does: it is rebuilt, or Linux md has it, which mends what it cannot read.
+    #[must_use]
+    pub fn always_writes(&self, member: &TargetId) -> bool {
+        let is_member = |at: usize| self.members.get(at).is_some_and(|held| held.as_ref() == Some(member));
+        self.rebuild.as_ref().is_some_and(|rebuild| is_member(rebuild.member as usize))
+            || self.maker == ArrayMaker::LinuxMd && self.members.iter().flatten().any(|held| held == member)
     }
 
     /// Its name with other names of its members, in the order of those that are there.
@@ -382,6 +409,12 @@ mod tests {
         assert_eq!(rebuilt.renamed(|m| m.as_str().to_owned()).as_str(), "md-raid5:64k:/a,/b,50m+/c");
         assert_eq!(words("md-raid5:64k:/a,/b,full+/c").as_deref(), Some("on md-raid5:64k x3 rebuild full"));
         assert!(parsed("md-raid5:64k:/a,/b,/x+/c").is_ok_and(|array| array.rebuild().is_none()), "a name with a plus");
+        let own = parsed("raid6:64k:/a,20m+/b,missing,/d").expect("rebuilt in user space");
+        assert_eq!(own.rebuild().map(|rebuild| (rebuild.member, rebuild.bytes_per_s)), Some((1, Some(20 << 20))));
+        assert_eq!(own.at_rest().target().as_str(), "raid6:64k:/a,/b,missing,/d");
+        let written = |array: &ArrayTarget| ["/a", "/b", "/d"].map(|member| array.always_writes(&member.into()));
+        assert_eq!((written(&own), written(&own.at_rest())), ([false, true, false], [false; 3]));
+        assert_eq!(written(&rebuilt), [true, true, false]);
         assert!(TargetId::new("md-raid5:64k:/a,/b,/c").user_space_array().is_none());
         assert!(TargetId::new("raid5:64k:/a,/b,/c").md_array().is_none());
         assert_eq!((words("raid10:1m:/a,/b").as_deref(), words("/a")), (Some("on raid10:1m x2"), None));
@@ -411,7 +444,9 @@ mod tests {
             ("raid0:64k:/a,", "named"),
             ("raid0:64k:/a,missing", "raid0"),
             ("raid5:64k:/a,missing,missing", "2"),
-            ("raid5:64k:/a,/b,full+/c", "/c"),
+            ("raid0:64k:/a,full+/c", "/c"),
+            ("raid5:64k:/a,10m+/b,full+/c", "/c"),
+            ("raid6:64k:/a,missing,missing,full+/d", "3"),
             ("md-raid0:64k:/a,full+/c", "/c"),
             ("md-raid6:64k:/a,/b,full+/c,full+/d", "/d"),
             ("md-raid5:64k:/a,missing,full+/c", "2"),

@@ -4,7 +4,9 @@ use fathom_message::{Message, Quantity, Say, msg, say_error};
 
 use crate::condition::{Planned, ROUNDS_DEFAULT, ROUNDS_MIN, with_conditioning};
 use crate::knobs::{KnobError, Knobs, RUNTIME_MAX_NS};
+use crate::label::tell_apart;
 use crate::plan::{Plan, StudyHead};
+use crate::ranks::TakePart;
 use crate::role::Round;
 use crate::stage::STAGE_UNIT_NS;
 use crate::step::{Phase, Step, TargetId};
@@ -130,6 +132,27 @@ impl Plan {
         })
     }
 
+    /// The load of a plan by hand once for each of these numbers of ranks; what conditions its targets stays before it.
+    #[must_use]
+    pub fn over_ranks(mut self, counts: &[u32]) -> Plan {
+        let is_measured = |step: &Step| step.phase == Phase::Measure && step.role.stream.is_none();
+        let (measured, mut steps): (Vec<Step>, Vec<Step>) = self.steps.into_iter().partition(is_measured);
+        let mut ladder = Vec::new();
+        for (at, count) in (0u32..).zip(counts) {
+            for step in &measured {
+                let mut step = step.clone();
+                step.index = steps.len() as u32 + ladder.len() as u32;
+                step.seed = step.seed.wrapping_add(at.into());
+                step.role.ranks = Some(TakePart::of(*count));
+                ladder.push(step);
+            }
+        }
+        tell_apart(ladder.iter_mut());
+        steps.extend(ladder);
+        self.steps = steps;
+        self
+    }
+
     /// Most time the steps run, warm-ups included, in ns; laying out files comes on top. `None` when a step ends only
     /// after its passes over the region.
     #[must_use]
@@ -144,10 +167,10 @@ impl Plan {
         times.sum::<Option<u64>>()
     }
 
-    /// Whether any step writes or trims.
+    /// Whether any step writes or trims, or is on an array that writes beside the load.
     #[must_use]
     pub fn is_destructive(&self) -> bool {
-        self.steps.iter().any(|s| s.workload.mix.is_destructive())
+        self.steps.iter().any(|s| s.workload.mix.is_destructive() || !s.written().is_empty())
     }
 
     /// Most bytes the steps can write to all targets, laying out files not counted. `None` when that depends on the

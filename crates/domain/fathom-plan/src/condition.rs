@@ -118,7 +118,7 @@ impl Conditioner {
         let Planned { mut step, conditions, group_targets, arrangement: _ } = planned;
         if conditions.method == Precondition::None && conditions.purge.is_none() || step.engine.name == EngineName::Null
         {
-            if step.workload.mix.is_destructive() {
+            if step.workload.mix.is_destructive() || !step.written().is_empty() {
                 self.forget(|target| step.targets.iter().any(|written| touches(written, target)));
             }
             self.steps.push(step);

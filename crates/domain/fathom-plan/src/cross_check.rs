@@ -1,4 +1,8 @@
-//! The same loads by the installed fio, beside ours: whether another program finds the same on this machine.
+//! The same loads by another program that is installed, beside ours: whether it finds the same on this machine.
+
+mod spdk;
+
+pub use self::spdk::with_spdk_beside;
 
 use crate::by_fio::{FioJob, FioPlace};
 use crate::fio_job::fio_options;
@@ -16,6 +20,10 @@ const SAID_BY_THE_CALL: [&str; 5] = ["group_reporting", "runtime", "ramp_time", 
 /// runs it, on the target that was bound for the step. Others stay alone.
 #[must_use]
 pub fn with_fio_beside(plan: &Plan) -> Plan {
+    with_twins(plan, twin_of)
+}
+
+fn with_twins(plan: &Plan, twin_of: impl Fn(&Step) -> Option<Step>) -> Plan {
     let mut out = plan.clone();
     out.steps = plan.steps.iter().flat_map(|step| [Some(step.clone()), twin_of(step)].into_iter().flatten()).collect();
     if out.steps.len() > plan.steps.len() {
@@ -24,13 +32,28 @@ pub fn with_fio_beside(plan: &Plan) -> Plan {
     out
 }
 
+/// Whether a step is measured by itself: no side of a comparison, none of several at once, under no setting.
+fn is_alone(step: &Step) -> bool {
+    let role = &step.role;
+    let is_tied = role.stream.is_some() || role.block.is_some() || !role.settings.is_empty();
+    step.phase == Phase::Measure && !is_tied && role.by_fio.is_none()
+}
+
+/// Says by its label that another program runs it, for so long: none of them ends when a figure is known well enough.
+fn named(mut twin: Step, ramp_ns: u64) -> Step {
+    twin.length = RunLength::fixed(ramp_ns, twin.length.floor_ns.min(twin.length.budget_ns));
+    if !twin.role.label_parts.contains(&LabelPart::Engine) {
+        twin.role.label_parts.push(LabelPart::Engine);
+    }
+    set_label(&mut twin);
+    twin
+}
+
 fn twin_of(step: &Step) -> Option<Step> {
     let has_fio = matches!(
         step.engine.name,
         EngineName::Psync | EngineName::Libaio | EngineName::IoUring | EngineName::IoUringCmd
     );
-    let role = &step.role;
-    let is_alone = role.stream.is_none() && role.block.is_none() && role.by_fio.is_none() && role.settings.is_empty();
     let [target] = &step.targets[..] else { return None };
     let is_plain = step.workload.mix.read_pct == 100
         && step.workload.verify.is_none()
@@ -38,7 +61,7 @@ fn twin_of(step: &Step) -> Option<Step> {
         && step.load.rate.is_none()
         && step.load.spread == Spread::EachTarget
         && target.array().is_none();
-    if step.phase != Phase::Measure || !has_fio || !is_alone || !is_plain {
+    if !has_fio || !is_alone(step) || !is_plain {
         return None;
     }
     let mut twin = step.clone();
@@ -47,13 +70,7 @@ fn twin_of(step: &Step) -> Option<Step> {
     let ioengine = step.engine.name.as_str().to_owned();
     twin.role.by_fio = Some(FioJob { ioengine, lines: lines.collect(), place: FioPlace::All });
     twin.engine.name = EngineName::Fio;
-    // fio does not end when a figure is known well enough.
-    twin.length = RunLength::fixed(step.length.ramp_ns, step.length.floor_ns.min(step.length.budget_ns));
-    if !twin.role.label_parts.contains(&LabelPart::Engine) {
-        twin.role.label_parts.push(LabelPart::Engine);
-    }
-    set_label(&mut twin);
-    Some(twin)
+    Some(named(twin, step.length.ramp_ns))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use fathom_units::{format_block, format_cpu_list};
 
 use crate::by_fio::FioJob;
 use crate::durability::Durability;
-use crate::file_ops::FileLoad;
+use crate::file_ops::{FileLoad, FileOp, StatBy};
 use crate::io_order::IoOrder;
 use crate::pacing::Pacing;
 use crate::role::{LabelPart, PurgeMeans};
@@ -334,14 +334,14 @@ fn workload(step: &Step) -> Label {
     Label { words, message }
 }
 
-/// `filecreate`, `filecreate 4k`.
+/// `filecreate`, `filecreate 4k`, `filestat stat_by=folder`.
 #[must_use]
 pub fn file_words(files: FileLoad) -> String {
     let word = files.op.read_write().as_str();
-    match files.bytes_per_file {
-        0 => word.to_owned(),
-        bytes => format!("{word} {}", format_block(bytes.into())),
-    }
+    let size = (files.bytes_per_file > 0).then(|| format_block(files.bytes_per_file.into()));
+    let by = (files.op == FileOp::Stat && files.stat_by == StatBy::Folder)
+        .then(|| format!("stat_by={}", files.stat_by.as_str()));
+    std::iter::once(word.to_owned()).chain(size).chain(by).collect::<Vec<_>>().join(" ")
 }
 
 fn blocks(step: &Step) -> String {
@@ -453,6 +453,10 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
             // Its name is what the label begins with.
             Some(job) if !job.place.is_on_targets() => None,
             Some(job) => Some(by_fio(job)),
+            None if step.engine.name == EngineName::Spdk => {
+                let engine = EngineName::Nvme.as_str();
+                Some(Words::new(format!("{engine} by spdk"), msg!("label-by-spdk", engine = engine)))
+            }
             None => Some(Words::name(step.engine.name.as_str())),
         },
         LabelPart::Mode => (step.engine.mode != Mode::Interrupt).then(|| Words::name(step.engine.mode.as_str())),
@@ -461,6 +465,11 @@ fn trait_words(part: LabelPart, step: &Step) -> Option<Words> {
         LabelPart::Drives => step.role.devices.map(|n| {
             let text = if n == 1 { "1 drive".to_owned() } else { format!("{n} drives") };
             Words::new(text, msg!("label-drives", drives = n))
+        }),
+        LabelPart::Ranks => step.role.ranks.as_ref().map(|ranks| {
+            let n = ranks.count;
+            let text = if n == 1 { "1 rank".to_owned() } else { format!("{n} ranks") };
+            Words::new(text, msg!("label-ranks", ranks = n))
         }),
         LabelPart::Cache => (!step.workload.direct).then(|| Words::new("buffered", msg!("label-buffered"))),
         LabelPart::Compression => {
@@ -552,12 +561,13 @@ fn size(step: &Step) -> Option<Words> {
 }
 
 /// What a label says where the steps of a plan differ in it, in this order. Parts of one row come together.
-const TRAITS: [&[LabelPart]; 11] = [
+const TRAITS: [&[LabelPart]; 12] = [
     &[LabelPart::Engine],
     &[LabelPart::Mode],
     &[LabelPart::Registration],
     &[LabelPart::Placement],
     &[LabelPart::Drives],
+    &[LabelPart::Ranks],
     &[LabelPart::Cache],
     &[LabelPart::Compression, LabelPart::Dedupe],
     &[LabelPart::Size, LabelPart::Offset],

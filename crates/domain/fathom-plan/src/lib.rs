@@ -40,10 +40,10 @@ pub use array::{ArrayMaker, ArrayNameError, ArrayTarget, MadeLevel, Rebuild};
 pub use budget::{PlannedWrites, STEP_NS_MIN, TimeBudgetError};
 pub use by_fio::{FioJob, FioPlace};
 pub use condition::{ROUNDS_MAX, ROUNDS_MIN};
-pub use cross_check::with_fio_beside;
+pub use cross_check::{with_fio_beside, with_spdk_beside};
 pub use durability::{Durability, SyncEvery, SyncKind, WriteThrough};
 pub use error::{FaultKind, SourceError};
-pub use file_ops::{FileLoad, FileOp};
+pub use file_ops::{FileLoad, FileOp, StatBy};
 pub use file_service::{BLOCK_FILES_MAX, FileService, ServiceChoice};
 pub use fio_job::{
     FioCommandError, FioCommandLine, FioFormat, FioKnobs, FioReading, fio_bytes, fio_command, fio_command_line,
@@ -54,8 +54,8 @@ pub use goal::{Goal, LatencyGoal};
 pub use io_order::{AccessZone, BlockList, IoOrder, Runs, SizeRange, SpRandom, StridedZones, ZoneSpace};
 pub use knobs::{
     BLOCK_BYTES_MAX, BUFFER_BYTES_MAX, CPU_MAX, DEVICES_MAX, Flag, Kind, KnobError, KnobGroup, KnobSpec, Knobs,
-    PASSES_MAX, QUEUE_DEPTH_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS, THREADS_MAX,
-    knob, knob_groups, knobs,
+    PASSES_MAX, QUEUE_DEPTH_MAX, RANKS_MAX, RATE_IOPS_MAX, RATE_SHARE_PCT_MAX, REGION_BYTES_MAX, RUNTIME_MAX_NS,
+    THREADS_MAX, knob, knob_groups, knobs,
 };
 pub use label::{
     common_label, file_words, label_message, load_words, load_words_of, loop_message, set_label, workload_message,
@@ -65,7 +65,7 @@ pub use memory::MemoryPolicy;
 pub use pacing::{Flow, LatencyTarget, Pacing, Think};
 pub use plan::{MachineText, Plan, RunLength, StudyHead};
 pub use priority::{PRIORITY_HINT_MAX, PRIORITY_LEVEL_MAX, Priorities, Priority, PriorityClass, PriorityShare};
-pub use ranks::{RanksPlan, TargetsAre, name_for_rank, region_of_rank};
+pub use ranks::{RanksPlan, TakePart, TargetsAre, name_for_rank, region_of_rank, spread_over_hosts};
 pub use rate_pair::RatePair;
 pub use read_write::ReadWrite;
 pub use replay::{Replay, ReplayError};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::by_fio::FioJob;
 use crate::goal::LatencyGoal;
+use crate::ranks::TakePart;
 use crate::rate_pair::RatePair;
 use crate::stage::Stage;
 use crate::step::RateProcess;
@@ -59,6 +60,10 @@ pub struct Role {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub devices: Option<u32>,
+    /// The ranks that take part; `None`: all of those that run the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub ranks: Option<TakePart>,
     /// Region as a share of each target's capacity, until the capacity is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -132,6 +137,8 @@ pub enum LabelPart {
     Placement,
     /// How many drives of the group.
     Drives,
+    /// How many ranks take part.
+    Ranks,
     /// Whether I/O goes through the page cache.
     Cache,
     /// How far data compresses.
@@ -365,6 +372,12 @@ pub struct Part {
 }
 
 impl Role {
+    /// That of a step beside the plan that does the same elsewhere in it: under the same settings, by the same ranks.
+    #[must_use]
+    pub fn beside(&self) -> Role {
+        Role { settings: self.settings.clone(), ranks: self.ranks.clone(), ..Role::default() }
+    }
+
     /// Whether there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {

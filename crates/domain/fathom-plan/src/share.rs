@@ -65,8 +65,10 @@ fn rank(base: &Step, step: &Step) -> Option<u8> {
         return None;
     }
     let arm = |s: &Step| s.role.block.as_ref().map(|b| b.arm_index);
-    let same_way =
-        base.engine == step.engine && base.placement == step.placement && base.role.settings == step.role.settings;
+    let same_way = base.engine == step.engine
+        && base.placement == step.placement
+        && base.role.settings == step.role.settings
+        && base.role.ranks == step.role.ranks;
     match (arm(step), arm(base)) {
         (Some(_), None | Some(0)) => Some(0),
         // The sides differ in the work itself, so that the reference has none like it.

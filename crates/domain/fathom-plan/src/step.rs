@@ -229,6 +229,8 @@ pub enum EngineName {
     Files,
     /// The installed fio, for a job that Fathom cannot run; [`Role::by_fio`] says what it is given.
     Fio,
+    /// The installed `spdk_nvme_perf`, beside a step of engine `nvme`: the same load on the same drive.
+    Spdk,
 }
 
 /// Variant of an engine.
@@ -368,6 +370,23 @@ impl Step {
             .map_or(!matches!(self.engine.name, EngineName::Null | EngineName::Files), |job| job.place.is_on_targets())
     }
 
+    /// Whether it writes to, trims or purges `opened`, which is one of its targets or a member of one: as the load does, or
+    /// because an array writes it beside the load.
+    #[must_use]
+    pub fn writes_to(&self, opened: &TargetId) -> bool {
+        let of_array = |target: &TargetId| match target.array() {
+            Some(Ok(array)) => array.always_writes(opened),
+            _ => false,
+        };
+        self.workload.mix.is_destructive() || self.opens_targets() && self.targets.iter().any(of_array)
+    }
+
+    /// What is opened for its targets and written, each as often as it is named.
+    #[must_use]
+    pub fn written(&self) -> Vec<TargetId> {
+        self.targets.iter().flat_map(TargetId::opened).filter(|opened| self.writes_to(opened)).collect()
+    }
+
     /// Whether it touches no storage of this machine at all.
     #[must_use]
     pub fn is_without_storage(&self) -> bool {
@@ -468,6 +487,7 @@ impl EngineName {
             EngineName::Null => "null",
             EngineName::Files => "files",
             EngineName::Fio => "fio",
+            EngineName::Spdk => "spdk",
         }
     }
 
@@ -480,7 +500,19 @@ impl EngineName {
     /// Whether its commands go past the block layer of the kernel, which therefore counts none of them and caches nothing.
     #[must_use]
     pub fn is_past_block_layer(self) -> bool {
-        matches!(self, EngineName::IoUringCmd | EngineName::Nvme)
+        matches!(self, EngineName::IoUringCmd) || self.is_past_kernel()
+    }
+
+    /// Whether its drives leave the kernel's driver for its steps.
+    #[must_use]
+    pub fn is_past_kernel(self) -> bool {
+        matches!(self, EngineName::Nvme | EngineName::Spdk)
+    }
+
+    /// Whether another program runs its steps.
+    #[must_use]
+    pub fn is_of_another_program(self) -> bool {
+        matches!(self, EngineName::Fio | EngineName::Spdk)
     }
 
     /// Whether the engine has one I/O in flight per thread however deep the queue is asked.

@@ -28,13 +28,16 @@ pub struct ArrayRecord {
     pub recover_writes: u64,
     /// The members in their order.
     pub members: Vec<ArrayMember>,
-    /// What Linux md rebuilt of a member meanwhile.
+    /// Bytes that the load read of the array and wrote to it.
+    #[serde(default)]
+    pub load_bytes: u64,
+    /// What was rebuilt of a member meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildRecord>,
 }
 
-/// A member that Linux md rebuilt while a step ran, from before its first I/O to after its last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A member that was rebuilt while a step ran, from before its first I/O to after its last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RebuildRecord {
     /// Bytes a second that were asked for; `None`: as many as can be.
@@ -45,6 +48,36 @@ pub struct RebuildRecord {
     pub member_bytes: u64,
     /// How long it took: of one that ended before the step, until it was seen to have.
     pub took_ns: u64,
+    /// What of the members' I/Os the rebuild was; `None` of Linux md, which does not tell it from the load's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ios: Option<RebuildIos>,
+    /// Why it ended before its end, if a member failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<RebuildFailure>,
+}
+
+/// I/Os on members by which a member is rebuilt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RebuildIos {
+    /// I/Os.
+    pub reads: u64,
+    /// Bytes.
+    pub read_bytes: u64,
+    /// I/Os.
+    pub writes: u64,
+    /// Bytes.
+    pub written_bytes: u64,
+}
+
+/// The member by which a rebuild came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RebuildFailure {
+    /// Its place.
+    pub member: u32,
+    /// errno.
+    pub errno: i32,
 }
 
 impl RebuildRecord {
@@ -52,6 +85,25 @@ impl RebuildRecord {
     #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.done_bytes as f64 * 1e9 / self.took_ns.max(1) as f64
+    }
+
+    /// Whether all of the member is rebuilt.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.done_bytes >= self.member_bytes
+    }
+
+    /// Adds what another thread rebuilt of the same member.
+    fn add(&mut self, other: &RebuildRecord) {
+        self.done_bytes = self.done_bytes.saturating_add(other.done_bytes);
+        self.took_ns = self.took_ns.max(other.took_ns);
+        self.failure = self.failure.or(other.failure);
+        if let (Some(ios), Some(more)) = (&mut self.ios, other.ios) {
+            ios.reads = ios.reads.saturating_add(more.reads);
+            ios.read_bytes = ios.read_bytes.saturating_add(more.read_bytes);
+            ios.writes = ios.writes.saturating_add(more.writes);
+            ios.written_bytes = ios.written_bytes.saturating_add(more.written_bytes);
+        }
     }
 
     /// Seconds until the whole member is rebuilt at this speed; `None`: nothing was done.
@@ -81,16 +133,28 @@ pub struct ArrayMember {
 }
 
 impl ArrayRecord {
-    /// Member reads.
+    /// Member reads that the load cost; of Linux md with those of a rebuild.
     #[must_use]
     pub fn member_reads(&self) -> u64 {
-        self.members.iter().map(|m| m.reads).sum()
+        self.members.iter().map(|m| m.reads).sum::<u64>() - self.rebuild_ios().reads
     }
 
-    /// Member writes.
+    /// Member writes that the load cost; of Linux md with those of a rebuild.
     #[must_use]
     pub fn member_writes(&self) -> u64 {
-        self.members.iter().map(|m| m.writes).sum()
+        self.members.iter().map(|m| m.writes).sum::<u64>() - self.rebuild_ios().writes
+    }
+
+    /// The I/Os of a rebuild, where they are known.
+    fn rebuild_ios(&self) -> RebuildIos {
+        self.rebuild.and_then(|rebuild| rebuild.ios).unwrap_or_default()
+    }
+
+    /// Bytes that were written to the members, by a rebuild too, for each byte of the load; `None` without one.
+    #[must_use]
+    pub fn written_per_byte(&self) -> Option<f64> {
+        let written: u64 = self.members.iter().map(|m| m.written_bytes).sum();
+        (self.load_bytes > 0).then(|| written as f64 / self.load_bytes as f64)
     }
 
     /// Member reads and member writes per write of the load; `None` without one.
@@ -108,19 +172,23 @@ impl ArrayRecord {
 
     /// Adds what another thread did on the same array.
     pub fn add(&mut self, other: &ArrayRecord) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.degraded_reads += other.degraded_reads;
-        self.member_reads_for_writes += other.member_reads_for_writes;
-        self.full_stripe_writes += other.full_stripe_writes;
-        self.reconstruct_writes += other.reconstruct_writes;
-        self.modify_writes += other.modify_writes;
-        self.recover_writes += other.recover_writes;
+        self.reads = self.reads.saturating_add(other.reads);
+        self.writes = self.writes.saturating_add(other.writes);
+        self.degraded_reads = self.degraded_reads.saturating_add(other.degraded_reads);
+        self.member_reads_for_writes = self.member_reads_for_writes.saturating_add(other.member_reads_for_writes);
+        self.full_stripe_writes = self.full_stripe_writes.saturating_add(other.full_stripe_writes);
+        self.reconstruct_writes = self.reconstruct_writes.saturating_add(other.reconstruct_writes);
+        self.modify_writes = self.modify_writes.saturating_add(other.modify_writes);
+        self.recover_writes = self.recover_writes.saturating_add(other.recover_writes);
+        self.load_bytes = self.load_bytes.saturating_add(other.load_bytes);
+        if let (Some(rebuild), Some(more)) = (&mut self.rebuild, &other.rebuild) {
+            rebuild.add(more);
+        }
         for (member, more) in self.members.iter_mut().zip(&other.members) {
-            member.reads += more.reads;
-            member.writes += more.writes;
-            member.read_bytes += more.read_bytes;
-            member.written_bytes += more.written_bytes;
+            member.reads = member.reads.saturating_add(more.reads);
+            member.writes = member.writes.saturating_add(more.writes);
+            member.read_bytes = member.read_bytes.saturating_add(more.read_bytes);
+            member.written_bytes = member.written_bytes.saturating_add(more.written_bytes);
             member.failed_errno = member.failed_errno.or(more.failed_errno);
         }
     }
@@ -148,6 +216,7 @@ mod tests {
             reconstruct_writes: 0,
             modify_writes: 0,
             recover_writes: 0,
+            load_bytes: writes * 4096,
             rebuild: None,
             members: vec![member("/a"), member("/b")],
         }
@@ -162,6 +231,27 @@ mod tests {
         assert_eq!((sum.reads, sum.writes, sum.member_writes()), (2, 40, 80));
         assert_eq!(sum.write_cost(), Some((3.0, 2.0)));
         assert!(sum.is_degraded());
-        assert_eq!(record(0, 0, None).write_cost(), None);
+        assert_eq!((record(0, 0, None).write_cost(), record(0, 0, None).written_per_byte()), (None, None));
+    }
+
+    #[test]
+    fn a_rebuild_is_no_cost_of_the_load_but_among_the_bytes_that_are_written() {
+        let ios = RebuildIos { reads: 4, read_bytes: 4 << 16, writes: 4, written_bytes: 4 << 16 };
+        let of_thread = RebuildRecord {
+            done_bytes: 4 << 16,
+            member_bytes: 8 << 16,
+            took_ns: 7,
+            ios: Some(ios),
+            ..RebuildRecord::default()
+        };
+        let mut sum = record(10, 14, None);
+        sum.members[0].reads = 34;
+        sum.rebuild = Some(of_thread);
+        let other = ArrayRecord { rebuild: Some(RebuildRecord { took_ns: 9, ..of_thread }), ..sum.clone() };
+        sum.add(&other);
+        let rebuild = sum.rebuild.expect("one");
+        assert_eq!((rebuild.done_bytes, rebuild.took_ns, rebuild.is_whole()), (8 << 16, 9, true));
+        assert_eq!((sum.member_reads(), sum.member_writes()), (68 - 8, 56 - 8));
+        assert_eq!(sum.written_per_byte(), Some(56.0 / 20.0));
     }
 }

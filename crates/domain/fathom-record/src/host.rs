@@ -36,13 +36,13 @@ impl CpuTime {
     #[must_use]
     pub fn plus(&self, other: &CpuTime) -> CpuTime {
         CpuTime {
-            user_ns: self.user_ns + other.user_ns,
-            system_ns: self.system_ns + other.system_ns,
-            irq_ns: self.irq_ns + other.irq_ns,
-            softirq_ns: self.softirq_ns + other.softirq_ns,
-            steal_ns: self.steal_ns + other.steal_ns,
-            iowait_ns: self.iowait_ns + other.iowait_ns,
-            idle_ns: self.idle_ns + other.idle_ns,
+            user_ns: self.user_ns.saturating_add(other.user_ns),
+            system_ns: self.system_ns.saturating_add(other.system_ns),
+            irq_ns: self.irq_ns.saturating_add(other.irq_ns),
+            softirq_ns: self.softirq_ns.saturating_add(other.softirq_ns),
+            steal_ns: self.steal_ns.saturating_add(other.steal_ns),
+            iowait_ns: self.iowait_ns.saturating_add(other.iowait_ns),
+            idle_ns: self.idle_ns.saturating_add(other.idle_ns),
         }
     }
 }
@@ -240,7 +240,17 @@ pub struct HostDelta {
     /// before it was kept, where both are the same.
     #[serde(default)]
     pub measured_ns: u64,
+    /// Time from before the first reading of the disks to after the last one: what `disks` may hold; 0 in records made
+    /// before it was kept.
+    #[serde(default)]
+    pub disks_ns: u64,
+    /// How much of the step's window was over before the first reading, which a busy host may make late: what the
+    /// counters may lack.
+    #[serde(default)]
+    pub missed_ns: u64,
     /// Per CPU: (cpu number, time).
+    #[serde(with = "crate::wire::cpu_times")]
+    #[cfg_attr(feature = "typescript", ts(as = "Vec<(u32, CpuTime)>"))]
     pub cpus: Vec<(u32, CpuTime)>,
     /// Time of all CPUs together over a window before the run, while Fathom did nothing. Readers subtract it, scaled
     /// to `window_ns`; it is not subtracted here.
@@ -282,7 +292,8 @@ pub struct HostDelta {
     /// CPU time of the sampler itself between the two readings; part of `cpus`. Readers subtract it as system time, which
     /// nearly all of it is.
     pub sampler_ns: u64,
-    /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`.
+    /// Per interval, per CPU: busy share in [0, 1]. `[interval][cpu]`, in the order of `cpus`; of several hosts those of the
+    /// first ones alone, as many as can be shown.
     pub cpu_busy_by_interval: Vec<Vec<f32>>,
     /// Bytes of the targets' files found in the page cache after the step although O_DIRECT was asked; `None`: not looked.
     pub page_cache_bytes: Option<u64>,
@@ -307,6 +318,12 @@ impl HostDelta {
             idle_baseline_context_switches: other.idle_baseline_context_switches,
             ..self
         }
+    }
+
+    /// Forgets what each CPU did interval by interval; what each did in all stays.
+    pub fn drop_cpu_rows(&mut self) {
+        self.cpu_busy_by_interval = Vec::new();
+        (self.cpu_series.cpus, self.cpu_series.shares_pct) = (Vec::new(), Vec::new());
     }
 
     /// I/Os between the two readings, of `ios` in the measured window.

@@ -19,7 +19,7 @@ mod runner;
 mod warning;
 mod wire;
 
-pub use array::{ArrayMember, ArrayRecord, RebuildRecord};
+pub use array::{ArrayMember, ArrayRecord, RebuildFailure, RebuildIos, RebuildRecord};
 pub use critical_warning::CriticalWarning;
 pub use feature::{FeatureState, FeatureUse};
 pub use feature_name::FeatureName;
@@ -28,7 +28,7 @@ pub use host::{
     CpuSeries, CpuShares, CpuTime, DiskDelta, FlushDelta, HostDelta, KernelThreadCpu, MdState, MdSync, ThreadCpu,
     VectorDelta, WriteCache,
 };
-pub use merge::{RankHead, RankMerger};
+pub use merge::{CPU_ROWS_MAX, Elsewhere, RankHead, RankMerger};
 pub use network::{NetworkDelta, NetworkKind, NetworkLinkDelta, RoundTrips, RpcDelta};
 pub use oltp::{BrokenCondition, LoadRecord, OltpKind, OltpRecord, OltpSecond, ServerCounters, SessionTime};
 pub use prediction::{LadderPrediction, PredictedStep, ScreenedStep};

@@ -11,10 +11,11 @@ use fathom_plan::Op;
 
 use crate::ranks::{LostRank, RankClock, RankRecord, RanksRecord};
 use crate::record::{Direction, DirectionInterval, Interval, Latency, QuotedLatency, StepRecord};
+pub use host::CPU_ROWS_MAX;
 use host::Hosts;
 use parts::Parts;
 
-/// What is known of a rank's part before its record is read.
+/// What is known of a rank's part beside its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankHead {
     /// Its number.
@@ -42,30 +43,48 @@ impl RankHead {
     }
 }
 
-/// Merges records one by one, so that no more than one of them need be in memory beside the whole.
+/// A record that is not of the same step at the same time as the others: it has more intervals than the step can have, or
+/// its window begins so many intervals away that it cannot overlap with theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere;
+
+/// Merges records one by one, as they come: no more than one of them need be in memory beside the whole.
 #[derive(Debug)]
 pub struct RankMerger {
-    heads: Vec<RankHead>,
-    /// By rank 0's clock.
-    first_ns: i128,
+    /// Length of the intervals of all; 0 until a record has any.
     interval_ns: u64,
+    intervals_max: usize,
+    /// Start of the window of the first record by rank 0's clock: intervals are numbered from there.
+    origin_ns: i128,
+    /// Number of the first of `intervals`, below 0 where a rank began earlier.
+    first: i64,
     intervals: Vec<Interval>,
     directions: Vec<Direction>,
     syncs: Option<Direction>,
-    ranks: Vec<RankRecord>,
+    ranks: Vec<Part>,
     hosts: Hosts,
     parts: Parts,
     started_unix_ns: u64,
 }
 
+/// A rank whose record was added.
+#[derive(Debug)]
+struct Part {
+    head: RankHead,
+    /// Number of its first interval.
+    first: i64,
+    record: RankRecord,
+}
+
 impl RankMerger {
-    /// For the ranks of `heads`; `interval_ns`: length of the intervals of their records.
+    /// `intervals_max`: how many intervals the window of a record has at most.
     #[must_use]
-    pub fn new(heads: Vec<RankHead>, interval_ns: u64) -> RankMerger {
+    pub fn new(intervals_max: usize) -> RankMerger {
         RankMerger {
-            first_ns: heads.iter().map(RankHead::start_ns).min().unwrap_or(0),
-            heads,
-            interval_ns: interval_ns.max(1),
+            interval_ns: 0,
+            intervals_max,
+            origin_ns: 0,
+            first: 0,
             intervals: Vec::new(),
             directions: Vec::new(),
             syncs: None,
@@ -76,114 +95,130 @@ impl RankMerger {
         }
     }
 
-    /// Adds the record of one of the ranks; that of a rank without a head is left out.
-    pub fn add(&mut self, rank: u32, record: StepRecord) {
-        let Some(head) = self.heads.iter().find(|head| head.rank == rank).cloned() else { return };
-        let start_ns = to_u64(head.start_ns() - self.first_ns);
-        if start_ns == 0 || self.started_unix_ns == 0 {
+    /// Adds what a rank has: its record and, apart from it, the slices of its window. Threads, CPUs and devices follow each
+    /// other in the order in which records are added.
+    ///
+    /// # Errors
+    /// [`Elsewhere`]; then nothing of it was added.
+    pub fn add(&mut self, head: RankHead, mut record: StepRecord, slices: &[Interval]) -> Result<(), Elsewhere> {
+        if self.ranks.is_empty() {
+            self.origin_ns = head.start_ns();
+        }
+        if self.interval_ns == 0 {
+            // One that ended early may be shorter.
+            self.interval_ns = slices.iter().map(|slice| slice.length_ns).max().unwrap_or(0);
+        }
+        let first = if slices.is_empty() { self.first } else { self.place(head.start_ns(), slices.len())? };
+        if self.ranks.iter().all(|part| head.start_ns() < part.head.start_ns()) {
             self.started_unix_ns = record.started_unix_ns;
         }
-        // Windows begin at an agreed time: what is less than half of an interval apart is the same interval.
-        let shift = ((start_ns + self.interval_ns / 2) / self.interval_ns) as usize;
-        let mut own = vec![(0, 0); shift];
-        for (at, interval) in record.intervals.iter().enumerate() {
-            self.add_interval(at + shift, interval);
-            let sum = |of: fn(&DirectionInterval) -> u64| interval.directions.iter().map(of).sum::<u64>();
-            own.push((sum(|d| d.ios), sum(|d| d.bytes)));
-        }
-        let first_cpu = self.hosts.add(&head.host, &head.host_id, record.host.as_ref());
-        self.ranks.push(RankRecord {
-            rank,
+        self.reach(first, slices.len());
+        let whole = self.intervals.iter_mut().skip((first - self.first) as usize);
+        whole.zip(slices).for_each(|(whole, slice)| add_interval(whole, slice));
+        let of_slices = |of: fn(&DirectionInterval) -> u64| -> Vec<u64> {
+            slices.iter().map(|slice| total(slice.directions.iter().map(of))).collect()
+        };
+        let (ios, host) = (record.ios(), record.host.take());
+        let cpu = host.as_ref().map(|h| h.cpus.iter().fold(Default::default(), |sum, (_, t)| t.plus(&sum)));
+        let rank = RankRecord {
+            rank: head.rank,
             host: head.host.clone(),
             clock: head.clock,
-            start_ns,
+            start_ns: 0,
             runtime_ns: head.runtime_ns,
-            ios: record.ios(),
+            ios,
             bytes: record.bytes(),
             errors: record.errors(),
             counted_ios: 0,
             counted_bytes: 0,
             lat: record.lat_merged().as_ref().and_then(quoted),
-            interval_ios: own.iter().map(|(ios, _)| *ios).collect(),
-            interval_bytes: own.iter().map(|(_, bytes)| *bytes).collect(),
-            cpu: record.host.as_ref().map(|h| h.cpus.iter().fold(Default::default(), |sum, (_, t)| t.plus(&sum))),
-            first_cpu,
-        });
-        for direction in &record.directions {
+            interval_ios: of_slices(|d| d.ios),
+            interval_bytes: of_slices(|d| d.bytes),
+            cpu,
+            first_cpu: host.and_then(|host| self.hosts.add(&head.host, &head.host_id, host)),
+        };
+        self.ranks.push(Part { head, first, record: rank });
+        for direction in std::mem::take(&mut record.directions) {
             match self.directions.iter_mut().find(|d| d.op == direction.op) {
-                Some(whole) => add_direction(whole, direction),
-                None => self.directions.push(direction.clone()),
+                Some(whole) => add_direction(whole, &direction),
+                None => self.directions.push(direction),
             }
         }
-        match (&mut self.syncs, &record.syncs) {
-            (Some(whole), Some(syncs)) => add_direction(whole, syncs),
-            (None, Some(syncs)) => self.syncs = Some(syncs.clone()),
+        match (&mut self.syncs, record.syncs.take()) {
+            (Some(whole), Some(syncs)) => add_direction(whole, &syncs),
+            (None, Some(syncs)) => self.syncs = Some(syncs),
             (_, None) => {}
         }
-        self.parts.add(record);
+        self.parts.add(record, ios);
+        Ok(())
     }
 
-    fn add_interval(&mut self, at: usize, interval: &Interval) {
-        while self.intervals.len() <= at {
-            let start_ns = self.intervals.len() as u64 * self.interval_ns;
-            self.intervals.push(Interval { start_ns, length_ns: 0, directions: Vec::new(), syncs: None });
-        }
-        let whole = &mut self.intervals[at];
-        whole.length_ns = whole.length_ns.max(interval.length_ns);
-        for direction in &interval.directions {
-            match whole.directions.iter_mut().find(|d| d.op == direction.op) {
-                Some(sum) => add_slice(sum, direction),
-                None => whole.directions.push(direction.clone()),
-            }
-        }
-        match (&mut whole.syncs, &interval.syncs) {
-            (Some(sum), Some(syncs)) => add_slice(sum, syncs),
-            (None, Some(syncs)) => whole.syncs = Some(syncs.clone()),
-            (_, None) => {}
-        }
+    /// Number of the interval in which a window of `count` intervals begins. Windows begin at an agreed time: what is less
+    /// than half of an interval apart is the same one.
+    fn place(&self, start_ns: i128, count: usize) -> Result<i64, Elsewhere> {
+        let interval_ns = i128::from(self.interval_ns.max(1));
+        let number = (start_ns - self.origin_ns + interval_ns / 2).div_euclid(interval_ns);
+        let is_near = |number: &i64| number.unsigned_abs() <= self.intervals_max as u64;
+        i64::try_from(number).ok().filter(is_near).filter(|_| count <= self.intervals_max).ok_or(Elsewhere)
+    }
+
+    /// Has `count` intervals from number `first` on.
+    fn reach(&mut self, first: i64, count: usize) {
+        let missing = usize::try_from(self.first - first).unwrap_or(0);
+        let nothing = || Interval { start_ns: 0, length_ns: 0, directions: Vec::new(), syncs: None };
+        self.intervals.splice(..0, std::iter::repeat_with(nothing).take(missing));
+        self.first -= missing as i64;
+        let end = (first - self.first) as usize + count;
+        self.intervals.resize_with(self.intervals.len().max(end), nothing);
     }
 
     /// The record of all that were added; `None` without any. `lost`: ranks that had no record.
     #[must_use]
     pub fn finish(mut self, lost: Vec<LostRank>) -> Option<StepRecord> {
-        let present: Vec<RankHead> = {
-            let has = |head: &&RankHead| self.ranks.iter().any(|rank| rank.rank == head.rank);
-            self.heads.iter().filter(has).cloned().collect()
-        };
-        let (first_start, last_start) =
-            (present.iter().map(RankHead::start_ns).min()?, present.iter().map(RankHead::start_ns).max()?);
-        let (first_end, last_end) =
-            (present.iter().map(RankHead::end_ns).min()?, present.iter().map(RankHead::end_ns).max()?);
+        let starts = || self.ranks.iter().map(|part| part.head.start_ns());
+        let ends = || self.ranks.iter().map(|part| part.head.end_ns());
+        let (first_start, last_start) = (starts().min()?, starts().max()?);
+        let (first_end, last_end) = (ends().min()?, ends().max()?);
         self.align();
-        let interval_ns = i128::from(self.interval_ns);
-        let from = ((last_start - self.first_ns + interval_ns / 2) / interval_ns).max(0) as usize;
-        let until = ((first_end - self.first_ns) / interval_ns).max(0) as usize;
-        let is_cut = last_end - first_end > interval_ns && until > from;
+        let interval_ns = i128::from(self.interval_ns.max(1));
+        let begin_ns = self.origin_ns + i128::from(self.first) * interval_ns;
+        let from = ((last_start - begin_ns + interval_ns / 2) / interval_ns).max(0) as usize;
+        let until = ((first_end - begin_ns) / interval_ns).max(0) as usize;
+        let is_cut = last_end - first_end > interval_ns && until > from && !self.intervals.is_empty();
         let mut runtime_ns = to_u64(last_end - first_start);
         if is_cut {
-            runtime_ns = (until - from) as u64 * self.interval_ns;
+            runtime_ns = ((until - from) as u64).saturating_mul(self.interval_ns);
             self.cut(from, until);
         }
+        let bound_ns = self.ranks.iter().map(|part| part.head.clock.bound_ns).max().unwrap_or(0);
         let counted = |all: &[u64]| match is_cut {
-            true => all.iter().take(until).skip(from).sum(),
-            false => all.iter().sum::<u64>(),
+            true => total(all.iter().copied().take(until).skip(from)),
+            false => total(all.iter().copied()),
         };
-        for rank in &mut self.ranks {
-            (rank.counted_ios, rank.counted_bytes) = match rank.interval_ios.is_empty() {
+        let first = self.first;
+        let finished = |Part { head, first: own, mut record }: Part| {
+            record.start_ns = to_u64(head.start_ns() - first_start);
+            if !record.interval_ios.is_empty() {
+                let idle = || std::iter::repeat_n(0, (own - first) as usize);
+                record.interval_ios.splice(..0, idle());
+                record.interval_bytes.splice(..0, idle());
+            }
+            (record.counted_ios, record.counted_bytes) = match record.interval_ios.is_empty() {
                 // Without intervals, as of a purge, there are the totals alone.
-                true => (rank.ios, rank.bytes),
-                false => (counted(&rank.interval_ios), counted(&rank.interval_bytes)),
+                true => (record.ios, record.bytes),
+                false => (counted(&record.interval_ios), counted(&record.interval_bytes)),
             };
-        }
-        self.ranks.sort_by_key(|rank| rank.rank);
-        let bounds: Vec<u64> = present.iter().map(|head| head.clock.bound_ns).collect();
+            record
+        };
+        let mut ranks: Vec<RankRecord> = self.ranks.into_iter().map(finished).collect();
+        ranks.sort_by_key(|rank| rank.rank);
         let ranks = RanksRecord {
-            ranks: self.ranks,
+            ranks,
             lost,
             machines: Vec::new(),
             start_skew_ns: to_u64(last_start - first_start),
             // The first start may be that much earlier, and the last that much later.
-            start_skew_bound_ns: 2 * bounds.iter().copied().max().unwrap_or(0),
+            start_skew_bound_ns: bound_ns.saturating_mul(2),
             together_ns: to_u64(first_end - last_start),
             is_cut,
         };
@@ -205,7 +240,8 @@ impl RankMerger {
         self.directions.sort_by_key(|d| d.op);
         let ops: Vec<Op> = self.directions.iter().map(|d| d.op).collect();
         let has_syncs = self.syncs.is_some();
-        for interval in &mut self.intervals {
+        for (at, interval) in self.intervals.iter_mut().enumerate() {
+            interval.start_ns = (at as u64).saturating_mul(self.interval_ns);
             let mut found = std::mem::take(&mut interval.directions);
             let mut take = |op: Op| match found.iter().position(|d| d.op == op) {
                 Some(at) => found.swap_remove(at),
@@ -223,13 +259,13 @@ impl RankMerger {
         self.intervals.truncate(until);
         self.intervals.drain(..from);
         for (at, interval) in self.intervals.iter_mut().enumerate() {
-            interval.start_ns = at as u64 * self.interval_ns;
+            interval.start_ns = (at as u64).saturating_mul(self.interval_ns);
         }
         for direction in &mut self.directions {
-            total(direction, self.intervals.iter().flat_map(|i| &i.directions));
+            sum_up(direction, self.intervals.iter().flat_map(|i| &i.directions));
         }
         if let Some(syncs) = &mut self.syncs {
-            total(syncs, self.intervals.iter().flat_map(|i| &i.syncs));
+            sum_up(syncs, self.intervals.iter().flat_map(|i| &i.syncs));
         }
         self.directions.retain(|d| d.ios > 0);
         let kept: Vec<Op> = self.directions.iter().map(|d| d.op).collect();
@@ -238,7 +274,7 @@ impl RankMerger {
 }
 
 /// The totals of `direction` from its slices; what slices do not hold is unknown.
-fn total<'a>(direction: &mut Direction, slices: impl Iterator<Item = &'a DirectionInterval>) {
+fn sum_up<'a>(direction: &mut Direction, slices: impl Iterator<Item = &'a DirectionInterval>) {
     let mut lat = Histogram::new();
     (direction.ios, direction.bytes) = (0, 0);
     for slice in slices.filter(|slice| slice.op == direction.op) {
@@ -258,32 +294,54 @@ fn to_u64(ns: i128) -> u64 {
     u64::try_from(ns).unwrap_or(0)
 }
 
+/// Sum of what ranks say, which may be anything: it ends at the largest number there is.
+fn total(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
+}
+
+fn add_interval(whole: &mut Interval, slice: &Interval) {
+    whole.length_ns = whole.length_ns.max(slice.length_ns);
+    for direction in &slice.directions {
+        match whole.directions.iter_mut().find(|d| d.op == direction.op) {
+            Some(sum) => add_slice(sum, direction),
+            None => whole.directions.push(direction.clone()),
+        }
+    }
+    match (&mut whole.syncs, &slice.syncs) {
+        (Some(sum), Some(syncs)) => add_slice(sum, syncs),
+        (None, Some(syncs)) => whole.syncs = Some(syncs.clone()),
+        (_, None) => {}
+    }
+}
+
 fn add_slice(sum: &mut DirectionInterval, slice: &DirectionInterval) {
-    sum.ios += slice.ios;
-    sum.bytes += slice.bytes;
+    sum.ios = sum.ios.saturating_add(slice.ios);
+    sum.bytes = sum.bytes.saturating_add(slice.bytes);
     sum.lat.merge(&slice.lat);
 }
 
 fn add_direction(whole: &mut Direction, part: &Direction) {
-    whole.ios += part.ios;
-    whole.bytes += part.bytes;
-    whole.short_ios += part.short_ios;
-    whole.lat = together(&whole.lat, &part.lat);
-    // Of some ranks alone it would be said of all.
-    let both = |a: &Option<Latency>, b: &Option<Latency>| Some(together(a.as_ref()?, b.as_ref()?));
-    whole.slat = both(&whole.slat, &part.slat);
-    whole.clat = both(&whole.clat, &part.clat);
-    whole.service = both(&whole.service, &part.service);
+    whole.ios = whole.ios.saturating_add(part.ios);
+    whole.bytes = whole.bytes.saturating_add(part.bytes);
+    whole.short_ios = whole.short_ios.saturating_add(part.short_ios);
+    add_latency(&mut whole.lat, &part.lat);
+    add_if_both(&mut whole.slat, part.slat.as_ref());
+    add_if_both(&mut whole.clat, part.clat.as_ref());
+    add_if_both(&mut whole.service, part.service.as_ref());
 }
 
-fn together(a: &Latency, b: &Latency) -> Latency {
-    match (a, b) {
-        (Latency::Samples(a), Latency::Samples(b)) => {
-            let mut sum = a.clone();
-            sum.merge(b);
-            Latency::Samples(sum)
-        }
-        _ => Latency::Quoted(parts::pooled(&quoted_of(a), &quoted_of(b))),
+/// What is known of some ranks alone would be said of all.
+fn add_if_both(whole: &mut Option<Latency>, part: Option<&Latency>) {
+    match (whole.as_mut(), part) {
+        (Some(whole), Some(part)) => add_latency(whole, part),
+        _ => *whole = None,
+    }
+}
+
+fn add_latency(whole: &mut Latency, part: &Latency) {
+    match (whole, part) {
+        (Latency::Samples(whole), Latency::Samples(part)) => whole.merge(part),
+        (whole, part) => *whole = Latency::Quoted(parts::pooled(&quoted_of(whole), &quoted_of(part))),
     }
 }
 

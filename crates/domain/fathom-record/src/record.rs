@@ -369,19 +369,19 @@ impl StepRecord {
     /// Completed I/Os of all operations.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        self.directions.iter().map(|d| d.ios).sum()
+        self.directions.iter().map(|d| d.ios).fold(0, u64::saturating_add)
     }
 
     /// Bytes of the completed I/Os of all operations.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.directions.iter().map(|d| d.bytes).sum()
+        self.directions.iter().map(|d| d.bytes).fold(0, u64::saturating_add)
     }
 
     /// Failed I/Os.
     #[must_use]
     pub fn errors(&self) -> u64 {
-        self.failures.iter().map(|f| f.count).sum()
+        self.failures.iter().map(|f| f.count).fold(0, u64::saturating_add)
     }
 
     /// The slices with the syncs in place of the other operations; empty where the step has none.

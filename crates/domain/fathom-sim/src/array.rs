@@ -1,8 +1,8 @@
 //! Arrays: from one I/O to the commands of its members, parity and cache included.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use fathom_raid::Level;
+use fathom_random::Rng;
 
 use crate::drive::{DOWN, UP, wire_of};
 use crate::load::{READ, TRIM, WRITE};
@@ -10,196 +10,165 @@ use crate::machine::{Array, ArrayController};
 use crate::pipe::{PartWork, Pipe, transfer_ps};
 use crate::world::{Io, NONE, Stage, World};
 
-/// Commands per member that a write-back cache keeps under way: beyond, it is full for those who wait.
+mod cache;
+mod md;
+mod plan;
+mod rebuild;
+mod tally;
+mod user_space;
+
+use cache::WriteCache;
+use md::{BITMAP_WRITE_BYTES, MdState};
+use plan::{Part, Planner, RaidPlan};
+use rebuild::RebuildState;
+use tally::Tally;
+
+/// Rows per member that a write-back cache writes back at once.
 const FLUSH_DEPTH: usize = 32;
+/// Most blocks of a cache that are followed one by one where the load is far larger than it.
+const FOLLOWED_BLOCKS: u64 = 1 << 19;
+/// A load so many times the size of a cache is far larger.
+const FAR_LARGER: u64 = 64;
 
 /// An array at work.
 #[derive(Debug)]
 pub(crate) struct ArrayState {
     pub(crate) spec: Array,
+    planner: Planner,
     sequential: bool,
     down: Pipe,
     up: Pipe,
     command: Pipe,
-    cache: Pipe,
-    /// In-place parity updates of a card, or the one thread of md.
+    memory: Pipe,
+    /// In-place parity updates of a card.
     parity: Pipe,
     xor: Pipe,
-    /// Bytes written since parity was last written, in a sequential stream.
-    stripe_bytes: u64,
-    mirror: u64,
+    cache: Option<WriteCache>,
+    /// Rows that the cache writes back now.
     flushing: usize,
+    /// Writes that wait for room in it.
     waiting: VecDeque<u32>,
+    md: Option<MdState>,
+    /// Plans of I/Os that wait for stripes or for the bitmap.
+    parked: BTreeMap<u32, RaidPlan>,
+    rebuild: Option<RebuildState>,
+    rebuild_alarm: u32,
+    member_bytes: u64,
+    pub(crate) tally: Tally,
     pub(crate) coalesce: Option<(u32, u64)>,
 }
 
-/// A command to a member.
+/// What an array does behind the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    member: usize,
-    offset_bytes: u64,
-    bytes: u32,
-    op: u8,
+enum BehindKind {
+    /// A row of a cache is written back.
+    Flush = 0,
+    /// A row of a lost member is made new.
+    Rebuild = 1,
+    /// Bits are written to all members.
+    Bitmap = 2,
 }
 
-/// What an I/O becomes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct RaidPlan {
-    /// Reads that must come first.
+/// Commands of an I/O that are still to come, and what they need before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Due {
     first: Vec<Part>,
     then: Vec<Part>,
-    /// Bytes that parity is computed over.
+    height_bytes: u64,
     xor_bytes: u64,
+    /// Reads of the first round.
+    reads: u32,
 }
 
+impl Due {
+    /// How many commands.
+    pub(crate) fn commands(&self) -> usize {
+        self.first.len() + self.then.len()
+    }
+}
+
+/// Rounds that are still to come: `[slot]`.
+pub(crate) type Rounds = BTreeMap<u32, Due>;
+
 impl ArrayState {
-    pub(crate) fn new(spec: &Array, sequential: bool) -> Self {
-        let coalesce = match &spec.controller {
-            ArrayController::Card(card) => card.coalesce,
-            ArrayController::Md(_) => None,
+    /// `block_bytes`: what no I/O of the load is cut smaller than; `member_bytes`: what each member holds.
+    pub(crate) fn new(spec: &Array, sequential: bool, block_bytes: u64, member_bytes: u64) -> Self {
+        let planner = Planner::new(spec);
+        let (coalesce, cache) = match &spec.controller {
+            ArrayController::Card(card) => {
+                let cache = WriteCache::new(card.cache_bytes, block_bytes, planner.row_bytes());
+                (card.coalesce, (card.cache_bytes > 0).then_some(cache))
+            }
+            ArrayController::Md(_) | ArrayController::UserSpace(_) => (None, None),
+        };
+        let md = match &spec.controller {
+            ArrayController::Md(md) => Some(MdState::new(md)),
+            ArrayController::Card(_) | ArrayController::UserSpace(_) => None,
         };
         ArrayState {
-            spec: spec.clone(),
+            planner,
             sequential,
             down: Pipe::default(),
             up: Pipe::default(),
             command: Pipe::default(),
-            cache: Pipe::default(),
+            memory: Pipe::default(),
             parity: Pipe::default(),
             xor: Pipe::default(),
-            stripe_bytes: 0,
-            mirror: 0,
+            cache,
             flushing: 0,
             waiting: VecDeque::new(),
+            md,
+            parked: BTreeMap::new(),
+            rebuild: RebuildState::of(spec, member_bytes),
+            rebuild_alarm: 0,
+            member_bytes,
+            tally: Tally::new(spec),
             coalesce,
+            spec: spec.clone(),
         }
     }
 
-    /// Work of md's thread.
+    /// Work of md's threads.
     pub(crate) fn md_thread_ps(&self) -> u64 {
-        match self.spec.controller {
-            ArrayController::Md(_) => self.parity.work_ps() + self.xor.work_ps(),
-            ArrayController::Card(_) => 0,
-        }
+        self.md.as_ref().map_or(0, MdState::work_ps)
+    }
+
+    /// Bytes of a lost member that were made new.
+    pub(crate) fn rebuilt_bytes(&self) -> u64 {
+        self.rebuild.as_ref().map_or(0, |rebuild| rebuild.done_rows * self.spec.chunk_bytes)
+    }
+
+    /// Bytes that each member holds.
+    pub(crate) fn member_bytes(&self) -> u64 {
+        self.member_bytes
     }
 
     /// Servers with their work, as [`crate::drive::DriveState::parts`].
     pub(crate) fn parts(&self) -> Vec<PartWork> {
+        let one = |name, pipe: &Pipe| PartWork::of(name, std::slice::from_ref(pipe));
+        if let Some(md) = &self.md {
+            return vec![PartWork::of("md thread", &md.threads), one("md lock", &md.lock)];
+        }
         [
             ("link down", &self.down),
             ("link up", &self.up),
             ("controller", &self.command),
-            ("cache", &self.cache),
+            ("cache memory", &self.memory),
             ("parity update", &self.parity),
             ("parity computation", &self.xor),
         ]
-        .map(|(name, pipe)| PartWork::of(name, std::slice::from_ref(pipe)))
+        .map(|(name, pipe)| one(name, pipe))
         .to_vec()
     }
 
-    /// The member and its address of a chunk.
-    fn locate(&self, chunk: u64, within: u64) -> (usize, u64) {
-        let n = self.spec.members.len() as u64;
-        let size = self.spec.chunk_bytes;
-        match self.spec.level {
-            Level::Raid0 => ((chunk % n) as usize, chunk / n * size + within),
-            Level::Raid10 => ((chunk % (n / 2) * 2) as usize, chunk / (n / 2) * size + within),
-            Level::Raid5 | Level::Raid6 => {
-                let data = self.spec.data_members() as u64;
-                let stripe = chunk / data;
-                (((self.first_parity(stripe) + (n - data) + chunk % data) % n) as usize, stripe * size + within)
-            }
-        }
-    }
-
-    /// Parity turns from stripe to stripe.
-    fn first_parity(&self, stripe: u64) -> u64 {
-        let n = self.spec.members.len() as u64;
-        n - 1 - stripe % n
-    }
-
-    /// Pieces of an I/O that lie on one member each.
-    fn pieces(&self, offset_bytes: u64, bytes: u32, op: u8) -> Vec<Part> {
-        let size = self.spec.chunk_bytes;
-        let (mut at, end) = (offset_bytes, offset_bytes + u64::from(bytes));
-        let mut out = Vec::with_capacity(1);
-        while at < end {
-            let next = (at / size + 1) * size;
-            let (member, offset) = self.locate(at / size, at % size);
-            out.push(Part { member, offset_bytes: offset, bytes: (end.min(next) - at) as u32, op });
-            at = next;
-        }
-        out
-    }
-
     fn plan(&mut self, op: u8, offset_bytes: u64, bytes: u32) -> RaidPlan {
-        let mut then = self.pieces(offset_bytes, bytes, op);
-        match (self.spec.level, op) {
-            (Level::Raid10, READ) => {
-                for part in &mut then {
-                    self.mirror += 1;
-                    part.member += (self.mirror % 2) as usize;
-                }
-            }
-            (Level::Raid10, _) => {
-                let twins: Vec<Part> = then.iter().map(|p| Part { member: p.member + 1, ..*p }).collect();
-                then.extend(twins);
-            }
-            (Level::Raid5 | Level::Raid6, WRITE) => return self.parity_plan(offset_bytes, bytes, then),
-            _ => {}
-        }
-        RaidPlan { first: Vec::new(), then, xor_bytes: 0 }
-    }
-
-    /// Writes under parity: whole stripes as they are, parts of one by the cheaper of two ways.
-    fn parity_plan(&mut self, offset_bytes: u64, bytes: u32, data: Vec<Part>) -> RaidPlan {
-        let n = self.spec.members.len();
-        let parities = self.spec.level.parities() as usize;
-        let chunk = self.spec.chunk_bytes;
-        let stripe_data = chunk * (n - parities) as u64;
-        let parity_parts = |state: &Self, stripe: u64, within: u64, bytes: u32, op: u8| -> Vec<Part> {
-            let (first, offset_bytes) = (state.first_parity(stripe), stripe * chunk + within);
-            (0..parities as u64)
-                .map(|p| Part { member: ((first + p) % n as u64) as usize, offset_bytes, bytes, op })
-                .collect()
-        };
-        let stripe = offset_bytes / stripe_data;
-        if self.sequential || (offset_bytes.is_multiple_of(stripe_data) && u64::from(bytes).is_multiple_of(stripe_data))
-        {
-            // A stream fills its stripes in cache before they are written: parity is written once per stripe.
-            self.stripe_bytes += u64::from(bytes);
-            let mut then = data;
-            while self.stripe_bytes >= stripe_data {
-                self.stripe_bytes -= stripe_data;
-                then.extend(parity_parts(self, stripe, 0, chunk as u32, WRITE));
-            }
-            return RaidPlan { first: Vec::new(), then, xor_bytes: u64::from(bytes) };
-        }
-        let touched = data.len();
-        let piece = data.iter().map(|p| p.bytes).max().unwrap_or(bytes);
-        // Parity lies beside the data that it is of.
-        let within = data.iter().map(|p| p.offset_bytes % chunk).min().unwrap_or(0);
-        let untouched = n - parities - touched.min(n - parities);
-        let mut then = data.clone();
-        then.extend(parity_parts(self, stripe, within, piece, WRITE));
-        let first = if untouched < touched + parities {
-            // Reconstruct: read the chunks that do not change.
-            let inside = offset_bytes % chunk;
-            let changed: Vec<usize> = data.iter().map(|p| p.member).collect();
-            let first_chunk = stripe * (n - parities) as u64;
-            (first_chunk..first_chunk + (n - parities) as u64)
-                .map(|c| self.locate(c, inside % chunk))
-                .filter(|(member, _)| !changed.contains(member))
-                .map(|(member, offset_bytes)| Part { member, offset_bytes, bytes: piece, op: READ })
-                .collect()
+        // Whoever can wait for the rest of a stream does; what Fathom spreads itself goes as it comes.
+        let gathers = !matches!(self.spec.controller, ArrayController::UserSpace(_));
+        if op == WRITE && self.sequential && gathers {
+            self.planner.streamed(offset_bytes, bytes)
         } else {
-            // Modify: read the old data and the old parity.
-            let mut reads: Vec<Part> = data.iter().map(|p| Part { op: READ, ..*p }).collect();
-            reads.extend(parity_parts(self, stripe, within, piece, READ));
-            reads
-        };
-        let xor_bytes = (first.len() + touched) as u64 * u64::from(piece);
-        RaidPlan { first, then, xor_bytes }
+            self.planner.plan(op, offset_bytes, bytes)
+        }
     }
 }
 
@@ -212,81 +181,200 @@ impl World {
         io.round = 0;
         let (op, bytes) = (io.op, u64::from(self.sizes[io.class as usize]));
         let moved = if op == TRIM { 0 } else { bytes };
-        let controller = self.arrays[array as usize].spec.controller.clone();
-        let at = match controller {
-            ArrayController::Card(card) => {
-                let (wire, rate) = wire_of(card.link, op, moved);
-                let upstream = card.upstream.map(|link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
-                let (t, upstream_ps) = upstream.unwrap_or((now, 0));
-                let state = &mut self.arrays[array as usize];
-                let t = state.down.follow(t, upstream_ps, transfer_ps(wire.down, rate));
-                let command_ps = if op == READ { card.command_read_ps } else { card.command_write_ps };
-                let t = state.command.reserve(t, command_ps);
-                state.cache.reserve(t, transfer_ps(moved, card.cache_bytes_per_s))
+        let state = &mut self.arrays[array as usize];
+        state.tally.count(op, moved);
+        let ArrayController::Card(card) = state.spec.controller.clone() else {
+            if state.md.is_some() {
+                self.plan(now, slot, Stage::Array);
+            } else {
+                self.at_array(now, slot);
             }
-            ArrayController::Md(_) => now,
+            return;
         };
+        let (wire, rate) = wire_of(card.link, op, moved);
+        let upstream = card.upstream.map(|link| self.down_uplinks(now, link, [wire.down, wire.up][DOWN]));
+        let (t, upstream_ps) = upstream.unwrap_or((now, 0));
+        let state = &mut self.arrays[array as usize];
+        let t = state.down.follow(t, upstream_ps, transfer_ps(wire.down, rate));
+        let command_ps = if op == READ { card.command_read_ps } else { card.command_write_ps };
+        let t = state.command.reserve(t, command_ps);
+        // A cache that keeps writes takes them in; what it does not keep passes by it.
+        let crosses = state.cache.is_none() || op == WRITE;
+        let at = if crosses { state.memory.reserve(t, transfer_ps(moved, card.cache_bytes_per_s)) } else { t };
         self.plan(at, slot, Stage::Array);
     }
 
     /// An I/O reaches the array's controller.
     pub(crate) fn at_array(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
-        let array = io.drive;
-        let members = self.arrays[array as usize].spec.members.len();
-        let state = &mut self.arrays[array as usize];
-        let write_back =
-            matches!(&state.spec.controller, ArrayController::Card(card) if card.cache_bytes > 0) && io.op == WRITE;
-        if !write_back {
-            self.execute(now, slot);
-        } else if state.flushing < members * FLUSH_DEPTH {
-            self.flush(now, slot);
+        let bytes = self.sizes[io.class as usize];
+        let state = &mut self.arrays[io.drive as usize];
+        if let Some(cache) = &mut state.cache {
+            if io.op == WRITE {
+                self.keep(now, slot);
+                return;
+            }
+            if io.op == READ && cache.holds(io.offset_bytes, u64::from(bytes)) {
+                self.array_back(now, slot);
+                return;
+            }
+        }
+        let plan = state.plan(io.op, io.offset_bytes, bytes);
+        state.tally.note(io.op, &plan);
+        let is_admitted = match &mut state.md {
+            // Reads that lose nothing pass by the stripe cache.
+            Some(md) if state.planner.has_parity() && (io.op == WRITE || !plan.first.is_empty()) => {
+                md.take(slot, plan.height_bytes)
+            }
+            _ => true,
+        };
+        if is_admitted {
+            self.past_stripes(now, slot, plan);
         } else {
-            state.waiting.push_back(slot);
+            state.parked.insert(slot, plan);
             self.ios[slot as usize].stage = Stage::Waiting;
         }
     }
 
-    /// Answers a write from the cache and carries it out behind the answer.
-    fn flush(&mut self, now: u64, slot: u32) {
+    /// It has what it needs of md's stripes: the bitmap comes next.
+    fn past_stripes(&mut self, now: u64, slot: u32, plan: RaidPlan) {
         let io = self.ios[slot as usize];
-        self.arrays[io.drive as usize].flushing += 1;
-        let behind = self.take_slot(Io { thread: NONE, ..io });
-        self.ios[behind as usize].in_flight = false;
-        self.execute(now, behind);
-        self.array_back(now, slot);
+        let state = &mut self.arrays[io.drive as usize];
+        let waits = match &mut state.md {
+            Some(md) if io.op == WRITE && state.spec.level.is_redundant() => md.waits_for_bit(slot, io.offset_bytes),
+            _ => false,
+        };
+        if !waits {
+            self.carry_out(now, slot, plan);
+            return;
+        }
+        state.parked.insert(slot, plan);
+        self.ios[slot as usize].stage = Stage::Waiting;
+        self.write_bitmap(now, io.drive);
     }
 
-    /// Sends the commands of an I/O to the members.
-    fn execute(&mut self, now: u64, slot: u32) {
+    fn write_bitmap(&mut self, now: u64, array: u16) {
+        let state = &mut self.arrays[array as usize];
+        if !state.md.as_mut().is_some_and(MdState::begin_bitmap_write) {
+            return;
+        }
+        let lost = state.spec.lost;
+        let members = (0..state.spec.members.len()).filter(|member| !lost.has(*member as u32));
+        // It lies beside the data, at the beginning of each member.
+        let part = |member| Part { member, offset_bytes: 0, bytes: BITMAP_WRITE_BYTES, op: WRITE };
+        let plan = RaidPlan { then: members.map(part).collect(), ..RaidPlan::default() };
+        let slot = self.behind(array, BehindKind::Bitmap, u64::from(BITMAP_WRITE_BYTES));
+        self.carry_out(now, slot, plan);
+    }
+
+    /// A write-back cache takes a write, or lets it wait for room.
+    fn keep(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
-        let bytes = self.sizes[io.class as usize];
-        let plan = self.arrays[io.drive as usize].plan(io.op, io.offset_bytes, bytes);
-        self.counters.commands_planned += (plan.first.len() + plan.then.len()) as u64;
-        let has_parity = plan.xor_bytes > 0;
-        let state = &mut self.ios[slot as usize];
-        state.arrived_ps = plan.xor_bytes;
-        if plan.first.is_empty() {
-            state.round = 1;
-            if has_parity {
-                self.plans.insert(slot, plan.then);
-                self.compute_parity(now, slot, false);
-            } else {
-                self.send(now, slot, &plan.then);
-            }
+        let bytes = u64::from(self.sizes[io.class as usize]);
+        let state = &mut self.arrays[io.drive as usize];
+        let Some(cache) = &mut state.cache else { return };
+        if !state.waiting.is_empty() || !cache.put(io.offset_bytes, bytes) {
+            state.waiting.push_back(slot);
+            self.ios[slot as usize].stage = Stage::Waiting;
         } else {
-            self.plans.insert(slot, plan.then);
+            let begins_to_fill = cache.begins_to_fill();
+            self.array_back(now, slot);
+            if begins_to_fill {
+                self.fill_cache(io.drive);
+            }
+        }
+        self.write_back(now, io.drive);
+    }
+
+    /// A cache that is filled faster than it is emptied is full in the end: it is full now, of what the load writes.
+    fn fill_cache(&mut self, array: u16) {
+        let state = &mut self.arrays[array as usize];
+        let Some(cache) = &mut state.cache else { return };
+        if state.sequential {
+            cache.shrink_to_used();
+            return;
+        }
+        let Some(thread) = self.threads.iter().find(|t| t.lanes().any(|l| l.place.is_array(array))) else { return };
+        let mut span =
+            thread.lanes().find(|lane| lane.place.is_array(array)).map_or(thread.first.span, |lane| lane.span);
+        let block = u64::from(self.sizes[0]);
+        let region = span.count * block;
+        if cache.capacity_bytes() < region / FAR_LARGER {
+            cache.shrink_to(FOLLOWED_BLOCKS * block);
+        }
+        let mut rng = Rng::new(0x00ca_c4e5, u64::from(array));
+        // A region smaller than the cache never fills it.
+        for _ in 0..cache.capacity_bytes() / block * 4 {
+            let wish = self.draw.next(&mut span, &mut rng);
+            let bytes = u64::from(self.sizes[wish.class as usize]);
+            if wish.op == WRITE && !cache.put(wish.offset_bytes, bytes) {
+                break;
+            }
+        }
+    }
+
+    /// Writes back rows of a cache, as many at once as the members are kept busy with.
+    fn write_back(&mut self, now: u64, array: u16) {
+        loop {
+            let state = &mut self.arrays[array as usize];
+            if state.flushing >= state.spec.members.len() * FLUSH_DEPTH {
+                return;
+            }
+            let wants_room = !state.waiting.is_empty();
+            let Some(extents) = state.cache.as_mut().and_then(|cache| cache.next(wants_room)) else { return };
+            state.flushing += 1;
+            let plan = state.planner.gathered(&extents);
+            state.tally.note(WRITE, &plan);
+            let bytes = extents.iter().map(|(_, bytes)| bytes).sum();
+            let slot = self.behind(array, BehindKind::Flush, bytes);
+            self.carry_out(now, slot, plan);
+        }
+    }
+
+    /// A slot for what an array does behind the load, of so many bytes.
+    fn behind(&mut self, array: u16, kind: BehindKind, bytes: u64) -> u32 {
+        self.take_slot(Io { drive: array, op: WRITE, created_ns: bytes, ..Io::idle(NONE, kind as u16) })
+    }
+
+    /// Sends the commands of an I/O to the members, in one round or two.
+    fn carry_out(&mut self, now: u64, slot: u32, plan: RaidPlan) {
+        let commands = plan.first.len() + plan.then.len();
+        self.counters.commands_planned += commands as u64;
+        let io = &mut self.ios[slot as usize];
+        let (array, is_flush) = (io.drive as usize, io.thread == NONE && io.lane == BehindKind::Flush as u16);
+        io.round = 0;
+        let is_user_space = matches!(self.arrays[array].spec.controller, ArrayController::UserSpace(_));
+        let has_parity = plan.xor_bytes > 0 && plan.first.is_empty();
+        if is_user_space {
+            self.submit_parts(now, slot, plan);
+        } else if !plan.first.is_empty() {
+            self.ios[slot as usize].stage = Stage::Waiting;
+            let reads = plan.first.len() as u32;
+            let (height_bytes, xor_bytes) = (plan.height_bytes, plan.xor_bytes);
+            self.plans.insert(slot, Due { first: Vec::new(), then: plan.then, height_bytes, xor_bytes, reads });
             self.send(now, slot, &plan.first);
+        } else if has_parity || is_flush {
+            let (height_bytes, xor_bytes) = (plan.height_bytes, plan.xor_bytes);
+            self.plans.insert(slot, Due { first: Vec::new(), then: plan.then, height_bytes, xor_bytes, reads: 0 });
+            self.compute_parity(now, slot);
+        } else {
+            self.send(now, slot, &plan.then);
         }
     }
 
     fn send(&mut self, now: u64, slot: u32, parts: &[Part]) {
-        let io = self.ios[slot as usize];
-        self.ios[slot as usize].parts_out = parts.len() as u16;
-        self.ios[slot as usize].stage = Stage::Waiting;
+        let io = &mut self.ios[slot as usize];
+        io.parts_out = parts.len() as u16;
+        io.stage = Stage::Waiting;
+        // What the last round was is asked for when it is done.
+        io.arrived_ps = parts.len() as u64;
+        let io = *io;
+        let is_of_rebuild = io.thread == NONE && io.lane == BehindKind::Rebuild as u16;
         for part in parts {
             let class = self.class_of(part.bytes);
-            let drive = self.arrays[io.drive as usize].spec.members[part.member] as u16;
+            let array = &mut self.arrays[io.drive as usize];
+            array.tally.command(part, is_of_rebuild);
+            let drive = array.spec.members[part.member] as u16;
             let command = self.take_slot(Io {
                 op: part.op,
                 class,
@@ -309,45 +397,105 @@ impl World {
         if io.parts_out > 0 {
             return;
         }
-        if io.round == 0 && self.plans.contains_key(&parent) {
-            io.round = 1;
-            self.compute_parity(now, parent, true);
+        if self.plans.contains_key(&parent) {
+            self.compute_parity(now, parent);
         } else {
             self.array_done(now, parent);
         }
     }
 
-    fn compute_parity(&mut self, now: u64, slot: u32, in_place: bool) {
+    fn compute_parity(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
+        let due = &self.plans[&slot];
+        let (xor_bytes, height_bytes, reads) = (due.xor_bytes, due.height_bytes, due.reads);
+        let is_update = reads > 0 && !due.then.is_empty();
+        let written: u64 = due.then.iter().map(|part| u64::from(part.bytes)).sum();
         let state = &mut self.arrays[io.drive as usize];
-        let (update_ps, rate) = match &state.spec.controller {
-            ArrayController::Card(card) => (if in_place { card.parity_ps } else { 0 }, card.xor_bytes_per_s),
-            ArrayController::Md(md) => (md.stripe_ps, md.xor_bytes_per_s),
+        let t = match &state.spec.controller {
+            ArrayController::Card(card) => {
+                let t = state.parity.reserve(now, if is_update { card.parity_ps } else { 0 });
+                let t = state.xor.reserve(t, transfer_ps(xor_bytes, card.xor_bytes_per_s));
+                // What a cache holds crosses its memory again on the way to the members, as old content does on its way in.
+                let is_flush = io.thread == NONE && io.lane == BehindKind::Flush as u16;
+                let crosses = if is_flush { written + xor_bytes.saturating_sub(io.created_ns) } else { 0 };
+                state.memory.reserve(t, transfer_ps(crosses, card.cache_bytes_per_s))
+            }
+            ArrayController::Md(_) => {
+                let md = state.md.as_mut().expect("an array of md has its state");
+                if state.planner.has_parity() { md.handle(now, height_bytes, xor_bytes) } else { now }
+            }
+            ArrayController::UserSpace(_) => {
+                self.take_parts(now, slot);
+                return;
+            }
         };
-        let t = state.parity.reserve(now, update_ps);
-        let t = state.xor.reserve(t, transfer_ps(io.arrived_ps, rate));
         self.plan(t, slot, Stage::Parity);
     }
 
     /// Parity is computed: data and parity go out.
     pub(crate) fn parity_done(&mut self, now: u64, slot: u32) {
-        let parts = self.plans.remove(&slot).expect("an I/O under parity has a second round");
-        self.send(now, slot, &parts);
+        let due = self.plans.remove(&slot).expect("an I/O under parity has a second round");
+        if due.then.is_empty() {
+            // A read that was computed.
+            self.array_done(now, slot);
+        } else {
+            self.send(now, slot, &due.then);
+        }
     }
 
     /// All members are done.
     fn array_done(&mut self, now: u64, slot: u32) {
         let io = self.ios[slot as usize];
-        if io.thread != NONE {
-            self.array_back(now, slot);
+        if io.thread == NONE {
+            self.behind_done(now, slot, io);
             return;
         }
-        self.spare_ios.push(slot);
         let state = &mut self.arrays[io.drive as usize];
-        state.flushing -= 1;
-        if let Some(next) = state.waiting.pop_front() {
-            self.flush(now, next);
+        if let Some(md) = &mut state.md {
+            md.give_back(slot);
+        } else if matches!(state.spec.controller, ArrayController::UserSpace(_)) {
+            self.reap_parts(now, slot);
+            return;
         }
+        self.array_back(now, slot);
+        while let Some(next) = self.arrays[io.drive as usize].md.as_mut().and_then(MdState::admitted) {
+            let plan = self.arrays[io.drive as usize].parked.remove(&next).expect("what waits has a plan");
+            self.past_stripes(now, next, plan);
+        }
+    }
+
+    fn behind_done(&mut self, now: u64, slot: u32, io: Io) {
+        self.spare_ios.push(slot);
+        let array = io.drive;
+        if io.lane == BehindKind::Rebuild as u16 {
+            self.row_rebuilt(now, array);
+            return;
+        }
+        let state = &mut self.arrays[array as usize];
+        if io.lane == BehindKind::Bitmap as u16 {
+            let released = state.md.as_mut().map(MdState::end_bitmap_write).unwrap_or_default();
+            for next in released {
+                let plan = self.arrays[array as usize].parked.remove(&next).expect("what waits has a plan");
+                self.carry_out(now, next, plan);
+            }
+            self.write_bitmap(now, array);
+            return;
+        }
+        state.flushing -= 1;
+        if let Some(cache) = &mut state.cache {
+            cache.written_back(io.created_ns);
+        }
+        while let Some(next) = self.arrays[array as usize].waiting.front().copied() {
+            let waiting = self.ios[next as usize];
+            let bytes = u64::from(self.sizes[waiting.class as usize]);
+            let state = &mut self.arrays[array as usize];
+            if !state.cache.as_mut().is_some_and(|cache| cache.put(waiting.offset_bytes, bytes)) {
+                break;
+            }
+            state.waiting.pop_front();
+            self.array_back(now, next);
+        }
+        self.write_back(now, array);
     }
 
     /// The answer goes to the host.
@@ -356,7 +504,7 @@ impl World {
         let bytes = u64::from(self.sizes[io.class as usize]);
         let state = &mut self.arrays[io.drive as usize];
         let home = match &state.spec.controller {
-            ArrayController::Md(_) => now,
+            ArrayController::Md(_) | ArrayController::UserSpace(_) => now,
             ArrayController::Card(card) => {
                 let (wire, rate) = wire_of(card.link, io.op, if io.op == TRIM { 0 } else { bytes });
                 let up = [wire.down, wire.up][UP];
@@ -395,77 +543,5 @@ impl World {
         }
         self.ios.push(io);
         (self.ios.len() - 1) as u32
-    }
-}
-
-/// Second rounds of I/Os under parity: `[slot]`.
-pub(crate) type SecondRounds = std::collections::BTreeMap<u32, Vec<Part>>;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::Md;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    fn array(level: Level, members: usize) -> ArrayState {
-        let controller = ArrayController::Md(Md { remap_ps: 0, stripe_ps: 0, xor_bytes_per_s: 0 });
-        let spec = Array { name: "a".into(), level, members: (0..members).collect(), chunk_bytes: 65_536, controller };
-        ArrayState::new(&spec, false)
-    }
-
-    #[test]
-    fn small_writes_cost_what_the_textbook_says() {
-        for (level, reads, writes) in
-            [(Level::Raid0, 0, 1), (Level::Raid10, 0, 2), (Level::Raid5, 2, 2), (Level::Raid6, 3, 3)]
-        {
-            let plan = array(level, 8).plan(WRITE, 12_345 * 4096, 4096);
-            assert_eq!((plan.first.len(), plan.then.len()), (reads, writes), "{level:?}");
-            let members: BTreeSet<usize> = plan.then.iter().map(|p| p.member).collect();
-            assert_eq!(members.len(), writes, "{level:?}: each on a member of its own");
-        }
-    }
-
-    #[test]
-    fn parity_lies_beside_the_data_that_it_is_of() {
-        for (level, at) in [(Level::Raid5, 0), (Level::Raid5, 5 * 65_536 + 12_288), (Level::Raid6, 3 * 65_536 + 61_440)]
-        {
-            let plan = array(level, 8).plan(WRITE, at, 4096);
-            let places: BTreeSet<u64> = plan.first.iter().chain(&plan.then).map(|p| p.offset_bytes).collect();
-            assert_eq!(places.len(), 1, "{level:?} at {at}: {places:?}");
-            assert_eq!(places.first().map(|p| p % 65_536), Some(at % 65_536));
-        }
-    }
-
-    #[test]
-    fn a_whole_stripe_needs_no_reads() {
-        let mut five = array(Level::Raid5, 5);
-        let plan = five.plan(WRITE, 4 * 65_536 * 3, 4 * 65_536);
-        assert!(plan.first.is_empty());
-        assert_eq!(plan.then.len(), 5);
-        // Most of a stripe is cheaper to complete than to modify.
-        let plan = five.plan(WRITE, 4 * 65_536 * 3, 3 * 65_536);
-        assert_eq!((plan.first.len(), plan.then.len()), (1, 4));
-    }
-
-    #[test]
-    fn a_stream_writes_parity_once_per_stripe() {
-        let mut six = array(Level::Raid6, 8);
-        six.sequential = true;
-        let parts: usize = (0..16 * 6).map(|i| six.plan(WRITE, i * 4096, 4096).then.len()).sum();
-        assert_eq!(parts, 16 * 6 + 2);
-    }
-
-    proptest! {
-        #[test]
-        fn no_two_chunks_share_a_place(
-            level in prop_oneof![Just(Level::Raid0), Just(Level::Raid10), Just(Level::Raid5), Just(Level::Raid6)],
-            pairs in 2_usize..6,
-        ) {
-            let state = array(level, pairs * 2);
-            let places: BTreeSet<_> = (0..500).map(|c| state.locate(c, 0)).collect();
-            prop_assert_eq!(places.len(), 500);
-            prop_assert!(places.iter().all(|(member, _)| *member < pairs * 2));
-        }
     }
 }

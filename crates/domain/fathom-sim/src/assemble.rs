@@ -12,6 +12,7 @@ use crate::drive::MediaState;
 use crate::load::{READ, TRIM, WRITE};
 use crate::machine::{ArrayController, Machine};
 use crate::meter::OP_NAMES;
+use crate::named::array_records;
 use crate::runner::Truth;
 use crate::snapshot::Snapshot;
 use crate::target::Resolved;
@@ -87,7 +88,7 @@ pub(crate) fn assemble(
         verify: None,
         open_loop,
         targets: target_records(targets, &ended.world),
-        arrays: Vec::new(),
+        arrays: array_records(targets, &ended.world),
         purges: Vec::new(),
         ranks: None,
         warnings,
@@ -279,7 +280,9 @@ fn add_md_threads(
     window_ns: u64,
 ) {
     for (index, array) in machine.arrays.iter().enumerate() {
-        let ArrayController::Md(_) = array.controller else { continue };
+        if !matches!(array.controller, ArrayController::Md(_)) {
+            continue;
+        }
         let work_ns = (ended.after.md_threads_ps[index] - ended.before.md_threads_ps[index]) / NS;
         if work_ns == 0 {
             continue;

@@ -15,7 +15,7 @@ use crate::drive::{DriveState, MediaState, wire_of};
 use crate::ftl::{MapShape, PageMap};
 use crate::load::{Draw, READ, Span};
 use crate::machine::{
-    ArrayController, Drive, EngineCosts, FaultKind, Ftl, InterruptPolicy, Link, Machine, Media, Nand,
+    Array, ArrayController, Drive, EngineCosts, FaultKind, Ftl, InterruptPolicy, Link, Machine, Media, Nand,
 };
 use crate::meter::Meter;
 use crate::nand::NandState;
@@ -88,6 +88,7 @@ impl Builder<'_> {
             threads,
         };
         self.add_faults(&mut world);
+        world.start_rebuilds();
         self.start(&mut world, depth);
         Ok(world)
     }
@@ -207,7 +208,15 @@ impl Builder<'_> {
 
     fn arrays(&self) -> Vec<ArrayState> {
         let sequential = matches!(self.step.workload.pattern, Pattern::Sequential);
-        self.machine.arrays.iter().map(|array| ArrayState::new(array, sequential)).collect()
+        let workload = &self.step.workload;
+        let aligned = workload.block_sizes.iter().map(|b| u64::from(b.bytes)).chain([workload.region.offset_bytes]);
+        let cut = aligned.fold(0, gcd);
+        let member_bytes = |array: &Array| {
+            array.members.iter().map(|m| self.machine.drives[*m].device.capacity_bytes).min().unwrap_or(0)
+        };
+        let state =
+            |array: &Array| ArrayState::new(array, sequential, gcd(cut, array.chunk_bytes), member_bytes(array));
+        self.machine.arrays.iter().map(state).collect()
     }
 
     fn uplinks(&self) -> Vec<Uplink> {
@@ -252,7 +261,9 @@ impl Builder<'_> {
                 let array = &self.machine.arrays[a as usize];
                 match &array.controller {
                     ArrayController::Card(card) => card.socket,
-                    ArrayController::Md(_) => self.machine.drives[array.members[0]].socket,
+                    ArrayController::Md(_) | ArrayController::UserSpace(_) => {
+                        self.machine.drives[array.members[0]].socket
+                    }
                 }
             }
             Place::Nowhere => 0,
@@ -319,6 +330,7 @@ impl Builder<'_> {
         let (host, resolved) = (&self.machine.host, &self.targets[target as usize]);
         let mut costs = self.engine_costs(resolved.place);
         costs.submit_ps += costs.sharing_ps * (threads.len() as u64 - 1) + self.remap_ps(resolved.place);
+        costs.user_ps += self.split_ps(resolved.place);
         let in_target = threads.iter().position(|thread| *thread == index).unwrap_or(0);
         let span = self.span(resolved, in_target as u64, threads.len() as u64)?;
         Ok(Lane {
@@ -340,7 +352,7 @@ impl Builder<'_> {
             Place::Drive(d) => self.machine.drives[d as usize].device.coalesce.is_some(),
             Place::Array(a) => match &self.machine.arrays[a as usize].controller {
                 ArrayController::Card(card) => card.coalesce.is_some(),
-                ArrayController::Md(_) => false,
+                ArrayController::Md(_) | ArrayController::UserSpace(_) => false,
             },
             Place::Nowhere => false,
         });
@@ -382,7 +394,17 @@ impl Builder<'_> {
         match place {
             Place::Array(a) => match &self.machine.arrays[a as usize].controller {
                 ArrayController::Md(md) => md.remap_ps,
-                ArrayController::Card(_) => 0,
+                ArrayController::Card(_) | ArrayController::UserSpace(_) => 0,
+            },
+            Place::Drive(_) | Place::Nowhere => 0,
+        }
+    }
+
+    fn split_ps(&self, place: Place) -> u64 {
+        match place {
+            Place::Array(a) => match &self.machine.arrays[a as usize].controller {
+                ArrayController::UserSpace(own) => own.split_ps,
+                ArrayController::Card(_) | ArrayController::Md(_) => 0,
             },
             Place::Drive(_) | Place::Nowhere => 0,
         }
@@ -403,7 +425,7 @@ impl Builder<'_> {
                     Place::Drive(d) => self.machine.drives[d as usize].device.queues,
                     Place::Array(a) => match &self.machine.arrays[a as usize].controller {
                         ArrayController::Card(card) => card.queues,
-                        ArrayController::Md(_) => cpus,
+                        ArrayController::Md(_) | ArrayController::UserSpace(_) => cpus,
                     },
                     Place::Nowhere => cpus,
                 };
@@ -493,6 +515,10 @@ impl Builder<'_> {
     pub(crate) fn is_conditioning(step: &Step) -> bool {
         matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Settle)
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Spare space over the touched space: its own, and what is empty outside the region.

@@ -24,6 +24,8 @@ pub(crate) enum Job {
     Access,
     /// Copies it from the page cache.
     CacheCopy,
+    /// Cuts it up for the members of an array of user space, or puts it together again.
+    Array,
 }
 
 /// A logical CPU.
@@ -430,6 +432,7 @@ impl World {
                 }
                 server.reissue = thread.may_issue(now);
             }
+            Job::Array => parts.user_before = io.arrived_ps,
             Job::Interrupt | Job::PollerSubmit => unreachable!("returned above"),
         }
         parts
@@ -501,6 +504,10 @@ impl World {
             Job::PollerSubmit => {
                 self.ios[slot as usize].submitted_ns = now / NS;
                 self.dispatch(now, slot);
+            }
+            Job::Array => {
+                self.threads[io.thread as usize].jobs -= 1;
+                self.array_worked(now, slot);
             }
         }
     }

@@ -15,6 +15,8 @@ pub(crate) enum Alarm {
     Due(u32),
     /// Held completions of this thread have waited long enough.
     Coalesced(u32),
+    /// More of a lost member of this array may be made new.
+    Rebuild(u16),
     /// A fault begins on these drives, goes on, or ends.
     Fault { fault: Fault, drives: Vec<usize>, begun: bool },
 }
@@ -50,6 +52,7 @@ impl World {
                     self.release_held(now, thread as usize);
                 }
             }
+            Alarm::Rebuild(array) => self.rebuild_due(now, array),
             Alarm::Fault { fault, drives, begun } => {
                 if let Some(next) = self.fault_step(now, &fault, &drives, begun) {
                     if let Alarm::Fault { begun, .. } = &mut self.alarms[index as usize] {

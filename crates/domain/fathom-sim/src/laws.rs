@@ -90,7 +90,7 @@ impl World {
             }
         }
         let on_the_way = self.ios.iter().filter(|io| io.stage == Stage::AtDrive).count() as u128
-            + self.plans.values().map(|parts| parts.len() as u128).sum::<u128>();
+            + self.plans.values().map(|due| due.commands() as u128).sum::<u128>();
         errors.forced_flow = relative(arrived + on_the_way, self.counters.commands_planned.into());
     }
 

@@ -11,6 +11,8 @@
 mod agenda;
 mod amplification;
 mod array;
+#[cfg(test)]
+mod array_tests;
 mod assemble;
 mod build;
 mod cpu;
@@ -27,6 +29,7 @@ mod laws;
 mod load;
 mod machine;
 mod meter;
+mod named;
 mod nand;
 mod pipe;
 mod placement;
@@ -43,12 +46,12 @@ mod window;
 mod world;
 
 pub use amplification::write_amplification;
-pub use fathom_raid::Level;
+pub use fathom_raid::{Level, MemberSet};
 pub use file::{builtin_devices, builtin_machine, builtin_machines, parse_devices, parse_machine, self_contained};
 pub use laws::{LAW_ERROR_MAX, LawErrors, Utilisation};
 pub use machine::{
     Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Ftl, Host, InterruptPolicy, Link,
-    Machine, Md, Media, Memory, Nand, Service, SharedLink, Xpoint,
+    Machine, Md, Media, MemberRebuild, Memory, Nand, Service, SharedLink, UserSpace, Xpoint,
 };
 pub use runner::{SimRunner, Truth};
 pub use target::{TargetName, target_name};

@@ -2,7 +2,7 @@
 //!
 //! Times are whole picoseconds, rates bytes per second.
 
-use fathom_raid::Level;
+use fathom_raid::{Level, MemberSet};
 
 /// A host with its links, drives, arrays and faults.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,10 @@ pub struct Machine {
     pub drives: Vec<Drive>,
     /// Arrays over drives.
     pub arrays: Vec<Array>,
+    /// Linux md, for arrays that a step names (`md-raid5:64k:...`).
+    pub md: Md,
+    /// Fathom's own arrays, for those that a step names (`raid5:64k:...`).
+    pub user_space: UserSpace,
     /// What is wrong with it.
     pub faults: Vec<Fault>,
     /// Target meant by the machine's bare name: a drive, an array, or a group of drives.
@@ -282,8 +286,12 @@ pub struct Array {
     pub name: String,
     /// Level.
     pub level: Level,
-    /// Members, indices of [`Machine::drives`].
+    /// Members, indices of [`Machine::drives`]. Of a lost one any drive may stand there: it is left alone.
     pub members: Vec<usize>,
+    /// Positions of members that are lost.
+    pub lost: MemberSet,
+    /// A lost member that is made new while the load runs.
+    pub rebuild: Option<MemberRebuild>,
     /// Bytes on one member before the next follows.
     pub chunk_bytes: u64,
     /// Who does the work.
@@ -309,6 +317,17 @@ pub enum ArrayController {
     Card(Card),
     /// Linux md.
     Md(Md),
+    /// The load generator itself, on the threads that submit.
+    UserSpace(UserSpace),
+}
+
+/// A member that is made new beside the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberRebuild {
+    /// Its position.
+    pub member: u32,
+    /// At how many bytes of it a second; `None`: as fast as can be.
+    pub bytes_per_s: Option<u64>,
 }
 
 /// A RAID card.
@@ -328,9 +347,10 @@ pub struct Card {
     pub parity_ps: u64,
     /// Rate of parity computation.
     pub xor_bytes_per_s: u64,
-    /// Rate of the cache memory, which every byte crosses once; 0: no limit of its own.
+    /// Rate of the cache memory; 0: no limit of its own. Every byte crosses it once; what a write-back cache keeps crosses it
+    /// on its way in and with each command of the members on its way out, and reads pass by it.
     pub cache_bytes_per_s: u64,
-    /// Write-back cache; 0: write-through.
+    /// Write-back cache: writes are answered once they are in it; 0: write-through.
     pub cache_bytes: u64,
     /// Constant part of the latency.
     pub fixed_ps: u64,
@@ -345,10 +365,50 @@ pub struct Card {
 pub struct Md {
     /// CPU time per I/O to find its members.
     pub remap_ps: u64,
-    /// Time of the array's one thread per stripe update (levels 5 and 6).
+    /// Time of a thread of the array per stripe of its cache (4 KiB of each member) that is written (levels 5 and 6).
     pub stripe_ps: u64,
-    /// Rate of parity computation in that thread.
+    /// Part of a stripe that is done under the lock of all its threads; 0: none.
+    pub lock_ps: u64,
+    /// Threads that handle stripes: one, or the workers of `group_thread_cnt`.
+    pub threads: u32,
+    /// Stripes of its cache (`stripe_cache_size`); a write waits when all are held.
+    pub stripe_cache: u32,
+    /// Rate of parity computation in a thread; 0: none of its own.
     pub xor_bytes_per_s: u64,
+    /// Bytes of the array for each bit of its bitmap of writes; 0: it has none.
+    pub bitmap_bytes: u64,
+}
+
+/// An array that the load generator spreads itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserSpace {
+    /// Core time per I/O to cut it up and put it together. Each command of a member costs what an I/O costs beside.
+    pub split_ps: u64,
+    /// Rate of parity computation on the submitting core; 0: none of its own.
+    pub xor_bytes_per_s: u64,
+}
+
+impl Default for Md {
+    /// One thread, 256 stripes (`NR_STRIPES` of drivers/md/raid5.c) and no bitmap; 4 us a stripe, of which a tenth under the
+    /// lock, is judged: nobody publishes it.
+    fn default() -> Self {
+        Md {
+            remap_ps: 500_000,
+            stripe_ps: 3_600_000,
+            lock_ps: 400_000,
+            threads: 1,
+            stripe_cache: 256,
+            xor_bytes_per_s: 10_000_000_000,
+            bitmap_bytes: 0,
+        }
+    }
+}
+
+impl Default for UserSpace {
+    /// As measured of Fathom itself (docs/ARRAYS.md): 0.7 us an I/O, 11.9 GB/s of read-modify-writes by AVX2.
+    fn default() -> Self {
+        UserSpace { split_ps: 700_000, xor_bytes_per_s: 11_900_000_000 }
+    }
 }
 
 /// Something wrong, from `from_ps` to `until_ps` of the step (ramp included).

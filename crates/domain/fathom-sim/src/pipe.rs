@@ -38,6 +38,11 @@ impl Pipe {
         now_ps + service_ps
     }
 
+    /// When it has nothing to do.
+    pub(crate) fn free_ps(&self) -> u64 {
+        self.free_ps
+    }
+
     /// Sum of the service times.
     pub(crate) fn work_ps(&self) -> u64 {
         self.work_ps

@@ -86,47 +86,14 @@ impl SimRunner {
         self.truth.as_ref()
     }
 
-    fn resolve(&self, step: &Step) -> Result<Vec<Resolved>, StepFailure> {
-        if step.engine.name == EngineName::Fio {
-            return Err(refused(msg!("sim-by-fio"), msg!("sim-by-fio-why"), msg!("sim-by-fio-help")));
-        }
-        if step.engine.name == EngineName::Files {
-            return Err(refused(msg!("sim-files"), msg!("sim-files-why"), msg!("sim-files-help")));
-        }
-        let mut out = Vec::new();
-        for target in &step.targets {
-            if step.engine.name == EngineName::Null {
-                out.push(Resolved { id: target.clone(), place: Place::Nowhere });
-                continue;
-            }
-            let name = target_name(target.as_str());
-            let part = name.map_or(Some(target.as_str()), |name| name.part);
-            let members = self.machine.members_of(part).map_err(|why| {
-                refused(msg!("sim-target", target = target.as_str().to_owned()), why, msg!("sim-parts-help"))
-            })?;
-            for member in members {
-                let place = self.machine.place_of(&member).expect("members are drives and arrays");
-                // A target of several drives stands for each of them.
-                let target =
-                    if name.is_some_and(|n| n.part == Some(member.as_str())) || members_is_one(&self.machine, part) {
-                        target.clone()
-                    } else {
-                        TargetId::new(format!("sim:{}/{member}", name.map_or("", |n| n.machine)))
-                    };
-                out.push(Resolved { id: target, place });
-            }
-        }
-        Ok(out)
-    }
-
     /// Marks drives as purged; no I/O is needed for that.
-    fn purge(&mut self, targets: &[Resolved]) -> StepRecord {
+    fn purge(&mut self, machine: &Machine, targets: &[Resolved]) -> StepRecord {
         let mut purges = Vec::new();
         for target in targets {
-            let drives = drives_of(&self.machine, target.place);
-            let bytes = drives.iter().map(|d| self.machine.drives[*d].device.capacity_bytes).sum();
+            let drives = drives_of(machine, target.place);
+            let bytes = drives.iter().map(|d| machine.drives[*d].device.capacity_bytes).sum();
             for drive in drives {
-                self.fresh.insert(self.machine.drives[drive].name.clone(), 0.0);
+                self.fresh.insert(machine.drives[drive].name.clone(), 0.0);
             }
             purges.push(PurgeReport {
                 target: target.id.clone(),
@@ -139,6 +106,47 @@ impl SimRunner {
     }
 }
 
+/// Targets of a step, each a drive or an array.
+fn resolve(machine: &Machine, step: &Step) -> Result<Vec<Resolved>, StepFailure> {
+    if step.engine.name == EngineName::Fio {
+        return Err(refused(msg!("sim-by-fio"), msg!("sim-by-fio-why"), msg!("sim-by-fio-help")));
+    }
+    if step.engine.name == EngineName::Spdk {
+        return Err(refused(msg!("sim-by-spdk"), msg!("sim-by-spdk-why"), msg!("sim-by-spdk-help")));
+    }
+    if step.engine.name == EngineName::Files {
+        return Err(refused(msg!("sim-files"), msg!("sim-files-why"), msg!("sim-files-help")));
+    }
+    let mut out = Vec::new();
+    for target in &step.targets {
+        if step.engine.name == EngineName::Null {
+            out.push(Resolved { id: target.clone(), place: Place::Nowhere });
+            continue;
+        }
+        if target.array().is_some() {
+            // It was put there for this step.
+            out.extend(machine.place_of(target.as_str()).map(|place| Resolved { id: target.clone(), place }));
+            continue;
+        }
+        let name = target_name(target.as_str());
+        let part = name.map_or(Some(target.as_str()), |name| name.part);
+        let members = machine.members_of(part).map_err(|why| {
+            refused(msg!("sim-target", target = target.as_str().to_owned()), why, msg!("sim-parts-help"))
+        })?;
+        for member in members {
+            let place = machine.place_of(&member).expect("members are drives and arrays");
+            // A target of several drives stands for each of them.
+            let target = if name.is_some_and(|n| n.part == Some(member.as_str())) || members_is_one(machine, part) {
+                target.clone()
+            } else {
+                TargetId::new(format!("sim:{}/{member}", name.map_or("", |n| n.machine)))
+            };
+            out.push(Resolved { id: target, place });
+        }
+    }
+    Ok(out)
+}
+
 fn members_is_one(machine: &Machine, part: Option<&str>) -> bool {
     machine.members_of(part).is_ok_and(|members| members.len() == 1)
 }
@@ -147,16 +155,22 @@ fn members_is_one(machine: &Machine, part: Option<&str>) -> bool {
 fn drives_of(machine: &Machine, place: Place) -> Vec<usize> {
     match place {
         Place::Drive(d) => vec![d as usize],
-        Place::Array(a) => machine.arrays[a as usize].members.clone(),
+        Place::Array(a) => {
+            let mut members = machine.arrays[a as usize].members.clone();
+            members.sort_unstable();
+            members.dedup();
+            members
+        }
         Place::Nowhere => Vec::new(),
     }
 }
 
 impl Runner for SimRunner {
     fn run(&mut self, step: &Step, control: &mut RunControl<'_>) -> Result<StepRecord, StepFailure> {
-        let targets = self.resolve(step)?;
+        let machine = self.machine.for_step(step)?.into_owned();
+        let targets = resolve(&machine, step)?;
         if step.phase == Phase::Purge {
-            return Ok(self.purge(&targets));
+            return Ok(self.purge(&machine, &targets));
         }
         let mut step = step.clone();
         let conditioning = Builder::is_conditioning(&step);
@@ -166,24 +180,19 @@ impl Runner for SimRunner {
             step.length.budget_ns = step.length.budget_ns.clamp(1_000_000, CONDITIONING_NS_MAX);
             step.length.floor_ns = step.length.budget_ns;
         }
-        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(&self.machine, t.place)).collect();
-        let course = Course::of(self.extent, &self.machine, &step, &drives, &self.fresh);
+        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(&machine, t.place)).collect();
+        let course = Course::of(self.extent, &machine, &step, &drives, &self.fresh);
         let interval_ns = interval_ns(step.length.budget_ns);
         let start_ns = if course == Course::Whole { step.length.ramp_ns } else { NOT_YET_NS };
-        let builder = Builder {
-            machine: &self.machine,
-            step: &step,
-            targets: &targets,
-            fresh: &self.fresh,
-            start_ns,
-            interval_ns,
-        };
+        let builder =
+            Builder { machine: &machine, step: &step, targets: &targets, fresh: &self.fresh, start_ns, interval_ns };
         builder.check_stages()?;
         let world = builder.world()?;
-        let (machine, fresh) = (&self.machine, &mut self.fresh);
-        let ended = Drive { machine, fresh, step: &step, drives: &drives, course, world }.run(control, interval_ns);
-        self.settle_history(&step, &targets);
-        let (mut record, truth) = assemble(&self.machine, &step, &targets, ended, self.started_unix_ns);
+        let fresh = &mut self.fresh;
+        let ended =
+            Drive { machine: &machine, fresh, step: &step, drives: &drives, course, world }.run(control, interval_ns);
+        self.settle_history(&machine, &step, &targets);
+        let (mut record, truth) = assemble(&machine, &step, &targets, ended, self.started_unix_ns);
         let largest = truth.laws.largest();
         let laws = truth.laws;
         self.truth = Some(truth);
@@ -203,10 +212,10 @@ impl Runner for SimRunner {
 
 impl SimRunner {
     /// What the step leaves on purged drives.
-    fn settle_history(&mut self, step: &Step, targets: &[Resolved]) {
-        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(&self.machine, t.place)).collect();
+    fn settle_history(&mut self, machine: &Machine, step: &Step, targets: &[Resolved]) {
+        let drives: Vec<usize> = targets.iter().flat_map(|t| drives_of(machine, t.place)).collect();
         for drive in drives {
-            let name = &self.machine.drives[drive].name;
+            let name = &machine.drives[drive].name;
             match step.phase {
                 Phase::Fill => {
                     if let Some(fills) = self.fresh.get_mut(name) {

@@ -4,7 +4,7 @@ use fathom_message::{Arg, Join, Message, msg};
 use fathom_plan::TargetId;
 use fathom_units::did_you_mean;
 
-use crate::machine::Machine;
+use crate::machine::{Array, Machine};
 use crate::world::Place;
 
 /// What a name says, before the machine is known.
@@ -82,14 +82,17 @@ impl Machine {
     pub(crate) fn capacity_of(&self, place: Place) -> u64 {
         match place {
             Place::Drive(d) => self.drives[d as usize].device.capacity_bytes,
-            Place::Array(a) => {
-                let array = &self.arrays[a as usize];
-                let smallest = array.members.iter().map(|m| self.drives[*m].device.capacity_bytes).min();
-                let chunks = smallest.unwrap_or(0) / array.chunk_bytes;
-                chunks * array.chunk_bytes * array.data_members() as u64
-            }
+            Place::Array(a) => self.array_bytes(&self.arrays[a as usize]),
             Place::Nowhere => 1 << 40,
         }
+    }
+
+    /// User capacity of an array over its drives.
+    #[must_use]
+    pub fn array_bytes(&self, array: &Array) -> u64 {
+        let smallest = array.members.iter().map(|m| self.drives[*m].device.capacity_bytes).min();
+        let chunks = smallest.unwrap_or(0) / array.chunk_bytes;
+        chunks * array.chunk_bytes * array.data_members() as u64
     }
 
     pub(crate) fn place_of(&self, name: &str) -> Option<Place> {

@@ -103,6 +103,8 @@ pub(crate) fn machine(host: Host, device: &Device, count: usize) -> Machine {
         links: Vec::new(),
         drives: (0..count).map(drive).collect(),
         arrays: Vec::new(),
+        md: crate::machine::Md::default(),
+        user_space: crate::machine::UserSpace::default(),
         faults: Vec::new(),
         default_target: "d".to_owned(),
     }

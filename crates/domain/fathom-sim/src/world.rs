@@ -4,7 +4,7 @@
 //! change: at the end of a CPU's job, of the media's work, and on arrival at the host.
 
 use crate::agenda::{Agenda, Heap};
-use crate::array::{ArrayState, SecondRounds};
+use crate::array::{ArrayState, Rounds};
 use crate::cpu::{Cpu, Job, Thread};
 use crate::drive::{DOWN, DriveState, MediaState, Next, UP};
 use crate::fault::Alarm;
@@ -128,6 +128,13 @@ pub(crate) enum Place {
     Nowhere,
 }
 
+impl Place {
+    /// Whether it is that array.
+    pub(crate) fn is_array(self, array: u16) -> bool {
+        self == Place::Array(array)
+    }
+}
+
 /// The machine at work on one step.
 pub(crate) struct World {
     pub(crate) agenda: Heap,
@@ -137,7 +144,7 @@ pub(crate) struct World {
     pub(crate) cpus: Vec<Cpu>,
     pub(crate) drives: Vec<DriveState>,
     pub(crate) arrays: Vec<ArrayState>,
-    pub(crate) plans: SecondRounds,
+    pub(crate) plans: Rounds,
     pub(crate) uplinks: Vec<Uplink>,
     pub(crate) alarms: Vec<Alarm>,
     pub(crate) draw: Draw,

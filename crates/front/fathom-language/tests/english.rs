@@ -75,7 +75,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "a mark in a file, read by Fathom",
     ),
     ("fathom-oltp/src/postgres.rs", "COPY {} FROM STDIN (FORMAT binary)", "SQL"),
-    ("fathom-lab/src/conduct.rs", "fathom run --resume {run}", "a command as typed"),
     ("fathom-host/src/user_space/status.rs", "Max locked memory", "a line of /proc/self/limits"),
     ("fathom-nvme/src/driver/controller.rs", "Set Features, Number of Queues", PAGE),
     ("fathom-nvme/src/driver/controller.rs", "Doorbell Buffer Config", PAGE),

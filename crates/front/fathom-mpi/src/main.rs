@@ -20,6 +20,10 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let world = universe.world();
+    let library = mpi::environment::library_version().unwrap_or_default();
+    if let Some(ended) = fathom::refuse_foreign_launcher(world.size().unsigned_abs(), &library) {
+        return ExitCode::from(ended.code);
+    }
     let ended = {
         let link = Rc::new(MpiLink::new(universe.world()));
         fathom::main_of_ranks(link, std::env::args_os(), env!("CARGO_PKG_VERSION"))

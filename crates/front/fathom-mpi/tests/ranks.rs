@@ -93,6 +93,73 @@ fn a_mistyped_word_is_said_by_one_rank() {
     assert_eq!(ended.stderr.matches("unexpected argument").count(), 1, "{}", ended.stderr);
 }
 
+/// What the launcher of another MPI starts sees itself alone, as often as it is started: the first says so, none runs.
+#[test]
+fn processes_of_another_launcher_are_refused_once() {
+    let words = ["io", "--target", "null", "--engine", "null", "--runtime", "100ms", "--quiet"];
+    for (environment, says) in [
+        (&[("PMI_SIZE", "2"), ("PMI_RANK", "0")][..], "MPICH, Intel MPI or srun --mpi=pmi2 started 2 processes"),
+        (&[("PMI_SIZE", "2"), ("PMI_RANK", "1")], ""),
+        (&[("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_PROCID", "0")], "srun started 8 processes"),
+        (&[("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_PROCID", "7")], ""),
+    ] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let ended = launch::alone(dir.path(), &words, environment);
+        assert_eq!(ended.code, 2, "{environment:?} {}", ended.stderr);
+        assert!(ended.stderr.contains(says) && ended.stderr.is_empty() == says.is_empty(), "{}", ended.stderr);
+        assert!(says.is_empty() || ended.stderr.contains("Open MPI v"), "{}", ended.stderr);
+        assert!(!dir.path().join("lab.db").exists(), "nothing was run");
+    }
+    // One process is one, without a launcher and with one that says so.
+    for environment in [&[][..], &[("PMI_SIZE", "1"), ("PMI_RANK", "0")]] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let ended = launch::alone(dir.path(), &words, environment);
+        assert_eq!(ended.code, 0, "{environment:?} {}", ended.stderr);
+    }
+}
+
+/// A run that was stopped goes on with fewer ranks, and with no more than it began with.
+#[test]
+fn a_run_goes_on_with_fewer_ranks() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let study = dir.path().join("two.toml");
+    std::fs::write(&study, TWO_STEPS).expect("a file");
+    let started = Run::new(dir.path(), 3).words(&["run", "--target", "null", "--quiet"]).word(&study).start();
+    // The first step is kept, and the second stopped in its middle.
+    while launch::shown(dir.path()).is_none_or(|shown| shown["steps"].as_array().is_none_or(Vec::is_empty)) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    started.wait_until_measuring();
+    launch::signal("INT", started.launcher());
+    started.wait();
+    assert_eq!(launch::show(dir.path())["run"]["state"], "interrupted");
+    let again = ["run", "--resume", "last", "--quiet", "--json"];
+    let more = Run::new(dir.path(), 4).words(&again).run();
+    assert_eq!(more.code, 3, "{}", more.stderr);
+    assert!(more.stderr.contains("run 1 was begun with 3 ranks and cannot go on with 4"), "{}", more.stderr);
+    let other = Run::new(dir.path(), 1).words(&again).beside(&["run", "--resume", "7", "--quiet", "--json"]).run();
+    assert!(other.stderr.contains("rank 1 on ") && other.stderr.contains("its plan is another"), "{}", other.stderr);
+    let ended = Run::new(dir.path(), 2).words(&again).run();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let shown = launch::show(dir.path());
+    assert_eq!(shown["run"]["state"], "finished");
+    let ranks = |step: usize| shown["steps"][step]["ranks"]["ranks"].as_array().map(Vec::len);
+    assert_eq!((ranks(0), ranks(1)), (Some(3), Some(2)), "what was done is kept, the rest is run");
+}
+
+const TWO_STEPS: &str = r#"
+[study]
+name = "two"
+question = "How fast?"
+[defaults]
+engine = "null"
+runtime = "6s"
+[[ladder]]
+rw = "randread"
+bs = "4k"
+iodepth = [1, 2]
+"#;
+
 /// A rank that hangs is named within the time that it may say nothing; the others' figures are kept, and nothing stays.
 #[test]
 fn a_rank_that_hangs_ends_the_step_by_name() {
@@ -165,6 +232,32 @@ fn ranks_in_four_network_namespaces_are_one_record() {
         let (offset, bound) = (rank["clock"]["offset_ns"].as_i64(), rank["clock"]["bound_ns"].as_u64());
         assert!(offset.expect("offset").unsigned_abs() <= bound.expect("bound"), "{}", rank["clock"]);
     }
+}
+
+/// Scaling over hosts, of which each is a network namespace: first one host takes part, then two, then all four.
+#[test]
+fn a_ladder_over_hosts_is_measured_by_so_many_of_them() {
+    let Some(hosts) = Namespaces::new(4) else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = ["--ranks", "1,2,4,8", "io", "--target", "null", "--engine", "null", "--runtime", "300ms"];
+    let ended = Run::new(dir.path(), 4).on(&hosts).words(&words).words(&["--json", "--quiet"]).run();
+    assert_eq!(ended.code, 1, "one of its steps was refused: {}", ended.stderr);
+    let document: serde_json::Value = serde_json::from_str(&ended.stdout).expect("a document");
+    let steps = document["steps"].as_array().expect("steps");
+    let hosts_of = |step: &serde_json::Value| {
+        let ranks = step["ranks"]["ranks"].as_array().cloned().unwrap_or_default();
+        ranks.iter().map(|rank| rank["host"].as_str().expect("a host").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(hosts_of(&steps[0]), ["node1"]);
+    assert_eq!(hosts_of(&steps[1]), ["node1", "node2"]);
+    assert_eq!(hosts_of(&steps[2]), ["node1", "node2", "node3", "node4"]);
+    assert_eq!((&steps[3]["state"], steps.len()), (&"refused".into(), 4));
+    let ladders = document["ladders"].as_array().expect("ladders");
+    let ladder = ladders.iter().find(|ladder| ladder["axis"] == "ranks").expect("a ladder over ranks");
+    let places: Vec<f64> =
+        ladder["points"].as_array().expect("points").iter().filter_map(|point| point["at"].as_f64()).collect();
+    assert_eq!(places, [1.0, 2.0, 4.0]);
+    assert_eq!(document["verdict"][0]["question"], "Does it grow with hosts, and what stops it?");
 }
 
 /// A host that is 20 ms away and loses a frame in a hundred: what is said of its clock and of the start holds, as all

@@ -7,7 +7,7 @@ use std::process::Command;
 use fathom_hist::REL_ERROR_MAX;
 use fathom_language::english;
 use fathom_message::{Message, Say as _};
-use fathom_plan::{EngineName, Pattern, Placement};
+use fathom_plan::{EngineName, Pattern, Phase, Placement};
 use fathom_record::{Direction, Latency, StepRecord, Warning};
 use fathom_report::import::{ImportError, Imported, import_json};
 use fathom_report::{bin_of_ns, fio_json, fio_json_text, json, ns_of_bin};
@@ -283,11 +283,15 @@ fn our_document_comes_back_with_its_figures_quoted() {
     refused.index = 3;
     refused.reason = Some(Message::verbatim("no poll queues"));
     doc.steps.push(refused);
+    let mut probe = doc.steps[0].clone();
+    (probe.index, probe.phase) = (4, Phase::Probe);
+    doc.steps.push(probe.clone());
     let imported = import_json(&json(&doc).expect("JSON"), "run.json").expect("our own document");
     assert_eq!(imported.plan, doc.run.plan);
     assert_eq!(imported.host_json, doc.host);
     assert_eq!(imported.started_unix_ns, 1_795_250_135_000_000_000);
     assert!(words(&imported.notes).contains("no poll queues"));
+    assert!(words(&imported.notes).contains("step 4 (") && words(&imported.notes).contains("is a probe"));
     assert_eq!(imported.steps.len(), 3);
     for ((_, record), (_, back)) in steps.iter().zip(&imported.steps) {
         assert_eq!((back.ios(), back.bytes(), &back.host), (record.ios(), record.bytes(), &record.host));
@@ -300,6 +304,18 @@ fn our_document_comes_back_with_its_figures_quoted() {
     }
     let Latency::Quoted(reads) = &direction(&imported.steps[0].1, Op::Read).lat else { panic!("quoted") };
     assert!(reads.quantiles.contains(&(0.25, 70_000)), "the curve adds its points");
+}
+
+#[test]
+fn a_step_that_the_plan_should_hold_and_does_not_is_refused() {
+    let (mut doc, _) = run();
+    let mut stray = doc.steps[0].clone();
+    stray.index = 4;
+    doc.steps.push(stray);
+    let Err(ImportError::Content { what, .. }) = import_json(&json(&doc).expect("JSON"), "x") else {
+        panic!("no step")
+    };
+    assert!(english(&what).contains("no step 4"), "{what}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The answer on a terminal: a sentence, a small table, the trust it deserves, one command; all else on request.
 
-use fathom_judge::document::{Brief, BriefRow, Document, Trust, Verdict};
+use fathom_judge::document::{ArrayView, Brief, BriefRow, Document, Trust, Verdict};
+use fathom_message::{Quantity, msg};
 
 use crate::terminal::{fill, say};
 
@@ -32,8 +33,55 @@ pub(crate) fn answer(document: &Document, details: bool) -> String {
     }
     if details {
         text.push_str(&document.verdict.iter().map(evidence).collect::<String>());
+        text.push_str(&rebuilds(document));
     }
     text
+}
+
+/// What each rebuild beside a load did at its limit, and the latency and the rate that it left the load.
+fn rebuilds(document: &Document) -> String {
+    let row = |array: &ArrayView| {
+        let rebuild = array.rebuild?;
+        let step = document.steps.iter().find(|step| step.index == array.step)?;
+        let limit = match rebuild.asked_bytes_per_s {
+            Some(asked) => msg!("rebuilds-limit", limit = Quantity::bytes_per_s(asked as f64)),
+            None => msg!("rebuilds-no-limit"),
+        };
+        let ns = |ns: Option<u64>| {
+            ns.map_or_else(|| msg!("rebuilds-unknown"), |ns| msg!("rebuilds-ns", ns = Quantity::ns(ns as f64)))
+        };
+        let times = match rebuild.rate_ratio {
+            Some(ratio) => msg!("rebuilds-times", times = Quantity::times(ratio)),
+            None => msg!("rebuilds-unknown"),
+        };
+        let speed = Quantity::bytes_per_s(rebuild.bytes_per_s);
+        let speed = match rebuild.ended_first {
+            true => msg!("rebuilds-speed-ended", speed = speed),
+            false => msg!("rebuilds-speed", speed = speed),
+        };
+        let name = msg!("rebuilds-name", level = array.level.clone(), load = array.load.clone());
+        let load = format!("T{} QD{}", step.threads, step.queue_depth);
+        let cells = [name, limit, speed, ns(rebuild.p99_ns), ns(rebuild.whole_p99_ns), times];
+        let mut cells: Vec<String> = cells.iter().map(say).collect();
+        cells.insert(1, load);
+        Some(cells)
+    };
+    let rows: Vec<Vec<String>> = document.arrays.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let titles = [
+        msg!("rebuilds-head-load"),
+        msg!("rebuilds-head-depth"),
+        msg!("rebuilds-head-limit"),
+        msg!("rebuilds-head-speed"),
+        msg!("rebuilds-head-p99"),
+        msg!("rebuilds-head-whole-p99"),
+        msg!("rebuilds-head-rate"),
+    ];
+    let titles = titles.iter().map(say).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(titles).chain(rows).collect();
+    format!("\n{}{}", fill(&say(&msg!("rebuilds-title")), ""), table(&lines, 0))
 }
 
 /// A first look alone; `all`: how many rows there would be.

@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// The processes that run it at once, where there are several.
     #[arg(skip)]
     pub(crate) ranks: Option<fathom_lab::Ranks>,
+    /// The numbers of ranks by which a load by hand is measured, one after the other; empty: by all at once.
+    #[arg(skip)]
+    pub(crate) rank_counts: Vec<u32>,
     /// Without one: where to begin.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -250,7 +253,7 @@ pub(crate) struct SourceArgs {
     /// Have the installed fio run those jobs of a fio job file that Fathom cannot run: guarded, sampled and judged alike
     #[arg(long, conflicts_with_all = ["like", "resume"])]
     pub(crate) with_fio: bool,
-    /// Beside each load that only reads, let this program do the same, to see whether it finds the same
+    /// Beside each load that it can do, let this program do the same, to see whether it finds the same
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["like", "resume"])]
     pub(crate) cross_check: Option<OtherProgram>,
     /// Compare: each load also with this knob or setting, in turns, put back after (e.g. scheduler=none, engine=libaio)
@@ -264,8 +267,10 @@ pub(crate) struct SourceArgs {
 /// Another program that can do a load of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OtherProgram {
-    /// The installed fio, through the engine of the load. (What SPDK's programs print: fathom import)
+    /// The installed fio, through the engine of the load
     Fio,
+    /// The installed spdk_nvme_perf ($FATHOM_SPDK_NVME_PERF names it elsewhere), beside engine nvme, on the whole drive
+    Spdk,
 }
 
 /// `fathom run`.

@@ -148,6 +148,7 @@ impl From<ConductError> for Problem {
             ConductError::Store(e) => e.into(),
             ConductError::Setting(e) => e.into(),
             ConductError::OtherHost { .. }
+            | ConductError::OtherRanks { .. }
             | ConductError::Gone { .. }
             | ConductError::NotAgain { .. }
             | ConductError::DrivesGone { .. } => Problem::of(Exit::Refused, &error),

@@ -9,6 +9,7 @@ mod explanation;
 mod idle;
 mod inventory;
 mod knob_flags;
+mod launcher;
 mod manual;
 mod model_args;
 mod nvme_args;
@@ -29,6 +30,7 @@ mod terminal;
 use clap::Parser;
 
 pub use fathom_lab::Link;
+pub use launcher::refuse_foreign_launcher;
 pub use ranks::{Ended, main_of_ranks};
 
 /// `fathom`: parses the command line, does what it says, and says how that ended.

@@ -153,6 +153,10 @@ pub(crate) fn totals(plan: &Plan, made_bytes: u64) -> String {
     if writes.open_ns > 0 {
         written.push(format!("as much as the targets take in {}", format_duration_ns(writes.open_ns)));
     }
+    let is_rebuilt = |target: &TargetId| matches!(target.array(), Some(Ok(array)) if array.rebuild().is_some());
+    if plan.steps.iter().flat_map(|step| &step.targets).any(is_rebuilt) {
+        written.push("what is rebuilt of members".to_owned());
+    }
     format!(
         "{} steps · {} at most{} · written: {}\n",
         plan.steps.len(),
@@ -194,8 +198,7 @@ fn opened(plan: &Plan) -> Vec<String> {
 
 /// Whether a step of the plan writes to, trims or purges the target, also as a member of an array.
 fn is_written(plan: &Plan, target: &str) -> bool {
-    let is_on = |s: &Step| s.targets.iter().flat_map(TargetId::opened).any(|t| t.as_str() == target);
-    plan.steps.iter().any(|s| s.workload.mix.is_destructive() && is_on(s))
+    plan.steps.iter().flat_map(Step::written).any(|written| written.as_str() == target)
 }
 
 /// The block devices whose content the run destroys, a line for each.

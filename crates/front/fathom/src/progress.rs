@@ -241,7 +241,11 @@ impl Shown {
         if let Some(activity) = &p.activity {
             load.push_str(&format!(" {}", say(activity)));
         }
-        let mut figures = format!("{} IOPS", format_iops(p.iops));
+        // While something else goes on there may be no rate.
+        let mut figures = match p.activity.is_some() && p.iops == 0.0 {
+            true => String::new(),
+            false => format!("{} IOPS", format_iops(p.iops)),
+        };
         if let Some(p99) = p.p99_ns {
             figures.push_str(&format!("  p99 {}", format_ns(p99 as f64)));
         }

@@ -8,7 +8,7 @@ use clap::{Parser, ValueEnum};
 use fathom_judge::document::{Document, StepView};
 use fathom_lab::{Link, Ranks};
 use fathom_message::Message;
-use fathom_plan::TargetsAre;
+use fathom_plan::{Knobs, TargetsAre};
 use fathom_record::RanksRecord;
 use fathom_units::{format_iops, format_ns, format_rate, parse_duration_ns};
 
@@ -25,6 +25,10 @@ struct RankArgs {
     /// have, or the whole of it
     #[arg(long, global = true, value_enum, default_value_t = Shares::PerRank, value_name = "HOW")]
     targets_are: Shares,
+    /// Measure by so many ranks, one number after the other, to see how it grows with hosts: one rank of each host takes part
+    /// before a second of any, the others wait [default: all]
+    #[arg(long, global = true, value_name = "N,N...", value_delimiter = ',')]
+    ranks: Vec<String>,
     /// How long a rank may say nothing while it measures, before it is taken for lost
     #[arg(long, global = true, value_name = "TIME", default_value = "10s")]
     silence: String,
@@ -74,7 +78,7 @@ pub fn main_of_ranks(link: Rc<dyn Link>, words: impl Iterator<Item = OsString>, 
             return ended(if error.use_stderr() { Exit::Usage } else { Exit::Done });
         }
     };
-    let RankArgs { targets_are, silence, mut args } = parsed;
+    let RankArgs { targets_are, ranks: counts, silence, mut args } = parsed;
     terminal::init(args.color);
     let is_run = matches!(args.command, Some(Command::Run(_) | Command::Io(_)));
     if !is_run {
@@ -86,7 +90,14 @@ pub fn main_of_ranks(link: Rc<dyn Link>, words: impl Iterator<Item = OsString>, 
         Err(error) if is_first => return outcome(Err(Problem::of_flag("--silence", &error))),
         Err(_) => return ended(Exit::Usage),
     };
+    if let Err(problem) = ask_for_ranks(&mut args, &counts) {
+        return if is_first { outcome(Err(problem)) } else { ended(Exit::Usage) };
+    }
     let ranks = Ranks::new(link, targets_are.into(), silence, version);
+    let ranks = match &args.command {
+        Some(Command::Run(run)) => run.source.resume.iter().fold(ranks, |ranks, run| ranks.going_on_with(run)),
+        _ => ranks,
+    };
     args.ranks = Some(ranks.clone());
     let done = commands::dispatch(&args);
     if is_first {
@@ -101,6 +112,30 @@ pub fn main_of_ranks(link: Rc<dyn Link>, words: impl Iterator<Item = OsString>, 
             ended(problem.exit)
         }
     }
+}
+
+/// Makes `--ranks` an axis of what is run.
+fn ask_for_ranks(args: &mut Args, counts: &[String]) -> Result<(), Problem> {
+    for count in counts {
+        Knobs::new().set("ranks", count).map_err(Problem::from)?;
+    }
+    match &mut args.command {
+        Some(Command::Run(run)) if !counts.is_empty() => {
+            let value = match counts {
+                [one] => one.clone(),
+                several => format!("[{}]", several.join(",")),
+            };
+            run.source.set.push(format!("ranks={value}"));
+        }
+        Some(Command::Io(io)) if !counts.is_empty() && !io.beside.is_empty() => {
+            return Err(Problem::usage(
+                "--ranks does not go with loads that run at once",
+                "give each load a run of its own",
+            ));
+        }
+        _ => args.rank_counts = counts.iter().filter_map(|count| count.parse().ok()).collect(),
+    }
+    Ok(())
 }
 
 fn outcome(done: Result<Exit, Problem>) -> Ended {

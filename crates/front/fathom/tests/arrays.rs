@@ -101,6 +101,67 @@ fn a_missing_member_is_rebuilt_and_the_array_reads_the_same() {
 }
 
 #[test]
+fn a_member_is_rebuilt_beside_a_load_that_only_reads_with_its_consent_alone() {
+    let place = Place::new();
+    zeros(&place, &["a", "b"]);
+    fs::write(place.file("c"), vec![7; MIB as usize]).expect("room");
+    let target = array(&place, "raid5", &["a", "b", "c"]);
+    let c = place.file("c").display().to_string();
+    let rebuilt = |speed: &str| target.replace(&c, &format!("{speed}+{c}"));
+    let job = format!("[x]\nrw=randread\nbs=4k\nfilename={}\n", rebuilt("full").replace(':', "\\:"));
+    fs::write(place.file("x.fio"), job).expect("written");
+    let effect = |options: &str, name: &str| {
+        let path = place.file(name).display().to_string();
+        let shown = place.run(&format!("plan x.fio {options}"));
+        shown.out.lines().find(|line| line.trim_start().starts_with(&path)).map(str::to_owned).unwrap_or_default()
+    };
+    assert!(
+        effect("", "a").contains("read only") && effect("", "c").contains("would be refused"),
+        "{}",
+        effect("", "c")
+    );
+    assert!(effect("--overwrite", "c").contains("overwritten in place"), "{}", effect("--overwrite", "c"));
+    assert!(place.run("plan x.fio").out.contains("written: what is rebuilt of members"));
+    let load = "--rw randread --bs 4k --iodepth 4 --engine libaio";
+    let ended = place.run(&format!("io --target {} {load} --runtime 1", rebuilt("full")));
+    assert!(ended.code != Some(0) && ended.err.contains("--overwrite"), "{}", ended.err);
+    assert_eq!(fs::read(place.file("c")).expect("reads"), vec![7; MIB as usize], "without consent it stays as it was");
+
+    // The other members need no consent: they are only read.
+    let step =
+        place.json(&format!("io --target {} {load} --runtime 2 --overwrite", rebuilt("full")), 0)["steps"][0].clone();
+    let array = &step["arrays"][0];
+    let written = |at: usize| array["members"][at]["written_bytes"].as_u64();
+    assert_eq!((written(0), written(1), written(2)), (Some(0), Some(0), Some(MIB)), "{array}");
+    assert_eq!((&array["rebuild"]["done_bytes"], array["writes"].as_u64()), (&MIB.into(), Some(0)), "{array}");
+    assert_eq!(fs::read(place.file("c")).expect("reads"), vec![0; MIB as usize], "of zeros the parity is zero");
+
+    // What was not done by an end that comes early is said.
+    fs::write(place.file("c"), vec![7; MIB as usize]).expect("room");
+    let running = place.start(&format!("io --target {} {load} --runtime 60 --overwrite", rebuilt("64k")));
+    // Two rows, of which the first is done when the second is asked for.
+    let rebuilt_rows = || {
+        let held = fs::read(place.file("c")).expect("reads");
+        held.chunks(64 << 10).filter(|row| row.iter().all(|byte| *byte == 0)).count()
+    };
+    let begun = std::time::Instant::now();
+    while rebuilt_rows() < 2 {
+        assert!(begun.elapsed().as_secs() < 50, "nothing is rebuilt");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    running.signal("INT");
+    running.wait().expect(4, &[]);
+    let step = place.json("show last", 0)["steps"][0].clone();
+    let rebuild = &step["arrays"][0]["rebuild"];
+    let done = rebuild["done_bytes"].as_u64().expect("a count");
+    assert!((1..MIB).contains(&done) && rebuild["asked_bytes_per_s"] == 65_536, "{rebuild}");
+    let held = fs::read(place.file("c")).expect("reads");
+    let rows = held.chunks(64 << 10).filter(|row| row.iter().all(|byte| *byte == 0)).count() as u64;
+    assert!(rows * (64 << 10) >= done && held.ends_with(&[7]), "{rows} rows, {done} bytes");
+    assert!(step["warnings"].to_string().contains("later steps of this run"), "{}", step["warnings"]);
+}
+
+#[test]
 fn a_job_that_fio_runs_has_no_arrays() {
     let place = Place::new();
     if std::process::Command::new("fio").arg("--version").output().is_err() {

@@ -45,6 +45,22 @@ fn each_file_is_made_looked_at_and_removed_once() {
 }
 
 #[test]
+fn files_are_looked_at_by_their_whole_path_unless_by_their_folder_is_asked() {
+    let place = Place::new();
+    let by = |words: &str| {
+        let step = place.step(&format!("io --target . --rw filestat --nrfiles 100 --runtime 60s {words}"));
+        assert_eq!((step["ios"].as_u64(), step["errors"].as_u64()), (Some(100), Some(0)), "{words}");
+        (step["order"]["files"]["stat_by"].clone(), step["label"].as_str().expect("a label").to_owned())
+    };
+    assert_eq!(by(""), ("path".into(), "filestat T1 QD1".to_owned()));
+    // As steps are that were stored before there was a choice.
+    assert_eq!(by("--set stat_by=folder"), (Value::Null, "filestat stat_by=folder T1 QD1".to_owned()));
+    let said = place.run("io --target . --rw filecreate --nrfiles 10 --set stat_by=path");
+    assert!(said.err.contains("rw=filecreate looks at none"), "{}", said.err);
+    assert_eq!(place.listing(), []);
+}
+
+#[test]
 fn each_file_that_is_made_is_synced_when_that_is_asked() {
     let place = Place::new();
     let step = place.step("io --target . --rw filecreate --nrfiles 20 --filesize 512 --fsync 1 --runtime 60s");

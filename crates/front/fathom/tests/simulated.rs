@@ -257,3 +257,35 @@ fn a_limit_that_later_steps_change_is_told_after_the_table() {
     }
     assert!(changed > 0, "the ladder is one whose limits change:\n{}", ran.err);
 }
+
+#[test]
+fn the_studies_of_arrays_run_on_a_simulated_machine_and_name_what_the_level_loses() {
+    let place = Place::new();
+    let machine = MACHINE.to_owned() + "\n[md]\nremap = \"0.5us\"\nstripe = \"20us\"\nxor_rate = \"10 GB/s\"\n";
+    let machine = machine.replace("count = 2", "count = 4");
+    let file = place.file("arrays.toml");
+    fs::write(&file, machine).expect("a file");
+    let target = format!("sim:{}", file.display());
+    let only = "--only members --only small --set bs=4k";
+    let raid = place.json(&format!("run raid --target {target} {only}"), 0);
+    let step = |document: &Value, label: &str| {
+        steps(document).iter().find(|s| s["label"].as_str().is_some_and(|l| l.contains(label))).cloned()
+    };
+    let five = step(&raid, "random write on raid5:64k x4").expect("a step");
+    let array = &five["arrays"][0];
+    let per = |key: &str| array[key].as_f64().expect("counted");
+    assert!((per("member_reads_for_writes") / per("writes") - 2.0).abs() < 0.05, "{array}");
+    let views = raid["verdict"][0]["evidence"].to_string();
+    assert!(views.contains("of the") && views.contains("that the members allow"), "{views}");
+    // md's one thread, at 20 us a stripe, gives no more than 50k, and is named.
+    let md = place.json(&format!("run md --target {target} {only} --set array=md-raid5"), 0);
+    let bound = step(&md, "random write on md-raid5:64k x4").expect("a step");
+    let iops = bound["iops"].as_f64().expect("a figure");
+    assert!(iops < 51e3 && iops > 47e3, "{iops}");
+    assert_eq!(bound["limit"]["name"], "kernel_thread", "{}", bound["limit"]);
+    let rebuilt = "--only rebuild --set array=md-raid5 --set rebuild=50m --set bs=4k";
+    let rebuilding = place.json(&format!("run md --target {target} {rebuilt}"), 0);
+    let rate = &steps(&rebuilding)[0]["arrays"][0]["rebuild"];
+    let speed = rate["done_bytes"].as_f64().expect("bytes") * 1e9 / rate["took_ns"].as_f64().expect("time");
+    assert!((speed / (50.0 * 1048576.0) - 1.0).abs() < 0.05, "{rate}");
+}

@@ -19,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fathom_host::{OwnFile, WithoutIommu};
 use fathom_judge::document::{Document, StepView};
 use fathom_message::{Message, msg};
-use fathom_plan::{Phase, Plan, Step};
+use fathom_plan::{Phase, Plan, RanksPlan, Step};
 use fathom_record::{LadderPrediction, Progress};
 use fathom_store::{Closed, Lab, MadeFile, NewRun, RunHead, RunId, RunState, StoreError};
 
@@ -194,7 +194,7 @@ pub(crate) fn conduct_at(
 /// numbers them by now; plan and steps keep the names that they had.
 ///
 /// # Errors
-/// [`ConductError::OtherHost`], [`ConductError::Gone`] and [`ConductError::NotAgain`] when what is stored and what would
+/// [`ConductError::OtherHost`], [`ConductError::OtherRanks`], [`ConductError::Gone`] and [`ConductError::NotAgain`] when what is stored and what would
 /// follow could not stand in one run; else as [`conduct`].
 pub fn resume(
     lab: &mut Lab,
@@ -207,8 +207,21 @@ pub fn resume(
     if matches!(head.summary.state, RunState::Finished | RunState::Running) {
         return Err(StoreError::RunClosed { id: run, state: Closed::In(head.summary.state) }.into());
     }
+    let head = RunHead { plan: by_ranks_again(&head, options)?, ..head };
     let mut site = site_again(lab, &head, options)?;
     resume_at(&mut *site, lab, &head, options, stop, on_event)
+}
+
+/// The plan of a run that goes on, with the ranks of today: as many as it began with, or fewer.
+fn by_ranks_again(head: &RunHead, options: &ConductOptions) -> Result<Plan, ConductError> {
+    let now = options.ranks.as_ref().map(Ranks::count);
+    match (head.plan.ranks, now) {
+        (None, None) => Ok(head.plan.clone()),
+        (Some(was), Some(count)) if count <= was.count => {
+            Ok(Plan { ranks: Some(RanksPlan { count, ..was }), ..head.plan.clone() })
+        }
+        (was, now) => Err(ConductError::OtherRanks { run: head.summary.id, was: was.map(|ranks| ranks.count), now }),
+    }
 }
 
 /// The site of a run that goes on.
@@ -220,7 +233,11 @@ fn site_again(lab: &Lab, head: &RunHead, options: &ConductOptions) -> Result<Box
     refuse_full(&head.plan, options)?;
     let other_host = |run, differences| ConductError::OtherHost { run, differences };
     let today = found(head.summary.id, same_host(&lab.host_of(head)?), other_host)?;
-    Ok(Box::new(RealSite::new(permission(options, Some(lab))?, today, &options.journal_dir, &options.command_line)))
+    let real = RealSite::new(permission(options, Some(lab))?, today, &options.journal_dir, &options.command_line);
+    Ok(match &options.ranks {
+        Some(ranks) => Box::new(RanksSite::new(real, ranks)),
+        None => Box::new(real),
+    })
 }
 
 /// [`resume`] at any site.
@@ -264,11 +281,13 @@ fn files_again(
     files: &[MadeFile],
     begun: bool,
 ) -> Result<Vec<MadeFile>, ConductError> {
-    let gone = files.iter().find(|file| !file.path.exists()).filter(|_| begun && is_conditioned(&head.plan));
-    match gone {
-        Some(file) => Err(ConductError::Gone { run: head.summary.id, path: file.path.clone() }),
-        None => Ok(site.to_make_again(&head.plan, files, begun)?),
+    if begun
+        && is_conditioned(&head.plan)
+        && let Some(path) = site.gone(&head.plan, files)?
+    {
+        return Err(ConductError::Gone { run: head.summary.id, path });
     }
+    Ok(site.to_make_again(&head.plan, files, begun)?)
 }
 
 /// Whether the plan brings its targets into a state that the measurements stand on.
@@ -359,7 +378,8 @@ impl Run<'_> {
         if state == RunState::Interrupted && is_conditioned(plan) {
             site.keep_files();
             for file in files {
-                let resume = format!("fathom run --resume {run}");
+                let program = if plan.ranks.is_some() { "fathom-mpi" } else { "fathom" };
+                let resume = format!("{program} run --resume {run}");
                 on_event(Event::Note(&msg!("run-file-kept", path = &file.path, command = resume)));
             }
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use fathom_host::BlockDevice;
 use fathom_inspect::{Drive, Inventory, LinkRate, PciFunction, Smt};
 use fathom_model::{
-    Catalogue, DeviceModel, DriveFacts, MachineModel, Observation, PcieLink, RaidLevel, RaidMaker, RaidModel,
+    Catalogue, DeviceModel, DriveFacts, MachineModel, MdModel, Observation, PcieLink, RaidLevel, RaidMaker, RaidModel,
     RateLimit, RateSource, StepFacts, UplinkModel, UplinkPlace, level_turns,
 };
 use fathom_plan::{ArrayMaker, ArrayTarget, Plan, Step, TargetId};
@@ -52,7 +52,8 @@ impl<'a> FactsOfRun<'a> {
         let made = || match (&self.machine, &over) {
             (MachineOfRun::Real(inventory), Some(over)) => array_facts(inventory, devices, over),
             (MachineOfRun::Real(inventory), None) => step_facts(inventory, devices),
-            (MachineOfRun::Simulated(machine), _) => machine.step_facts(devices),
+            (MachineOfRun::Simulated(machine), Some(_)) => machine.array_facts(devices, array),
+            (MachineOfRun::Simulated(machine), None) => machine.step_facts(devices),
         };
         self.made.entry(key).or_insert_with(|| Arc::new(made())).clone()
     }
@@ -98,7 +99,7 @@ fn array_facts(inventory: &Inventory, devices: &[String], array: &ArrayTarget) -
     let missing = array.missing().count() + u32::from(array.rebuild().is_some());
     let maker = match array.maker() {
         ArrayMaker::UserSpace => RaidMaker::UserSpace,
-        ArrayMaker::LinuxMd => RaidMaker::Md { stripe_ns: None },
+        ArrayMaker::LinuxMd => RaidMaker::Md(MdModel::default()),
     };
     let members = Some(layout.members());
     facts.machine.raid = Some(RaidModel { level, chunk_bytes: layout.chunk_bytes(), members, missing, maker });

@@ -25,7 +25,7 @@ pub use conduct::{
 pub use facts::{observations_of, step_facts};
 pub use names::{expand_target, is_pattern};
 pub use past::{past_runs, run_before};
-pub use ranks::{Link, Ranks, SILENCE, packed_record, serve, unpacked_record};
+pub use ranks::{Link, PackedError, Ranks, SILENCE, Unpacker, packed_record, serve};
 pub use rebuild::{RebuildError, rebuild_array};
 pub use site::{
     FILE_BYTES_DEFAULT, HostLook, SimulatedMachine, SimulatedMembers, SimulatedTarget, TakeError, TargetError,

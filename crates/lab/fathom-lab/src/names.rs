@@ -49,10 +49,7 @@ fn expand_array(root: &Root, name: &str) -> Result<Option<String>, TargetError> 
     };
     let mut expanded = Vec::new();
     for member in members.split(',') {
-        match member.starts_with("sim:") {
-            true => expanded.push(member.to_owned()),
-            false => expanded.extend(expand_target(root, member)?),
-        }
+        expanded.extend(expand_target(root, member)?);
     }
     let whole = format!("{level}:{chunk}:{}", expanded.join(","));
     match ArrayTarget::parse(&whole) {

@@ -5,10 +5,12 @@
 
 mod clocks;
 mod gate;
+mod gather;
 mod hub;
 mod member;
 mod notes;
 mod order;
+mod packed;
 mod site;
 #[cfg(test)]
 mod tests;
@@ -26,7 +28,7 @@ use fathom_record::RankMachine;
 use hub::Hub;
 pub use member::serve;
 pub(crate) use order::WrittenDrive;
-pub use order::{packed_record, unpacked_record};
+pub use packed::{PackedError, Unpacker, packed_record};
 pub(crate) use site::RanksSite;
 
 /// How long a rank may say nothing within a window, unless the user says otherwise: it says something four times a second.
@@ -54,6 +56,8 @@ pub struct Ranks {
     targets_are: TargetsAre,
     version: String,
     silence: Duration,
+    /// Which run they go on with, as every rank was told.
+    goes_on: Option<String>,
     /// Rank 0's view of the others.
     hub: Rc<RefCell<Hub>>,
     /// Of another rank: whether it lost sight of rank 0.
@@ -65,7 +69,19 @@ impl Ranks {
     #[must_use]
     pub fn new(link: Rc<dyn Link>, targets_are: TargetsAre, silence: Duration, version: &str) -> Ranks {
         let hub = Rc::new(RefCell::new(Hub::new(link.clone())));
-        Ranks { link, targets_are, version: version.to_owned(), silence, hub, cut_off: Rc::default() }
+        Ranks { link, targets_are, version: version.to_owned(), silence, goes_on: None, hub, cut_off: Rc::default() }
+    }
+
+    /// The same, to go on with a run: `run` as the user names it, which must be what all ranks were told.
+    #[must_use]
+    pub fn going_on_with(self, run: &str) -> Ranks {
+        Ranks { goes_on: Some(run.to_owned()), ..self }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.link.size()
     }
 
     /// Number of this process.
@@ -79,6 +95,14 @@ impl Ranks {
     pub fn plan(&self, plan: &Plan) -> Plan {
         let ranks = RanksPlan { count: self.link.size(), targets_are: self.targets_are };
         Plan { ranks: Some(ranks), ..plan.clone() }
+    }
+
+    /// What tells whether ranks were asked for the same: a hash of the plan, or of the run that they go on with.
+    fn hash_of(&self, plan: Option<&Plan>) -> u64 {
+        match (&self.goes_on, plan) {
+            (None, Some(plan)) => hash(&serde_json::to_string(plan).expect("a plan is plain data")),
+            (goes_on, _) => hash(goes_on.as_deref().unwrap_or_default()),
+        }
     }
 
     /// Says that this rank cannot begin; by another rank than 0.
@@ -120,8 +144,7 @@ fn this_host() -> HostName {
     host_name(&Root::live())
 }
 
-/// A number that two plans share only if they are the same (FNV-1a, 64 bits).
-fn plan_hash(plan: &Plan) -> u64 {
-    let text = serde_json::to_string(plan).expect("a plan is plain data");
+/// A number that two texts share only if they are the same (FNV-1a, 64 bits).
+fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

@@ -4,6 +4,7 @@
 mod ahead;
 mod bind;
 mod by_fio;
+mod by_spdk;
 mod drives;
 mod error;
 mod in_files;
@@ -101,6 +102,11 @@ impl Permission {
     }
 }
 
+/// The first of `files` that is not there.
+pub(crate) fn files_gone(files: &[MadeFile]) -> Option<PathBuf> {
+    files.iter().map(|file| &file.path).find(|path| !path.exists()).cloned()
+}
+
 /// A plan as it would be executed.
 #[derive(Clone, Debug)]
 pub(crate) struct Looked {
@@ -130,6 +136,14 @@ pub(crate) trait Site {
     /// # Errors
     /// [`TargetError`].
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError>;
+
+    /// The first of the `files` that a run made which is not there any more.
+    ///
+    /// # Errors
+    /// [`TargetError`] where it cannot be looked for.
+    fn gone(&mut self, _plan: &Plan, files: &[MadeFile]) -> Result<Option<PathBuf>, TargetError> {
+        Ok(files_gone(files))
+    }
 
     /// Files that a run which goes on needs beside `files`, those it made before and that may still be there. `begun`: as
     /// in [`Site::bind`]. Makes, opens for writing and keeps nothing.

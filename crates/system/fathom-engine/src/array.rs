@@ -4,20 +4,22 @@
 //! copies, from what they alone know. Each thread that shares such an array therefore has whole stripes of its own
 //! ([`ArrayOf::parts_at`]), and loads that cannot be cut so are refused.
 
+mod beside;
 mod rebuild;
+mod set;
 
 use crate::system::OwnedFd;
 use crate::system::code;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fathom_host::{Binding, Bindings, FailedMembers, TargetKind};
 use fathom_message::{Message, Quantity, msg};
 use fathom_plan::{ArrayTarget, EngineName, Mode, Step, TargetId};
-use fathom_raid::{Layout, MemberSet, Method};
-use fathom_record::{ArrayMember, ArrayRecord, StepFailure};
+use fathom_raid::{Layout, MemberSet};
+use fathom_record::StepFailure;
 
-use crate::backend::array::{Array, MemberIo, Work, member_depth};
+use crate::backend::array::{Array, member_depth, restores_at_once};
 use crate::backend::call::Synchronous;
 use crate::backend::psync::Psync;
 use crate::backend::{Backend, Unready, refused};
@@ -28,7 +30,9 @@ use crate::system::engines;
 use crate::target::{Target, engine_on_target, target_message};
 use crate::worker::{Part, WorkerPlan};
 
+pub(crate) use beside::{Beside, Rebuilding};
 pub use rebuild::{Rebuilt, rebuild};
+pub(crate) use set::Set;
 
 /// An array of which all members that are there were opened and looked at.
 #[derive(Debug)]
@@ -41,6 +45,12 @@ pub(crate) struct ArrayOf {
     /// What each member gives: as much as the smallest has.
     member_bytes: u64,
     largest_bytes: u64,
+    /// Its name without a rebuild.
+    at_rest: TargetId,
+    /// The member that is rebuilt beside the load, and at how many bytes a second.
+    rebuilt: Option<(u32, Option<u64>)>,
+    /// How threads share that.
+    beside: OnceLock<Arc<Beside>>,
 }
 
 impl ArrayOf {
@@ -51,11 +61,16 @@ impl ArrayOf {
     pub(crate) fn examine(id: &TargetId, bindings: &Bindings, step: &Step) -> Result<(ArrayOf, u64), StepFailure> {
         let array = named(id)?;
         fits(id, step)?;
+        let (at_rest, failed) = (array.at_rest().target(), bindings.failed_members());
+        let asked = array.rebuild().map(|rebuild| (rebuild.member, rebuild.bytes_per_s));
         let mut members = Vec::new();
         let (mut sizes, mut logical_bytes) = (Vec::new(), 1);
-        for member in array.members() {
-            // What a member that failed holds is out of date: it is as good as missing.
-            let Some(member) = member.as_ref().filter(|member| !bindings.failed_members().has(member)) else {
+        for (place, member) in (0..).zip(array.members()) {
+            // What a member that failed holds is out of date: it is as good as missing. One that is rebuilt is begun anew.
+            let is_rebuilt = asked.is_some_and(|(at, _)| at == place);
+            let is_there =
+                |member: &&TargetId| !failed.has(member) && (is_rebuilt || !failed.is_unfinished(&at_rest, member));
+            let Some(member) = member.as_ref().filter(is_there) else {
                 members.push((None, None));
                 continue;
             };
@@ -81,7 +96,7 @@ impl ArrayOf {
         }
         let (members, bindings_of) = members.into_iter().unzip();
         let (smallest, largest) = (sizes.iter().min().copied(), sizes.iter().max().copied());
-        let of = ArrayOf {
+        let mut of = ArrayOf {
             id: id.clone(),
             layout: array.layout(),
             members,
@@ -89,8 +104,13 @@ impl ArrayOf {
             failed: bindings.failed_members().clone(),
             member_bytes: smallest.unwrap_or(0),
             largest_bytes: largest.unwrap_or(0),
+            rebuilt: None,
+            beside: OnceLock::new(),
+            at_rest,
         };
-        if !of.layout.survives(of.lost()) {
+        let lost = of.lost();
+        of.rebuilt = asked.filter(|(member, _)| !lost.has(*member));
+        if !of.layout.survives(of.rebuilt.map_or(lost, |(member, _)| lost.with(member))) {
             let why = msg!("engine-array-lost", count = of.lost().count());
             return Err(refused(target_message(id), why, msg!("engine-array-lost-help")));
         }
@@ -125,6 +145,43 @@ impl ArrayOf {
         notes
     }
 
+    /// Lets `threads` share the rebuild of a member, if one is asked for: each rebuilds what [`ArrayOf::parts_at`] gives it of
+    /// the region from `begin` to `end`, and as much as the others of the rest.
+    pub(crate) fn share_rebuild(&self, (begin, end): (u64, u64), unit_bytes: u64, threads: u64) {
+        let Some((member, bytes_per_s)) = self.rebuilt else { return };
+        let stripe = self.layout.stripe_bytes();
+        let row_of = |stripes: u64| stripes * self.layout.rows_of_stripe();
+        let cut = |thread: u64| match thread {
+            0 => row_of(begin / stripe),
+            thread if thread == threads => row_of(end.div_ceil(stripe)),
+            thread => row_of(self.parts_at((begin, end), unit_bytes, thread, threads).div_ceil(stripe)),
+        };
+        let cuts: Vec<u64> = (0..=threads).map(cut).collect();
+        let chunk = self.layout.chunk_bytes();
+        let made = Beside::new(member, bytes_per_s, chunk, self.member_bytes / chunk, &cuts);
+        if self.beside.set(Arc::new(made)).is_ok() {
+            self.note_rebuild();
+        }
+    }
+
+    /// Notes for later steps whether the member that is rebuilt is whole.
+    pub(crate) fn note_rebuild(&self) {
+        if let Some((beside, name)) = self.beside.get().zip(self.rebuilt_name()) {
+            self.failed.note_rebuild(&self.at_rest, name, beside.is_whole());
+        }
+    }
+
+    /// The member that is rebuilt beside the load.
+    pub(crate) fn rebuilt_name(&self) -> Option<&TargetId> {
+        let (member, _) = self.rebuilt?;
+        Some(&self.members[member as usize].as_ref()?.id)
+    }
+
+    /// Whether a member is rebuilt beside the load.
+    pub(crate) fn is_rebuilding(&self) -> bool {
+        self.rebuilt.is_some()
+    }
+
     /// The targets of the members that are there.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.members.iter().flatten()
@@ -152,12 +209,14 @@ impl ArrayOf {
     }
 
     /// Descriptors of the members that are there, and the array over them; the first is part `first` of the backend below.
-    fn open(&self, first: usize) -> Result<(Vec<OwnedFd>, Set), StepFailure> {
+    /// `thread`: whose part of a rebuild it does.
+    fn open(&self, first: usize, thread: Option<u32>) -> Result<(Vec<OwnedFd>, Set), StepFailure> {
         let fds: Vec<OwnedFd> = self.targets().map(Target::open).collect::<Result<_, _>>()?;
         let mut next = (first..).map(|part| part as u16);
         let parts: Vec<Option<u16>> = self.members.iter().map(|m| m.as_ref().and_then(|_| next.next())).collect();
         let names: Vec<Option<TargetId>> = self.members.iter().map(|m| m.as_ref().map(|t| t.id.clone())).collect();
-        Ok((fds, Set::new(&self.id, self.layout, parts, names, self.lost(), self.failed.clone())))
+        let rebuild = self.beside.get().map(|beside| Rebuilding::new(beside.clone(), thread));
+        Ok((fds, Set::new(&self.id, self.layout, parts, names, self.lost(), self.failed.clone(), rebuild)))
     }
 }
 
@@ -229,13 +288,14 @@ pub(crate) fn check_together(step: &Step, targets: &[Arc<Target>], is_stream: bo
             }
         }
     }
-    let redundant = arrays().filter(|(_, array)| writes && array.layout.level().is_redundant());
+    let changes = |array: &ArrayOf| writes || array.is_rebuilding();
+    let redundant = arrays().filter(|(_, array)| changes(array) && array.layout.level().is_redundant());
     for (target, _) in redundant {
         let what = || target_message(&target.id);
         if is_stream {
             return Err(refused(what(), msg!("engine-array-stream"), msg!("engine-array-stream-help")));
         }
-        if step.load.threads > 1 && step.workload.order.thread_offset_bytes.is_some() {
+        if writes && step.load.threads > 1 && step.workload.order.thread_offset_bytes.is_some() {
             return Err(refused(what(), msg!("engine-array-offset"), msg!("engine-array-offset-help")));
         }
     }
@@ -255,9 +315,9 @@ pub(crate) fn over<B: Backend>(
     make: impl FnOnce(Vec<OwnedFd>, u32) -> Result<B, StepFailure>,
 ) -> Result<Array<B>, StepFailure> {
     let (mut fds, mut sets) = (Vec::new(), Vec::new());
-    for Part { target, .. } in &plan.parts {
+    for Part { target, thread, .. } in &plan.parts {
         let array = target.array().unwrap_or_else(|| unreachable!("targets of one step are all arrays or none"));
-        let (more, set) = array.open(fds.len())?;
+        let (more, set) = array.open(fds.len(), Some(*thread))?;
         fds.extend(more);
         sets.push(set);
     }
@@ -265,7 +325,7 @@ pub(crate) fn over<B: Backend>(
     let depth = if depth == 1 && plan.step.engine.name == EngineName::Psync {
         1
     } else {
-        member_depth(depth, fds.len() as u32)
+        member_depth(depth + restores_at_once(&sets), fds.len() as u32)
     };
     let inner = make(fds, depth)?;
     Array::new(inner, depth, sets, plan.limits.queue_depth, area.slot_bytes())
@@ -281,148 +341,9 @@ pub(crate) fn read_back(
     array: &ArrayOf,
     len_max: usize,
 ) -> Result<Array<Synchronous<Psync>>, StepFailure> {
-    let (fds, set) = array.open(0)?;
+    let (fds, set) = array.open(0, None)?;
     let made = Array::new(Psync::engine(fds), 1, vec![set], 1, len_max);
     made.map_err(|source| StepFailure::failed(target_message(&target.id), &source, msg!("engine-no-buffers-help")))
-}
-
-/// An array as one thread has it: which members are left, and what was done to them.
-#[derive(Debug)]
-pub(crate) struct Set {
-    layout: Layout,
-    /// `[member]`: its part of the backend below.
-    parts: Vec<Option<u16>>,
-    names: Vec<Option<TargetId>>,
-    lost: MemberSet,
-    failed: FailedMembers,
-    /// `[member]`: reads under way, where copies are chosen by them.
-    pub(crate) pending: Vec<u32>,
-    pub(crate) counts: Counts,
-}
-
-impl Set {
-    pub(crate) fn new(
-        id: &TargetId,
-        layout: Layout,
-        parts: Vec<Option<u16>>,
-        names: Vec<Option<TargetId>>,
-        lost: MemberSet,
-        failed: FailedMembers,
-    ) -> Set {
-        let members = names.iter().map(|name| ArrayMember { target: name.clone(), ..ArrayMember::default() }).collect();
-        let counts = Counts(ArrayRecord {
-            target: id.clone(),
-            reads: 0,
-            writes: 0,
-            degraded_reads: 0,
-            member_reads_for_writes: 0,
-            full_stripe_writes: 0,
-            reconstruct_writes: 0,
-            modify_writes: 0,
-            recover_writes: 0,
-            rebuild: None,
-            members,
-        });
-        Set { layout, pending: vec![0; parts.len()], parts, names, lost, failed, counts }
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
-    }
-
-    pub(crate) fn lost(&self) -> MemberSet {
-        self.lost
-    }
-
-    /// The part of the backend below that a member is.
-    #[inline]
-    pub(crate) fn part_of(&self, member: u32) -> u16 {
-        self.parts[member as usize].unwrap_or_else(|| unreachable!("nothing is sent to a member that is missing"))
-    }
-
-    pub(crate) fn members_left(&self) -> Vec<u32> {
-        (0..self.layout.members()).filter(|member| !self.lost.has(*member)).collect()
-    }
-
-    /// A member failed: goes on without it, if the level can. False: it cannot, and the failure is the load's.
-    #[cold]
-    pub(crate) fn lose(&mut self, member: u32, errno: i32) -> bool {
-        if self.lost.has(member) {
-            return true;
-        }
-        let lost = self.lost.with(member);
-        if !self.layout.survives(lost) {
-            return false;
-        }
-        self.lost = lost;
-        self.counts.0.members[member as usize].failed_errno = Some(errno);
-        if let Some(name) = &self.names[member as usize] {
-            self.failed.note(name);
-        }
-        true
-    }
-
-    /// Takes over what other threads lost.
-    pub(crate) fn refresh(&mut self) {
-        let is_failed = |at: u32| self.names[at as usize].as_ref().is_some_and(|name| self.failed.has(name));
-        let lost = (0..self.layout.members()).filter(|at| is_failed(*at)).fold(self.lost, MemberSet::with);
-        if self.layout.survives(lost) {
-            self.lost = lost;
-        }
-    }
-
-    pub(crate) fn record(&self) -> ArrayRecord {
-        self.counts.0.clone()
-    }
-}
-
-/// What is counted of an array.
-#[derive(Debug)]
-pub(crate) struct Counts(ArrayRecord);
-
-impl std::ops::Deref for Counts {
-    type Target = ArrayRecord;
-
-    fn deref(&self) -> &ArrayRecord {
-        &self.0
-    }
-}
-
-impl std::ops::DerefMut for Counts {
-    fn deref_mut(&mut self) -> &mut ArrayRecord {
-        &mut self.0
-    }
-}
-
-impl Counts {
-    /// Counts a member I/O.
-    #[inline]
-    pub(crate) fn add(&mut self, io: &MemberIo) {
-        let member = &mut self.0.members[io.member as usize];
-        match io.work {
-            Work::Read => {
-                member.reads += 1;
-                member.read_bytes += u64::from(io.len);
-                self.0.member_reads_for_writes += u64::from(io.for_write);
-            }
-            Work::Write => {
-                member.writes += 1;
-                member.written_bytes += u64::from(io.len);
-            }
-            Work::Sync(_) => {}
-        }
-    }
-
-    /// Counts how a part of a write is done.
-    #[inline]
-    pub(crate) fn count_method(&mut self, method: Method) {
-        *match method {
-            Method::FullStripe => &mut self.0.full_stripe_writes,
-            Method::Reconstruct => &mut self.0.reconstruct_writes,
-            Method::Modify => &mut self.0.modify_writes,
-            Method::Recover => &mut self.0.recover_writes,
-        } += 1;
-    }
 }
 
 /// Bytes read, or a negative errno, by an array of its own.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fathom_hist::Histogram;
-use fathom_message::{Message, Say as _, msg};
+use fathom_message::{Message, Quantity, Say as _, msg};
 use fathom_nvme::Status;
 use fathom_plan::{Op, RateProcess, Step, stages_mean};
 use fathom_record::{
@@ -290,6 +290,7 @@ fn warnings(pieces: &Pieces, step: &Step, record: &StepRecord) -> Vec<Warning> {
     }
     for array in &record.arrays {
         warnings.extend(array.members.iter().filter_map(|member| lost(array, member)));
+        warnings.extend(not_rebuilt(array).map(note));
     }
     if let Some(migrated) = migrated(record) {
         warnings.push(migrated);
@@ -311,6 +312,27 @@ fn late_replay(step: &Step, record: &StepRecord) -> Option<Warning> {
 fn lost(array: &ArrayRecord, member: &ArrayMember) -> Option<Warning> {
     let (name, errno) = member.target.as_ref().zip(member.failed_errno)?;
     Some(Warning::MemberLost { array: array.target.clone(), member: name.clone(), errno })
+}
+
+/// That the rebuild of a member came to no end, and why where a member failed.
+fn not_rebuilt(array: &ArrayRecord) -> Option<Message> {
+    let rebuild = array.rebuild.filter(|rebuild| !rebuild.is_whole())?;
+    let (at_rest, name) = (array.target.array()?.ok()?, array.target.as_str().to_owned());
+    let rebuilt = at_rest.rebuild().map(|rebuild| rebuild.member)?;
+    let name_of = |at: u32| array.members.get(at as usize)?.target.as_ref().map(|member| member.as_str().to_owned());
+    match rebuild.failure {
+        // Its own failure is the loss of the member.
+        Some(failure) if failure.member == rebuilt => None,
+        Some(failure) => {
+            let error = std::io::Error::from_raw_os_error(failure.errno);
+            Some(msg!("engine-array-rebuild-failed", array = name, member = name_of(failure.member)?, error = error))
+        }
+        None => {
+            let done = 100.0 * rebuild.done_bytes as f64 / rebuild.member_bytes.max(1) as f64;
+            let done = Quantity::pct(done.floor());
+            Some(msg!("engine-array-unfinished", array = name, member = name_of(rebuilt)?, done = done))
+        }
+    }
 }
 
 fn migrated(record: &StepRecord) -> Option<Warning> {

@@ -91,7 +91,7 @@ pub fn bench_nop(
 pub fn bench_bare_reads(step: &Step, bindings: &Bindings, duration: Duration) -> Result<LoopRate, StepFailure> {
     let id = &step.targets[0];
     let target = Arc::new(Target::examine(bindings, id, step)?);
-    let part = Part { member: 0, span: target.span, extent: target.extent, target: target.clone() };
+    let part = Part { member: 0, thread: 0, span: target.span, extent: target.extent, target: target.clone() };
     let depth = if step.engine.name.is_synchronous() { 1 } else { step.load.queue_depth };
     let batch = step.load.batch_submit.unwrap_or(crate::check::BATCH_DEFAULT).min(depth);
     let failed = |error: std::io::Error| StepFailure::failed(target_message(id), &error, no_detail());

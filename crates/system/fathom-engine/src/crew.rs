@@ -87,6 +87,13 @@ pub(crate) fn interval_ns(budget_ns: u64, stages: &[LoadStage]) -> u64 {
     }
 }
 
+/// How many intervals a step has at most, unless its end takes longer than its budget.
+#[must_use]
+pub fn intervals_max(step: &Step) -> usize {
+    let budget_ns = step.length.budget_ns;
+    (budget_ns / interval_ns(budget_ns, &step.role.stages)) as usize + 1
+}
+
 /// What a target of the step is today. The target without data needs no binding.
 ///
 /// # Errors
@@ -131,11 +138,18 @@ pub(crate) fn plan_workers(
     let limits = limits_of(step);
     // A load alone shares with its own threads.
     let flow = step.load.pacing.flow.map(|flow| FlowGroup::of(flow_group.cloned().unwrap_or_default(), flow));
-    let intervals_max = (step.length.budget_ns / interval_ns(step.length.budget_ns, &step.role.stages)) as usize + 1;
+    let intervals_max = intervals_max(step);
     let examined = |target| Ok(Arc::new(Target::examine(bindings, target, step)?));
     let targets: Vec<Arc<Target>> = step.targets.iter().map(examined).collect::<Result<_, StepFailure>>()?;
     array::check_together(step, &targets, is_stream)?;
     let threads_on = step.workers_by_target();
+    for (target, threads) in targets.iter().zip(&threads_on) {
+        if let Some(array) = target.array() {
+            let Span { first_offset_bytes, count, unit_bytes } = target.span;
+            let region = (first_offset_bytes, first_offset_bytes + count * unit_bytes);
+            array.share_rebuild(region, unit_bytes, threads.len().max(1) as u64);
+        }
+    }
     let part = |worker: u32, member: u32| {
         let (member, threads) = (member as usize, &threads_on[member as usize]);
         let target = targets[member].clone();
@@ -148,7 +162,7 @@ pub(crate) fn plan_workers(
                 msg!("engine-too-few-blocks-help"),
             ));
         }
-        Ok(Part { member, target, span, extent })
+        Ok(Part { member, target, thread: thread as u32, span, extent })
     };
     let plan = |index: u32| {
         Ok(WorkerPlan {

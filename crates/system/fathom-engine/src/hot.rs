@@ -351,6 +351,9 @@ impl Hot {
                     }
                     break;
                 }
+                if backend.works_beside() {
+                    backend.work_until(self.idle_until_ns(now))?;
+                }
                 now = self.wait_for_arrival::<V>(now, backend.submit_calls());
                 continue;
             }
@@ -764,6 +767,17 @@ impl Hot {
         Ok(())
     }
 
+    /// Until when nothing is due, while nothing is in flight; no later than marks and the deadline.
+    #[cold]
+    fn idle_until_ns(&self, now: u64) -> u64 {
+        let due = match (&self.arrivals, &self.pacer) {
+            (Some(arrivals), _) => arrivals.next_due_ns(),
+            (None, Some(pacer)) => pacer.held_until_ns(now),
+            (None, None) => now,
+        };
+        due.min(self.state.next_mark_ns).min(self.shared.deadline_ns())
+    }
+
     /// Nothing is in flight and nothing is due: sleeps until shortly before the next arrival.
     #[cold]
     fn wait_for_arrival<V: Variant>(&mut self, now: u64, submit_calls: u64) -> u64 {
@@ -772,7 +786,7 @@ impl Hot {
             pacer.pause(&self.clock, deadline_ns);
         }
         let idle_until = match &self.arrivals {
-            Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), now),
+            Some(arrivals) => arrivals.wait(&self.clock, self.shared.deadline_ns(), self.clock.now()),
             None => self.clock.now(),
         };
         if self.state.paced && self.state.counting {

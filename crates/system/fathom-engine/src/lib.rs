@@ -69,6 +69,7 @@ pub use array::{Rebuilt, rebuild};
 #[cfg(feature = "bench")]
 pub use bench::{DriverCost, LoopRate, bench_bare_reads, bench_driver, bench_nop};
 pub use check::{BLOCK_BYTES_MAX, QUEUE_DEPTH_MAX, THREADS_MAX};
+pub use crew::intervals_max;
 pub use files::lay_out_files;
 pub use gate::{StartGate, clock_ns};
 #[cfg(feature = "bench")]

@@ -144,6 +144,15 @@ impl Pacer {
         self.hold != Hold::Free || self.flow.as_ref().is_some_and(FlowMember::is_above)
     }
 
+    /// Until when the load pauses, where that is known.
+    pub(crate) fn held_until_ns(&self, now_ns: u64) -> u64 {
+        match self.hold {
+            Hold::Pausing { until_ns, .. } => until_ns,
+            Hold::Draining { pause_ns, .. } => now_ns + pause_ns,
+            Hold::Free => now_ns,
+        }
+    }
+
     /// Nothing is in flight: lets some of the pause pass. True when it is over.
     pub(crate) fn pause(&mut self, clock: &Clock, deadline_ns: u64) -> bool {
         let now = clock.now();

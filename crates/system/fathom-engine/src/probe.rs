@@ -59,9 +59,39 @@ impl<'p> Sampling<'p> {
         }
     }
 
-    /// The window ended: what was sampled, over the time that it was sampled.
-    pub(crate) fn finish(self) -> Option<HostDelta> {
+    /// The window that began at `start_ns` ended: what was sampled, over the time that it was sampled.
+    pub(crate) fn finish(self, start_ns: u64) -> Option<HostDelta> {
         let window_ns = self.clock.now().saturating_sub(self.begun_ns);
-        self.probe?.finish(window_ns)
+        let sampled = self.probe?.finish(window_ns)?;
+        Some(HostDelta { missed_ns: self.begun_ns.saturating_sub(start_ns), ..sampled })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counts;
+
+    impl HostProbe for Counts {
+        fn begin(&mut self) {}
+
+        fn interval(&mut self) {}
+
+        fn finish(&mut self, window_ns: u64) -> Option<HostDelta> {
+            Some(HostDelta { measured_ns: window_ns, ..HostDelta::default() })
+        }
+    }
+
+    #[test]
+    fn what_of_the_window_was_over_before_the_first_reading_is_missed() {
+        let missed = |lead_ns: i64| {
+            let (clock, mut probe) = (Clock::get(), Counts);
+            let mut sampling = Sampling::new(Some(&mut probe), clock);
+            sampling.begin();
+            let start_ns = sampling.begun_ns.checked_add_signed(lead_ns).expect("a moment");
+            sampling.finish(start_ns).expect("sampled").missed_ns
+        };
+        assert_eq!((missed(1_000), missed(0), missed(-1_000)), (0, 0, 1_000));
     }
 }

@@ -5,6 +5,7 @@ use fathom_message::{Message, msg};
 use fathom_plan::{Placement, Step};
 use fathom_record::{RunControl, Runner, StepFailure, StepRecord};
 
+use crate::array::ArrayOf;
 use crate::assemble::{Pieces, assemble};
 use crate::backend::refused;
 use crate::check;
@@ -177,7 +178,10 @@ impl Started {
             };
             self.watch.begin_at(begin_ns);
         }
-        let finished = self.watch.run(step, control, probe)?;
+        let rebuilt = self.watch.rebuilt_arrays();
+        let finished = self.watch.run(step, control, probe);
+        rebuilt.iter().for_each(|target| target.array().into_iter().for_each(ArrayOf::note_rebuild));
+        let finished = finished?;
         if let Some(gate) = gate {
             gate.began(finished.start_ns);
         }

@@ -97,7 +97,7 @@ impl Target {
             namespace: None,
             array: None,
             binding: binding.clone(),
-            writes: workload.mix.is_destructive(),
+            writes: step.writes_to(binding.target()),
             direct: workload.direct,
             write_through: workload.durability.write_through,
         }

@@ -11,6 +11,7 @@ use fathom_record::{
     DirectionInterval, HostDelta, Interval, Progress, RunControl, StepFailure, TargetRecord, VerifyReport,
 };
 
+use crate::array::ArrayOf;
 use crate::clock::{Clock, unix_ns};
 use crate::collect::Intervals;
 use crate::crew::Crew;
@@ -21,6 +22,7 @@ use crate::shared::{FromWorker, Stage, Window, WorkerSummary};
 use crate::streams::Place;
 use crate::system::code;
 use crate::tally::ops_of;
+use crate::target::Target;
 use crate::worker::WorkerPlan;
 
 mod stragglers;
@@ -92,6 +94,13 @@ fn reads_back(step: &Step) -> bool {
 }
 
 impl Watch {
+    /// The targets that are arrays of which a member is rebuilt beside the load.
+    pub(crate) fn rebuilt_arrays(&self) -> Vec<Arc<Target>> {
+        let parts = self.crew.plans.iter().flat_map(|plan| &plan.parts);
+        let rebuilt = parts.filter(|part| part.target.array().is_some_and(ArrayOf::is_rebuilding));
+        rebuilt.map(|part| part.target.clone()).collect()
+    }
+
     /// Watches the workers of `step`, which may be a stream beside others.
     pub(crate) fn new(crew: Crew, step: &Step, clock: Clock, place: Option<Place>) -> Self {
         let workers = crew.plans.len();
@@ -197,7 +206,7 @@ impl Watch {
             return Err(self.give_up());
         }
         let end_ns = self.end_ns(window);
-        let host = sampling.finish();
+        let host = sampling.finish(start_ns);
         self.wait_for_stragglers(control);
         if self.failure.is_some() {
             return Err(self.give_up());

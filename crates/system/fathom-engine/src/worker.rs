@@ -40,6 +40,8 @@ pub(crate) struct Part {
     /// Position of the target in the step.
     pub(crate) member: usize,
     pub(crate) target: Arc<Target>,
+    /// Which of the threads on it this is.
+    pub(crate) thread: u32,
     /// Blocks this worker may touch.
     pub(crate) span: Span,
     /// The same in bytes, not cut to whole blocks.

@@ -60,10 +60,10 @@ impl Members {
 
 fn bindings(step: &Step) -> Bindings {
     let permit = Permit { overwrite: true, ..Permit::NOTHING };
-    let writes = step.workload.mix.is_destructive();
     let opened = step.targets.iter().flat_map(TargetId::opened);
     let bind = |id: TargetId| {
         let path = PathBuf::from(id.as_str());
+        let writes = step.writes_to(&id);
         Binding::existing(&Root::live(), id, &path, writes, &permit).expect("the test's own file")
     };
     opened.map(bind).collect()
@@ -259,6 +259,84 @@ fn a_member_that_fails_is_named_and_stays_out_for_the_rest_of_the_run() {
     let again = run_with(&read, bound, None).expect("a record");
     check(&again);
     assert_eq!((again.arrays[0].members[2].reads, again.arrays[0].is_degraded()), (0, true));
+}
+
+/// `array` with a member that is rebuilt beside the load.
+fn rebuilding(array: &TargetId, members: &Members, member: usize, speed: &str) -> TargetId {
+    let name = members.path(member).to_string_lossy().into_owned();
+    TargetId::new(array.as_str().replace(&name, &format!("{speed}+{name}")))
+}
+
+#[test]
+fn a_member_is_rebuilt_beside_reads_and_beside_writes_of_two_threads_and_stands_in_for_any_other() {
+    for (level, engine, bytes) in [
+        ("raid10", EngineName::Psync, 8192),
+        ("raid5", EngineName::Libaio, 4096),
+        ("raid6", EngineName::IoUring, 24 << 10),
+    ] {
+        let members = Members::new(5);
+        let whole = members.array(level, &[]);
+        verified(&writing(members.step(&whole, engine), bytes));
+        for (mix, member) in [(OpMix::READ, 1), (OpMix::WRITE, 3)] {
+            members.fill(member, 0x5a, MEMBER_BYTES);
+            let mut beside = writing(members.step(&rebuilding(&whole, &members, member, "full"), engine), bytes);
+            beside.workload.mix = mix;
+            beside.load = Load::closed(2, 4);
+            beside.length.passes = Some(40);
+            let record = verified(&beside);
+            let array = &record.arrays[0];
+            let rebuild = array.rebuild.expect("a rebuild");
+            assert!(rebuild.is_whole() && rebuild.failure.is_none(), "{level}: {rebuild:?}");
+            let ios = rebuild.ios.expect("counted");
+            assert_eq!(ios.written_bytes, MEMBER_BYTES, "each byte of it once");
+            if mix == OpMix::READ {
+                assert_eq!(array.members.iter().map(|m| m.written_bytes).sum::<u64>(), MEMBER_BYTES);
+            }
+            // What was rebuilt and what was written meanwhile, with every other member away.
+            for lost in (0..5).filter(|lost| *lost != member) {
+                verified(&reading(members.step(&members.array(level, &[lost]), engine), bytes));
+            }
+        }
+    }
+}
+
+#[test]
+fn later_steps_do_without_a_member_whose_rebuild_came_to_no_end_until_it_does() {
+    let members = Members::new(4);
+    let whole = members.array("raid5", &[]);
+    let step = |target: &TargetId| reading(members.step(target, EngineName::IoUring), 4096);
+    let written = writing(members.step(&whole, EngineName::IoUring), 4096);
+    // All members may be written, by the steps that only read as well.
+    let bound = bindings(&written);
+    check(&run_with(&written, bound.clone(), None).expect("a record"));
+    members.fill(2, 0x5a, MEMBER_BYTES);
+    let slow = run_with(&step(&rebuilding(&whole, &members, 2, "1k")), bound.clone(), None).expect("a record");
+    check(&slow);
+    let rebuild = slow.arrays[0].rebuild.expect("a rebuild");
+    assert!(!rebuild.is_whole() && rebuild.asked_bytes_per_s == Some(1024), "{rebuild:?}");
+    assert!(notes(&slow).iter().any(|note| note.contains("later steps of this run")), "{:?}", notes(&slow));
+    let without = run_with(&step(&whole), bound.clone(), None).expect("a record");
+    check(&without);
+    assert_eq!((without.arrays[0].members[2].reads, without.arrays[0].is_degraded()), (0, true));
+    let mut fast = step(&rebuilding(&whole, &members, 2, "full"));
+    fast.length.passes = Some(40);
+    let fast = run_with(&fast, bound.clone(), None).expect("a record");
+    assert!(fast.arrays[0].rebuild.is_some_and(|rebuild| rebuild.is_whole()));
+    let again = run_with(&step(&whole), bound, None).expect("a record");
+    check(&again);
+    assert!(again.arrays[0].members[2].reads > 0 && !again.arrays[0].is_degraded());
+}
+
+#[test]
+fn a_load_that_only_reads_rebuilds_no_member_that_it_may_not_write() {
+    let members = Members::new(4);
+    let whole = members.array("raid5", &[]);
+    let bound = bindings(&members.step(&whole, EngineName::Psync));
+    let step = members.step(&rebuilding(&whole, &members, 2, "full"), EngineName::Psync);
+    let before = std::fs::read(members.path(2)).expect("reads");
+    let said = refusal(&step, bound);
+    assert!(said.contains("m2"), "{said}");
+    assert_eq!(std::fs::read(members.path(2)).expect("reads"), before);
 }
 
 fn refusal(step: &Step, bindings: Bindings) -> String {

@@ -139,7 +139,8 @@ fn drains_on_stop(engine: EngineName) {
     let stop = AtomicBool::new(false);
     let stopped_at = Cell::new(None);
     let mut on_progress = |progress: &fathom_record::Progress| {
-        if progress.elapsed_ns > 0 && !stop.swap(true, Ordering::Relaxed) {
+        // A busy host may let the first I/Os wait for long.
+        if progress.bytes_done > 0 && !stop.swap(true, Ordering::Relaxed) {
             stopped_at.set(Some(Instant::now()));
         }
     };

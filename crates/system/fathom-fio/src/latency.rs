@@ -43,10 +43,14 @@ fn percentiles(object: &Map<String, Value>) -> Vec<(f64, u64)> {
     parsed.filter(|(q, _)| *q > 0.0 && *q < 1.0).collect()
 }
 
-/// One sample of the lowest and one of the highest bin are known exactly: the minimum and the maximum.
 fn from_bins(bins: &Map<String, Value>, min_ns: u64, max_ns: u64) -> Option<Histogram> {
-    let mut pairs: Vec<(u64, u64)> =
-        bins.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect();
+    let pairs = bins.iter().filter_map(|(ns, count)| Some((ns.parse().ok()?, count.as_u64()?))).collect();
+    samples(pairs, min_ns, max_ns)
+}
+
+/// Samples of bins: nanoseconds, and how many. One of the lowest and one of the highest bin are known exactly: the minimum
+/// and the maximum. `None`: more than the lab can hold.
+pub(crate) fn samples(mut pairs: Vec<(u64, u64)>, min_ns: u64, max_ns: u64) -> Option<Histogram> {
     pairs.retain(|(_, count)| *count > 0);
     pairs.sort_unstable();
     let total = pairs.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count))?;

@@ -1,7 +1,8 @@
 //! fio itself: its results taken in, and its jobs run by it under Fathom's eyes. And the results of SPDK's own programs.
 //!
 //! fio opens no name that it is given: each target is bound, judged and opened here, and fio finds it by a link to that
-//! descriptor. What it may write is what the guard allowed, whatever happens to names meanwhile.
+//! descriptor. What it may write is what the guard allowed, whatever happens to names meanwhile. `spdk_nvme_perf` gets the
+//! address of a drive that left the kernel for the step, and the number of the one namespace that was judged.
 
 mod error;
 mod import;
@@ -14,6 +15,7 @@ mod series;
 mod spdk;
 mod step;
 mod text;
+mod watch;
 
 use fathom_message::Message;
 use fathom_plan::{Plan, Step};
@@ -24,7 +26,7 @@ pub use error::ImportError;
 pub use import::import_fio;
 pub use options::size_word;
 pub use run::{FioRun, run_by_fio};
-pub use spdk::{import_bdevperf, import_perf, is_bdevperf, is_perf_table};
+pub use spdk::{SpdkRun, has_spdk, import_bdevperf, import_perf, is_bdevperf, is_perf_table, run_by_spdk};
 pub use text::{Found, find_document, json_error};
 
 /// A run measured elsewhere, ready for the store.

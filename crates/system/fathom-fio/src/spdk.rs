@@ -2,6 +2,9 @@
 //! answers `perform_tests`. Both keep a number of commands in flight on each drive and core, past the kernel, as engine
 //! `nvme` does; so they become steps of that engine, to stand beside ours.
 
+mod run;
+mod table;
+
 use fathom_message::{Message, msg};
 use fathom_plan::{EngineName, Op, Plan, Step, StudyHead};
 use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
@@ -14,21 +17,15 @@ use crate::options::Options;
 use crate::step::{JobHead, Measured, step};
 use crate::text::Found;
 
-const NS_PER_US: f64 = 1e3;
+pub use self::run::{SpdkRun, has_spdk, run_by_spdk};
+pub use self::table::is_perf_table;
+
+use self::table::{NS_PER_US, Row, rates_of, rows_of};
+
 const NS_PER_S: f64 = 1e9;
 const BYTES_PER_MIB: f64 = (1 << 20) as f64;
 /// What the figures of a table may differ by for their two decimals.
 const ROUNDING: f64 = 0.02;
-
-/// What a line of the table, or a job of bdevperf, had.
-#[derive(Clone, Debug, PartialEq)]
-struct Row {
-    /// The drive, as the program names it.
-    device: String,
-    iops: f64,
-    latency: QuotedLatency,
-    failed: u64,
-}
 
 /// The load of all rows of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,12 +34,6 @@ struct LoadOf {
     block_bytes: u64,
     queue_depth: u32,
     runtime_s: f64,
-}
-
-/// Whether a text is what `spdk_nvme_perf` prints.
-#[must_use]
-pub fn is_perf_table(text: &str) -> bool {
-    text.contains("Latency(us)") && text.lines().any(|line| row_of(line).is_some())
 }
 
 /// Whether a document is what `bdevperf` answers.
@@ -61,15 +52,8 @@ pub fn import_perf(text: &str, file: &str) -> Result<Imported, ImportError> {
     let words = command
         .ok_or_else(|| content(file, "", msg!("import-spdk-no-command"), msg!("import-spdk-no-command-help")))?;
     let load = load_of(&words, file)?;
-    let mut rows: Vec<Row> = text.lines().filter_map(row_of).collect();
-    let quantiles = quantiles_of(text);
-    // The order of both is that of cores and drives.
-    if quantiles.len() == rows.len() {
-        for (row, quantiles) in rows.iter_mut().zip(quantiles) {
-            row.latency.quantiles = quantiles;
-        }
-    }
-    for row in &mut rows {
+    let mut rows = rows_of(text);
+    for row in rows.iter_mut().filter(|row| row.samples.is_none()) {
         row.latency.count = (row.iops * load.runtime_s).round() as u64;
     }
     let (iops, mib_per_s) = text.lines().filter_map(rates_of).fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
@@ -117,7 +101,7 @@ pub fn import_bdevperf(found: &Found, file: &str) -> Result<Imported, ImportErro
             ..QuotedLatency::default()
         };
         let failed = (number("io_failed")? + number("io_timeout")?) as u64;
-        let row = Row { device: word("job")?.to_owned(), iops, latency, failed };
+        let row = Row { device: word("job")?.to_owned(), iops, latency, samples: None, failed };
         let is_same = |(other, _): &&mut (LoadOf, Vec<Row>)| {
             (&other.workload, other.block_bytes, other.queue_depth)
                 == (&load.workload, load.block_bytes, load.queue_depth)
@@ -204,14 +188,18 @@ fn step_of(
     let head = JobHead { index, name: program, host: None, threads, options: &options, own: false };
     let made = step(&head, &Measured { runtime_ns, ios, bytes }, &mut notes);
     let step = made.map_err(|(option, what)| content(file, option, what, msg!("import-engines")))?;
-    let lat =
-        rows.iter().map(|row| Latency::Quoted(row.latency.clone())).reduce(|all, more| latency::merge(all, &more));
-    let lat = lat.unwrap_or_else(|| Latency::Quoted(QuotedLatency::default()));
+    let lat = latency_of(rows);
     let failed: u64 = rows.iter().map(|row| row.failed).sum();
     let mut warnings: Vec<Warning> = notes.into_iter().map(|text| Warning::Note { text }).collect();
     warnings.extend((failed > 0).then_some(Warning::IoErrors { count: failed, errno: 0 }));
     let direction = Direction { op, ios, bytes, short_ios: 0, lat, slat: None, clat: None, service: None };
     Ok((step, StepRecord { runtime_ns, directions: vec![direction], warnings, ..StepRecord::default() }))
+}
+
+/// The latencies of all rows.
+fn latency_of(rows: &[Row]) -> Latency {
+    let lat = rows.iter().map(Row::latency).reduce(|all, more| latency::merge(all, &more));
+    lat.unwrap_or_else(|| Latency::Quoted(QuotedLatency::default()))
 }
 
 /// The words of a line with the command: `$ sudo spdk_nvme_perf -q 32 -r 'trtype:PCIe traddr:0000:04:00.0'`.
@@ -283,63 +271,6 @@ fn load_of(words: &[String], file: &str) -> Result<LoadOf, ImportError> {
         queue_depth: number('q', "io-depth")?,
         runtime_s: number('t', "time")?.into(),
     })
-}
-
-/// `PCIE (0000:04:00.0) NSID 1 from core  0:  251230.30  981.37  127.33  10.96  4210.20`: IOPS, MiB/s, and mean, least and
-/// most latency in microseconds.
-fn row_of(line: &str) -> Option<Row> {
-    let (name, figures) = line.rsplit_once(':')?;
-    let (device, _) = name.rsplit_once(" from core ")?;
-    let [iops, _, mean, min, max] = floats(figures)?;
-    let ns = |us: f64| (us * NS_PER_US) as u64;
-    let latency =
-        QuotedLatency { mean_ns: mean * NS_PER_US, min_ns: ns(min), max_ns: ns(max), ..QuotedLatency::default() };
-    Some(Row { device: device_of(device), iops, latency, failed: 0 })
-}
-
-fn rates_of(line: &str) -> Option<(f64, f64)> {
-    let (name, figures) = line.rsplit_once(':')?;
-    let [iops, mib_per_s, ..] = floats(figures)?;
-    name.contains(" from core ").then_some((iops, mib_per_s))
-}
-
-/// The address of a drive on PCI, which our targets are called by as well; else the name as it is.
-fn device_of(name: &str) -> String {
-    let address = name.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(inside, _)| inside.trim());
-    address.filter(|address| address.contains(':')).unwrap_or(name.trim()).to_owned()
-}
-
-fn floats(text: &str) -> Option<[f64; 5]> {
-    let figures: Vec<f64> = text.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
-    figures.try_into().ok().filter(|figures: &[f64; 5]| figures.iter().all(|f| f.is_finite() && *f >= 0.0))
-}
-
-/// The quantiles of each `Summary latency data` (`-L`): share and nanoseconds.
-fn quantiles_of(text: &str) -> Vec<Vec<(f64, u64)>> {
-    let mut out: Vec<Vec<(f64, u64)>> = Vec::new();
-    let mut is_within = false;
-    for line in text.lines() {
-        if line.starts_with("Summary latency") {
-            out.push(Vec::new());
-            is_within = true;
-        } else if line.starts_with("Latency histogram") {
-            is_within = false;
-        } else if let Some(quantile) = quantile_of(line).filter(|_| is_within)
-            && let Some(last) = out.last_mut()
-        {
-            last.push(quantile);
-        }
-    }
-    out
-}
-
-/// ` 99.00000% :   189.440us`.
-fn quantile_of(line: &str) -> Option<(f64, u64)> {
-    let (pct, us) = line.split_once("% :")?;
-    // It prints five decimals of a percent.
-    let share = (pct.trim().parse::<f64>().ok()? * 1e5).round() / 1e7;
-    let us: f64 = us.trim().strip_suffix("us")?.trim().parse().ok()?;
-    (share > 0.0 && share < 1.0 && us >= 0.0).then_some((share, (us * NS_PER_US) as u64))
 }
 
 fn content(file: &str, place: &str, what: Message, help: Message) -> ImportError {

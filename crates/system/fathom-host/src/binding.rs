@@ -4,8 +4,8 @@ use crate::system::{AsFd as _, OwnedFd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::system::files::OFlags;
 use fathom_nvme::driver::DrivenNamespace;
@@ -59,7 +59,8 @@ pub struct Binding {
     /// Measured bytes of a file that Fathom made; it is a little longer.
     made_bytes: Option<u64>,
     /// Of a folder that Fathom made.
-    folder: Option<Arc<OwnedFd>>,
+    /// What it is pinned by, and where it was made.
+    folder: Option<(Arc<OwnedFd>, PathBuf)>,
     /// Of a drive in user space.
     namespace: Option<DrivenNamespace>,
 }
@@ -82,7 +83,12 @@ impl Binding {
     #[must_use]
     pub fn folder(root: &Root, target: TargetId, own: &OwnFolder) -> Binding {
         let device = whole_device_of(root, own.path()).ok();
-        Binding { kind: TargetKind::Folder, device, folder: Some(own.pin()), ..Binding::null(target) }
+        Binding {
+            kind: TargetKind::Folder,
+            device,
+            folder: Some((own.pin(), own.path().to_owned())),
+            ..Binding::null(target)
+        }
     }
 
     /// A namespace that this process drives, for the target that `self` was while the kernel drove it: with the consent that
@@ -219,8 +225,8 @@ impl Binding {
     /// # Errors
     /// `InvalidInput` for what is no such folder; as [`ThreadFolder::within`].
     pub fn thread_folder(&self, name: &str) -> io::Result<ThreadFolder> {
-        let own = self.folder.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
-        ThreadFolder::within(own.as_fd(), name)
+        let (own, path) = self.folder.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
+        ThreadFolder::within(own.as_fd(), path, name)
     }
 
     /// Device number of a block device or character device; `None` for files.
@@ -313,20 +319,47 @@ impl FromIterator<Binding> for Bindings {
     }
 }
 
-/// Members of arrays in user space that failed during a run. What such a member holds is out of date from then on, so that
-/// no later step may read it either; all copies of this are one.
+/// Members of arrays in user space that failed during a run, or whose rebuild did not come to its end. What such a member
+/// holds is out of date from then on, so that no later step may read it either; all copies of this are one.
 #[derive(Clone, Debug, Default)]
-pub struct FailedMembers(Arc<Mutex<BTreeSet<TargetId>>>);
+pub struct FailedMembers(Arc<Mutex<OutOfDate>>);
+
+#[derive(Debug, Default)]
+struct OutOfDate {
+    failed: BTreeSet<TargetId>,
+    /// Arrays, and the members that they lack; to other arrays these are as good as any.
+    unfinished: BTreeSet<(TargetId, TargetId)>,
+}
 
 impl FailedMembers {
+    fn held(&self) -> MutexGuard<'_, OutOfDate> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Notes that a member failed.
     pub fn note(&self, member: &TargetId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(member.clone());
+        self.held().failed.insert(member.clone());
     }
 
     /// Whether a member failed.
     #[must_use]
     pub fn has(&self, member: &TargetId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(member)
+        self.held().failed.contains(member)
+    }
+
+    /// Notes that `array` lacks a member that is being rebuilt, or that it is whole again.
+    pub fn note_rebuild(&self, array: &TargetId, member: &TargetId, is_whole: bool) {
+        let of = (array.clone(), member.clone());
+        if is_whole {
+            self.held().unfinished.remove(&of);
+        } else {
+            self.held().unfinished.insert(of);
+        }
+    }
+
+    /// Whether the rebuild of a member of `array` did not come to its end.
+    #[must_use]
+    pub fn is_unfinished(&self, array: &TargetId, member: &TargetId) -> bool {
+        self.held().unfinished.contains(&(array.clone(), member.clone()))
     }
 }

@@ -85,5 +85,5 @@ pub use thread_folder::ThreadFolder;
 pub use user_space::{
     AllowUnbind, FunctionStatus, GroupAccess, GroupMember, IommuGroup, LargePages, NodeOwner, NvmeFunction, Unbound,
     UserSpaceDrive, UserSpaceError, UserSpaceStatus, WithoutIommu, bind_by_hand, bound_by_fathom, bound_drive,
-    namespace_number, open_function, unbind,
+    large_pages_for_a_program, namespace_number, open_function, unbind,
 };

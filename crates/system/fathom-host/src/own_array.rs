@@ -239,12 +239,15 @@ impl OwnArray {
             reconstruct_writes: 0,
             modify_writes: 0,
             recover_writes: 0,
+            load_bytes: array.read_bytes + array.write_bytes,
             members,
             rebuild: self.rebuild.map(|rebuild| RebuildRecord {
                 asked_bytes_per_s: rebuild.asked_bytes_per_s,
                 done_bytes: rebuild.seen_bytes,
                 member_bytes: self.spec.member_bytes,
                 took_ns: rebuild.took.as_nanos() as u64,
+                ios: None,
+                failure: None,
             }),
         }
     }

@@ -53,6 +53,8 @@ pub struct HostSampler {
     stat_last: Stat,
     scratch: Stat,
     disks_first: Vec<DiskCounters>,
+    /// Before the first reading of the disks.
+    disks_first_read: Instant,
     members_first: Vec<DiskCounters>,
     tasks: TaskWatch,
     kernel_threads: KernelThreadWatch,
@@ -136,6 +138,7 @@ impl HostSampler {
             stat_last: Stat::default(),
             scratch: Stat::default(),
             disks_first: Vec::new(),
+            disks_first_read: Instant::now(),
             members_first: Vec::new(),
             health,
             network: NetworkWatch::new(root, &[]),
@@ -213,6 +216,7 @@ impl HostSampler {
         self.kernel_threads.mark_start();
         self.tasks.mark_start();
         self.network.mark_start();
+        self.disks_first_read = Instant::now();
         let mut first = (std::mem::take(&mut self.disks_first), std::mem::take(&mut self.members_first));
         self.read_disks(&mut first.0, &mut first.1)?;
         (self.disks_first, self.members_first) = first;
@@ -264,6 +268,7 @@ impl HostSampler {
         let window_ns = ns_since(self.first_read);
         let (mut disks_now, mut members_now) = (Vec::with_capacity(self.disks.len()), Vec::new());
         self.read_disks(&mut disks_now, &mut members_now)?;
+        let disks_ns = ns_since(self.disks_first_read);
         let vectors_now = self.read_vectors()?;
         self.tasks.sample();
         let cpus = pairs(&self.stat_first, &now).map(|(n, first, last)| (n, cpu_difference(last, first))).collect();
@@ -282,6 +287,8 @@ impl HostSampler {
         let delta = HostDelta {
             window_ns,
             measured_ns,
+            disks_ns,
+            missed_ns: 0,
             cpus,
             idle_baseline: self.baseline.time,
             idle_baseline_window_ns: self.baseline.window_ns,

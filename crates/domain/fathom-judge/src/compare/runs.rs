@@ -136,7 +136,7 @@ pub(super) fn beyond_pattern(step: &StepView) -> String {
 pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> String {
     let group = if groups { step.group.as_str() } else { "" };
     let load = format!(
-        "{group}|{:?}|{}|{:?}|{}|{:?}|{}|{}|{}|{}|{}|{}|{}",
+        "{group}|{:?}|{}|{:?}|{}|{:?}|{}|{}|{}|{}|{}|{}|{}|{}",
         step.role.test,
         step.op,
         // A write that is made durable is another load than one that is not.
@@ -149,6 +149,7 @@ pub(super) fn likeness(step: &StepView, groups: bool, strictness: usize) -> Stri
         step.threads,
         step.queue_depth,
         step.devices,
+        step.rank_count(),
         rate_word(step)
     );
     match strictness {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::LadderAxis;
 
 /// A ladder by its steps. Those over the queue depth and over the rate hold each load of the run once, also where a
-/// load stands alone; those over threads and drives have at least two points.
+/// load stands alone; those over threads, drives and ranks have at least two points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LadderView {

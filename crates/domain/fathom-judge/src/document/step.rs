@@ -253,6 +253,13 @@ impl StepView {
         TargetId::new(self.targets.first()?.as_str()).array_words()
     }
 
+    /// Processes that took part in it, those among them that were lost; 1 for a run of one process.
+    #[must_use]
+    pub fn rank_count(&self) -> u32 {
+        let measured = self.ranks.as_ref().map(|of| (of.ranks.len() + of.lost.len()) as u32);
+        measured.or(self.role.ranks.as_ref().map(|of| of.count)).unwrap_or(1)
+    }
+
     /// Whether it ran in virtual time: nothing was measured.
     #[must_use]
     pub fn is_simulated(&self) -> bool {

@@ -207,6 +207,8 @@ words! {
         Threads = "threads",
         /// Targets.
         Devices = "devices",
+        /// Processes that take part at once, on one host or many.
+        Ranks = "ranks",
     }
 }
 

@@ -11,7 +11,7 @@ use fathom_record::{ArrayMember, ArrayRecord};
 
 use super::kind::{Kind, is_sequential};
 use super::parts::{figure, iops, is_held, measured};
-use crate::document::{ArrayView, Figure, StepView};
+use crate::document::{ArrayView, Figure, RebuildView, StepView};
 use crate::sentences::counted;
 
 /// The members' I/Os are those that were measured alone when their mean size is off by no more than this share.
@@ -99,6 +99,8 @@ impl<'a> MemberCeiling<'a> {
             ceiling_iops: ceiling.map(|c| c.iops),
             ceiling_ci95: ceiling.and_then(|c| c.iops().ci95),
             bare_iops: ceiling.and_then(|c| c.bare_iops),
+            written_per_byte: array.written_per_byte(),
+            rebuild: rebuild_view(step, &target, array, measured),
         })
     }
 
@@ -153,6 +155,36 @@ impl<'a> MemberCeiling<'a> {
         let kind = Kind::of(self.step).message();
         figure(msg!("verdict-figure-array-share", kind = kind), self.share(), self.step)
     }
+}
+
+/// What a rebuild beside the load of a step did, and what the load paid.
+fn rebuild_view(
+    step: &StepView,
+    target: &ArrayTarget,
+    array: &ArrayRecord,
+    measured: &[&StepView],
+) -> Option<RebuildView> {
+    let rebuild = array.rebuild?;
+    let of_array = |step: &StepView| step.arrays.first().map(ArrayRecord::is_degraded);
+    let is_whole =
+        |other: &&&StepView| array_of(other).is_some_and(|on| on == target.at_rest()) && of_array(other) == Some(false);
+    let is_same = |other: &&&StepView| {
+        (&other.group, other.threads, other.queue_depth) == (&step.group, step.threads, step.queue_depth)
+            && (&other.engine, other.direct) == (&step.engine, step.direct)
+            && Kind::of(other).without_array() == Kind::of(step).without_array()
+    };
+    let whole = measured.iter().filter(is_whole).find(is_same);
+    let p99 = |step: &StepView| step.lat_ns.as_ref().and_then(|lat| lat.p99);
+    Some(RebuildView {
+        asked_bytes_per_s: rebuild.asked_bytes_per_s,
+        bytes_per_s: rebuild.bytes_per_s(),
+        whole_s: rebuild.whole_s(),
+        ended_first: rebuild.is_whole(),
+        p99_ns: p99(step),
+        whole_step: whole.map(|whole| whole.index),
+        whole_p99_ns: whole.and_then(|whole| p99(whole)),
+        rate_ratio: whole.filter(|whole| whole.iops > 0.0).map(|whole| step.iops / whole.iops),
+    })
 }
 
 /// The array that a step was on.
@@ -229,6 +261,7 @@ mod tests {
             reconstruct_writes: 0,
             modify_writes: 1000,
             recover_writes: 0,
+            load_bytes: 1000 * 4096,
             rebuild: None,
             members: MEMBERS.iter().map(|name| member(name)).collect(),
         }];
@@ -249,6 +282,29 @@ mod tests {
         assert!(MemberCeiling::of(&reads, &measured).is_none(), "no array");
         let said = samples::words([&found.sentence()]).remove(0);
         assert!(said.contains("75") && said.contains("40.0k") && said.contains("25.0k"), "{said}");
+    }
+
+    #[test]
+    fn a_rebuild_stands_beside_the_same_load_on_the_whole_array() {
+        let whole = raid5(30e3);
+        let mut beside = raid5(15e3);
+        (beside.index, beside.targets) = (10, vec!["raid5:64k:/a,/b,/c,50m+/d".to_owned()]);
+        beside.arrays[0].target = beside.targets[0].as_str().into();
+        beside.arrays[0].rebuild = Some(fathom_record::RebuildRecord {
+            asked_bytes_per_s: Some(50 << 20),
+            done_bytes: 40 << 20,
+            member_bytes: 400 << 20,
+            took_ns: 1_000_000_000,
+            ..fathom_record::RebuildRecord::default()
+        });
+        let mut deeper = raid5(60e3);
+        deeper.queue_depth *= 2;
+        let views = arrays(&[deeper, whole, beside]);
+        let view = views.last().and_then(|view| view.rebuild).expect("a rebuild");
+        assert_eq!((view.asked_bytes_per_s, view.whole_s, view.ended_first), (Some(50 << 20), Some(10.0), false));
+        assert_eq!((view.whole_step, view.rate_ratio), (Some(9), Some(0.5)), "the load as deep as its own");
+        assert!(view.whole_p99_ns.is_some() && views[1].rebuild.is_none());
+        assert!(views.iter().all(|view| view.written_per_byte == Some(2.0)), "data and parity");
     }
 
     #[test]

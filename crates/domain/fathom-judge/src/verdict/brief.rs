@@ -176,7 +176,9 @@ pub(super) fn next(step: &StepView, steps: &[StepView], run: i64) -> Option<Next
         // What probes could not tell more probes will not.
         LimitName::Unknown if steps.iter().any(|s| s.phase == Phase::Probe) => Some(report(run)),
         // Nor can they change what fio is told, and none is known for files.
-        LimitName::Unknown if matches!(step.engine, EngineName::Fio | EngineName::Files) => Some(report(run)),
+        LimitName::Unknown if step.engine.is_of_another_program() || step.engine == EngineName::Files => {
+            Some(report(run))
+        }
         LimitName::Unknown => with_probes(run, msg!("next-explain")),
         // A machine that is not there cannot be looked at.
         _ if step.is_simulated() => Some(report(run)),

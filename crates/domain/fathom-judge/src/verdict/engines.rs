@@ -93,16 +93,18 @@ impl Contest<'_> {
 
 /// Answers from every number in flight at which several paths were measured.
 pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
-    let (twins, measured): (Vec<&StepView>, Vec<&StepView>) = measured(steps).into_iter().partition(|s| is_by_fio(s));
+    let (twins, measured): (Vec<&StepView>, Vec<&StepView>) =
+        measured(steps).into_iter().partition(|s| is_by_another(s));
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
     let contests = contests(&measured);
+    let checks = twins.iter().filter_map(|twin| cross_check(twin, &measured));
     if contests.is_empty() {
         let best = measured.iter().max_by(|a, b| a.iops.total_cmp(&b.iops)).expect("something was measured");
         let answer = msg!("verdict-only-path", path = path(best), rate = rate(best));
         let brief = brief(answer.clone(), [], study("engines", steps, msg!("next-engines")));
-        return vec![verdict(question, brief, answer, Vec::new(), Vec::new(), steps)];
+        return vec![verdict(question, brief, answer, checks.collect(), Vec::new(), steps)];
     }
     let deep = contests.iter().max_by_key(|b| (b.steps.len(), b.in_flight)).expect("not empty");
     let deepest =
@@ -112,7 +114,6 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
     let own = series.iter().find(|series| series.holds(deepest)).expect("it is of one of them");
     let answer = [fastest(deepest), cheapest(deepest)].into_iter().chain(one.and_then(soonest)).chain(own.choice());
     let crossings = series.iter().flat_map(Series::crossings);
-    let checks = twins.iter().filter_map(|twin| cross_check(twin, &measured));
     let evidence = contests.iter().flat_map(|b| [speeds(b), costs(b)]).chain(crossings).chain(checks).collect();
     let first_look = first_look(deepest, own, steps);
     vec![verdict(question, first_look, sentences(answer), evidence, figures(deepest, one), steps)]
@@ -121,7 +122,7 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView]) -> Vec<Verdict> {
 /// The loads that were issued through several paths, and which of these none beats in both IOPS and CPU per I/O.
 #[must_use]
 pub fn paths(steps: &[StepView]) -> Vec<PathsView> {
-    let is_path = |s: &&StepView| s.rate_iops.is_none() && !is_by_fio(s);
+    let is_path = |s: &&StepView| s.rate_iops.is_none() && !is_by_another(s);
     let closed: Vec<&StepView> = measured(steps).into_iter().filter(is_path).collect();
     let of_contest = |contest: Contest<'_>| PathsView {
         steps: contest.steps.iter().map(|s| s.index).collect(),
@@ -319,19 +320,21 @@ fn soonest(contest: &Contest<'_>) -> Option<Message> {
     })
 }
 
-/// Whether fio ran it: a check on a path, and none of its own.
-fn is_by_fio(step: &StepView) -> bool {
-    step.role.by_fio.is_some()
+/// Whether another program ran it: a check on a path, and none of its own.
+fn is_by_another(step: &StepView) -> bool {
+    step.role.by_fio.is_some() || step.engine == EngineName::Spdk
 }
 
-/// What fio found of a load against what we did.
+/// What another program found of a load against what we did.
 fn cross_check(twin: &StepView, measured: &[&StepView]) -> Option<Message> {
-    let engine = &twin.role.by_fio.as_ref()?.ioengine;
+    let by_fio = twin.role.by_fio.as_ref();
+    let engine = by_fio.map_or(EngineName::Nvme.as_str(), |job| &job.ioengine);
     let registers = |step: &StepView| (step.fixed_buffers, step.fixed_files);
     let is_own = |step: &&&StepView| {
         step.engine.as_str() == engine
             && (step.mode, step.threads, step.queue_depth) == (twin.mode, twin.threads, twin.queue_depth)
             && (step.block_size_bytes, step.pattern, &step.group) == (twin.block_size_bytes, twin.pattern, &twin.group)
+            && step.read_pct == twin.read_pct
             && registers(step) == registers(twin)
             && place(step) == place(twin)
     };
@@ -339,15 +342,25 @@ fn cross_check(twin: &StepView, measured: &[&StepView]) -> Option<Message> {
     let effect = speed_effect(twin, own);
     let ratio = effect.as_ref().map_or(twin.iops / own.iops, Effect::ratio);
     let change = change(ratio, effect.map(|effect| effect.ci95().into()));
-    let in_flight = twin.threads * twin.queue_depth;
-    Some(msg!(
-        "verdict-path-by-fio",
-        path = path(own),
-        in_flight = in_flight,
-        theirs = rate(twin),
-        ours = rate(own),
-        change = change
-    ))
+    let (path, in_flight, theirs, ours) = (path(own), twin.threads * twin.queue_depth, rate(twin), rate(own));
+    if by_fio.is_some() {
+        let said = msg!(
+            "verdict-path-by-fio",
+            path = path,
+            in_flight = in_flight,
+            theirs = theirs,
+            ours = ours,
+            change = change
+        );
+        return Some(said);
+    }
+    let cpu = |step: &StepView| cost_of(step).filter(|cost| cost.value > 0.0);
+    let rates =
+        msg!("verdict-path-by-spdk", path = path, in_flight = in_flight, theirs = theirs, ours = ours, change = change);
+    Some(match (cpu(twin), cpu(own)) {
+        (Some(theirs), Some(ours)) => msg!("verdict-path-by-spdk-cost", rates = rates, theirs = theirs, ours = ours),
+        _ => rates,
+    })
 }
 
 /// Every path at this number in flight against the slowest of them.

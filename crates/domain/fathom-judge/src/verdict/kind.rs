@@ -1,7 +1,7 @@
 //! Kinds of load: what was done, in which order, in blocks of which size.
 
 use fathom_message::{Message, Quantity, msg};
-use fathom_plan::{Durability, IoOrder, Pacing, Pattern, file_words, load_words};
+use fathom_plan::{Durability, EngineName, IoOrder, Pacing, Pattern, file_words, load_words};
 
 use super::parts::is_bandwidth;
 use crate::document::{ComparedLoad, StepView};
@@ -40,12 +40,20 @@ pub(super) struct Kind {
     group: Option<String>,
 }
 
-/// What fio ran.
+/// What fio ran, or SPDK's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ByFio {
     engine: String,
     /// Whether it moved blocks of the targets.
     is_on_targets: bool,
+}
+
+fn by_other(step: &StepView) -> Option<ByFio> {
+    if step.engine == EngineName::Spdk {
+        return Some(ByFio { engine: step.engine.as_str().to_owned(), is_on_targets: true });
+    }
+    let job = step.role.by_fio.as_ref()?;
+    Some(ByFio { engine: job.ioengine.clone(), is_on_targets: job.place.is_on_targets() })
 }
 
 impl Kind {
@@ -65,11 +73,7 @@ impl Kind {
             durability: step.durability,
             order: step.order.clone(),
             pacing: step.pacing,
-            by_fio: step
-                .role
-                .by_fio
-                .as_ref()
-                .map(|job| ByFio { engine: job.ioengine.clone(), is_on_targets: job.place.is_on_targets() }),
+            by_fio: by_other(step),
             array: step.array_words(),
             group: None,
         }

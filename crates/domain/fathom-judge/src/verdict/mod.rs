@@ -53,6 +53,8 @@ pub fn verdicts(
     stream_sets: &[StreamSetView],
 ) -> Vec<Verdict> {
     let mut out = goal::verdicts(steps, run);
+    // A study that asks for scaling anyhow says it itself.
+    out.extend(scaling::over_ranks(steps, run).filter(|_| study != "scaling" && comparison.is_none()));
     // The log beside readers is a part of what `commit` asks.
     let stream_sets = if study == "commit" { &[] } else { stream_sets };
     let of_streams = streams::verdicts(question, steps, stream_sets, run);

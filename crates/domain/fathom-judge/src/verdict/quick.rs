@@ -191,15 +191,24 @@ fn cpu_cost(best: &StepView) -> Option<Message> {
 fn would_help(kind: &Loads<'_>) -> Option<Message> {
     let (best, name) = (kind.best(), kind.name());
     Some(match best.limit.name {
-        LimitName::QueueDepth => {
-            msg!("verdict-help-queue-depth", kind = name, tried = best.threads * best.queue_depth)
-        }
+        LimitName::QueueDepth => more_in_flight(kind, name),
         LimitName::Core => msg!("verdict-help-core", kind = name),
         LimitName::AllCores => msg!("verdict-help-all-cores", kind = name),
         LimitName::Device => msg!("verdict-help-device", kind = name),
         LimitName::PageCache => msg!("verdict-help-page-cache", kind = name),
         _ => return None,
     })
+}
+
+/// More in flight, which cannot be said without a doubt where a deeper step stands below the best one.
+fn more_in_flight(kind: &Loads<'_>, name: Message) -> Message {
+    let in_flight = |s: &StepView| s.threads * s.queue_depth;
+    let most = in_flight(kind.best());
+    let deeper = kind.steps.iter().filter(|s| s.rate_iops.is_none()).map(|s| in_flight(s)).filter(|n| *n > most).max();
+    match deeper {
+        Some(deeper) => msg!("verdict-help-queue-depth-no-more", kind = name, tried = deeper),
+        None => msg!("verdict-help-queue-depth", kind = name, tried = most),
+    }
 }
 
 fn figures(kinds: &[Loads<'_>]) -> Vec<Figure> {

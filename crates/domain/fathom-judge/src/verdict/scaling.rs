@@ -1,4 +1,4 @@
-//! Does it grow with drives and with threads, and what stops it? Linearity, the knee and its cause, IOPS per core.
+//! Does it grow with drives, threads and hosts, and what stops it? Linearity, the knee and its cause, IOPS per core.
 
 use fathom_message::{Arg, Join, Message, Quantity, Unit, msg};
 use fathom_plan::PlacementKind;
@@ -17,7 +17,7 @@ use crate::ladder::{Ladder, along, representatives};
 /// Points farther than this from the fitted law, as a share, make it a rough one.
 const ROUGH: f64 = 0.05;
 
-/// A ladder over drives or over threads, with its name and its law.
+/// A ladder over drives, threads or ranks, with its name and its law.
 struct Scaling<'a> {
     ladder: Ladder<'a>,
     /// `4k random reads`, with what tells it from other ladders.
@@ -36,10 +36,16 @@ impl<'a> Scaling<'a> {
         self.ladder.points[at].1
     }
 
-    /// `drives`, `files`, `threads`.
+    fn steps(&self) -> impl Iterator<Item = &'a StepView> {
+        self.ladder.points.iter().map(|(_, step)| *step)
+    }
+
+    /// `drives`, `files`, `hosts`, `ranks`, `threads`.
     fn axis(&self) -> Message {
-        let targets = || self.ladder.points.iter().flat_map(|(_, step)| &step.targets);
+        let targets = || self.steps().flat_map(|step| &step.targets);
         match self.ladder.axis {
+            LadderAxis::Ranks if self.steps().all(has_host_each) => msg!("verdict-hosts"),
+            LadderAxis::Ranks => msg!("verdict-ranks"),
             LadderAxis::Devices if targets().all(|name| is_drive(name)) => msg!("verdict-drives"),
             LadderAxis::Devices => msg!("verdict-files"),
             _ => msg!("verdict-threads"),
@@ -52,13 +58,25 @@ fn is_drive(target: &str) -> bool {
     ["/dev/", "sim:", "serial:"].iter().any(|prefix| target.starts_with(prefix))
 }
 
+/// Whether each rank of the step has a host for itself.
+fn has_host_each(step: &StepView) -> bool {
+    step.ranks.as_ref().is_none_or(|of| of.hosts().len() == of.ranks.len() + of.lost.len())
+}
+
+/// Does it grow with hosts? Answers from the ladders over ranks alone, whatever the study asks; none without such a ladder.
+pub(super) fn over_ranks(steps: &[StepView], run: i64) -> Option<Verdict> {
+    let ladders = scalings(&[LadderAxis::Ranks], steps, &representatives(steps));
+    (!ladders.is_empty()).then(|| of_ladders(&msg!("verdict-ranks-question"), &ladders, Vec::new(), steps, run))
+}
+
 /// Answers from all ladders found.
 pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<Verdict> {
     let measured = measured(steps);
     if measured.is_empty() {
         return vec![nothing_measured(question, steps)];
     }
-    let ladders = scalings(steps, &representatives(steps));
+    let axes = [LadderAxis::Ranks, LadderAxis::Devices, LadderAxis::Threads];
+    let ladders = scalings(&axes, steps, &representatives(steps));
     if ladders.is_empty() {
         let only = by_kind(measured.iter().copied()).first().map(point);
         let answer = sentences(std::iter::once(msg!("verdict-no-ladder")).chain(only));
@@ -67,15 +85,26 @@ pub(super) fn verdicts(question: &Message, steps: &[StepView], run: i64) -> Vec<
         let brief = brief(headline, rows_of(&kinds), study("scaling", steps, msg!("next-scaling")));
         return vec![verdict(question, brief, answer, Vec::new(), Vec::new(), steps)];
     }
+    vec![of_ladders(question, &ladders, siblings(&measured), steps, run)]
+}
+
+/// The answer of ladders, at least one; `beside`: evidence beside theirs.
+fn of_ladders(
+    question: &Message,
+    ladders: &[Scaling<'_>],
+    beside: Vec<Message>,
+    steps: &[StepView],
+    run: i64,
+) -> Verdict {
     let mut evidence: Vec<Message> = ladders.iter().map(points).collect();
     evidence.extend(ladders.iter().filter_map(fit));
-    evidence.extend(siblings(&measured));
+    evidence.extend(beside);
     evidence.extend(ladders.iter().map(cause));
     let answer = sentences(ladders.iter().take(3).flat_map(answer));
-    vec![Verdict {
+    Verdict {
         would_help: ladders.iter().flat_map(|l| l.ladder.end().limit.would_help.iter().cloned()).take(3).collect(),
-        ..verdict(question, first_look(&ladders, steps, run), answer, evidence, figures(&ladders), steps)
-    }]
+        ..verdict(question, first_look(ladders, steps, run), answer, evidence, figures(ladders), steps)
+    }
 }
 
 /// Where the first ladder bends, and a row for each.
@@ -152,12 +181,12 @@ fn point(kind: &Loads<'_>) -> Message {
     msg!("verdict-point", kind = kind.name(), rate = rate(step), drives = step.devices, threads = step.threads)
 }
 
-/// Ladders over drives, then over threads, the longest first; random before sequential, reads before writes.
-fn scalings<'a>(steps: &[StepView], loads: &[&'a StepView]) -> Vec<Scaling<'a>> {
+/// Ladders over each of `axes` in their order, the longest first; random before sequential, reads before writes.
+fn scalings<'a>(axes: &[LadderAxis], steps: &[StepView], loads: &[&'a StepView]) -> Vec<Scaling<'a>> {
     let several = steps.iter().any(|s| s.group != steps[0].group);
     let mut out: Vec<Scaling<'a>> = Vec::new();
-    for axis in [LadderAxis::Devices, LadderAxis::Threads] {
-        let mut found: Vec<Ladder<'a>> = along(axis, loads).into_iter().filter(|l| l.points.len() > 1).collect();
+    for axis in axes {
+        let mut found: Vec<Ladder<'a>> = along(*axis, loads).into_iter().filter(|l| l.points.len() > 1).collect();
         found.sort_by_key(|l| (usize::MAX - l.points.len(), kind_order(l.points[0].1)));
         out.extend(found.into_iter().map(|ladder| scaling(ladder, several)));
     }
@@ -170,7 +199,7 @@ fn scaling(ladder: Ladder<'_>, several_groups: bool) -> Scaling<'_> {
     let placed =
         |placement: PlacementKind| msg!("verdict-placed", kind = kind.message(), placement = placement.as_str());
     let [name, short_name] = match (ladder.axis, first.placement) {
-        (LadderAxis::Devices, _) | (_, PlacementKind::Unpinned) => [kind.message(), kind.message()],
+        (LadderAxis::Devices | LadderAxis::Ranks, _) | (_, PlacementKind::Unpinned) => [kind.message(), kind.message()],
         (_, PlacementKind::Cores) => {
             [msg!("verdict-on-cores", kind = kind.message()), msg!("brief-on-cores", kind = kind.message())]
         }

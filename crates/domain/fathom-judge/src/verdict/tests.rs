@@ -2,6 +2,7 @@
 //! read first and pass on.
 
 mod paths;
+mod ranks;
 mod sides;
 mod tails;
 
@@ -152,6 +153,23 @@ fn the_headline_is_the_plateau_and_says_from_where_it_holds() {
     }
     let rising = answer(70e3, 90e3, LimitName::QueueDepth);
     assert!(rising.starts_with("This storage gives 90.0k IOPS") && rising.contains("at T4 QD32. "), "{rising}");
+}
+
+/// What was tried beyond the best step is not left out of what would help.
+#[test]
+fn more_in_flight_helps_for_sure_only_where_nothing_deeper_was_tried() {
+    let help = |deeper: Option<f64>| {
+        let of =
+            |index, depth, iops| limited(seen(&step(index, 100, 1, depth), iops, 100.0), LimitName::QueueDepth, "");
+        let mut steps = vec![of(0, 1, 14e3), of(1, 64, 73e3)];
+        steps.extend(deeper.map(|iops| of(2, 128, iops)));
+        words(&one("quick", &steps, None).would_help).join(" ")
+    };
+    let rising = help(None);
+    assert!(rising.contains("64 was the most tried and IOPS still grew"), "{rising}");
+    let open = help(Some(69e3));
+    assert!(open.contains("perhaps more in flight, though 128 gave no more here"), "{open}");
+    assert!(!open.contains("still grew"), "{open}");
 }
 
 #[test]

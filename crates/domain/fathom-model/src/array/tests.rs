@@ -153,7 +153,7 @@ fn the_part_that_binds_is_told() {
     assert_eq!(bound(with(bare), 0.0, 4096.0), Some(ArrayPart::Member));
     assert_eq!(bound(with(linked.clone()), 1.0, 4096.0), Some(ArrayPart::CardLink));
     assert_eq!(bound(with(parity), 0.0, 4096.0), Some(ArrayPart::Card));
-    assert_eq!(bound(RaidMaker::Md { stripe_ns: Some(20_000.0) }, 0.0, 4096.0), Some(ArrayPart::MdThread));
+    assert_eq!(bound(RaidMaker::Md(MdModel::of_stripe(Some(20_000.0))), 0.0, 4096.0), Some(ArrayPart::MdThread));
     assert_eq!(bound(RaidMaker::UserSpace, 1.0, 131_072.0), Some(ArrayPart::MemberLink));
 }
 

@@ -33,7 +33,9 @@ impl MemberWork {
         self.written_bytes += bytes as f64;
     }
 
-    pub(super) fn plus(self, other: MemberWork) -> MemberWork {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: MemberWork) -> MemberWork {
         MemberWork {
             reads: self.reads + other.reads,
             writes: self.writes + other.writes,
@@ -85,7 +87,8 @@ pub fn member_work(raid: &RaidModel, shape: &Shape) -> Option<Vec<MemberWork>> {
         }
         let layout = layout(raid, n)?;
         // What comes in order fills its stripes in a cache, where there is one.
-        let whole = if shape.sequential && raid.merges() { layout.stripe_bytes() } else { 1 };
+        // Reads go as they come.
+        let whole = if shape.sequential && raid.merges() && !is_read { layout.stripe_bytes() } else { 1 };
         let size = asked.next_multiple_of(whole);
         let work = averaged(&layout, lost, is_read, size);
         Some(work.into_iter().map(|w| w.times(asked as f64 / size as f64)).collect())

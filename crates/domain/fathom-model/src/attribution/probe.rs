@@ -1,7 +1,7 @@
 //! Neighbouring steps as probes, and the probes that a plan lacks.
 
 use fathom_message::Quantity;
-use fathom_plan::{EngineName, Mode, Phase, Placement, Role, Step};
+use fathom_plan::{EngineName, Mode, Phase, Placement, Step};
 
 use super::neighbour::{ProbeChange, ProbeResult};
 use super::seen::Seen;
@@ -81,7 +81,8 @@ fn same_but_load(a: &Step, b: &Step) -> bool {
 /// Steps that condition a target are no neighbours, nor are steps under other settings of the host.
 fn same_work(a: &Step, b: &Step) -> bool {
     let judged = |s: &Step| matches!(s.phase, Phase::Measure | Phase::Probe) && s.load.rate.is_none();
-    a.workload == b.workload && a.role.settings == b.role.settings && judged(a) && judged(b)
+    let same_hosts = a.role.settings == b.role.settings && a.role.ranks == b.role.ranks;
+    a.workload == b.workload && same_hosts && judged(a) && judged(b)
 }
 
 /// Steps that differ from this one in their load only, itself among them.
@@ -252,10 +253,12 @@ pub(super) fn missing(all: &Seen<'_>, index: usize) -> Vec<Probe> {
     let limit = judge(all, index);
     // A core that its counters alone confirm has still to show what another would bring.
     let is_shown = limit.name != LimitName::Core || !limit.probes.is_empty();
-    // What fio is given stands in the job's own words: a change to the step would change nothing. Files need room, which
+    // What fio is given stands in the job's own words: a change to the step would change nothing; and what other programs do is a
+    // check on ours. Files need room, which
     // was looked for as the step asked.
-    let is_fixed =
-        this.step.load.rate.is_some() || matches!(this.step.engine.name, EngineName::Fio | EngineName::Files);
+    let is_fixed = this.step.load.rate.is_some()
+        || this.step.engine.name.is_of_another_program()
+        || this.step.engine.name == EngineName::Files;
     if (limit.confidence == Confidence::Confirmed && is_shown) || is_fixed {
         return Vec::new();
     }
@@ -321,5 +324,5 @@ pub(super) fn again(all: &Seen<'_>, this: &Observation) -> Option<Probe> {
 fn beside(this: &Step, step: &mut Step) {
     step.label = label(this, step);
     step.phase = Phase::Probe;
-    step.role = Role { settings: this.role.settings.clone(), ..Role::default() };
+    step.role = this.role.beside();
 }

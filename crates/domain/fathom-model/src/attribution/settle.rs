@@ -81,8 +81,7 @@ fn rung_above(all: &Seen<'_>, this: &Observation, limit: &Limit) -> Option<Step>
         true => step.load.threads *= 2,
         false => step.load.queue_depth *= 2,
     }
-    step.role =
-        Role { settings: this.step.role.settings.clone(), test: this.step.role.test.clone(), ..Role::default() };
+    step.role = Role { test: this.step.role.test.clone(), ..this.step.role.beside() };
     fathom_plan::set_label(&mut step);
     Some(step)
 }

@@ -1,7 +1,7 @@
 //! A deeper step that gives less than a shallower one did: the device changed between them (a cache that filled, a burst
 //! allowance that ran out, heat), or it gives less at that depth. The shallower one, measured again, tells them apart.
 
-use fathom_plan::{Phase, Role, Step};
+use fathom_plan::{Phase, Step};
 
 use super::cause::Cause;
 use super::evidence::{Evidence, EvidenceName, base_evidence};
@@ -83,6 +83,6 @@ pub fn step_to_repeat(all: &[Observation], of: &Step) -> Option<Step> {
     let mut step = from.step.clone();
     step.label = format!("{} (again)", step.label);
     step.phase = Phase::Probe;
-    step.role = Role { settings: from.step.role.settings.clone(), ..Role::default() };
+    step.role = from.step.role.beside();
     Some(step)
 }

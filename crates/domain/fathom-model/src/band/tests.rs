@@ -76,7 +76,8 @@ fn an_array_has_the_same_bands_as_a_drive_and_wider() {
     let [low, high] = behind_card.bands.iops.within_90;
     assert!(behind_card.iops / low > 1.9 && high / behind_card.iops < 1.7, "{low} {high} of {}", behind_card.iops);
     assert!(
-        width(&of(RaidMaker::Md { stripe_ns: None }), &writes) > behind_card.bands.iops.width_over(behind_card.iops)
+        width(&of(RaidMaker::Md(crate::array::MdModel::default())), &writes)
+            > behind_card.bands.iops.width_over(behind_card.iops)
     );
 }
 

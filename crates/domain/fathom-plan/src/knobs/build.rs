@@ -13,6 +13,7 @@ use crate::io_order::IoOrder;
 use crate::label::set_label;
 use crate::pacing::Pacing;
 use crate::plan::RunLength;
+use crate::ranks::TakePart;
 use crate::rate_pair::RatePair;
 use crate::read_write::ReadWrite;
 use crate::role::{RateShare, Role};
@@ -83,6 +84,7 @@ impl Knobs {
             seed: self.seed.unwrap_or(1).wrapping_add(u64::from(index)),
             role: Role {
                 devices: self.devices,
+                ranks: self.ranks.map(TakePart::of),
                 footprint_pct: self.footprint_pct,
                 rate_share: self.rate_share_pct().map(|pct| RateShare { pct, process: self.rate_process() }),
                 stages: self.stages(),

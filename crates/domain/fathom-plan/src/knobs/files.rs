@@ -6,7 +6,7 @@ use fathom_units::advice;
 use super::build::conflict;
 use super::value::{bounded, fault_help, shorten};
 use super::{BLOCK_BYTES_MAX, Fault, KnobError, Knobs, push_note};
-use crate::file_ops::FileLoad;
+use crate::file_ops::{FileLoad, FileOp, StatBy};
 use crate::file_service::{BLOCK_FILES_MAX, BlockFiles, FileService, ServiceChoice};
 use crate::read_write::ReadWrite;
 use crate::step::EngineName;
@@ -40,6 +40,13 @@ pub(super) fn parse_file_service(text: &str) -> Result<(ServiceChoice, u32), Fau
     }
 }
 
+/// How files are named that are looked at.
+pub(super) fn parse_stat_by(text: &str) -> Result<StatBy, Fault> {
+    let words = StatBy::ALL.map(StatBy::as_str);
+    let found = StatBy::ALL.into_iter().find(|by| by.as_str() == text.trim());
+    found.ok_or_else(|| fault_help(msg!("knob-unknown-stat-by", text = shorten(text)), advice(text, &words)))
+}
+
 impl Knobs {
     /// The engine: loads of files have one of their own, and no other load has that.
     pub(super) fn engine_name(&self) -> Result<EngineName, KnobError> {
@@ -60,6 +67,9 @@ impl Knobs {
 
     /// The files that `rw` works on; `None`: it moves blocks.
     pub(super) fn files(&self, rw: ReadWrite) -> Result<Option<FileLoad>, KnobError> {
+        if self.stat_by.is_some() && rw.file_op() != Some(FileOp::Stat) {
+            return Err(conflict("stat_by", msg!("knob-stat-by", rw = rw.as_str()), msg!("knob-stat-by-help")));
+        }
         let first = |given: &[(&'static str, bool)]| given.iter().find(|(_, is)| *is).map(|(key, _)| *key);
         let Some(op) = rw.file_op() else {
             let is_sized = self.bytes_per_file.is_some_and(|bytes| bytes > 0);
@@ -100,7 +110,12 @@ impl Knobs {
             let message = msg!("knob-whole-file-too-long", bytes = bytes, max = max);
             return Err(conflict("filesize", message, msg!("knob-whole-file-too-long-help")));
         };
-        Ok(Some(FileLoad { op, files_per_thread: self.files_per_thread.unwrap_or(FILES_DEFAULT), bytes_per_file }))
+        let files_per_thread = self.files_per_thread.unwrap_or(FILES_DEFAULT);
+        let stat_by = match op {
+            FileOp::Stat => self.stat_by.unwrap_or(StatBy::Path),
+            FileOp::Create | FileOp::Delete => StatBy::default(),
+        };
+        Ok(Some(FileLoad { op, files_per_thread, bytes_per_file, stat_by }))
     }
 
     /// The files of a load that moves blocks of several; `None`: its targets are what they are named.

@@ -15,6 +15,7 @@ use fathom_units::{advice, did_you_mean};
 use crate::arrange::Arrangement;
 use crate::condition::Conditions;
 use crate::durability::WriteThrough;
+use crate::file_ops::StatBy;
 use crate::file_service::ServiceChoice;
 use crate::goal::LatencyGoal;
 use crate::io_order::{AccessZone, SizeRange};
@@ -52,6 +53,8 @@ pub const RATE_SHARE_PCT_MAX: u16 = 200;
 pub const CPU_MAX: u32 = 8_191;
 /// Most targets of a step.
 pub const DEVICES_MAX: u32 = 1_024;
+/// Most ranks of a step.
+pub const RANKS_MAX: u32 = 1 << 20;
 /// An adaptive step ends once the half width of the 95 % interval of IOPS is within this share of it.
 pub(crate) const IOPS_PRECISION: f64 = 0.01;
 /// Same for p99 of latency.
@@ -228,9 +231,11 @@ pub struct Knobs {
     checks_written: Option<bool>,
     paranoid: Option<bool>,
     devices: Option<u32>,
+    ranks: Option<u32>,
     footprint_pct: Option<u8>,
     files_per_thread: Option<u32>,
     bytes_per_file: Option<u64>,
+    stat_by: Option<StatBy>,
     service: ServiceKnobs,
     latency_goal: Option<LatencyGoal>,
     trace_to: Option<String>,

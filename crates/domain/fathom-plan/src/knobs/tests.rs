@@ -278,6 +278,7 @@ const VALUES: &[(&str, &[&str])] = &[
     ("offset", &["0", "1m"]),
     ("size", &["1g", "3000000", "20%"]),
     ("devices", &["1", "2"]),
+    ("ranks", &["1", "8"]),
     ("compress_pct", &["0", "50"]),
     ("dedupe_pct", &["30"]),
     ("dedupe_mode", &["working_set", "repeat"]),

@@ -133,6 +133,7 @@ const KNOBS: &[(&str, &str)] = &[
     ("registerfiles", "[0, 1]"),
     ("placement", r#"["unpinned", "cores", "smt", "local", "remote", "0-3,8"]"#),
     ("devices", "[1, 2]"),
+    ("ranks", "[1, 4]"),
     ("direct", "[1, 0]"),
     ("compress_pct", "[0, 50]"),
     ("dedupe_pct", "[30, 0]"),

@@ -2,10 +2,16 @@
 
 use crate::host::{CpuTime, DiskDelta, HostDelta, VectorDelta};
 
+/// CPUs of several hosts of which it is kept what each did interval by interval: those of the first hosts, as many as a
+/// picture can show.
+pub const CPU_ROWS_MAX: u32 = 1024;
+
 /// The hosts so far, each once however many ranks it has.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     hosts: Vec<Host>,
+    /// Whether all of them so far say what each CPU did interval by interval.
+    has_rows: bool,
 }
 
 /// One host.
@@ -14,39 +20,50 @@ struct Host {
     name: String,
     id: String,
     first_cpu: u32,
+    /// One after its last CPU.
+    end_cpu: u32,
     delta: HostDelta,
 }
 
 impl Hosts {
     /// Adds what a rank's record says of its host; the number that its first CPU has among those of all. Ranks of one host
     /// saw the same CPUs: those of the first count, with the threads and devices of all.
-    pub(super) fn add(&mut self, name: &str, id: &str, delta: Option<&HostDelta>) -> Option<u32> {
-        let delta = delta?;
+    pub(super) fn add(&mut self, name: &str, id: &str, mut delta: HostDelta) -> Option<u32> {
         if let Some(known) = self.hosts.iter_mut().find(|host| host.id == id) {
-            known.delta.threads.extend(delta.threads.iter().cloned());
-            known.delta.sampler_ns += delta.sampler_ns;
-            known.delta.allocated_bytes = sum(known.delta.allocated_bytes, delta.allocated_bytes);
-            known.delta.page_cache_bytes = sum(known.delta.page_cache_bytes, delta.page_cache_bytes);
-            add_new(&mut known.delta.disks, &delta.disks, |disk| &disk.device);
-            add_new(&mut known.delta.members, &delta.members, |disk| &disk.device);
-            add_new(&mut known.delta.drives, &delta.drives, |drive| &drive.device);
-            add_new(&mut known.delta.network, &delta.network, |mount| &mount.mount_point);
-            add_new(&mut known.delta.vectors, &delta.vectors, |vector| &vector.irq);
+            let whole = &mut known.delta;
+            whole.threads.append(&mut delta.threads);
+            whole.sampler_ns = whole.sampler_ns.saturating_add(delta.sampler_ns);
+            whole.allocated_bytes = sum(whole.allocated_bytes, delta.allocated_bytes);
+            whole.page_cache_bytes = sum(whole.page_cache_bytes, delta.page_cache_bytes);
+            add_new(&mut whole.disks, delta.disks, |disk| &disk.device);
+            add_new(&mut whole.members, delta.members, |disk| &disk.device);
+            add_new(&mut whole.drives, delta.drives, |drive| &drive.device);
+            add_new(&mut whole.network, delta.network, |mount| &mount.mount_point);
+            add_new(&mut whole.vectors, delta.vectors, |vector| &vector.irq);
             return Some(known.first_cpu);
         }
-        let last = self.hosts.last();
-        let end = |host: &Host| host.delta.cpus.iter().map(|(cpu, _)| cpu + 1).max().unwrap_or(0);
-        let first_cpu = last.map_or(0, |host| host.first_cpu + end(host));
-        self.hosts.push(Host { name: name.to_owned(), id: id.to_owned(), first_cpu, delta: delta.clone() });
+        let first_cpu = self.hosts.last().map_or(0, |host| host.end_cpu);
+        let cpus = delta.cpus.iter().map(|(cpu, _)| cpu.saturating_add(1)).max().unwrap_or(0);
+        let end_cpu = first_cpu.saturating_add(cpus);
+        let is_first = self.hosts.is_empty();
+        let is_shown = is_first || self.has_rows && end_cpu <= CPU_ROWS_MAX;
+        self.has_rows = is_shown && !delta.cpu_busy_by_interval.is_empty();
+        if !is_first && !self.has_rows {
+            delta.drop_cpu_rows();
+        }
+        self.hosts.push(Host { name: name.to_owned(), id: id.to_owned(), first_cpu, end_cpu, delta });
         Some(first_cpu)
     }
 
     /// All of them as one: CPUs follow each other, devices have the name of their host before their own.
     pub(super) fn finish(self) -> Option<HostDelta> {
+        let cpus = self.hosts.iter().map(|host| host.delta.cpus.len()).sum::<usize>();
         let mut hosts = self.hosts.into_iter();
         let first = hosts.next()?;
         let Some(second) = hosts.next() else { return Some(first.delta) };
         let mut whole = renamed(first);
+        // By doubling, memory would hold those of many hosts three times.
+        whole.cpus.reserve_exact(cpus - whole.cpus.len());
         for host in std::iter::once(second).chain(hosts) {
             add(&mut whole, renamed(host));
         }
@@ -56,7 +73,7 @@ impl Hosts {
 
 fn renamed(host: Host) -> HostDelta {
     let Host { name, first_cpu, mut delta, .. } = host;
-    let cpu = |cpu: &mut u32| *cpu += first_cpu;
+    let cpu = |cpu: &mut u32| *cpu = cpu.saturating_add(first_cpu);
     let device = |device: &mut String| *device = format!("{name}:{device}");
     delta.cpus.iter_mut().for_each(|(number, _)| cpu(number));
     delta.cpu_series.cpus.iter_mut().for_each(cpu);
@@ -80,29 +97,36 @@ fn add(whole: &mut HostDelta, other: HostDelta) {
     // Shares of a second are of the CPUs of all hosts: windows of ranks that begin together are alike.
     whole.window_ns = whole.window_ns.max(other.window_ns);
     whole.measured_ns = whole.measured_ns.max(other.measured_ns);
+    whole.disks_ns = whole.disks_ns.max(other.disks_ns);
+    whole.missed_ns = whole.missed_ns.max(other.missed_ns);
     whole.idle_baseline = scaled(&whole.idle_baseline, &other, whole.idle_baseline_window_ns);
-    whole.idle_baseline_interrupts += other.idle_baseline_interrupts;
-    whole.idle_baseline_context_switches += other.idle_baseline_context_switches;
+    whole.idle_baseline_interrupts = whole.idle_baseline_interrupts.saturating_add(other.idle_baseline_interrupts);
+    whole.idle_baseline_context_switches =
+        whole.idle_baseline_context_switches.saturating_add(other.idle_baseline_context_switches);
     whole.cpus.extend(other.cpus);
     whole.threads.extend(other.threads);
     whole.kernel_threads.extend(other.kernel_threads);
-    whole.interrupts += other.interrupts;
-    whole.context_switches += other.context_switches;
+    whole.interrupts = whole.interrupts.saturating_add(other.interrupts);
+    whole.context_switches = whole.context_switches.saturating_add(other.context_switches);
     whole.disks.extend(other.disks);
     whole.members.extend(other.members);
     whole.vectors.extend(other.vectors);
     whole.drives.extend(other.drives);
     whole.network.extend(other.network);
     whole.core_of.extend(other.core_of);
-    whole.sampler_ns += other.sampler_ns;
+    whole.sampler_ns = whole.sampler_ns.saturating_add(other.sampler_ns);
     whole.page_cache_bytes = sum(whole.page_cache_bytes, other.page_cache_bytes);
     whole.allocated_bytes = sum(whole.allocated_bytes, other.allocated_bytes);
     let series = &mut whole.cpu_series;
-    series.cpus.extend(other.cpu_series.cpus);
-    join(&mut series.shares_pct, other.cpu_series.shares_pct);
+    if !other.cpu_series.shares_pct.is_empty() {
+        series.cpus.extend(other.cpu_series.cpus);
+        join(&mut series.shares_pct, other.cpu_series.shares_pct);
+    }
     plus(&mut series.interrupts, &other.cpu_series.interrupts);
     plus(&mut series.context_switches, &other.cpu_series.context_switches);
-    join(&mut whole.cpu_busy_by_interval, other.cpu_busy_by_interval);
+    if !other.cpu_busy_by_interval.is_empty() {
+        join(&mut whole.cpu_busy_by_interval, other.cpu_busy_by_interval);
+    }
 }
 
 /// The sum of two baselines over the window of the first.
@@ -129,7 +153,7 @@ fn join<T>(whole: &mut Vec<Vec<T>>, other: Vec<Vec<T>>) {
 
 fn plus(whole: &mut Vec<u64>, other: &[u64]) {
     whole.truncate(other.len());
-    whole.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
+    whole.iter_mut().zip(other).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
 }
 
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
@@ -137,10 +161,10 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// Adds the rows whose key no row has yet: what two ranks of a host saw of one device is the same.
-fn add_new<T: Clone, K: PartialEq>(rows: &mut Vec<T>, more: &[T], key: impl Fn(&T) -> &K) {
+fn add_new<T, K: PartialEq>(rows: &mut Vec<T>, more: Vec<T>, key: impl Fn(&T) -> &K) {
     for row in more {
-        if !rows.iter().any(|known| key(known) == key(row)) {
-            rows.push(row.clone());
+        if !rows.iter().any(|known| key(known) == key(&row)) {
+            rows.push(row);
         }
     }
 }

@@ -19,10 +19,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn add(&mut self, record: StepRecord) {
+    /// Adds what a record has beside its I/Os; `own_ios`: how many those were.
+    pub(super) fn add(&mut self, record: StepRecord, own_ios: u64) {
         let first = self.records == 0;
         self.records += 1;
-        let (own_ios, runtime) = (record.ios(), record.runtime_ns as f64);
+        let runtime = record.runtime_ns as f64;
         let area = |sum: Option<f64>, mean: Option<f64>| {
             if first { mean.map(|m| m * runtime) } else { Some(sum? + mean? * runtime) }
         };
@@ -32,17 +33,17 @@ impl Parts {
         whole.setup_ns = whole.setup_ns.max(record.setup_ns);
         whole.age_ns = match (first, whole.age_ns, record.age_ns) {
             (true, _, age) => age,
-            (false, Some(a), Some(b)) => Some([a[0] + b[0], a[1] + b[1]]),
+            (false, Some(a), Some(b)) => Some([0, 1].map(|half| a[half].saturating_add(b[half]))),
             (false, ..) => None,
         };
         let threads = whole.threads.len() as u32;
         whole.threads.extend(record.threads.into_iter().map(|mut thread| {
-            thread.index += threads;
+            thread.index = thread.index.saturating_add(threads);
             thread
         }));
         for feature in record.features {
             // Threads have other numbers by now: what holds for some of a rank's holds for some of the step's.
-            let shifted: Vec<u32> = feature.threads.iter().map(|thread| thread + threads).collect();
+            let shifted: Vec<u32> = feature.threads.iter().map(|thread| thread.saturating_add(threads)).collect();
             let same = whole
                 .features
                 .iter_mut()
@@ -60,16 +61,16 @@ impl Parts {
                 .iter_mut()
                 .find(|f| (f.op, f.errno, &f.drive_status) == (failure.op, failure.errno, &failure.drive_status));
             match same {
-                Some(known) => known.count += failure.count,
+                Some(known) => known.count = known.count.saturating_add(failure.count),
                 None => whole.failures.push(failure),
             }
         }
         for target in record.targets {
             match whole.targets.iter_mut().find(|t| t.target == target.target) {
                 Some(known) => {
-                    known.ios += target.ios;
-                    known.bytes += target.bytes;
-                    known.errors += target.errors;
+                    known.ios = known.ios.saturating_add(target.ios);
+                    known.bytes = known.bytes.saturating_add(target.bytes);
+                    known.errors = known.errors.saturating_add(target.errors);
                     known.lat = match (&known.lat, &target.lat) {
                         (Some(a), Some(b)) => Some(pooled(a, b)),
                         (a, b) => a.clone().or(b.clone()),
@@ -97,7 +98,7 @@ impl Parts {
         // The costliest loop and the worst clock are what a reader must know.
         match (&mut whole.overhead, record.overhead) {
             (Some(whole), Some(part)) => {
-                let share = own_ios as f64 / (self.ios + own_ios).max(1) as f64;
+                let share = own_ios as f64 / self.ios.saturating_add(own_ios).max(1) as f64;
                 let mean = |a: f64, b: f64| a * (1.0 - share) + b * share;
                 whole.loop_ns_per_io = mean(whole.loop_ns_per_io, part.loop_ns_per_io);
                 whole.batch_stamp_error_ns_mean = mean(whole.batch_stamp_error_ns_mean, part.batch_stamp_error_ns_mean);
@@ -118,13 +119,13 @@ impl Parts {
             match &mut whole.open_loop {
                 Some(whole) => {
                     whole.intended_iops += part.intended_iops;
-                    whole.backlog_end_ios += part.backlog_end_ios;
+                    whole.backlog_end_ios = whole.backlog_end_ios.saturating_add(part.backlog_end_ios);
                     whole.unsustainable |= part.unsustainable;
                 }
                 none => *none = Some(part),
             }
         }
-        self.ios += own_ios;
+        self.ios = self.ios.saturating_add(own_ios);
     }
 
     /// `record` with these parts; `is_cut`: it holds a part of the ranks' windows, for which averages over them do not hold.
@@ -163,12 +164,12 @@ fn first_place(threads: &[crate::ThreadRecord], target: &TargetId) -> usize {
 }
 
 fn add_verified(whole: &mut VerifyReport, part: VerifyReport) {
-    whole.blocks_checked += part.blocks_checked;
-    whole.torn += part.torn;
-    whole.misplaced += part.misplaced;
-    whole.stale += part.stale;
-    whole.corrupt += part.corrupt;
-    whole.foreign += part.foreign;
+    whole.blocks_checked = whole.blocks_checked.saturating_add(part.blocks_checked);
+    whole.torn = whole.torn.saturating_add(part.torn);
+    whole.misplaced = whole.misplaced.saturating_add(part.misplaced);
+    whole.stale = whole.stale.saturating_add(part.stale);
+    whole.corrupt = whole.corrupt.saturating_add(part.corrupt);
+    whole.foreign = whole.foreign.saturating_add(part.foreign);
     let room = EXAMPLES_MAX.saturating_sub(whole.examples.len());
     whole.examples.extend(part.examples.into_iter().take(room));
 }
@@ -184,7 +185,7 @@ pub(super) fn pooled(a: &QuotedLatency, b: &QuotedLatency) -> QuotedLatency {
     let mean_ns = (a.mean_ns * na + b.mean_ns * nb) / (na + nb);
     let square = |n: f64, own: &QuotedLatency| n * (own.stddev_ns.powi(2) + (own.mean_ns - mean_ns).powi(2));
     QuotedLatency {
-        count: a.count + b.count,
+        count: a.count.saturating_add(b.count),
         mean_ns,
         stddev_ns: ((square(na, a) + square(nb, b)) / (na + nb)).sqrt(),
         min_ns: a.min_ns.min(b.min_ns),

@@ -58,10 +58,17 @@ fn record(of_op: &[(Op, Vec<Vec<u64>>)], block: u64) -> StepRecord {
 }
 
 fn merged(heads: Vec<RankHead>, records: Vec<StepRecord>) -> StepRecord {
-    let numbers: Vec<u32> = heads.iter().map(|h| h.rank).collect();
-    let mut merger = RankMerger::new(heads, 10 * MS);
-    numbers.into_iter().zip(records).for_each(|(rank, record)| merger.add(rank, record));
+    let mut merger = RankMerger::new(INTERVALS_MAX);
+    heads.into_iter().zip(records).for_each(|(head, record)| add(&mut merger, head, record).expect("near the others"));
     merger.finish(Vec::new()).expect("a record")
+}
+
+/// More than any of these records has.
+const INTERVALS_MAX: usize = 10;
+
+fn add(merger: &mut RankMerger, head: RankHead, mut record: StepRecord) -> Result<(), Elsewhere> {
+    let slices = std::mem::take(&mut record.intervals);
+    merger.add(head, record, &slices)
 }
 
 /// Latencies, interval by interval.
@@ -177,5 +184,71 @@ fn cpus_of_hosts_follow_each_other_and_those_of_one_host_count_once() {
 
 #[test]
 fn nothing_is_made_of_nothing() {
-    assert!(RankMerger::new(vec![head(0, 0, 0, 1)], MS).finish(Vec::new()).is_none());
+    assert!(RankMerger::new(INTERVALS_MAX).finish(Vec::new()).is_none());
+}
+
+#[test]
+fn a_rank_may_begin_whole_intervals_before_the_first_that_is_added() {
+    let own = |values: &[u64]| record(&[(Op::Read, values.iter().map(|v| vec![*v]).collect())], 1);
+    let start = 100 * MS;
+    let heads = vec![head(0, start, 0, 40 * MS), head(1, start - 21 * MS, 0, 40 * MS), head(2, start - MS, 0, 40 * MS)];
+    let whole = merged(heads, vec![own(&[10, 11, 12, 13]), own(&[20, 21, 22, 23]), own(&[30, 31, 32, 33])]);
+    let ranks = whole.ranks.as_ref().expect("ranks");
+    assert_eq!(ranks.ranks.iter().map(|r| r.start_ns / MS).collect::<Vec<_>>(), [21, 0, 20]);
+    assert_eq!(ranks.ranks[1].interval_ios, [1; 4]);
+    assert_eq!(ranks.ranks[0].interval_ios, [0, 0, 1, 1, 1, 1]);
+    // Rank 1 ended 20 ms before the others: what remains is the time in which all ran.
+    assert!(ranks.is_cut);
+    let of_intervals: Vec<Histogram> = whole.intervals.iter().map(|i| i.directions[0].lat.clone()).collect();
+    assert_eq!(of_intervals, [histogram(&[10, 22, 30])]);
+    assert_eq!(whole.intervals[0].start_ns, 0);
+}
+
+#[test]
+fn what_is_not_of_the_same_time_is_left_out() {
+    let own = |count: usize| record(&[(Op::Read, vec![vec![5]; count])], 1);
+    let mut merger = RankMerger::new(INTERVALS_MAX);
+    add(&mut merger, head(0, 0, 0, 30 * MS), own(3)).expect("the first");
+    for (start, count) in [(u64::MAX, 3), (200 * MS, 3), (0, INTERVALS_MAX + 1)] {
+        assert_eq!(add(&mut merger, head(1, start, 0, 30 * MS), own(count)), Err(Elsewhere), "{start} {count}");
+    }
+    let whole = merger.finish(Vec::new()).expect("a record");
+    assert_eq!((whole.ios(), whole.intervals.len()), (3, 3));
+    assert_eq!(whole.ranks.expect("ranks").ranks.len(), 1);
+}
+
+#[test]
+fn rows_of_cpus_are_kept_of_as_many_hosts_as_can_be_shown() {
+    let cpus = CPU_ROWS_MAX / 2;
+    let own = |share: f32| StepRecord {
+        host: Some(HostDelta {
+            cpus: (0..cpus).map(|cpu| (cpu, CpuTime { user_ns: 1, ..CpuTime::default() })).collect(),
+            cpu_busy_by_interval: vec![vec![share; cpus as usize]; 2],
+            cpu_series: crate::CpuSeries {
+                cpus: (0..cpus).collect(),
+                shares_pct: vec![vec![crate::CpuShares::default(); cpus as usize]; 2],
+                interrupts: vec![1, 2],
+                context_switches: vec![3, 4],
+            },
+            ..HostDelta::default()
+        }),
+        ..record(&[(Op::Read, vec![vec![10; 4]; 2])], 4096)
+    };
+    let heads = (0..4).map(|rank| head(rank, 0, 0, 20 * MS)).collect();
+    let host = merged(heads, vec![own(0.25), own(0.5), own(0.75), own(1.0)]).host.expect("sampled");
+    assert_eq!(host.cpus.len() as u32, 4 * cpus, "what each did in all is kept of all");
+    let expected = [vec![0.25; cpus as usize], vec![0.5; cpus as usize]].concat();
+    assert_eq!(host.cpu_busy_by_interval, [expected.clone(), expected]);
+    assert_eq!(host.cpu_series.cpus, (0..2 * cpus).collect::<Vec<_>>());
+    assert!(host.cpu_series.shares_pct.iter().all(|row| row.len() as u32 == 2 * cpus));
+    assert_eq!((host.cpu_series.interrupts, host.cpu_series.context_switches), (vec![4, 8], vec![12, 16]));
+}
+
+#[test]
+fn without_intervals_there_are_totals() {
+    let own = || StepRecord { intervals: Vec::new(), ..record(&[(Op::Write, vec![vec![5; 3]])], 8) };
+    let whole = merged(vec![head(0, 0, 0, 10 * MS), head(1, 3 * MS, 0, 20 * MS)], vec![own(), own()]);
+    assert_eq!((whole.ios(), whole.runtime_ns), (6, 23 * MS));
+    let ranks = whole.ranks.expect("ranks");
+    assert_eq!(ranks.ranks.iter().map(|r| (r.counted_ios, r.counted_bytes)).collect::<Vec<_>>(), [(3, 24), (3, 24)]);
 }

@@ -11,13 +11,13 @@ use std::ops::Range;
 use fathom_message::{Message, msg};
 use fathom_pcie::lane_bytes_per_s;
 use fathom_plan::SourceError;
-use fathom_raid::Level;
+use fathom_raid::{Layout, LayoutError, Level, MemberSet};
 use fathom_units::advice;
 use toml::de::DeTable;
 
 use crate::machine::{
     Array, ArrayController, Card, Device, Drive, EngineCosts, Fault, FaultKind, Host, InterruptPolicy, Link, Machine,
-    Md, SharedLink,
+    Md, MemberRebuild, SharedLink, UserSpace,
 };
 use device::{read_coalesce, read_device};
 use table::{Source, Table, Value};
@@ -80,6 +80,8 @@ fn read_machine(text: &str, file_name: &str, shipped: &[Device]) -> Result<Machi
     devices.extend(shipped.iter().cloned());
     let drives = read_drives(&root, &devices, &links, &host)?;
     let arrays = read_arrays(&root, &drives, &links, &host)?;
+    let md = root.table("md")?.map(read_md).transpose()?.unwrap_or_default();
+    let user_space = root.table("user_space")?.map(read_user_space).transpose()?.unwrap_or_default();
     let mut machine = Machine {
         name,
         title,
@@ -88,6 +90,8 @@ fn read_machine(text: &str, file_name: &str, shipped: &[Device]) -> Result<Machi
         links,
         drives,
         arrays,
+        md,
+        user_space,
         faults: Vec::new(),
         default_target: String::new(),
     };
@@ -301,21 +305,64 @@ fn read_arrays(
         if members.len() < least || (level == Level::Raid10 && members.len() % 2 == 1) {
             return Err(level_value.error(msg!("sim-members", members = members.len())));
         }
-        let controller = match (table.table("card")?, table.table("md")?) {
-            (Some(card), None) => ArrayController::Card(read_card(card, &link_names, host)?),
-            (None, Some(md)) => ArrayController::Md(read_md(md)?),
+        let (card, md, own) = (table.table("card")?, table.table("md")?, table.table("user_space")?);
+        let controller = match (card, md, own) {
+            (Some(card), None, None) => ArrayController::Card(read_card(card, &link_names, host)?),
+            (None, Some(md), None) => ArrayController::Md(read_md(md)?),
+            (None, None, Some(own)) => ArrayController::UserSpace(read_user_space(own)?),
             _ => return Err(table.error(msg!("sim-card-or-md"))),
         };
+        let chunk = table.get("chunk");
+        let chunk_bytes = table.size("chunk")?.unwrap_or(65_536);
+        let layout = Layout::new(level, members.len() as u32, chunk_bytes);
+        if layout == Err(LayoutError::Chunk) {
+            let error = |value: Value<'_>| value.error(msg!("sim-chunk"));
+            return Err(chunk.map_or_else(|| table.error(msg!("sim-chunk")), error));
+        }
+        let (lost, rebuild) = read_lost(&table, members.len(), layout.ok(), &controller)?;
         arrays.push(Array {
             name: table.need("name")?.text()?.to_owned(),
             level,
             members,
-            chunk_bytes: table.size("chunk")?.filter(|c| *c >= 4096).unwrap_or(65_536),
+            lost,
+            rebuild,
+            chunk_bytes,
             controller,
         });
         table.finish()?;
     }
     Ok(arrays)
+}
+
+/// `missing = [1]`, positions of lost members from 0 on, and `rebuild = "50 MB/s"` or `"full"`: the last of them is made new.
+fn read_lost(
+    table: &Table<'_>,
+    members: usize,
+    layout: Option<Layout>,
+    controller: &ArrayController,
+) -> Result<(MemberSet, Option<MemberRebuild>), SourceError> {
+    let Some(value) = table.get("missing") else {
+        return match table.get("rebuild") {
+            Some(rebuild) => Err(rebuild.error(msg!("sim-rebuild-of-nothing"))),
+            None => Ok((MemberSet::EMPTY, None)),
+        };
+    };
+    let places = value.wholes(0..=members.saturating_sub(1) as u64)?;
+    let lost: MemberSet = places.iter().map(|place| *place as u32).collect();
+    if !layout.is_some_and(|layout| layout.survives(lost)) {
+        return Err(value.error(msg!("sim-too-many-missing", missing = lost.count())));
+    }
+    let rebuild = match (table.get("rebuild"), places.last()) {
+        (Some(speed), Some(_)) if matches!(controller, ArrayController::UserSpace(_)) => {
+            return Err(speed.error(msg!("sim-rebuild-of-user-space")));
+        }
+        (Some(speed), Some(last)) => {
+            let bytes_per_s = if speed.text() == Ok("full") { None } else { table.rate("rebuild")?.filter(|r| *r > 0) };
+            Some(MemberRebuild { member: *last as u32, bytes_per_s })
+        }
+        _ => None,
+    };
+    Ok((lost, rebuild))
 }
 
 fn read_members(value: &Value<'_>, drives: &[Drive]) -> Result<Vec<usize>, SourceError> {
@@ -357,14 +404,32 @@ fn read_card(table: Table<'_>, links: &[String], host: &Host) -> Result<Card, So
     Ok(card)
 }
 
+/// What is not said of md is as it is by default: its time for a stripe as judged, its settings as the kernel's.
 fn read_md(table: Table<'_>) -> Result<Md, SourceError> {
+    let usual = Md::default();
+    let stripe = table.time("stripe")?;
     let md = Md {
-        remap_ps: table.time("remap")?.unwrap_or(0),
-        stripe_ps: table.time("stripe")?.unwrap_or(0),
-        xor_bytes_per_s: table.rate("xor_rate")?.unwrap_or(0),
+        remap_ps: table.time("remap")?.unwrap_or(usual.remap_ps),
+        // Who says how long a stripe takes says all of it.
+        lock_ps: table.time("lock")?.unwrap_or(if stripe.is_some() { 0 } else { usual.lock_ps }),
+        stripe_ps: stripe.unwrap_or(usual.stripe_ps),
+        threads: table.whole("threads", 1..=1024)?.unwrap_or(u64::from(usual.threads)) as u32,
+        stripe_cache: table.whole("stripe_cache", 17..=32_768)?.unwrap_or(u64::from(usual.stripe_cache)) as u32,
+        xor_bytes_per_s: table.rate("xor_rate")?.unwrap_or(usual.xor_bytes_per_s),
+        bitmap_bytes: table.size("bitmap")?.unwrap_or(usual.bitmap_bytes),
     };
     table.finish()?;
     Ok(md)
+}
+
+fn read_user_space(table: Table<'_>) -> Result<UserSpace, SourceError> {
+    let usual = UserSpace::default();
+    let own = UserSpace {
+        split_ps: table.time("split")?.unwrap_or(usual.split_ps),
+        xor_bytes_per_s: table.rate("xor_rate")?.unwrap_or(usual.xor_bytes_per_s),
+    };
+    table.finish()?;
+    Ok(own)
 }
 
 fn read_faults(root: &Table<'_>, machine: &Machine) -> Result<Vec<Fault>, SourceError> {

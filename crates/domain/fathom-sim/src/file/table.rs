@@ -66,6 +66,11 @@ impl<'a> Value<'a> {
             .ok_or_else(|| self.error(msg!("sim-whole-expected", min = *range.start(), max = *range.end())))
     }
 
+    /// Whole numbers of a list, or one alone.
+    pub(crate) fn wholes(&self, range: std::ops::RangeInclusive<u64>) -> Result<Vec<u64>, SourceError> {
+        self.texts()?.iter().map(|item| item.whole(range.clone())).collect()
+    }
+
     pub(crate) fn texts(&self) -> Result<Vec<Value<'a>>, SourceError> {
         match self.value.get_ref().as_array() {
             None => Ok(vec![Value { source: self.source, value: self.value, key: self.key.clone() }]),

@@ -62,6 +62,7 @@ import-fio-rate = fio was held to rate_iops={ $rate } per job; its latencies cou
 import-fio-cpus = cpus_allowed `{ $word }` could not be read; the step says unpinned
 import-fathom-run = { $file }: run { $run } of Fathom { $version }, imported from its JSON
 import-fathom-step = step { $index } ({ $label }) was not measured: { $reason }
+import-fathom-probe = step { $index } ({ $label }) is a probe that the run added and was not imported
 import-fathom-no-step = no step { $index } there, though `steps` has its figures
 import-fathom-no-step-help = export the run again
 import-fathom-mixed = slat, clat and service of a mixed load are printed for all operations together and were not imported

@@ -89,6 +89,7 @@ knob-sync-polled-help = leave out the polled mode: a flush completes by interrup
 knob-no-write-through = O_SYNC does not reach the writes of engine { $engine }
 knob-no-write-through-help = use fdatasync=1, or another engine
 knob-devices = use the first so many targets of the group
+knob-ranks = let so many ranks take part, one of each host before a second of any (fathom-mpi); the others wait
 knob-write-iolog = new file that each I/O is written down in as it begins, in fio's form (version 3), for read_iolog; of several threads with .0, .1 and so on behind its name
 knob-no-trace-name = no file is named
 knob-no-trace-name-help = for example write_iolog=trace.log
@@ -117,12 +118,16 @@ knob-files-by-engine = rw={ $rw } works on whole files, which engine { $engine }
 knob-files-by-engine-help = leave the engine out: there is one for files
 knob-files-engine-alone = engine files works on whole files, and rw={ $rw } moves blocks
 knob-files-engine-alone-help = use rw=filecreate, filestat or filedelete, or another engine
+knob-stat-by-what = how rw=filestat names a file: path, all of it from the root, as mdtest and fio do; folder, its name in its folder, which is open
+knob-unknown-stat-by = `{ $text }` is no way to name files
+knob-stat-by = stat_by says how files are looked at, and rw={ $rw } looks at none
+knob-stat-by-help = use rw=filestat, or leave stat_by out
 knob-files-of-blocks = { $key } is for several files, and rw={ $rw } has one here
 knob-files-of-blocks-help = add nrfiles, or use size
 knob-blocks-of-files = { $key } says where in a file I/O goes, and rw={ $rw } works on whole files
 knob-blocks-of-files-help = leave it out; how many files and how large say nrfiles and filesize
 knob-array = make one array of the targets: raid0, raid10, raid5, raid6, or by Linux md as md-raid5; none leaves them as they are
-knob-rebuild = rebuild the last member of an md array while the load runs: bytes of it a second, full, or none
+knob-rebuild = rebuild the last member of an array while the load runs: bytes of it a second, full, or none
 knob-rebuild-speed = a rebuild has no speed { $text }
 knob-chunk = what lies on one member of an array before the next comes; a block may be as long: bs=chunk, bs=stripe
 knob-missing = so many of the last members of the array are lost
@@ -497,6 +502,10 @@ label-drives = { $drives ->
     [one] 1 drive
    *[other] { $drives } drives
   }
+label-ranks = { $ranks ->
+    [one] 1 rank
+   *[other] { $ranks } ranks
+  }
 label-buffered = buffered
 label-compressible = compressible { $share }
 label-dedupe = dedupe { $share }
@@ -664,6 +673,14 @@ fio-lacks-adaptive = ended from { $floor } on once its intervals were narrow
 
 # Jobs that fio runs.
 label-by-fio = { $engine } by fio
+label-by-spdk = { $engine } by spdk
+cross-check-left-out = { $step }: not given to spdk_nvme_perf: { $why }
+cross-check-spdk-drives = it has one drive for each thread
+cross-check-spdk-mix = it does not tell the reads of a mixed load from its writes, and has no trims
+cross-check-spdk-sizes = it has blocks of one size
+cross-check-spdk-pattern = it has random blocks, each as likely as the others, and blocks in a row from a single thread
+cross-check-spdk-region = it works on the whole of a drive, and this load on a part
+cross-check-spdk-plain = it has no rates, pauses, syncs, passes or checks of data
 fio-by-fio = [{ $section }] is run by the installed fio ({ $engine }): guarded, sampled and judged alike; what limits it is not probed
 fio-by-fio-refused = fio's `{ $key }` is not given to fio: { $why }
 fio-by-fio-refused-help = remove it, or run the job with fio alone
@@ -684,7 +701,7 @@ fio-by-fio-files-help = lower `nrfiles`, or give its files by an engine that mak
 array-level = there is no array of level { $word } in user space
 array-level-help = raid0, raid10 (for two members: a mirror), raid5 and raid6 are there, each also as made by Linux md: md-raid5
 array-rebuild = { $member } cannot be rebuilt beside the load of this array
-array-rebuild-help = Linux md rebuilds one member of md-raid10, md-raid5 or md-raid6: 50m+/dev/sdd or full+/dev/sdd; arrays in user space are rebuilt by fathom rebuild
+array-rebuild-help = one member of a level with redundancy is rebuilt beside the load: 50m+/dev/sdd (at most 50 MiB of it a second) or full+/dev/sdd; without a load: fathom rebuild
 array-form = { $name } is not the whole name of an array
 array-form-help = write LEVEL:CHUNK:MEMBER,MEMBER..., for example raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
 array-chunk = { $text } is no chunk that an array can have

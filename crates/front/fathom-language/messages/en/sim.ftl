@@ -42,7 +42,15 @@ sim-members = { $members ->
     [one] 1 member is
    *[other] { $members } members are
   } not enough, or not even
-sim-card-or-md = an array has either a card or md
+sim-card-or-md = an array has one of card, md and user_space
+sim-member-no-drive = { $member } is no drive of this machine
+sim-chunk = a chunk is a power of two from 4 KiB to 64 MiB
+sim-too-many-missing = the level does not do without { $missing ->
+    [one] this member
+   *[other] these { $missing } members
+}
+sim-rebuild-of-nothing = nothing is rebuilt where no member is missing
+sim-rebuild-of-user-space = arrays of user space rebuild nothing beside a load
 sim-device-media = a device has one of the tables nand, xpoint and memory
 sim-capacity-too-small = a capacity below 1 MiB cannot be used
 sim-channels-without-rate = `channels` needs `channel_rate`
@@ -102,6 +110,9 @@ sim-conditioned-analytically = the simulated drives were conditioned analyticall
 sim-by-fio = a job that fio runs
 sim-by-fio-why = fio runs on this machine, not in a simulated one
 sim-by-fio-help = leave out --with-fio
+sim-by-spdk = a load that spdk_nvme_perf runs
+sim-by-spdk-why = it runs on this machine, not in a simulated one
+sim-by-spdk-help = leave out --cross-check
 sim-files = making, looking at and removing files
 sim-files-why = a simulated machine has drives, and no file system
 sim-files-help = measure a folder of this machine

@@ -157,6 +157,7 @@ engine-passthrough-no-polling-help = 请使用 `--mode interrupt`，或更新的
 engine-passthrough-forbidden = 内核不允许该用户向硬盘直通命令
 engine-passthrough-too-large = 内核拒绝 { $bytes } 字节的命令：直通不做拆分
 engine-passthrough-too-large-help = 请使用更小的块大小（硬盘的上限见其块设备的 queue/max_hw_sectors_kb）
+engine-atomic-no-buffers = 内核不接受来自已注册缓冲区的原子写
 engine-passthrough-no-buffers = 此内核的直通不支持注册缓冲区
 
 # 特性
@@ -233,6 +234,8 @@ engine-array-lost = 缺失的或在本次运行中已失败的成员过多：{ $
 engine-array-lost-help = 请换用正常的成员重新开始
 engine-array-unequal = { $array } 的成员大小不同：每个使用 { $used }，最大的有 { $largest }
 engine-array-trusted = { $array } 成员上的校验或副本被视为正确，如同 mdadm --assume-clean：本次运行没有写过的数据在失去成员后不能保全，除非先用 `fathom rebuild` 处理过
+engine-array-unfinished = 在 { $array } 中 { $member } 重建了 { $done }：本次运行中其后在该阵列上的步骤不使用它，运行之后应称它为 missing 或重新重建
+engine-array-rebuild-failed = { $array } 一个成员的重建提前结束，因为 { $member } 出错：{ $error }
 engine-array-degraded = { $array } 缺少 { $count } 个成员运行：其数值属于降级阵列
 engine-array-engine = 用户态阵列可用的引擎是 psync、libaio 和 io_uring
 engine-array-engine-help = 请用 `--engine` 指定其中之一
@@ -260,6 +263,8 @@ engine-array-parity = 使用 { $instructions }
 rebuild-no-array = 它不是用户态阵列
 rebuild-no-redundancy = raid0 没有可用于重建的冗余
 rebuild-no-redundancy-help = 可以重建 raid10、raid5 和 raid6
+rebuild-beside = 它有一个成员要在负载旁重建，而这里没有负载
+rebuild-beside-help = 请在该成员处写 missing，并用 `--onto` 指定它
 rebuild-onto-what = 有成员缺失，但没有指定新的成员
 rebuild-onto-what-help = 请用 `--onto` 指定新的成员
 rebuild-nothing-missing = 没有成员缺失

@@ -59,6 +59,7 @@ import-fio-rate = fio 每个作业限速 rate_iops={ $rate }；其延时从实�
 import-fio-cpus = 无法读取 cpus_allowed `{ $word }`；步骤记为未绑核
 import-fathom-run = { $file }：Fathom { $version } 的运行 { $run }，由其 JSON 导入
 import-fathom-step = 步骤 { $index }（{ $label }）未测量：{ $reason }
+import-fathom-probe = 步骤 { $index }（{ $label }）是运行时追加的探测步骤，未导入
 import-fathom-no-step = 那里没有步骤 { $index }，而 `steps` 有其数据
 import-fathom-no-step-help = 请重新导出该运行
 import-fathom-mixed = 混合负载的 slat、clat 与 service 按全部操作合并打印，未导入

@@ -89,6 +89,7 @@ knob-sync-polled-help = 去掉轮询模式：刷写由中断完成
 knob-no-write-through = O_SYNC 对引擎 { $engine } 的写入不起作用
 knob-no-write-through-help = 使用 fdatasync=1，或换用其他引擎
 knob-devices = 使用组内前若干个目标
+knob-ranks = 让这么多个进程（rank）参与，每台主机先各用一个，再用第二个（fathom-mpi）；其余等待
 knob-write-iolog = 新文件，每个 I/O 开始时以 fio 的格式（第 3 版）记入其中，供 read_iolog 重放；多个线程时在名称后加 .0、.1 等
 knob-no-trace-name = 未指定文件
 knob-no-trace-name-help = 例如 write_iolog=trace.log
@@ -117,12 +118,16 @@ knob-files-by-engine = rw={ $rw } 处理整个文件，而引擎 { $engine } 不
 knob-files-by-engine-help = 请不要指定引擎：文件有专用的引擎
 knob-files-engine-alone = 引擎 files 处理整个文件，而 rw={ $rw } 读写块
 knob-files-engine-alone-help = 请使用 rw=filecreate、filestat 或 filedelete，或换用其他引擎
+knob-stat-by-what = rw=filestat 如何指明文件：path 为从根目录起的完整路径，与 mdtest 和 fio 相同；folder 为已打开文件夹中的文件名
+knob-unknown-stat-by = “{ $text }”不是指明文件的方式
+knob-stat-by = stat_by 规定如何查看文件，而 rw={ $rw } 不查看文件
+knob-stat-by-help = 请使用 rw=filestat，或去掉 stat_by
 knob-files-of-blocks = { $key } 用于多个文件，而 rw={ $rw } 在这里只有一个
 knob-files-of-blocks-help = 请加上 nrfiles，或使用 size
 knob-blocks-of-files = { $key } 说明 I/O 在文件中的位置，而 rw={ $rw } 处理整个文件
 knob-blocks-of-files-help = 请去掉它；文件的数量和大小由 nrfiles 和 filesize 指定
 knob-array = 把目标组成一个阵列：raid0、raid10、raid5、raid6，或由 Linux md 组成，如 md-raid5；none 表示保持原样
-knob-rebuild = 在负载运行时重建 md 阵列的最后一个成员：每秒字节数、full（全速）或 none
+knob-rebuild = 在负载运行时重建阵列的最后一个成员：每秒字节数、full（全速）或 none
 knob-rebuild-speed = 重建没有速度 { $text }
 knob-chunk = 阵列条带块大小，即换到下一个成员之前放在一个成员上的数据；块大小可以与之相同：bs=chunk、bs=stripe
 knob-missing = 阵列最后若干个成员缺失
@@ -491,6 +496,7 @@ label-remote = 远端节点
 label-nodes = 节点 { $nodes }
 label-cpus = CPU { $cpus }
 label-drives = { $drives } 块盘
+label-ranks = { $ranks } 个进程
 label-buffered = 经页缓存
 label-compressible = 可压缩 { $share }
 label-dedupe = 重复 { $share }
@@ -658,6 +664,14 @@ fio-lacks-adaptive = 从 { $floor } 起，区间足够窄即结束
 
 # 由 fio 运行的作业。
 label-by-fio = { $engine }（由 fio 运行）
+label-by-spdk = { $engine }（由 spdk 运行）
+cross-check-left-out = { $step }：不交给 spdk_nvme_perf：{ $why }
+cross-check-spdk-drives = 它的每个线程只用一块盘
+cross-check-spdk-mix = 它不区分混合负载中的读与写，也没有 trim
+cross-check-spdk-sizes = 它的块只有一种大小
+cross-check-spdk-pattern = 它只有各块概率相同的随机块，以及单个线程的连续块
+cross-check-spdk-region = 它作用于整块盘，而此负载只用一部分
+cross-check-spdk-plain = 它没有速率、停顿、同步、遍数与数据校验
 fio-by-fio = [{ $section }] 由已安装的 fio 运行（{ $engine }）：同样受保护、采样和评判；不探查其瓶颈
 fio-by-fio-refused = fio 的 `{ $key }` 不会交给 fio：{ $why }
 fio-by-fio-refused-help = 请去掉它，或单独用 fio 运行该作业
@@ -678,7 +692,7 @@ fio-by-fio-files-help = 请减小 `nrfiles`，或使用自行创建文件的引�
 array-level = 用户态没有 { $word } 级别的阵列
 array-level-help = 可用的级别：raid0、raid10（两个成员即镜像）、raid5 和 raid6；也可由 Linux md 组成，如 md-raid5
 array-rebuild = 无法在该阵列的负载旁重建 { $member }
-array-rebuild-help = Linux md 可重建 md-raid10、md-raid5 或 md-raid6 的一个成员：50m+/dev/sdd 或 full+/dev/sdd；用户态阵列用 fathom rebuild 重建
+array-rebuild-help = 有冗余的级别可在负载旁重建一个成员：50m+/dev/sdd（每秒至多 50 MiB）或 full+/dev/sdd；没有负载时用 fathom rebuild
 array-form = { $name } 不是完整的阵列名称
 array-form-help = 请写成 级别:条带块:成员,成员...，例如 raid5:64k:/dev/sdb,/dev/sdc,/dev/sdd
 array-chunk = { $text } 不能作为阵列的条带块大小

@@ -189,6 +189,17 @@ impl Running {
     }
 }
 
+/// Runs the program without mpirun, with the environment of another launcher.
+pub(crate) fn alone(dir: &Path, words: &[&str], environment: &[(&str, &str)]) -> Ended {
+    let mut command = Command::new(PROGRAM);
+    command.args(words).envs(environment.iter().copied());
+    command.env("FATHOM_LAB", dir.join("lab.db")).env("XDG_STATE_HOME", dir.join("state")).env("HOME", dir);
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = command.stdin(Stdio::null()).output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
 /// Sends a signal to one process.
 pub(crate) fn signal(name: &str, pid: u32) {
     let sent = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
@@ -210,7 +221,11 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 
 /// The last run of the lab in `dir`.
 pub(crate) fn show(dir: &Path) -> serde_json::Value {
+    shown(dir).expect("a run")
+}
+
+/// The same, if there is one by now.
+pub(crate) fn shown(dir: &Path) -> Option<serde_json::Value> {
     let shown = Command::new(PROGRAM).args(["show", "last", "--json", "--lab"]).arg(dir.join("lab.db")).output();
-    let shown = shown.expect("it runs");
-    serde_json::from_slice(&shown.stdout).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&shown.stderr)))
+    serde_json::from_slice(&shown.expect("it runs").stdout).ok()
 }

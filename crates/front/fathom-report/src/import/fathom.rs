@@ -2,7 +2,7 @@
 
 use fathom_judge::document::{DirectionView, Document, LatencyView, SCHEMA, StepView};
 use fathom_message::msg;
-use fathom_plan::{Op, Step};
+use fathom_plan::{Op, Phase, Step};
 use fathom_record::{Direction, Latency, QuotedLatency, StepRecord, Warning};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -26,6 +26,11 @@ pub(super) fn import(found: &Found, file: &str) -> Result<Imported, ImportError>
         if let Some(reason) = &view.reason {
             let (index, label) = (view.index.to_string(), &view.label);
             notes.push(msg!("import-fathom-step", index = index, label = label.clone(), reason = reason.clone()));
+            continue;
+        }
+        // A probe was no step of the plan: the run added it, and the document does not hold what it was asked.
+        if view.phase == Phase::Probe {
+            notes.push(msg!("import-fathom-probe", index = view.index.to_string(), label = view.label.clone()));
             continue;
         }
         let step = doc.run.plan.steps.iter().find(|step| step.index == view.index);

@@ -176,6 +176,7 @@ fn controller(controller: &ArrayController) -> &'static str {
     match controller {
         ArrayController::Card(_) => "a RAID card",
         ArrayController::Md(_) => "Linux md",
+        ArrayController::UserSpace(_) => "Fathom itself",
     }
 }
 

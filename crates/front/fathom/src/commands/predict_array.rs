@@ -1,8 +1,8 @@
 //! `fathom predict --raid`: the array that is asked about, in words and as a model.
 
-use fathom_message::Say as _;
-use fathom_model::{ArrayPart, ArrayPrediction, CardModel, Catalogue, RaidLevel, RaidMaker, RaidModel};
-use fathom_units::{format_block, format_iops, parse_duration_ns, parse_size};
+use fathom_message::{Quantity, Say as _, msg};
+use fathom_model::{ArrayPart, ArrayPrediction, CardModel, Catalogue, MdModel, RaidLevel, RaidMaker, RaidModel};
+use fathom_units::{format_iops, parse_duration_ns, parse_size};
 
 use crate::exit::Problem;
 use crate::model_args::PredictArgs;
@@ -84,7 +84,7 @@ fn maker(options: &PredictArgs, own_card: Option<CardModel>, catalogue: &Catalog
     };
     let maker = match (options.by.as_deref(), own_card) {
         (None, Some(card)) if stripe_ns.is_none() => RaidMaker::Card(card),
-        (Some("md") | None, _) => RaidMaker::Md { stripe_ns },
+        (Some("md") | None, _) => RaidMaker::Md(MdModel::of_stripe(stripe_ns)),
         (Some("user-space"), _) => RaidMaker::UserSpace,
         (Some(name), _) => {
             let known = catalogue.controllers().iter().find(|c| c.id == name).map(CardModel::of);
@@ -118,56 +118,60 @@ fn maker(options: &PredictArgs, own_card: Option<CardModel>, catalogue: &Catalog
 
 /// `RAID 5 of 8 x Intel SSD D7-P5510 3.84 TB, 1 missing, by card Dell PERC H755N front`.
 pub(super) fn named(raid: &RaidModel, drives: &str) -> String {
-    let missing = if raid.missing > 0 { format!(", {} missing", raid.missing) } else { String::new() };
     let by = match &raid.maker {
-        RaidMaker::UserSpace => "in user space",
-        RaidMaker::Md { .. } => "by md",
-        RaidMaker::Card(card) => &format!("by card {}", card.name),
+        RaidMaker::UserSpace => msg!("predict-array-in-user-space"),
+        RaidMaker::Md(_) => msg!("predict-array-by-md"),
+        RaidMaker::Card(card) => msg!("predict-array-by-card", card = &card.name),
     };
-    format!("{} of {drives}{missing}, {by}", raid.level.name())
+    let level = raid.level.name();
+    say(&match raid.missing {
+        0 => msg!("predict-array", level = level, drives = drives.to_owned(), by = by),
+        missing => {
+            msg!("predict-array-degraded", level = level, drives = drives.to_owned(), missing = missing, by = by)
+        }
+    })
 }
 
 /// What is assumed of an array because nothing is published.
 pub(super) fn assumptions(raid: &RaidModel) -> Vec<String> {
     let has_parity = matches!(raid.level, RaidLevel::Raid5 | RaidLevel::Raid6);
     let own = match &raid.maker {
-        RaidMaker::UserSpace => Some("the array itself takes no core time: measure it with fathom run raid".to_owned()),
-        RaidMaker::Md { stripe_ns: None } if has_parity => {
-            Some("md's one thread limits no write: --md-write TIME says what one costs it".to_owned())
-        }
-        RaidMaker::Md { .. } => None,
-        RaidMaker::Card(card) if card.link.is_none() => Some("the card's link limits nothing".to_owned()),
+        RaidMaker::UserSpace => Some(msg!("predict-array-no-core-time")),
+        RaidMaker::Md(MdModel { stripe_ns: None, .. }) if has_parity => Some(msg!("predict-array-md-free")),
+        RaidMaker::Md(_) => None,
+        RaidMaker::Card(card) if card.link.is_none() => Some(msg!("predict-array-link-free")),
         RaidMaker::Card(_) => None,
     };
-    own.into_iter()
-        .chain([format!("chunks of {}, no cache that holds the load", format_block(raid.chunk_bytes))])
-        .collect()
+    let chunks = msg!("predict-array-chunks", chunk = Quantity::block(raid.chunk_bytes));
+    own.into_iter().chain([chunks]).map(|message| say(&message)).collect()
 }
 
 /// What binds an array, as a sentence names it.
-pub(super) fn part(part: ArrayPart) -> &'static str {
-    match part {
-        ArrayPart::Member => "the members' own time",
-        ArrayPart::MemberLink => "the members' links",
-        ArrayPart::Card => "what the card does for each I/O",
-        ArrayPart::CardLink => "the card's link to the host",
-        ArrayPart::MdThread => "the one thread of md",
-    }
+pub(super) fn part(part: ArrayPart) -> String {
+    say(&match part {
+        ArrayPart::Member => msg!("predict-part-member"),
+        ArrayPart::MemberLink => msg!("predict-part-member-link"),
+        ArrayPart::Card => msg!("predict-part-card"),
+        ArrayPart::CardLink => msg!("predict-part-card-link"),
+        ArrayPart::MdThread => msg!("predict-part-md-thread"),
+        ArrayPart::StripeCache => msg!("predict-part-stripe-cache"),
+    })
 }
 
 /// What counting says, what the members' time says, and what an I/O costs them.
 pub(super) fn counted(array: &ArrayPrediction) -> String {
     let iops = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), format_iops);
-    let mut text = format!(
-        "array: members' time {}, by counting 1, 2, 4 or 6 a write {}; an I/O costs {:.2} reads and {:.2} writes",
-        iops(array.member_iops),
-        iops(array.counted_iops),
-        array.member_reads,
-        array.member_writes
+    let hundredths = |x: f64| format!("{x:.2}");
+    let said = msg!(
+        "predict-array-counted",
+        members = iops(array.member_iops),
+        counted = iops(array.counted_iops),
+        reads = hundredths(array.member_reads),
+        writes = hundredths(array.member_writes)
     );
-    if let Some(bytes) = array.written_per_byte {
-        text.push_str(&format!(", a byte written {bytes:.2} bytes"));
-    }
-    text.push('\n');
-    text
+    let whole = match array.written_per_byte {
+        Some(bytes) => msg!("predict-array-written", said = said, bytes = hundredths(bytes)),
+        None => said,
+    };
+    format!("{}\n", say(&whole))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Parser as _;
-use fathom_lab::{ConductOptions, Event, check_targets, conduct, is_pattern, resume, serve};
+use fathom_lab::{ConductOptions, Event, Ranks, check_targets, conduct, is_pattern, resume, serve};
 use fathom_plan::{Knobs, Plan, TargetId};
 use fathom_store::{Lab, RunId};
 
@@ -23,6 +23,10 @@ use crate::terminal::{print_problem, print_result, talk};
 /// `fathom run`.
 pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
     check_overwrite(run.common.overwrite, &run.source.target)?;
+    if let (Some(ranks), Some(_)) = (args.ranks.as_ref().filter(|ranks| ranks.rank() > 0), &run.source.resume) {
+        // The lab that has the run is rank 0's.
+        return serve_rank(args, ranks, None, &options(args, &run.common)?);
+    }
     let plan = source::read(args, &run.source, !run.common.allow_unbind.is_empty())?;
     let time_budget_ns = run.source.time_budget.as_deref().map(source::time_budget_ns).transpose()?;
     let options = ConductOptions {
@@ -32,12 +36,6 @@ pub(crate) fn run_study(args: &Args, run: &RunArgs) -> Result<Exit, Problem> {
         full: run.full,
         ..options(args, &run.common)?
     };
-    if args.ranks.is_some() && run.source.resume.is_some() {
-        return Err(Problem::usage(
-            "a run of several ranks cannot be gone on with",
-            "begin it again: `fathom-mpi run --like RUN`",
-        ));
-    }
     let what = match &run.source.resume {
         Some(number) => What::Resume(run_number(&existing_lab(args)?, number)?),
         None => What::New(&plan),
@@ -84,6 +82,7 @@ pub(crate) fn run_io(args: &Args, io: &IoArgs) -> Result<Exit, Problem> {
     }
     let named = loads.into_iter().map(|(knobs, targets)| (knobs, targets.into_iter().map(TargetId::new).collect()));
     let plan = Plan::from_io_streams(named.collect(), &command_line()).map_err(Problem::from)?;
+    let plan = if args.rank_counts.is_empty() { plan } else { plan.over_ranks(&args.rank_counts) };
     let options = ConductOptions { explain: io.explain, full: io.full, ..options(args, &io.common)? };
     // One step by hand starts at once.
     conduct_and_show(args, &What::New(&plan), None, &io.common, &options, &|document| {
@@ -163,6 +162,13 @@ fn check_overwrite(overwrite: bool, targets: &[String]) -> Result<(), Problem> {
     }
 }
 
+/// Does what rank 0 says.
+fn serve_rank(args: &Args, ranks: &Ranks, plan: Option<&Plan>, options: &ConductOptions) -> Result<Exit, Problem> {
+    let stop = watch_stop_signals(lab_path(args)?, true)?;
+    serve(ranks, plan, options, &stop)?;
+    Ok(Exit::Done)
+}
+
 /// `look`: whether the host is looked at first, and how long may be waited for it to be idle.
 pub(super) fn conduct_and_show(
     args: &Args,
@@ -173,9 +179,7 @@ pub(super) fn conduct_and_show(
     show: &dyn Fn(&fathom_judge::document::Document) -> String,
 ) -> Result<Exit, Problem> {
     if let (Some(ranks), What::New(plan)) = (options.ranks.as_ref().filter(|ranks| ranks.rank() > 0), what) {
-        let stop = watch_stop_signals(lab_path(args)?, options.ranks.is_some())?;
-        serve(ranks, plan, options, &stop)?;
-        return Ok(Exit::Done);
+        return serve_rank(args, ranks, Some(plan), options);
     }
     if let What::New(plan) = what {
         // Before the lab is opened: a mistyped target must not leave an empty lab behind.

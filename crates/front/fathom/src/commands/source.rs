@@ -10,7 +10,7 @@ use fathom_lab::{expand_target, plan_again, simulated_machine};
 use fathom_message::Say;
 use fathom_plan::{
     FioReading, Overrides, Plan, TargetId, builtin_studies, parse_fio_sections, parse_study, study_by_name,
-    with_fio_beside,
+    with_fio_beside, with_spdk_beside,
 };
 use fathom_trace::{Trace, TraceError, TraceFormat, TraceSummary};
 use fathom_units::parse_duration_ns;
@@ -82,20 +82,30 @@ fn from_name(args: &SourceArgs, study: &str, may_unbind: bool) -> Result<Plan, P
         }
         _ => parse_study(study_by_name(study)?, &format!("{study}.toml"), &overrides)?,
     };
-    Ok(match args.cross_check {
-        Some(OtherProgram::Fio) => {
-            let beside = with_fio_beside(&plan);
-            if beside.steps.len() == plan.steps.len() {
-                return Err(Problem::usage(
-                    "--cross-check fio: no load of this plan is one that fio can do beside ours",
-                    "it does reads of one target in a closed loop, through psync, libaio, io_uring or io_uring_cmd: fathom plan \
-                     shows what this one has",
-                ));
-            }
-            beside
-        }
-        None => plan,
-    })
+    args.cross_check.map_or(Ok(plan.clone()), |program| with_beside(&plan, program))
+}
+
+/// The plan with what another program does beside it.
+fn with_beside(plan: &Plan, program: OtherProgram) -> Result<Plan, Problem> {
+    let (beside, none, help) = match program {
+        OtherProgram::Fio => (
+            with_fio_beside(plan),
+            "--cross-check fio: no load of this plan is one that fio can do beside ours",
+            "it does reads of one target in a closed loop, through psync, libaio, io_uring or io_uring_cmd: fathom plan \
+             shows what this one has",
+        ),
+        OtherProgram::Spdk => (
+            with_spdk_beside(plan),
+            "--cross-check spdk: no load of this plan is one that spdk_nvme_perf can do beside ours",
+            "it does reads or writes of one size on the whole of a drive, beside engine nvme, which takes --allow-unbind \
+             SERIAL: fathom plan shows what this one has",
+        ),
+    };
+    if beside.steps.len() == plan.steps.len() {
+        let left_out = beside.notes.get(plan.notes.len()).map(|note| format!("; {}", say(note)));
+        return Err(Problem::usage(format!("{none}{}", left_out.unwrap_or_default()), help));
+    }
+    Ok(beside)
 }
 
 /// The plan of fio's jobs. Where Fathom cannot run them and the installed fio can, the error says so.

@@ -25,6 +25,16 @@ pub enum ConductError {
         /// What differs.
         differences: Vec<Message>,
     },
+    /// The run that is to go on was begun by fewer processes than would go on with it, or by one where several would, or by
+    /// several where one would.
+    OtherRanks {
+        /// Which run.
+        run: RunId,
+        /// Ranks that began it; `None`: one process.
+        was: Option<u32>,
+        /// Ranks that would go on.
+        now: Option<u32>,
+    },
     /// Drives of the run that is to be repeated are not here, or cannot be told apart from others.
     DrivesGone {
         /// Which run.
@@ -98,6 +108,10 @@ impl Say for ConductError {
             ConductError::OtherHost { run, differences } => {
                 msg!("run-other-host", run = run.to_string(), differences = joined(differences))
             }
+            ConductError::OtherRanks { run, was, now } => {
+                let (was, now) = (was.unwrap_or(1), now.unwrap_or(1));
+                msg!("run-other-ranks", run = run.to_string(), was = was, now = now)
+            }
             ConductError::DrivesGone { run, lost } => {
                 msg!("run-drives-gone", run = run.to_string(), lost = joined(lost))
             }
@@ -117,6 +131,12 @@ impl Say for ConductError {
             ConductError::Setting(error) => error.help(),
             ConductError::OtherHost { .. } | ConductError::Gone { .. } | ConductError::NotAgain { .. } => {
                 Some(msg!("run-begin-again-help"))
+            }
+            ConductError::OtherRanks { run, was: Some(was), .. } => {
+                Some(msg!("run-other-ranks-help", run = run.to_string(), was = *was))
+            }
+            ConductError::OtherRanks { run, was: None, .. } => {
+                Some(msg!("run-one-process-help", run = run.to_string()))
             }
             ConductError::DrivesGone { .. } => Some(msg!("run-name-targets-help")),
             ConductError::Host(error) => error.help(),

@@ -4,7 +4,7 @@
 
 use fathom_message::msg;
 use fathom_model::{LimitName, NextStep, Observation, Probe, level_turns, missing_probes, next_step, step_to_repeat};
-use fathom_plan::{Phase, Plan, Role, RunLength, Step, Turn, alone};
+use fathom_plan::{Phase, Plan, RunLength, Step, Turn, alone};
 
 use super::budget::Budget;
 use super::steps::Conductor;
@@ -182,7 +182,7 @@ fn again(step: &Step) -> Step {
     let mut again = step.clone();
     again.label = format!("{} (again)", step.label);
     again.phase = Phase::Probe;
-    again.role = Role { settings: step.role.settings.clone(), ..Role::default() };
+    again.role = step.role.beside();
     again
 }
 

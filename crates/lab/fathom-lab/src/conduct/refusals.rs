@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fathom_host::{Refusal, Root, check_write_target};
-use fathom_plan::{Plan, TargetId};
+use fathom_plan::{Plan, Step, TargetId};
 use fathom_store::Lab;
 
 use super::{ConductError, ConductOptions, permission};
@@ -22,13 +22,7 @@ pub fn refused_writes(
 ) -> Result<BTreeMap<TargetId, Refusal>, ConductError> {
     let permission = permission(options, lab)?;
     let mut refused = BTreeMap::new();
-    for target in plan
-        .steps
-        .iter()
-        .filter(|s| s.workload.mix.is_destructive())
-        .flat_map(|s| &s.targets)
-        .flat_map(TargetId::opened)
-    {
+    for target in plan.steps.iter().flat_map(Step::written) {
         let path = Path::new(target.as_str());
         // In a directory a file is made; what is not there is made, or simulated.
         if refused.contains_key(&target) || path.is_dir() || !path.exists() {

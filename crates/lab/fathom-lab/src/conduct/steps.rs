@@ -15,6 +15,7 @@ use super::floor::Floors;
 use super::loops::{Loops, is_cut};
 use super::surface::Pairs;
 use super::{ConductError, ConductOptions, Event, OnEvent};
+use crate::ranks::Ranks;
 use crate::site::{Site, SiteControl};
 
 /// What of a run is behind it.
@@ -237,7 +238,7 @@ impl<'a> Conductor<'a> {
         on_event(Event::StepStarted(&fitted));
         let mut on_progress = |p: &Progress| on_event(Event::StepProgress(&fitted, p));
         let mut control = SiteControl { stop: self.stop, on_progress: &mut on_progress };
-        let results = match fitted.iter().find_map(|s| refuse_missing_rate(s).and(refuse_missing_drives(s)).err()) {
+        let results = match fitted.iter().find_map(|s| self.refuse_lacking(s).err()) {
             Some(failure) => fitted.iter().map(|_| Err(failure.clone())).collect(),
             None => self.site.run_streams(&fitted, &mut control)?,
         };
@@ -261,10 +262,18 @@ impl<'a> Conductor<'a> {
         step: &Step,
         on_progress: &mut dyn FnMut(&Progress),
     ) -> Result<Result<StepRecord, StepFailure>, ConductError> {
-        if let Err(failure) = refuse_missing_rate(step).and_then(|()| refuse_missing_drives(step)) {
+        if let Err(failure) = self.refuse_lacking(step) {
             return Ok(Err(failure));
         }
         Ok(self.site.run(step, &mut SiteControl { stop: self.stop, on_progress })?)
+    }
+
+    /// Refuses a step that lacks what it is asked with.
+    fn refuse_lacking(&self, step: &Step) -> Result<(), StepFailure> {
+        let ranks = self.options.ranks.as_ref().map_or(1, Ranks::count);
+        refuse_missing_rate(step)
+            .and_then(|()| refuse_missing_drives(step))
+            .and_then(|()| refuse_missing_ranks(step, ranks))
     }
 }
 
@@ -274,6 +283,18 @@ fn went_wrong(result: &Result<StepRecord, StepFailure>) -> bool {
         Ok(r) => r.errors() > 0 || r.warnings.iter().any(|w| matches!(w, Warning::VerifyFailed { .. })),
         Err(_) => true,
     }
+}
+
+/// A step by more ranks than there are is refused by name, not left out in silence. `ranks`: how many run the plan.
+fn refuse_missing_ranks(step: &Step, ranks: u32) -> Result<(), StepFailure> {
+    let Some(wanted) = step.role.ranks.as_ref().map(|of| of.count).filter(|wanted| *wanted > ranks) else {
+        return Ok(());
+    };
+    Err(StepFailure::Refused {
+        what: Message::verbatim(step.label.clone()),
+        why: msg!("ranks-too-few", wanted = wanted, has = ranks),
+        help: msg!("ranks-too-few-help", wanted = wanted),
+    })
 }
 
 /// A step over more drives than its group has is refused by name, not left out in silence.

@@ -11,6 +11,7 @@ use fathom_record::{LostRank, Progress, RankClock, RankMachine, StepFailure};
 
 use super::Link;
 use super::clocks::Asked;
+use super::gather::Gathering;
 use super::order::{Answer, Order, RankDone, Refused, frame, unframe};
 
 /// Between two looks for answers.
@@ -23,8 +24,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(75);
 /// How long ranks may take to hand over what they have once the user stopped. A launcher that was told to stop kills after
 /// a second.
 const STOP_PATIENCE: Duration = Duration::from_millis(600);
-/// How often the others are told that rank 0 lives.
-const ALIVE: Duration = Duration::from_millis(500);
+/// How often the others are told that rank 0 lives: each time that it looks while it measures, four times a second.
+const ALIVE: Duration = Duration::from_millis(200);
 /// A rank that has less of its window left may be at its end by now, when it says nothing.
 pub(super) const WINDOW_END_NS: u64 = 1_000_000_000;
 /// How often a clock is asked at least; at most, while its bound is wider than one that is good.
@@ -54,11 +55,15 @@ pub(super) struct Peer {
     pub(super) host: HostName,
     pub(super) machine: Option<RankMachine>,
     pub(super) clock: RankClock,
+    /// How its step ended, until that is taken.
     pub(super) ended: Option<Ended>,
+    pub(super) has_ended: bool,
     /// A setting that could not be put back.
     pub(super) setting: Option<Refused>,
     /// Why it is taken for lost.
     pub(super) lost: Option<Message>,
+    /// Whether it takes part in the step; else it waits for the next.
+    pub(super) takes_part: bool,
     heard: Instant,
     answer: Option<Answer>,
     ready: bool,
@@ -100,8 +105,10 @@ impl Hub {
             machine: None,
             clock: RankClock::default(),
             ended: None,
+            has_ended: false,
             setting: None,
             lost: None,
+            takes_part: true,
             heard: Instant::now(),
             answer: None,
             ready: false,
@@ -127,7 +134,7 @@ impl Hub {
             self.told = Instant::now();
             self.tell(&Order::Alive);
         }
-        while let Some((from, bytes)) = self.link.receive() {
+        while let Some((from, mut bytes)) = self.link.receive() {
             let received_ns = clock_ns();
             let Some(peer) = self.peers.iter_mut().find(|peer| peer.rank == from) else { continue };
             peer.heard = Instant::now();
@@ -136,8 +143,11 @@ impl Hub {
                 Some((Answer::Ready { .. }, _)) => peer.ready = true,
                 Some((Answer::Beat(progress), _)) => peer.progress = Some(progress),
                 Some((Answer::Done { outcome, waited, .. }, record)) => {
-                    let ended = outcome.map(|done| (done, record.to_vec()));
+                    let begin = bytes.len() - record.len();
+                    bytes.drain(..begin);
+                    let ended = outcome.map(|done| (done, bytes));
                     peer.ended = Some(ended.map_err(|failure| RankFailure { failure, waited }));
+                    peer.has_ended = true;
                 }
                 Some((Answer::SettingLost(refused), _)) => peer.setting = Some(refused),
                 Some((answer, _)) => peer.answer = Some(answer),
@@ -163,14 +173,38 @@ impl Hub {
         }
     }
 
+    /// As [`Hub::ask`], with an order of its own for each rank.
+    pub(super) fn ask_each<T>(
+        &mut self,
+        order_for: impl Fn(u32) -> Order,
+        meanwhile: impl FnOnce(&mut Hub) -> T,
+    ) -> Result<(T, Vec<Answer>), LostRank> {
+        self.forget_answers();
+        self.peers.iter().for_each(|peer| self.tell_one(peer.rank, &order_for(peer.rank)));
+        let (own, answers) = self.answers(meanwhile);
+        match self.peers.iter().find_map(Peer::as_lost) {
+            Some(lost) => Err(lost),
+            None => Ok((own, answers)),
+        }
+    }
+
     /// As [`Hub::ask`], of the ranks that are not lost.
     pub(super) fn ask_living<T>(&mut self, order: &Order, meanwhile: impl FnOnce(&mut Hub) -> T) -> (T, Vec<Answer>) {
+        self.forget_answers();
+        self.tell(order);
+        self.answers(meanwhile)
+    }
+
+    fn forget_answers(&mut self) {
         for peer in &mut self.peers {
             // One that cannot begin said so before it was asked.
             peer.answer.take_if(|answer| !matches!(answer, Answer::Unable { .. }));
             peer.progress = None;
         }
-        self.tell(order);
+    }
+
+    /// Waits for the answers of all that are not lost.
+    fn answers<T>(&mut self, meanwhile: impl FnOnce(&mut Hub) -> T) -> (T, Vec<Answer>) {
         let own = meanwhile(self);
         self.peers.iter_mut().for_each(|peer| peer.heard = Instant::now());
         let waits = |peer: &Peer| peer.answer.is_none() && peer.lost.is_none();
@@ -196,12 +230,23 @@ impl Hub {
         self.peers.iter().any(|peer| peer.lost.is_some())
     }
 
-    /// Forgets the last step.
-    pub(super) fn begin_step(&mut self) {
+    /// Forgets the last step; `takes_part`: whether a rank is one of those of the next.
+    pub(super) fn begin_step(&mut self, takes_part: impl Fn(u32) -> bool) {
         for peer in &mut self.peers {
+            peer.takes_part = takes_part(peer.rank);
             (peer.ended, peer.setting, peer.progress) = (None, None, None);
-            (peer.ready, peer.heard) = (false, Instant::now());
+            (peer.has_ended, peer.ready, peer.heard) = (false, false, Instant::now());
         }
+    }
+
+    /// The ranks that take part in the step.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.iter().filter(|peer| peer.takes_part)
+    }
+
+    /// Says something to the ranks that take part in the step.
+    pub(super) fn tell_parts(&self, order: &Order) {
+        self.parts().filter(|peer| peer.lost.is_none()).for_each(|peer| self.tell_one(peer.rank, order));
     }
 
     /// Waits until the workers of all ranks are ready, compares the clocks, and says when all begin; by this rank's clock.
@@ -209,23 +254,25 @@ impl Hub {
     pub(super) fn start(&mut self, number: u64, stop: &AtomicBool) -> Option<u64> {
         loop {
             self.poll();
-            let gone = self.peers.iter().any(|peer| peer.ended.is_some() || peer.setting.is_some());
-            let lost = self.find_lost(PATIENCE, |peer| !peer.ready);
+            let gone = self.parts().any(|peer| peer.has_ended || peer.setting.is_some());
+            let lost = self.find_lost(PATIENCE, |peer| peer.takes_part && !peer.ready);
             if gone || lost || stop.load(Ordering::Relaxed) {
-                self.tell(&Order::Abandon { number });
+                self.tell_parts(&Order::Abandon { number });
                 return None;
             }
-            if self.peers.iter().all(|peer| peer.ready) {
+            if self.parts().all(|peer| peer.ready) {
                 break;
             }
             std::thread::sleep(LOOK);
         }
         for at in 0..self.peers.len() {
-            self.compare_clock(at);
+            if self.peers[at].takes_part {
+                self.compare_clock(at);
+            }
         }
-        let worst_ns = self.peers.iter().map(|peer| peer.clock.bound_ns).max().unwrap_or(0);
+        let worst_ns = self.parts().map(|peer| peer.clock.bound_ns).max().unwrap_or(0);
         let begin_ns = clock_ns() + LEAD_NS + LEAD_BOUNDS * worst_ns;
-        for peer in self.peers.iter().filter(|peer| peer.lost.is_none()) {
+        for peer in self.parts().filter(|peer| peer.lost.is_none()) {
             let theirs = begin_ns.saturating_add_signed(peer.clock.offset_ns);
             self.tell_one(peer.rank, &Order::Start { number, begin_ns: theirs });
         }
@@ -260,18 +307,20 @@ impl Hub {
         self.peers[at].clock = asked.clock().unwrap_or_default();
     }
 
-    /// Waits until every rank handed over how its step ended, or is lost.
+    /// Waits until every rank handed over how its step ended, or is lost, and gathers what they hand over.
     pub(super) fn wait_for_ends(
         &mut self,
+        gathering: &mut Gathering,
         silence: Duration,
         stop: &AtomicBool,
         on_progress: &mut dyn FnMut(&Progress),
     ) {
         let mut shown = Instant::now();
         let mut stopped: Option<Instant> = None;
-        let waits = |peer: &Peer| peer.ended.is_none() && peer.setting.is_none() && peer.lost.is_none();
+        let waits = |peer: &Peer| peer.takes_part && !peer.has_ended && peer.setting.is_none() && peer.lost.is_none();
         loop {
             self.poll();
+            gathering.take(&mut self.peers);
             if stop.load(Ordering::Relaxed) {
                 let since = *stopped.get_or_insert_with(Instant::now);
                 if since.elapsed() > STOP_PATIENCE {

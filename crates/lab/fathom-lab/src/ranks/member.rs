@@ -11,10 +11,11 @@ use fathom_store::MadeFile;
 
 use super::gate::{Post, RankGate, Start};
 use super::hub::WINDOW_END_NS;
-use super::order::{Answer, Order, RankDone, RankLooked, Refused, packed_record};
-use super::{Ranks, plan_hash, this_host, this_machine};
+use super::order::{Answer, Order, RankDone, RankFile, RankLooked, Refused};
+use super::packed::packed_record;
+use super::{Ranks, this_host, this_machine};
 use crate::conduct::{ConductError, ConductOptions, permission};
-use crate::site::{DrivesToday, RealSite, Site as _, SiteControl, SiteError};
+use crate::site::{DrivesToday, RealSite, Site as _, SiteControl, SiteError, files_gone};
 
 /// Between two looks for an order, right after one and when none came for a while.
 const LOOK: Duration = Duration::from_micros(50);
@@ -22,11 +23,17 @@ const IDLE_LOOK: Duration = Duration::from_millis(2);
 /// When none came for a while.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
 
-/// Does what rank 0 says until it says that there is no more, or is cut off from it. `plan`: as this rank has read it.
+/// Does what rank 0 says until it says that there is no more, or is cut off from it. `plan`: as this rank has read it; of a run
+/// that goes on rank 0 alone has it.
 ///
 /// # Errors
 /// [`ConductError`] before rank 0 said anything; what goes wrong later is answered.
-pub fn serve(ranks: &Ranks, plan: &Plan, options: &ConductOptions, stop: &AtomicBool) -> Result<(), ConductError> {
+pub fn serve(
+    ranks: &Ranks,
+    plan: Option<&Plan>,
+    options: &ConductOptions,
+    stop: &AtomicBool,
+) -> Result<(), ConductError> {
     let permission = permission(options, None)?;
     let (dir, command) = (&options.journal_dir, &options.command_line);
     let today = DrivesToday::default();
@@ -34,10 +41,11 @@ pub fn serve(ranks: &Ranks, plan: &Plan, options: &ConductOptions, stop: &Atomic
     let member = Member {
         post: Rc::new(Post::new(ranks.link.clone())),
         version: ranks.version.clone(),
-        plan_hash: plan_hash(&ranks.plan(plan)),
+        plan_hash: ranks.hash_of(plan.map(|plan| ranks.plan(plan)).as_ref()),
         site,
         files: Vec::new(),
         sets: true,
+        cpu_rows: true,
         silence: ranks.silence,
     };
     ranks.cut_off.set(member.serve(stop));
@@ -53,6 +61,8 @@ struct Member {
     files: Vec<MadeFile>,
     /// Whether it sets its host: one rank of each does.
     sets: bool,
+    /// Whether rank 0 keeps what each CPU of this host did interval by interval.
+    cpu_rows: bool,
     /// How long rank 0 may say nothing within a window.
     silence: Duration,
 }
@@ -88,15 +98,20 @@ impl Member {
                 let (version, plan_hash) = (self.version.clone(), self.plan_hash);
                 Answer::Joined { version, plan_hash, host: this_host(), machine: this_machine() }
             }
-            Order::Permit { own, abandoned, sets } => {
+            Order::Permit { own, abandoned, sets, cpu_rows } => {
                 self.site.permit(own, abandoned);
-                self.sets = sets;
+                (self.sets, self.cpu_rows) = (sets, cpu_rows);
                 return;
             }
             Order::Tidy(plan) => Answer::Tidied(self.site.tidy(&plan)),
             Order::Look(plan) => Answer::Looked(self.look(&plan)),
-            Order::Bind(plan) => {
-                let bound = self.site.bind(&plan, &self.files, false);
+            Order::Gone(files) => {
+                let files: Vec<MadeFile> = files.into_iter().map(RankFile::known).collect();
+                Answer::Gone(files_gone(&files))
+            }
+            Order::Again { plan, files, begun } => Answer::Looked(self.again(&plan, files, begun)),
+            Order::Bind { plan, begun } => {
+                let bound = self.site.bind(&plan, &self.files, begun);
                 Answer::Bound(bound.map_err(|error| Refused::of(&error)))
             }
             Order::Prepare(plan) => Answer::Prepared(self.prepare(&plan, stop)),
@@ -116,6 +131,15 @@ impl Member {
         let looked = self.site.look(plan).map_err(|error| Refused::of(&error))?;
         self.files = looked.files;
         Ok(RankLooked { files: self.files.iter().map(Into::into).collect(), written: self.site.written().to_vec() })
+    }
+
+    /// As [`Member::look`], of a run that goes on.
+    fn again(&mut self, plan: &Plan, files: Vec<RankFile>, begun: bool) -> Result<RankLooked, Refused> {
+        self.files = files.into_iter().map(RankFile::known).collect();
+        let again = self.site.to_make_again(plan, &self.files, begun).map_err(|error| Refused::of(&error))?;
+        let files = again.iter().map(Into::into).collect();
+        self.files.extend(again);
+        Ok(RankLooked { files, written: self.site.written().to_vec() })
     }
 
     fn prepare(&mut self, plan: &Plan, stop: &AtomicBool) -> Result<(), Refused> {
@@ -156,9 +180,12 @@ impl Member {
         let result = self.site.run(&step, &mut control);
         let window_start_ns = start.window_ns.get().unwrap_or(asked_ns);
         match result {
-            Ok(Ok(record)) => {
+            Ok(Ok(mut record)) => {
+                if let Some(host) = record.host.as_mut().filter(|_| !self.cpu_rows) {
+                    host.drop_cpu_rows();
+                }
                 let outcome = Ok(RankDone { window_start_ns, runtime_ns: record.runtime_ns });
-                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed_record(&record));
+                self.post.answer(&Answer::Done { number, outcome, waited: false }, &packed_record(record));
             }
             Ok(Err(failure)) => {
                 let (outcome, waited) = (Err(failure), start.waited.get());

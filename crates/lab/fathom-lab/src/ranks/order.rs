@@ -1,9 +1,11 @@
 //! What goes between the ranks.
 
+use std::path::PathBuf;
+
 use fathom_host::{FileMark, HostName};
 use fathom_message::{Message, Say};
-use fathom_plan::{Plan, Step};
-use fathom_record::{Progress, RankMachine, StepFailure, StepRecord};
+use fathom_plan::{Plan, Step, TargetId};
+use fathom_record::{Progress, RankMachine, StepFailure};
 use fathom_store::MadeFile;
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +14,19 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Order {
     /// Say who you are.
     Join,
-    /// These files are the lab's own; these of them nobody needs any more. `sets`: whether this rank sets its host.
-    Permit { own: Vec<FileMark>, abandoned: Vec<FileMark>, sets: bool },
+    /// These files are the lab's own; these of them nobody needs any more. `sets`: whether this rank sets its host;
+    /// `cpu_rows`: whether it tells what each CPU did interval by interval.
+    Permit { own: Vec<FileMark>, abandoned: Vec<FileMark>, sets: bool, cpu_rows: bool },
     /// As [`crate::site::Site::tidy`].
     Tidy(Plan),
     /// As [`crate::site::Site::look`].
     Look(Plan),
+    /// Of a run that goes on: which of the files that it made on this rank is not there any more?
+    Gone(Vec<RankFile>),
+    /// As [`crate::site::Site::to_make_again`]; `files`: what the run made on this rank.
+    Again { plan: Plan, files: Vec<RankFile>, begun: bool },
     /// As [`crate::site::Site::bind`], with the files of the last look.
-    Bind(Plan),
+    Bind { plan: Plan, begun: bool },
     /// As [`crate::site::Site::prepare`].
     Prepare(Plan),
     /// As [`crate::site::Site::run`]; the number tells this step from others.
@@ -61,7 +68,9 @@ pub(super) enum Answer {
         refused: Refused,
     },
     Tidied(Vec<(Option<FileMark>, Message)>),
+    /// To [`Order::Look`] and [`Order::Again`].
     Looked(Result<RankLooked, Refused>),
+    Gone(Option<PathBuf>),
     Bound(Result<Vec<Message>, Refused>),
     Prepared(Result<(), Refused>),
     /// Its workers wait for the start.
@@ -120,8 +129,8 @@ impl WrittenDrive {
 /// [`MadeFile`], to be sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct RankFile {
-    target: fathom_plan::TargetId,
-    path: std::path::PathBuf,
+    target: TargetId,
+    path: PathBuf,
     bytes: u64,
     mark: FileMark,
     is_kept: bool,
@@ -137,9 +146,32 @@ impl From<&MadeFile> for RankFile {
 impl RankFile {
     /// The file as the lab notes it: each rank's under a name of its own.
     pub(super) fn noted(self, rank: u32) -> MadeFile {
-        let RankFile { target, path, bytes, mark, is_kept } = self;
-        MadeFile { target: fathom_plan::TargetId::new(format!("{target}@{rank}")), path, bytes, mark, is_kept }
+        let file = self.known();
+        MadeFile { target: noted_name(&file.target, rank), ..file }
     }
+
+    /// The file as the rank itself knows it.
+    pub(super) fn known(self) -> MadeFile {
+        let RankFile { target, path, bytes, mark, is_kept } = self;
+        MadeFile { target, path, bytes, mark, is_kept }
+    }
+}
+
+/// Those of the `files` of a plan that a rank made, as the lab noted them.
+pub(super) fn files_of_rank(plan: &Plan, files: &[MadeFile], rank: u32) -> Vec<MadeFile> {
+    let mut targets: Vec<TargetId> = plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened).collect();
+    targets.sort();
+    targets.dedup();
+    let of_target = |target: TargetId| {
+        let name = if rank == 0 { target.clone() } else { noted_name(&target, rank) };
+        let file = files.iter().find(|file| file.target == name)?;
+        Some(MadeFile { target, ..file.clone() })
+    };
+    targets.into_iter().filter_map(of_target).collect()
+}
+
+fn noted_name(target: &TargetId, rank: u32) -> TargetId {
+    TargetId::new(format!("{target}@{rank}"))
 }
 
 /// How a rank's step ended.
@@ -176,19 +208,4 @@ pub(super) fn unframe<T: for<'de> Deserialize<'de>>(bytes: &[u8]) -> Option<(T, 
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (text, payload) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     Some((serde_json::from_slice(text).ok()?, payload))
-}
-
-/// A record as it goes from a rank to rank 0.
-///
-/// # Panics
-/// Never: a record is plain data.
-#[must_use]
-pub fn packed_record(record: &StepRecord) -> Vec<u8> {
-    serde_json::to_vec(record).expect("a record is plain data")
-}
-
-/// The record of [`packed_record`]; `None` for what is none.
-#[must_use]
-pub fn unpacked_record(packed: &[u8]) -> Option<StepRecord> {
-    serde_json::from_slice(packed).ok()
 }

@@ -1,26 +1,26 @@
 //! All ranks as one site: what the conductor asks of it, every rank is asked, and their records become one.
 
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fathom_engine::{StartGate, clock_ns};
+use fathom_engine::{StartGate, clock_ns, intervals_max};
 use fathom_host::settings::SettingError;
 use fathom_host::{FileMark, ProbeError};
-use fathom_judge::derived_warnings;
-use fathom_message::{Message, Say as _, msg};
-use fathom_plan::{Plan, Step, TargetsAre};
-use fathom_record::{
-    LostRank, Progress, RankClock, RankHead, RankMachine, RankMerger, StepFailure, StepRecord, Warning,
-};
+use fathom_message::{Message, msg};
+use fathom_plan::{Plan, Step, TargetsAre, spread_over_hosts};
+use fathom_record::{CPU_ROWS_MAX, LostRank, Progress, RankMachine, StepFailure, StepRecord};
 use fathom_store::MadeFile;
 
 use super::gate::Start;
-use super::hub::{Hub, RankFailure};
-use super::notes::note;
-use super::order::{Answer, Order, RankDone, Refused, WrittenDrive, unpacked_record};
-use super::{Ranks, plan_hash, this_host, this_machine};
-use crate::site::{DrivesToday, LayOutError, Looked, Moment, RealSite, Site, SiteControl, SiteError, TargetError};
+use super::gather::Gathering;
+use super::hub::{Hub, Peer, RankFailure};
+use super::order::{Answer, Order, RankDone, Refused, WrittenDrive, files_of_rank};
+use super::{Ranks, this_host, this_machine};
+use crate::site::{
+    DrivesToday, LayOutError, Looked, Moment, RealSite, Site, SiteControl, SiteError, TargetError, files_gone,
+};
 
 /// All ranks, seen from rank 0, which is one of them.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl RanksSite {
             return Ok(());
         }
         let ((), answers) = hub.ask(&Order::Join, |_| ()).map_err(lost_target)?;
-        let hash = plan_hash(plan);
+        let hash = self.ranks.hash_of(Some(plan));
         for (peer, answer) in hub.peers.iter_mut().zip(answers) {
             let (version, plan_hash, host) = match answer {
                 Answer::Joined { version, plan_hash, host, machine } => {
@@ -92,14 +92,32 @@ impl RanksSite {
             }
         }
         let mut seen = vec![this_host().boot_id];
+        let cpus = |machine: &Option<RankMachine>| machine.as_ref().map_or(0, |machine| machine.cpus);
+        let mut end_cpu = cpus(&self.machine);
         for peer in &hub.peers {
             let sets = !seen.contains(&peer.host.boot_id);
-            seen.push(peer.host.boot_id.clone());
-            let (own, abandoned) = (self.own.clone(), self.abandoned.clone());
-            hub.tell_one(peer.rank, &Order::Permit { own, abandoned, sets });
+            if sets {
+                seen.push(peer.host.boot_id.clone());
+                end_cpu = end_cpu.saturating_add(cpus(&peer.machine));
+            }
+            let (own, abandoned, cpu_rows) =
+                (self.own.clone(), self.abandoned.clone(), sets && end_cpu <= CPU_ROWS_MAX);
+            hub.tell_one(peer.rank, &Order::Permit { own, abandoned, sets, cpu_rows });
         }
         hub.joined = true;
         Ok(())
+    }
+
+    /// The plan with the ranks that take part in each step, once the hosts are known.
+    fn with_parts(&self, plan: &Plan) -> Plan {
+        let hub = self.ranks.hub.borrow();
+        let others = hub.peers.iter().map(|peer| peer.host.boot_id.clone());
+        let hosts: Vec<String> = std::iter::once(this_host().boot_id).chain(others).collect();
+        let mut plan = plan.clone();
+        for part in plan.steps.iter_mut().filter_map(|step| step.role.ranks.as_mut()) {
+            part.ranks = spread_over_hosts(&hosts, part.count);
+        }
+        plan
     }
 
     /// Asks every rank while this one does the same. What a rank refuses is refused by its name.
@@ -111,15 +129,27 @@ impl RanksSite {
         let hub = self.ranks.hub.clone();
         let mut hub = hub.borrow_mut();
         let (own, answers) = hub.ask(order, |_| own(&mut self.local)).map_err(lost_target)?;
-        for (peer, answer) in hub.peers.iter().zip(&answers) {
-            let refused = match answer {
-                Answer::Looked(Err(refused)) | Answer::Bound(Err(refused)) => refused.clone(),
-                _ => continue,
-            };
-            // What all ranks refuse is said once, as of one process.
-            return Err(own.err().unwrap_or_else(|| on_rank(peer.rank, &peer.host.name, refused)));
+        Ok((not_refused(&hub, own, &answers)?, answers))
+    }
+
+    /// The files that ranks would make, beside those of this one; `answers` to [`Order::Look`] or [`Order::Again`].
+    fn files_of_all(
+        &self,
+        plan: &Plan,
+        own: Vec<MadeFile>,
+        answers: Vec<Answer>,
+    ) -> Result<Vec<MadeFile>, TargetError> {
+        let mut files = own;
+        let mut seen = vec![(0, this_host().name, self.local.written().to_vec())];
+        let hub = self.ranks.hub.borrow();
+        for (peer, answer) in hub.peers.iter().zip(answers) {
+            if let Answer::Looked(Ok(theirs)) = answer {
+                files.extend(theirs.files.into_iter().map(|file| file.noted(peer.rank)));
+                seen.push((peer.rank, peer.host.name.clone(), theirs.written));
+            }
         }
-        Ok((own?, answers))
+        self.refuse_overlap(plan, &seen)?;
+        Ok(files)
     }
 
     /// Refuses what ranks would write over each other.
@@ -141,10 +171,10 @@ impl RanksSite {
         Ok(())
     }
 
-    /// The hosts of all ranks, each once.
+    /// The hosts of the ranks that take part in the step, each once.
     fn machines(&self, hub: &Hub) -> Vec<RankMachine> {
         let own = self.machine.iter().map(|machine| (this_host().boot_id, machine));
-        let others = hub.peers.iter().filter_map(|peer| Some((peer.host.boot_id.clone(), peer.machine.as_ref()?)));
+        let others = hub.parts().filter_map(|peer| Some((peer.host.boot_id.clone(), peer.machine.as_ref()?)));
         let mut seen = Vec::new();
         let mut machines = Vec::new();
         for (id, machine) in own.chain(others) {
@@ -155,105 +185,18 @@ impl RanksSite {
         }
         machines
     }
-
-    /// One record of what the ranks handed over.
-    fn merge(
-        &mut self,
-        step: &Step,
-        own: Result<(RankDone, StepRecord), RankFailure>,
-    ) -> Result<StepRecord, StepFailure> {
-        let mut hub = self.ranks.hub.borrow_mut();
-        let this = this_host();
-        let head = |rank: u32, host: &fathom_host::HostName, clock: RankClock, done: &RankDone| RankHead {
-            rank,
-            host: host.name.clone(),
-            host_id: host.boot_id.clone(),
-            clock,
-            window_start_ns: done.window_start_ns,
-            runtime_ns: done.runtime_ns,
-        };
-        let mut heads = Vec::new();
-        let mut lost: Vec<LostRank> = hub.peers.iter().filter_map(super::hub::Peer::as_lost).collect();
-        let mut failures: Vec<(u32, String, RankFailure)> = Vec::new();
-        match &own {
-            Ok((done, _)) => heads.push(head(0, &this, RankClock::default(), done)),
-            Err(failure) => failures.push((0, this.name.clone(), failure.clone())),
-        }
-        for peer in &hub.peers {
-            match &peer.ended {
-                Some(Ok((done, _))) => heads.push(head(peer.rank, &peer.host, peer.clock, done)),
-                Some(Err(failure)) => failures.push((peer.rank, peer.host.name.clone(), failure.clone())),
-                None => {}
-            }
-        }
-        if heads.is_empty() {
-            return Err(why_none(step, failures, lost));
-        }
-        lost.extend(failures.into_iter().map(|(rank, host, failure)| LostRank {
-            rank,
-            host,
-            why: failure.failure.message(),
-            bytes_done: 0,
-        }));
-        lost.sort_by_key(|rank| rank.rank);
-        let interval_ns = own.as_ref().ok().and_then(|(_, record)| Some(record.intervals.first()?.length_ns));
-        let mut merger: Option<RankMerger> = interval_ns.map(|ns| RankMerger::new(heads.clone(), ns));
-        let mut add = |rank: u32, record: StepRecord| {
-            let ns = record.intervals.first().map_or(1, |interval| interval.length_ns);
-            merger.get_or_insert_with(|| RankMerger::new(heads.clone(), ns)).add(rank, record);
-        };
-        if let Ok((_, record)) = own {
-            add(0, record);
-        }
-        for peer in &mut hub.peers {
-            // One record at a time is unpacked: together they may be more than memory holds.
-            let Some(Ok((_, packed))) = peer.ended.take() else { continue };
-            match unpacked_record(&packed) {
-                Some(record) => add(peer.rank, record),
-                None => lost.push(LostRank {
-                    rank: peer.rank,
-                    host: peer.host.name.clone(),
-                    why: msg!("ranks-record-unreadable"),
-                    bytes_done: 0,
-                }),
-            }
-        }
-        let machines = self.machines(&hub);
-        let is_lost = hub.peers.iter().any(|peer| peer.lost.is_some());
-        let merged = merger.and_then(|merger| merger.finish(lost.clone()));
-        let mut record = merged.ok_or_else(|| why_none(step, Vec::new(), lost))?;
-        let derived = derived_warnings(step, &record, None, None);
-        let new = derived.into_iter().filter(|warning| !record.warnings.contains(warning)).collect::<Vec<_>>();
-        record.warnings.extend(new);
-        if let Some(ranks) = &mut record.ranks {
-            ranks.machines = machines;
-        }
-        note(&mut record);
-        if is_lost && !record.warnings.contains(&Warning::Interrupted) {
-            record.warnings.push(Warning::Interrupted);
-        }
-        Ok(record)
-    }
 }
 
-/// Why no rank has a record: the first failure that is not that of a rank which waited for another.
-fn why_none(step: &Step, failures: Vec<(u32, String, RankFailure)>, lost: Vec<LostRank>) -> StepFailure {
-    let named = |rank: u32, host: String, why: &Message| msg!("ranks-on", rank = rank, host = host, why = why);
-    if let Some((rank, host, failed)) = failures.into_iter().find(|(.., failed)| !failed.waited) {
-        return match failed.failure {
-            StepFailure::Refused { what, why, help } => {
-                StepFailure::Refused { what, why: named(rank, host, &why), help }
-            }
-            StepFailure::Failed { what, why, help } => StepFailure::Failed { what, why: named(rank, host, &why), help },
-        };
-    }
-    let what = Message::verbatim(step.label.clone());
-    match lost.into_iter().next() {
-        Some(LostRank { rank, host, why, .. }) => {
-            StepFailure::Failed { what, why: named(rank, host, &why), help: msg!("ranks-lost-help") }
+/// What this rank has, unless another refuses. What all refuse is said once, as of one process.
+fn not_refused<T>(hub: &Hub, own: Result<T, TargetError>, answers: &[Answer]) -> Result<T, TargetError> {
+    let refused = hub.peers.iter().zip(answers).find_map(|(peer, answer)| match answer {
+        Answer::Looked(Err(refused)) | Answer::Bound(Err(refused)) => {
+            Some(on_rank(peer.rank, &peer.host.name, refused.clone()))
         }
-        None => StepFailure::Refused { what, why: msg!("engine-rank-beside"), help: msg!("engine-rank-beside-help") },
-    }
+        _ => None,
+    });
+    let own = own?;
+    refused.map_or(Ok(own), Err)
 }
 
 fn on_rank(rank: u32, host: &str, refused: Refused) -> TargetError {
@@ -287,31 +230,45 @@ impl Site for RanksSite {
 
     fn look(&mut self, plan: &Plan) -> Result<Looked, TargetError> {
         self.join(plan)?;
-        let looked = self.local.look(plan)?;
+        let looked = self.local.look(&self.with_parts(plan))?;
         self.files = looked.files.clone();
-        let own = (0, this_host().name, self.local.written().to_vec());
         let ((), answers) = self.ask(&Order::Look(looked.plan.clone()), |_| Ok(()))?;
-        let mut files = looked.files;
-        let mut seen = vec![own];
-        let peers: Vec<(u32, String)> =
-            self.ranks.hub.borrow().peers.iter().map(|peer| (peer.rank, peer.host.name.clone())).collect();
-        for ((rank, host), answer) in peers.into_iter().zip(answers) {
-            if let Answer::Looked(Ok(theirs)) = answer {
-                files.extend(theirs.files.into_iter().map(|file| file.noted(rank)));
-                seen.push((rank, host, theirs.written));
-            }
-        }
-        self.refuse_overlap(&looked.plan, &seen)?;
+        let files = self.files_of_all(&looked.plan, looked.files, answers)?;
         Ok(Looked { plan: looked.plan, files })
     }
 
-    fn to_make_again(&mut self, _: &Plan, _: &[MadeFile], _: bool) -> Result<Vec<MadeFile>, TargetError> {
-        // The command line refuses to go on with a run of ranks.
-        Ok(Vec::new())
+    fn gone(&mut self, plan: &Plan, files: &[MadeFile]) -> Result<Option<PathBuf>, TargetError> {
+        self.join(plan)?;
+        if let Some(path) = files_gone(&files_of_rank(plan, files, 0)) {
+            return Ok(Some(path));
+        }
+        let mut hub = self.ranks.hub.borrow_mut();
+        let order = |rank| Order::Gone(files_of_rank(plan, files, rank).iter().map(Into::into).collect());
+        let ((), answers) = hub.ask_each(order, |_| ()).map_err(lost_target)?;
+        let named = |(peer, answer): (&Peer, Answer)| match answer {
+            Answer::Gone(Some(path)) => Some(PathBuf::from(format!("{}:{}", peer.host.name, path.display()))),
+            _ => None,
+        };
+        Ok(hub.peers.iter().zip(answers).find_map(named))
+    }
+
+    fn to_make_again(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<MadeFile>, TargetError> {
+        self.join(plan)?;
+        let own = files_of_rank(plan, files, 0);
+        let hub = self.ranks.hub.clone();
+        let order = |rank| {
+            let files = files_of_rank(plan, files, rank).iter().map(Into::into).collect();
+            Order::Again { plan: plan.clone(), files, begun }
+        };
+        let asked = hub.borrow_mut().ask_each(order, |_| self.local.to_make_again(plan, &own, begun));
+        let (again, answers) = asked.map_err(lost_target)?;
+        let again = not_refused(&hub.borrow(), again, &answers)?;
+        self.files = own.into_iter().chain(again.iter().cloned()).collect();
+        self.files_of_all(plan, again, answers)
     }
 
     fn drives_today(&self) -> DrivesToday {
-        DrivesToday::default()
+        self.local.drives_today()
     }
 
     fn host_json(&mut self, plan: &Plan) -> Result<String, ProbeError> {
@@ -320,7 +277,8 @@ impl Site for RanksSite {
 
     fn bind(&mut self, plan: &Plan, _: &[MadeFile], begun: bool) -> Result<Vec<Message>, TargetError> {
         let files = self.files.clone();
-        let (mut notes, answers) = self.ask(&Order::Bind(plan.clone()), |local| local.bind(plan, &files, begun))?;
+        let (mut notes, answers) =
+            self.ask(&Order::Bind { plan: plan.clone(), begun }, |local| local.bind(plan, &files, begun))?;
         for answer in answers {
             if let Answer::Bound(Ok(more)) = answer {
                 notes.extend(more.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
@@ -364,8 +322,9 @@ impl Site for RanksSite {
         self.number += 1;
         let (number, hub) = (self.number, self.ranks.hub.clone());
         let step = &together(step);
-        hub.borrow_mut().begin_step();
-        hub.borrow().tell(&Order::Run { number, step: Box::new(step.clone()) });
+        // Those that do not take part hear nothing of it.
+        hub.borrow_mut().begin_step(|rank| step.role.ranks.as_ref().is_none_or(|of| of.has(rank)));
+        hub.borrow().tell_parts(&Order::Run { number, step: Box::new(step.clone()) });
         let start = Rc::new(Start::default());
         self.local.set_gate(Box::new(HubGate { hub: hub.clone(), number, start: start.clone() }));
         let asked_ns = clock_ns();
@@ -375,7 +334,9 @@ impl Site for RanksSite {
             let mut shown = |progress: &Progress| {
                 let mut hub = hub.borrow_mut();
                 hub.poll();
-                if hub.find_lost(silence, |peer| peer.ended.is_none()) && !stop.swap(true, Ordering::Relaxed) {
+                if hub.find_lost(silence, |peer| peer.takes_part && !peer.has_ended)
+                    && !stop.swap(true, Ordering::Relaxed)
+                {
                     hub.tell(&Order::Stop);
                 }
                 on_progress(&hub.progress(Some(progress)).unwrap_or_else(|| progress.clone()));
@@ -384,19 +345,23 @@ impl Site for RanksSite {
         };
         if own.is_err() {
             // Those that wait for the start would wait for ever; those that began go on to their end.
-            hub.borrow().tell(&Order::Abandon { number });
-        }
-        hub.borrow_mut().wait_for_ends(silence, stop, control.on_progress);
-        if let Some(peer) = hub.borrow_mut().peers.iter_mut().find(|peer| peer.setting.is_some()) {
-            let refused = peer.setting.take().expect("it was found by it");
-            return Err(setting_on(&peer.host.name, refused));
+            hub.borrow().tell_parts(&Order::Abandon { number });
         }
         let own = own.map(|record| {
             let window_start_ns = start.window_ns.get().unwrap_or(asked_ns);
             (RankDone { window_start_ns, runtime_ns: record.runtime_ns }, record)
         });
         let waited = start.waited.get();
-        Ok(self.merge(step, own.map_err(|failure| RankFailure { failure, waited })))
+        let own = own.map_err(|failure| RankFailure { failure, waited });
+        let mut gathering = Gathering::new(&this_host(), intervals_max(step), own);
+        hub.borrow_mut().wait_for_ends(&mut gathering, silence, stop, control.on_progress);
+        if let Some(peer) = hub.borrow_mut().peers.iter_mut().find(|peer| peer.setting.is_some()) {
+            let refused = peer.setting.take().expect("it was found by it");
+            return Err(setting_on(&peer.host.name, refused));
+        }
+        let mut hub = hub.borrow_mut();
+        let machines = self.machines(&hub);
+        Ok(gathering.finish(step, &mut hub.peers, machines))
     }
 
     fn run_streams(

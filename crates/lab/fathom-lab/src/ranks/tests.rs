@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use fathom_message::Say as _;
-use fathom_plan::{Knobs, TargetId};
+use fathom_plan::{Knobs, Phase, TargetId};
 use fathom_store::Lab;
 
+mod ladder;
+
 use super::*;
-use crate::conduct::{ConductError, ConductOptions, RunOutcome, conduct};
+use crate::conduct::{ConductError, ConductOptions, Event, RunOutcome, conduct, resume};
 use crate::samples::words;
 
 /// Messages over channels.
@@ -60,6 +61,40 @@ const VERSION: &str = "1.0";
 /// What differs on some rank.
 type Changed<'a> = dyn Fn(u32, &mut Plan, &mut String) + Sync + 'a;
 
+/// So many ranks of a lab in `dir`: rank 0 does `first`, each other one `other`.
+fn by_ranks<T: Send>(
+    count: u32,
+    dir: &Path,
+    ranks_of: impl Fn(MemoryLink) -> Ranks + Sync,
+    first: impl FnOnce(&mut Lab, &ConductOptions) -> T + Send,
+    other: impl Fn(&Ranks, &ConductOptions) + Sync,
+) -> T {
+    std::thread::scope(|scope| {
+        let mut links = links(count).into_iter();
+        let own = links.next().expect("one at least");
+        let options = |ranks: &Ranks| ConductOptions {
+            journal_dir: dir.join("journal"),
+            lab_path: dir.join("lab.db"),
+            ranks: Some(ranks.clone()),
+            ..ConductOptions::default()
+        };
+        let (ranks_of, other) = (&ranks_of, &other);
+        for link in links {
+            scope.spawn(move || {
+                let ranks = ranks_of(link);
+                other(&ranks, &options(&ranks));
+            });
+        }
+        let ranks = ranks_of(own);
+        let mut lab = Lab::open(&dir.join("lab.db")).expect("a lab");
+        let done = first(&mut lab, &options(&ranks));
+        ranks.end();
+        done
+    })
+}
+
+const PATIENT: Duration = Duration::from_secs(5);
+
 /// Conducts `plan` by so many ranks; the outcome of rank 0.
 fn conducted(
     count: u32,
@@ -68,33 +103,114 @@ fn conducted(
     targets_are: TargetsAre,
     changed: &Changed<'_>,
 ) -> Result<RunOutcome, ConductError> {
-    let outcome = Mutex::new(None);
-    std::thread::scope(|scope| {
-        for link in links(count) {
-            let outcome = &outcome;
-            scope.spawn(move || {
-                let rank = link.rank;
-                let (mut plan, mut version) = (plan.clone(), VERSION.to_owned());
-                changed(rank, &mut plan, &mut version);
-                let ranks = Ranks::new(Rc::new(link), targets_are, Duration::from_secs(5), &version);
-                let options = ConductOptions {
-                    journal_dir: dir.join("journal"),
-                    lab_path: dir.join("lab.db"),
-                    ranks: Some(ranks.clone()),
-                    ..ConductOptions::default()
-                };
-                let stop = AtomicBool::new(false);
-                if rank > 0 {
-                    return serve(&ranks, &plan, &options, &stop).expect("it serves");
-                }
-                let mut lab = Lab::open(&options.lab_path).expect("a lab");
-                let done = conduct(&mut lab, &plan, &options, &stop, &mut |_| {});
-                ranks.end();
-                *outcome.lock().expect("whole") = Some(done);
-            });
+    let own = |rank: u32| {
+        let (mut plan, mut version) = (plan.clone(), VERSION.to_owned());
+        changed(rank, &mut plan, &mut version);
+        (plan, version)
+    };
+    let ranks_of = |link: MemoryLink| {
+        let (_, version) = own(link.rank);
+        Ranks::new(Rc::new(link), targets_are, PATIENT, &version)
+    };
+    let first = |lab: &mut Lab, options: &ConductOptions| {
+        conduct(lab, &own(0).0, options, &AtomicBool::new(false), &mut |_| {})
+    };
+    by_ranks(count, dir, ranks_of, first, |ranks, options| {
+        serve(ranks, Some(&own(ranks.rank()).0), options, &AtomicBool::new(false)).expect("it serves");
+    })
+}
+
+/// Conducts a plan of several steps by so many ranks, and stops it once the first step ended.
+fn stopped(count: u32, plan: &Plan, dir: &Path) -> RunOutcome {
+    let ranks_of = |link: MemoryLink| Ranks::new(Rc::new(link), TargetsAre::PerRank, PATIENT, VERSION);
+    let first = |lab: &mut Lab, options: &ConductOptions| {
+        let stop = AtomicBool::new(false);
+        let mut on_event = |event: Event<'_>| {
+            if matches!(event, Event::StepEnded(_)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        conduct(lab, plan, options, &stop, &mut on_event).expect("measured")
+    };
+    by_ranks(count, dir, ranks_of, first, |ranks, options| {
+        serve(ranks, Some(plan), options, &AtomicBool::new(false)).expect("it serves");
+    })
+}
+
+/// Goes on with run 1; `named`: the run as each rank names it. Workers of other tests in this process take a copy of its
+/// descriptors for a moment, and with it the claim on a file of the run that was stopped: that is waited for.
+fn gone_on(count: u32, dir: &Path, named: fn(u32) -> &'static str) -> Result<RunOutcome, ConductError> {
+    let ranks_of = |link: MemoryLink| {
+        let run = named(link.rank);
+        Ranks::new(Rc::new(link), TargetsAre::PerRank, PATIENT, VERSION).going_on_with(run)
+    };
+    let first = |lab: &mut Lab, options: &ConductOptions| {
+        let run = lab.runs().expect("runs")[0].id;
+        resume(lab, run, options, &AtomicBool::new(false), &mut |_| {})
+    };
+    let begun = std::time::Instant::now();
+    loop {
+        let outcome = by_ranks(count, dir, ranks_of, first, |ranks, options| {
+            serve(ranks, None, options, &AtomicBool::new(false)).expect("it serves");
+        });
+        let is_claimed = |error: &ConductError| words(&[error.message()]).concat().contains("would block");
+        if begun.elapsed() > PATIENT || !outcome.as_ref().is_err_and(is_claimed) {
+            return outcome;
         }
-    });
-    outcome.into_inner().expect("whole").expect("rank 0 ended")
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Files are written, and then read.
+fn written_and_read(target: &Path) -> Plan {
+    let target = target.display().to_string();
+    let mut plan = plan_on(&target, &[("rw", "write"), ("size", "1m"), ("loops", "1"), ("runtime", "60s")]);
+    plan.steps[0].phase = Phase::Precondition;
+    let mut read = plan_on(&target, &[("rw", "randread"), ("size", "1m"), ("runtime", "200ms")]).steps.remove(0);
+    read.index = 1;
+    plan.steps.push(read);
+    plan
+}
+
+#[test]
+fn a_run_goes_on_with_fewer_ranks_on_the_files_of_before() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    let outcome = stopped(3, &written_and_read(&target), dir.path());
+    assert!(outcome.interrupted);
+    let files = || {
+        let names = std::fs::read_dir(&target).expect("reads").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    };
+    let of_rank = |rank: u32| format!("fathom-test-rank{rank}.data");
+    assert_eq!(files(), [of_rank(0), of_rank(1), of_rank(2)], "each rank's is kept for the rest of the run");
+    // More ranks than before, or ranks that were asked for something else.
+    let said = refusal(gone_on(4, dir.path(), |_| "1"));
+    assert_eq!(said, "run 1 was begun with 3 ranks and cannot go on with 4");
+    let said = refusal(gone_on(2, dir.path(), |rank| if rank == 1 { "2" } else { "1" }));
+    assert!(said.starts_with("rank 1 on ") && said.contains("its plan is another"), "{said}");
+    let outcome = gone_on(2, dir.path(), |_| "1").expect("goes on");
+    let ranks = |step: usize| outcome.document.steps[step].ranks.as_ref().map(|ranks| ranks.ranks.len());
+    assert_eq!((outcome.document.steps.len(), ranks(0), ranks(1)), (2, Some(3), Some(2)));
+    assert_eq!(files(), [of_rank(2)], "nobody can remove the file of a host that is not there");
+}
+
+#[test]
+fn a_run_does_not_go_on_without_what_a_rank_had_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let target = dir.path().join("data");
+    std::fs::create_dir(&target).expect("a folder");
+    stopped(2, &written_and_read(&target), dir.path());
+    std::fs::remove_file(target.join("fathom-test-rank1.data")).expect("it is there");
+    let said = refusal(gone_on(2, dir.path(), |_| "1"));
+    let gone = format!("{}:{}/fathom-test-rank1.data", this_host().name, target.display());
+    assert!(said.starts_with("run 1 cannot go on: ") && said.contains(&gone), "{said}");
+    // One rank has all that it needs.
+    let outcome = gone_on(1, dir.path(), |_| "1").expect("goes on");
+    assert_eq!(outcome.document.steps.len(), 2);
 }
 
 fn refusal(outcome: Result<RunOutcome, ConductError>) -> String {
@@ -185,12 +301,12 @@ fn a_rank_that_says_nothing_ends_the_step_by_name() {
         let silence = Duration::from_millis(600);
         scope.spawn(move || {
             let ranks = Ranks::new(Rc::new(second), TargetsAre::PerRank, silence, VERSION);
-            serve(&ranks, plan, &options(&ranks), &AtomicBool::new(false)).expect("it serves");
+            serve(&ranks, Some(plan), &options(&ranks), &AtomicBool::new(false)).expect("it serves");
         });
         scope.spawn(move || {
             let mute = MuteLink { link: third, said: std::cell::Cell::new(0) };
             let ranks = Ranks::new(Rc::new(mute), TargetsAre::PerRank, silence, VERSION);
-            serve(&ranks, plan, &options(&ranks), &AtomicBool::new(false)).expect("it serves");
+            serve(&ranks, Some(plan), &options(&ranks), &AtomicBool::new(false)).expect("it serves");
         });
         let ranks = Ranks::new(Rc::new(first), TargetsAre::PerRank, silence, VERSION);
         let options = options(&ranks);

@@ -70,6 +70,7 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
                 return Err(TargetError::ArrayByFio { target: target.clone() });
             }
             for opened in target.opened() {
+                let writes = step.writes_to(&opened);
                 let entry = uses.entry(opened).or_default();
                 let share = |bytes: u64| array.as_ref().map_or(bytes, |array| array.layout().member_bytes(bytes));
                 entry.end_bytes = entry.end_bytes.max(share(end_bytes));
@@ -80,10 +81,8 @@ pub(super) fn uses(plan: &Plan) -> Result<BTreeMap<TargetId, Use>, TargetError> 
                     entry.make_bytes = entry.make_bytes.max(Some(share(end_bytes + FILE_BYTES_DEFAULT)));
                     entry.in_array = true;
                 }
-                // md has its members whatever the load does, and mends what it cannot read.
-                let by_md = target.md_array().is_some();
-                entry.by_md |= by_md;
-                entry.writes |= by_md || step.workload.mix.is_destructive();
+                entry.by_md |= target.md_array().is_some();
+                entry.writes |= writes;
                 entry.filled_by_step |= matches!(step.phase, Phase::Fill | Phase::Precondition | Phase::Purge);
             }
         }

@@ -120,6 +120,11 @@ pub enum TargetError {
         /// The target, as the plan names it.
         target: TargetId,
     },
+    /// An array that several ranks share, with a member that each of them would rebuild.
+    SharedRebuild {
+        /// The array, as the plan names it.
+        target: TargetId,
+    },
     /// A simulated machine, which one process runs in virtual time.
     SimulatedRanks {
         /// Its name.
@@ -182,6 +187,7 @@ impl Say for TargetError {
             TargetError::FullOfReal { target } => msg!("target-full-of-real", target = name(target)),
             TargetError::NotShared { target } => msg!("target-not-shared", target = name(target)),
             TargetError::SharedWrite { target } => msg!("target-shared-write", target = name(target)),
+            TargetError::SharedRebuild { target } => msg!("target-shared-rebuild", target = name(target)),
             TargetError::SimulatedRanks { machine } => msg!("target-simulated-ranks", machine = machine),
             TargetError::OnRank { rank, host, why, .. } => msg!("ranks-on", rank = *rank, host = host, why = why),
             TargetError::NullTarget { engine } => msg!("target-null", engine = *engine),
@@ -223,6 +229,7 @@ impl Say for TargetError {
             TargetError::FullOfReal { .. } => msg!("target-full-of-real-help"),
             TargetError::NotShared { .. } => msg!("target-not-shared-help"),
             TargetError::SharedWrite { .. } => msg!("target-shared-write-help"),
+            TargetError::SharedRebuild { .. } => msg!("target-shared-rebuild-help"),
             TargetError::SimulatedRanks { .. } => msg!("target-simulated-ranks-help"),
             TargetError::OnRank { help, .. } => help.clone(),
             TargetError::NullTarget { .. } => msg!("target-null-help"),

@@ -142,7 +142,7 @@ impl RealSite {
     }
 
     /// CPUs of the workers in their order. `local` and `remote` are those of the node of the targets that each drives.
-    fn cpus_for(&self, step: &Step, topology: &Topology) -> Result<Vec<u32>, StepFailure> {
+    pub(super) fn cpus_for(&self, step: &Step, topology: &Topology) -> Result<Vec<u32>, StepFailure> {
         let refused = |error: &PlacementError| StepFailure::refused(Message::verbatim(step.label.clone()), error);
         let workers = step.workers();
         if !matches!(step.placement, Placement::Local | Placement::Remote) {

@@ -1,16 +1,21 @@
 //! A simulated machine, its drives and cards as prediction sees them: what its file says, in the terms of the closed form.
 
 use fathom_message::msg;
-use fathom_model::{CardModel, CostModel, CostOrigin, DeviceModel, MachineModel, OpModel, PcieLink, Shape};
+use fathom_model::{
+    CardModel, CostModel, CostOrigin, DeviceModel, MachineModel, MemberWork, OpModel, PcieLink, Shape, member_work,
+};
 use fathom_plan::{EngineName, EngineSpec, Mode, SourceError, Step, TargetId};
 use fathom_sim::{
-    ArrayController, Card, Device, Drive, InterruptPolicy, Link, Machine, Media, target_name, write_amplification,
+    Array, ArrayController, Card, Device, Drive, InterruptPolicy, Link, Machine, Media, target_name,
+    write_amplification,
 };
 
 use super::{SimulatedMachine, TargetError, simulated_machine};
 
 /// Block size that drives are rated for.
 const RATED_BLOCK_BYTES: f64 = 4096.0;
+/// Blocks beyond it the model of a drive lays over several units by itself.
+const PAGE_BYTES: f64 = 16_384.0;
 
 /// What `sim:MACHINE/PART` holds, for prediction: one of its drives, and the card they hang on where they hang on one.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +56,7 @@ pub fn simulated_members(name: &str) -> Result<SimulatedMembers, SourceError> {
     };
     let card = array.and_then(|a| match &a.controller {
         ArrayController::Card(card) => Some(card_of(&format!("sim:{}", simulated.name), card)),
-        ArrayController::Md(_) => None,
+        ArrayController::Md(_) | ArrayController::UserSpace(_) => None,
     });
     Ok(SimulatedMembers { device, card })
 }
@@ -113,13 +118,27 @@ impl SimulatedMachine {
             return None;
         }
         let names: Vec<String> = drives.iter().map(|d| d.name.clone()).collect();
-        let cost = cost(&self.machine, &step.engine);
+        let mut cost = cost(&self.machine, &step.engine);
+        let array = match &step.targets[..] {
+            [one] => self.array_behind(one),
+            _ => None,
+        };
+        if let Some(array) = &array {
+            cost.thread_ns += self.array_work_ns(array, step);
+        }
         let mut device = drive_model(&first.device, first.link)?;
         let idle_ns = idle_ns(&self.machine, &step.engine);
         let block_bytes = Shape::of(step, drives.len() as u32).block_bytes;
         // In place of what the model of a drive adds for larger blocks, by the rate that they are held to.
         let added_ns =
             |rate: Option<f64>| rate.map_or(0.0, |rate| (block_bytes - RATED_BLOCK_BYTES) / rate * 1e9).max(0.0);
+        // Larger blocks lie on several units at once; from a page on the model of a drive counts them itself.
+        if let Media::Xpoint(xpoint) = &first.device.media {
+            let pieces = (block_bytes.min(PAGE_BYTES) / f64::from(xpoint.unit_bytes)).max(1.0);
+            let share = |op: &mut OpModel| op.units = (op.units / pieces).max(1.0);
+            share(&mut device.read);
+            device.write.iter_mut().for_each(share);
+        }
         let carried = |share: f64, path: u64| idle_ns + carried_ns(first, share, path, block_bytes);
         device.read.fixed_ns += carried(1.0, first.device.read_bytes_per_s) - added_ns(device.read_bytes_per_s);
         if let Some(write) = &mut device.write {
@@ -130,8 +149,45 @@ impl SimulatedMachine {
             device: Some(device),
             cost: Some(cost),
             irq_cores: on_one_cpu.then_some(1),
+            raid: array.map(|array| self.raid_model(&array)),
             ..self.step_facts(&names).machine
         })
+    }
+
+    /// The drives of an array as a model; `None` where they differ.
+    pub(super) fn member_model(&self, array: &Array) -> Option<DeviceModel> {
+        let drives: Vec<&Drive> = array.members.iter().map(|member| &self.machine.drives[*member]).collect();
+        let first = *drives.first()?;
+        let is_alike = drives.iter().all(|d| d.device == first.device && d.link == first.link);
+        if is_alike { drive_model(&first.device, first.link) } else { None }
+    }
+
+    /// Core time that an array adds to an I/O of the load on the thread that submits it: of user space, each command of a
+    /// member beyond the first, and the parity; of md, finding the members.
+    fn array_work_ns(&self, array: &Array, step: &Step) -> f64 {
+        let own = match &array.controller {
+            ArrayController::UserSpace(own) => own,
+            ArrayController::Md(md) => return md.remap_ps as f64 / 1e3,
+            ArrayController::Card(_) => return 0.0,
+        };
+        let costs = self.machine.host.costs(step.engine.name.as_str(), step.engine.mode.as_str());
+        let shape = Shape::of(step, array.members.len() as u32);
+        let of = |read_share: f64| -> MemberWork {
+            let work = member_work(&self.raid_model(array), &Shape { read_share, ..shape }).unwrap_or_default();
+            work.into_iter().fold(MemberWork::default(), MemberWork::plus)
+        };
+        let (reads, writes) = (of(1.0), of(0.0));
+        let share = shape.read_share;
+        let commands = share * (reads.reads + reads.writes) + (1.0 - share) * (writes.reads + writes.writes);
+        let interrupt_ps = if is_polled(&step.engine) { 0 } else { costs.interrupt_ps };
+        let each_ns = (costs.submit_ps + costs.complete_ps + interrupt_ps) as f64 / 1e3;
+        // Reads that find their data compute nothing.
+        let has_parity = array.level.parities() > 0;
+        let written = if has_parity { writes.read_bytes + shape.block_bytes } else { 0.0 };
+        let computed = if has_parity { reads.read_bytes - shape.block_bytes } else { 0.0 };
+        let xor_bytes = (1.0 - share) * written + share * computed.max(0.0);
+        let xor_ns = if own.xor_bytes_per_s > 0 { xor_bytes / own.xor_bytes_per_s as f64 * 1e9 } else { 0.0 };
+        own.split_ps as f64 / 1e3 + (commands - 1.0).max(0.0) * each_ns + xor_ns
     }
 
     /// Drives behind targets that are drives and arrays, in their order.
@@ -141,7 +197,13 @@ impl SimulatedMachine {
             Some(array) => array.members.iter().map(|member| &machine.drives[*member]).collect(),
             None => machine.drives.iter().filter(|drive| drive.name == part).collect::<Vec<_>>(),
         };
-        targets.iter().filter_map(|t| target_name(t.as_str())?.part).flat_map(members).collect()
+        let behind = |target: &TargetId| match machine.array_of(target) {
+            Some(array) => {
+                array.map_or_else(|_| Vec::new(), |a| a.members.iter().map(|m| &machine.drives[*m]).collect())
+            }
+            None => target_name(target.as_str()).and_then(|name| name.part).map_or_else(Vec::new, members),
+        };
+        targets.iter().flat_map(behind).collect()
     }
 }
 
@@ -264,6 +326,8 @@ pub(super) fn card_of(name: &str, card: &Card) -> CardModel {
         parity_update_ns: time(card.parity_ps),
         parity_bytes_per_s: (card.xor_bytes_per_s > 0).then_some(card.xor_bytes_per_s as f64),
         link: pcie(card.link),
+        memory_bytes_per_s: (card.cache_bytes_per_s > 0).then_some(card.cache_bytes_per_s as f64),
+        cache_bytes: (card.cache_bytes > 0).then_some(card.cache_bytes),
     }
 }
 

@@ -22,6 +22,15 @@ pub(super) struct RankShare {
     written: Vec<WrittenDrive>,
 }
 
+impl RankShare {
+    /// Its place among the ranks that take part in the step, and how many these are; `None`: it is none of them.
+    fn place_in(&self, step: &Step) -> Option<(u32, u32)> {
+        let Some(parts) = &step.role.ranks else { return Some((self.rank, self.of)) };
+        let at = parts.ranks.iter().position(|rank| *rank == self.rank)?;
+        Some((at as u32, parts.ranks.len() as u32))
+    }
+}
+
 impl RealSite {
     /// This site as that of a rank.
     pub(crate) fn of_rank(mut self, rank: u32) -> RealSite {
@@ -64,13 +73,20 @@ impl RealSite {
     /// Takes note of how the plan shares targets out, and judges it by what they are: `seen`.
     ///
     /// # Errors
-    /// [`TargetError::NotShared`], [`TargetError::SharedWrite`].
+    /// [`TargetError::NotShared`], [`TargetError::SharedWrite`], [`TargetError::SharedRebuild`].
     pub(super) fn note_share(&mut self, plan: &Plan, seen: &BTreeMap<TargetId, Seen>) -> Result<(), TargetError> {
         let (Some(share), Some(ranks)) = (&mut self.share, plan.ranks) else { return Ok(()) };
         (share.of, share.targets_are) = (ranks.count, ranks.targets_are);
-        let writes = |step: &&Step| step.workload.mix.is_destructive();
-        let opened = plan.steps.iter().filter(writes).flat_map(|step| &step.targets).flat_map(TargetId::opened);
-        let written: BTreeSet<TargetId> = opened.collect();
+        let written: BTreeSet<TargetId> = plan.steps.iter().flat_map(Step::written).collect();
+        // Ranks know nothing of each other's rebuilds, and regions of their own do not keep them apart.
+        let is_rebuilt = |target: &&TargetId| matches!(target.array(), Some(Ok(array)) if array.rebuild().is_some());
+        let mut targets = plan.steps.iter().flat_map(|step| &step.targets);
+        if ranks.count > 1
+            && ranks.targets_are != TargetsAre::PerRank
+            && let Some(array) = targets.find(is_rebuilt)
+        {
+            return Err(TargetError::SharedRebuild { target: array.clone() });
+        }
         share.written.clear();
         for (target, seen) in seen {
             match seen {
@@ -120,7 +136,8 @@ impl RealSite {
         let (Some(share), Some(size_bytes)) = (&self.share, step.workload.region.size_bytes) else { return Some(step) };
         if share.targets_are == TargetsAre::Partitioned && step.opens_targets() {
             let (block, offset) = (u64::from(step.workload.block_bytes_max()), step.workload.region.offset_bytes);
-            let (offset, size) = region_of_rank(offset, size_bytes, block, share.rank, share.of)?;
+            let (rank, of) = share.place_in(&step)?;
+            let (offset, size) = region_of_rank(offset, size_bytes, block, rank, of)?;
             (step.workload.region.offset_bytes, step.workload.region.size_bytes) = (offset, Some(size));
         }
         Some(step)

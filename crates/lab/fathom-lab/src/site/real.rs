@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::{StartGate, engine_here};
+use fathom_fio::has_spdk;
 use fathom_host::settings::{SettingError, changes_for};
 use fathom_host::{
     Binding, FileMark, HostFacts, OwnArray, ProbeError, Root, TargetKind, allow_open_files, device_by_name, free_bytes,
@@ -215,7 +216,9 @@ impl Site for RealSite {
     }
 
     fn to_make_again(&mut self, plan: &Plan, files: &[MadeFile], begun: bool) -> Result<Vec<MadeFile>, TargetError> {
-        self.files_to_make(&self.seen(plan, files, begun)?)
+        let seen = self.seen(plan, files, begun)?;
+        self.note_share(plan, &seen)?;
+        self.files_to_make(&seen)
     }
 
     fn drives_today(&self) -> DrivesToday {
@@ -313,6 +316,12 @@ impl Site for RealSite {
     ) -> Result<Result<StepRecord, StepFailure>, SettingError> {
         if let Err(failure) = self.arrays_for(&[step])? {
             return Ok(Err(self.today.explain(step, failure)));
+        }
+        // No drive leaves the kernel for a program that is not there.
+        if step.engine.name == EngineName::Spdk
+            && let Err(failure) = has_spdk(step)
+        {
+            return Ok(Err(failure));
         }
         if let Err(failure) = self.drives_for(&[step])? {
             return Ok(Err(self.today.explain(step, failure)));
@@ -436,6 +445,9 @@ impl RealSite {
             let mut records = self.measure_by_fio(std::slice::from_ref(step), control)?;
             return Ok(records.remove(0));
         }
+        if step.engine.name == EngineName::Spdk {
+            return self.measure_by_spdk(step, control);
+        }
         let Some(total_bytes) = super::lay_out::bytes_to_write(step) else { return self.measure(step, control) };
         let on_progress = &mut *control.on_progress;
         let mut in_bytes = |p: &fathom_record::Progress| on_progress(&super::lay_out::in_bytes(p, total_bytes));
@@ -471,10 +483,13 @@ fn is_laid_out_with(a: &Binding, b: &Binding) -> bool {
     is_file(a) && is_file(b) && a.made_bytes() == b.made_bytes()
 }
 
-/// The arrays of a plan, each once.
+/// The arrays of a plan, each once: as they are while no member of theirs is rebuilt.
 fn arrays_of(plan: &Plan) -> impl Iterator<Item = TargetId> + use<> {
-    let named = plan.steps.iter().flat_map(|s| &s.targets).filter(|target| target.array().is_some());
-    named.cloned().collect::<BTreeSet<TargetId>>().into_iter()
+    let named = plan.steps.iter().flat_map(|s| &s.targets).filter_map(|target| match target.array()? {
+        Ok(array) => Some(array.at_rest().target()),
+        Err(_) => Some(target.clone()),
+    });
+    named.collect::<BTreeSet<TargetId>>().into_iter()
 }
 
 /// Whether every setting that steps want can be had, before the first of them runs.

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use fathom_host::{BlockDevice, Cpu, DeviceKind, HostFacts, TargetFacts, Topology};
 use fathom_judge::document::StepView;
 use fathom_message::{Arg, Join, Message, Quantity, msg};
-use fathom_model::{DriveFacts, MachineModel, RaidLevel, RaidMaker, RaidModel, StepFacts, UplinkModel, UplinkPlace};
+use fathom_model::{
+    DriveFacts, MachineModel, MdModel, RaidLevel, RaidMaker, RaidModel, StepFacts, UplinkModel, UplinkPlace,
+};
 use fathom_plan::{MachineText, Plan, SourceError, Step, TargetId};
 use fathom_sim::{
-    ArrayController, Fault, FaultKind, InterruptPolicy, Level, Link, Machine, SimRunner, builtin_machines,
+    Array, ArrayController, Fault, FaultKind, InterruptPolicy, Level, Link, Machine, SimRunner, builtin_machines,
     parse_machine, self_contained, target_name,
 };
 use fathom_units::nearest;
@@ -78,7 +80,8 @@ impl SimulatedMachine {
     pub(crate) fn of_plan(plan: &Plan) -> Result<Option<SimulatedMachine>, TargetError> {
         let mut machines: Vec<&str> = Vec::new();
         let mut real: Option<&str> = None;
-        for target in plan.steps.iter().flat_map(|s| &s.targets) {
+        let opened: Vec<TargetId> = plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened).collect();
+        for target in &opened {
             match target_name(target.as_str()) {
                 Some(name) if !machines.contains(&name.machine) => machines.push(name.machine),
                 Some(_) => {}
@@ -119,6 +122,9 @@ impl SimulatedMachine {
 
     /// Bytes that a drive or array of it holds.
     pub(super) fn capacity_bytes(&self, target: &TargetId) -> Option<u64> {
+        if let Some(array) = self.machine.array_of(target) {
+            return array.ok().map(|array| self.machine.array_bytes(&array));
+        }
         self.machine.capacity_bytes_of(target_name(target.as_str())?.part?)
     }
 
@@ -135,12 +141,16 @@ impl SimulatedMachine {
 
     /// Drives and arrays that a target name of this machine stands for.
     pub(super) fn targets_of(&self, path: &str) -> Result<Vec<String>, TargetError> {
-        let part = target_name(path).and_then(|name| name.part);
-        let members = self.machine.members_of(part).map_err(|why| {
+        let wrong = |why| {
             let help = Some(msg!("machine-no-part-help", machine = &self.name));
             let message = msg!("machine-no-part", target = path.to_owned(), why = why);
             TargetError::Machine(Box::new(SourceError::without_place("", message, help)))
-        })?;
+        };
+        if let Some(array) = self.machine.array_of(&TargetId::new(path)) {
+            return array.map(|_| vec![path.to_owned()]).map_err(wrong);
+        }
+        let part = target_name(path).and_then(|name| name.part);
+        let members = self.machine.members_of(part).map_err(wrong)?;
         Ok(members.into_iter().map(|member| format!("{PREFIX}{}/{member}", self.name)).collect())
     }
 
@@ -167,7 +177,8 @@ impl SimulatedMachine {
             let (package, core) = (host.socket_of(id), id % host.cores() % host.cores_per_socket);
             Cpu { id, core, package, node: package, siblings, allowed: true }
         };
-        let mut paths: Vec<&str> = plan.steps.iter().flat_map(|s| &s.targets).map(TargetId::as_str).collect();
+        let opened: Vec<TargetId> = plan.steps.iter().flat_map(|s| &s.targets).flat_map(TargetId::opened).collect();
+        let mut paths: Vec<&str> = opened.iter().map(TargetId::as_str).collect();
         paths.sort_by_key(|p| self.position(p));
         paths.dedup();
         HostFacts {
@@ -276,6 +287,16 @@ impl SimulatedMachine {
         }
     }
 
+    /// The same for a step on an array that its name makes over these drives.
+    pub(crate) fn array_facts(&self, devices: &[String], array: Option<&TargetId>) -> StepFacts {
+        let mut facts = self.step_facts(devices);
+        if let Some(array) = array.and_then(|target| self.array_behind(target)) {
+            facts.machine.raid = Some(self.raid_model(&array));
+            facts.machine.device = self.member_model(&array);
+        }
+        facts
+    }
+
     /// What the kernel of such a machine shows of a drive: its link as trained, and where its interrupts go.
     fn drive_facts(&self, drive: &fathom_sim::Drive) -> DriveFacts {
         let host = &self.machine.host;
@@ -347,6 +368,20 @@ impl SimulatedMachine {
             array.members.len() == names.len()
                 && array.members.iter().all(|m| names.contains(&self.machine.drives[*m].name.as_str()))
         })?;
+        Some(self.raid_model(array))
+    }
+
+    /// The array that a target is: one that its name makes, or one of the machine.
+    pub(super) fn array_behind(&self, target: &TargetId) -> Option<Array> {
+        if let Some(array) = self.machine.array_of(target) {
+            return array.ok();
+        }
+        let part = target_name(target.as_str())?.part?;
+        self.machine.arrays.iter().find(|array| array.name == part).cloned()
+    }
+
+    /// An array as prediction sees it.
+    pub(super) fn raid_model(&self, array: &Array) -> RaidModel {
         let level = match array.level {
             Level::Raid0 => RaidLevel::Raid0,
             Level::Raid10 => RaidLevel::Raid10,
@@ -355,9 +390,17 @@ impl SimulatedMachine {
         };
         let maker = match &array.controller {
             ArrayController::Card(card) => RaidMaker::Card(card_of(&self.machine.title, card)),
-            ArrayController::Md(md) => RaidMaker::Md { stripe_ns: time(md.stripe_ps) },
+            ArrayController::UserSpace(_) => RaidMaker::UserSpace,
+            ArrayController::Md(md) => RaidMaker::Md(MdModel {
+                stripe_ns: time(md.stripe_ps),
+                lock_ns: time(md.lock_ps),
+                threads: md.threads,
+                stripe_cache: Some(md.stripe_cache),
+                parity_bytes_per_s: (md.xor_bytes_per_s > 0).then_some(md.xor_bytes_per_s as f64),
+            }),
         };
-        Some(RaidModel { chunk_bytes: array.chunk_bytes, maker, ..RaidModel::of(level) })
+        let members = Some(array.members.len() as u32);
+        RaidModel { level, chunk_bytes: array.chunk_bytes, members, missing: array.lost.count(), maker }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Drives that steps of engine `nvme` drive past the kernel: taken from its driver before the first step that needs one,
+//! Drives that steps of engines `nvme` and `spdk` drive past the kernel: taken from its driver before the first step that needs one,
 //! given back before the next that does not.
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use fathom_host::{
 };
 use fathom_message::{Message, Say, msg, say_error};
 use fathom_nvme::driver::{DrivenNamespace, Driver, DriverError, PciFunction};
-use fathom_plan::{EngineName, Plan, Step, TargetId};
+use fathom_plan::{Plan, Step, TargetId};
 use fathom_record::StepFailure;
 
 use super::bind::Use;
@@ -100,7 +100,7 @@ say_error!(TakeError);
 
 /// Whether a step has its targets in user space.
 fn takes_drives(step: &Step) -> bool {
-    step.engine.name == EngineName::Nvme && step.opens_targets()
+    step.engine.name.is_past_kernel() && step.opens_targets()
 }
 
 /// The PCI address that a target of a plan is; a file may be called like one.
@@ -175,7 +175,9 @@ impl RealSite {
         wanted.retain(|target| is_ours(target) || !is_bound(target));
         wanted.sort();
         wanted.dedup();
-        if self.taken.iter().map(|taken| &taken.target).eq(wanted.iter().copied()) {
+        // One that did not answer after a step is none of ours any more.
+        let has_all = wanted.iter().all(|target| is_bound(target));
+        if has_all && self.taken.iter().map(|taken| &taken.target).eq(wanted.iter().copied()) {
             return Ok(Ok(()));
         }
         let what = || Message::verbatim(steps.first().map(|step| step.label.clone()).unwrap_or_default());
@@ -202,6 +204,23 @@ impl RealSite {
         let namespace =
             started(&address, &group, self.permission.without_iommu).and_then(|driver| DrivenNamespace::of(driver, 1));
         Ok(Binding::null(target.clone()).in_user_space(namespace.map_err(TakeError::Driver)?))
+    }
+
+    /// Address of the drive behind a target that is in user space.
+    pub(super) fn address_of_taken(&self, target: &TargetId) -> Option<String> {
+        let taken = self.taken.iter().find(|taken| taken.target == *target);
+        taken.map(|taken| taken.drive.address().to_owned()).or_else(|| bound_by_hand(target))
+    }
+
+    /// A binding of a drive that is in user space still, after another program drove it: our driver begins anew.
+    pub(super) fn drive_again(&self, target: &TargetId, step: &Step, number: u32) -> Result<Binding, TakeError> {
+        let Some(taken) = self.taken.iter().find(|taken| taken.target == *target) else {
+            let address = bound_by_hand(target).ok_or_else(|| TakeError::NotNvme { target: target.clone() })?;
+            return self.bind_bound(target, &address, step.workload.mix.is_destructive());
+        };
+        let size_bytes = taken.before.device().map_or(0, |device| device.size_bytes);
+        let driven = driven(target, &taken.drive, self.permission.without_iommu, (number, size_bytes))?;
+        Ok(taken.before.in_user_space(driven))
     }
 
     fn take_drive(&mut self, target: &TargetId) -> Result<(), TakeError> {

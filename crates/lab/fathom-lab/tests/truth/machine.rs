@@ -173,6 +173,8 @@ pub(super) fn built(dice: &mut Dice) -> Built {
         },
         drives: (0..drives).map(drive).collect(),
         arrays: Vec::new(),
+        md: Md::default(),
+        user_space: fathom_sim::UserSpace::default(),
         faults: faults(dice),
         default_target: "nvme".into(),
     };
@@ -275,7 +277,8 @@ fn device(capacities: &Capacities, drives: f64, block: f64, dice: &mut Dice) -> 
 fn array(capacities: &Capacities, drives: u32, dice: &mut Dice) -> Array {
     let (level, controller) = if capacities.squeezed == Squeezed::ArrayThread {
         let stripe_ps = (PS / capacities.least) as u64;
-        let md = Md { remap_ps: 100_000, stripe_ps, xor_bytes_per_s: 20_000_000_000 };
+        let md = Md { remap_ps: 100_000, stripe_ps, lock_ps: 0, xor_bytes_per_s: 20_000_000_000, ..Md::default() };
+        let md = Md { stripe_cache: 32_768, ..md };
         (Level::Raid5, ArrayController::Md(md))
     } else {
         let card = Card {
@@ -295,7 +298,15 @@ fn array(capacities: &Capacities, drives: u32, dice: &mut Dice) -> Array {
         (dice.pick(&[Level::Raid0, Level::Raid10]), ArrayController::Card(card))
     };
     let members = (0..drives as usize).collect();
-    Array { name: "array".into(), level, members, chunk_bytes: 64 << 10, controller }
+    Array {
+        name: "array".into(),
+        level,
+        members,
+        lost: fathom_sim::MemberSet::EMPTY,
+        rebuild: None,
+        chunk_bytes: 64 << 10,
+        controller,
+    }
 }
 
 /// Now and then something is wrong that a user does not know of.

@@ -5,11 +5,13 @@
 //! from the rules: whether more in flight brings more (the deeper steps, run without noise), and otherwise which part is
 //! the busiest. `make truth` runs all cases and writes docs/TRUTH.md; a part of them is a test.
 
+mod arrays;
 mod case;
 mod gaps;
 mod machine;
 mod noise;
 mod page;
+mod raid_band;
 mod score;
 mod verdict;
 
@@ -83,4 +85,39 @@ fn the_closed_form_and_the_simulator_agree() {
     let known: Vec<&gaps::Gap> = all.iter().filter(|gap| gap.kind != gaps::Kind::Lock).collect();
     let (median, most) = (gaps::quantile(&known, 0.5), gaps::quantile(&known, 0.95));
     assert!(median <= GAP_MEDIAN_MAX && most <= GAP_MOST_MAX, "median {median:.3}, 95 % within {most:.3}");
+}
+
+/// Arrays on which the closed form is held against the simulator; `FATHOM_ARRAY_CASES` sets another number.
+const ARRAY_CASES: u64 = 40;
+/// What nine of ten keep.
+const ARRAY_MOST_MAX: f64 = 0.25;
+
+#[test]
+fn the_closed_form_and_the_simulator_agree_on_arrays_of_every_maker_whole_and_degraded() {
+    let cases = std::env::var("FATHOM_ARRAY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(ARRAY_CASES);
+    let of = |offset: u64| (offset..cases).step_by(THREADS as usize).flat_map(arrays::gaps);
+    let mut all: Vec<arrays::ArrayGap> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|offset| scope.spawn(move || of(offset).collect::<Vec<_>>())).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a case does not panic")).collect()
+    });
+    all.sort_by(|a, b| a.relative().abs().total_cmp(&b.relative().abs()));
+    if let Some(path) = std::env::var_os("FATHOM_ARRAY_ROWS") {
+        let row = |gap: &arrays::ArrayGap| {
+            let (x, y) = (gap.predicted_iops, gap.simulated_iops);
+            format!("{:+.3} {} {}: {x:.0} predicted, {y:.0} simulated\n", gap.relative(), gap.what, gap.limit)
+        };
+        std::fs::write(path, all.iter().map(row).collect::<String>()).expect("the rows can be written");
+    }
+    let quantile = |of: &[&arrays::ArrayGap], share: f64| {
+        of.get(((of.len().max(1) - 1) as f64 * share) as usize).map_or(f64::NAN, |gap| gap.relative().abs())
+    };
+    let every: Vec<_> = all.iter().collect();
+    let (median, most) = (quantile(&every, 0.5), quantile(&every, 0.9));
+    assert!(median <= GAP_MEDIAN_MAX && most <= ARRAY_MOST_MAX, "median {median:.3}, 90 % within {most:.3}");
+    for maker in ["card", "cached card", "md", "user space"] {
+        let of: Vec<_> = all.iter().filter(|gap| gap.maker == maker).collect();
+        assert!(quantile(&of, 0.5) <= GAP_MEDIAN_MAX, "{maker}: median {:.3} of {}", quantile(&of, 0.5), of.len());
+    }
+    let degraded: Vec<_> = all.iter().filter(|gap| gap.is_degraded).collect();
+    assert!(quantile(&degraded, 0.5) <= GAP_MEDIAN_MAX, "degraded: median {:.3}", quantile(&degraded, 0.5));
 }

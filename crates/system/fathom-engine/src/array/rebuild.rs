@@ -54,6 +54,9 @@ pub fn rebuild(
     let Some(array) = target.array() else {
         return refuse(msg!("rebuild-no-array"), msg!("array-form-help"));
     };
+    if array.is_rebuilding() {
+        return refuse(msg!("rebuild-beside"), msg!("rebuild-beside-help"));
+    }
     let layout = array.layout();
     if !layout.level().is_redundant() {
         return refuse(msg!("rebuild-no-redundancy"), msg!("rebuild-no-redundancy-help"));

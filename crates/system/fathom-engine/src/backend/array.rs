@@ -7,6 +7,7 @@
 
 mod member;
 mod ranges;
+mod restore;
 mod stripe;
 
 use std::collections::VecDeque;
@@ -14,18 +15,20 @@ use std::io;
 
 use fathom_message::msg;
 use fathom_plan::{Op, SyncKind};
-use fathom_raid::{Level, RowWrite};
+use fathom_raid::{Level, Place, RowWrite};
 use fathom_record::{ArrayRecord, FeatureName, FeatureUse};
 
 use super::{Backend, Io, SubmitStamp};
 use crate::array::Set;
 use crate::buffer::Area;
+use crate::clock::Clock;
 use crate::parity::Parity;
 use crate::system::code;
 
 pub(crate) use member::{MemberIo, Work};
 use member::{Owner, is_loss};
 use ranges::Ranges;
+pub(crate) use restore::restores_at_once;
 use stripe::{Stripe, Task};
 
 /// Most member I/Os that a thread has in flight.
@@ -81,6 +84,13 @@ pub(crate) struct Array<B> {
     /// Room of each stripe for its columns and parities.
     scratch: Area,
     column_bytes: usize,
+    clock: Clock,
+    /// Whether a member is rebuilt beside the load and this thread still has rows of it to do.
+    rebuilds: bool,
+    /// Stripes of a rebuild: those behind the load's.
+    free_restores: Vec<u32>,
+    restore_room: Option<Area>,
+    restore_bytes: u64,
 }
 
 impl<B: Backend> Array<B> {
@@ -101,6 +111,8 @@ impl<B: Backend> Array<B> {
         // A write changes no more of a chunk than its own length, and whole pages keep every column aligned.
         let column_bytes = chunk_bytes.min(len_max).next_multiple_of(crate::pages::page_bytes());
         let room = |count: u32| count as usize;
+        let at_once = if inner_depth == 1 { restores_at_once(&sets).min(1) } else { restores_at_once(&sets) };
+        let stripes = queue_depth + at_once;
         Ok(Array {
             parity: Parity::new(),
             asked: vec![Asked { left: 0, len: 0, error: 0 }; room(queue_depth)].into_boxed_slice(),
@@ -109,13 +121,18 @@ impl<B: Backend> Array<B> {
             under_way: vec![MemberIo::NONE; room(inner_depth)].into_boxed_slice(),
             free: (0..inner_depth).rev().collect(),
             finished: Vec::with_capacity(room(inner_depth)),
-            waiting: VecDeque::with_capacity(room(queue_depth)),
+            waiting: VecDeque::with_capacity(room(stripes)),
             begins: false,
-            stripes: vec![Stripe::IDLE; room(queue_depth)].into_boxed_slice(),
+            stripes: vec![Stripe::IDLE; room(stripes)].into_boxed_slice(),
             free_stripes: (0..queue_depth).rev().collect(),
-            held: Ranges::with_capacity(room(queue_depth)),
+            held: Ranges::with_capacity(room(stripes)),
             scratch: Area::new(room(queue_depth), column_bytes * columns)?,
             column_bytes,
+            clock: Clock::get(),
+            rebuilds: at_once > 0,
+            free_restores: (queue_depth..stripes).rev().collect(),
+            restore_room: restore::room(&sets, at_once)?,
+            restore_bytes: restore::unit_bytes(&sets),
             inner,
             sets,
         })
@@ -129,6 +146,7 @@ impl<B: Backend> Array<B> {
     fn read(&mut self, io: &Io) {
         let set = &mut self.sets[usize::from(io.part)];
         set.counts.reads += 1;
+        set.counts.load_bytes += u64::from(io.len);
         let layout = set.layout();
         match layout.level() {
             Level::Raid10 => {
@@ -154,7 +172,7 @@ impl<B: Backend> Array<B> {
         let set = &self.sets[usize::from(part)];
         let member = set.layout().data_member(row, column);
         self.asked[slot as usize].left += 1;
-        if set.lost().has(member) && set.layout().level().parities() > 0 {
+        if set.lost_at(row).has(member) && set.layout().level().parities() > 0 {
             self.sets[usize::from(part)].counts.degraded_reads += 1;
             let task = Task::Rebuild { row, column, begin, end };
             return self.hold(Piece { slot, set: part, task, buffer });
@@ -168,20 +186,23 @@ impl<B: Backend> Array<B> {
     fn read_copy(&mut self, slot: u32, part: u16, offset: u64, len: u32, buffer: *mut u8) {
         self.asked[slot as usize].left += 1;
         let set = &mut self.sets[usize::from(part)];
-        let copies = set.layout().copies(offset);
-        let alive = copies.into_iter().filter(|place| !set.lost().has(place.member));
+        let (copies, chunk_bytes) = (set.layout().copies(offset), set.layout().chunk_bytes());
+        let is_lost = |place: &Place| set.lost_at(place.offset / chunk_bytes).has(place.member);
+        let are_lost = copies.iter().any(is_lost);
+        let alive = copies.into_iter().filter(|place| !is_lost(place));
         let Some(place) = alive.min_by_key(|place| set.pending[place.member as usize]) else {
             return self.piece_done(slot, -code::EIO);
         };
         let io = MemberIo { member: place.member, offset: place.offset, len, buffer, ..MemberIo::of(Work::Read, part) };
         set.pending[place.member as usize] += 1;
-        set.counts.degraded_reads += u64::from(copies.iter().any(|place| set.lost().has(place.member)));
+        set.counts.degraded_reads += u64::from(are_lost);
         self.ready.push_back(MemberIo { owner: Owner::Asked(slot), ..io });
     }
 
     fn write(&mut self, io: &Io) {
         let set = &mut self.sets[usize::from(io.part)];
         set.counts.writes += 1;
+        set.counts.load_bytes += u64::from(io.len);
         let layout = set.layout();
         match layout.level() {
             Level::Raid0 => {
@@ -226,13 +247,22 @@ impl<B: Backend> Array<B> {
         if std::mem::replace(&mut self.begins, true) {
             return;
         }
-        while let (Some(piece), Some(&stripe)) = (self.waiting.front().copied(), self.free_stripes.last()) {
+        while let Some(piece) = self.waiting.front().copied() {
+            let restored = match piece.task {
+                Task::Restore { row, .. } => Some(row),
+                _ => None,
+            };
+            let free = self.free_stripes.last().copied();
+            let Some(stripe) = restored.map(|_| piece.slot).or(free) else { break };
             let range = piece.task.range(&self.sets[usize::from(piece.set)].layout());
             if !self.held.take(stripe, piece.set, range) {
                 break;
             }
             self.waiting.pop_front();
-            self.free_stripes.pop();
+            match restored {
+                None => drop(self.free_stripes.pop()),
+                Some(row) => self.sets[usize::from(piece.set)].rebuild().into_iter().for_each(|r| r.begin(row)),
+            }
             self.stripes[stripe as usize].piece = Some(piece);
             self.begin_stripe(stripe);
         }
@@ -253,6 +283,7 @@ impl<B: Backend> Array<B> {
 
     /// Hands member I/Os to the backend below, as many as it takes.
     fn pump(&mut self) {
+        self.begin_restores();
         while let (Some(&slot), Some(io)) = (self.free.last(), self.ready.front().copied()) {
             self.free.pop();
             self.ready.pop_front();
@@ -292,13 +323,15 @@ impl<B: Backend> Array<B> {
         }
         let result = if is_sync || result != 0 { result } else { -code::EIO };
         let set = &mut self.sets[usize::from(io.set)];
-        set.counts.add(&io);
+        set.count(&io);
         if matches!(io.work, Work::Read) && set.layout().level() == Level::Raid10 {
             set.pending[io.member as usize] -= 1;
         }
-        let is_lost = is_loss(result) && !is_sync && set.lose(io.member, -result);
+        // What cannot be written of the member that is rebuilt is no harm to the load: it is given up, whatever the reason.
+        let is_refused = io.work == Work::Write && result < 0 && set.is_rebuilt(io.member);
+        let is_lost = (is_loss(result) || is_refused) && !is_sync && set.lose(io.member, -result, self.clock.now());
         match io.owner {
-            Owner::Stripe(stripe) => self.stripe_moved(stripe, result, is_lost),
+            Owner::Stripe(stripe) => self.stripe_moved(stripe, io.member, result, is_lost),
             Owner::Asked(slot) if is_lost => self.read_again(slot, io),
             Owner::Asked(slot) => self.piece_done(slot, result.min(0)),
         }
@@ -396,6 +429,7 @@ impl<B: Backend> Backend for Array<B> {
         // Pieces that read keep their range and never write.
         self.ready.clear();
         self.waiting.clear();
+        self.rebuilds = false;
         self.stripes.iter_mut().for_each(|stripe| stripe.piece = None);
         self.inner.discard();
     }
@@ -418,7 +452,16 @@ impl<B: Backend> Backend for Array<B> {
     }
 
     fn arrays(&self) -> Vec<ArrayRecord> {
-        self.sets.iter().map(Set::record).collect()
+        let now_ns = self.clock.now();
+        self.sets.iter().map(|set| set.record(now_ns)).collect()
+    }
+
+    fn works_beside(&self) -> bool {
+        self.rebuilds
+    }
+
+    fn work_until(&mut self, until_ns: u64) -> io::Result<()> {
+        self.rebuild_until(until_ns)
     }
 }
 

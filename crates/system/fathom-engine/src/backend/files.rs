@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 
 use fathom_host::ThreadFolder;
-use fathom_plan::{FileLoad, Op, SyncKind};
+use fathom_plan::{FileLoad, Op, StatBy, SyncKind};
 use fathom_record::FeatureUse;
 
 use super::Io;
@@ -82,7 +82,10 @@ impl Call for Files {
                 let data = unsafe { std::slice::from_raw_parts(io.buffer.cast_const(), bytes) };
                 answer(&folder.create(number, data), io.len)
             }
-            Op::Read => answer(&folder.folder.stat(number), io.len),
+            Op::Read => match folder.load.stat_by {
+                StatBy::Path => answer(&folder.folder.stat_by_path(number), io.len),
+                StatBy::Folder => answer(&folder.folder.stat(number), io.len),
+            },
             Op::Trim | Op::Sync => folder.remove(io.offset, io.len),
         }
     }

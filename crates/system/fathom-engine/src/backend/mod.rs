@@ -137,6 +137,20 @@ pub(crate) trait Backend {
         None
     }
 
+    /// Whether it has work of its own beside the load's.
+    #[inline(always)]
+    fn works_beside(&self) -> bool {
+        false
+    }
+
+    /// Goes on with work of its own until then, or until there is none, while the load has nothing in flight.
+    ///
+    /// # Errors
+    /// As `submit`.
+    fn work_until(&mut self, _until_ns: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What arrays did on their members.
     fn arrays(&self) -> Vec<ArrayRecord> {
         Vec::new()

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use fathom_host::TargetKind;
+use fathom_message::msg;
 use fathom_plan::{EngineSpec, Mode, Op, SyncKind};
 use fathom_record::{FeatureName, FeatureUse, StepFailure};
 use io_uring::{cqueue, opcode, squeue};
@@ -70,6 +71,13 @@ impl Uring {
         let ring = Ring::new(fds, depth, spec)?;
         let batch = vec![RawEntry::default(); depth as usize].into_boxed_slice();
         Ok(Uring { ring, batch, batch_len: 0, trims: Box::default() })
+    }
+
+    /// Gives up registered buffers, if there are any: kernels (6.12 and 6.18 seen) answer atomic writes from them with EINVAL.
+    pub(crate) fn write_atomically(&mut self) {
+        if self.ring.slots_per_buffer > 0 {
+            self.ring.forget_buffers(msg!("engine-atomic-no-buffers"));
+        }
     }
 
     /// Reads a block of each target: refuses polling where the device cannot, and learns how the thread's I/O gets there.

@@ -35,7 +35,7 @@ pub(crate) fn run(plan: &WorkerPlan, hot: Hot, area: Area, stopped: &dyn Fn() ->
     let (depth, parts) = (plan.limits.queue_depth, &plan.parts[..]);
     let opened = || parts.iter().map(|part| part.target.open()).collect::<Result<Vec<_>, _>>();
     match engine.name {
-        EngineName::Fio => {
+        EngineName::Fio | EngineName::Spdk => {
             Err(refused(msg!("engine-by-fio"), msg!("engine-by-fio-why"), msg!("engine-by-fio-help")).into())
         }
         EngineName::Iocp => Err(refused(
@@ -51,6 +51,9 @@ pub(crate) fn run(plan: &WorkerPlan, hot: Hot, area: Area, stopped: &dyn Fn() ->
         EngineName::Mmap => run_on(plan, hot, Rig::new(area, |_| Mmap::engine(parts))?),
         EngineName::IoUring => {
             let mut rig = Rig::new(area, |area| Uring::new(opened()?, depth, engine, area))?;
+            if plan.step.workload.durability.is_atomic {
+                rig.backend.write_atomically();
+            }
             Uring::look(&mut rig, parts, engine, stopped)?;
             if plan.step.workload.mix.trim_pct > 0 {
                 Uring::look_at_trims(&mut rig, parts, engine, stopped)?;

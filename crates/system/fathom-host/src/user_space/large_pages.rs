@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::root::{Root, number};
-use crate::settings::{Change, Setting};
+use crate::settings::{Applied, Change, Journal, Setting, SettingError};
 
 /// Size of the pages that are set aside, KiB.
 const PAGE_KIB: u64 = 2048;
@@ -52,6 +52,21 @@ impl LargePages {
         };
         found.into_iter().filter_map(pages).collect()
     }
+}
+
+/// Sets so many large pages aside on a node, for a program that takes its memory from them; `None`: as many are free. What was
+/// changed is in the journal, and put back when what is returned goes.
+///
+/// # Errors
+/// [`SettingError`]; nothing was changed.
+pub fn large_pages_for_a_program(
+    root: &Root,
+    journal: &Journal,
+    node: Option<u32>,
+    pages: u64,
+) -> Result<Option<Applied>, SettingError> {
+    let changes = changes(root, node, pages);
+    (!changes.is_empty()).then(|| journal.apply_all(&changes)).transpose()
 }
 
 const NODES: &str = "sys/devices/system/node";

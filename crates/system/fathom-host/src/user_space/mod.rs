@@ -29,7 +29,7 @@ pub use access::{GroupAccess, NodeOwner};
 pub use by_hand::{Unbound, bind_by_hand, bound_drive, unbind};
 pub use error::UserSpaceError;
 pub use function::{GroupMember, IommuGroup, NvmeFunction};
-pub use large_pages::LargePages;
+pub use large_pages::{LargePages, large_pages_for_a_program};
 pub use look::{namespace_number, open_function};
 pub use status::{FunctionStatus, UserSpaceStatus};
 

@@ -465,6 +465,18 @@ fn every_refusal_says_what_why_and_what_to_do_and_changes_nothing() {
 }
 
 #[test]
+fn a_group_that_others_may_open_is_named_with_those() {
+    let owner = NodeOwner { user: "root".to_owned(), group: "vfio".to_owned(), mode: "rw-rw----".to_owned() };
+    let error = UserSpaceError::NoAccess { address: ADDRESS.to_owned(), node: "/dev/vfio/7".into(), owner };
+    let help = error.help().expect("a remedy");
+    let said = format!("{}; {}", english(&error.message()), english(&help));
+    for word in [ADDRESS, "/dev/vfio/7", "root", "vfio", "rw-rw----"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(english(&help).contains("/dev/vfio/7"), "{said}");
+}
+
+#[test]
 fn a_drive_is_found_by_each_of_its_names() {
     let tree = machine();
     tree.partition("nvme0n1", BUS, "nvme0n1p1", "259:1");

@@ -7,7 +7,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::fake::{BLOCK_BYTES, Behaviour, Data, FakeDrive, Running, SERIAL};
-use super::{Driver, DriverError, Patience, PciFunction, QueuePair};
+use super::registers::{Bar, CAP};
+use super::{DrivenNamespace, Driver, DriverError, Patience, PciFunction, QueuePair};
 use crate::command::AdminCommand;
 use crate::status::Status;
 
@@ -178,6 +179,33 @@ fn a_controller_that_never_becomes_ready_is_given_up() {
     let error = Driver::start(drive.clone()).expect_err("never ready");
     assert!(matches!(error, DriverError::NotReady { waited_ms: 1000.., .. }), "{error}");
     assert_eq!(drive.mapped_bytes(), 0);
+}
+
+#[test]
+fn pages_that_are_too_large_and_formats_with_metadata_are_refused() {
+    let (drive, _running) = FakeDrive::running(Behaviour::default());
+    // CAP.MPSMIN: the smallest memory page is 2^(12 + MPSMIN) bytes (NVMe Base 2.0c, figure 36).
+    let (base, len_bytes) = drive.registers();
+    // SAFETY: the window of a drive that outlives this value.
+    let bar = unsafe { Bar::new(base, len_bytes) };
+    bar.write_wide(CAP, bar.read_wide(CAP) | 2 << 48);
+    let error = Driver::start(drive.clone()).expect_err("pages of 16 KiB");
+    assert!(matches!(error, DriverError::PageSize { min_bytes: 16_384 }), "{error}");
+    assert_eq!(drive.mapped_bytes(), 0);
+    // The same page for a controller and its namespace: 16384 blocks of a format in use whose MS and LBADS are these.
+    for (metadata_bytes, shift) in [(8_u16, 9_u8), (0, 0), (0, 3)] {
+        let mut page = vec![0; 4096];
+        page[0..8].copy_from_slice(&16_384_u64.to_le_bytes());
+        page[8..16].copy_from_slice(&16_384_u64.to_le_bytes());
+        page[128..130].copy_from_slice(&metadata_bytes.to_le_bytes());
+        page[130] = shift;
+        (page[512], page[513], page[516]) = (0x66, 0x44, 1);
+        let (_drive, _running, driver) = started(Behaviour { identify: Some(page), ..Behaviour::default() });
+        let error = DrivenNamespace::of(driver, 1).map(|_| ()).expect_err("no format of ours");
+        let is_named =
+            matches!(error, DriverError::Format { namespace: 1, metadata_bytes: found } if found == metadata_bytes);
+        assert!(is_named, "{shift}: {error}");
+    }
 }
 
 #[test]

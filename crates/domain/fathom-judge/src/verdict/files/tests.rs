@@ -1,4 +1,4 @@
-use fathom_plan::{Step, SyncEvery, SyncKind};
+use fathom_plan::{StatBy, Step, SyncEvery, SyncKind};
 
 use super::*;
 use crate::samples;
@@ -8,7 +8,8 @@ fn made(index: u32, group: &str, is_synced: bool, iops: f64) -> StepView {
     let mut step: Step = samples::step();
     step.index = index;
     group.clone_into(&mut step.group);
-    step.workload.order.files = Some(FileLoad { op: FileOp::Create, files_per_thread: 1000, bytes_per_file: 4096 });
+    step.workload.order.files =
+        Some(FileLoad { op: FileOp::Create, files_per_thread: 1000, bytes_per_file: 4096, stat_by: StatBy::Folder });
     step.workload.durability.sync = is_synced.then_some(SyncEvery { kind: SyncKind::Fsync, writes: 1 });
     samples::view(&step, iops, 1e6 / iops)
 }

@@ -45,6 +45,7 @@ fn on_array(mut view: StepView, (reads, writes): (u64, u64), bytes: u64, whole: 
         reconstruct_writes: 0,
         modify_writes: if whole { 0 } else { of_writes },
         recover_writes: 0,
+        load_bytes: ios * bytes,
         rebuild: None,
         members: members.into_iter().map(member).collect(),
     }];

@@ -59,6 +59,33 @@ fn the_best_path_of_each_load_is_named_and_where_paths_cross() {
 }
 
 #[test]
+fn what_spdk_found_is_a_check_on_a_path_and_none_of_its_own() {
+    let loads = [
+        (EngineName::IoUring, 1, 32, 250e3, 3_000.0),
+        (EngineName::Nvme, 1, 32, 400e3, 2_500.0),
+        (EngineName::Spdk, 1, 32, 420e3, 2_900.0),
+    ];
+    let steps = steps_of(&loads);
+    let verdict = one("engines", &steps, None);
+    assert!(!english(&verdict.answer).contains("spdk"), "{}", english(&verdict.answer));
+    let said = words(&verdict.evidence);
+    let check = said.iter().find(|line| line.starts_with("By spdk_nvme_perf")).unwrap_or_else(|| panic!("{said:?}"));
+    for part in [
+        "nvme with 32 in flight: 420k IOPS",
+        "here 400k IOPS",
+        "CPU per I/O, with its start-up: 2.90 us",
+        "here 2.50 us",
+    ] {
+        assert!(check.contains(part), "{part}: {check}");
+    }
+    // A path that is alone is checked, too.
+    let alone = one("engines", &steps_of(&loads[1..]), None);
+    assert!(words(&alone.evidence).iter().any(|line| line.starts_with("By spdk_nvme_perf")), "{:?}", alone.evidence);
+    let paths = crate::verdict::paths(&steps);
+    assert_eq!(paths.iter().map(|path| path.steps.clone()).collect::<Vec<_>>(), [[0, 1]]);
+}
+
+#[test]
 fn nothing_is_said_of_loads_whose_intervals_overlap_or_are_not_there() {
     let mut steps = steps_of(&LADDERS);
     // Alone and with four they are not told apart: neither a best path nor a crossing before 32.

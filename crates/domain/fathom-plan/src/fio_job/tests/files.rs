@@ -1,7 +1,7 @@
 //! Jobs of whole files: fio's filecreate, filestat and filedelete.
 
 use super::*;
-use crate::file_ops::{FileLoad, FileOp};
+use crate::file_ops::{FileLoad, FileOp, StatBy};
 use crate::file_service::FileService;
 
 const CREATE: &str = "[global]\ncreate_on_open=1\nnrfiles=30\nioengine=filecreate\nfallocate=none\nfilesize=4k\nopenfiles=1\n\
@@ -16,7 +16,10 @@ fn equal_jobs_in_one_folder_are_threads_of_one_step() {
     let plan = plan(CREATE);
     let [step] = &plan.steps[..] else { panic!("{} steps", plan.steps.len()) };
     // fio writes nothing to the files that it makes.
-    assert_eq!(load(step), FileLoad { op: FileOp::Create, files_per_thread: 30, bytes_per_file: 0 });
+    assert_eq!(
+        load(step),
+        FileLoad { op: FileOp::Create, files_per_thread: 30, bytes_per_file: 0, stat_by: StatBy::Folder }
+    );
     assert_eq!((paths(step), step.workers(), step.engine.name), (vec!["/data"], 3, EngineName::Files));
     assert_eq!((step.workload.mix, step.length.passes), (OpMix::WRITE, Some(1)));
     assert!(!step.opens_targets() && !step.is_without_storage() && !step.workload.direct);
@@ -31,7 +34,9 @@ fn files_that_are_looked_at_and_removed_have_their_size() {
         let text = format!("[a]\nioengine={word}\nnrfiles=7\nfilesize=4k\nnumjobs=2\nstat_type=statx\n");
         let plan = plan(&text);
         let step = &plan.steps[0];
-        assert_eq!(load(step), FileLoad { op, files_per_thread: 7, bytes_per_file: 4096 });
+        // fio looks at a file by its path.
+        let stat_by = if op == FileOp::Stat { StatBy::Path } else { StatBy::Folder };
+        assert_eq!(load(step), FileLoad { op, files_per_thread: 7, bytes_per_file: 4096, stat_by });
         assert_eq!((step.workload.mix, step.workload.read_write(), step.workers()), (mix, word, 2));
         assert_eq!(paths(step), ["."]);
     }

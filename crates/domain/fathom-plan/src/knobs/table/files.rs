@@ -6,6 +6,7 @@ use fathom_units::format_block;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{bounded, size_bytes};
 use super::super::{REGION_BYTES_MAX, files};
+use crate::file_ops::FileOp;
 
 pub(super) static ROWS: &[KnobSpec] = &[
     knob(
@@ -41,6 +42,20 @@ pub(super) static ROWS: &[KnobSpec] = &[
         },
     )
     .flag(Flag::new("filesize").default("0")),
+    knob(
+        "stat_by",
+        Kind::Word,
+        "folder",
+        msg!("knob-stat-by-what"),
+        |k, v| {
+            k.stat_by = Some(files::parse_stat_by(v)?);
+            Ok(())
+        },
+        |s| {
+            let load = s.workload.order.files.filter(|load| load.op == FileOp::Stat)?;
+            Some(load.stat_by.as_str().to_owned())
+        },
+    ),
     knob(
         "file_service_type",
         Kind::Word,

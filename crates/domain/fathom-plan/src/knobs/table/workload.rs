@@ -6,7 +6,7 @@ use fathom_units::{advice, format_block};
 use super::super::parse;
 use super::super::spec::{Fio, Flag, Kind, KnobSpec, knob};
 use super::super::value::{fault_help, flag, percent, size_bytes};
-use super::super::{DEVICES_MAX, REGION_BYTES_MAX, value};
+use super::super::{DEVICES_MAX, RANKS_MAX, REGION_BYTES_MAX, value};
 use crate::durability::{SyncKind, WriteThrough};
 use crate::io_order::{numbers, zones_word};
 use crate::step::{BlockSize, EngineName, Pattern, Repeats, Step, Verify};
@@ -188,6 +188,17 @@ pub(super) static ROWS: &[KnobSpec] = &[
             Ok(())
         },
         |s| s.role.devices.map(|n| n.to_string()),
+    ),
+    knob(
+        "ranks",
+        Kind::Number,
+        "4",
+        msg!("knob-ranks"),
+        |k, v| {
+            k.ranks = Some(value::bounded(v, 1, RANKS_MAX)?);
+            Ok(())
+        },
+        |s| s.role.ranks.as_ref().map(|ranks| ranks.count.to_string()),
     ),
     knob(
         "buffer_compress_percentage",

@@ -29,6 +29,8 @@ pub(crate) struct MemberIo {
     pub(crate) work: Work,
     /// Whether a write of the load is the cause.
     pub(crate) for_write: bool,
+    /// Whether a rebuild beside the load is.
+    pub(crate) for_rebuild: bool,
     /// Which array.
     pub(super) set: u16,
     pub(crate) member: u32,
@@ -50,6 +52,7 @@ impl MemberIo {
             owner,
             work,
             for_write: false,
+            for_rebuild: false,
             set,
             member: 0,
             offset: 0,

@@ -3,7 +3,7 @@
 use crate::system::code;
 use std::ops::Range;
 
-use fathom_raid::{Cover, Layout, MemberSet, Method, RowPiece, RowWrite, field};
+use fathom_raid::{Cover, Layout, Level, MemberSet, Method, RowPiece, RowWrite, field};
 
 use super::member::{MemberIo, Owner, Work};
 use super::{Array, Backend, Piece};
@@ -17,6 +17,8 @@ pub(super) enum Task {
     Rebuild { row: u64, column: u32, begin: u64, end: u64 },
     /// A write to both copies of a part of a chunk.
     Mirror { offset: u64, len: u32 },
+    /// A row of the member that is rebuilt beside the load, from byte `at` of its chunk on.
+    Restore { row: u64, member: u32, at: u64 },
 }
 
 impl Task {
@@ -31,6 +33,12 @@ impl Task {
             Task::Write(piece) => in_row(piece.row, RowWrite::new(*layout, piece, MemberSet::EMPTY).hull()),
             Task::Rebuild { row, begin, end, .. } => in_row(row, Cover { begin, end }),
             Task::Mirror { offset, len } => offset..offset + u64::from(len),
+            // All of the chunk for as long as it takes: a row is on the member, or it is not.
+            Task::Restore { row, member, .. } if layout.level() == Level::Raid10 => {
+                let offset = layout.mirrored_at(row, member);
+                offset..offset + layout.chunk_bytes()
+            }
+            Task::Restore { row, .. } => in_row(row, Cover { begin: 0, end: layout.chunk_bytes() }),
         }
     }
 }
@@ -40,19 +48,30 @@ impl Task {
 pub(super) struct Stripe {
     /// `None`: nothing, or the array was told to forget it.
     pub(super) piece: Option<Piece>,
+    /// What its row was without when it began.
+    pub(super) lost: MemberSet,
     /// Member I/Os that are not back.
-    pending: u32,
-    writes: bool,
+    pub(super) pending: u32,
+    pub(super) writes: bool,
     method: Method,
-    /// First failure that is no loss of a member.
+    /// First failure that is no loss of a member, and whose it is.
     error: i32,
+    culprit: u32,
     /// A member was lost while it was read.
     again: bool,
 }
 
 impl Stripe {
-    pub(super) const IDLE: Stripe =
-        Stripe { piece: None, pending: 0, writes: false, method: Method::FullStripe, error: 0, again: false };
+    pub(super) const IDLE: Stripe = Stripe {
+        piece: None,
+        lost: MemberSet::EMPTY,
+        pending: 0,
+        writes: false,
+        method: Method::FullStripe,
+        error: 0,
+        culprit: 0,
+        again: false,
+    };
 }
 
 /// Bytes of each column that a piece of a row covers: column, first byte, past the last.
@@ -68,16 +87,26 @@ impl<B: Backend> Array<B> {
     /// Begins what the stripe's piece is about, from its start.
     pub(super) fn begin_stripe(&mut self, stripe: u32) {
         let Some(piece) = self.stripes[stripe as usize].piece else { return };
-        self.stripes[stripe as usize] = Stripe { piece: Some(piece), ..Stripe::IDLE };
         let set = &mut self.sets[usize::from(piece.set)];
-        let (layout, lost) = (set.layout(), set.lost());
+        let layout = set.layout();
+        let lost = match piece.task {
+            Task::Write(RowPiece { row, .. }) | Task::Rebuild { row, .. } => set.lost_held(row),
+            // Its copies may lie in two rows: each is asked for by itself.
+            Task::Mirror { .. } => set.lost(),
+            Task::Restore { member, .. } => set.lost().with(member),
+        };
+        self.stripes[stripe as usize] = Stripe { piece: Some(piece), lost, ..Stripe::IDLE };
         match piece.task {
             Task::Mirror { offset, len } => {
                 self.stripes[stripe as usize].writes = true;
-                for place in layout.copies(offset).into_iter().filter(|place| !lost.has(place.member)) {
-                    self.of_stripe(stripe, Work::Write, place.member, (place.offset, len), piece.buffer);
+                for place in layout.copies(offset) {
+                    let set = &self.sets[usize::from(piece.set)];
+                    if !set.lost_held(place.offset / layout.chunk_bytes()).has(place.member) {
+                        self.of_stripe(stripe, Work::Write, place.member, (place.offset, len), piece.buffer);
+                    }
                 }
             }
+            Task::Restore { row, member, at } => return self.begin_restore(stripe, row, member, at),
             Task::Rebuild { row, begin, end, .. } => {
                 if !layout.survives(lost) {
                     return self.end_stripe(stripe, -code::EIO);
@@ -126,9 +155,14 @@ impl<B: Backend> Array<B> {
 
     /// Reads a stretch of everything that is left of a row.
     fn read_all_left(&mut self, stripe: u32, row: u64, hull: Cover) {
-        let Some(piece) = self.stripes[stripe as usize].piece else { return };
-        let set = &self.sets[usize::from(piece.set)];
-        let (layout, lost) = (set.layout(), set.lost());
+        self.read_columns_left(stripe, row, hull);
+        self.each_parity(stripe, row, hull, Work::Read);
+    }
+
+    /// Reads a stretch of all data that is left of a row.
+    pub(super) fn read_columns_left(&mut self, stripe: u32, row: u64, hull: Cover) {
+        let Stripe { piece: Some(piece), lost, .. } = self.stripes[stripe as usize] else { return };
+        let layout = self.sets[usize::from(piece.set)].layout();
         for column in 0..layout.data_columns() {
             let (member, to) = (layout.data_member(row, column), self.column(stripe, column));
             if !lost.has(member) {
@@ -136,14 +170,12 @@ impl<B: Backend> Array<B> {
                 self.of_stripe(stripe, Work::Read, member, place, to);
             }
         }
-        self.each_parity(stripe, row, hull, Work::Read);
     }
 
     /// Reads or writes a stretch of the parities that are left.
     fn each_parity(&mut self, stripe: u32, row: u64, hull: Cover, work: Work) {
-        let Some(piece) = self.stripes[stripe as usize].piece else { return };
-        let set = &self.sets[usize::from(piece.set)];
-        let (layout, lost) = (set.layout(), set.lost());
+        let Stripe { piece: Some(piece), lost, .. } = self.stripes[stripe as usize] else { return };
+        let layout = self.sets[usize::from(piece.set)].layout();
         let parities = [layout.p_member(row), layout.q_member(row)];
         for (at, member) in (0..).zip(parities) {
             let Some(member) = member.filter(|member| !lost.has(*member)) else { continue };
@@ -153,16 +185,24 @@ impl<B: Backend> Array<B> {
         }
     }
 
-    fn of_stripe(&mut self, stripe: u32, work: Work, member: u32, (offset, len): (u64, u32), buffer: *mut u8) {
+    pub(super) fn of_stripe(
+        &mut self,
+        stripe: u32,
+        work: Work,
+        member: u32,
+        (offset, len): (u64, u32),
+        buffer: *mut u8,
+    ) {
         let Some(piece) = self.stripes[stripe as usize].piece else { return };
         self.stripes[stripe as usize].pending += 1;
-        let for_write = !matches!(piece.task, Task::Rebuild { .. });
-        let io = MemberIo { member, offset, len, buffer, for_write, ..MemberIo::of(work, piece.set) };
+        let for_rebuild = matches!(piece.task, Task::Restore { .. });
+        let for_write = !for_rebuild && !matches!(piece.task, Task::Rebuild { .. });
+        let io = MemberIo { member, offset, len, buffer, for_write, for_rebuild, ..MemberIo::of(work, piece.set) };
         self.ready.push_back(MemberIo { owner: Owner::Stripe(stripe), ..io });
     }
 
     /// A member I/O of the stripe came back.
-    pub(super) fn stripe_moved(&mut self, stripe: u32, result: i32, is_lost: bool) {
+    pub(super) fn stripe_moved(&mut self, stripe: u32, member: u32, result: i32, is_lost: bool) {
         let state = &mut self.stripes[stripe as usize];
         if state.piece.is_none() {
             return;
@@ -172,14 +212,18 @@ impl<B: Backend> Array<B> {
             // All other writes of the stripe are done: what the lost member should have is in the parities.
             state.again |= !state.writes;
         } else if result < 0 && state.error == 0 {
-            state.error = result;
+            (state.error, state.culprit) = (result, member);
         }
         if state.pending > 0 {
             return;
         }
         match *state {
+            Stripe { piece: Some(Piece { task: Task::Restore { .. }, set, .. }), error, culprit, .. } if error < 0 => {
+                self.restore_failed(stripe, set, culprit, -error);
+            }
             Stripe { error, .. } if error < 0 => self.end_stripe(stripe, error),
             Stripe { again: true, .. } => self.begin_stripe(stripe),
+            Stripe { piece: Some(Piece { task: Task::Restore { .. }, .. }), writes: true, .. } => self.go_on(stripe),
             Stripe { writes: true, .. } => self.end_stripe(stripe, 0),
             _ => self.stripe_ready(stripe),
         }
@@ -187,12 +231,12 @@ impl<B: Backend> Array<B> {
 
     /// All that was to be read is there.
     fn stripe_ready(&mut self, stripe: u32) {
-        let Some(piece) = self.stripes[stripe as usize].piece else { return };
-        let set = &self.sets[usize::from(piece.set)];
-        let (layout, lost) = (set.layout(), set.lost());
+        let Stripe { piece: Some(piece), lost, .. } = self.stripes[stripe as usize] else { return };
+        let layout = self.sets[usize::from(piece.set)].layout();
         match piece.task {
             // Without a copy left nothing was written.
             Task::Mirror { .. } => self.end_stripe(stripe, -code::EIO),
+            Task::Restore { row, member, at } => self.write_restored(stripe, row, member, at),
             Task::Rebuild { row, column, begin, end } => {
                 let len = (end - begin) as usize;
                 self.recover(stripe, row, len);
@@ -264,10 +308,9 @@ impl<B: Backend> Array<B> {
     }
 
     /// Computes the lost columns of a row from all that is left of it, which was read into the stripe's room.
-    fn recover(&mut self, stripe: u32, row: u64, len: usize) {
-        let Some(piece) = self.stripes[stripe as usize].piece else { return };
-        let set = &self.sets[usize::from(piece.set)];
-        let (layout, lost) = (set.layout(), set.lost());
+    pub(super) fn recover(&mut self, stripe: u32, row: u64, len: usize) {
+        let Stripe { piece: Some(piece), lost, .. } = self.stripes[stripe as usize] else { return };
+        let layout = self.sets[usize::from(piece.set)].layout();
         let (columns, members) = (layout.data_columns(), layout.members());
         let mut gone = (0..columns).filter(|c| lost.has(layout.data_member(row, *c)));
         let (first, second) = (gone.next(), gone.next());
@@ -308,16 +351,25 @@ impl<B: Backend> Array<B> {
         }
     }
 
-    fn end_stripe(&mut self, stripe: u32, error: i32) {
+    pub(super) fn end_stripe(&mut self, stripe: u32, error: i32) {
         let Some(piece) = self.stripes[stripe as usize].piece.take() else { return };
         self.held.give_back(stripe);
-        self.free_stripes.push(stripe);
-        self.piece_done(piece.slot, error);
+        if matches!(piece.task, Task::Restore { .. }) {
+            self.free_restores.push(stripe);
+        } else {
+            self.free_stripes.push(stripe);
+            self.piece_done(piece.slot, error);
+        }
         self.begin_waiting();
     }
 
     /// Where the stripe keeps a column; the parities follow the data.
-    fn column(&self, stripe: u32, column: u32) -> *mut u8 {
-        self.scratch.slot(stripe).wrapping_add(column as usize * self.column_bytes)
+    pub(super) fn column(&self, stripe: u32, column: u32) -> *mut u8 {
+        match (&self.restore_room, stripe.checked_sub(self.asked.len() as u32)) {
+            (Some(room), Some(restore)) => {
+                room.slot(restore).wrapping_add(column as usize * self.restore_bytes as usize)
+            }
+            _ => self.scratch.slot(stripe).wrapping_add(column as usize * self.column_bytes),
+        }
     }
 }

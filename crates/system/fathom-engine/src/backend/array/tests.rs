@@ -1,11 +1,14 @@
 //! Arrays over members in memory that finish their I/Os in any order, and fail when told to.
 
+use std::sync::Arc;
+
 use fathom_host::FailedMembers;
 use fathom_raid::{Layout, MemberSet, field};
 use fathom_random::Rng;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
+use crate::array::{Beside, Rebuilding};
 
 const CHUNK: u64 = 4 << 10;
 const BLOCK: u64 = 512;
@@ -19,6 +22,8 @@ struct Memory {
     rng: Rng,
     /// Members that answer with this error from so many I/Os on.
     failing: Vec<(u16, u64, i32)>,
+    /// The same for writes alone.
+    full: Vec<(u16, u64, i32)>,
     ios: u64,
     /// Moves at most so many bytes at a time.
     len_max: u32,
@@ -26,8 +31,8 @@ struct Memory {
 
 impl Memory {
     fn new(members: Vec<Vec<u8>>, seed: u64) -> Memory {
-        let (queued, done, failing) = (Vec::new(), Vec::new(), Vec::new());
-        Memory { members, queued, done, rng: Rng::new(seed, 7), failing, ios: 0, len_max: u32::MAX }
+        let (queued, done, failing, full) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Memory { members, queued, done, rng: Rng::new(seed, 7), failing, full, ios: 0, len_max: u32::MAX }
     }
 
     fn below(&mut self, count: usize) -> usize {
@@ -38,7 +43,9 @@ impl Memory {
         let at = self.below(self.queued.len());
         let (slot, io) = self.queued.swap_remove(at);
         self.ios += 1;
-        let failed = self.failing.iter().find(|(part, after, _)| *part == io.part && self.ios > *after);
+        let is_hit = |(part, after, _): &&(u16, u64, i32)| *part == io.part && self.ios > *after;
+        let full = self.full.iter().filter(|_| io.op == Op::Write).find(is_hit);
+        let failed = self.failing.iter().find(is_hit).or(full);
         if let Some((_, _, errno)) = failed {
             return self.done.push((slot, -errno));
         }
@@ -109,7 +116,7 @@ fn layout(level: Level, members: u32) -> Layout {
 fn array(layout: Layout, members: Vec<Vec<u8>>, lost: MemberSet, depth: u32, seed: u64) -> Array<Memory> {
     let names: Vec<_> = (0..layout.members()).map(|m| (!lost.has(m)).then(|| format!("/m{m}").into())).collect();
     let parts = (0..layout.members()).map(|m| (!lost.has(m)).then_some(m as u16)).collect();
-    let set = Set::new(&"raid".into(), layout, parts, names, lost, FailedMembers::default());
+    let set = Set::new(&"raid".into(), layout, parts, names, lost, FailedMembers::default(), None);
     Array::new(Memory::new(members, seed), 8, vec![set], depth, 1 << 20).expect("memory")
 }
 
@@ -326,4 +333,158 @@ fn a_sync_reaches_each_member_that_is_left() {
     let mut results = Vec::new();
     array.reap(|slot, result| results.push((slot, result)));
     assert_eq!(results, [(0, 0)]);
+}
+
+/// The array with a member that one thread rebuilds, which as yet holds nothing of it.
+fn rebuilding(
+    layout: Layout,
+    mut members: Vec<Vec<u8>>,
+    member: u32,
+    bytes_per_s: Option<u64>,
+    depth: u32,
+    seed: u64,
+) -> Array<Memory> {
+    members[member as usize].fill(0xaa);
+    let names: Vec<_> = (0..layout.members()).map(|m| Some(format!("/m{m}").into())).collect();
+    let parts = (0..layout.members()).map(|m| Some(m as u16)).collect();
+    let shared = Arc::new(Beside::new(member, bytes_per_s, CHUNK, ROWS, &[0, ROWS]));
+    let (id, lost) = ("raid".into(), MemberSet::EMPTY);
+    let rebuild = Some(Rebuilding::new(shared, Some(0)));
+    let set = Set::new(&id, layout, parts, names, lost, FailedMembers::default(), rebuild);
+    Array::new(Memory::new(members, seed), 8, vec![set], depth, 1 << 20).expect("memory")
+}
+
+/// The rebuild goes on until there is no more to do.
+fn finish(array: &mut Array<Memory>) {
+    let deadline_ns = array.clock.now() + 60_000_000_000;
+    array.work_until(deadline_ns).expect("memory does not fail");
+    assert!(!array.works_beside(), "it came to its end");
+}
+
+proptest! {
+    #[test]
+    fn a_member_rebuilt_beside_writes_stands_in_for_any_other(
+        level in 1_usize..4, members in 4_u32..8, depth in 1_u32..9, which in 0_u32..8, before in 0_u32..40, seed in any::<u64>(),
+    ) {
+        let layout = layout(Level::ALL[level], members);
+        let capacity = layout.capacity_bytes(ROWS * CHUNK);
+        let member = which % members;
+        let mut model = vec![0; capacity as usize];
+        let mut whole = array(layout, empty(layout), MemberSet::EMPTY, depth, seed);
+        write_at_random(&mut whole, capacity, depth, 60, seed, &mut model);
+        let mut array = rebuilding(layout, std::mem::take(&mut whole.inner.members), member, None, depth, seed);
+        write_at_random(&mut array, capacity, depth, before, seed ^ 1, &mut model);
+        prop_assert!(content(&mut array, capacity) == model, "while it may be under way");
+        finish(&mut array);
+        // From here on the member is read and written as the others are.
+        let rebuilt = array.arrays().remove(0).rebuild.expect("a rebuild");
+        prop_assert!(rebuilt.is_whole() && rebuilt.failure.is_none());
+        let reads = rebuilt.ios.expect("counted").reads;
+        prop_assert!(reads <= u64::from(members - 1) * ROWS, "no more than all others are read");
+        write_at_random(&mut array, capacity, depth, 20, seed ^ 2, &mut model);
+        prop_assert!(content(&mut array, capacity) == model);
+        let held = std::mem::take(&mut array.inner.members);
+        if layout.level().parities() > 0 {
+            check_parities(&layout, &held);
+        }
+        for lost in losses(&layout) {
+            let mut left = held.clone();
+            (0..members).filter(|m| lost.has(*m)).for_each(|m| left[m as usize].fill(0x55));
+            let mut degraded = self::array(layout, left, lost, depth, seed);
+            prop_assert!(content(&mut degraded, capacity) == model, "{layout:?} without {lost:?}");
+        }
+    }
+
+    #[test]
+    fn another_member_that_fails_under_way_is_made_up_for_or_ends_the_rebuild_by_its_name(
+        level in 2_usize..4, members in 4_u32..8, depth in 1_u32..9, after in 0_u64..120, seed in any::<u64>(),
+    ) {
+        let layout = layout(Level::ALL[level], members);
+        let capacity = layout.capacity_bytes(ROWS * CHUNK);
+        let mut model = vec![0; capacity as usize];
+        let mut whole = array(layout, empty(layout), MemberSet::EMPTY, depth, seed);
+        write_at_random(&mut whole, capacity, depth, 60, seed, &mut model);
+        let mut array = rebuilding(layout, std::mem::take(&mut whole.inner.members), 1, None, depth, seed);
+        array.inner.failing.push((2, after, libc::EIO));
+        finish(&mut array);
+        let rebuilt = array.arrays().remove(0).rebuild.expect("a rebuild");
+        if layout.level() == Level::Raid6 {
+            prop_assert!(rebuilt.is_whole() && rebuilt.failure.is_none(), "two parities make up for two members");
+            prop_assert!(content(&mut array, capacity) == model);
+            let held = std::mem::take(&mut array.inner.members);
+            let mut degraded = self::array(layout, held, [0, 2].into_iter().collect(), depth, seed);
+            prop_assert!(content(&mut degraded, capacity) == model, "what is rebuilt stands in for the one that failed");
+        } else if let Some(failure) = rebuilt.failure {
+            prop_assert_eq!((failure.member, failure.errno, rebuilt.is_whole()), (2, libc::EIO, false));
+        } else {
+            prop_assert!(rebuilt.is_whole(), "it was done before the failure");
+        }
+    }
+
+    #[test]
+    fn a_rebuilt_member_that_fills_up_is_given_up_and_the_load_goes_on(
+        level in 1_usize..4, depth in 1_u32..9, after in 0_u64..150, seed in any::<u64>(),
+    ) {
+        let layout = layout(Level::ALL[level], 5);
+        let capacity = layout.capacity_bytes(ROWS * CHUNK);
+        let mut model = vec![0; capacity as usize];
+        let mut whole = array(layout, empty(layout), MemberSet::EMPTY, depth, seed);
+        write_at_random(&mut whole, capacity, depth, 60, seed, &mut model);
+        let mut array = rebuilding(layout, std::mem::take(&mut whole.inner.members), 3, None, depth, seed);
+        array.inner.full.push((3, after, libc::ENOSPC));
+        write_at_random(&mut array, capacity, depth, 60, seed ^ 1, &mut model);
+        finish(&mut array);
+        prop_assert!(content(&mut array, capacity) == model);
+        let record = array.arrays().remove(0);
+        let rebuilt = record.rebuild.expect("a rebuild");
+        match rebuilt.failure {
+            Some(failure) => {
+                prop_assert_eq!((failure.member, failure.errno), (3, libc::ENOSPC));
+                prop_assert_eq!(record.members[3].failed_errno, Some(libc::ENOSPC));
+                let held = std::mem::take(&mut array.inner.members);
+                let mut degraded = self::array(layout, held, [3].into_iter().collect(), depth, seed);
+                prop_assert!(content(&mut degraded, capacity) == model);
+            }
+            None => prop_assert!(rebuilt.is_whole()),
+        }
+    }
+}
+
+#[test]
+fn a_rebuild_keeps_to_its_speed_and_small_writes_to_their_cost() {
+    let layout = layout(Level::Raid5, 6);
+    let mut array = rebuilding(layout, empty(layout), 5, Some(1), 1, 1);
+    let second_ns = 1_000_000_000;
+    let shared = Arc::new(Beside::new(0, Some(10 * CHUNK), CHUNK, 1000, &[0, 500, 1000]));
+    let mut rebuild = Rebuilding::new(shared, Some(1));
+    let rows = (0..4_000_u64).filter(|ms| rebuild.next_row(second_ns + ms * second_ns / 1000).is_some()).count();
+    assert!((20..=21).contains(&rows), "half of ten rows a second for each of two threads, in four seconds: {rows}");
+    // One row is due at once, the next in an hour: writes to the other rows are done without the member.
+    for at in 0..20 {
+        let mut block = [at as u8; BLOCK as usize];
+        assert_eq!(alone(&mut array, Op::Write, at * BLOCK, &mut block), BLOCK as i32);
+    }
+    let record = array.arrays().remove(0);
+    assert!(array.works_beside() && record.rebuild.is_some_and(|rebuild| rebuild.done_bytes <= CHUNK));
+    assert_eq!(record.write_cost().map(|(_, writes)| writes <= 2.0), Some(true), "{record:?}");
+}
+
+#[test]
+fn each_row_is_rebuilt_by_the_one_thread_that_may_write_it() {
+    let beside = Arc::new(Beside::new(0, None, CHUNK, 100, &[10, 10, 25, 40]));
+    let mut seen = vec![0; 100];
+    for thread in 0..3 {
+        let mut part = Rebuilding::new(beside.clone(), Some(thread));
+        while let Some(row) = part.next_row(0) {
+            seen[row as usize] += 1;
+            let writer = (10..25).contains(&row).then_some(1).or((25..40).contains(&row).then_some(2));
+            assert!(writer.is_none_or(|writer| writer == thread), "row {row} of thread {thread}");
+            assert!(!beside.is_done(row));
+            part.begin(row);
+            part.end(row, 0);
+            assert!(beside.is_done(row));
+        }
+        assert!(part.is_over());
+    }
+    assert!(seen.iter().all(|times| *times == 1) && beside.is_whole(), "{seen:?}");
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::time::{Duration, Instant};
 
 use fathom_plan::EngineName;
+use fathom_record::FeatureState;
 
 use super::*;
 use crate::backend::libaio::Libaio;
@@ -182,4 +183,29 @@ fn engines_know_what_the_kernel_has() {
     let (_dir, file) = file_of(SLOTS as usize * page);
     let Ok(rig) = Rig::new(area(), |_| Libaio::new(vec![OwnedFd::from(file)], SLOTS)) else { return };
     counts_what_the_kernel_has(rig);
+}
+
+#[test]
+fn atomic_writes_come_from_buffers_that_are_not_registered() {
+    let page = page_bytes();
+    let area = Area::new(SLOTS as usize, page).expect("memory");
+    let (_dir, file) = file_of(SLOTS as usize * page);
+    let spec = EngineSpec { fixed_buffers: true, ..spec() };
+    let Ok(mut rig) = Rig::new(area, |area| Uring::new(vec![OwnedFd::from(file)], SLOTS, spec, area)) else { return };
+    let staged = |rig: &mut Rig<Uring>| {
+        let io = Io { slot: 1, part: 0, op: Op::Write, len: page as u32, offset: 0, buffer: rig.area.slot(1) };
+        rig.backend.stage(&io);
+        rig.backend.batch_len = 0;
+        rig.backend.batch[0].opcode
+    };
+    let row = |rig: &Rig<Uring>| {
+        let rows = rig.backend.ring.features.iter().filter(|f| f.name == FeatureName::FixedBuffers);
+        rows.map(|f| f.state).collect::<Vec<_>>()
+    };
+    if row(&rig) != [FeatureState::Used] {
+        return; // More memory than this process may lock.
+    }
+    assert_eq!(staged(&mut rig), opcode::WriteFixed::CODE);
+    rig.backend.write_atomically();
+    assert_eq!((staged(&mut rig), row(&rig)), (opcode::Write::CODE, vec![FeatureState::Unavailable]));
 }
