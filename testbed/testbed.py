@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from bed import images, packages, paths, suite, trees
+from bed import images, packages, paths, runner, suite, trees
 from bed.errors import NoTestbed, Skipped
 from bed.guest import Guest, save
 from bed.machines import MACHINES
@@ -50,25 +50,32 @@ def arguments() -> argparse.Namespace:
     sub.add_argument("command", nargs="+")
     sub = verb("qmp", do_qmp, "send a command of QEMU's monitor: a line for people, or JSON")
     sub.add_argument("command", nargs="+")
-    with_machine(verb("save", do_save, "boot a machine without drives and keep its state"))
+    sub = verb("save", do_save, "boot a machine without drives and keep its state")
+    with_machine(sub)
+    with_binary(sub)
     sub = verb("restore", do_restore, "start a guest that stays from the saved state")
     with_machine(sub)
     with_binary(sub)
     sub.add_argument("--drive", action="append", default=[], help="serial of a drive to plug in; may be repeated")
     verb("down", do_down, "end the guest that is up")
-    sub = verb("test", do_test, "run the tests")
-    sub.add_argument("words", nargs="*", help="only tests whose name or machine holds one of these")
+    sub = verb("test", do_test, "run the safety tier: the tests that protect users' data, and one of each other kind")
+    sub.add_argument("words", nargs="*", help="run the tests of any tier whose name or machine contains a word")
+    sub.add_argument("--words", action="extend", nargs="+", default=[], dest="more", metavar="WORD", help="same as WORD")
+    sub.add_argument("--all", action="store_true", help="run every test")
+    sub.add_argument("--workers", type=at_least_one, default=runner.WORKERS, metavar="N",
+                     help="guests at a time, one more for six-slow unless N is 1 (default: %(default)s)")  # fmt: skip
     with_binary(sub)
-    verb("list", do_list, "name the tests")
+    verb("list", do_list, "list the tests with their tiers")
     sub = verb("trees", do_trees, "write the fixtures of `fathom inspect` that show these machines again")
     with_binary(sub)
     return parser.parse_args()
 
 
 def prepare(binary: Path) -> None:
-    """Everything a guest starts from."""
-    packages.fetch()
-    images.build()
+    """Makes everything a guest starts from."""
+    with paths.locked("images"):
+        packages.fetch()
+        images.build()
     if not binary.exists():
         raise SystemExit(f"testbed: there is no {binary}: build it first, or name another with --binary")
     images.build_fathom(binary)
@@ -102,8 +109,7 @@ def do_restore(args: argparse.Namespace) -> int:
 
 
 def do_save(args: argparse.Namespace) -> int:
-    packages.fetch()
-    images.build()
+    prepare(args.binary)
     print(save(MACHINES[args.machine]))
     return 0
 
@@ -135,7 +141,8 @@ def do_down(_args: argparse.Namespace) -> int:
 
 def do_list(_args: argparse.Namespace) -> int:
     for test in suite.find():
-        print(f"{test.machine.name}: {test.name}")
+        reason = f" ({test.full_reason})" if test.full_reason else ""
+        print(f"{test.tier:<6}  {test.machine.name}: {test.name}{reason}")
     return 0
 
 
@@ -155,10 +162,18 @@ def do_trees(args: argparse.Namespace) -> int:
 
 
 def do_test(args: argparse.Namespace) -> int:
-    tests = suite.find(args.words)
+    words = [*args.words, *args.more]
+    tests = suite.find(words, every=args.all)
     if not tests:
-        raise SystemExit(f"testbed: no test holds {' or '.join(args.words)}")
-    return suite.run(tests, lambda: prepare(args.binary))
+        raise SystemExit(f"testbed: no test contains {' or '.join(words)}")
+    return runner.run(tests, lambda: prepare(args.binary), args.workers, args.all)
+
+
+def at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
 
 
 def remember(guest: Guest) -> None:

@@ -1,12 +1,12 @@
 """The host's end of the agent that runs commands in the guest."""
 
 import base64
-import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import GuestLost
+from .sockets import connected
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Agent:
     """A connection to the agent. One request at a time."""
 
     def __init__(self, path: Path) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(path))
+        self._socket = connected(path)
         self._pending = b""
         # Numbers of an earlier connection to the same guest must not come again.
         self._number = int(time.time() * 1000)

@@ -1,4 +1,4 @@
-"""A running guest: started, spoken to, saved, given and robbed of drives, ended."""
+"""A running guest: start, commands, saved state, drives, end."""
 
 import base64
 import ctypes
@@ -10,11 +10,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import images, machines, packages, paths
+from . import images, machines, notes, packages, paths
 from .agent import Agent, Answer
 from .errors import GuestLost
 from .machines import Drive, Machine
@@ -24,10 +25,26 @@ from .qmp import Qmp, QmpError
 BOOT_TIMEOUT_S = 240.0
 COMMAND_TIMEOUT_S = 180.0
 PR_SET_PDEATHSIG = 1
+# Looked up here: a process that was just forked from a program with threads must not load a library.
+PRCTL = ctypes.CDLL(None).prctl
 BOOTS_MAX = 5
 CLOCK_ASKS = 3
 CLOCK_CHECK_S = 1.0
 CLOCK_TOLERANCE = 0.02
+
+# QEMU processes that end with this program; true once no more may start.
+_running: set[subprocess.Popen] = set()
+_is_ending = False
+_running_lock = threading.Lock()
+
+
+def end_all() -> None:
+    """Ends every guest of this program and lets no other start."""
+    global _is_ending
+    with _running_lock:
+        _is_ending = True
+        for process in _running:
+            process.kill()
 
 
 @dataclass
@@ -41,6 +58,10 @@ class Guest:
     process: subprocess.Popen | None = None
     agent: Agent | None = None
     drives: list[Drive] = field(default_factory=list)
+    # Variables of every script in the guest.
+    environment: dict[str, str] = field(default_factory=dict)
+    # True under `test --all`: tests run their long lists.
+    every: bool = False
 
     @staticmethod
     def boot(machine: Machine, stays: bool = False) -> "Guest":
@@ -53,9 +74,7 @@ class Guest:
     def restore(machine: Machine, drives: tuple[Drive, ...], stays: bool = False) -> "Guest":
         """Starts a machine from its saved state (saving it first, if needed) and plugs `drives` in."""
         bare = machine.without_drives()
-        saved = state_file(bare)
-        if not saved.exists():
-            save(bare)
+        saved = saved_state(bare)
         guest = _start(bare, ["-incoming", f"exec:cat {shlex.quote(str(saved))}"], (), stays)
         guest.go_on()
         guest.attach()
@@ -118,6 +137,7 @@ class Guest:
     def run(self, script: str, timeout_s: float = COMMAND_TIMEOUT_S) -> Answer:
         """Runs a shell script in the guest."""
         assert self.agent is not None, "attach() comes first"
+        script = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in self.environment.items()) + script
         try:
             return self.agent.run(script, timeout_s)
         except TimeoutError:
@@ -250,14 +270,22 @@ class Guest:
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.sockets, ignore_errors=True)
 
+    def kill(self) -> None:
+        """Ends QEMU at once, from any thread. Commands in the guest then fail with `GuestLost`."""
+        if self.process is not None:
+            self.process.kill()
 
     def _kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            with _running_lock:
+                _running.discard(self.process)
+            return
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        if self.process is not None:
-            self.process.wait()
 
 
 def image_of(folder: Path, drive: Drive) -> Path:
@@ -275,11 +303,22 @@ def state_file(machine: Machine) -> Path:
     return paths.IMAGES / f"{machine.name}-{digest}.state"
 
 
+def saved_state(machine: Machine) -> Path:
+    """The saved state of a machine without drives, which is made first if there is none. One worker makes it."""
+    with paths.locked(f"state-{machine.name}"):
+        saved = state_file(machine)
+        return saved if saved.exists() else _save(machine)
+
+
 def save(machine: Machine) -> Path:
     """Boots a machine without drives and keeps its state: a guest with NVMe drives cannot be saved."""
-    bare = machine.without_drives()
+    with paths.locked(f"state-{machine.name}"):
+        return _save(machine.without_drives())
+
+
+def _save(bare: Machine) -> Path:
     target = state_file(bare)
-    for old in paths.IMAGES.glob(f"{machine.name}-*.state"):
+    for old in paths.IMAGES.glob(f"{bare.name}-*.state"):
         old.unlink()
     guest = _booted(bare, (), stays=False)
     try:
@@ -311,7 +350,7 @@ def _booted(machine: Machine, drives: tuple[Drive, ...], stays: bool, folder: Pa
             guest.agent.close()
             guest.agent = None
             return guest
-        print(f"        {machine.name} booted with a clock that runs {least:.2f} to {most:.2f} times as fast: again", flush=True)
+        notes.note(f"{machine.name} booted with a clock that runs {least:.2f} to {most:.2f} times as fast: again")
         if folder is None:
             guest.down()
         else:
@@ -332,7 +371,7 @@ def _start(
     command = [host / "bin/qemu-system-x86_64", "-L", host / "share/qemu", "-L", host / "share/seabios"]
     command += machines.arguments(machine)
     command += ["-kernel", images.kernel(), "-initrd", images.INITRD, "-append", machines.kernel_line(machine)]
-    for name, image in (("tools", images.TOOLS), ("fathom", images.FATHOM)):
+    for name, image in (("tools", images.TOOLS), ("fathom", images.fathom())):
         command += ["-drive", f"file={image},if=none,id={name},format=raw,readonly=on"]
         command += ["-device", f"virtio-blk-pci,bus=pcie.0,drive={name},serial={name}"]
     command += ["-device", "virtio-serial-pci,bus=pcie.0"]
@@ -347,16 +386,21 @@ def _start(
         "LD_LIBRARY_PATH": f"{libraries}:{host.parent / 'lib/x86_64-linux-gnu'}",
         "QEMU_MODULE_DIR": str(libraries / "qemu"),
     }
-    with (folder / "qemu.log").open("wb") as log:
+    with (folder / "qemu.log").open("wb") as log, _running_lock:
+        if _is_ending:
+            raise GuestLost("the run ends: no guest starts")
         process = subprocess.Popen(
             [*map(str, command), *extra],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=stays,
+            # Ctrl-C reaches this program only, which ends the guests itself.
+            start_new_session=True,
             preexec_fn=None if stays else _end_with_parent,
         )
+        if not stays:
+            _running.add(process)
     guest = Guest(machine, process.pid, folder, sockets, process, drives=list(drives))
     end = time.monotonic() + 30
     while not (sockets / "qmp").exists() or not (sockets / "agent").exists():
@@ -369,7 +413,8 @@ def _start(
 
 
 def _end_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Ends QEMU with the thread that started it. A worker's guests end before its thread does."""
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _drive_arguments(drive: Drive, folder: Path) -> list[str]:

@@ -29,7 +29,17 @@ FATHOM_BYTES = 768 << 20
 
 INITRD = paths.IMAGES / "initrd"
 TOOLS = paths.IMAGES / "tools.ext4"
-FATHOM = paths.IMAGES / "fathom.ext4"
+# Disks of other binaries that stay for other runs.
+FATHOM_KEPT = 3
+
+_fathom: Path | None = None
+
+
+def fathom() -> Path:
+    """The disk with the binary that this program tests."""
+    if _fathom is None:
+        raise RuntimeError("build_fathom() comes first")
+    return _fathom
 
 
 def kernel() -> Path:
@@ -55,35 +65,52 @@ def build() -> None:
 
 
 def build_fathom(binary: Path) -> None:
-    """Makes the disk with `binary` and the libraries it asks for."""
+    """Makes the disk with `binary` and the libraries it asks for. Runs with different binaries have different disks."""
+    global _fathom
+    with paths.locked("fathom"):
+        image = paths.IMAGES / f"fathom-{_key([binary, Path(__file__)])[:16]}.ext4"
+        if image.exists():
+            image.touch()
+        else:
+            _make_fathom(binary, image)
+        others = sorted(paths.IMAGES.glob("fathom-*.ext4"), key=lambda file: file.stat().st_mtime)
+        for old in others[:-FATHOM_KEPT]:
+            old.unlink()
+    _fathom = image
+
+
+def _make_fathom(binary: Path, image: Path) -> None:
     folder = paths.IMAGES / "fathom"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "lib").mkdir(parents=True)
     shutil.copy2(binary, folder / "fathom.bin")
     if shutil.which("strip"):
         subprocess.run(["strip", "--strip-debug", folder / "fathom.bin"], check=True)
-    listed = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
+    # A static binary has no libraries: `ldd` fails, or prints no path.
+    listed = subprocess.run(["ldd", binary], capture_output=True, text=True, check=False).stdout
     for library in re.findall(r"(/\S+) \(0x", listed):
         shutil.copy2(library, folder / "lib" / Path(library).name)
     # The host's own loader and libraries: they may be newer than the guest's.
     loader = re.search(r"/(ld-linux\S+) \(0x", listed)
-    if loader is None:
-        raise RuntimeError(f"{binary} asks for no loader:\n{listed}")
+    start = f"/fathom/lib/{loader[1]} --library-path /fathom/lib /fathom/fathom.bin" if loader else "/fathom/fathom.bin"
     run = folder / "fathom"
-    run.write_text(f'#!/bin/sh\nexec /fathom/lib/{loader[1]} --library-path /fathom/lib /fathom/fathom.bin "$@"\n')
+    run.write_text(f'#!/bin/sh\nexec {start} "$@"\n')
     run.chmod(0o755)
-    make_ext4(FATHOM, FATHOM_BYTES, folder)
+    make_ext4(image, FATHOM_BYTES, folder)
     shutil.rmtree(folder)
 
 
 def make_ext4(image: Path, size_bytes: int, folder: Path) -> None:
     """A file system with what is in `folder`, without mounting anything."""
-    image.unlink(missing_ok=True)
     program = shutil.which("mke2fs") or shutil.which("mke2fs", path="/usr/sbin:/sbin")
     if program is None:
         raise Skipped("mke2fs is not here: install e2fsprogs")
-    command = [program, "-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", folder, image, f"{size_bytes >> 10}k"]
+    # A guest that runs keeps the image it has; a guest that starts never sees half an image.
+    part = image.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    command = [program, "-q", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-d", folder, part, f"{size_bytes >> 10}k"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    part.rename(image)
 
 
 def state_key() -> str:

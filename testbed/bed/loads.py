@@ -4,7 +4,7 @@ from . import expect
 from .guest import Guest
 
 
-def io(guest: Guest, target: str, words: str, status: int = 0, runtime_s: float = 1.0, prefix: str = "") -> dict:
+def io(guest: Guest, target: str, words: str, status: int = 0, runtime_s: float = 0.5, prefix: str = "") -> dict:
     """One step by `fathom io`; returns its part of the document. `prefix`: shell words before the command."""
     words = f"io --target {target} --runtime {runtime_s:g}s {words} --quiet --json"
     return step_of(guest.fathom_json(words, status, prefix=prefix))
@@ -55,10 +55,15 @@ def damage(step: dict) -> int:
     return sum(step["verify"][kind] for kind in ("torn", "misplaced", "stale", "corrupt", "foreign"))
 
 
-def checks_hold(step: dict) -> None:
-    """Every law that could be checked held."""
-    broken = [check["sentence"] for check in step["checks"] if check["ok"] is False]
+def checks_hold(step: dict, *without: str) -> None:
+    """Every law that could be checked held. `without`: names of checks that do not apply."""
+    broken = [check["sentence"] for check in step["checks"] if check["ok"] is False and check["name"] not in without]
     assert not broken, broken
+
+
+def checks_of_a_pass_hold(step: dict) -> None:
+    """Checks of a load with `loops=1`. Its queue drains at the end of the region, so the mean depth is below the depth asked for."""
+    checks_hold(step, "littles_law")
 
 
 def is_proved(step: dict, name: str) -> None:

@@ -61,6 +61,8 @@ class Machine:
     switches: tuple[Switch, ...] = ()
     poll_queues: int = 2
     memory_mib: int = 2048
+    # Throttled drives keep the machine mostly idle: its tests run in addition to those of the other workers.
+    is_light: bool = False
     kernel_options: tuple[str, ...] = ()
 
     @property
@@ -151,6 +153,9 @@ def drive_device(drive: Drive, node: str) -> dict:
     return device
 
 
+# IOPS that QEMU lets each drive of `six-slow` have.
+SLOW_IOPS = 300
+
 # The machine most tests share.
 TWO_SOCKETS = Machine(
     name="two-sockets",
@@ -204,15 +209,16 @@ THREE_NODES = Machine(
 
 SIX_SLOW = Machine(
     name="six-slow",
-    description="one socket of two cores; six drives behind a switch, each throttled to 150 IOPS: members of arrays whose limit is known",
+    description=f"one socket of two cores; six drives behind a switch, each throttled to {SLOW_IOPS} IOPS: members of arrays whose limit is known",
     sockets=1,
     cores=2,
     threads=1,
     ports=(Port("rp0", None, 16, 4, 1),),
     switches=(Switch("rp0", tuple(f"dp{i}" for i in range(6)), 4),),
-    drives=tuple(Drive(f"TBM{i}", f"dp{i}", size_bytes=64 * MIB, iops_max=150) for i in range(6)),
+    drives=tuple(Drive(f"TBM{i}", f"dp{i}", size_bytes=64 * MIB, iops_max=SLOW_IOPS) for i in range(6)),
     poll_queues=0,
     memory_mib=1024,
+    is_light=True,
     kernel_options=("nvme_core.multipath=N",),
 )
 

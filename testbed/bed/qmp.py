@@ -1,10 +1,10 @@
 """QEMU's machine protocol: JSON lines over a socket."""
 
 import json
-import socket
 from pathlib import Path
 
 from .errors import GuestLost
+from .sockets import connected
 
 
 class QmpError(Exception):
@@ -15,9 +15,7 @@ class Qmp:
     """A connection to QEMU's monitor."""
 
     def __init__(self, path: Path, timeout_s: float = 60) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(timeout_s)
-        self._socket.connect(str(path))
+        self._socket = connected(path, timeout_s)
         self._lines = self._socket.makefile("rb")
         self._read()
         self.command("qmp_capabilities")

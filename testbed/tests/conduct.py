@@ -4,7 +4,7 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import io, until_row
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
-from bed.suite import on, restored
+from bed.suite import full, on, restored
 
 
 def plan(guest: Guest, path: str, *lines: str) -> None:
@@ -16,11 +16,11 @@ def plan(guest: Guest, path: str, *lines: str) -> None:
 def purged(guest: Guest, device: str, means: str, *, empties: bool) -> dict:
     """Runs a study that purges TB1 by `means` and reads after; the report of the purge."""
     engine = "io_uring_cmd" if "/ng" in device else "io_uring"
-    io(guest, device, f"--rw write --bs 64k --size 8m --iodepth 4 --engine {engine} --destroy TB1")
+    io(guest, device, f"--rw write --bs 64k --size 8m --set loops=1 --iodepth 4 --engine {engine} --destroy TB1", runtime_s=60)
     image = guest.image("TB1")
     before = image.stat().st_blocks
     assert before * 512 >= 1 << 20, f"{before} sectors were written"
-    lines = (f"purge = {means}", f'engine = "{engine}"', 'rw = "randread"', 'runtime = "500ms"')
+    lines = (f"purge = {means}", f'engine = "{engine}"', 'rw = "randread"', 'runtime = "300ms"', 'ramp_time = "0s"')
     plan(guest, "/run/own.toml", *lines)
     said = guest.fathom("run /run/own.toml --target serial:TB1 --quiet --json", status=3).err
     expect.contains(said, "no --destroy names it", "refusal")
@@ -44,18 +44,20 @@ def purged(guest: Guest, device: str, means: str, *, empties: bool) -> dict:
 def a_drive_is_formatted_before_it_is_measured_and_discarded_on_demand(guest: Guest) -> None:
     block, character = guest.device("TB1"), guest.passthrough("TB1")
     size = 256 << 20
-    for device, means, method, words in (
+    ways = (
         (block, "true", "nvme_format", "block format unchanged (512 B blocks)"),
+        (character, '"discard"', "discard", "every block discarded"),
         (character, '"format"', "nvme_format", "erasure of user data"),
         (block, '"discard"', "discard", "every block discarded"),
-        (character, '"discard"', "discard", "every block discarded"),
-    ):
+    )
+    for device, means, method, words in ways if guest.every else ways[:2]:
         report = purged(guest, device, means, empties=True)
         expect.equal((report["method"], report["bytes"]), (method, size), f"purge {means} of {device}")
         expect.contains(report["detail"], words, f"purge {means} of {device}")
 
 
 @restored(TWO_SOCKETS, "TB1")
+@full("a long plan; the purge tests cover the guard")
 def a_drive_is_conditioned_through_passthrough(guest: Guest) -> None:
     settle = ("settle_rounds = 5", 'settle_time = "200ms"', 'settle_load = "1x4"')
     load = ('engine = "io_uring_cmd"', 'rw = "randwrite"', 'size = "4m"', 'runtime = "500ms"')
@@ -91,7 +93,7 @@ def a_run_cut_by_a_power_loss_goes_on_where_it_was(guest: Guest) -> None:
     # The lab is kept on the drive that is read: with one drive its number stays, with two they may change places.
     drive = guest.device("TB0")
     guest.ok(f"/sbin/mke2fs -q -t ext4 {drive} && mount -t ext4 {drive} /mnt", timeout_s=300)
-    plan(guest, "/mnt/own.toml", 'rw = "randread"', "iodepth = [1, 2, 3, 4]", 'runtime = "2s"')
+    plan(guest, "/mnt/own.toml", 'rw = "randread"', "iodepth = [1, 2, 3, 4]", 'runtime = "1500ms"')
     fathom = "fathom --lab /mnt/lab.db"
     guest.ok(f"{fathom} run /mnt/own.toml --target serial:TB0 > /run/log 2>&1 & {until_row('/run/log', 'T1 QD2')}", 180)
     guest.lose_power()
@@ -108,6 +110,7 @@ def a_run_cut_by_a_power_loss_goes_on_where_it_was(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS, ONE_SOCKET, THREE_NODES)
+@full("captures of each machine; the safety tier has one", TWO_SOCKETS, THREE_NODES)
 def a_capture_shows_the_same_machine_elsewhere(guest: Guest) -> None:
     guest.ok("rm -f /run/capture.tar")
     guest.fathom("inspect --capture /run/capture.tar --with-serials")

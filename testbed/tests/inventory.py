@@ -124,7 +124,8 @@ def a_drive_at_gen1_x1_below_a_much_better_port_has_trained_down(guest: Guest) -
 @on(TWO_SOCKETS, THREE_NODES)
 def a_drive_of_another_node_is_found_for_the_cpus_named(guest: Guest) -> None:
     machine = guest.machine
-    for drive in machine.drives:
+    first_of_node = {machine.node_of(drive.port): drive for drive in reversed(machine.drives)}
+    for drive in machine.drives if guest.every else first_of_node.values():
         name = guest.device(drive.serial).removeprefix("/dev/")
         home = machine.node_of(drive.port)
         for node in range(machine.nodes):

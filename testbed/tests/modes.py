@@ -4,10 +4,11 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import checks_hold, io, is_proved, polling_spares_interrupts
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
-from bed.suite import on
+from bed.suite import full, on
 
 
 @on(TWO_SOCKETS, THREE_NODES)
+@full("the same on another machine", THREE_NODES)
 def polled_reads_raise_no_interrupt_and_others_do(guest: Guest) -> None:
     polling_spares_interrupts(guest, guest.device("TB2"), "--engine io_uring")
 

@@ -4,21 +4,21 @@ import json
 
 from bed import expect
 from bed.guest import Guest
-from bed.loads import checks_hold, damage, io, polling_spares_interrupts, refused_io
+from bed.loads import checks_of_a_pass_hold, damage, io, polling_spares_interrupts, refused_io
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
-from bed.suite import on, restored, timed
+from bed.suite import full, on, restored, timed
 
-# Small enough to be written and read whole in two seconds, on the busiest host.
-REGION = "--bs 16k --size 512k --verify crc32c"
+# Written or read once; the runtime is the limit of a load that hangs.
+REGION = "--bs 16k --size 512k --set loops=1 --verify crc32c"
 BLOCKS = (512 << 10) // (16 << 10)
-READ_S = 2.0
+READ_S = 30.0
 
 
 @restored(TWO_SOCKETS, "TB0")
 def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_round(guest: Guest) -> None:
     block, character = guest.device("TB0"), guest.passthrough("TB0")
     through = "--engine io_uring_cmd --iodepth 4"
-    written = io(guest, block, f"--rw write {REGION} --iodepth 4 --destroy TB0", runtime_s=2)
+    written = io(guest, block, f"--rw write {REGION} --iodepth 4 --destroy TB0", runtime_s=READ_S)
     assert written["ios"] >= BLOCKS, f"only {written['ios']} of {BLOCKS} blocks were written"
     for mode in ("interrupt", "iopoll"):
         # Each block names the byte it belongs to, and carries a checksum.
@@ -27,7 +27,7 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
         # The blocks of the ramp and of the last moment are checked, but not counted as I/Os.
         assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
         expect.equal(damage(step), 0, f"damaged blocks, mode {mode}")
-        checks_hold(step)
+        checks_of_a_pass_hold(step)
     # The proof that damage would have been seen.
     guest.ok(f"dd if=/dev/zero of={block} bs=512 seek=40 count=1 oflag=direct conv=notrunc 2>/dev/null")
     step = io(guest, character, f"--rw read {REGION} {through}", status=1, runtime_s=READ_S)
@@ -37,7 +37,7 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
     for consent, word in (("", "--destroy TB0"), ("--destroy TB0", "--destroy TB0:data")):
         said = refused_io(guest, character, f"--rw write {REGION} {through} {consent}")
         expect.contains(said, f"{word}\n", f"refusal with {consent!r}")
-    written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0:data", runtime_s=2)
+    written = io(guest, character, f"--rw write {REGION} {through} --destroy TB0:data", runtime_s=READ_S)
     assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
     step = io(guest, block, f"--rw read {REGION} --iodepth 4", runtime_s=READ_S)
     assert step["verify"]["blocks_checked"] >= BLOCKS, step["verify"]
@@ -48,12 +48,14 @@ def what_the_block_device_wrote_is_read_through_passthrough_and_the_other_way_ro
 
 
 @on(TWO_SOCKETS, THREE_NODES)
+@full("the same on another machine", THREE_NODES)
 def polled_passthrough_raises_no_interrupt_and_other_passthrough_does(guest: Guest) -> None:
     # The engine reads one block beforehand, to learn what the kernel takes; that too is polled.
     polling_spares_interrupts(guest, guest.passthrough("TB1"), "--engine io_uring_cmd")
 
 
 @on(ONE_SOCKET)
+@full("the refusal and the read are tested on block devices")
 def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_queues(guest: Guest) -> None:
     device = guest.passthrough("TB0")
     # The head of the paths has a character device of its own, beside those of the paths.
@@ -67,6 +69,7 @@ def passthrough_reads_a_drive_under_multipath_and_is_not_polled_without_poll_que
 
 
 @on(TWO_SOCKETS)
+@full("refused reads only; no data at risk")
 def passthrough_asks_for_the_right_kind_of_device(guest: Guest) -> None:
     character = guest.passthrough("TB0")
     for device, engine, other in (("/dev/vda", "io_uring_cmd", "/dev/ng"), (character, "io_uring", "/dev/nvme")):
@@ -84,15 +87,6 @@ def passthrough_finds_the_character_device_of_a_block_device(guest: Guest) -> No
     guest.ok(f"/sbin/mke2fs -q -t ext4 {block} && mount -t ext4 {block} /mnt", timeout_s=300)
     expect.contains(refused_io(guest, block, f"--rw write {REGION} {through} --destroy TB1:ext"), "/mnt", "mounted")
     guest.ok(f"umount /mnt; /sbin/wipefs -qa {block} 2>/dev/null || dd if=/dev/zero of={block} bs=64k count=1 conv=fsync 2>/dev/null")
-    written = io(guest, block, f"--rw write {REGION} {through} --destroy TB1:data", runtime_s=2)
-    assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
-    for mode in ("interrupt", "iopoll"):
-        step = io(guest, block, f"--rw read {REGION} {through} --mode {mode}", runtime_s=READ_S)
-        expect.equal((step["engine"], step["mode"], step["errors"], damage(step)), ("io_uring_cmd", mode, 0, 0), "step")
-        assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
-        checks_hold(step)
-    step = io(guest, block, f"--rw read {REGION} --engine io_uring --iodepth 4", runtime_s=READ_S)
-    expect.equal(damage(step), 0, "what the block device reads")
     # By what it is, not by what it is called: the character device of another drive under the name is none.
     node = guest.ok(f"stat -c '%t %T' {guest.passthrough('TB0')}").split()
     numbers = f"{int(node[0], 16)} {int(node[1], 16)}"
@@ -104,6 +98,22 @@ def passthrough_finds_the_character_device_of_a_block_device(guest: Guest) -> No
     step = io(guest, block, f"--rw read {through}", status=1)
     guest.ok(f"mv -f /dev/own {character}")
     expect.equal(step["state"], "refused", "without the node")
+
+
+@restored(TWO_SOCKETS, "TB1")
+@full("all paths in one run; another test checks the bytes of both doors")
+def passthrough_by_the_block_device_is_a_path_like_the_others(guest: Guest) -> None:
+    block = guest.device("TB1")
+    through = "--engine io_uring_cmd --iodepth 4"
+    written = io(guest, block, f"--rw write {REGION} {through} --destroy TB1", runtime_s=READ_S)
+    assert written["ios"] >= BLOCKS and damage(written) == 0, (written["ios"], written["verify"])
+    for mode in ("interrupt", "iopoll"):
+        step = io(guest, block, f"--rw read {REGION} {through} --mode {mode}", runtime_s=READ_S)
+        expect.equal((step["engine"], step["mode"], step["errors"], damage(step)), ("io_uring_cmd", mode, 0, 0), "step")
+        assert step["verify"]["blocks_checked"] >= step["ios"] >= BLOCKS, (step["verify"], step["ios"])
+        checks_of_a_pass_hold(step)
+    step = io(guest, block, f"--rw read {REGION} --engine io_uring --iodepth 4", runtime_s=READ_S)
+    expect.equal(damage(step), 0, "what the block device reads")
     # Beside the other paths, on one drive, in one run.
     parts = " ".join(f"--only {name}" for name in ("latency", "passthrough"))
     document = guest.fathom_json(f"run engines --target {block} {parts} --time-budget 12s --quiet --json")
@@ -120,6 +130,7 @@ def controller(guest: Guest, serial: str) -> dict:
 
 
 @on(TWO_SOCKETS, ONE_SOCKET, THREE_NODES)
+@full("the same on other machines", TWO_SOCKETS, THREE_NODES)
 def drives_say_of_themselves_what_was_configured(guest: Guest) -> None:
     for drive in guest.machine.drives:
         admin = controller(guest, drive.serial)
@@ -185,10 +196,11 @@ def each_sync_reaches_the_drive_as_a_flush(guest: Guest) -> None:
 
 @restored(TWO_SOCKETS, "TB1")
 @timed
+@full("a comparison of times")
 def the_cache_of_a_drive_decides_what_a_commit_costs(guest: Guest) -> None:
     block = guest.device("TB1")
     cache = f"/sys/block/{block.removeprefix('/dev/')}/queue/write_cache"
-    words = f"run commit --target {block} --destroy TB1:data --size 1m --time-budget 25s --set ramp_time=0 --json"
+    words = f"run commit --target {block} --destroy TB1:data --size 1m --time-budget 20s --set ramp_time=0 --json"
 
     def answer() -> tuple[str, dict]:
         document = guest.fathom_json(words)
@@ -198,7 +210,7 @@ def the_cache_of_a_drive_decides_what_a_commit_costs(guest: Guest) -> None:
     expect.contains(guest.ok(f"cat {cache}"), "write back", "the drive's cache")
     said, disk = answer()
     expect.equal(disk["write_cache"], "back", "cache")
-    assert disk["flushes"]["ios"] > 10, disk
+    assert disk["flushes"]["ios"] > 0, disk
     expect.contains(said, "volatile", "the answer")
     guest.ok(f"echo 'write through' > {cache}")
     said, disk = answer()

@@ -4,7 +4,7 @@ from bed import expect
 from bed.guest import Guest
 from bed.loads import io
 from bed.machines import ONE_SOCKET, THREE_NODES, TWO_SOCKETS
-from bed.suite import on
+from bed.suite import full, on
 
 
 def cpus_of(step: dict) -> list[int]:
@@ -24,6 +24,7 @@ def placed(guest: Guest, serial: str, placement: str, threads: int) -> list[int]
 
 
 @on(TWO_SOCKETS, THREE_NODES)
+@full("details of placement; the safety tier tests a list of CPUs")
 def cores_puts_one_thread_on_each_core(guest: Guest) -> None:
     machine = guest.machine
     cores = machine.sockets * machine.cores
@@ -32,6 +33,7 @@ def cores_puts_one_thread_on_each_core(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS, THREE_NODES)
+@full("details of placement; the safety tier tests a list of CPUs")
 def smt_fills_both_siblings_of_a_core_first(guest: Guest) -> None:
     cpus = placed(guest, "TB0", "smt", 2)
     expect.equal(cpus[1], cpus[0] + 1, "sibling")
@@ -39,6 +41,7 @@ def smt_fills_both_siblings_of_a_core_first(guest: Guest) -> None:
 
 
 @on(TWO_SOCKETS, THREE_NODES)
+@full("details of placement; the safety tier tests a list of CPUs")
 def local_and_remote_are_the_drives_node_and_the_others(guest: Guest) -> None:
     machine = guest.machine
     for drive in machine.drives[:3:2]:
@@ -67,6 +70,7 @@ def a_placement_this_machine_cannot_give_is_refused_by_name(guest: Guest) -> Non
 
 
 @on(TWO_SOCKETS)
+@full("details of placement; the safety tier tests a list of CPUs")
 def a_cpu_that_was_taken_offline_is_refused(guest: Guest) -> None:
     guest.ok("echo 0 > /sys/devices/system/cpu/cpu5/online")
     try:

@@ -7,7 +7,7 @@ from bed.errors import Skipped
 from bed.guest import Guest
 from bed.loads import checks_hold, is_proved, until_row
 from bed.machines import TWO_SOCKETS
-from bed.suite import restored
+from bed.suite import full, restored
 
 LAB = "--lab /run/lab.db"
 UNBIND, BIND = "/sys/bus/pci/drivers/nvme/unbind", "/sys/bus/pci/drivers/nvme/bind"
@@ -82,6 +82,7 @@ def features(step: dict) -> dict[str, str]:
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1")
+@full("reads only; the safety tier tests the run that writes")
 def a_run_goes_on_with_its_own_drive_when_two_drives_changed_places(guest: Guest) -> None:
     ladder = ('rw = "randread"', "iodepth = [1, 2, 3, 4]", 'runtime = "1s"')
     # As a block device, polled; then, with the drives where they were at first, as a character device. That one is not
@@ -145,6 +146,7 @@ def a_run_that_writes_goes_on_on_its_own_drive_and_never_touches_the_other(guest
 
 
 @restored(TWO_SOCKETS, "TB0", "TB1")
+@full("reads only; the safety tier tests the run that writes")
 def a_run_is_done_again_on_its_own_drives_when_two_drives_changed_places(guest: Guest) -> None:
     first_has_the_smaller_number(guest, "TB0", "TB1")
     own, other = guest.device("TB0"), guest.device("TB1")
@@ -169,6 +171,7 @@ def a_run_is_done_again_on_its_own_drives_when_two_drives_changed_places(guest: 
 
 
 @restored(TWO_SOCKETS, "TB0", "TBSLOW")
+@full("reads only; the safety tier tests the run that writes")
 def a_run_over_two_drives_keeps_their_figures_apart_when_they_changed_places(guest: Guest) -> None:
     paths = [guest.device(serial) for serial in ("TB0", "TBSLOW")]
     words = "--target serial:TB0 --target serial:TBSLOW"
@@ -186,6 +189,7 @@ def a_run_over_two_drives_keeps_their_figures_apart_when_they_changed_places(gue
 
 
 @restored(TWO_SOCKETS, "TB0", "TBSLOW")
+@full("settings in turns")
 def settings_screens_and_nodes_are_those_of_the_drive_under_its_new_number(guest: Guest) -> None:
     path = guest.device("TB0")
     ladder = ('rw = "randread"', "iodepth = [1, 2]", 'placement = "local"', 'runtime = "300ms"')

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from bed import packages, paths, suite
+from bed import packages, paths, runner, suite
 from bed.errors import GuestLost, NoTestbed, Skipped
 from bed.machines import ONE_SOCKET, TWO_SOCKETS
 
@@ -49,20 +49,20 @@ def test_of(body, name: str = "a test", machine=TWO_SOCKETS) -> suite.Test:
 class Ran:
     """What a run of the suite said, kept and returned."""
 
-    def __init__(self, tests: list[suite.Test], prepare=lambda: None, no_skips: bool = False) -> None:
+    def __init__(self, tests: list[suite.Test], prepare=lambda: None, no_skips: bool = False, workers: int = 1) -> None:
         FakeGuest.started = 0
-        environment = {suite.NO_SKIPS: "1"} if no_skips else {}
+        environment = {runner.NO_SKIPS: "1"} if no_skips else {}
         out = io.StringIO()
         with (
             tempfile.TemporaryDirectory() as folder,
             mock.patch.object(paths, "WORK", Path(folder)),
-            mock.patch.object(suite, "Guest", FakeGuest),
+            mock.patch.object(runner, "Guest", FakeGuest),
             mock.patch.dict(os.environ, environment),
             contextlib.redirect_stdout(out),
         ):
             if not no_skips:
-                os.environ.pop(suite.NO_SKIPS, None)
-            self.status = suite.run(tests, prepare)
+                os.environ.pop(runner.NO_SKIPS, None)
+            self.status = runner.run(tests, prepare, workers, every=False)
             self.kept = json.loads((Path(folder) / "results.json").read_text())
         self.said = out.getvalue()
         self.states = [outcome["state"] for outcome in self.kept]
@@ -125,8 +125,8 @@ class Runs(unittest.TestCase):
 
             ran = Ran([test_of(body)])
             self.assertEqual((ran.states, FakeGuest.started), (states, 2))
-            self.assertIn("before that another guest was lost: hung", ran.kept[0]["reason"])
-            self.assertIn("the guest was lost in: a test", ran.said)
+            self.assertIn("first attempt lost: hung", ran.kept[0]["reason"])
+            self.assertIn("first attempt lost, once more: hung", ran.said)
 
     def test_a_timed_test_that_fails_is_run_once_more_and_said_to_be_and_no_other_is(self) -> None:
         for is_timed, second, state in ((True, None, "passed"), (True, AssertionError("9 of 8"), "failed"), (False, None, "failed")):
@@ -139,8 +139,8 @@ class Runs(unittest.TestCase):
             ran = Ran([test_of(suite.timed(body) if is_timed else body)])
             self.assertEqual((ran.states, FakeGuest.started), ([state], 1))
             self.assertIn("7 instead of 8", ran.kept[0]["reason"])
-            twice = f"testbed: run twice: {TWO_SOCKETS.name}: a test" in ran.said.splitlines()
-            self.assertEqual(twice, is_timed and state == "passed")
+            is_flaky = f"testbed: flaky: {TWO_SOCKETS.name}: a test" in ran.said.splitlines()
+            self.assertEqual((is_flaky, ran.kept[0]["flaky"]), (is_timed and state == "passed",) * 2)
 
     def test_a_machine_is_shared_by_its_tests(self) -> None:
         tests = [test_of(lambda guest: None, machine=machine) for machine in (TWO_SOCKETS, TWO_SOCKETS, ONE_SOCKET)]
