@@ -1,77 +1,20 @@
-/** Pages of the studies, of a comparison and of the articles redone, in a real browser: both languages, themes, widths. */
+/** Content of the study pages, of a comparison and of the published results: texts, marks and choices. */
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { articles } from "../tests/articles";
-import { commit, comparisonOf, engines, enterprise, onMachine, pinning, qos, raid, scaling, settledRun, surfaceRun } from "../tests/studies";
-import type { Document, Reference } from "../src/document";
-import { assembled, given, launch, open, scrollThrough, written } from "./report";
+import { pinning, qos } from "../tests/studies";
+import type { Document } from "../src/document";
+import { launch, open, scrollThrough, written } from "./browser";
+import { fixture as at, REFERENCE } from "./fixtures";
 
 let browser: Browser;
-const urls = new Map<string, string>();
-
-/** Published figures that belong to reads of 4k at the depths of the fixture. */
-const REFERENCE: Reference = {
-  id: "magazine", subject: "Another drive", source: "A magazine, 2017", url: null,
-  points: [1, 8, 32].flatMap((depth) => [
-    { metric: "iops", value: 20_000 * depth ** 0.6, op: "randread", read_pct: 100, block_size_bytes: 4096, threads: 1, queue_depth: depth, outstanding: depth, devices: 1, placement: null, group: null, doubt: depth === 8 ? "a round figure" : "" },
-  ]),
-};
-
-/** A drive that got hot in the middle of the first step. */
-function hot(doc: Document): Document {
-  const [first, ...rest] = doc.steps;
-  if (!first) throw new Error("the fixture has steps");
-  const samples = first.series.start_s.map((at_s, i) => ({ at_s, celsius: 60 + 3 * i, hot: i > 2, host_written_bytes: null, nand_written_bytes: null }));
-  const drive = { device: "nvme0n1", source: "nvme" as const, celsius_first: 60, celsius_last: 81, celsius_max: 81, warning_celsius: 70, critical_celsius: 85, host_written_bytes: 1e9, nand_written_bytes: 2.1e9, write_amplification: 2.1, throttled: "level" as const, critical_warnings: [], samples };
-  return { ...doc, steps: [{ ...first, series: { ...first.series, hot: samples.map((s) => s.hot) }, drive_health: [drive] }, ...rest], verdict: [] };
-}
 
 beforeAll(async () => {
   browser = await launch();
-  const simulated = (doc: Document): Document => ({ ...doc, run: { ...doc.run, plan: { ...doc.run.plan, machine: { name: "bench", text: "" } } }, references: [REFERENCE] });
-  const side = pinning();
-  urls.set("pinning", written(side, "pinning"));
-  urls.set("enterprise", written(enterprise(), "enterprise"));
-  urls.set("scaling", written(simulated(scaling()), "scaling"));
-  urls.set("engines", written(hot(engines()), "engines"));
-  urls.set("commit", written(commit(), "commit"));
-  urls.set("surface", written(surfaceRun(), "surface"));
-  urls.set("raid", written(raid(), "raid"));
-  urls.set("settled", written(settledRun(), "settled"));
-  urls.set("qos", written({ ...qos(), references: [REFERENCE] }, "qos"));
-  urls.set("machine", written(onMachine("r740xd", scaling()), "machine"));
-  urls.set("comparison", written(comparisonOf(side.steps.filter((s) => s.placement === "unpinned"), ["run 6", "run 7"], [{ area: "host", what: "kernel", values: ["6.1", "6.12"] }]), "comparison"));
-  urls.set("articles", assembled(articles(), "articles"));
-  given().forEach((url, i) => urls.set(`given ${i}`, url));
 });
 
 afterAll(async () => {
   await browser.close();
-});
-
-const at = (name: string): string => urls.get(name) ?? "";
-const NAMES = ["pinning", "enterprise", "scaling", "engines", "commit", "surface", "raid", "settled", "qos", "machine", "comparison", "articles", ...given().map((_, i) => `given ${i}`)];
-
-describe.each(NAMES)("the page of %s", (name) => {
-  it.each([[1400, "light"], [390, "dark"]] as const)("is drawn in full at %i pixels, %s, in both languages, without a complaint or a request", async (width, colorScheme) => {
-    const { page, complaints, requests } = await open(browser, at(name), { viewport: { width, height: 900 }, colorScheme });
-    for (const language of ["English", "简体中文"]) {
-      await page.getByRole("button", { name: language, exact: true }).click();
-      await scrollThrough(page);
-      const charts = await page.$$eval("figure:not([hidden])", (all) =>
-        all.filter((f) => f.checkVisibility()).map((f) => ({ title: f.querySelector("figcaption b")?.textContent ?? "", marks: f.querySelectorAll("svg path").length + f.querySelectorAll("canvas").length })),
-      );
-      expect(charts.length).toBeGreaterThan(0);
-      for (const chart of charts) expect(chart.marks, chart.title).toBeGreaterThan(0);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
-      expect(await page.locator("h1").count()).toBe(1);
-    }
-    expect(await page.evaluate(() => document.documentElement.lang)).toBe("zh-CN");
-    expect(complaints).toEqual([]);
-    expect(requests).toEqual([]);
-    await page.context().close();
-  });
 });
 
 describe("what the studies show", () => {

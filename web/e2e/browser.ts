@@ -1,4 +1,4 @@
-/** Reports to look at: the one named in FATHOM_REPORT, and the fixtures as the binary writes them. */
+/** Browser and pages of the tests: pages named in FATHOM_REPORT, and fixtures that the program's code renders. */
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -28,12 +28,13 @@ export function given(): string[] {
 }
 
 /**
- * Writes a fixture as a report, through the same code as the binary, so that the test also proves that the types here
- * and there are the same. FATHOM_RENDER may name the built example; otherwise cargo builds it.
+ * Writes a fixture as a report with the program's own code, so a difference between the Rust and the TypeScript types
+ * fails the test. FATHOM_RENDER names the example `report_from_json`.
  */
 export function written(doc: Document | Comparison, name: string, language = "en"): string {
-  const [command, ...rest] = (process.env["FATHOM_RENDER"] ?? "cargo run --quiet --release -p fathom-report --example report_from_json").split(" ");
-  const html = execFileSync(command ?? "cargo", [...rest, ...(command === "cargo" ? ["--"] : []), language], { input: toJson(doc), maxBuffer: 2 ** 30, cwd: resolve(import.meta.dirname, "../..") });
+  const [command, ...rest] = (process.env["FATHOM_RENDER"] ?? "").split(" ");
+  if (command === undefined || command === "") throw new Error("FATHOM_RENDER is not set: use `make browser`");
+  const html = execFileSync(command, [...rest, language], { input: toJson(doc), maxBuffer: 2 ** 30, cwd: resolve(import.meta.dirname, "../..") });
   const path = join(mkdtempSync(join(tmpdir(), "fathom-e2e-")), `${name}.html`);
   writeFileSync(path, html);
   return pathToFileURL(path).href;
@@ -72,12 +73,45 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   return { page, complaints, requests };
 }
 
-/** Scrolls through the whole page, so that every chart has come into view. */
+/** Time without a new frame after which the browser has stopped drawing. */
+const FRAME_MS = 1000;
+
+/** Scrolls through the page screen by screen, so that every chart comes into view. */
 export async function scrollThrough(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {
-      window.scrollTo({ top: y, behavior: "instant" });
-      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    }
-  });
+  const scroll = ([y, patience]: readonly [number, number]): Promise<{ left: boolean; drawn: boolean }> => {
+    window.scrollTo({ top: y, behavior: "instant" });
+    const left = y + window.innerHeight < document.documentElement.scrollHeight;
+    return new Promise((done) => {
+      requestAnimationFrame(() => requestAnimationFrame(() => done({ left, drawn: true })));
+      setTimeout(() => done({ left, drawn: false }), patience);
+    });
+  };
+  const height = await page.evaluate(() => window.innerHeight);
+  for (let y = 0, left = true; left; y += height) {
+    const seen = await page.evaluate(scroll, [y, FRAME_MS] as const);
+    // Now and then a headless Chromium stops to draw frames until it has to: a screenshot makes it.
+    if (!seen.drawn) await page.screenshot();
+    left = seen.left;
+  }
+}
+
+/** Goals for the time to open a page and for the size of a page. */
+export const OPEN_MS = 2000;
+export const PAGE_BYTES = 3e6;
+
+/** Time from the start of the load until the page is drawn. */
+export async function openingMs(page: Page): Promise<number> {
+  await page.waitForFunction(() => performance.getEntriesByName("fathom-ready").length > 0);
+  return page.evaluate(() => performance.getEntriesByName("fathom-ready")[0]?.startTime ?? Infinity);
+}
+
+/** Shortest opening time of two new loads: another program may delay one. */
+export async function openAgainMs(browser: Browser, url: string): Promise<number> {
+  let best = Infinity;
+  for (let i = 0; i < 2 && best >= OPEN_MS; i++) {
+    const { page } = await open(browser, url);
+    best = Math.min(best, await openingMs(page));
+    await page.context().close();
+  }
+  return best;
 }
