@@ -56,6 +56,8 @@ pub struct Ranks {
     targets_are: TargetsAre,
     version: String,
     silence: Duration,
+    /// Silence allowed outside a window: [`hub::PATIENCE`], except in tests.
+    patience: Duration,
     /// Which run they go on with, as every rank was told.
     goes_on: Option<String>,
     /// Rank 0's view of the others.
@@ -69,13 +71,29 @@ impl Ranks {
     #[must_use]
     pub fn new(link: Rc<dyn Link>, targets_are: TargetsAre, silence: Duration, version: &str) -> Ranks {
         let hub = Rc::new(RefCell::new(Hub::new(link.clone())));
-        Ranks { link, targets_are, version: version.to_owned(), silence, goes_on: None, hub, cut_off: Rc::default() }
+        Ranks {
+            link,
+            targets_are,
+            version: version.to_owned(),
+            silence,
+            patience: hub::PATIENCE,
+            goes_on: None,
+            hub,
+            cut_off: Rc::default(),
+        }
     }
 
     /// The same, to go on with a run: `run` as the user names it, which must be what all ranks were told.
     #[must_use]
     pub fn going_on_with(self, run: &str) -> Ranks {
         Ranks { goes_on: Some(run.to_owned()), ..self }
+    }
+
+    /// The same, with another patience outside windows.
+    #[cfg(test)]
+    fn with_patience(self, patience: Duration) -> Ranks {
+        self.hub.borrow_mut().patience = patience;
+        Ranks { patience, ..self }
     }
 
     /// How many there are.

@@ -6,6 +6,7 @@ ranks-version-help = install the same version on every host
 ranks-plan = its plan is another than that of rank 0
 ranks-plan-help = give every rank the same words and the same study file; a pattern or serial number may name other targets on other hosts
 ranks-silent = nothing was heard of it for { $time }
+ranks-left = it heard nothing from rank 0 for { $time } and left
 ranks-clock-silent = its clock did not answer
 ranks-no-end = it had not handed over its figures when the run was stopped
 ranks-record-unreadable = its figures cannot be read: { $what }

@@ -6,6 +6,7 @@ ranks-version-help = 请在每台主机上安装相同的版本
 ranks-plan = 它的计划与 rank 0 的不同
 ranks-plan-help = 请给每个 rank 相同的命令和相同的研究文件；通配符或序列号在其他主机上可能指向其他目标
 ranks-silent = 已有 { $time } 没有它的任何消息
+ranks-left = 它在 { $time } 内未收到 rank 0 的消息，已自行退出
 ranks-clock-silent = 它的时钟没有应答
 ranks-no-end = 运行被停止时它还没有交出数据
 ranks-record-unreadable = 它的数据无法读取：{ $what }

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use fathom_engine::{StartGate, clock_ns};
 
 use super::Link;
-use super::hub::PATIENCE;
 use super::order::{Answer, Order, frame, unframe};
 
 /// Between two looks for an order. Short where a clock may be asked: what an answer waits widens the bound.
@@ -85,6 +84,8 @@ pub(super) struct Start {
 pub(super) struct RankGate {
     pub(super) post: Rc<Post>,
     pub(super) number: u64,
+    /// Silence of rank 0 after which the rank stops waiting.
+    pub(super) patience: Duration,
     /// How the start went.
     pub(super) start: Rc<Start>,
 }
@@ -98,7 +99,7 @@ impl StartGate for RankGate {
                 Some(Order::Abandon { number }) if number == self.number => break,
                 Some(Order::Stop) => stop.store(true, Ordering::Relaxed),
                 Some(order) => self.post.later.borrow_mut().push_back(order),
-                None if self.post.silence() > PATIENCE => break,
+                None if self.post.silence() > self.patience => break,
                 None => std::thread::sleep(LOOK),
             }
         }

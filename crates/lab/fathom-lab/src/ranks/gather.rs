@@ -89,7 +89,8 @@ impl Gathering {
     ) -> Result<StepRecord, StepFailure> {
         self.take(peers);
         let Gathering { merger, failures, mut lost, .. } = self;
-        lost.extend(peers.iter().filter(|peer| peer.takes_part).filter_map(Peer::as_lost));
+        // A rank that left after its record is lost to the next step only.
+        lost.extend(peers.iter().filter(|peer| peer.takes_part && !peer.has_ended).filter_map(Peer::as_lost));
         let failed = failures.iter().map(|(rank, host, failure)| LostRank {
             rank: *rank,
             host: host.clone(),

@@ -78,11 +78,11 @@ impl Peer {
         Some(LostRank { rank: self.rank, host: self.host.name.clone(), why: self.lost.clone()?, bytes_done })
     }
 
-    /// How long it may say nothing now.
-    fn patience(&self, silence: Duration) -> Duration {
+    /// Silence allowed at present: `silence` within a window, else at least `patience`.
+    fn allowed_silence(&self, silence: Duration, patience: Duration) -> Duration {
         match &self.progress {
             Some(p) if p.activity.is_none() && p.remaining_ns > WINDOW_END_NS => silence,
-            _ => PATIENCE.max(silence),
+            _ => patience.max(silence),
         }
     }
 }
@@ -93,6 +93,8 @@ pub(super) struct Hub {
     link: Rc<dyn Link>,
     pub(super) peers: Vec<Peer>,
     pub(super) joined: bool,
+    /// Silence allowed outside a window: [`PATIENCE`], except in tests.
+    pub(super) patience: Duration,
     /// When the others were last told that rank 0 lives.
     told: Instant,
 }
@@ -116,7 +118,7 @@ impl Hub {
             pong: None,
         };
         let peers = if link.rank() == 0 { (1..link.size()).map(peer).collect() } else { Vec::new() };
-        Hub { link, peers, joined: false, told: Instant::now() }
+        Hub { link, peers, joined: false, patience: PATIENCE, told: Instant::now() }
     }
 
     /// Hands an order to every rank that is not lost.
@@ -150,6 +152,10 @@ impl Hub {
                     peer.has_ended = true;
                 }
                 Some((Answer::SettingLost(refused), _)) => peer.setting = Some(refused),
+                Some((Answer::Left { silence_ns }, _)) => {
+                    let time = fathom_message::Quantity::duration_ns(silence_ns);
+                    peer.lost.get_or_insert_with(|| msg!("ranks-left", time = time));
+                }
                 Some((answer, _)) => peer.answer = Some(answer),
                 // Another version says who it is in words of its own.
                 None => peer.answer = Some(unknown_version()),
@@ -210,7 +216,7 @@ impl Hub {
         let waits = |peer: &Peer| peer.answer.is_none() && peer.lost.is_none();
         loop {
             self.poll();
-            self.find_lost(PATIENCE, waits);
+            self.find_lost(self.patience, waits);
             if !self.peers.iter().any(waits) {
                 return (own, self.peers.iter_mut().filter_map(|peer| peer.answer.take()).collect());
             }
@@ -220,9 +226,10 @@ impl Hub {
 
     /// Takes the ranks for lost that `waits_for` holds of and that said nothing for too long; whether any is lost.
     pub(super) fn find_lost(&mut self, silence: Duration, waits_for: impl Fn(&Peer) -> bool) -> bool {
+        let patience = self.patience;
         for peer in &mut self.peers {
             let silent = peer.heard.elapsed();
-            if peer.lost.is_none() && waits_for(peer) && silent > peer.patience(silence) {
+            if peer.lost.is_none() && waits_for(peer) && silent > peer.allowed_silence(silence, patience) {
                 let time = fathom_message::Quantity::duration_ns(silent.as_nanos() as u64);
                 peer.lost = Some(msg!("ranks-silent", time = time));
             }
@@ -255,7 +262,7 @@ impl Hub {
         loop {
             self.poll();
             let gone = self.parts().any(|peer| peer.has_ended || peer.setting.is_some());
-            let lost = self.find_lost(PATIENCE, |peer| peer.takes_part && !peer.ready);
+            let lost = self.find_lost(self.patience, |peer| peer.takes_part && !peer.ready);
             if gone || lost || stop.load(Ordering::Relaxed) {
                 self.tell_parts(&Order::Abandon { number });
                 return None;
@@ -293,11 +300,14 @@ impl Hub {
             let asked_at = Instant::now();
             loop {
                 self.poll();
+                if self.peers[at].lost.is_some() {
+                    return;
+                }
                 if let Some((theirs_ns, received_ns)) = self.peers[at].pong {
                     asked.take(sent_ns, theirs_ns, received_ns);
                     break;
                 }
-                if asked_at.elapsed() > PATIENCE {
+                if asked_at.elapsed() > self.patience {
                     self.peers[at].lost = Some(msg!("ranks-clock-silent"));
                     return;
                 }

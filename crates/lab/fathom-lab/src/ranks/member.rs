@@ -35,9 +35,7 @@ pub fn serve(
     stop: &AtomicBool,
 ) -> Result<(), ConductError> {
     let permission = permission(options, None)?;
-    let (dir, command) = (&options.journal_dir, &options.command_line);
-    let today = DrivesToday::default();
-    let site = RealSite::new(permission, today, dir, command).of_rank(ranks.link.rank());
+    let site = RealSite::new(permission, DrivesToday::default(), options).of_rank(ranks.link.rank());
     let member = Member {
         post: Rc::new(Post::new(ranks.link.clone())),
         version: ranks.version.clone(),
@@ -47,6 +45,7 @@ pub fn serve(
         sets: true,
         cpu_rows: true,
         silence: ranks.silence,
+        patience: ranks.patience,
     };
     ranks.cut_off.set(member.serve(stop));
     Ok(())
@@ -65,6 +64,8 @@ struct Member {
     cpu_rows: bool,
     /// How long rank 0 may say nothing within a window.
     silence: Duration,
+    /// Silence of rank 0 after which a rank stops waiting for the start of a step.
+    patience: Duration,
 }
 
 impl Member {
@@ -79,6 +80,9 @@ impl Member {
                         // What cannot be put back stays in the journal of this host, for `fathom restore`.
                         let _ = self.site.restore();
                         self.site.release();
+                        // Last, because rank 0 may end every process once a rank is lost.
+                        let silence_ns = self.post.silence().as_nanos() as u64;
+                        self.post.answer(&Answer::Left { silence_ns }, &[]);
                         return true;
                     }
                     last = Instant::now();
@@ -161,7 +165,7 @@ impl Member {
             step.role.settings.clear();
         }
         let start = Rc::new(Start::default());
-        let gate = RankGate { post: self.post.clone(), number, start: start.clone() };
+        let gate = RankGate { post: self.post.clone(), number, patience: self.patience, start: start.clone() };
         self.site.set_gate(Box::new(gate));
         let asked_ns = clock_ns();
         let (post, silence) = (self.post.clone(), self.silence);

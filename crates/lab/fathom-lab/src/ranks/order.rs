@@ -94,6 +94,10 @@ pub(super) enum Answer {
     SettingLost(Refused),
     Restored(Result<(), Refused>),
     Released(Vec<FileMark>),
+    /// The rank was cut off, has put back its settings and leaves. `silence_ns`: time since it last heard from rank 0.
+    Left {
+        silence_ns: u64,
+    },
 }
 
 /// What a rank would do with a plan.

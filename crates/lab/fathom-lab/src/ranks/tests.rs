@@ -284,54 +284,115 @@ fn what_differs_or_is_refused_is_said_with_its_rank() {
     assert!(!Path::new(&absent).exists());
 }
 
-#[test]
-fn a_rank_that_says_nothing_ends_the_step_by_name() {
+/// A wait as long as this hangs.
+const HANGS_AFTER: Duration = Duration::from_secs(20);
+
+/// A way to make the link of a rank in the thread of the rank.
+type MakeLink = fn(MemoryLink) -> Rc<dyn Link>;
+
+/// Conducts a step of `runtime` by three ranks, each with its own kind of link and silence. One rank gets lost.
+fn conducted_with_a_loss(ranks: [(MakeLink, Duration); 3], runtime: &str) -> RunOutcome {
     let dir = tempfile::tempdir().expect("a folder");
-    let plan = plan_on("null", &[("engine", "null"), ("runtime", "4s")]);
-    let mut links = links(3).into_iter();
-    let outcome = std::thread::scope(|scope| {
-        let (first, second, third) = (links.next().expect("3"), links.next().expect("3"), links.next().expect("3"));
-        let (plan, dir) = (&plan, dir.path());
-        let options = move |ranks: &Ranks| ConductOptions {
-            journal_dir: dir.join("journal"),
-            lab_path: dir.join("lab.db"),
-            ranks: Some(ranks.clone()),
-            ..ConductOptions::default()
-        };
-        let silence = Duration::from_millis(600);
-        scope.spawn(move || {
-            let ranks = Ranks::new(Rc::new(second), TargetsAre::PerRank, silence, VERSION);
-            serve(&ranks, Some(plan), &options(&ranks), &AtomicBool::new(false)).expect("it serves");
-        });
-        scope.spawn(move || {
-            let mute = MuteLink { link: third, said: std::cell::Cell::new(0) };
-            let ranks = Ranks::new(Rc::new(mute), TargetsAre::PerRank, silence, VERSION);
-            serve(&ranks, Some(plan), &options(&ranks), &AtomicBool::new(false)).expect("it serves");
-        });
-        let ranks = Ranks::new(Rc::new(first), TargetsAre::PerRank, silence, VERSION);
+    let plan = &plan_on("null", &[("engine", "null"), ("runtime", runtime)]);
+    let dir = dir.path();
+    let options = |ranks: &Ranks| ConductOptions {
+        journal_dir: dir.join("journal"),
+        lab_path: dir.join("lab.db"),
+        ranks: Some(ranks.clone()),
+        ..ConductOptions::default()
+    };
+    let ranks_of = |link: MemoryLink| {
+        let (make, silence) = ranks[link.rank as usize];
+        Ranks::new(make(link), TargetsAre::PerRank, silence, VERSION).with_patience(HANGS_AFTER)
+    };
+    let (ranks_of, options) = (&ranks_of, &options);
+    std::thread::scope(|scope| {
+        let mut links = links(3).into_iter();
+        let first = links.next().expect("3");
+        for link in links {
+            scope.spawn(move || {
+                let ranks = ranks_of(link);
+                serve(&ranks, Some(plan), &options(&ranks), &AtomicBool::new(false)).expect("it serves");
+            });
+        }
+        let ranks = ranks_of(first);
         let options = options(&ranks);
         let mut lab = Lab::open(&options.lab_path).expect("a lab");
         let outcome = conduct(&mut lab, plan, &options, &AtomicBool::new(false), &mut |_| {}).expect("kept");
         assert!(ranks.end(), "one is lost");
-        // Lost ranks are told nothing: this one ends because the test does.
-        ranks.link.send(2, order::frame(&order::Order::End, &[]));
+        // A lost rank gets no orders from the hub: the test ends it.
+        (1..3).for_each(|rank| ranks.link.send(rank, order::frame(&order::Order::End, &[])));
         outcome
-    });
+    })
+}
+
+#[test]
+fn a_rank_that_says_nothing_ends_the_step_by_name() {
+    let silence = Duration::from_secs(1);
+    let mute: MakeLink = |link| Rc::new(MuteLink { link, beats: Cell::new(0) });
+    // Rank 1 waits for rank 0 as long as a busy host may need.
+    let ranks: [(MakeLink, Duration); 3] =
+        [(|link| Rc::new(link), silence), (|link| Rc::new(link), HANGS_AFTER), (mute, silence)];
+    let outcome = conducted_with_a_loss(ranks, "20s");
     let step = &outcome.document.steps[0];
     let ranks = step.ranks.as_ref().expect("ranks");
     assert_eq!(ranks.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(ranks.lost.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [2]);
-    assert!(step.ios > 0 && step.runtime_s < 3.5, "what was measured is kept: {} s", step.runtime_s);
+    assert!(step.ios > 0 && step.runtime_s < 19.0, "what was measured is kept: {} s", step.runtime_s);
     assert!(outcome.interrupted);
     let said = words(&step.warning_texts);
     assert!(said.iter().any(|text| text.contains("rank 2 on ") && text.contains("nothing was heard")), "{said:?}");
+}
+
+/// The rank ends its step, hands over its record and says that it leaves. Rank 0 does not wait for it.
+#[test]
+fn a_rank_that_is_cut_off_is_lost_as_soon_as_it_leaves() {
+    let deaf: MakeLink = |link| Rc::new(DeafLink { link, is_deaf: Cell::new(false) });
+    let ranks: [(MakeLink, Duration); 3] =
+        [(|link| Rc::new(link), HANGS_AFTER), (deaf, Duration::from_millis(300)), (|link| Rc::new(link), HANGS_AFTER)];
+    let begun = std::time::Instant::now();
+    let outcome = conducted_with_a_loss(ranks, "20s");
+    assert!(begun.elapsed() < HANGS_AFTER, "rank 0 waited for a rank that had left");
+    let step = &outcome.document.steps[0];
+    let ranks = step.ranks.as_ref().expect("ranks");
+    assert_eq!(ranks.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1, 2], "{:?}", ranks.lost);
+    assert!(step.ios > 0 && step.runtime_s < 19.0, "the others stop too: {} s", step.runtime_s);
+    assert!(outcome.interrupted);
+}
+
+/// A rank that hears nothing once it measures.
+#[derive(Debug)]
+struct DeafLink {
+    link: MemoryLink,
+    is_deaf: Cell<bool>,
+}
+
+impl Link for DeafLink {
+    fn rank(&self) -> u32 {
+        self.link.rank()
+    }
+
+    fn size(&self) -> u32 {
+        self.link.size()
+    }
+
+    fn send(&self, to: u32, bytes: Vec<u8>) {
+        if matches!(order::unframe(&bytes), Some((order::Answer::Beat(_), _))) {
+            self.is_deaf.set(true);
+        }
+        self.link.send(to, bytes);
+    }
+
+    fn receive(&self) -> Option<(u32, Vec<u8>)> {
+        self.link.receive().filter(|_| !self.is_deaf.get())
+    }
 }
 
 /// A rank that is heard until its window is half a second old.
 #[derive(Debug)]
 struct MuteLink {
     link: MemoryLink,
-    said: std::cell::Cell<u32>,
+    beats: Cell<u32>,
 }
 
 impl Link for MuteLink {
@@ -345,9 +406,9 @@ impl Link for MuteLink {
 
     fn send(&self, to: u32, bytes: Vec<u8>) {
         if matches!(order::unframe(&bytes), Some((order::Answer::Beat(_), _))) {
-            self.said.set(self.said.get() + 1);
+            self.beats.set(self.beats.get() + 1);
         }
-        if self.said.get() < 3 {
+        if self.beats.get() < 3 {
             self.link.send(to, bytes);
         }
     }
