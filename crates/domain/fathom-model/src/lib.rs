@@ -21,6 +21,8 @@ mod oltp;
 mod pcie;
 mod predict;
 mod screen;
+#[cfg(test)]
+mod testing;
 mod waiting;
 
 pub use attribution::{

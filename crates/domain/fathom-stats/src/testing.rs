@@ -13,6 +13,17 @@ pub(crate) fn tell(line: &str) {
     println!("{line}");
 }
 
+/// Number of cases of a table: all with FATHOM_TEST_ALL=1, else the first `few`.
+pub(crate) fn cases(few: u64, all: u64) -> u64 {
+    if std::env::var("FATHOM_TEST_ALL").is_ok_and(|value| value == "1") { all } else { few }
+}
+
+/// Room for chance in a share that should be `p`, seen in the first `n` of `all` cases with fixed seeds: twice the standard
+/// error of the share of a sample without replacement, 2 sqrt(p (1 - p) (1 / n - 1 / all)). The whole table needs none.
+pub(crate) fn margin(p: f64, n: u64, all: u64) -> f64 {
+    2.0 * (p * (1.0 - p) * (1.0 / n as f64 - 1.0 / all as f64)).sqrt()
+}
+
 /// SplitMix64: same numbers for ever.
 pub(crate) struct Random(u64);
 
@@ -54,19 +65,26 @@ pub(crate) fn ar1(random: &mut Random, phi: f64, points: usize) -> Vec<f64> {
 
 /// Intervals of 100 ms with reads of the given latencies.
 pub(crate) fn intervals_of(latencies: &[Vec<u64>]) -> Vec<Interval> {
+    let mut intervals = Vec::new();
+    refill(&mut intervals, latencies);
+    intervals
+}
+
+/// As [`intervals_of`], into the histograms of earlier intervals: a new histogram costs a page fault per 4 KiB.
+pub(crate) fn refill(intervals: &mut Vec<Interval>, latencies: &[Vec<u64>]) {
     let length_ns = 100_000_000;
-    latencies
-        .iter()
-        .enumerate()
-        .map(|(i, samples)| {
-            let mut lat = Histogram::new();
-            for ns in samples {
-                lat.record(*ns);
-            }
-            let read = DirectionInterval { op: Op::Read, ios: lat.count(), bytes: lat.count() * 4096, lat };
-            Interval { start_ns: i as u64 * length_ns, length_ns, directions: vec![read], syncs: None }
-        })
-        .collect()
+    let empty = |i: usize| {
+        let read = DirectionInterval { op: Op::Read, ios: 0, bytes: 0, lat: Histogram::new() };
+        Interval { start_ns: i as u64 * length_ns, length_ns, directions: vec![read], syncs: None }
+    };
+    intervals.truncate(latencies.len());
+    intervals.extend((intervals.len()..latencies.len()).map(empty));
+    for (interval, samples) in intervals.iter_mut().zip(latencies) {
+        let read = &mut interval.directions[0];
+        read.lat.clear();
+        samples.iter().for_each(|ns| read.lat.record(*ns));
+        (read.ios, read.bytes) = (read.lat.count(), read.lat.count() * 4096);
+    }
 }
 
 /// Intervals of 100 ms with these numbers of reads, each of 80 us.
